@@ -1,13 +1,8 @@
+import type { ClusterTotals } from '#contract/stored-challenge.ts';
 import { MIN_CLUSTERS } from '#domain/challenges/decide-challenge.ts';
 import { createRandom, type Random } from '#engine/random.ts';
 import { alwaysValidP, isHarmful } from '#engine/stats/always-valid.ts';
-import {
-  type Cluster,
-  type ClusterTotals,
-  NO_CLUSTERS,
-  sampleOfClusters,
-  withCluster,
-} from '#engine/stats/clusters.ts';
+import { type Cluster, NO_CLUSTERS, sampleOfClusters, withCluster } from '#engine/stats/clusters.ts';
 import { type DoubleDouble, plus, times, ZERO } from '#engine/stats/double-double.ts';
 import { type SampleStats, sampleOfSums, stratifiedWelch } from '#engine/stats/welch.ts';
 import type { Bench, Figure } from './support/bench.ts';

@@ -23,8 +23,12 @@ export type Variant = (typeof VARIANTS)[number];
 
 export const ANALYSIS_UNITS = ['trade', 'assignment_key'] as const;
 
-/** A sum to about 32 digits: the nearest double and the remainder. */
+/**
+ * A number to about 32 digits as the unevaluated sum of two: the nearest double and the remainder. Sums of many values lose
+ * nothing that shows in a variance. The order in which values are added and removed does not matter.
+ */
 const DoubleDouble = z.tuple([z.number(), z.number()]).readonly();
+export type DoubleDouble = z.infer<typeof DoubleDouble>;
 
 /** Totals over clusters: the n trades of one assignment key with the sum S of their profits. A trade without a key is a cluster. */
 const ClusterTotals = z.object({
@@ -33,6 +37,7 @@ const ClusterTotals = z.object({
   products: DoubleDouble.meta({ description: 'Sum of S n' }),
   sizes: z.int().meta({ description: 'Sum of n^2' }),
 });
+export type ClusterTotals = Readonly<z.infer<typeof ClusterTotals>>;
 
 /** Totals of one variant's trades entered in one stage: sufficient for every statistic but the permutation test. */
 const VariantTotals = z.object({

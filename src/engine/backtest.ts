@@ -13,7 +13,7 @@ import { type PairData, startupRows, trainingRows } from './run/history.ts';
 import { type PreparedPair, preparePair, withSimulationErrors } from './run/prepare-pair.ts';
 import { BacktestError, enter } from './run/strategy-errors.ts';
 import { simulate } from './simulator/simulate.ts';
-import type { Trade, TradeTable } from './simulator/trade-table.ts';
+import type { SimulatedTrade, TradeTable } from './simulator/trade-table.ts';
 import type { Simulation, SimulationSettings } from './simulator/types.ts';
 import type { StrategyDefinition } from './strategy.ts';
 
@@ -52,7 +52,7 @@ export interface BacktestOutcome {
   /** The trades as columns, in the order of closing; see {@link tradeRecord} for the shape of the outside. */
   readonly table: TradeTable;
   /** The trades as objects, built at the first look. */
-  readonly trades: readonly Trade[];
+  readonly trades: readonly SimulatedTrade[];
   readonly timing: BacktestTiming;
   /** Candles traded on, over all pairs. */
   readonly candles: number;

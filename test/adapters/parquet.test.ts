@@ -8,7 +8,7 @@ import { readColumns } from '#adapters/parquet/read.ts';
 import { writeTradesParquet } from '#adapters/parquet/trades.ts';
 import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
-import type { Trade } from '#engine/simulator/trade-table.ts';
+import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import { tableOf } from '../engine/metrics/samples.ts';
 
 const NAMES = ['timestamp', 'open', 'close'];
@@ -146,7 +146,7 @@ test('merging rows is a union by time in which the added rows win', () => {
 });
 
 describe('trades', () => {
-  const trade: Trade = {
+  const trade: SimulatedTrade = {
     pair: 'BTC/USDT:USDT',
     side: 'short',
     openedAt: Date.UTC(2025, 0, 1),

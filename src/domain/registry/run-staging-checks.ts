@@ -3,7 +3,7 @@ import type { LookAheadState } from '#contract/look-ahead.ts';
 import type { ValidationCheck } from '#contract/release-policy.ts';
 import type { BacktestOutcome } from '#engine/backtest.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
-import type { Trade } from '#engine/simulator/trade-table.ts';
+import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import type { PairCandles } from '../load-candles.ts';
 import type { StrategyWithDigest } from '../ports.ts';
 import { describeCertificate, isPutToTest, sentences } from '../search-look-ahead.ts';
@@ -76,7 +76,7 @@ function smokeCheck({ outcome, config, pairs }: SmokeRun): ValidationCheck {
 }
 
 /** Problems of a trade; empty for a well-formed one. */
-function problemOf(trade: Trade, pairs: readonly string[]): string[] {
+function problemOf(trade: SimulatedTrade, pairs: readonly string[]): string[] {
   const positive = {
     entry: trade.entryPrice,
     exit: trade.exitPrice,

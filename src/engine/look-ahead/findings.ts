@@ -1,6 +1,6 @@
 import type { PairHistory } from '../run/history.ts';
 import { describeThrown, placeOf } from '../run/strategy-errors.ts';
-import type { Trade } from '../simulator/trade-table.ts';
+import type { SimulatedTrade } from '../simulator/trade-table.ts';
 import { type LookAheadFinding as ColumnFinding, columnsOf, Findings, isSame, labelOf } from './analysis.ts';
 import type { Call, CallbackName, Comparable, GuardError, GuardedCall } from './guard.ts';
 import { knownRows, type Observed, type PairAnalysis } from './runs.ts';
@@ -197,13 +197,13 @@ interface Told {
   readonly values: readonly Comparable[];
 }
 
-function asOpened(trade: Trade): Told {
+function asOpened(trade: SimulatedTrade): Told {
   const { pair, openedAt, side, entryPrice, amount, stake, leverage, enterTag } = trade;
   const text = `${side} entry at ${entryPrice}${enterTag === null ? '' : ` (${enterTag})`}`;
   return { pair, opened: openedAt, text, values: [side, entryPrice, amount, stake, leverage, enterTag] };
 }
 
-function asTold(trade: Trade): Told {
+function asTold(trade: SimulatedTrade): Told {
   const { pair, openedAt, closedAt, exitPrice, exitReason, profit, stopPrice } = trade;
   const text = `exit at ${exitPrice} (${exitReason}, ${iso(closedAt)})`;
   return { pair, opened: openedAt, text, values: [closedAt, exitPrice, exitReason, profit, stopPrice] };

@@ -4,7 +4,7 @@ import { simulationSettings } from '../run/config.ts';
 import { type PairData, type PairHistory, readHistory } from '../run/history.ts';
 import { atTimeframe, cutRows, mlRunOf } from '../run/prepare-pair.ts';
 import { simulate } from '../simulator/simulate.ts';
-import type { Trade } from '../simulator/trade-table.ts';
+import type { SimulatedTrade } from '../simulator/trade-table.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { type Analysis, analyze } from '../strategies/analyze.ts';
 import type { CallbackContext, ParameterValues, StrategyDefinition } from '../strategy.ts';
@@ -30,7 +30,7 @@ export interface Observed {
   /** In the order of the calls. */
   readonly calls: readonly Call[];
   /** In the order of closing. */
-  readonly trades: readonly Trade[];
+  readonly trades: readonly SimulatedTrade[];
 }
 
 /** Trains each window of each pair once in all runs of a search. */

@@ -1,5 +1,5 @@
 /** One closed trade. Amounts are in quote currency unless stated; times are candle open times in ms. */
-export interface Trade {
+export interface SimulatedTrade {
   readonly pair: string;
   readonly side: 'long' | 'short';
   /** Candle of the entry order, which may be earlier than that of its fill. */
@@ -42,7 +42,7 @@ export interface TextColumn<T extends string | null = string> {
   readonly index: Uint32Array;
 }
 
-/** The fields of a {@link Trade} that are numbers; a column holds them in its units. */
+/** The fields of a {@link SimulatedTrade} that are numbers; a column holds them in its units. */
 export const TRADE_NUMBERS = [
   'openedAt',
   'closedAt',
@@ -61,7 +61,7 @@ export const TRADE_NUMBERS = [
   'liquidationPrice',
   'lowestPrice',
   'highestPrice',
-] as const satisfies readonly (keyof Trade)[];
+] as const satisfies readonly (keyof SimulatedTrade)[];
 
 export type TradeNumber = (typeof TRADE_NUMBERS)[number];
 
@@ -72,7 +72,7 @@ export type TradeNumber = (typeof TRADE_NUMBERS)[number];
 export interface TradeTable extends Readonly<Record<TradeNumber, Float64Array>> {
   readonly length: number;
   readonly pair: TextColumn;
-  readonly side: TextColumn<Trade['side']>;
+  readonly side: TextColumn<SimulatedTrade['side']>;
   readonly enterTag: TextColumn<string | null>;
   readonly exitReason: TextColumn;
   /** NaN for none. */
@@ -87,7 +87,7 @@ export function textAt<T extends string | null>({ texts, index }: TextColumn<T>,
 }
 
 /** The trade in `row` as an object. */
-export function tradeAt(table: TradeTable, row: number): Trade {
+export function tradeAt(table: TradeTable, row: number): SimulatedTrade {
   const liquidationPrice = table.liquidationPrice[row]!;
   return {
     pair: textAt(table.pair, row),
@@ -116,9 +116,12 @@ export function tradeAt(table: TradeTable, row: number): Trade {
 }
 
 /** Result of a trade: the fields that are read without building the columns. */
-export type Outcome = Pick<Trade, 'pair' | 'side' | 'openedAt' | 'closedAt' | 'exitPrice' | 'profit'>;
+export type Outcome = Pick<
+  SimulatedTrade,
+  'pair' | 'side' | 'openedAt' | 'closedAt' | 'exitPrice' | 'profit'
+>;
 
-/** The trades of a run for code that reads them once and needs no {@link Trade} objects. */
+/** The trades of a run for code that reads them once and needs no {@link SimulatedTrade} objects. */
 export interface Outcomes {
   readonly length: number;
   /** The trade in `row`, in the order of closing. */

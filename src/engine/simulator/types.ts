@@ -3,7 +3,7 @@ import type { Candles } from '../candles.ts';
 import type { Instrument } from '../instrument.ts';
 import type { Columns, RoiTable, Signals, StrategyCallbacks, TrailingStop } from '../strategy.ts';
 import type { PriceTicks } from './rules/precision.ts';
-import type { Outcomes, Trade, TradeTable } from './trade-table.ts';
+import type { Outcomes, SimulatedTrade, TradeTable } from './trade-table.ts';
 
 /** Funding events of one perpetual: equal-length columns, ascending by time. */
 export interface FundingEvents {
@@ -113,7 +113,7 @@ export interface Simulation {
   /** The trades as columns, built at the first read. */
   readonly table: TradeTable;
   /** The trades as objects, in the order of closing; built at the first read. */
-  readonly trades: readonly Trade[];
+  readonly trades: readonly SimulatedTrade[];
   /** null with `equity: false`. */
   readonly curve: EquityCurve | null;
   /** Starting balance plus the profits of all trades, forced exits included. */

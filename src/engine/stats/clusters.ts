@@ -1,3 +1,4 @@
+import type { ClusterTotals } from '#contract/stored-challenge.ts';
 import { type DoubleDouble, minus, over, plus, times, ZERO } from './double-double.ts';
 import { ROUNDING, type SampleStats } from './welch.ts';
 
@@ -5,18 +6,6 @@ import { ROUNDING, type SampleStats } from './welch.ts';
 export interface Cluster {
   readonly size: number;
   readonly sum: DoubleDouble;
-}
-
-/** What the variance of a mean needs to know of clusters of n_g observations with sums S_g. */
-export interface ClusterTotals {
-  /** Clusters that hold an observation. */
-  readonly count: number;
-  /** The sum of S_g^2. */
-  readonly squares: DoubleDouble;
-  /** The sum of S_g n_g. */
-  readonly products: DoubleDouble;
-  /** The sum of n_g^2. */
-  readonly sizes: number;
 }
 
 export const NO_CLUSTERS: ClusterTotals = { count: 0, squares: ZERO, products: ZERO, sizes: 0 };

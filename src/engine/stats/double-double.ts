@@ -1,8 +1,6 @@
-/**
- * A number to about 32 digits, as the unevaluated sum of two: the nearest double, and what it leaves out. Sums of many values
- * kept so lose nothing that shows in a variance, in whatever order values come and are taken away again.
- */
-export type DoubleDouble = readonly [value: number, rest: number];
+import type { DoubleDouble } from '#contract/stored-challenge.ts';
+
+export type { DoubleDouble };
 
 export const ZERO: DoubleDouble = [0, 0];
 

@@ -249,7 +249,7 @@ function isPairList(value: unknown): boolean {
 }
 
 /** The gate is not for strategies with settings of their own, which read the predictions themselves. */
-const SETTINGS = Object.keys(mlEngineOf({})).filter(
+const ML_SETTING_NAMES = Object.keys(mlEngineOf({})).filter(
   (name) => name !== 'enabled' && name !== 'entry_threshold',
 );
 
@@ -269,10 +269,10 @@ function learningProblems(
 }
 
 function settingProblems(settings: MlEngineOverrides): string[] {
-  const unknown = Object.keys(settings).filter((key) => !SETTINGS.includes(key));
+  const unknown = Object.keys(settings).filter((key) => !ML_SETTING_NAMES.includes(key));
   if (unknown.length > 0) {
     return unknown.map((key) => {
-      const nearest = nearestName(key, SETTINGS);
+      const nearest = nearestName(key, ML_SETTING_NAMES);
       return `${key} is not known${nearest ? `; did you mean ${nearest}?` : ''}`;
     });
   }

@@ -1,5 +1,5 @@
 import { type TradeColumns, tradeColumns } from '#engine/metrics/trade-metrics.ts';
-import type { Trade } from '#engine/simulator/trade-table.ts';
+import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import {
   type TextColumn,
   TRADE_NUMBERS,
@@ -13,7 +13,7 @@ import { DAY_MS } from '#engine/timeframe.ts';
 export const START = Date.UTC(2024, 0, 1);
 
 /** A trade that made `profit`, closed `day` days after the start; everything else as given, or plain. */
-export function trade(profit: number, day: number, values: Partial<Trade> = {}): Trade {
+export function trade(profit: number, day: number, values: Partial<SimulatedTrade> = {}): SimulatedTrade {
   return {
     pair: 'BTC/USDT:USDT',
     side: 'long',
@@ -42,7 +42,7 @@ export function trade(profit: number, day: number, values: Partial<Trade> = {}):
 }
 
 /** Trades as columns. */
-export function tableOf(trades: readonly Trade[]): TradeTable {
+export function tableOf(trades: readonly SimulatedTrade[]): TradeTable {
   const numbers = TRADE_NUMBERS.map((name) => [
     name,
     Float64Array.from(trades, (each) => each[name] ?? Number.NaN),
@@ -63,7 +63,7 @@ export function tableOf(trades: readonly Trade[]): TradeTable {
 }
 
 /** Trades as the metrics read them. */
-export function columnsOf(trades: readonly Trade[]): TradeColumns {
+export function columnsOf(trades: readonly SimulatedTrade[]): TradeColumns {
   return tradeColumns(tableOf(trades));
 }
 

@@ -1,4 +1,4 @@
-import type { Trade } from '#engine/simulator/trade-table.ts';
+import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import type { Simulation } from '#engine/simulator/types.ts';
 import type { Outcome, ReferenceTrade, Rules } from './types.ts';
 
@@ -18,7 +18,7 @@ const EXACT = [
   ['exitReason', 'reason'],
   ['openedAt', 'openTime'],
   ['closedAt', 'closeTime'],
-] as const satisfies [keyof Trade, keyof ReferenceTrade][];
+] as const satisfies [keyof SimulatedTrade, keyof ReferenceTrade][];
 
 const PRICES = [
   ['entryPrice', 'entry'],
@@ -27,7 +27,7 @@ const PRICES = [
   ['stopPrice', 'stop'],
   ['lowestPrice', 'lowest'],
   ['highestPrice', 'highest'],
-] as const satisfies [keyof Trade, keyof ReferenceTrade][];
+] as const satisfies [keyof SimulatedTrade, keyof ReferenceTrade][];
 
 const MONEY = [
   ['stake', 'stake'],
@@ -35,10 +35,10 @@ const MONEY = [
   ['slippageCost', 'slippageCost'],
   ['funding', 'funding'],
   ['profit', 'profit'],
-] as const satisfies [keyof Trade, keyof ReferenceTrade][];
+] as const satisfies [keyof SimulatedTrade, keyof ReferenceTrade][];
 
 /** `before` is the number of trades closed before this one: each rounds the balance to 8 decimals. */
-function differ(engine: Trade, reference: ReferenceTrade, rules: Rules, before: number): string[] {
+function differ(engine: SimulatedTrade, reference: ReferenceTrade, rules: Rules, before: number): string[] {
   const { leverage } = rules;
   const wrong: string[] = [];
   const check = (holds: boolean, field: string, a: unknown, b: unknown) => {
@@ -111,7 +111,7 @@ function differingCurves(engine: Simulation, reference: Outcome): string[] {
 export function disagreements(engine: Simulation, reference: Outcome, rules: Rules): string[] {
   const common = Math.min(engine.trades.length, reference.trades.length);
   for (let i = 0; i < common; i += 1) {
-    const wrong = differ(engine.trades[i] as Trade, reference.trades[i] as ReferenceTrade, rules, i);
+    const wrong = differ(engine.trades[i] as SimulatedTrade, reference.trades[i] as ReferenceTrade, rules, i);
     if (wrong.length > 0) return [`trade ${i}`, ...wrong];
   }
   const wrong: string[] = [];

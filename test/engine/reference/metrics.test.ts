@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { computeMetrics } from '#engine/metrics/metrics.ts';
-import type { Trade } from '#engine/simulator/trade-table.ts';
+import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import type { EquityCurve } from '#engine/simulator/types.ts';
 import { tableOf } from '../metrics/samples.ts';
 import { cases } from './arbitraries.ts';
@@ -15,7 +15,7 @@ const START = Date.UTC(2024, 1, 27, 5);
 
 const percent = (value: number | null) => (value === null ? null : value * 100);
 
-function tradeOf(closed: ClosedTrade): Trade {
+function tradeOf(closed: ClosedTrade): SimulatedTrade {
   return {
     pair: 'A/USDT:USDT',
     side: 'long',

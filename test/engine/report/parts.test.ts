@@ -5,7 +5,7 @@ import { buildResult, compareFillModels } from '#engine/report/result.ts';
 import { roundNumber, roundNumbers } from '#engine/report/round.ts';
 import { buildCosts, buildDrawdowns } from '#engine/report/tables.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
-import type { Outcomes, Trade } from '#engine/simulator/trade-table.ts';
+import type { Outcomes, SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import type { Simulation } from '#engine/simulator/types.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import {
@@ -109,7 +109,7 @@ describe('costs', () => {
   });
 });
 
-function simulation(trades: Trade[]): Simulation {
+function simulation(trades: SimulatedTrade[]): Simulation {
   const outcomes: Outcomes = { length: trades.length, at: (row) => trades[row]! };
   return { trades, outcomes } as unknown as Simulation;
 }
@@ -171,7 +171,7 @@ describe('trades for the outside', () => {
 });
 
 describe('the result', () => {
-  const resultOf = (trades: Trade[], equity: number[]) => {
+  const resultOf = (trades: SimulatedTrade[], equity: number[]) => {
     const computed = computeMetrics({
       trades: tableOf(trades),
       curve: curve(equity),

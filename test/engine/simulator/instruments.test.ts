@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Instrument } from '#engine/instrument.ts';
-import { derivePriceTicks, Precision, PriceTicks } from '#engine/simulator/rules/precision.ts';
+import { derivePriceTicks, OrderRules, PriceTicks } from '#engine/simulator/rules/precision.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import { candlesOf, flat, HOUR, pairOf, type Row, START, settingsOf, summary } from './market.ts';
@@ -16,7 +16,7 @@ const ANY: Instrument = {
   priceTick: null,
 };
 
-const gridOf = (changes: Partial<Instrument>) => new Precision({ ...ANY, ...changes }, new PriceTicks([]));
+const gridOf = (changes: Partial<Instrument>) => new OrderRules({ ...ANY, ...changes }, new PriceTicks([]));
 
 function run(rows: readonly Row[], changes: Partial<Instrument>, settings: Partial<SimulationSettings> = {}) {
   const pair = { ...pairOf({ rows, enterLong: [0] }), instrument: { ...ANY, ...changes } };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { simulate } from '#engine/simulator/simulate.ts';
-import type { Trade } from '#engine/simulator/trade-table.ts';
+import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import type { PairInput, Simulation, SimulationSettings } from '#engine/simulator/types.ts';
 import type { StrategyCallbacks } from '#engine/strategy.ts';
 import { disagreements, endsInDust } from '../reference/agreement.ts';
@@ -19,7 +19,12 @@ const RUNS = { numRuns: 300 };
 const LARGE: Partial<SimulationSettings> = { maxOpenTrades: 10, stake: { kind: 'fixed', amount: 100 } };
 
 /** What an open trade adds to the balance at the close of the candle that opens at `time`, from its record alone. */
-function unrealised(trade: Trade, { candles, funding }: PairInput, time: number, fee: number): number {
+function unrealised(
+  trade: SimulatedTrade,
+  { candles, funding }: PairInput,
+  time: number,
+  fee: number,
+): number {
   const { timestamp, close } = candles;
   const last = timestamp.length - 1;
   const price = close[Math.min(last, Math.round((time - timestamp[0]!) / 3_600_000))]!;
@@ -50,7 +55,7 @@ function expectedEquity(
   });
 }
 
-const byEntry = (trades: readonly Trade[]) =>
+const byEntry = (trades: readonly SimulatedTrade[]) =>
   [...trades].sort(
     (a, b) => a.openedAt - b.openedAt || a.pair.localeCompare(b.pair) || a.closedAt - b.closedAt,
   );

@@ -44,11 +44,14 @@ describe('stops', () => {
   });
 });
 
+/** A long of 1 unit at 100, without leverage and funding. */
+const TRADE = { entryPrice: 100, amount: 1, leverage: 1, direction: LONG, funding: 0 } as const;
+
 describe('trailing', () => {
   // Offset 3 %, positive 1 %, stop 10 %, entry 100 without fees: the offset's price is 103.
   const distance = (best: number, onlyOffset: boolean) => {
-    const reached = rules.priceReaching(0.03, 100, 0, 1, LONG, 0);
-    const exceeded = rules.priceExceeding(0.03, 100, 0, 1, LONG, 0);
+    const reached = rules.priceReaching(0.03, TRADE, 0);
+    const exceeded = rules.priceExceeding(0.03, TRADE, 0);
     return rules.trailingDistance(best, reached, exceeded, onlyOffset, 0.01, -0.1, LONG);
   };
 
@@ -82,7 +85,7 @@ describe('ROI', () => {
     { side: SHORT, leverage: 5, funding: -0.7 },
   ] as const)('triggers where the booked ratio exceeds it: $side x$leverage funding $funding', (scenario) => {
     const { side, leverage, funding } = scenario;
-    const trigger = rules.priceExceeding(0.03, 100, 0.001, leverage, side, funding);
+    const trigger = rules.priceExceeding(0.03, { ...TRADE, leverage, direction: side, funding }, 0.001);
     const booked = (price: number) => {
       const open = money.openValue(1, 100, 0.001, side);
       return money.profitRatioOf(open, money.closeValue(1, price, 0.001, funding, side), leverage, side);
@@ -93,8 +96,8 @@ describe('ROI', () => {
 
   it('ROI exit does not trigger on exactly the ratio, for any last bit', () => {
     // In doubles 100 * 1.15 is 114.99999999999999.
-    expect(rules.isAtOrBeyond(115, rules.priceExceeding(0.15, 100, 0, 1, LONG, 0), LONG)).toBe(false);
-    expect(rules.isAtOrBeyond(115.0001, rules.priceExceeding(0.15, 100, 0, 1, LONG, 0), LONG)).toBe(true);
+    expect(rules.isAtOrBeyond(115, rules.priceExceeding(0.15, TRADE, 0), LONG)).toBe(false);
+    expect(rules.isAtOrBeyond(115.0001, rules.priceExceeding(0.15, TRADE, 0), LONG)).toBe(true);
   });
 
   it('ROI exit is at the price that pays exactly the ratio, after both fees and the funding so far', () => {

@@ -33,16 +33,16 @@ export function enter(run: Run, market: Market, direction: Direction): void {
   if (!(proposed > 0)) return;
   const leverage = callLeverage(run, market, direction);
   const wanted = callCustomStake(run, market, direction, proposed);
-  const stake = allowedStake(wanted, Math.max(available, proposed), market.precision, limit, leverage);
+  const stake = allowedStake(wanted, Math.max(available, proposed), market.orderRules, limit, leverage);
   if (!(stake > 0)) return;
   const price = limit === candle.open ? slippedEntry(limit, settings.slippage, direction) : limit;
-  const amount = entryAmount(stake, price, leverage, market.precision);
+  const amount = entryAmount(stake, price, leverage, market.orderRules);
   if (!(amount > 0) || !callConfirmEntry(run, market, direction, limit)) return;
 
   const position = run.open(market, direction, leverage);
   position.order.price = price;
   position.amount = amount;
-  position.stake = entryStake(stake, amount, price, leverage, market.precision);
+  position.stake = entryStake(stake, amount, price, leverage, market.orderRules);
   position.placeEntry(candle, settings);
   if (limit === candle.open) fillAtMarket(run, position);
 }
@@ -62,7 +62,7 @@ function customEntryPrice(run: Run, market: Market, direction: Direction): numbe
   const custom = callCustomEntryPrice(run, market, direction);
   if (custom === candle.open) return custom;
   const price =
-    market.precision === null ? custom : roundHalfUp(custom, market.precision.tickAt(candle.time));
+    market.orderRules === null ? custom : roundHalfUp(custom, market.orderRules.tickAt(candle.time));
   return direction === LONG ? Math.min(price, candle.high) : Math.max(price, candle.low);
 }
 
@@ -100,17 +100,17 @@ function adjustEntry(run: Run, position: Position): void {
 function replaceEntry(run: Run, position: Position, price: number): boolean {
   const { candle, settings } = run;
   const { market, direction, leverage } = position;
-  const { precision } = market;
+  const { orderRules } = market;
   const limit = run.settings.callbacks.customEntryPrice
     ? customEntryPrice(run, market, direction)
     : candle.open;
   const stake = (position.amount * position.order.price) / leverage;
-  if (precision !== null && stake < precision.minStake(limit, leverage, true)) return false;
-  const amount = entryAmount(stake, price, leverage, precision);
+  if (orderRules !== null && stake < orderRules.minStake(limit, leverage, true)) return false;
+  const amount = entryAmount(stake, price, leverage, orderRules);
   if (!(amount > 0) || !callConfirmEntry(run, market, direction, price)) return false;
   position.order.price = price;
   position.amount = amount;
-  position.stake = entryStake(stake, amount, price, leverage, precision);
+  position.stake = entryStake(stake, amount, price, leverage, orderRules);
   position.placeEntry(candle, settings);
   return true;
 }

@@ -1,6 +1,6 @@
 /** Money arithmetic of the simulator (freqtrade 2026.9, reference sections 1.0, 1.6 and 6). */
 import { decimalProduct, round8, roundRatio } from './decimals.ts';
-import type { Precision } from './precision.ts';
+import type { OrderRules } from './precision.ts';
 import type { Direction } from './prices.ts';
 
 /** Amount of base currency that `stake` buys at `price`, rounded down to the amount step. */
@@ -8,10 +8,10 @@ export function entryAmount(
   stake: number,
   price: number,
   leverage: number,
-  precision: Precision | null,
+  orderRules: OrderRules | null,
 ): number {
   const amount = (stake / price) * leverage;
-  return precision === null ? amount : precision.cut(amount);
+  return orderRules === null ? amount : orderRules.cut(amount);
 }
 
 /** Collateral of an entry of `amount`, for which there was `stake`. */
@@ -20,22 +20,22 @@ export function entryStake(
   amount: number,
   price: number,
   leverage: number,
-  precision: Precision | null,
+  orderRules: OrderRules | null,
 ): number {
-  return precision === null ? stake : decimalProduct(amount, price, 1) / leverage;
+  return orderRules === null ? stake : decimalProduct(amount, price, 1) / leverage;
 }
 
 /** The stake to order in place of `stake`: at most the available one, within the limits of the exchange; 0 for no order. */
 export function allowedStake(
   stake: number,
   available: number,
-  precision: Precision | null,
+  orderRules: OrderRules | null,
   price: number,
   leverage: number,
 ): number {
-  return precision === null
+  return orderRules === null
     ? Math.min(stake, available)
-    : precision.allowedStake(stake, available, price, leverage);
+    : orderRules.allowedStake(stake, available, price, leverage);
 }
 
 /** Value of the entry after its fee: what a long pays, what a short receives. Quote currency. */
@@ -130,46 +130,40 @@ export function proposedStake(
   return enough ? Math.max(0, wanted) : 0;
 }
 
-/** Profit ratios are compared as they are booked, at 8 decimals: half a unit of the last one separates "equal" from "greater". */
+/**
+ * Profit ratios are compared as they are recorded, at 8 decimals: half a unit of the last decimal separates "equal" from
+ * "greater".
+ */
 const HALF_UNIT = 5e-9;
 
-/**
- * Price at which a trade's profit ratio (after both fees and funding so far, times leverage) is `ratio`.
- * `fundingPerUnit` is the funding received so far per unit of base currency, negative when paid.
- */
+/** Values of a trade on which its profit ratio depends. */
+export interface ProfitInputs {
+  readonly entryPrice: number;
+  /** Base currency. */
+  readonly amount: number;
+  readonly leverage: number;
+  readonly direction: Direction;
+  /** Received so far, quote currency; negative when paid. */
+  readonly funding: number;
+}
+
+/** Price at which a trade's profit ratio, after both fees and funding, times leverage, is `ratio`. */
 function priceAtProfit(
   ratio: number,
-  entryPrice: number,
+  { entryPrice, amount, leverage, direction, funding }: ProfitInputs,
   fee: number,
-  leverage: number,
-  direction: Direction,
-  fundingPerUnit: number,
 ): number {
   const openValue = entryPrice * (1 + direction * fee);
-  const closeValue = openValue * (1 + (direction * ratio) / leverage) - direction * fundingPerUnit;
+  const closeValue = openValue * (1 + (direction * ratio) / leverage) - direction * (funding / amount);
   return closeValue / (1 - direction * fee);
 }
 
-/** Price at or beyond which the profit ratio, at 8 decimals, is `ratio` or more. Arguments as {@link priceAtProfit}. */
-export function priceReaching(
-  ratio: number,
-  entryPrice: number,
-  fee: number,
-  leverage: number,
-  direction: Direction,
-  fundingPerUnit: number,
-): number {
-  return priceAtProfit(ratio - HALF_UNIT, entryPrice, fee, leverage, direction, fundingPerUnit);
+/** Price at or beyond which the profit ratio, at 8 decimals, is `ratio` or more. */
+export function priceReaching(ratio: number, trade: ProfitInputs, fee: number): number {
+  return priceAtProfit(ratio - HALF_UNIT, trade, fee);
 }
 
 /** Price at or beyond which the profit ratio, at 8 decimals, is greater than `ratio`: trigger of a ROI step (1.9). */
-export function priceExceeding(
-  ratio: number,
-  entryPrice: number,
-  fee: number,
-  leverage: number,
-  direction: Direction,
-  fundingPerUnit: number,
-): number {
-  return priceAtProfit(ratio + HALF_UNIT, entryPrice, fee, leverage, direction, fundingPerUnit);
+export function priceExceeding(ratio: number, trade: ProfitInputs, fee: number): number {
+  return priceAtProfit(ratio + HALF_UNIT, trade, fee);
 }

@@ -94,7 +94,7 @@ const ENTRY_RESERVE = RESERVE / (1 - 0.05);
 const MAX_RAISE = 1.3;
 
 /** Rounding and limits of the orders of one pair: price ticks, amount step, minimum and maximum (reference 2026.9, section 3). */
-export class Precision {
+export class OrderRules {
   readonly #instrument: Instrument;
   readonly #ticks: PriceTicks;
   readonly #amountStep: Step | null;

@@ -1,5 +1,5 @@
 import type { Candles } from '../../candles.ts';
-import { derivePriceTicks, Precision } from '../rules/precision.ts';
+import { derivePriceTicks, OrderRules } from '../rules/precision.ts';
 import { type Direction, LONG, SHORT } from '../rules/prices.ts';
 import type { ResolvedSettings } from '../settings.ts';
 import type { FundingEvents, PairInput } from '../types.ts';
@@ -18,7 +18,7 @@ export class Market {
   readonly offset: number;
   readonly length: number;
   /** null: prices and amounts are not rounded, and orders have no limits. */
-  readonly precision: Precision | null;
+  readonly orderRules: OrderRules | null;
   /** Open time of the first candle, ms. */
   readonly start: number;
   readonly #timeframeMs: number;
@@ -41,8 +41,8 @@ export class Market {
     this.start = input.candles.timestamp[0]!;
     this.#timeframeMs = timeframeMs;
     const { instrument, ticks } = input;
-    this.precision = instrument
-      ? new Precision(instrument, ticks ?? derivePriceTicks(input.candles, instrument.priceTick))
+    this.orderRules = instrument
+      ? new OrderRules(instrument, ticks ?? derivePriceTicks(input.candles, instrument.priceTick))
       : null;
     this.funding = input.funding && input.funding.timestamp.length > 0 ? input.funding : null;
     this.offset = offset;

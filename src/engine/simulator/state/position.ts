@@ -97,7 +97,7 @@ export class Position {
     this.leverage = leverage;
     this.entryRow = row;
     this.openedAt = time;
-    this.tick = this.market.precision === null ? null : this.market.precision.tickAt(time);
+    this.tick = this.market.orderRules === null ? null : this.market.orderRules.tickAt(time);
     this.callbackResults.keep(Number.NaN, undefined, undefined, undefined);
     this.nextStep = 0;
     this.slippageCost = 0;
@@ -135,7 +135,7 @@ export class Position {
     this.lowest = Number.NaN;
     this.highest = Number.NaN;
     this.openValue =
-      this.market.precision === null
+      this.market.orderRules === null
         ? openValue(amount, entryPrice, settings.fee, direction)
         : exactOpenValue(amount, entryPrice, settings.fee, direction);
     this.paidValue =
@@ -204,8 +204,7 @@ export class Position {
 
   /** Price that yields more than the profit `ratio`. */
   priceExceeding(ratio: number, settings: ResolvedSettings): number {
-    const { entryPrice, leverage, direction, funding, amount } = this;
-    return priceExceeding(ratio, entryPrice, settings.fee, leverage, direction, funding / amount);
+    return priceExceeding(ratio, this, settings.fee);
   }
 
   /** Widens the range of prices seen by a detail candle: the main candle includes prices before the entry or after the exit. */
@@ -215,18 +214,10 @@ export class Position {
   }
 
   #findTriggers(settings: ResolvedSettings): void {
-    const { entryPrice, leverage, direction, funding, amount } = this;
     const { trailingOffset, fee } = settings;
     if (settings.trailing) {
-      this.offsetReached = priceReaching(
-        trailingOffset,
-        entryPrice,
-        fee,
-        leverage,
-        direction,
-        funding / amount,
-      );
-      this.offsetExceeded = this.priceExceeding(trailingOffset, settings);
+      this.offsetReached = priceReaching(trailingOffset, this, fee);
+      this.offsetExceeded = priceExceeding(trailingOffset, this, fee);
     }
     if (this.roiStep >= 0) this.roiTrigger = this.priceExceeding(settings.roiRatios[this.roiStep]!, settings);
   }

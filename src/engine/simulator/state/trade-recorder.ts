@@ -4,9 +4,9 @@ import { LONG } from '../rules/prices.ts';
 import {
   type Outcome,
   type Outcomes,
+  type SimulatedTrade,
   type TextColumn,
   TRADE_NUMBERS,
-  type Trade,
   type TradeNumber,
   type TradeTable,
   tradeAt,
@@ -53,7 +53,7 @@ export class TradeRecorder implements Outcomes {
   #lastClosedAt = Number.NEGATIVE_INFINITY;
   #isSorted = true;
   #table: TradeTable | null = null;
-  #trades: readonly Trade[] | null = null;
+  #trades: readonly SimulatedTrade[] | null = null;
 
   /** `markets`: those of the run, each at its own index. */
   constructor(fee: number, markets: readonly Market[]) {
@@ -72,7 +72,7 @@ export class TradeRecorder implements Outcomes {
   }
 
   /** All trades as objects, built at the first read. */
-  get trades(): readonly Trade[] {
+  get trades(): readonly SimulatedTrade[] {
     this.#trades ??= Array.from({ length: this.#length }, (_, row) => tradeAt(this.table, row));
     return this.#trades;
   }
@@ -87,7 +87,7 @@ export class TradeRecorder implements Outcomes {
     const { market, direction, amount, funding, entryPrice, exitPrice, leverage, paidValue } = position;
     const fee = this.#fee;
     const value =
-      market.precision === null
+      market.orderRules === null
         ? closeValue(amount, exitPrice, fee, funding, direction)
         : exactCloseValue(amount, exitPrice, fee, funding, direction);
     const profit = profitOf(paidValue, value, direction);
