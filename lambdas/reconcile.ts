@@ -2,9 +2,9 @@ import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { createEcsClient, EcsTaskControl } from '#adapters/aws/ecs-task-control.ts';
-import { openRegistry, promotionRules } from '#adapters/aws/open-registry.ts';
+import { openReconcile } from '#adapters/aws/open-reconcile.ts';
+import { promotionRules } from '#adapters/aws/open-registry.ts';
 import { createSfnClient, SfnExecutions } from '#adapters/aws/sfn-executions.ts';
-import { sha256, ulids } from '#adapters/ids.ts';
 import { ReconcileEnv } from '#contract/env.ts';
 import { challengeListener, challengeMetrics } from '#runtime/challenge-listener.ts';
 import { readEnv } from '#runtime/env.ts';
@@ -13,24 +13,22 @@ import { reconcileLambda } from '#runtime/reconcile.ts';
 
 const env = readEnv(ReconcileEnv);
 const logger = createLogger('reconcile', env.LOG_LEVEL);
-const listener = challengeListener({ log: logger, count: challengeMetrics(env.ENVIRONMENT) });
 
 const dynamo = createDocumentClient({ endpoint: env.DYNAMODB_ENDPOINT });
-const jobs = new DynamoJobStore(dynamo, env.JOBS_TABLE);
 const sfn = createSfnClient();
 
 export const handler = reconcileLambda(
-  {
-    jobs,
+  openReconcile({
+    jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
     executions: new SfnExecutions(sfn, env.BACKTEST_STATE_MACHINE_ARN),
     hyperoptJobs: new DynamoHyperoptStore(dynamo, env.JOBS_TABLE),
     hyperoptExecutions: new SfnExecutions(sfn, env.HYPEROPT_STATE_MACHINE_ARN),
     tasks: new EcsTaskControl(createEcsClient()),
-    clock: Date,
-    registry: {
-      ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, listener),
-      ...{ validations: jobs, clock: Date, ids: ulids, digest: sha256, ...promotionRules(env) },
-    },
-  },
+    registryTable: env.REGISTRY_TABLE,
+    databaseEndpoint: env.DYNAMODB_ENDPOINT,
+    listener: challengeListener({ log: logger, count: challengeMetrics(env.ENVIRONMENT) }),
+    promotions: promotionRules(env),
+    log: logger,
+  }),
   { stage: env.ENVIRONMENT, logger },
 );

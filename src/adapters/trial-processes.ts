@@ -8,10 +8,10 @@ import type { TrialOutcome, TrialRequest } from '#domain/hyperopt/run-trial.ts';
 import { type Failure, FinalError } from '#domain/run-backtest-job.ts';
 import { forLines } from './local/lines.ts';
 import { inWords, ProcessWatch } from './local/process-watch.ts';
+import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from './local/report-progress.ts';
 import { openSandbox, type Sandbox, type SandboxGrants } from './local/sandbox.ts';
 import { spawnSupervised } from './local/supervised-process.ts';
-import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from './local/tell-progress.ts';
-import { parseAnswer, type Ready, type TrialAnswer } from './trial-answers.ts';
+import { parseTrialReply, type Ready, type TrialReply } from './trial-replies.ts';
 
 /** What a process of trials is sent: its job first, then one trial after the other. */
 export type TrialMessage =
@@ -36,7 +36,7 @@ export interface TrialProcessesOptions {
   /** Of a trial, ms. */
   readonly trialMs: number;
   /** Silence of a trial that is told, ms. */
-  readonly quietMs: number;
+  readonly stallMs: number;
   /** To load the strategy, ms. */
   readonly loadMs: number;
   /** Each line that they print. */
@@ -46,10 +46,10 @@ export interface TrialProcessesOptions {
 /** A process of trials needed more memory than there is: another would too. */
 export class TrialOutOfMemory extends Error {}
 
-/** A process of trials ended outside of the strategy, without an answer. */
+/** A process of trials ended outside of the strategy, without a reply. */
 class TrialProcessEnded extends Error {}
 
-type OnQuiet = (text: string | null) => void;
+type OnStall = (text: string | null) => void;
 
 const NOT_OURS = 'It sent messages to the worker of the job';
 
@@ -81,23 +81,23 @@ export class TrialProcesses implements TrialRunner {
     this.warnings = warnings;
   }
 
-  async run(request: TrialRequest, signal: AbortSignal, onQuiet: OnQuiet): Promise<TrialOutcome> {
+  async run(request: TrialRequest, signal: AbortSignal, onStall: OnStall): Promise<TrialOutcome> {
     try {
-      return await this.#runOnce(request, signal, onQuiet);
+      return await this.#runOnce(request, signal, onStall);
     } catch (error) {
       // Killed from outside, or by a timer of the trial before: the trial is a function of its request.
-      if (error instanceof TrialProcessEnded) return this.#runOnce(request, signal, onQuiet);
+      if (error instanceof TrialProcessEnded) return this.#runOnce(request, signal, onStall);
       throw error;
     }
   }
 
-  async #runOnce(request: TrialRequest, signal: AbortSignal, onQuiet: OnQuiet): Promise<TrialOutcome> {
+  async #runOnce(request: TrialRequest, signal: AbortSignal, onStall: OnStall): Promise<TrialOutcome> {
     const process = await this.#take(signal);
     try {
       if ((await process.ready).codeDigest !== this.codeDigest) {
         throw new Error('The strategy or the engine has changed since the first trial of this worker');
       }
-      const { outcome, spent } = await process.run(request, signal, onQuiet);
+      const { outcome, spent } = await process.run(request, signal, onStall);
       if (spent) await process.end();
       else this.#idle.push(process);
       return outcome;
@@ -141,7 +141,7 @@ class TrialProcess {
   #loading: NodeJS.Timeout | undefined;
   /** Why it was ended, in words for the researcher. */
   #stopped: string | undefined;
-  #onQuiet: OnQuiet | undefined;
+  #onStall: OnStall | undefined;
 
   constructor(options: TrialProcessesOptions) {
     this.#options = options;
@@ -154,14 +154,14 @@ class TrialProcess {
     this.#child = child;
     for (const output of [child.stdout, child.stderr]) forLines(output, options.onOutput);
     this.#watch = new ProcessWatch(child.pid!, mark, child.stdio[PROGRESS_DESCRIPTOR] as Readable, {
-      quietMs: options.quietMs,
-      onQuiet: (text) => this.#onQuiet?.(text),
+      stallMs: options.stallMs,
+      onStall: (text) => this.#onStall?.(text),
       onEnter: (what) => this.#limitLoading(what),
     });
     this.#gone = new Promise((resolve) => child.once('close', () => resolve()));
-    this.ready = this.#ask({ job, cacheBytes: options.cacheBytes / options.processes }).then((answer) => {
-      if ('codeDigest' in answer) return answer;
-      throw new FinalError('failure' in answer ? answer.failure : this.#failed(NOT_OURS));
+    this.ready = this.#ask({ job, cacheBytes: options.cacheBytes / options.processes }).then((reply) => {
+      if ('codeDigest' in reply) return reply;
+      throw new FinalError('failure' in reply ? reply.failure : this.#failed(NOT_OURS));
     });
     // Whoever waits for it meets it; who has not begun to wait yet must not be ended by it.
     this.ready.catch(() => {});
@@ -175,7 +175,7 @@ class TrialProcess {
   async run(
     request: TrialRequest,
     signal: AbortSignal,
-    onQuiet: OnQuiet,
+    onStall: OnStall,
   ): Promise<{ outcome: TrialOutcome; spent: boolean }> {
     const { trialMs } = this.#options;
     const limit = setTimeout(() => {
@@ -185,22 +185,22 @@ class TrialProcess {
     const aborted = Promise.withResolvers<never>();
     const onAbort = () => aborted.reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    let isQuiet = false;
-    this.#onQuiet = (text) => {
-      isQuiet = text !== null;
-      onQuiet(text);
+    let isStalled = false;
+    this.#onStall = (text) => {
+      isStalled = text !== null;
+      onStall(text);
     };
     try {
-      const answer = await Promise.race([this.#ask({ request }), aborted.promise]);
-      if ('outcome' in answer) return answer;
-      if ('failure' in answer)
-        return { outcome: { state: 'failed', error: answer.failure.message }, spent: true };
+      const reply = await Promise.race([this.#ask({ request }), aborted.promise]);
+      if ('outcome' in reply) return reply;
+      if ('failure' in reply)
+        return { outcome: { state: 'failed', error: reply.failure.message }, spent: true };
       return { outcome: { state: 'failed', error: this.#failed(NOT_OURS).message }, spent: true };
     } finally {
       clearTimeout(limit);
       signal.removeEventListener('abort', onAbort);
-      this.#onQuiet = undefined;
-      if (isQuiet) onQuiet(null);
+      this.#onStall = undefined;
+      if (isStalled) onStall(null);
     }
   }
 
@@ -226,8 +226,8 @@ class TrialProcess {
   }
 
   /** What it answers, or a failure when the strategy ended it; rejects when it ended otherwise. */
-  #ask(message: TrialMessage): Promise<TrialAnswer> {
-    const { promise, resolve, reject } = Promise.withResolvers<TrialAnswer>();
+  #ask(message: TrialMessage): Promise<TrialReply> {
+    const { promise, resolve, reject } = Promise.withResolvers<TrialReply>();
     const child = this.#child;
     const onClose = (code: number | null, signal: NodeJS.Signals | null) => {
       const reason = this.#reasonOf(code);
@@ -239,8 +239,8 @@ class TrialProcess {
         reject(new TrialProcessEnded(`A process of trials has ended: ${signal ?? `exit code ${code}`}`));
       }
     };
-    const onMessage = (answer: unknown) =>
-      resolve(parseAnswer(answer) ?? { failure: this.#failed(NOT_OURS) });
+    const onMessage = (reply: unknown) =>
+      resolve(parseTrialReply(reply) ?? { failure: this.#failed(NOT_OURS) });
     child.once('message', onMessage).once('error', reject).once('close', onClose);
     // What ends it closes the channel first: `close` tells why.
     child.send(message, (error) => error && !this.isAlive && reject(new TrialProcessEnded(error.message)));

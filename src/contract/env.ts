@@ -278,7 +278,7 @@ export const HyperoptTaskEnv = BacktestTaskEnv.extend({
   /** Maximum duration of a trial, after which it fails. Default: the maximum run time of a worker in AWS. */
   TRIAL_LIMIT_SECONDS: integer(86_400, { min: 1, max: 86_400 }),
   /** Time without progress after which the job reports a stalled trial. */
-  TRIAL_QUIET_SECONDS: integer(60, { min: 1, max: 86_400 }),
+  TRIAL_STALL_SECONDS: integer(60, { min: 1, max: 86_400 }),
 });
 
 export const CollectTaskEnv = z.object({

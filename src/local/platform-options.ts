@@ -4,7 +4,7 @@ import type { MinAssignments, ReleasePolicy } from '#contract/release-policy.ts'
 import type { LogLevel } from '#runtime/log.ts';
 
 /** Of tasks that run strategies: a job of 30 minutes, a file of 10 s, a minute of silence before anybody is told. */
-export const TASK_LIMITS: TaskLimits = { taskMs: 30 * 60_000, loadMs: 10_000, quietMs: 60_000 };
+export const TASK_LIMITS: TaskLimits = { taskMs: 30 * 60_000, loadMs: 10_000, stallMs: 60_000 };
 
 export interface PlatformOptions {
   /** Data folder; see {@link startPlatform}. */

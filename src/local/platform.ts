@@ -4,9 +4,9 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createTables } from '#adapters/aws/create-tables.ts';
 import { openAudit } from '#adapters/aws/open-audit.ts';
-import { openRegistry } from '#adapters/aws/open-registry.ts';
+import { openReconcile } from '#adapters/aws/open-reconcile.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
-import { sha256, ulids } from '#adapters/ids.ts';
+import { ulids } from '#adapters/ids.ts';
 import { LocalChallengeTimers } from '#adapters/local/challenge-timers.ts';
 import { type DataFolder, diskSpaceCheck, openDataFolder } from '#adapters/local/data-folder.ts';
 import { LocalStrategies } from '#adapters/local/definitions/local-strategies.ts';
@@ -42,8 +42,6 @@ export interface Platform {
 const TABLE_NAMES: TableNames = { jobs: 'Jobs', registry: 'Registry', series: 'Series' };
 
 const RECONCILE_EVERY_MS = 5 * 60_000;
-/** A job that is older and has no execution was lost between being stored and being started. */
-const GRACE_MS = 2 * 60_000;
 
 /** Started parts of the platform, in start order. */
 class Running {
@@ -138,26 +136,20 @@ async function startServices(
     inContext(() => reconcileChallenge(reconcile, id)).catch((error) => reconcile.onError(id, error)),
   );
   running.add(() => timers.stop());
-  const tell = challengeListener({ log, timer: timers });
-  const reconcile: ReconcileDeps = {
-    jobs: stores.jobs,
+  const listener = challengeListener({ log, timer: timers });
+  const reconcile = openReconcile({
+    ...stores,
     executions: workflow.executions,
-    hyperoptJobs: stores.hyperoptJobs,
     hyperoptExecutions: workflow.hyperoptExecutions,
     tasks: workflow.tasks,
-    clock: Date,
-    graceMs: GRACE_MS,
-    onError: (jobId, error) => log.error('reconcile failed', { id: jobId, error: error as Error }),
-    registry: {
-      ...openRegistry(TABLE_NAMES.registry, storage.DYNAMODB_ENDPOINT, tell),
-      ...promotions,
-      ...{ validations: stores.jobs, clock: Date, ids: ulids, digest: sha256 },
-    },
-  };
+    registryTable: TABLE_NAMES.registry,
+    databaseEndpoint: storage.DYNAMODB_ENDPOINT,
+    ...{ listener, promotions, log },
+  });
   const strategy = await startStrategyService(
     { ...service, port: options.ports.strategy },
     {
-      ...{ stores, tell },
+      ...{ stores, listener },
       registryTable: TABLE_NAMES.registry,
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,
@@ -172,7 +164,7 @@ async function startServices(
   const backend = await startBackend(
     { ...service, port: options.ports.backend },
     {
-      ...{ stores, tell },
+      ...{ stores, listener },
       registryTable: TABLE_NAMES.registry,
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,
@@ -249,7 +241,7 @@ function taskEnvironment(
     ...storage,
     LOG_LEVEL: options.logLevel ?? 'WARN',
     TRIAL_LIMIT_SECONDS: wholeSeconds(limits.taskMs),
-    TRIAL_QUIET_SECONDS: wholeSeconds(limits.quietMs),
+    TRIAL_STALL_SECONDS: wholeSeconds(limits.stallMs),
     ...(options.exchangeUrl ? { EXCHANGE_URL: options.exchangeUrl } : {}),
     ...(options.exchangeIntervalMs ? { EXCHANGE_INTERVAL_MS: String(options.exchangeIntervalMs) } : {}),
     ...(options.strategiesDirectory ? { STRATEGIES_DIRECTORY: options.strategiesDirectory } : {}),

@@ -84,7 +84,7 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       limits: options.limits,
       onOutput: (task, line) => log.info('task output', { task, line }),
       onCrash: (exit) => log.warn('task crashed', { ...exit }),
-      onQuiet: (request, task, text) => tellQuiet(options, request, task, text),
+      onStall: (request, task, text) => reportStall(options, request, task, text),
     });
   const runner = runnerOf(options.concurrency, TASK_ALLOCATOR);
   // Apart: a hyperopt job works for hours, and backtests must not wait for it. Its workers share the cores among themselves.
@@ -101,7 +101,7 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       CollectTask: { entry: taskEntry('collect'), runner },
       HyperoptTask: { entry: taskEntry('hyperopt'), runner: workers },
     },
-    placeOf: (jobId) => placeOf(stores, jobId),
+    turnOf: (jobId) => turnOf(stores, jobId),
     failJob: async (jobId, reason) => {
       const strategy = (await stores.jobs.get(jobId))?.config.strategy;
       const message = `Strategy ${strategy} was stopped. ${reason}`;
@@ -135,7 +135,7 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
   };
 }
 
-async function placeOf({ jobs, hyperoptJobs }: Stores, jobId: string) {
+async function turnOf({ jobs, hyperoptJobs }: Stores, jobId: string) {
   if (jobId.startsWith(HYPEROPT_ID_PREFIX)) {
     return { owner: (await hyperoptJobs.get(jobId))?.owner ?? '', priority: HYPEROPT_PRIORITY };
   }
@@ -154,7 +154,7 @@ function backtestGrants(environment: TaskSurroundings, jobId: string): SandboxGr
 }
 
 /** In the terminal, and in the job. */
-function tellQuiet(
+function reportStall(
   { stores, log }: WorkflowOptions,
   request: TaskRequest,
   task: string,

@@ -34,7 +34,7 @@ interface Deps {
   readonly log: Log;
 }
 
-interface Answer {
+interface AuditedResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -44,7 +44,7 @@ interface Answer {
  * fails, throws SVC005 and does not run `work`; if the second fails, the result is returned anyway. Operations that change
  * nothing are not audited.
  */
-export async function audited<T extends Answer>(
+export async function audited<T extends AuditedResponse>(
   { audit: used, log }: Deps,
   call: AuditedCall,
   work: () => Promise<T>,
@@ -68,9 +68,9 @@ export async function audited<T extends Answer>(
   };
   try {
     call.signal?.throwIfAborted();
-    const answer = await work();
-    await end(success(answer));
-    return answer;
+    const response = await work();
+    await end(success(response));
+    return response;
   } catch (error) {
     await end(refusal(error));
     throw error;
@@ -95,7 +95,7 @@ export async function auditRefusal(
 
 type Ending = Omit<StoredAuditOutcome, 'ended_at'>;
 
-function success({ status, headers = {} }: Answer): Ending {
+function success({ status, headers = {} }: AuditedResponse): Ending {
   return { outcome: 'succeeded', status, code: null, created: createdAt(headers.Location) };
 }
 

@@ -34,9 +34,9 @@ export function checkError(
 }
 
 /** Checks a function's response in the same way. */
-export async function checkFunctionAnswer(operation: Operation, answer: Response): Promise<void> {
-  const body: unknown = await answer.clone().json();
-  const { status } = answer;
+export async function checkFunctionResponse(operation: Operation, response: Response): Promise<void> {
+  const body: unknown = await response.clone().json();
+  const { status } = response;
   if (operation.success[status]) return checkResponse(operation, status, body);
   if (!documentedErrors(operation).some((error) => error.status === status)) {
     throw undocumented(operation, `status ${status}`);

@@ -26,28 +26,20 @@ type Trigger =
 
 type ReconcileMiddleware = MiddlewareObj<ReconcileEvent | Trigger, ReconcileReport | undefined>;
 
-/** A job without an execution for longer was lost between being stored and being started. */
-const GRACE_MS = 2 * 60_000;
-
 /**
  * The reconcile function: one job after its execution ended, one challenge at its deadline, and all unfinished jobs and challenges
  * on the schedule.
  */
 export function reconcileLambda(
-  deps: Omit<ReconcileDeps, 'graceMs' | 'onError'>,
+  deps: ReconcileDeps,
   { stage, logger }: { readonly stage: string; readonly logger: Logger },
 ) {
-  const all: ReconcileDeps = {
-    ...deps,
-    graceMs: GRACE_MS,
-    onError: (id, error) => logger.error('reconcile failed', { id, error: error as Error }),
-  };
   return middy<ReconcileEvent, ReconcileReport | undefined>()
     .use(injectLambdaContext(logger, { resetKeys: true }))
     .use(addCorrelationId(logger))
     .use(readTrigger())
     .use(publishReport(stage, logger))
-    .handler((trigger) => reconcile(all, logger, trigger as Trigger));
+    .handler((trigger) => reconcile(deps, logger, trigger as Trigger));
 }
 
 /** Gives all log lines of an invocation the same correlation id: these events have none. */

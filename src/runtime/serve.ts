@@ -49,7 +49,7 @@ export interface ServeOptions {
  */
 export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOptions): Promise<RunningServer> {
   const { port, hostname, log } = options;
-  const answer = (code: ErrorCode) => {
+  const reject = (code: ErrorCode) => {
     const { status, head, body } = refusal(code, log);
     return new Response(body, { status, headers: head });
   };
@@ -60,9 +60,9 @@ export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOption
     getRequestListener(
       (request, env) =>
         options.loopbackOnly && !isLoopbackRequest(request.headers)
-          ? answer('HTTP403')
+          ? reject('HTTP403')
           : app.fetch(request, { ...env, closing: closing.signal } as Parameters<ServiceApp['fetch']>[1]),
-      { overrideGlobalObjects: false, errorHandler: () => answer('HTTP400') },
+      { overrideGlobalObjects: false, errorHandler: () => reject('HTTP400') },
     ),
   );
   const server = createServer(settings(options), listener);
@@ -72,8 +72,8 @@ export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOption
   server.maxHeadersCount = 0;
   // Requests that Node would respond to without our body and header: no Host, Expect, CONNECT.
   server.on('checkExpectation', listener);
-  server.on('connect', (_, socket) => answerBroken({}, socket, log));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerBroken(error, socket, log));
+  server.on('connect', (_, socket) => rejectBroken({}, socket, log));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => rejectBroken(error, socket, log));
   await listen(server, port, hostname);
   const bound = (server.address() as AddressInfo).port;
   const stop = () => {
@@ -119,7 +119,7 @@ function close(server: Server, connections: Connections): Promise<void> {
 }
 
 /** Responds to requests that Node's parser rejects: invalid syntax 400, oversized headers 431, time-out 408. */
-function answerBroken(error: { readonly code?: string }, socket: Duplex, log: Log): void {
+function rejectBroken(error: { readonly code?: string }, socket: Duplex, log: Log): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;

@@ -21,7 +21,7 @@ import {
   checkOwnership,
   type Principal,
 } from './authenticate.ts';
-import { ConformanceError, checkError, checkFunctionAnswer, checkResponse } from './conformance.ts';
+import { ConformanceError, checkError, checkFunctionResponse, checkResponse } from './conformance.ts';
 import type { HandlerRequest, Handlers, StreamHandlers } from './handler.ts';
 import { type Log, runInContext } from './log.ts';
 import { checkAnnouncedSize, checkHead, readBody, readBytes, readParams, readQuery } from './read-request.ts';
@@ -154,17 +154,18 @@ function routeToFunction(
   app: ServiceApp,
   operation: Operation,
   deps: ServiceDeps,
-  answer: GatewayFunction | undefined,
+  serveFunction: GatewayFunction | undefined,
 ): void {
   app.on(operation.method, honoPath(operation.path), async (c) => {
     c.set('operation', operation);
-    if (!answer) throw new CodedError('SVC004', { message: 'This host does not serve the data proxy' });
+    if (!serveFunction)
+      throw new CodedError('SVC004', { message: 'This host does not serve the data proxy' });
     const { headers } = c.req.raw;
     checkAnnouncedSize(headers);
     await identify(c, operation, deps);
     const body = Buffer.from(await readBytes(c.req.raw)).toString('utf8');
-    const response = await answer({ body, headers, correlationId: c.var.correlationId });
-    if (deps.checkResponses) await checkFunctionAnswer(operation, response);
+    const response = await serveFunction({ body, headers, correlationId: c.var.correlationId });
+    if (deps.checkResponses) await checkFunctionResponse(operation, response);
     return response;
   });
 }

@@ -1,7 +1,7 @@
 /** Entry point of a backtest: the same in a Fargate container and as a child process. */
 import { setImmediate } from 'node:timers/promises';
 import { sha256 } from '#adapters/ids.ts';
-import { LOADING, tellProgress } from '#adapters/local/tell-progress.ts';
+import { LOADING, reportProgress } from '#adapters/local/report-progress.ts';
 import { openStores } from '#adapters/open-stores.ts';
 import { writeTradesParquet } from '#adapters/parquet/trades.ts';
 import { findStrategy, isBuiltIn } from '#adapters/strategies.ts';
@@ -14,9 +14,9 @@ import { restoreV8Flags, useShortRunV8Flags } from '#runtime/v8-flags.ts';
 
 useShortRunV8Flags();
 const { env, log, fail } = startProcess(BacktestTaskEnv, 'backtest');
-const teller = tellProgress(env.WATCH_MARK);
+const progress = reportProgress(env.WATCH_MARK);
 const strays = catchStrayErrors(env.STRATEGIES_DIRECTORY, (error) => {
-  teller.ended();
+  progress.ended();
   fail(error);
 });
 
@@ -25,17 +25,17 @@ await runTask(env, log, async ({ id, image }) => {
     {
       ...openStores(env),
       findStrategy: (name, digest) => {
-        teller.enter(LOADING);
+        progress.enter(LOADING);
         if (!isBuiltIn(name)) strays.blame(name);
         return findStrategy(name, env.STRATEGIES_DIRECTORY, digest).finally(() =>
-          teller.enter('reading the candles'),
+          progress.enter('reading the candles'),
         );
       },
       image,
       encodeTrades: writeTradesParquet,
       digest: sha256,
       clock: Date,
-      onProgress: () => teller.alive(),
+      onProgress: () => progress.alive(),
       pause: async () => {
         restoreV8Flags();
         await setImmediate();
@@ -49,6 +49,6 @@ await runTask(env, log, async ({ id, image }) => {
     },
     env.JOB_ID,
     id,
-  ).finally(() => teller.ended());
+  ).finally(() => progress.ended());
   log.info('backtest ended', { job_id: env.JOB_ID, outcome });
 });

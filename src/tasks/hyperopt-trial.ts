@@ -1,12 +1,12 @@
 /** A process of a hyperopt worker: reads the job's candles, then responds to every request with the result of its trial. */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { sha256 } from '#adapters/ids.ts';
-import { LOADING, tellProgress } from '#adapters/local/tell-progress.ts';
+import { LOADING, reportProgress } from '#adapters/local/report-progress.ts';
 import { openStores } from '#adapters/open-stores.ts';
 import { findStrategy, isBuiltIn } from '#adapters/strategies.ts';
 import { catchStrayErrors } from '#adapters/stray-errors.ts';
-import type { TrialAnswer } from '#adapters/trial-answers.ts';
 import type { TrialMessage } from '#adapters/trial-processes.ts';
+import type { TrialReply } from '#adapters/trial-replies.ts';
 import { HyperoptTaskEnv } from '#contract/env.ts';
 import type { HyperoptJobIn } from '#contract/hyperopt.ts';
 import { loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
@@ -25,30 +25,30 @@ const { env, fail } = startProcess(HyperoptTaskEnv, 'hyperopt-trial');
 /** A timer of no delay takes 1 ms. */
 const DUE_MS = 5;
 
-const teller = tellProgress(env.WATCH_MARK);
+const progress = reportProgress(env.WATCH_MARK);
 const strays = catchStrayErrors(env.STRATEGIES_DIRECTORY, failing);
 
 let deps: RunTrialDeps | undefined;
 
 process.on('message', (message: TrialMessage) => {
-  const answer = 'job' in message ? open(message.job, message.cacheBytes) : answerTo(message.request);
+  const reply = 'job' in message ? open(message.job, message.cacheBytes) : replyTo(message.request);
   // An error ends the process, and the worker is notified.
-  answer.then((given: TrialAnswer) => process.send!(given)).catch(failing);
+  reply.then((each: TrialReply) => process.send!(each)).catch(failing);
 });
 // The worker is gone.
 process.on('disconnect', () => process.exit());
 
-async function open(job: HyperoptJobIn<'running'>, cacheBytes: number): Promise<TrialAnswer> {
+async function open(job: HyperoptJobIn<'running'>, cacheBytes: number): Promise<TrialReply> {
   try {
     const { strategy, pairs, warnings } = await loadTrialData(
       {
         ...openStores(env),
         clock: Date,
         findStrategy: async (name, digest) => {
-          teller.enter(LOADING);
+          progress.enter(LOADING);
           if (!isBuiltIn(name)) strays.blame(name);
           return findStrategy(name, env.STRATEGIES_DIRECTORY, digest).finally(() =>
-            teller.enter('reading the candles'),
+            progress.enter('reading the candles'),
           );
         },
       },
@@ -62,12 +62,12 @@ async function open(job: HyperoptJobIn<'running'>, cacheBytes: number): Promise<
     if (!failure) throw error;
     return { failure };
   } finally {
-    teller.ended();
+    progress.ended();
   }
 }
 
-async function answerTo(request: TrialRequest): Promise<TrialAnswer> {
-  teller.enter('a trial');
+async function replyTo(request: TrialRequest): Promise<TrialReply> {
+  progress.enter('a trial');
   const before = timersLeft();
   const outcome = await runTrial(deps!, request);
   await setImmediate();
@@ -75,7 +75,7 @@ async function answerTo(request: TrialRequest): Promise<TrialAnswer> {
   // Those that are due throw now. Later ones end with the process: they are not to touch another trial.
   if (left) await sleep(DUE_MS);
   const stray = strayed();
-  teller.ended();
+  progress.ended();
   return { outcome: stray ?? outcome, spent: left || stray !== undefined };
 }
 
@@ -93,6 +93,6 @@ function strayed(): TrialOutcome | undefined {
 }
 
 function failing(error: unknown): void {
-  teller.ended();
+  progress.ended();
   fail(error);
 }

@@ -43,7 +43,7 @@ await runTask(env, log, async ({ id }) => {
           // biome-ignore lint/style/noProcessEnv: what this task was given, in AWS where the role's credentials are too: there, strategies are reviewed
           environment: process.env as Record<string, string>,
           trialMs: env.TRIAL_LIMIT_SECONDS * 1_000,
-          quietMs: env.TRIAL_QUIET_SECONDS * 1_000,
+          stallMs: env.TRIAL_STALL_SECONDS * 1_000,
           loadMs: LOAD_MS,
           onOutput: (line) => process.stderr.write(`${line}\n`),
         }),

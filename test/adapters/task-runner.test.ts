@@ -16,8 +16,8 @@ async function run(code: string, onLine: (runner: TaskRunner, task: string) => u
     concurrency: 1,
     environment: {},
     temporary: join(folder, 'tasks'),
-    limits: { taskMs: 60_000, loadMs: 60_000, quietMs: 60_000 },
-    onQuiet: () => {},
+    limits: { taskMs: 60_000, loadMs: 60_000, stallMs: 60_000 },
+    onStall: () => {},
     onOutput: (task) => void onLine(runner, task),
     onCrash: (exit) => crashed.push(exit),
   });

@@ -106,7 +106,7 @@ describe('a strategy', () => {
       'STRATEGIES_DIRECTORY',
       'TASK_ID',
       'TRIAL_LIMIT_SECONDS',
-      'TRIAL_QUIET_SECONDS',
+      'TRIAL_STALL_SECONDS',
       'TMPDIR',
       'WATCH_MARK',
       'PWD',

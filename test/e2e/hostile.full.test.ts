@@ -68,7 +68,7 @@ beforeAll(async () => {
   platform = await startTestPlatform({
     strategiesDirectory: folder,
     concurrency: 2,
-    taskLimits: { taskMs: LIMIT_MS, quietMs: 1_000 },
+    taskLimits: { taskMs: LIMIT_MS, stallMs: 1_000 },
   });
 });
 afterAll(async () => {

@@ -72,8 +72,8 @@ it('a task, and with it a strategy, is given its own environment and none of the
     concurrency: 1,
     environment: { LOG_LEVEL: 'WARN' },
     temporary: join(folder, 'tasks'),
-    limits: { taskMs: 60_000, loadMs: 60_000, quietMs: 60_000 },
-    onQuiet: () => {},
+    limits: { taskMs: 60_000, loadMs: 60_000, stallMs: 60_000 },
+    onStall: () => {},
     onOutput: (_, line) => output.push(line),
     onCrash: ({ stderr }) => expect.unreachable(stderr),
   });

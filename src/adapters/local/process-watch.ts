@@ -2,18 +2,18 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { CALLBACK_NAMES } from '#engine/run/strategy-errors.ts';
 import { forLines } from './lines.ts';
-import { MARK_BYTES, MARKED_BYTES, type Told } from './tell-progress.ts';
+import { MARK_BYTES, MARKED_BYTES, type ProgressReport } from './report-progress.ts';
 
 export interface WatchOptions {
-  /** Time without progress after which `onQuiet` is called, and again after each further such time, ms. */
-  readonly quietMs: number;
+  /** Time without progress after which `onStall` is called, and again after each further such time, ms. */
+  readonly stallMs: number;
   /** Called when progress stops, and with null when it resumes. */
-  readonly onQuiet: (text: string | null) => void;
+  readonly onStall: (text: string | null) => void;
   /** Called with each activity that starts. */
   readonly onEnter?: (what: string) => void;
 }
 
-/** Tracks the progress reports of a process, see tell-progress.ts. */
+/** Tracks the progress reports of a process, see report-progress.ts. */
 export class ProcessWatch {
   readonly #options: WatchOptions;
   readonly #pid: number;
@@ -23,7 +23,7 @@ export class ProcessWatch {
   #ended = false;
   #last = Date.now();
   #timer: NodeJS.Timeout | undefined;
-  #quiet = false;
+  #stalled = false;
 
   /** @param mark hex, that the process was given */
   constructor(pid: number, mark: string, progress: Readable, options: WatchOptions) {
@@ -64,27 +64,27 @@ export class ProcessWatch {
   #wait(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      this.#quiet = true;
-      this.#options.onQuiet(this.silence());
+      this.#stalled = true;
+      this.#options.onStall(this.silence());
       this.#wait();
-    }, this.#options.quietMs);
+    }, this.#options.stallMs);
     this.#timer.unref();
   }
 
   /** Reports are untrusted, like the strategy: only these shapes are accepted. */
   #hear(line: string): void {
-    const told = parsed(line);
-    if (!told) return;
-    if ('what' in told) {
+    const report = parsed(line);
+    if (!report) return;
+    if ('what' in report) {
       this.#ended = false;
-      this.#what = told.what;
-      this.#pairs = told.pairs;
-      this.#options.onEnter?.(told.what);
+      this.#what = report.what;
+      this.#pairs = report.pairs;
+      this.#options.onEnter?.(report.what);
     }
-    if ('ended' in told) this.#ended = true;
+    if ('ended' in report) this.#ended = true;
     this.#last = Date.now();
-    if (this.#quiet) this.#options.onQuiet(null);
-    this.#quiet = false;
+    if (this.#stalled) this.#options.onStall(null);
+    this.#stalled = false;
     this.#wait();
   }
 
@@ -139,17 +139,24 @@ function listed(pairs: readonly string[]): string {
   return pairs.length > MAX_PAIRS_LISTED ? `${named} and ${pairs.length - MAX_PAIRS_LISTED} more` : named;
 }
 
-function parsed(line: string): Told | undefined {
+function parsed(line: string): ProgressReport | undefined {
   try {
-    const told: unknown = JSON.parse(line);
-    if (typeof told !== 'object' || told === null) return undefined;
-    if ('alive' in told) return { alive: true };
-    if ('ended' in told) return { ended: true };
-    if (!('what' in told && typeof told.what === 'string' && 'pairs' in told && Array.isArray(told.pairs))) {
+    const report: unknown = JSON.parse(line);
+    if (typeof report !== 'object' || report === null) return undefined;
+    if ('alive' in report) return { alive: true };
+    if ('ended' in report) return { ended: true };
+    if (
+      !(
+        'what' in report &&
+        typeof report.what === 'string' &&
+        'pairs' in report &&
+        Array.isArray(report.pairs)
+      )
+    ) {
       return undefined;
     }
-    const pairs = told.pairs.filter((pair) => typeof pair === 'string').map((pair) => plain(pair));
-    return { what: plain(told.what), pairs };
+    const pairs = report.pairs.filter((pair) => typeof pair === 'string').map((pair) => plain(pair));
+    return { what: plain(report.what), pairs };
   } catch {
     return undefined;
   }

@@ -251,7 +251,7 @@ export interface IntegrationDeps {
   /** Entry points of tasks and their runners, by the name of the definition in the substitutions. */
   readonly tasks: Readonly<Record<string, LocalTask>>;
   /** Owner and priority of a task's job. */
-  readonly placeOf: (jobId: string) => Promise<{ readonly owner: string; readonly priority: number }>;
+  readonly turnOf: (jobId: string) => Promise<{ readonly owner: string; readonly priority: number }>;
   /** Fails the job of a task, with the reason. */
   readonly failJob: (jobId: string, reason: string) => Promise<void>;
   readonly dynamo: DynamoDBDocumentClient;
@@ -281,9 +281,9 @@ async function runTask(deps: IntegrationDeps, parameters: RunTaskParameters, sig
   const overrides = parameters.Overrides?.ContainerOverrides?.flatMap((each) => each.Environment ?? []) ?? [];
   const environment = Object.fromEntries(overrides.map(({ Name, Value }) => [Name, Value]));
   const jobId = environment.JOB_ID ?? '';
-  const place = await deps.placeOf(jobId);
+  const turn = await deps.turnOf(jobId);
   const sandbox = task.sandbox?.(jobId);
-  const exit = await task.runner.run({ entry: task.entry, environment, ...place, sandbox, signal });
+  const exit = await task.runner.run({ entry: task.entry, environment, ...turn, sandbox, signal });
   if (exit.final) {
     await deps.failJob(jobId, exit.final);
     return { LastStatus: 'STOPPED', Containers: [{ ExitCode: 0 }] };

@@ -27,7 +27,7 @@ export interface SupervisedProcess extends ChildProcess {
 
 /**
  * Starts a process that ends with this one, however this one ends and whatever the process is busy with.
- * On descriptor 4 it may say how it gets on, see tell-progress.ts.
+ * On descriptor 4 it may say how it gets on, see report-progress.ts.
  * It has a process group of its own: Ctrl-C at the terminal reaches the platform alone, which then ends the others.
  *
  * @param channel `messages`: both ends have Node's channel for messages, by structured clone. `lines`: the process reads from

@@ -5,9 +5,9 @@ import type { Readable } from 'node:stream';
 import type { TaskControl } from '#domain/execution-ports.ts';
 import { forLines } from './lines.ts';
 import { inWords, ProcessWatch } from './process-watch.ts';
+import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from './report-progress.ts';
 import { openFolder, openSandbox, type SandboxGrants } from './sandbox.ts';
 import { spawnSupervised } from './supervised-process.ts';
-import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from './tell-progress.ts';
 
 /** How a task's process ended. */
 export interface TaskExit {
@@ -25,7 +25,7 @@ export interface TaskRequest {
   /** Entry point: a file that Node runs. */
   readonly entry: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Whose task it is: places go round the owners who wait. */
+  /** Whose task it is: slots go round the owners who wait. */
   readonly owner: string;
   /** Higher runs first among the waiting of an owner. */
   readonly priority: number;
@@ -40,8 +40,8 @@ export interface TaskLimits {
   readonly taskMs: number;
   /** To load a file of strategies, ms. */
   readonly loadMs: number;
-  /** Time without progress after which {@link TaskRunnerOptions.onQuiet} is called, ms. */
-  readonly quietMs: number;
+  /** Time without progress after which {@link TaskRunnerOptions.onStall} is called, ms. */
+  readonly stallMs: number;
 }
 
 export interface TaskRunnerOptions {
@@ -61,7 +61,7 @@ export interface TaskRunnerOptions {
   /** Called for each task that exited with a code other than 0, or was killed by another process. */
   readonly onCrash: (exit: TaskExit) => void;
   /** Called when a task that runs strategy code makes no progress, and with null when it continues. */
-  readonly onQuiet: (request: TaskRequest, task: string, text: string | null) => void;
+  readonly onStall: (request: TaskRequest, task: string, text: string | null) => void;
 }
 
 /** Fargate sends SIGTERM and kills after the task's stop time-out; here the wait is shorter, nothing is billed. */
@@ -69,27 +69,27 @@ const KILL_AFTER_MS = 10_000;
 const STDERR_TAIL = 4_000;
 
 /**
- * Runs task entry points as child processes: local mode's Fargate. Tasks wait for a free slot, see {@link TaskPlaces}. No task
+ * Runs task entry points as child processes: local mode's Fargate. Tasks wait for a free slot, see {@link TaskSlots}. No task
  * outlives this process, even after SIGKILL.
  */
 export class TaskRunner implements TaskControl {
   readonly #options: TaskRunnerOptions;
-  readonly #places: TaskPlaces;
+  readonly #slots: TaskSlots;
   readonly #running = new Map<string, ChildProcess>();
 
   constructor(options: TaskRunnerOptions) {
     this.#options = options;
-    this.#places = new TaskPlaces(options.concurrency);
+    this.#slots = new TaskSlots(options.concurrency);
   }
 
-  /** Runs a task to its end, after waiting for a free place. Rejects with AbortError when aborted before it started. */
+  /** Runs a task to its end, after waiting for a free slot. Rejects with AbortError when aborted before it started. */
   async run(request: TaskRequest): Promise<TaskExit> {
-    const giveBack = await this.#places.take(request);
+    const release = await this.#slots.take(request);
     try {
       request.signal.throwIfAborted();
       return await this.#execute(request);
     } finally {
-      giveBack();
+      release();
     }
   }
 
@@ -154,7 +154,7 @@ export class TaskRunner implements TaskControl {
    * Ends the task at its limits. Returns a function that states, after the end, why another attempt would end in the same way.
    */
   #watch(request: TaskRequest, task: string, child: ChildProcess, mark: string) {
-    const { taskMs, loadMs, quietMs } = this.#options.limits;
+    const { taskMs, loadMs, stallMs } = this.#options.limits;
     let overdue: string | undefined;
     const endAfter = (ms: number, words: () => string) =>
       setTimeout(() => {
@@ -163,8 +163,8 @@ export class TaskRunner implements TaskControl {
       }, ms).unref();
     let loading: NodeJS.Timeout | undefined;
     const watch = new ProcessWatch(child.pid!, mark, child.stdio[PROGRESS_DESCRIPTOR] as Readable, {
-      quietMs,
-      onQuiet: (text) => this.#options.onQuiet(request, task, text),
+      stallMs,
+      onStall: (text) => this.#options.onStall(request, task, text),
       onEnter: (what) => {
         clearTimeout(loading);
         const words = () => `The file was still loading after ${inWords(loadMs)}; does it loop?`;
@@ -194,7 +194,7 @@ function terminate(child: ChildProcess): void {
   child.once('close', () => clearTimeout(timer));
 }
 
-/** Who waits for a place. */
+/** Who waits for a slot. */
 export interface Waiting {
   readonly owner: string;
   /** Higher goes first among those of one owner. */
@@ -215,22 +215,22 @@ interface OwnerTurn {
 }
 
 /**
- * A number of places that go round the owners who wait: the next one is for the owner who has fewest, among these for the one
+ * A number of slots that go round the owners who wait: the next one is for the owner who has fewest, among these for the one
  * whose last turn is longest ago; then by priority, then for who has waited longest.
  */
-export class TaskPlaces {
-  readonly #places: number;
+export class TaskSlots {
+  readonly #slots: number;
   readonly #waiting: Waiter[] = [];
   readonly #owners = new Map<string, OwnerTurn>();
   #order = 0;
   #turn = 0;
   #taken = 0;
 
-  constructor(places: number) {
-    this.#places = places;
+  constructor(slots: number) {
+    this.#slots = slots;
   }
 
-  /** Resolves with what gives the place back. Rejects with the signal's reason when it is aborted before. */
+  /** Resolves with what gives the slot back. Rejects with the signal's reason when it is aborted before. */
   async take(waiting: Waiting): Promise<() => void> {
     const { owner, priority, signal } = waiting;
     signal.throwIfAborted();
@@ -250,10 +250,10 @@ export class TaskPlaces {
     this.#startNext();
     await promise;
     signal.removeEventListener('abort', onAbort);
-    return () => this.#giveBack(owner);
+    return () => this.#release(owner);
   }
 
-  #giveBack(owner: string): void {
+  #release(owner: string): void {
     this.#taken--;
     this.#turnOf(owner).running--;
     this.#startNext();
@@ -261,7 +261,7 @@ export class TaskPlaces {
   }
 
   #startNext(): void {
-    while (this.#taken < this.#places && this.#waiting.length > 0) {
+    while (this.#taken < this.#slots && this.#waiting.length > 0) {
       const next = this.#waiting.reduce((first, each) => (this.#compare(each, first) < 0 ? each : first));
       this.#waiting.splice(this.#waiting.indexOf(next), 1);
       const turn = this.#turnOf(next.owner);

@@ -67,7 +67,7 @@ export class MonthFiles {
       const damage = this.#decode(prefix, month, object, (rows) =>
         output.append(rowsInRange(rows, start, end)),
       );
-      giveBack(object.body);
+      release(object.body);
       if (!damage) continue;
       if (!onCorrupt) throw damage;
       onCorrupt(monthKey(prefix, month));
@@ -187,7 +187,7 @@ class RowBuffer {
  * Frees the memory of a file that has been read. Left to the collector, the files of a year make it mark the whole heap
  * several times over: what lies outside of the heap counts as a reason to.
  */
-function giveBack({ buffer, byteLength }: Uint8Array): void {
+function release({ buffer, byteLength }: Uint8Array): void {
   // A small file may lie in a buffer that Node shares with others.
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }

@@ -17,12 +17,12 @@ export interface TrialRunner {
   /**
    * Rejects with the signal's reason when it is aborted.
    *
-   * @param onQuiet called with where the trial is stalled, and with null once it continues
+   * @param onStall called with where the trial is stalled, and with null once it continues
    */
   run(
     request: TrialRequest,
     signal: AbortSignal,
-    onQuiet: (text: string | null) => void,
+    onStall: (text: string | null) => void,
   ): Promise<TrialOutcome>;
   close(): Promise<void>;
 }
@@ -47,9 +47,9 @@ export interface RunHyperoptWorkerDeps extends FinishHyperoptDeps {
 export type WorkerOutcome = 'finished' | 'stopped' | 'not_mine';
 
 /** Heartbeat interval, ms: a worker sees within it that its job was cancelled or its trial taken over. */
-const BEAT_MS = 5_000;
+const HEARTBEAT_INTERVAL_MS = 5_000;
 /** Remaining lease below which it is renewed, ms: three heartbeats may fail before a lease expires. */
-const RENEW_BELOW_MS = LEASE_MS - 2 * BEAT_MS;
+const RENEW_BELOW_MS = LEASE_MS - 2 * HEARTBEAT_INTERVAL_MS;
 /** Shortest and longest pause, ms, while other trials run that the next trial depends on. */
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 1_000;
@@ -130,7 +130,7 @@ class Worker {
   readonly #runner: TrialRunner;
   readonly #held = new Set<HeldTrial>();
   readonly #stop = new AbortController();
-  readonly #quiet = new Map<number, string>();
+  readonly #stalled = new Map<number, string>();
   #telling: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -196,7 +196,7 @@ class Worker {
         : await this.#runner.run(
             this.#requestOf(asked),
             AbortSignal.any([stopped, held.lost.signal]),
-            (text) => this.#tellQuiet(asked.trial.number, text),
+            (text) => this.#reportStall(asked.trial.number, text),
           );
       if ((await this.#queue.tell(asked, outcome)) === 'stopped') throw new HyperoptEnded();
     } catch (error) {
@@ -207,10 +207,10 @@ class Worker {
   }
 
   /** When several trials are stalled, the job reports the first. */
-  #tellQuiet(trial: number, text: string | null): void {
-    if (text) this.#quiet.set(trial, `${text} (trial ${trial})`);
-    else this.#quiet.delete(trial);
-    const [first = null] = this.#quiet.values();
+  #reportStall(trial: number, text: string | null): void {
+    if (text) this.#stalled.set(trial, `${text} (trial ${trial})`);
+    else this.#stalled.delete(trial);
+    const [first = null] = this.#stalled.values();
     this.#telling = this.#telling
       .then(() => this.#deps.hyperoptJobs.setStalled(this.#job.job_id, first))
       // The next stall reports it again.
@@ -241,7 +241,7 @@ class Worker {
   async #beat(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        await this.#deps.sleep(BEAT_MS, signal);
+        await this.#deps.sleep(HEARTBEAT_INTERVAL_MS, signal);
         const job = await this.#deps.hyperoptJobs.get(this.#job.job_id);
         if (job?.status !== 'running') this.#stop.abort(new HyperoptEnded());
         await Promise.all([...this.#held].map((held) => this.#renew(held)));

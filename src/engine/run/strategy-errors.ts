@@ -100,7 +100,7 @@ export function withCallbackContext(callbacks: StrategyCallbacks): StrategyCallb
 }
 
 /**
- * Where a run is, for a host that must say so of one that never ends: told before code of the strategy is entered. It is state
+ * Where a run is, for a host that must say so of one that never ends: called before code of the strategy is entered. It is state
  * of the process, which runs one thing at a time, and nothing of a result depends on it.
  *
  * Telling is too dear for callbacks, which are asked a million times in a run of some milliseconds. Of these a number is left
@@ -125,16 +125,16 @@ export const CALLBACK_NAMES: readonly string[] = [
  * @param what part of the strategy or of the run
  * @param pairs whose turn it is; in a simulation all, in the order of the numbers that are left for callbacks
  */
-type Told = (what: string, pairs: readonly string[]) => void;
+type ActivityListener = (what: string, pairs: readonly string[]) => void;
 
-let told: Told | undefined;
+let onActivity: ActivityListener | undefined;
 /** Number of the callback that was asked last, and of its pair among those of the simulation. */
 let asked = new Uint16Array(2);
 let present: readonly string[] = [];
 
-/** Tells `listener` from now on, and leaves the numbers of callbacks and pairs in `memory`: two of them. */
-export function tellWhereabouts(listener: Told, memory: Uint16Array<ArrayBuffer>): void {
-  told = listener;
+/** Calls `listener` with each later activity and writes the numbers of callback and pair to `memory`, two elements. */
+export function reportActivity(listener: ActivityListener, memory: Uint16Array<ArrayBuffer>): void {
+  onActivity = listener;
   asked = memory;
 }
 
@@ -142,7 +142,7 @@ export function tellWhereabouts(listener: Told, memory: Uint16Array<ArrayBuffer>
 export function enter(what: string, pairs = present): void {
   present = pairs;
   asked[0] = 0;
-  told?.(what, pairs);
+  onActivity?.(what, pairs);
 }
 
 /** Leaves the number of the callback that is asked next. */

@@ -2,13 +2,13 @@ import middy from '@middy/core';
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import { CORRELATION_HEADER, SERVICES } from '#contract/names.ts';
 import {
-  answered,
   asCodedError,
   type JsonObject,
   type ProxyEnvelope,
   type ProxyHttpResponse,
   type ProxyResult,
   rejected,
+  successEnvelope,
 } from './envelope.ts';
 import {
   addCorrelationIds,
@@ -155,7 +155,7 @@ async function forward(options: DataProxyOptions, request: Forwarding): Promise<
     const message = `The response of data collection is longer than ${MAX_RESULT_LENGTH} characters`;
     return failed(request, { code: 'SVC002', message, field: '' });
   }
-  return { envelope: answered(name, result) };
+  return { envelope: successEnvelope(name, result) };
 }
 
 function failed(
@@ -164,7 +164,7 @@ function failed(
 ): Performed {
   if (!safe) throw new CodedError(code, { message, field });
   const result = { ...operation.empty(params), error: message };
-  return { envelope: answered(name, result), failure: message };
+  return { envelope: successEnvelope(name, result), failure: message };
 }
 
 /** A request that is never sent, broke unforeseen, or failed for a caller who wants errors (then without `operation`). */
@@ -174,7 +174,7 @@ function refuse(name: string, operation: ProxyOperation | undefined, thrown: unk
   const cause = error.code === 'SVC001' ? thrown : undefined;
   const shaped = operation?.alwaysShaped ? { ...operation.empty({}), error: error.message } : null;
   // Like a 4xx of the service: the workflow reads a boolean and continues.
-  if (shaped && error.status < 500) return { envelope: answered(name, shaped), failure };
+  if (shaped && error.status < 500) return { envelope: successEnvelope(name, shaped), failure };
   return { envelope: rejected(name, error, shaped), failure, ...(cause === undefined ? {} : { cause }) };
 }
 

@@ -47,7 +47,7 @@ export interface ProxyHttpResponse {
   readonly body: string;
 }
 
-export function answered(operation: string, result: JsonObject): ProxyEnvelope {
+export function successEnvelope(operation: string, result: JsonObject): ProxyEnvelope {
   return { statusCode: 200, body: { success: true, data: { operation, result } } };
 }
 

@@ -27,7 +27,7 @@ export function watchHandler(
     const after = lastEventId(headers) ?? query.after ?? 0;
     const job = await getHyperopt(deps, params.job_id);
     if (isOver(job, after)) return { status: 204, body: '' };
-    // Whoever was told that it took too long reads no stream.
+    // A client that received its time-out reads no stream.
     signal.throwIfAborted();
     const watched = { job, after, caller: callerOf(principal) };
     const body = streams.open(
@@ -56,16 +56,16 @@ async function* sent(events: AsyncGenerator<HyperoptEvent>): AsyncGenerator<Serv
   for await (const each of events) yield eventView(each);
 }
 
-function eventView(told: HyperoptEvent): ServerSentEvent {
-  switch (told.kind) {
+function eventView(event: HyperoptEvent): ServerSentEvent {
+  switch (event.kind) {
     case 'heartbeat':
       return {};
     case 'reconnect':
-      return { event: told.kind };
+      return { event: event.kind };
     case 'trial':
-      return { event: told.kind, id: told.id, data: trialEventView(told) };
+      return { event: event.kind, id: event.id, data: trialEventView(event) };
     default:
-      return { event: told.kind, id: told.id, data: jobView(told.job) };
+      return { event: event.kind, id: event.id, data: jobView(event.job) };
   }
 }
 

@@ -54,7 +54,7 @@ const Definition = z.object(FIELDS);
 const Startup = z.int().min(0).max(MAX_STARTUP_CANDLES);
 const Failure = z.object({ error: text(MAX_ERROR), line: z.int().positive().nullable() });
 const Loaded = z.object({ definition: Definition, startup: Startup });
-const Answer = z.union([
+const StartupReply = z.union([
   z.object({ id: z.int(), startup: Startup }),
   z.object({ id: z.int(), error: text(MAX_ERROR) }),
 ]);
@@ -78,9 +78,9 @@ export function parseLoadReply(line: string): LoadReply {
 
 /** @throws Error that says what is wrong with the reply */
 export function parseStartupReply(line: string, id: number): { startup: number } | { error: string } {
-  const answer = parse(Answer, JSON.parse(line));
-  if (answer.id !== id) throw new Error('it replied to another request');
-  return answer;
+  const reply = parse(StartupReply, JSON.parse(line));
+  if (reply.id !== id) throw new Error('it replied to another request');
+  return reply;
 }
 
 function parse<T>(schema: z.ZodType<T>, value: unknown): T {

@@ -14,7 +14,7 @@ const MAX_WAIT_MS = 10_000;
 
 /**
  * One version of a strategy file: its definition, and its startup candles by parameters. Its process is asked one question at
- * a time; one that does not answer is replaced for the next. Equal questions are asked once: the answer is a function of the
+ * a time; a process that does not reply is replaced before the next request. Equal questions are asked once: the result is a function of the
  * parameters.
  */
 export class StrategySource {
@@ -61,16 +61,16 @@ export class StrategySource {
     const kept = this.#kept.get(key);
     if (kept) return kept;
     const since = Date.now();
-    const answer = this.#last.then(() => {
+    const result = this.#last.then(() => {
       if (Date.now() - since <= MAX_WAIT_MS) return this.#askNow(params);
       throw this.#refused(
         `was not called within ${MAX_WAIT_MS / 1000} s: earlier calls took too long`,
         params,
       );
     });
-    this.#last = answer.catch(() => undefined);
-    this.#keep(key, answer);
-    return answer;
+    this.#last = result.catch(() => undefined);
+    this.#keep(key, result);
+    return result;
   }
 
   /** Ends its idle process. */
@@ -78,12 +78,12 @@ export class StrategySource {
     this.#pool.drop(this);
   }
 
-  #keep(key: string, answer: Promise<number>): void {
-    this.#kept.set(key, answer);
+  #keep(key: string, result: Promise<number>): void {
+    this.#kept.set(key, result);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_KEPT) this.#kept.delete(oldest!);
     // The next caller may have more luck: a machine may be busy.
-    answer.catch(() => this.#kept.get(key) === answer && this.#kept.delete(key));
+    result.catch(() => this.#kept.get(key) === result && this.#kept.delete(key));
   }
 
   /** A kept process that has ended while it was idle is not the fault of this question: a fresh one is asked. */

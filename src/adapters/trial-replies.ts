@@ -28,7 +28,7 @@ const Outcome = z.discriminatedUnion('state', [
   z.object({ state: z.literal('failed'), error: Words }),
 ]);
 
-const Answer = z.union([
+const Reply = z.union([
   z.object({ codeDigest: text(200), warnings: z.array(text(20_000)).max(100) }),
   z.object({ failure: z.object({ code: z.enum(CODES), message: text(100_000) }) }),
   z.object({ outcome: Outcome, spent: z.boolean() }),
@@ -43,13 +43,13 @@ export interface Ready {
 }
 
 /** What a process of trials answers. */
-export type TrialAnswer =
+export type TrialReply =
   | Ready
   | { readonly failure: Failure }
   /** `spent`: code of the strategy has left something behind that may touch later trials. */
   | { readonly outcome: TrialOutcome; readonly spent: boolean };
 
 /** Undefined for anything that no process of trials answers. */
-export function parseAnswer(message: unknown): TrialAnswer | undefined {
-  return Answer.safeParse(message).data;
+export function parseTrialReply(message: unknown): TrialReply | undefined {
+  return Reply.safeParse(message).data;
 }

@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest';
-import { TaskPlaces } from '#adapters/local/task-runner.ts';
+import { TaskSlots } from '#adapters/local/task-runner.ts';
 
-/** Runs all of them on `places`, one ending after the other in the order of their starts: that order. */
+/** Runs all of them on `slots`, one ending after the other in the order of their starts: that order. */
 async function order(
-  places: number,
+  slots: number,
   waiting: readonly [owner: string, priority: number][],
 ): Promise<string[]> {
-  const queue = new TaskPlaces(places);
+  const queue = new TaskSlots(slots);
   const started: string[] = [];
   const running: (() => void)[] = [];
   const { signal } = new AbortController();
   const all = waiting.map(async ([owner, priority]) => {
-    const giveBack = await queue.take({ owner, priority, signal });
+    const release = await queue.take({ owner, priority, signal });
     started.push(`${owner}${priority}`);
-    running.push(giveBack);
+    running.push(release);
   });
   while (started.length < waiting.length) {
     await new Promise((resolve) => setImmediate(resolve));
@@ -35,7 +35,7 @@ it('queue serves waiting owners in turn, regardless of priority', async () => {
   ]);
 });
 
-it('one owner gets both places only while no other owner waits', async () => {
+it('one owner gets both slots only while no other owner waits', async () => {
   const started = await order(2, [
     ['ann', 5],
     ['ann', 5],
@@ -58,15 +58,15 @@ it('queue orders jobs of one owner by priority, then by age', async () => {
   ).toEqual(['ann5', 'ann9', 'ann5', 'ann1']);
 });
 
-it('cancelled waiter is skipped and the place goes to the next', async () => {
-  const queue = new TaskPlaces(1);
+it('cancelled waiter is skipped and the slot goes to the next', async () => {
+  const queue = new TaskSlots(1);
   const { signal } = new AbortController();
-  const giveBack = await queue.take({ owner: 'ann', priority: 5, signal });
+  const release = await queue.take({ owner: 'ann', priority: 5, signal });
   const leaving = new AbortController();
   const left = queue.take({ owner: 'bob', priority: 9, signal: leaving.signal });
   const next = queue.take({ owner: 'ann', priority: 1, signal });
   leaving.abort(new Error('cancelled'));
   await expect(left).rejects.toThrow('cancelled');
-  giveBack();
+  release();
   (await next)();
 });

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { tellWhereabouts } from '#engine/run/strategy-errors.ts';
+import { reportActivity } from '#engine/run/strategy-errors.ts';
 
 /** Descriptor on which a watched process says what it does, a line of JSON each. */
 export const PROGRESS_DESCRIPTOR = 4;
@@ -12,7 +12,7 @@ export const MARK_BYTES = 16;
 export const LOADING = 'loading the strategy';
 
 /** Report of a supervised process. */
-export type Told =
+export type ProgressReport =
   /** It enters something. */
   | { readonly what: string; readonly pairs: readonly string[] }
   /** Still in the current activity. */
@@ -22,7 +22,7 @@ export type Told =
 
 const ALIVE_EVERY_MS = 1_000;
 
-export interface ProgressTeller {
+export interface ProgressReporter {
   /** Says what is entered next. */
   enter(what: string): void;
   /** Says now and then that it goes on. */
@@ -30,34 +30,34 @@ export interface ProgressTeller {
   ended(): void;
 }
 
-const SILENT: ProgressTeller = { enter: () => {}, alive: () => {}, ended: () => {} };
+const SILENT: ProgressReporter = { enter: () => {}, alive: () => {}, ended: () => {} };
 
 /**
  * Tells the process that watches this one where it is, and of the engine's whereabouts too. Silent where none watches.
  *
  * @param mark hex, as the watching process has put it into the environment
  */
-export function tellProgress(mark: string | undefined): ProgressTeller {
+export function reportProgress(mark: string | undefined): ProgressReporter {
   if (!mark) return SILENT;
   const { buffer } = new WebAssembly.Memory({ initial: 1, maximum: 1 });
   new Uint8Array(buffer).set(Buffer.from(mark, 'hex'));
-  const enter = (what: string, pairs: readonly string[]) => say({ what, pairs });
-  tellWhereabouts(enter, new Uint16Array(buffer, MARK_BYTES, 2));
+  const enter = (what: string, pairs: readonly string[]) => send({ what, pairs });
+  reportActivity(enter, new Uint16Array(buffer, MARK_BYTES, 2));
   let last = 0;
   return {
     enter: (what) => enter(what, []),
     alive: () => {
       if (Date.now() - last < ALIVE_EVERY_MS) return;
       last = Date.now();
-      say({ alive: true });
+      send({ alive: true });
     },
-    ended: () => say({ ended: true }),
+    ended: () => send({ ended: true }),
   };
 }
 
-function say(told: Told): void {
+function send(report: ProgressReport): void {
   try {
-    writeSync(PROGRESS_DESCRIPTOR, `${JSON.stringify(told)}\n`);
+    writeSync(PROGRESS_DESCRIPTOR, `${JSON.stringify(report)}\n`);
   } catch {
     // Nobody listens any more: this process is about to be ended.
   }

@@ -1,0 +1,32 @@
+import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
+import type { ReconcileDeps } from '#domain/reconcile-jobs.ts';
+import { sha256, ulids } from '../ids.ts';
+import { openRegistry, type promotionRules } from './open-registry.ts';
+
+/** A job without an execution for longer was lost between being stored and being started. */
+const GRACE_MS = 2 * 60_000;
+
+export interface ReconcileParts
+  extends Pick<ReconcileDeps, 'executions' | 'hyperoptJobs' | 'hyperoptExecutions' | 'tasks'> {
+  readonly jobs: ReconcileDeps['jobs'] & ReconcileDeps['registry']['validations'];
+  readonly registryTable: string;
+  readonly databaseEndpoint: string | undefined;
+  readonly listener: ChallengeListener;
+  readonly promotions: ReturnType<typeof promotionRules>;
+  readonly log: { error(message: string, details: { readonly id: string; readonly error: Error }): void };
+}
+
+/** Dependencies of reconcile, in AWS and in local mode. */
+export function openReconcile(parts: ReconcileParts): ReconcileDeps {
+  const { jobs, executions, hyperoptJobs, hyperoptExecutions, tasks, promotions, log } = parts;
+  return {
+    ...{ jobs, executions, hyperoptJobs, hyperoptExecutions, tasks },
+    clock: Date,
+    graceMs: GRACE_MS,
+    onError: (id, error) => log.error('reconcile failed', { id, error: error as Error }),
+    registry: {
+      ...openRegistry(parts.registryTable, parts.databaseEndpoint, parts.listener),
+      ...{ validations: jobs, clock: Date, ids: ulids, digest: sha256, ...promotions },
+    },
+  };
+}
