@@ -3,10 +3,10 @@
  *
  * - One value per input row; `NaN` until the indicator is defined. Inputs may begin with NaN (an indicator of an
  *   indicator) and have no NaN after that.
- * - Row `i` depends on rows `0..i` alone.
- * - Linear in the number of candles and without allocation per candle. The last argument takes a column of the same length to
- *   write to instead of a new one; it must not be one of the inputs.
- * - Conventions are TA-Lib's where TA-Lib has the indicator; each deviation is named at its function.
+ * - Row `i` depends only on rows `0..i`.
+ * - Time is linear in the number of candles; nothing is allocated per candle.
+ * - The last argument is an optional output column of the same length. It must not be one of the inputs.
+ * - Conventions follow TA-Lib for each indicator that TA-Lib has. The comment of a function names its deviations.
  */
 export { cci, type Macd, macd, momentum, rateOfChange, rsi } from './momentum.ts';
 export { dema, ema, hma, rma, sma, tema, wma } from './moving-averages.ts';

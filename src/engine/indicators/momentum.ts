@@ -2,12 +2,12 @@ import type { Candles } from '../candles.ts';
 import { typicalPrice } from './volume.ts';
 import { checkPeriod, firstDefined, meanOf, outputColumn, warmUp } from './windows.ts';
 
-/** Value that an oscillator from 0 to 100 takes when there was no movement at all. TA-Lib gives 0, which reads as oversold. */
+/** Value of an oscillator from 0 to 100 without any movement. TA-Lib returns 0, which reads as oversold. */
 const NEUTRAL = 50;
 
 /**
- * Relative strength index (Wilder 1978), 0 to 100: `100 * gain / (gain + loss)`, both smoothed by Wilder's method
- * from the simple average of the first `period` changes. First value on row `period`. 50 without any movement.
+ * Relative strength index (Wilder 1978), 0 to 100: `100 * gain / (gain + loss)`. Gain and loss use Wilder's smoothing,
+ * seeded with the simple average of the first `period` changes. First value on row `period`. 50 without any movement.
  * @throws RangeError for a period that is not an integer from 1
  */
 export function rsi(values: Float64Array, period: number, out?: Float64Array): Float64Array {
@@ -30,7 +30,7 @@ export function rsi(values: Float64Array, period: number, out?: Float64Array): F
   result[first + period] = strength(gain, loss);
   for (let row = first + period + 1, { length } = values; row < length; row++) {
     const change = values[row]! - values[row - 1]!;
-    // Exactly the rise and the fall; a branch on the sign would be mispredicted every other candle.
+    // Rise and fall are exact. A branch on the sign would be mispredicted on every second candle.
     const rise = (Math.abs(change) + change) * 0.5;
     gain = gain * keep + rise * share;
     loss = loss * keep + (rise - change) * share;
@@ -55,8 +55,8 @@ export interface Macd {
 }
 
 /**
- * Moving average convergence/divergence. As in TA-Lib both averages start on row `slow - 1` (the fast one from the
- * simple average of the `fast` values up to there), the signal and the histogram on row `slow + signal - 2`.
+ * Moving average convergence/divergence. As in TA-Lib, both averages start on row `slow - 1`: the fast one with the
+ * simple average of the last `fast` values up to that row. Signal and histogram start on row `slow + signal - 2`.
  * @throws RangeError for periods that are not integers from 1, or a fast one that is not below the slow one
  */
 export function macd(values: Float64Array, fast = 12, slow = 26, signal = 9, out?: Macd): Macd {
@@ -105,7 +105,7 @@ export function macd(values: Float64Array, fast = 12, slow = 26, signal = 9, out
 }
 
 /**
- * Rate of change in percent against the value `period` candles ago; 0 where that was 0.
+ * Rate of change in percent against the value `period` candles ago; 0 where that value was 0.
  * @throws RangeError for a period that is not an integer from 1
  */
 export function rateOfChange(values: Float64Array, period: number, out?: Float64Array): Float64Array {

@@ -24,8 +24,8 @@ export function wma(values: Float64Array, period: number, out?: Float64Array): F
 }
 
 /**
- * Exponential moving average, `ema += 2 / (period + 1) * (value - ema)`, started as TA-Lib does from the simple
- * average of the first `period` values on row `period - 1`.
+ * Exponential moving average, `ema += 2 / (period + 1) * (value - ema)`. As in TA-Lib, it starts on row `period - 1`
+ * with the simple average of the first `period` values.
  * @throws RangeError for a period that is not an integer from 1
  */
 export function ema(values: Float64Array, period: number, out?: Float64Array): Float64Array {

@@ -2,10 +2,10 @@ import { type Candles, createCandles } from '../candles.ts';
 
 /**
  * Candles of a longer timeframe, aggregated from `candles`: first open, highest high, lowest low, last close, summed
- * volume. Buckets lie on the UTC grid of `toMs` (a day starts at midnight UTC).
+ * volume. Buckets start at UTC multiples of `toMs` (a day starts at midnight UTC).
  *
  * Only complete buckets are returned: the first one must begin with its own first candle, the last one must have
- * closed when the last candle closes. A hole inside a bucket means that nothing was traded then, so such a bucket is
+ * closed when the last candle closes. A gap inside a bucket means that nothing was traded then. Such a bucket is
  * aggregated from the candles that exist, as exchanges do.
  *
  * @param fromMs length of the given candles, ms
@@ -14,7 +14,9 @@ import { type Candles, createCandles } from '../candles.ts';
  */
 export function resampleCandles(candles: Candles, fromMs: number, toMs: number): Candles {
   if (!(fromMs > 0) || !(toMs >= fromMs) || toMs % fromMs !== 0) {
-    throw new RangeError(`Candles of ${fromMs} ms cannot be resampled to ${toMs} ms: not a multiple.`);
+    throw new RangeError(
+      `Candles of ${fromMs} ms cannot be resampled to ${toMs} ms. Pass a positive multiple of ${fromMs} ms.`,
+    );
   }
   if (toMs === fromMs) return candles;
   const { from, to } = completeRows(candles.timestamp, fromMs, toMs);

@@ -1,6 +1,6 @@
 import type { PredictionColumns } from '../strategy.ts';
 
-/** Signal columns from indicator columns: 1 where a condition holds, else 0. Undefined (NaN) values satisfy nothing. */
+/** Signal columns from indicator columns: 1 where a condition holds, else 0. Undefined (NaN) values meet no condition. */
 
 /** 1 where `left` is above `right` and was not above it one candle before. `right` is a column or one level. */
 export function crossedAbove(left: Float64Array, right: Float64Array | number): Uint8Array {
@@ -64,23 +64,25 @@ export function anyOf(first: Uint8Array, ...others: readonly Uint8Array[]): Uint
 
 function checkLength(expected: number, actual: number): void {
   if (actual !== expected)
-    throw new RangeError(`Columns of ${expected} and ${actual} rows cannot be combined.`);
+    throw new RangeError(
+      `Columns of ${expected} and ${actual} rows cannot be combined. Pass columns of equal length.`,
+    );
 }
 
-/** The columns of a strategy, with the predictions in a run that has them. */
+/** Columns of a strategy, including the predictions in a run with the ML engine. */
 type MaybePredicted = Partial<PredictionColumns>;
 
 /**
- * 1 where a model predicts the row and gives its label at least this probability.
+ * 1 where a model predicts the row and its probability of label 1 is at least `threshold`.
  * @throws RangeError in a run without the ML engine of a strategy that does not declare `mlEngine`
  */
-export function predictedAbove(columns: MaybePredicted, least: number): Uint8Array {
-  return predicted(columns, (probability) => probability >= least);
+export function predictedAbove(columns: MaybePredicted, threshold: number): Uint8Array {
+  return predicted(columns, (probability) => probability >= threshold);
 }
 
-/** 1 where a model predicts the row and gives its label at most this probability. Errors as {@link predictedAbove}. */
-export function predictedBelow(columns: MaybePredicted, most: number): Uint8Array {
-  return predicted(columns, (probability) => probability <= most);
+/** 1 where a model predicts the row and its probability of label 1 is at most `threshold`. Throws as {@link predictedAbove}. */
+export function predictedBelow(columns: MaybePredicted, threshold: number): Uint8Array {
+  return predicted(columns, (probability) => probability <= threshold);
 }
 
 function predicted(

@@ -44,16 +44,16 @@ export function atr({ high, low, close }: HighLowClose, period: number, out?: Fl
 
 /** Columns of {@link adx}, each 0 to 100. */
 interface DirectionalMovement {
-  /** Strength of the trend, whatever its direction. */
+  /** Strength of the trend, regardless of its direction. */
   readonly adx: Float64Array;
   readonly plusDi: Float64Array;
   readonly minusDi: Float64Array;
 }
 
 /**
- * Average directional index and directional indicators (Wilder 1978), as TA-Lib computes them: the sums start from
- * `period - 1` candles and are decayed once before the first use. Directional indicators from row `period`, ADX from
- * row `2 * period - 1`. 0 where there is no movement.
+ * Average directional index and directional indicators (Wilder 1978), as TA-Lib computes them: the sums start with
+ * `period - 1` candles and are decayed once before the first use. The directional indicators start on row `period`,
+ * ADX on row `2 * period - 1`. All are 0 without movement.
  * @throws RangeError for a period that is not an integer from 2
  */
 export function adx(candles: HighLowClose, period: number, out?: DirectionalMovement): DirectionalMovement {
@@ -110,9 +110,9 @@ interface Supertrend {
 }
 
 /**
- * Supertrend (Seban): bands at `multiplier` average true ranges around the candle's middle that only move towards the
- * price; the trend turns when the close crosses the band it trails. Starts as a downtrend on row `period`, unless the
- * close is above the upper band.
+ * Supertrend (Seban): bands at `multiplier` average true ranges around the candle's middle. A band moves only towards
+ * the price. The trend turns when the close crosses the active band. It starts as a downtrend on row `period`, unless
+ * the close is above the upper band.
  * @throws RangeError for a period that is not an integer from 1
  */
 export function supertrend(
@@ -122,7 +122,7 @@ export function supertrend(
   out?: Supertrend,
 ): Supertrend {
   const { high, low, close } = candles;
-  // The line is written row by row over the ranges it is computed from.
+  // The line overwrites the average true ranges row by row: each row reads its range first.
   const line = atr(candles, period, out?.line);
   const direction = outputColumn(close.length, out?.direction);
   warmUp(direction, period);

@@ -42,8 +42,8 @@ export function standardDeviation(values: Float64Array, period: number, out?: Fl
 }
 
 /**
- * How many population standard deviations the value is above its average over the last `period` values; 0 when they
- * are all equal. First value on row `period - 1`.
+ * Distance of the value from its average over the last `period` values, in population standard deviations. 0 when all
+ * values are equal. First value on row `period - 1`.
  * @throws RangeError for a period that is not an integer from 1
  */
 export function zScore(values: Float64Array, period: number, out?: Float64Array): Float64Array {
@@ -75,8 +75,9 @@ export function linearRegressionSlope(
 }
 
 /**
- * Mean and population standard deviation of every full window, by blocks of one period (see windows.ts). Distances
- * from a value of the window are squared, so at most a factor `period` of precision is lost, never the price level's.
+ * Mean and population standard deviation of every full window, by blocks of one period (see windows.ts). The squares
+ * are of distances from a value of the window. The loss of precision is at most a factor of `period` and does not
+ * depend on the price level.
  */
 function eachWindow(values: Float64Array, period: number, mean: Float64Array, deviation: Float64Array): void {
   const first = firstDefined(values);
@@ -124,8 +125,8 @@ function sumSquareTails(
 }
 
 /**
- * Highest of the last `period` values, the present one included. First value on row `period - 1`.
- * @throws RangeError for a period that is not a whole number from 1
+ * Highest of the last `period` values, including the current one. First value on row `period - 1`.
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function highest(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   checkPeriod('highest', period);
@@ -133,8 +134,8 @@ export function highest(values: Float64Array, period: number, out?: Float64Array
 }
 
 /**
- * Lowest of the last `period` values, the present one included. First value on row `period - 1`.
- * @throws RangeError for a period that is not a whole number from 1
+ * Lowest of the last `period` values, including the current one. First value on row `period - 1`.
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function lowest(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   checkPeriod('lowest', period);
@@ -142,9 +143,9 @@ export function lowest(values: Float64Array, period: number, out?: Float64Array)
 }
 
 /**
- * Donchian channel: highest high, lowest low and their middle over the last `period` candles, the present one
- * included. A breakout compares the close with the channel of the candle before: `shift(upper, 1)`.
- * @throws RangeError for a period that is not a whole number from 1
+ * Donchian channel: highest high, lowest low and their middle over the last `period` candles, including the current
+ * one. A breakout compares the close with the channel of the candle before: `shift(upper, 1)`.
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function donchian(candles: Pick<Candles, 'high' | 'low'>, period: number, out?: Bands): Bands {
   checkPeriod('donchian', period);
@@ -163,10 +164,10 @@ interface Stochastic {
 }
 
 /**
- * Stochastic oscillator (Lane), 0 to 100: where the close lies between the lowest low and the highest high of the last
- * `period` candles, averaged over `smoothing` candles (k; 1 is the fast form), and that over `signal` candles (d).
- * 50 where the range is empty (TA-Lib gives 0, which reads as oversold).
- * @throws RangeError for periods that are not whole numbers from 1
+ * Stochastic oscillator (Lane), 0 to 100: position of the close between the lowest low and the highest high of the
+ * last `period` candles. `k` averages it over `smoothing` candles (1 is the fast form), `d` averages k over `signal`
+ * candles. 50 where the range is empty (TA-Lib returns 0, which reads as oversold).
+ * @throws RangeError for periods that are not integers from 1
  */
 export function stochastic(
   candles: Pick<Candles, 'high' | 'low' | 'close'>,
@@ -181,9 +182,9 @@ export function stochastic(
 }
 
 /**
- * Williams %R, -100 to 0: where the close lies below the highest high of the last `period` candles. -50 where the
- * range is empty.
- * @throws RangeError for a period that is not a whole number from 1
+ * Williams %R, -100 to 0: distance of the close below the highest high of the last `period` candles, in percent of
+ * their range. -50 where the range is empty.
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function williamsR(
   candles: Pick<Candles, 'high' | 'low' | 'close'>,
@@ -196,7 +197,7 @@ export function williamsR(
   return result;
 }
 
-/** Percent of the way from the lowest low to the highest high at which the candle closed. */
+/** Position of the close between the lowest low (0) and the highest high (100). */
 function closePosition(
   candles: Pick<Candles, 'high' | 'low' | 'close'>,
   period: number,
@@ -213,7 +214,7 @@ function closePosition(
 
 /**
  * Largest `sign * value` of every full window, times `sign`. By blocks of one period (van Herk, Gil-Werman): a window is
- * the tail of one block and the head of the next, so every value is visited twice whatever the period.
+ * the tail of one block and the head of the next, so every value is visited twice for any period.
  */
 function extremes(values: Float64Array, period: number, sign: 1 | -1, out: Float64Array): Float64Array {
   const first = firstDefined(values);

@@ -14,8 +14,8 @@ export function typicalPrice(
 }
 
 /**
- * On-balance volume (Granville): volume added on a higher close and subtracted on a lower one. As in TA-Lib the first
- * row is the first candle's volume. Its level depends on where the series starts: use differences, not the level.
+ * On-balance volume (Granville): volume is added on a higher close and subtracted on a lower one. As in TA-Lib, the
+ * first row is the first candle's volume. The level depends on the start of the series: use differences, not the level.
  */
 export function obv(candles: Pick<Candles, 'close' | 'volume'>, out?: Float64Array): Float64Array {
   const { close, volume } = candles;
@@ -31,8 +31,8 @@ export function obv(candles: Pick<Candles, 'close' | 'volume'>, out?: Float64Arr
 }
 
 /**
- * Volume-weighted average of the typical price over the last `period` candles. The typical price itself where nothing
- * was traded in the window. First value on row `period - 1`.
+ * Volume-weighted average of the typical price over the last `period` candles. In a window without volume it is the
+ * typical price. First value on row `period - 1`.
  * @throws RangeError for a period that is not an integer from 1
  */
 export function rollingVwap(
@@ -54,8 +54,8 @@ export function rollingVwap(
 }
 
 /**
- * Money flow index, 0 to 100: share of the turnover of the last `period` candles that came with a rising typical
- * price. 50 when none came with a change. First value on row `period`.
+ * Money flow index, 0 to 100: `100 * rising / (rising + falling)`, the turnover of the last `period` candles by the
+ * direction of their typical price. 50 when no price changed. First value on row `period`.
  * @throws RangeError for a period that is not an integer from 1
  */
 export function mfi(

@@ -1,23 +1,25 @@
-/** Throws a RangeError unless `period` is a whole number of candles from `least`. */
-export function checkPeriod(indicator: string, period: number, least = 1): void {
-  if (!Number.isInteger(period) || period < least) {
-    throw new RangeError(`${indicator}: a period must be an integer from ${least}, got ${period}.`);
+/** @throws RangeError unless `period` is an integer number of candles from `min` */
+export function checkPeriod(indicator: string, period: number, min = 1): void {
+  if (!Number.isInteger(period) || period < min) {
+    throw new RangeError(`${indicator}: a period must be an integer from ${min}, got ${period}.`);
   }
 }
 
 /**
- * The column an indicator writes to: `out` when the caller gave one of the right length, else a new one.
+ * Output column of an indicator: `out` if given, else a new column.
  * @throws RangeError when `out` has another length
  */
 export function outputColumn(length: number, out?: Float64Array): Float64Array {
   if (out === undefined) return new Float64Array(length);
   if (out.length !== length) {
-    throw new RangeError(`The output column has ${out.length} rows for ${length} values.`);
+    throw new RangeError(
+      `The output column has ${out.length} rows for ${length} values. Pass one of ${length} rows.`,
+    );
   }
   return out;
 }
 
-/** Row of the first value that is not NaN; the length when there is none. */
+/** Row of the first value that is not NaN; the length when all are NaN. */
 export function firstDefined(values: Float64Array): number {
   const length = values.length;
   let row = 0;
@@ -25,14 +27,14 @@ export function firstDefined(values: Float64Array): number {
   return row;
 }
 
-/** Marks rows before `end` as not yet defined. */
+/** Sets rows before `end` to NaN. */
 export function warmUp(column: Float64Array, end: number): void {
   column.fill(Number.NaN, 0, Math.min(end, column.length));
 }
 
 /**
- * Mean of `values[from .. from + count - 1]`. Summed as distances from the first value, so that the mean of equal
- * values is exactly that value.
+ * Mean of `values[from .. from + count - 1]`. It sums distances from the first value, so the mean of equal values is
+ * exactly that value.
  */
 export function meanOf(values: Float64Array, from: number, count: number): number {
   const anchor = values[from]!;
@@ -42,9 +44,9 @@ export function meanOf(values: Float64Array, from: number, count: number): numbe
 }
 
 /**
- * The column `periods` candles ago: row `i` holds `values[i - periods]`, the first rows NaN. A negative shift would
- * read the future and is refused.
- * @throws RangeError when `periods` is not a whole number from 0
+ * Column `periods` candles ago: row `i` holds `values[i - periods]`, the first rows hold NaN. A negative shift is
+ * rejected: it would read later candles (look-ahead bias).
+ * @throws RangeError when `periods` is not an integer from 0
  */
 export function shift(values: Float64Array, periods: number, out?: Float64Array): Float64Array {
   checkPeriod('shift', periods, 0);
@@ -57,14 +59,14 @@ export function shift(values: Float64Array, periods: number, out?: Float64Array)
 /**
  * Sums over a sliding window without drift.
  *
- * A running sum that adds the new value and subtracts the old one keeps every rounding error it ever made. Here the
- * values are cut into blocks of one window's length instead: a window is the tail of one block and the head of the next,
- * so its sum is one suffix sum plus one prefix sum (van Herk and Gil-Werman use the same cut for maxima). Nothing is
- * subtracted, each value is visited twice whatever the period, and the result depends on the window's values alone.
+ * A running sum that adds the new value and subtracts the old one keeps all its rounding errors. Here the values are
+ * cut into blocks of one window's length. A window is then the tail of one block and the head of the next, and its sum
+ * is one suffix sum plus one prefix sum (van Herk and Gil-Werman use the same cut for maxima). Nothing is subtracted,
+ * each value is visited twice for any period, and the result depends only on the window's values.
  *
- * Where deviations matter, the values of a block pair are taken relative to the second block's first value. That
- * value is inside every window of the pair, so no window loses digits to a large common price, and equal values have
- * exactly the deviation 0.
+ * For deviations, the values of a block pair are taken relative to the second block's first value. That value is inside
+ * every window of the pair. No window therefore loses digits to a large common price, and the deviation of equal values
+ * is exactly 0.
  */
 
 /**
@@ -78,13 +80,13 @@ export function rollingSum(values: Float64Array, period: number, out?: Float64Ar
   return result;
 }
 
-/** What {@link linearWindow} computes of a window. */
+/** Linear form that {@link linearWindow} computes for each window. */
 interface LinearForm {
   /** Factor of S, the sum of the window's values. */
   readonly sum: number;
   /** Factor of W, the sum of the values times 1 (oldest) to `period` (newest). */
   readonly weighted: number;
-  /** `none`: values as they are; `dropped`: distances from a value of the window; `restored`: that, and it is added. */
+  /** `none`: plain values; `dropped`: distances from a value of the window; `restored`: as `dropped`, then that value is added. */
   readonly anchor: 'none' | 'dropped' | 'restored';
 }
 
@@ -97,7 +99,7 @@ export function linearWindow(
 ): void {
   const first = firstDefined(values);
   const { sum: sumFactor, weighted: weightedFactor } = form;
-  // Of the block before, for every k: sum of its values from k on, plain and with weights 1, 2, ... from k.
+  // Suffix sums of the block before, for every k: its values from k on, plain and with weights 1, 2, ... from k.
   const tails = new Float64Array(period + 1);
   const weightedTails = new Float64Array(period + 1);
   warmUp(out, first + period - 1);

@@ -50,7 +50,7 @@ export interface BinnedMatrix {
 
 /**
  * Sorts each feature's values into at most `maxBins` bins of about equally many rows; a feature with no more distinct values
- * than bins gets one bin for each. Equal values share a bin. Ends lie half-way between neighbouring values.
+ * than bins gets one bin for each. Equal values share a bin. Ends lie half-way between neighboring values.
  *
  * @param maxBins 2 to 255
  * @throws RangeError when the matrix is malformed or `maxBins` is out of range

@@ -62,9 +62,9 @@ function predictLogistic(parts: LogisticParts, features: FeatureMatrix, into: Fl
   columns.forEach((column, j) => {
     if (scale[j] === 0) return;
     const weight = weights[j]! / scale[j]!;
-    const centre = mean[j]!;
+    const center = mean[j]!;
     for (let i = 0; i < rows; i++) {
-      const distance = column[i]! - centre;
+      const distance = column[i]! - center;
       if (Number.isFinite(distance)) into[i] = into[i]! + weight * distance;
     }
   });
@@ -101,15 +101,15 @@ function standardisation({ columns, rows }: FeatureMatrix, weights: Float64Array
       sumOf += weights[i]! * column[i]!;
     }
     if (total === 0) return;
-    const centre = sumOf / total;
+    const center = sumOf / total;
     let squares = 0;
     for (let i = 0; i < rows; i++) {
-      if (Number.isFinite(column[i]!)) squares += weights[i]! * (column[i]! - centre) ** 2;
+      if (Number.isFinite(column[i]!)) squares += weights[i]! * (column[i]! - center) ** 2;
     }
-    mean[j] = centre;
+    mean[j] = center;
     const deviation = Math.sqrt(squares / total);
     // Rounding of the mean leaves a constant column a deviation of some last digits.
-    if (Number.isFinite(deviation) && deviation > 1e-12 * Math.abs(centre)) scale[j] = deviation;
+    if (Number.isFinite(deviation) && deviation > 1e-12 * Math.abs(center)) scale[j] = deviation;
   });
   return { mean, scale };
 }

@@ -284,7 +284,7 @@ const SHARE_ON_PLATEAU = 0.8;
 type Plateau = NonNullable<OverfittingReport['plateau']>;
 
 /**
- * Width of the plateau around the best trial: a good optimum has good neighbours (Pardo 2008; robustness of parameters). On
+ * Width of the plateau around the best trial: a good optimum has good neighbors (Pardo 2008; robustness of parameters). On
  * the plateau is what keeps 80 % of the lead that the best trial has over the median of the complete trials. The distance of
  * two points is that of their most different parameter; another choice is a whole range away.
  *
@@ -302,14 +302,14 @@ export function plateauWidth(
   const worth = ({ value }: PastTrial) => (direction === 'maximize' ? value! : -value!);
   const middle = median(complete.map(worth));
   const least = middle + KEPT_LEAD * (worth(best) - middle);
-  const neighbours = complete
+  const neighbors = complete
     .map((trial) => ({ far: distance(axes, best.params, trial.params), isGood: worth(trial) >= least }))
     .sort((a, b) => a.far - b.far);
   let plateau: Plateau = { width: 0, trials: 1 };
   let good = 0;
-  neighbours.forEach(({ far, isGood }, i) => {
+  neighbors.forEach(({ far, isGood }, i) => {
     if (isGood) good++;
-    const isLastAtThisDistance = neighbours[i + 1]?.far !== far;
+    const isLastAtThisDistance = neighbors[i + 1]?.far !== far;
     if (isLastAtThisDistance && good >= SHARE_ON_PLATEAU * (i + 1)) plateau = { width: far, trials: i + 1 };
   });
   return plateau;

@@ -306,7 +306,7 @@ function ascending(values: Float64Array): Int32Array {
 }
 
 /**
- * The larger distance to a neighbour. The ends of the range are neighbours too, but not of the two outermost of several
+ * The larger distance to a neighbor. The ends of the range are neighbors too, but not of the two outermost of several
  * observations. At least range / min(100, 1 + kernels), at most the range, which is also the prior's.
  */
 function widths(means: Float64Array, order: Int32Array, low: number, high: number): Float64Array {

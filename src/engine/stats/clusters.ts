@@ -2,7 +2,7 @@ import type { ClusterTotals } from '#contract/stored-challenge.ts';
 import { type DoubleDouble, minus, over, plus, times, ZERO } from './double-double.ts';
 import { ROUNDING, type SampleStats } from './welch.ts';
 
-/** Observations that share a shock: trades of one client, of one day. */
+/** Observations with a common shock: the trades of one client or of one day. */
 export interface Cluster {
   readonly size: number;
   readonly sum: DoubleDouble;
@@ -10,7 +10,7 @@ export interface Cluster {
 
 export const NO_CLUSTERS: ClusterTotals = { count: 0, squares: ZERO, products: ZERO, sizes: 0 };
 
-/** The totals with a cluster as it is now instead of as it was. A new one was empty before. */
+/** Totals after one cluster changed from `before` to `now`. For a new cluster `before` is empty. */
 export function withCluster(totals: ClusterTotals, before: Cluster, now: Cluster): ClusterTotals {
   const moved = (sum: DoubleDouble, of: (cluster: Cluster) => DoubleDouble) =>
     minus(plus(sum, of(now)), of(before));
@@ -23,9 +23,10 @@ export function withCluster(totals: ClusterTotals, before: Cluster, now: Cluster
 }
 
 /**
- * A sample of n observations in clusters, by the cluster-robust variance of its mean, G / (G - 1) sum_g (S_g - n_g m)^2 / n^2
- * with G clusters and the mean m (Liang and Zeger 1986); `variance` is n times it. Equals `sampleOfSums` when every cluster
- * holds one observation. The sum is kept as sum S_g^2 - 2 m sum S_g n_g + m^2 sum n_g^2.
+ * Sample of n observations in G clusters with the mean m. The cluster-robust variance of the mean is
+ * G / (G - 1) sum_g (S_g - n_g m)^2 / n^2 (Liang and Zeger 1986); `variance` is n times it. The result equals
+ * `sampleOfSums` when every cluster holds one observation. The sum is computed as
+ * sum S_g^2 - 2 m sum S_g n_g + m^2 sum n_g^2.
  */
 export function sampleOfClusters(n: number, sum: DoubleDouble, totals: ClusterTotals): SampleStats {
   const { count, squares, products, sizes } = totals;

@@ -2,8 +2,8 @@ const SQRT_HALF = Math.SQRT1_2;
 const SQRT_2_OVER_PI = Math.sqrt(2 / Math.PI);
 const ONE_OVER_SQRT_PI = 1 / Math.sqrt(Math.PI);
 
-/** The distribution function below is less than the smallest double. */
-const LEAST = -38.6;
+/** Below this z value the distribution function is less than the smallest double. */
+const MIN_Z = -38.6;
 
 /** ln sqrt(2 pi): the standard normal density at z is exp(-z^2 / 2 - LN_SQRT_2PI). */
 export const LN_SQRT_2PI = 0.5 * Math.log(2 * Math.PI);
@@ -11,7 +11,7 @@ export const LN_SQRT_2PI = 0.5 * Math.log(2 * Math.PI);
 /** Distribution function of the standard normal, to a relative error of about 1e-13 in the lower tail (to -37). */
 export function normalCdf(x: number): number {
   if (x > 0) return 1 - normalCdf(-x);
-  if (x < LEAST) return 0;
+  if (x < MIN_Z) return 0;
   return 0.5 * scaledErfc(-x * SQRT_HALF) * Math.exp(-0.5 * x * x);
 }
 
@@ -39,14 +39,15 @@ export function normalQuantileOfLog(logP: number): number {
 export function logNormalMass(a: number, b: number): number {
   if (a > 0) return logNormalMass(-b, -a);
   if (b > 0) return Math.log1p(-normalCdf(a) - normalCdf(-b));
-  // exp(-b^2 / 2) is common to both distribution functions and taken out: the rest neither underflows nor loses digits.
+  // Both distribution functions have the factor exp(-b^2 / 2). Without it they neither underflow nor lose digits.
   const beyond = scaledErfc(-a * SQRT_HALF) * Math.exp(-0.5 * (a - b) * (a + b));
   return Math.log(0.5 * (scaledErfc(-b * SQRT_HALF) - beyond)) - 0.5 * b * b;
 }
 
 /**
- * Quantile of a probability of at most 1/2 by Newton's method on the logarithm of the distribution function. That is
- * concave and at most -ln 2 - x^2 / 2 here, so each step from the start below approaches the root from the left.
+ * Quantile of a probability of at most 1/2 by Newton's method on the logarithm of the distribution function. This
+ * logarithm is concave and at most -ln 2 - x^2 / 2 here. Each step from the start value below therefore approaches the
+ * root from the left.
  */
 function lowerQuantile(logP: number): number {
   if (logP === Number.NEGATIVE_INFINITY || Number.isNaN(logP)) return logP;
@@ -101,10 +102,10 @@ function polynomial(coefficients: readonly number[], x: number): number {
 
 /**
  * Two-sided p-value of Student's t distribution: the probability of a value at least as far from 0 as `t`.
- * Equals the regularised incomplete beta function I_x(df/2, 1/2) at x = df / (df + t^2) (Abramowitz and Stegun 26.7.1).
+ * Equals the regularized incomplete beta function I_x(df/2, 1/2) at x = df / (df + t^2) (Abramowitz and Stegun 26.7.1).
  *
  * @param t the t value, any sign
- * @param df degrees of freedom, above 0; need not be whole
+ * @param df degrees of freedom, above 0; need not be an integer
  * @returns 0 to 1; `NaN` when t is `NaN` or df is not above 0
  */
 export function studentTwoSidedP(t: number, df: number): number {
@@ -112,7 +113,7 @@ export function studentTwoSidedP(t: number, df: number): number {
   if (!Number.isFinite(t)) return 0;
   const a = df / 2;
   const square = t * t;
-  // 1 - x is computed directly: near t = 0 the difference would lose every digit.
+  // y = 1 - x is computed directly: near t = 0 the subtraction would lose every digit.
   const x = df / (df + square);
   const y = square / (df + square);
   if (y === 0) return 1;
@@ -127,7 +128,7 @@ export function studentTwoSidedP(t: number, df: number): number {
  * Distribution function of Student's t: the probability of a value of at most `t`.
  *
  * @param t the t value, any sign
- * @param df degrees of freedom, above 0; need not be whole
+ * @param df degrees of freedom, above 0; need not be an integer
  * @returns 0 to 1; `NaN` when t is `NaN` or df is not above 0
  */
 export function studentCdf(t: number, df: number): number {
@@ -136,10 +137,10 @@ export function studentCdf(t: number, df: number): number {
 }
 
 /**
- * The value whose {@link studentCdf} is `p`, by halving the interval until no number lies between.
+ * The value whose {@link studentCdf} is `p`, by bisection down to adjacent doubles.
  *
  * @param p above 0 and below 1
- * @param df degrees of freedom, above 0; need not be whole
+ * @param df degrees of freedom, above 0; need not be an integer
  */
 export function studentQuantile(p: number, df: number): number {
   if (p < 0.5) return -studentQuantile(1 - p, df);
@@ -161,8 +162,8 @@ function betaWithHalf(a: number): number {
 }
 
 /**
- * Γ(a + 1/2) / Γ(a): the asymptotic series above 20, where its first neglected term is below 1e-15, reached from below by
- * Γ(z + 1) = z Γ(z). A difference of two log-gammas would lose digits as `a` grows.
+ * Γ(a + 1/2) / Γ(a) by its asymptotic series for a above 20, where the first neglected term is below 1e-15. Smaller
+ * values are shifted up by Γ(z + 1) = z Γ(z). A difference of two log-gammas would lose digits as `a` grows.
  */
 function gammaHalfStep(a: number): number {
   let factor = 1;
@@ -183,7 +184,7 @@ function betaFraction(a: number, b: number, x: number): number {
   let c = 1;
   let d = 1 / guard(1 - ((a + b) * x) / (a + 1));
   let result = d;
-  // Terms needed grow with sqrt(max(a, b)): 10,000 cover a hundred million degrees of freedom.
+  // The number of terms grows with sqrt(max(a, b)): 10,000 suffice for a hundred million degrees of freedom.
   for (let m = 1; m <= 10_000; m++) {
     const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m));
     d = 1 / guard(1 + even * d);

@@ -1,29 +1,29 @@
 import { createRandom, type Random } from '../random.ts';
 import type { Cluster } from './clusters.ts';
 import { sum } from './moments.ts';
-import { studentised } from './welch.ts';
+import { studentized } from './welch.ts';
 
 const SHUFFLES = 9999;
 
-/** The observations of two variants over one stage: single ones, or clusters that stay together. */
+/** Observations of two variants in one stage: single observations, or clusters that are shuffled as a whole. */
 export interface StageValues<T extends number | Cluster = number> {
   readonly a: ArrayLike<T>;
   readonly b: ArrayLike<T>;
 }
 
 export interface PermutationTest {
-  /** One-sided: how often chance alone makes b look at least so much better. */
+  /** One-sided: probability that random labels make b at least as much better as observed. */
   readonly pUpper: number;
-  /** One-sided: at least so much worse. */
+  /** One-sided: the same for at least as much worse. */
   readonly pLower: number;
-  /** Two-sided: twice the smaller, at most 1. */
+  /** Two-sided: twice the smaller of both, at most 1. */
   readonly p: number;
 }
 
 /**
- * Studentised permutation test within stages: labels are shuffled inside each stage, and the t value of `stratifiedWelch` is
- * compared with that of 9,999 shuffles. Skewed returns and unequal variants do not bias it as they do Welch's test. Clusters are
- * shuffled as a whole, and studentised with the variance of `sampleOfClusters`.
+ * Studentized permutation test within stages: it shuffles the labels inside each stage and compares the t value of
+ * `stratifiedWelch` with that of 9,999 shuffles. Skewed returns and unequal variants bias Welch's test, but not this one.
+ * Clusters are shuffled as a whole, and studentized with the variance of `sampleOfClusters`.
  *
  * @param seed the same seed and observations give the same p-values
  * @returns undefined without a stage with at least 2 observations (clusters) in both variants
@@ -38,7 +38,7 @@ export function permutationTest(
   if (shuffled.length === 0) return undefined;
   const random = createRandom(seed);
   const observed = stratifiedT(shuffled);
-  // Shuffles that give back the observed variants add up in another order.
+  // Tolerance: a shuffle that reproduces the observed variants adds up in another order.
   const rounding = 1e-10 * Math.max(1, Math.abs(observed));
   let upper = 1;
   let lower = 1;
@@ -64,8 +64,8 @@ function clustersOf(variant: ArrayLike<number | Cluster>): Part[] {
   );
 }
 
-/** Sums over clusters of n observations with the sum s each. */
-interface ArmSums {
+/** Sums over the clusters of one variant: of sizes n, of cluster sums s, and of their products. */
+interface VariantSums {
   readonly n: number;
   readonly s: number;
   readonly ss: number;
@@ -73,15 +73,15 @@ interface ArmSums {
   readonly nn: number;
 }
 
-/** All clusters of a stage, their sums less what the mean of all explains; the first ones are the smaller variant. */
+/** Clusters of a stage, each sum centered at the overall mean. The first clusters are the smaller variant. */
 class ShuffledStage {
   readonly #sizes: Float64Array;
   readonly #sums: Float64Array;
   readonly #small: number;
   /** 1 when the smaller variant is b. */
   readonly #sign: number;
-  readonly #all: ArmSums;
-  /** Weighted difference of the means, b less a, of the variants as they are now, and its squared error. */
+  readonly #all: VariantSums;
+  /** Weighted difference of the means, b minus a, under the current labels, and its squared error. */
   difference = 0;
   square = 0;
 
@@ -89,14 +89,14 @@ class ShuffledStage {
     this.#sign = b.length <= a.length ? 1 : -1;
     const parts = this.#sign > 0 ? [...b, ...a] : [...a, ...b];
     this.#sizes = Float64Array.from(parts, ({ size }) => size);
-    const centre = sum(parts.map((part) => part.sum)) / sum(this.#sizes);
-    this.#sums = Float64Array.from(parts, (part) => part.sum - part.size * centre);
+    const center = sum(parts.map((part) => part.sum)) / sum(this.#sizes);
+    this.#sums = Float64Array.from(parts, (part) => part.sum - part.size * center);
     this.#small = Math.min(a.length, b.length);
     this.#all = this.#sumsOf(parts.length);
     this.#measure();
   }
 
-  /** Draws the smaller variant anew from all clusters. */
+  /** Draws the smaller variant again from all clusters. */
   shuffle(random: Random): void {
     const { length } = this.#sums;
     for (let i = 0; i < this.#small; i++) {
@@ -125,8 +125,8 @@ class ShuffledStage {
         this.#meanVariance(this.#sums.length - this.#small, others));
   }
 
-  /** Over the first `count` clusters. */
-  #sumsOf(count: number): ArmSums {
+  /** Sums over the first `count` clusters. */
+  #sumsOf(count: number): VariantSums {
     let [n, s, ss, sn, nn] = [0, 0, 0, 0, 0];
     for (let i = 0; i < count; i++) {
       const size = this.#sizes[i]!;
@@ -140,8 +140,8 @@ class ShuffledStage {
     return { n, s, ss, sn, nn };
   }
 
-  /** Cluster-robust variance of a mean; 0 where only rounding varies. */
-  #meanVariance(count: number, { n, s, ss, sn, nn }: ArmSums): number {
+  /** Cluster-robust variance of a mean; 0 where the values differ only by rounding. */
+  #meanVariance(count: number, { n, s, ss, sn, nn }: VariantSums): number {
     const mean = s / n;
     const within = ss - 2 * mean * sn + mean * mean * nn;
     return within > 1e-12 * this.#all.ss ? ((count / (count - 1)) * within) / (n * n) : 0;
@@ -161,5 +161,5 @@ function stratifiedT(stages: readonly ShuffledStage[]): number {
     difference += stage.difference;
     square += stage.square;
   }
-  return studentised(difference, Math.sqrt(square));
+  return studentized(difference, Math.sqrt(square));
 }

@@ -3,11 +3,11 @@ import { normalCdf, normalQuantile } from './distributions.ts';
 /** Expected counts below this are too small for the chi-square approximation. */
 const MIN_EXPECTED = 5;
 
-/** How many were assigned to each variant while the split did not change. */
+/** Number of assignments to each variant in one stage, in which the traffic split is constant. */
 interface StageAssignments {
   readonly a: number;
   readonly b: number;
-  /** The part that was to go to b, above 0 and below 1. */
+  /** Traffic share of b, above 0 and below 1. */
   readonly shareB: number;
 }
 
@@ -15,14 +15,14 @@ interface SampleRatioTest {
   readonly chiSquare: number;
   /** Stages with assignments. */
   readonly df: number;
-  /** Below 0.001 the split is not what it should be: assignments got lost or went astray. 1 without assignments. */
+  /** Below 0.001 the observed split does not match: assignments were lost or misrouted. 1 without assignments. */
   readonly p: number;
 }
 
 /**
- * Sample ratio mismatch: each stage's assignments against that stage's share, chi-square summed over the stages. Where an
- * expected count is below 5, the exact binomial p-value takes the place of the stage's chi-square, as the chi-square value
- * of one degree of freedom that has this p-value.
+ * Test for sample ratio mismatch (SRM): chi-square of each stage's assignments against its traffic share, summed over the
+ * stages. A stage with an expected count below 5 uses the exact binomial p-value instead. It adds the chi-square value of
+ * one degree of freedom that has this p-value.
  */
 export function sampleRatioTest(stages: readonly StageAssignments[]): SampleRatioTest {
   const used = stages.filter(({ a, b }) => a + b > 0);
@@ -40,8 +40,8 @@ function stageChiSquare({ a, b, shareB }: StageAssignments): number {
 }
 
 /**
- * Exact two-sided binomial test: the probability of all counts that are at most as likely as the one seen (as scipy.stats
- * .binomtest and R's binom.test).
+ * Exact two-sided binomial test: probability of all counts that are at most as likely as the observed one (as
+ * scipy.stats.binomtest and R's binom.test).
  *
  * @param successes 0 to `trials`
  * @param probability above 0 and below 1
@@ -51,9 +51,9 @@ export function binomialTwoSidedP(successes: number, trials: number, probability
   const logs = new Float64Array(trials + 1);
   logs[0] = trials * Math.log1p(-probability);
   for (let k = 1; k <= trials; k++) logs[k] = logs[k - 1]! + Math.log((trials - k + 1) / k) + odds;
-  // Counts that are exactly as likely differ by rounding.
-  const most = logs[successes]! + 1e-7;
-  const total = logs.reduce((sum, log) => (log <= most ? sum + Math.exp(log) : sum), 0);
+  // Tolerance: equally likely counts differ by rounding.
+  const maxLog = logs[successes]! + 1e-7;
+  const total = logs.reduce((sum, log) => (log <= maxLog ? sum + Math.exp(log) : sum), 0);
   return Math.min(1, total);
 }
 
@@ -61,7 +61,7 @@ export function binomialTwoSidedP(successes: number, trials: number, probability
  * Probability of a chi-square value of at least `value`: Q(df/2, value/2), from Q(1/2, x) = erfc(sqrt x) or Q(1, x) = exp(-x)
  * by Q(a + 1, x) = Q(a, x) + x^a exp(-x) / Gamma(a + 1), whose terms are all positive.
  *
- * @param df degrees of freedom, whole, 1 or more
+ * @param df degrees of freedom, an integer from 1
  */
 export function chiSquareUpperP(value: number, df: number): number {
   if (!(value > 0)) return 1;

@@ -3,35 +3,35 @@ import { deviation, mean } from './moments.ts';
 
 const EULER_GAMMA = 0.5772156649015329;
 
-/** A Sharpe ratio with what its uncertainty depends on. Everything is per period of the returns: nothing annualized. */
+/** Sharpe ratio and the moments that determine its standard error. All values are per period of the returns, not annualized. */
 interface SharpeSample {
-  /** Mean of the returns by their standard deviation. */
+  /** Mean of the returns divided by their standard deviation. */
   readonly sharpe: number;
-  /** How many returns. */
+  /** Number of returns. */
   readonly periods: number;
   readonly skewness: number;
-  /** Raw: 3 for the normal distribution. */
+  /** Raw kurtosis: 3 for the normal distribution. */
   readonly kurtosis: number;
 }
 
-/** The Sharpe ratio of returns and their shape; undefined of fewer than 2 returns or of returns that do not vary. */
+/** Sharpe ratio, skewness and kurtosis of returns; undefined for fewer than 2 returns or for returns that do not vary. */
 export function sharpeSample(returns: ArrayLike<number>): SharpeSample | undefined {
   const periods = returns.length;
-  const centre = mean(returns);
+  const center = mean(returns);
   let second = 0;
   let third = 0;
   let fourth = 0;
   for (let i = 0; i < periods; i++) {
-    const off = returns[i]! - centre;
+    const off = returns[i]! - center;
     second += off * off;
     third += off ** 3;
     fourth += off ** 4;
   }
-  // Equal returns leave rounding errors of their mean behind.
-  if (periods < 2 || !(second > periods * (1e-12 * centre) ** 2)) return undefined;
+  // Equal returns differ from their mean by rounding errors.
+  if (periods < 2 || !(second > periods * (1e-12 * center) ** 2)) return undefined;
   const variance = second / periods;
   return {
-    sharpe: centre / Math.sqrt(second / (periods - 1)),
+    sharpe: center / Math.sqrt(second / (periods - 1)),
     periods,
     skewness: third / periods / variance ** 1.5,
     kurtosis: fourth / periods / variance ** 2,
@@ -39,11 +39,11 @@ export function sharpeSample(returns: ArrayLike<number>): SharpeSample | undefin
 }
 
 /**
- * Probabilistic Sharpe ratio: how sure it is that the true Sharpe ratio is above `benchmark` (per period),
+ * Probabilistic Sharpe ratio: probability that the true Sharpe ratio is above `benchmark` (per period),
  * Phi((SR - SR*) sqrt(T - 1) / sqrt(1 - skew SR + (kurt - 1) / 4 SR^2)).
- * Bailey and Lopez de Prado, The Sharpe Ratio Efficient Frontier, J. of Risk 15(2), 2012; the error is Mertens's (2002).
+ * Bailey and Lopez de Prado, The Sharpe Ratio Efficient Frontier, J. of Risk 15(2), 2012; standard error after Mertens (2002).
  *
- * @returns 0 to 1; null with fewer than 2 periods, or where the shape leaves the ratio no uncertainty
+ * @returns 0 to 1; null with fewer than 2 periods, or when the variance of the estimate is not positive
  */
 export function probabilisticSharpe(sample: SharpeSample, benchmark = 0): number | null {
   const spread = unitVariance(sample);
@@ -52,10 +52,10 @@ export function probabilisticSharpe(sample: SharpeSample, benchmark = 0): number
 }
 
 /**
- * Minimum track record length: periods needed until the Sharpe ratio is above `benchmark` at this confidence,
+ * Minimum track record length: number of periods until the Sharpe ratio is above `benchmark` at this confidence,
  * 1 + (1 - skew SR + (kurt - 1) / 4 SR^2) (z / (SR - SR*))^2 (same source).
  *
- * @returns not whole; null when the ratio is not above the benchmark: no length is enough
+ * @returns not an integer; null when the ratio is not above the benchmark: no length is enough
  */
 export function minimumTrackRecord(
   sample: SharpeSample,
@@ -67,12 +67,12 @@ export function minimumTrackRecord(
 }
 
 /**
- * The largest Sharpe ratio to be expected of `trials` strategies without skill:
+ * Expected maximum Sharpe ratio of `trials` strategies without skill:
  * SR0 = sqrt(V) ((1 - g) Phi^-1(1 - 1/N) + g Phi^-1(1 - 1/(N e))), g Euler's constant.
  * Bailey and Lopez de Prado, The Deflated Sharpe Ratio, J. of Portfolio Management 40(5), 2014.
  *
  * @param variance of the trials' Sharpe ratios, per period
- * @param trials how many were tried, 1 or more; need not be whole (see `effectiveTrials`). One trial is no selection: 0
+ * @param trials number of trials, 1 or more; need not be an integer (see `effectiveTrials`). 0 for one trial: no selection
  */
 export function expectedMaximumSharpe(variance: number, trials: number): number {
   if (!(trials > 1)) return 0;
@@ -82,8 +82,8 @@ export function expectedMaximumSharpe(variance: number, trials: number): number 
 }
 
 /**
- * Deflated Sharpe ratio: {@link probabilisticSharpe} of the selected trial against what the best of as many trials without
- * skill would show. `trials` counts every trial that was run, also those that were stopped or failed.
+ * Deflated Sharpe ratio: {@link probabilisticSharpe} of the selected trial, with the expected maximum Sharpe ratio of as
+ * many trials without skill as the benchmark. `trials` counts every trial that was run, including pruned and failed ones.
  */
 export function deflatedSharpe(
   sample: SharpeSample,
@@ -93,25 +93,25 @@ export function deflatedSharpe(
 }
 
 /**
- * As how many independent trials N correlated ones count: rho + (1 - rho) N (same source, appendix 3).
+ * Effective number of independent trials among N correlated ones: rho + (1 - rho) N (same source, appendix 3).
  *
- * @param correlation the mean correlation between two trials' returns; below 0 it counts as 0
+ * @param correlation mean correlation between two trials' returns; a negative value counts as 0
  */
 export function effectiveTrials(trials: number, correlation: number): number {
   const rho = Math.min(1, Math.max(0, correlation));
   return rho + (1 - rho) * trials;
 }
 
-/** The variance of a Sharpe ratio's estimate, times the periods less one. */
+/** Variance of the estimated Sharpe ratio, times the number of periods minus one. */
 function unitVariance({ sharpe, skewness, kurtosis }: SharpeSample): number {
   return 1 - skewness * sharpe + ((kurtosis - 1) / 4) * sharpe * sharpe;
 }
 
 /**
- * Mean correlation between two different series, over all pairs, in one pass over the data: of the standardised series the
- * squared sum holds all pairs at once.
+ * Mean correlation between two different series, over all pairs, in one pass over the data: the square of the sum of the
+ * standardized series contains the products of all pairs.
  *
- * @param series of one length; those that do not vary are left out
+ * @param series all of one length; series that do not vary are left out
  * @returns null with fewer than two series that vary
  */
 export function meanCorrelation(series: readonly ArrayLike<number>[]): number | null {
@@ -121,8 +121,8 @@ export function meanCorrelation(series: readonly ArrayLike<number>[]): number | 
   for (const values of series) {
     const spread = deviation(values, 'population');
     if (!(spread > 0)) continue;
-    const centre = mean(values);
-    for (let i = 0; i < length; i++) total[i]! += (values[i]! - centre) / spread;
+    const center = mean(values);
+    for (let i = 0; i < length; i++) total[i]! += (values[i]! - center) / spread;
     count++;
   }
   if (count < 2) return null;

@@ -2,23 +2,23 @@ import { normalQuantile, studentCdf, studentQuantile, studentTwoSidedP } from '.
 import { type DoubleDouble, minus, over, times } from './double-double.ts';
 import { mean, variance } from './moments.ts';
 
-/** What a comparison of means needs to know of a sample. */
+/** Statistics of a sample for a comparison of means. */
 export interface SampleStats {
-  /** Observations. */
+  /** Number of observations. */
   readonly n: number;
   readonly mean: number;
-  /** Of a sample: divisor n - 1. Divided by n it is that of the mean, also where observations come in groups. */
+  /** Sample variance (divisor n - 1). Divided by n it is the variance of the mean, also for grouped observations. */
   readonly variance: number;
-  /** Groups in which the observations come, when those of a group are not independent. Default: each is one of its own. */
+  /** Number of independent groups of observations. Default: each observation is its own group. */
   readonly groups?: number;
 }
 
 interface WelchTest {
-  /** Mean of b less mean of a, in standard errors. */
+  /** Mean of b minus mean of a, in standard errors. */
   readonly t: number;
-  /** Degrees of freedom; not whole. */
+  /** Degrees of freedom; not an integer. */
   readonly df: number;
-  /** 0 to 1: how sure it is that the mean of b is the larger one, the distribution function of t. */
+  /** Distribution function of t, 0 to 1: confidence that the mean of b is the larger one. */
   readonly probabilityBLarger: number;
 }
 
@@ -26,7 +26,7 @@ interface WelchTest {
  * Welch's test of two means whose variances may differ, degrees of freedom after Welch and Satterthwaite:
  * t = (mean_b - mean_a) / sqrt(u_a + u_b), df = (u_a + u_b)^2 / (u_a^2 / (n_a - 1) + u_b^2 / (n_b - 1)), u = variance / n.
  *
- * @returns undefined when a sample has fewer than 2 observations or nothing varies in either: there is no test then
+ * @returns undefined when a sample has fewer than 2 observations or neither sample varies
  */
 export function welchTest(a: SampleStats, b: SampleStats): WelchTest | undefined {
   if (a.n < 2 || b.n < 2) return undefined;
@@ -35,21 +35,21 @@ export function welchTest(a: SampleStats, b: SampleStats): WelchTest | undefined
   const u = ua + ub;
   if (!(u > 0)) return undefined;
   const t = (b.mean - a.mean) / Math.sqrt(u);
-  // As shares of u: squares of very small variances would be 0.
+  // Uses shares of u: squares of very small variances would underflow to 0.
   const df = 1 / ((ua / u) ** 2 / (a.n - 1) + (ub / u) ** 2 / (b.n - 1));
   return { t, df, probabilityBLarger: studentCdf(t, df) };
 }
 
-/** A sum of squares less what the mean explains, as a share of the whole: below this it is rounding of the values. */
+/** A variance below this share of the mean square is only rounding of the values. */
 export const ROUNDING = 1e-24;
 
-/** What a comparison of means needs to know of these values. The mean of nothing is 0, the variance of fewer than 2 too. */
+/** Statistics of these values. The mean is 0 without values, the variance is 0 with fewer than 2. */
 export function sampleOf(values: ArrayLike<number>): SampleStats {
   const n = values.length;
   return { n, mean: n > 0 ? mean(values) : 0, variance: n > 1 ? variance(values, 'sample') : 0 };
 }
 
-/** The same from running sums, which can be kept while values come and go in any order. */
+/** {@link sampleOf} from running sums, which allow adding and removing values in any order. */
 export function sampleOfSums(n: number, sum: DoubleDouble, sumOfSquares: DoubleDouble): SampleStats {
   if (n === 0) return { n, mean: 0, variance: 0 };
   const [squares] = minus(sumOfSquares, over(times(sum, sum), n));
@@ -57,7 +57,7 @@ export function sampleOfSums(n: number, sum: DoubleDouble, sumOfSquares: DoubleD
   return { n, mean: over(sum, n)[0], variance: varies ? squares / (n - 1) : 0 };
 }
 
-/** Two samples as one. */
+/** Both samples merged into one. */
 export function pooled(a: SampleStats, b: SampleStats): SampleStats {
   const n = a.n + b.n;
   if (n === 0) return a;
@@ -67,39 +67,40 @@ export function pooled(a: SampleStats, b: SampleStats): SampleStats {
   return { n, mean: a.mean + (apart * b.n) / n, variance: n > 1 ? squares / (n - 1) : 0 };
 }
 
-/** The samples of two variants over one stage, in which the split between them did not change. */
+/** Samples of two variants in one stage, in which the traffic split is constant. */
 interface Stratum {
   readonly a: SampleStats;
   readonly b: SampleStats;
 }
 
-/** Two variants compared within stages. `difference` and everything after it is b less a. */
+/** Comparison of two variants within stages. `difference` and all fields after it are b minus a. */
 export interface StratifiedTest {
   readonly meanA: number;
   readonly meanB: number;
   readonly difference: number;
   readonly standardError: number;
-  /** Standard errors of the two means, of which `standardError` is made. */
+  /** Standard errors of the two means; `standardError` combines them. */
   readonly errorA: number;
   readonly errorB: number;
-  /** ±Infinity when nothing varies and the means differ; 0 when they are the same, or without a usable stage. */
+  /** ±Infinity when nothing varies and the means differ; 0 when the means are equal, or without a usable stage. */
   readonly t: number;
-  /** Degrees of freedom after Welch and Satterthwaite; not whole, Infinity when nothing varies. */
+  /** Degrees of freedom after Welch and Satterthwaite; not an integer, Infinity when nothing varies. */
   readonly df: number;
   /** Two-sided p-value; 1 without a usable stage. */
   readonly p: number;
-  /** Trades of a balanced single-stage test that would say as much: four times the sum of the stage weights. */
+  /** Trades of a balanced single-stage test of equal precision: four times the sum of the stage weights. */
   readonly effectiveSize: number;
-  /** Stages with at least 2 independent observations (groups) in both variants: only they are compared. */
+  /** Number of compared stages: those with at least 2 independent observations (groups) in both variants. */
   readonly usedStages: number;
 }
 
 /**
- * Welch's test within stages, each weighted by n_a n_b / (n_a + n_b). A market that changes between stages with different
- * splits moves pooled means (Simpson's paradox), and these not. With one stage it is Welch's test.
+ * Welch's test within stages, each weighted by w = n_a n_b / (n_a + n_b). When the market changes between stages with
+ * different splits, pooled means are biased (Simpson's paradox), and the weighted means are not. With one stage it is
+ * Welch's test.
  *
- * Means are weighted means, SE^2 = sum w^2 (v_a / n_a + v_b / n_b) / (sum w)^2. Where observations come in groups, these are
- * what counts for the degrees of freedom. Without a usable stage the means are those of all observations and the p-value is 1.
+ * Means are weighted means, SE^2 = sum w^2 (v_a / n_a + v_b / n_b) / (sum w)^2. The degrees of freedom count groups, where
+ * observations come in groups. Without a usable stage the means are those of all observations and the p-value is 1.
  */
 export function stratifiedWelch(stages: readonly Stratum[]): StratifiedTest {
   const used = stages.filter(isUsable);
@@ -121,12 +122,12 @@ export function stratifiedWelch(stages: readonly Stratum[]): StratifiedTest {
   const square = squareA + squareB;
   const difference = meanB - meanA;
   const standardError = Math.sqrt(square);
-  // As shares of the square: those of very small variances would be 0.
+  // Uses shares of the square: squares of very small variances would underflow to 0.
   const share = (of: number, s: { weight: number }) => (s.weight ** 2 * of) / (weight ** 2 * square);
   const df =
     1 /
     total((s) => share(s.ua, s) ** 2 / (independent(s.a) - 1) + share(s.ub, s) ** 2 / (independent(s.b) - 1));
-  const t = studentised(difference, standardError);
+  const t = studentized(difference, standardError);
   return {
     meanA,
     meanB,
@@ -142,18 +143,18 @@ export function stratifiedWelch(stages: readonly Stratum[]): StratifiedTest {
   };
 }
 
-/** Both variants have enough observations for a variance. */
+/** True if both variants have enough observations for a variance. */
 function isUsable({ a, b }: Stratum): boolean {
   return independent(a) >= 2 && independent(b) >= 2;
 }
 
-/** Observations, or the groups in which they come. */
+/** Number of independent observations: groups, where given. */
 function independent({ n, groups = n }: SampleStats): number {
   return groups;
 }
 
-/** A difference in standard errors; without any error it is infinitely many, or none when there is no difference. */
-export function studentised(difference: number, standardError: number): number {
+/** Difference in standard errors. With a standard error of 0: 0 for equal means, else ±Infinity. */
+export function studentized(difference: number, standardError: number): number {
   if (standardError > 0) return difference / standardError;
   return difference === 0 ? 0 : Math.sign(difference) * Number.POSITIVE_INFINITY;
 }
@@ -177,8 +178,8 @@ function withoutTest(stages: readonly Stratum[]): StratifiedTest {
 }
 
 /**
- * Whether the closed-form p-value is safe: in each usable stage the larger variant has at most twice the observations (groups) of
- * the smaller one, and so it has in their total. Beyond, skewed returns bias Welch's test, and `permutationTest` guards it.
+ * True if the closed-form p-value is reliable: in each usable stage the larger variant has at most twice the observations
+ * (groups) of the smaller one. Beyond that ratio skewed returns bias Welch's test, so callers use `permutationTest`.
  */
 export function isBalanced(stages: readonly Stratum[]): boolean {
   return stages.filter(isUsable).every(({ a, b }) => {
@@ -187,15 +188,15 @@ export function isBalanced(stages: readonly Stratum[]): boolean {
   });
 }
 
-/** A confidence interval of the difference of means. */
+/** Confidence interval of the difference of means. */
 export function differenceInterval(test: StratifiedTest, confidence = 0.95): readonly [number, number] {
   const half = studentQuantile((1 + confidence) / 2, test.df) * test.standardError;
   return [test.difference - half, test.difference + half];
 }
 
 /**
- * By how many percent of its size the mean of a is exceeded: (b - a) / |a| * 100. A baseline of practically 0 (below 1e-9)
- * gives 0 for equal means, else 100 or -100. To 13 digits: from 1 to 1.1 is 10 and no more, whatever rounding adds.
+ * Improvement of the mean of b over the mean of a in percent: (b - a) / |a| * 100. With a baseline of practically 0
+ * (below 1e-9) it is 0 for equal means, else 100 or -100. Rounded to 13 digits, so that 1 to 1.1 is exactly 10.
  */
 export function improvementPct(meanA: number, meanB: number): number {
   const difference = meanB - meanA;
@@ -204,8 +205,8 @@ export function improvementPct(meanA: number, meanB: number): number {
 }
 
 /**
- * A confidence interval of {@link improvementPct} by the delta method. It can hold 0 although the difference is
- * significant, as the baseline is uncertain too: decide by the difference and show this.
+ * Confidence interval of {@link improvementPct} by the delta method. It can contain 0 although the difference is
+ * significant, because the baseline is uncertain too. Decide by the difference; use this interval for display.
  */
 export function improvementInterval(test: StratifiedTest, confidence = 0.95): readonly [number, number] {
   const { meanA, meanB, errorA, errorB } = test;
@@ -222,8 +223,8 @@ const POWER = 0.8;
 const Z = normalQuantile(1 - ALPHA / 2) + normalQuantile(POWER);
 
 /**
- * The smallest true difference of means that samples of these sizes and variances show as significant (two-sided, 0.05) in
- * four cases of five: 2.80 sqrt(v_a / n_a + v_b / n_b). In the unit of the observations; Infinity without observations.
+ * Minimum detectable effect: smallest true difference of means that is significant (two-sided, 0.05) in four cases of
+ * five, 2.80 sqrt(v_a / n_a + v_b / n_b). In the unit of the observations; Infinity without observations.
  */
 export function minimumDetectableEffect(a: SampleStats, b: SampleStats): number {
   if (a.n === 0 || b.n === 0) return Number.POSITIVE_INFINITY;
@@ -231,8 +232,8 @@ export function minimumDetectableEffect(a: SampleStats, b: SampleStats): number 
 }
 
 /**
- * Observations that each of two equal variants needs until a true difference of `effect` shows as significant in four cases of
- * five: 2.80^2 (v_a + v_b) / effect^2, rounded up. Infinity for no effect.
+ * Observations that each of two variants of equal size needs, so that a true difference of `effect` is significant in four
+ * cases of five: 2.80^2 (v_a + v_b) / effect^2, rounded up. Infinity for an effect of 0.
  */
 export function tradesNeeded(varianceA: number, varianceB: number, effect: number): number {
   return Math.ceil((Z * Z * (varianceA + varianceB)) / (effect * effect));

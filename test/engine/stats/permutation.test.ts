@@ -26,7 +26,7 @@ function byEnumeration({ a, b }: { a: number[]; b: number[] }) {
   return { upper: upper / ways, lower: lower / ways };
 }
 
-describe('studentised permutation test', () => {
+describe('studentized permutation test', () => {
   it.each([
     ['equal variants', { a: [0.5, -1, 2, 0.3, -0.4, 1.1], b: [1.2, 0.1, 2.6, 0.9, -0.2, 1.9, 3] }],
     ['a small champion', { a: [0.5, -1], b: [1.2, 0.1, 2.6, 0.9, -0.2, 1.9, 3] }],
