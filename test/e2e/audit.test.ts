@@ -10,12 +10,12 @@ import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-k
 import { runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** The audit trail of a whole platform with tokens: every row of the table that changes something, on every service. */
+/** Audit trail of a platform with tokens: every state-changing operation of every service. */
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-audit-'));
 let platform: TestPlatform;
 beforeAll(async () => {
-  // What is submitted waits for a free place: only that it was submitted is of interest.
+  // Jobs stay pending: only their submission is tested.
   platform = await startTestPlatform({ home, auth: true, concurrency: 0 });
 }, 30_000);
 afterAll(async () => {
@@ -53,7 +53,7 @@ async function call(operation: Operation, user: string, role: Role, correlationI
   return response.status;
 }
 
-/** A value of the shape that a schema asks for: the first of its examples, else what is required. */
+/** Value that matches a schema: its first example, else its required fields. */
 function sample(schema: z.ZodType): unknown {
   const root = z.toJSONSchema(schema, { io: 'input' }) as Node;
   const value = (node: Node): unknown => {
@@ -101,7 +101,7 @@ describe.each(
   (OPERATIONS as readonly Operation[])
     .filter(changesState)
     .map((operation) => [operation.id, operation] as const),
-)('%s', (id, operation) => {
+)('audit of %s', (id, operation) => {
   it('audit trail records every call by any caller and with any outcome', async () => {
     const access = operation.access as Role;
     const allowed = await call(operation, 'ada', access, `${id}-ada`);
@@ -119,7 +119,7 @@ describe.each(
     });
     expect(entry!.resource.kind).toMatch(/^[a-z]+$/);
     if (allowed === 201) expect(entry!.resource.id).toBeTruthy();
-    // A body that does not have the shape of the row would not have come so far.
+    // A body that does not match its schema is rejected earlier.
     expect(entry!.request !== null && 'body' in entry!.request).toBe(operation.body !== undefined);
 
     const below = ROLES[ROLES.indexOf(access) - 1];
@@ -131,7 +131,7 @@ describe.each(
   });
 });
 
-it('the data proxy changes nothing and is in no trail', async () => {
+it('data proxy call is not recorded in the audit trail', async () => {
   const response = await platform.request('/api/v1/data-proxy', {
     method: 'POST',
     headers: { authorization: `Bearer ${tokenOf('ada', 'viewer')}`, 'content-type': 'application/json' },
@@ -141,7 +141,7 @@ it('the data proxy changes nothing and is in no trail', async () => {
   expect(await audit('operation=callDataProxy')).toEqual([]);
 });
 
-it('touchstone audit shows it as a table, to admins', async () => {
+it('touchstone audit prints the trail as a table, to admins only', async () => {
   const run = (role: Role, ...args: string[]) =>
     runScript(home, 'bin/touchstone.ts', ['audit', ...args], { TOUCHSTONE_TOKEN: tokenOf('auditor', role) });
   const { code, out, err } = await run('admin', '--operation', 'submitBacktest', '--user', 'eve');

@@ -10,7 +10,7 @@ import { OPERATIONS } from '#contract/operations.ts';
 import { openIssuerKey } from '../../src/local/issuer-key.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** The platform as `npm start -- --auth` has it: every service, tokens of the command line, real HTTP. */
+/** Platform of `npm start -- --auth`: every service, tokens of the command line, real HTTP. */
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-auth-'));
 let platform: TestPlatform;
@@ -27,7 +27,7 @@ async function touchstone(args: readonly string[], environment: Readonly<Record<
 }
 
 beforeAll(async () => {
-  // The first is made before there is a platform: the key is the folder's, not the platform's.
+  // The first token precedes the platform: the key belongs to the data folder.
   for (const role of ['viewer', 'researcher', 'approver', 'admin']) {
     const { code, out, err } = await touchstone(['token', '--role', role, '--user', `${role}@example.com`]);
     expect([code, err]).toEqual([0, '']);
@@ -53,8 +53,8 @@ const EVERY_PATH = OPERATIONS.flatMap((operation) =>
   pathsOf(operation).map((path) => [`${operation.method} ${path}`, { ...operation, path }] as const),
 );
 
-describe.each(EVERY_PATH)('%s', (_, { service, method, path, access }) => {
-  /** The code of the answer, null when it has none. */
+describe.each(EVERY_PATH)('access to %s', (_, { service, method, path, access }) => {
+  /** Error code of the response, or null. */
   const call = async (headers: Record<string, string>) => {
     const response = await fetch(`${addresses()[service]}${path.replaceAll(/\{\w+\}/g, 'x')}`, {
       method,
@@ -73,7 +73,7 @@ describe.each(EVERY_PATH)('%s', (_, { service, method, path, access }) => {
   });
 
   if (method === 'POST' && !path.endsWith('/data-proxy'))
-    it('rejects a body that is too large', async () => {
+    it('operation rejects a body that is too large', async () => {
       const url = `${addresses()[service]}${path.replaceAll(/\{\w+\}/g, 'x')}`;
       const headers = { 'content-type': 'application/json', ...bearer('admin') };
       const response = await fetch(url, { method, headers, body: ' '.repeat(1024 * 1024 + 1) });
@@ -81,7 +81,7 @@ describe.each(EVERY_PATH)('%s', (_, { service, method, path, access }) => {
     });
 
   if (access !== 'public')
-    it('rejects an invalid token and roles below its own', async () => {
+    it('operation rejects an invalid token and roles below its own', async () => {
       expect(await call({ authorization: 'Bearer abc' })).toMatchObject({ status: 401, code: 'AUTH002' });
       for (const [rank, role] of ROLES.entries()) {
         const answer = await call(bearer(role));
@@ -91,8 +91,8 @@ describe.each(EVERY_PATH)('%s', (_, { service, method, path, access }) => {
     });
 });
 
-describe('work under a token', () => {
-  it('runs whole: a backtest that collects, through the proxy, by the command line', async () => {
+describe('platform with tokens', () => {
+  it('backtest by command line collects through the proxy and completes with a token', async () => {
     const args = ['backtest', 'buy_and_hold', '--pairs', 'BTC/USDT:USDT', '--timeframe', '1h'];
     const range = ['--start', '2026-03-01', '--end', '2026-03-08'];
     const refused = await touchstone([...args, ...range]);
@@ -136,7 +136,7 @@ describe('work under a token', () => {
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('RES002')]);
   });
 
-  it('the proxy of the command line shows it to data collection', async () => {
+  it('touchstone proxy sends the token to data collection', async () => {
     const event = '{"operation":"symbols"}';
     const refused = await touchstone(['proxy', event]);
     expect(refused.code).toBe(1);
@@ -144,18 +144,18 @@ describe('work under a token', () => {
     expect([code, JSON.parse(out)]).toMatchObject([0, { statusCode: 200 }]);
   });
 
-  it('the backend reaches data collection by its own token', async () => {
+  it('backend calls data collection with its service token', async () => {
     const response = await platform.request('/api/v1/data/symbols', { headers: bearer('viewer') });
     expect([response.status, await response.json()]).toMatchObject([200, { exchange: 'sim' }]);
   });
 });
 
-describe('the key', () => {
+describe('issuer key', () => {
   it('issuer key is readable only by its owner', () => {
     expect(statSync(join(home, 'issuer-key.pem')).mode & 0o777).toBe(0o600);
   });
 
-  it('is served without its private part, and nothing else is', async () => {
+  it('issuer serves its public key and nothing else', async () => {
     const base = platform.info.issuer_url!;
     const keys = await fetch(`${base}/xx-local-1_touchstone/.well-known/jwks.json`);
     expect(await keys.json()).toEqual({ keys: [openIssuerKey(home).jwk] });
@@ -188,7 +188,7 @@ it.each([
   [['share', 'bt-1', '--revoke-all', '--with', 'ada'], /--revoke-all revokes every grant/],
   [['share', 'bt-1', '--write'], /--write needs --with/],
   [['--url', 'http://127.0.0.1:1', 'share', 'ho-1'], /--strategy-url/],
-])('touchstone %j says what is wrong', async (args, message) => {
+])('touchstone %j prints the invalid option and the valid values', async (args, message) => {
   const { code, out, err } = await touchstone(args);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(message);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** From POST to report over HTTP: state machine, collection from sim, task, engine, storage, all real. */
+/** Backtest from POST to report over HTTP: state machine, collection, task, engine and storage are real. */
 
 const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-04-15T00:00:00Z' };
 const PAIRS = ['BTC/USDT:USDT', 'ETH/USDT:USDT'];
@@ -12,15 +12,15 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-describe('a backtest from POST to report', () => {
+describe('backtest from request to report', () => {
   let job: any;
   beforeAll(async () => {
     const submitted = await platform.post('/api/v1/backtests', {
       config: {
         ...{ strategy: 'ema_crossover', pairs: PAIRS, timeframe: '1h', date_range: RANGE },
-        // The one beside the other can be no misspelling of it; the third is like no key.
+        // stakeamount occurs together with stake_amount, so it is not a misspelling; notify resembles no key.
         ...{ stake_amount: 100, stakeamount: 5, notify: true },
-        // As the best parameters of a hyperopt job name them.
+        // Names from the best parameters of a hyperopt job.
         ...{ model_type: 'none', fast: 9, n_estimators: 70 },
       },
       experiment_name: 'from post to report',
@@ -35,7 +35,7 @@ describe('a backtest from POST to report', () => {
     job = await platform.until(submitted.body.job_id, 'completed');
   });
 
-  it('ends as completed with the nine numbers', () => {
+  it('backtest completes with its nine metrics', () => {
     expect(job.error).toBeNull();
     for (const field of [
       'total_trades',
@@ -55,7 +55,7 @@ describe('a backtest from POST to report', () => {
     expect(job.attempt).toBe(1);
   });
 
-  it('resolved every default and says which key it ignored', () => {
+  it('backtest stores every default and warns of the ignored key', () => {
     expect(job.config).toMatchObject({
       strategy: 'ema_crossover',
       exchange: 'sim',
@@ -75,11 +75,11 @@ describe('a backtest from POST to report', () => {
     ]);
   });
 
-  it('collected the candles it needed first', () => {
+  it('backtest collects its candles first', () => {
     expect(job.collection).toMatchObject({ status: 'completed' });
   });
 
-  it('serves equity that agrees with the result', async () => {
+  it('equity curve agrees with the result', async () => {
     const { status, body } = await platform.get(`/api/v1/backtests/${job.job_id}/equity`);
     expect(status).toBe(200);
     expect(body.dates).toHaveLength(45);
@@ -98,7 +98,7 @@ describe('a backtest from POST to report', () => {
     expect((compounded - 1) * 100).toBeCloseTo(job.result.total_profit_pct, 6);
   });
 
-  it('serves a report whose trades and tables add up to the result', async () => {
+  it('trades and tables of the report add up to the result', async () => {
     const { status, body } = await platform.get(`/api/v1/backtests/${job.job_id}/report-data`);
     expect(status).toBe(200);
     expect(body.trades).toMatchObject({ page: 1, pages: 1, total: job.result.total_trades });
@@ -119,13 +119,13 @@ describe('a backtest from POST to report', () => {
     expect(body.timing.total_ms).toBeGreaterThan(0);
   });
 
-  it('rejects a page of trades beyond the last', async () => {
+  it('report rejects a page of trades beyond the last', async () => {
     const { status, body } = await platform.get(`/api/v1/backtests/${job.job_id}/report-data?page=2`);
     expect(status).toBe(400);
     expect(body.detail).toMatchObject({ code: 'VAL005', field: 'page' });
   });
 
-  it('gives the same bytes for the same request', async () => {
+  it('equal requests give byte-identical results', async () => {
     const again = await platform.run({
       strategy: 'ema_crossover',
       pairs: PAIRS,
@@ -150,8 +150,8 @@ describe('a backtest from POST to report', () => {
   });
 });
 
-describe('only the strategy is required', () => {
-  it('takes pairs, timeframe and stake from the strategy, and 90 days', async () => {
+describe('default configuration', () => {
+  it('backtest defaults to pairs, timeframe and stake of the strategy, and 90 days', async () => {
     const job = await platform.run({ strategy: 'buy_and_hold' });
     expect(job.status).toBe('completed');
     const { start, end } = job.config.date_range;
@@ -165,8 +165,8 @@ describe('only the strategy is required', () => {
   });
 });
 
-describe('a detail timeframe', () => {
-  it('is collected too, and decides the order inside a candle', async () => {
+describe('detail timeframe', () => {
+  it('detail timeframe is collected and decides the order within a candle', async () => {
     const config = {
       strategy: 'ema_crossover',
       pairs: ['SOL/USDT:USDT'],
@@ -181,7 +181,7 @@ describe('a detail timeframe', () => {
   });
 });
 
-describe('lists', () => {
+describe('backtest list', () => {
   const experiment = 'listed';
   const ids: string[] = [];
   beforeAll(async () => {
@@ -195,7 +195,7 @@ describe('lists', () => {
     for (const id of ids) await platform.until(id, 'completed');
   });
 
-  it('pages newest first with a cursor until null', async () => {
+  it('list pages newest first until the cursor is null', async () => {
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
@@ -211,7 +211,7 @@ describe('lists', () => {
     expect(seen).toEqual([...ids].reverse());
   });
 
-  it('filters by status', async () => {
+  it('list filters by status', async () => {
     const completed = await platform.get('/api/v1/backtests?status=completed&limit=100');
     expect(completed.body.items.length).toBeGreaterThanOrEqual(5);
     expect(completed.body.items.every((item: any) => item.status === 'completed' && item.result)).toBe(true);
@@ -219,7 +219,7 @@ describe('lists', () => {
     expect(failed.body).toEqual({ items: [], next_cursor: null });
   });
 
-  it('rejects a cursor of other filters and an invalid one', async () => {
+  it('list rejects an invalid cursor and one of other filters', async () => {
     const { body } = await platform.get(`/api/v1/backtests?limit=1&experiment_name=${experiment}`);
     for (const query of [
       `cursor=${body.next_cursor}`,
@@ -236,7 +236,7 @@ describe('lists', () => {
 describe('Idempotency-Key', () => {
   const body = { config: { strategy: 'buy_and_hold', pairs: PAIRS, timeframe: '1h', date_range: RANGE } };
 
-  it('returns the same job for the same request', async () => {
+  it('idempotency key returns the same job for the same request', async () => {
     const key = { 'Idempotency-Key': 'one-and-the-same' };
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => platform.post('/api/v1/backtests', body, key)),
@@ -246,7 +246,7 @@ describe('Idempotency-Key', () => {
     await platform.until(answers[0]!.body.job_id, 'completed');
   });
 
-  it('rejects the same key with another request', async () => {
+  it('idempotency key with another request is rejected', async () => {
     const key = { 'Idempotency-Key': 'reused' };
     await platform.post('/api/v1/backtests', body, key);
     const { status, body: refused } = await platform.post('/api/v1/backtests', { ...body, priority: 1 }, key);
@@ -255,8 +255,8 @@ describe('Idempotency-Key', () => {
   });
 });
 
-describe('strategies', () => {
-  it('lists all configurations and returns each by name', async () => {
+describe('strategy configurations', () => {
+  it('strategies lists all configurations and returns each by name', async () => {
     const { body } = await platform.get('/api/v1/strategies');
     const names = body.items.map((item: any) => item.strategy);
     expect(names).toEqual(
@@ -282,7 +282,7 @@ describe('strategies', () => {
     }
   });
 
-  it('returns RES004 for an unknown configuration', async () => {
+  it('unknown configuration returns RES004', async () => {
     const { status, body } = await platform.get('/api/v1/strategies/nothing');
     expect(status).toBe(404);
     expect(body.detail.code).toBe('RES004');
@@ -290,7 +290,7 @@ describe('strategies', () => {
 });
 
 describe('health and documentation', () => {
-  it('names the dependencies', async () => {
+  it('health lists the dependencies', async () => {
     const { body } = await platform.get('/api/v1/health');
     expect(body).toMatchObject({
       status: 'healthy',
@@ -300,7 +300,7 @@ describe('health and documentation', () => {
     });
   });
 
-  it('serves the page, its assets and the document', async () => {
+  it('backend serves the documentation page, its assets and the OpenAPI document', async () => {
     const page = await platform.request('/docs');
     expect(page.status).toBe(200);
     expect(await page.text()).toContain('swagger-ui-bundle.js');

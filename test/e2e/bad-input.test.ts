@@ -16,7 +16,7 @@ afterAll(async () => {
 const submit = (config: Record<string, unknown>, more: Record<string, unknown> = {}) =>
   platform.post('/api/v1/backtests', { config: { strategy: 'ema_crossover', ...config }, ...more });
 
-describe('a body that does not fit its schema', () => {
+describe('body that does not match its schema', () => {
   it.each([
     [{}, ['body', 'config'], 'missing'],
     [{ config: {} }, ['body', 'config', 'strategy'], 'missing'],
@@ -31,7 +31,7 @@ describe('a body that does not fit its schema', () => {
       expect(Object.keys(issue).sort()).toEqual(['input', 'loc', 'msg', 'type']);
   });
 
-  it('names json_invalid for what is not JSON', async () => {
+  it('body that is not JSON is rejected with json_invalid', async () => {
     const response = await platform.request('/api/v1/backtests', {
       method: 'POST',
       body: '{"config":',
@@ -43,12 +43,12 @@ describe('a body that does not fit its schema', () => {
   });
 });
 
-describe('a string that is not Unicode', () => {
+describe('string with a lone surrogate', () => {
   it.each([
     '{"config":{"strategy":"ema_crossover"},"experiment_name":"\\ud800"}',
     '{"config":{"strategy":"\\uDfff"}}',
     '{"\\udc00":1}',
-  ])('%s is json_invalid', async (text) => {
+  ])('body %s is rejected with json_invalid', async (text) => {
     const response = await platform.request('/api/v1/backtests', {
       method: 'POST',
       body: text,
@@ -59,7 +59,7 @@ describe('a string that is not Unicode', () => {
   });
 });
 
-describe('a value that breaks a rule', () => {
+describe('value out of range', () => {
   it.each([
     ['VAL001', { date_range: { start: '2026-02-01', end: '2026-01-01' } }, 'config.date_range'],
     ['VAL001', { date_range: { start: '2026-01-01', end: '2026-01-01' } }, 'config.date_range'],
@@ -100,7 +100,7 @@ describe('a value that breaks a rule', () => {
     ['VAL005', { max_opne_trade: 1 }, 'config.max_opne_trade'],
     ['VAL005', { fees: 0.001 }, 'config.fees'],
     ['VAL005', { stoplos: -0.05, stoploss: null }, 'config.stoplos'],
-  ])('%s for %j', async (code, config, field) => {
+  ])('rejects with %s: %j', async (code, config, field) => {
     const { status, body } = await submit(config);
     expect(status).toBe(400);
     expect(body.detail).toMatchObject({ code, field });
@@ -115,18 +115,18 @@ describe('a value that breaks a rule', () => {
     });
   });
 
-  it('VAL001 carries the start and end', async () => {
+  it('VAL001 contains the start and end', async () => {
     const { body } = await submit({ date_range: { start: '2026-02-01', end: '2026-01-01' } });
     expect(body.detail.context).toMatchObject({ start: '2026-02-01', end: '2026-01-01' });
   });
 
-  it.each([0, 11, -1])('VAL005 for priority %i', async (priority) => {
+  it.each([0, 11, -1])('rejects priority %i with VAL005', async (priority) => {
     const { status, body } = await submit({}, { priority });
     expect(status).toBe(400);
     expect(body.detail).toMatchObject({ code: 'VAL005', field: 'priority' });
   });
 
-  it('RES002 names the strategies there are', async () => {
+  it('RES002 lists the known strategies', async () => {
     const { status, body } = await submit({ strategy: 'get_rich' });
     expect(status).toBe(404);
     expect(body.detail.code).toBe('RES002');
@@ -134,30 +134,33 @@ describe('a value that breaks a rule', () => {
   });
 });
 
-describe('job ids', () => {
+describe('job IDs', () => {
   const unknown = 'bt-00000000000000000000000000';
 
-  it.each(['', '/equity', '/report-data'])('GET {job_id}%s', async (suffix) => {
-    const missing = await platform.get(`/api/v1/backtests/${unknown}${suffix}`);
-    expect([missing.status, missing.body.detail.code]).toEqual([404, 'RES001']);
-    const malformed = await platform.get(`/api/v1/backtests/nonsense${suffix}`);
-    expect(malformed.status).toBe(400);
-    expect(malformed.body.detail).toMatchObject({ code: 'VAL005', field: 'job_id' });
-  });
+  it.each(['', '/equity', '/report-data'])(
+    'GET {job_id}%s rejects unknown and malformed IDs',
+    async (suffix) => {
+      const missing = await platform.get(`/api/v1/backtests/${unknown}${suffix}`);
+      expect([missing.status, missing.body.detail.code]).toEqual([404, 'RES001']);
+      const malformed = await platform.get(`/api/v1/backtests/nonsense${suffix}`);
+      expect(malformed.status).toBe(400);
+      expect(malformed.body.detail).toMatchObject({ code: 'VAL005', field: 'job_id' });
+    },
+  );
 
-  it('POST cancel', async () => {
+  it('POST cancel rejects an unknown ID with RES001', async () => {
     const missing = await platform.post(`/api/v1/backtests/${unknown}/cancel`);
     expect([missing.status, missing.body.detail.code]).toEqual([404, 'RES001']);
   });
 });
 
-describe('HTTP itself', () => {
+describe('HTTP errors', () => {
   it.each([
     ['GET', '/nowhere', 404, 'HTTP404'],
     ['GET', '/api/v1/backtests/a/b/c', 404, 'HTTP404'],
     ['DELETE', '/api/v1/backtests', 405, 'HTTP405'],
     ['PUT', '/api/v1/health', 405, 'HTTP405'],
-  ])('%s %s is %i', async (method, path, status, code) => {
+  ])('%s %s returns %i', async (method, path, status, code) => {
     const response = await platform.request(path, { method });
     expect(response.status).toBe(status);
     expect(((await response.json()) as any).detail.code).toBe(code);
@@ -165,7 +168,7 @@ describe('HTTP itself', () => {
     if (status === 405) expect(response.headers.get('allow')).toContain('GET');
   });
 
-  it('415 for another media type', async () => {
+  it('another media type returns 415', async () => {
     const response = await platform.request('/api/v1/backtests', {
       method: 'POST',
       body: 'a=b',
@@ -174,18 +177,18 @@ describe('HTTP itself', () => {
     expect([response.status, ((await response.json()) as any).detail.code]).toEqual([415, 'HTTP415']);
   });
 
-  it('413 for a body over 1 MiB', async () => {
+  it('body over 1 MiB returns 413', async () => {
     const { status, body } = await submit({ params: { long: 'x'.repeat(1_100_000) } });
     expect([status, body.detail.code]).toEqual([413, 'HTTP413']);
   });
 
-  it.each(['limit=0', 'limit=101', 'limit=ten', 'status=done'])('400 for ?%s', async (query) => {
+  it.each(['limit=0', 'limit=101', 'limit=ten', 'status=done'])('query ?%s returns 400', async (query) => {
     const { status, body } = await platform.get(`/api/v1/backtests?${query}`);
     expect([status, body.detail.code]).toEqual([400, 'VAL005']);
     expect(body.detail.field).toBe(query.split('=')[0]);
   });
 
-  it('keeps a well-formed correlation id and replaces another', async () => {
+  it('response keeps a valid correlation ID and replaces an invalid one', async () => {
     const kept = await platform.request('/api/v1/health', { headers: { 'X-Correlation-ID': 'my-trace.1' } });
     expect(kept.headers.get('x-correlation-id')).toBe('my-trace.1');
     const replaced = await platform.request('/nowhere', { headers: { 'X-Correlation-ID': 'a b"c' } });

@@ -7,7 +7,7 @@ import { startEngine, type TestEngine } from '../support/engine.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 import { storedChallenge } from '../support/stored-challenge.ts';
 
-/** Time passes for challenges while the platform runs, and has passed when it starts, without anybody reading them. */
+/** Deadlines are applied while the platform runs and when it starts, without a read. */
 
 let engine: TestEngine;
 let platform: TestPlatform;
@@ -23,7 +23,7 @@ afterAll(async () => {
   await engine?.stop();
 });
 
-/** Of a model of its own, as it is stored. */
+/** Stored challenge of its own model. */
 async function storeChallenge(id: string, endsIn: number): Promise<number> {
   const now = Date.now();
   const at = (ms: number) => new Date(now + ms).toISOString();

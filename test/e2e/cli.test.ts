@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** The command line in processes of its own, with plain text. */
+/** Command line in separate processes, with plain output. */
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -19,7 +19,7 @@ const run = (
   environment: Readonly<Record<string, string>> = {},
 ) => runScript(home, script, args, environment);
 
-/** Stack traces and Node's names of system errors, which no message may contain. */
+/** Stack traces and Node's system error codes, which messages must not contain. */
 const RAW = / at .*\.ts:\d+|ENOENT|EEXIST|ENOTDIR|EACCES/;
 
 const touchstone = (...args: string[]) => run('bin/touchstone.ts', args);
@@ -49,14 +49,14 @@ describe('touchstone without a running platform', () => {
     expect(out).not.toMatch(/NaN|undefined|\[object/);
   });
 
-  it('jobs lists it afterwards', async () => {
+  it('jobs lists the backtest afterwards', async () => {
     const { code, out } = await touchstone('jobs', '--experiment', 'by hand');
     expect(code).toBe(0);
     expect(out).toMatch(/bt-[0-9A-Z]{26}.*completed.*ema_crossover.*by hand/);
     expect((await touchstone('jobs', '--status', 'failed')).out).toContain('No backtests');
   });
 
-  it('strategies lists all, and one with its parameters', async () => {
+  it('strategies lists all strategies and prints one with its parameters', async () => {
     expect((await touchstone('strategies')).out).toMatch(
       /supertrend.*\n?.*macd_momentum|macd_momentum[\s\S]*supertrend/,
     );
@@ -69,7 +69,7 @@ describe('touchstone without a running platform', () => {
     [['backtest', 'ema_crossover', '--timeframe', '3m'], 'VAL003'],
     [['backtest', 'ema_crossover', '--param', 'fast=900'], 'VAL005'],
     [['strategies', 'nothing'], 'RES004'],
-  ])('%j prints what is wrong', async (args, text) => {
+  ])('%j exits with 1 and prints the error code', async (args, text) => {
     const { code, err } = await touchstone(...args);
     expect(code).toBe(1);
     expect(err).toContain(text);
@@ -107,7 +107,7 @@ describe('touchstone without a running platform', () => {
   it.each([
     ['package.json', 'package.json cannot be made: it is a file. Choose another with TOUCHSTONE_HOME.'],
     ['package.json/x', 'package.json/x cannot be made: a part of its path is a file.'],
-    // Node's recursive mkdir never ends there.
+    // Node's recursive mkdir does not terminate for this path.
     ['/proc/x/y', '/proc/x/y cannot be made: there can be no folders in that place.'],
     ['/proc', 'The data folder /proc cannot be written to: unable to open database file.'],
   ])('a data folder at %s prints why it cannot be used', async (folder, text) => {
@@ -162,7 +162,7 @@ describe('touchstone import', () => {
         'SINE/USDT:USDT',
         '--timeframe',
         '1h',
-        // Within what was imported, with room for the strategy's startup: nothing is asked of an exchange.
+        // Within the imported candles including startup: no request to an exchange.
         '--start',
         '2026-02-20',
         '--end',
@@ -256,7 +256,7 @@ describe('touchstone with a running platform', () => {
   });
   afterAll(() => platform.stop());
 
-  it('uses that platform', async () => {
+  it('commands use the running platform', async () => {
     const info = JSON.parse(readFileSync(join(home, 'platform.json'), 'utf8'));
     expect(info.backend_url).toBe(platform.info.backend_url);
     const { out } = await touchstone(
@@ -272,7 +272,7 @@ describe('touchstone with a running platform', () => {
     expect(await platform.until(id, 'completed')).toBeTruthy();
   });
 
-  it('--url selects another one', async () => {
+  it('--url selects another platform', async () => {
     const { code, out } = await touchstone('--url', platform.info.backend_url, 'jobs');
     expect([code, out]).toEqual([0, expect.stringContaining('buy_and_hold')]);
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
 import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
 
-/** Whether a run collects candles, on an exchange that counts who asks it and answers nobody. */
+/** Collect modes, on an exchange that counts requests and responds to none. */
 
 const BTC = 'BTC/USDT:USDT';
 const ETH = 'ETH/USDT:USDT';
@@ -30,7 +30,7 @@ const run = (config: object) =>
   platform.run({ strategy: 'ema_crossover', timeframe: '1h', date_range: RANGE, ...config });
 
 describe('collect: never', () => {
-  it('fails immediately without stored candles, lists each pair, timeframe and range, and sends no request', async () => {
+  it('run fails immediately without stored candles, lists each gap and sends no request', async () => {
     const job = await run({
       exchange: 'binanceusdm',
       pairs: [BTC, ETH],
@@ -50,7 +50,7 @@ describe('collect: never', () => {
     expect(asked).toBe(0);
   });
 
-  it('runs on what is stored and names the rest in its warnings', async () => {
+  it('run uses stored candles and warns of the gaps', async () => {
     const first = await run({ pairs: [BTC] });
     expect(first.collection).toMatchObject({ status: 'completed' });
     const longer = { start: RANGE.start, end: '2026-03-20T00:00:00Z' };
@@ -64,7 +64,7 @@ describe('collect: never', () => {
     expect(whole.result).toEqual(first.result);
   });
 
-  it('is what --offline asks for', async () => {
+  it('--offline sets collect: never', async () => {
     const { code, out, err } = await runScript(platform.home, 'bin/touchstone.ts', [
       'backtest',
       'ema_crossover',
@@ -79,7 +79,7 @@ describe('collect: never', () => {
     expect(asked).toBe(0);
   });
 
-  it('is kept by a hyperopt job, which says what it lacks', async () => {
+  it('hyperopt job keeps collect: never and reports its gaps', async () => {
     const { status, body } = await platform.strategy.post('/api/v1/hyperopt', {
       ...{ strategy: 'ml_classifier', exchange: 'binanceusdm', pairs: [BTC], n_trials: 1, collect: 'never' },
       ...{ train_period_days: 20, backtest_period_days: 5, date_range: RANGE },
@@ -93,7 +93,7 @@ describe('collect: never', () => {
 });
 
 describe('collect: always and if_stale', () => {
-  it('always collects what is fresh too, if_stale and nothing said do not', async () => {
+  it('always collects fresh candles too; if_stale and the default do not', async () => {
     const pairs = { pairs: [ETH] };
     await run(pairs);
     for (const collect of ['if_stale', undefined]) {
@@ -106,7 +106,7 @@ describe('collect: always and if_stale', () => {
     expect(again).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
   });
 
-  it.each(['sometimes', ''])('%j is VAL005', async (collect) => {
+  it.each(['sometimes', ''])('rejects collect %j with VAL005', async (collect) => {
     const { status, body } = await platform.post('/api/v1/backtests', {
       config: { strategy: 'ema_crossover', collect },
     });

@@ -16,7 +16,7 @@ import { pendingJob } from '../support/jobs.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 import { poll } from '../support/poll.ts';
 
-/** Collectors that are killed with SIGKILL while they collect, and what becomes of the collections. */
+/** Collectors killed with SIGKILL during a collection, and the collections afterwards. */
 
 const BTC = 'BTC/USDT:USDT';
 const at = (text: string) => Date.parse(`${text}Z`);
@@ -34,7 +34,7 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Resolves when the server has been asked for so many pages of candles from now on; `then` runs before it answers. */
+/** Resolves after a number of further requests for candle pages; `then` runs before the response. */
 function afterPages(count: number, then: () => void): Promise<void> {
   return new Promise((resolve) => {
     let pages = 0;
@@ -49,7 +49,7 @@ function afterPages(count: number, then: () => void): Promise<void> {
   });
 }
 
-/** The platform in a process of its own; `dies` when it writes a file whose name ends so. */
+/** Platform in a separate process; with `dies` it kills itself when it writes that file. */
 async function startProcess(dies?: { at: 'half' | 'named'; file: string }) {
   const preload = ['--import', join(import.meta.dirname, 'fixtures/crash-at.ts')];
   const child = spawn(process.execPath, [...(dies ? preload : []), 'bin/local.ts'], {
@@ -96,7 +96,7 @@ function ended(url: string, id: string): Promise<any> {
   return poll(read, (body: any) => !['pending', 'running'].includes(body.status));
 }
 
-/** Every Parquet file under a folder. */
+/** All Parquet files below a folder. */
 function parquetFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.parquet'))
@@ -122,12 +122,12 @@ describe('the service', () => {
     const request = { symbols: [BTC], timeframe: '5m', start: START, end: END };
     const january = 'timeframe=5m/2026-01.parquet';
     const ids = new Set<string>();
-    /** Starts the platform, lets it die, and tells of which months it asked for candles. */
+    /** Starts the platform, lets it die, and returns the months whose candles it fetched. */
     const live = async (die: (platform: Awaited<ReturnType<typeof startProcess>>) => void, dies?: any) => {
       server.requests.length = 0;
       const platform = await startProcess(dies);
       die(platform);
-      // It may die before it has answered.
+      // The process may die before it responds.
       const { body } = await post(platform.url, request, 'the-one').catch(() => ({ body: undefined }));
       if (body) ids.add(body.collection_id);
       await platform.dead;
@@ -147,7 +147,7 @@ describe('the service', () => {
     expect(files()).toEqual([]);
     expect(await live(byItself, { at: 'named', file: january })).toEqual(['2026-01']);
     expect(files()).toEqual([true]);
-    // The file is whole, though nobody came to record it: nothing of it is fetched again. February has 17 pages.
+    // The unrecorded file is complete and is not fetched again. February has 17 pages.
     expect(await live(({ child }) => afterPages(8, () => child.kill('SIGKILL')))).toEqual(['2026-02']);
     expect(files()).toEqual([true]);
 
@@ -183,7 +183,7 @@ describe('the service', () => {
       expect(status).toBe(201);
       expect(await ended(service, body.collection_id)).toMatchObject({ status: 'completed', error: null });
     }
-    // Whoever was not answered asks again by the same key.
+    // Clients without a response repeat the request with the same key.
     for (const [i, body] of requests.entries()) {
       const again = await post(service, body, `k-${i}`);
       expect(await ended(service, again.body.collection_id)).toMatchObject({ status: 'completed' });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** A disk with less free space than the platform keeps for recording how running work ends. */
+/** Disk with less free space than the reserve for recording the end of running jobs. */
 
 const MORE_THAN_ANY_DISK_MB = 1_000_000_000;
 const SHORT = {
@@ -32,17 +32,17 @@ it.each([
       return { status: response.status, body: (await response.json()) as any };
     },
   ],
-])('starts no %s', async (_, start) => {
+])('platform with a full disk rejects a %s', async (_, start) => {
   const { status, body } = await start();
   expect([status, body.detail]).toEqual([503, { ...SHORT, field: '' }]);
 });
 
-it('stores nothing of a rejected request and still responds', async () => {
+it('platform with a full disk stores nothing of a rejected request and responds to reads', async () => {
   expect(await platform.get('/api/v1/backtests')).toMatchObject({ status: 200, body: { items: [] } });
 });
 
 it.each(['backend_url', 'strategy_service_url', 'data_collection_url'] as const)(
-  'is named as the reason why the health at %s is degraded',
+  'health at %s is degraded with the full disk as its reason',
   async (service) => {
     const response = await fetch(`${platform.info[service]}/api/v1/health`);
     expect(response.status).toBe(200);

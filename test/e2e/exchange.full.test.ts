@@ -26,7 +26,7 @@ const run = (pair: string) =>
   });
 const report = async (job: any) => (await platform.get(`/api/v1/backtests/${job.job_id}/report-data`)).body;
 
-describe('a corrupt file', () => {
+describe('corrupt candle file', () => {
   const pathOf = (file: string) =>
     join(platform.info.storage.OBJECTS_DIRECTORY!, platform.info.storage.CANDLES_BUCKET, file);
   function damage(file: string): void {
@@ -41,7 +41,7 @@ describe('a corrupt file', () => {
     [march, 'missing', (file: string) => rmSync(pathOf(file))],
     ['funding/exchange=binanceusdm/symbol=SOL_USDT_USDT/2026-04.parquet', 'corrupt', damage],
   ])(
-    '%s is %s: it fails the run with its name, and the next collects it again',
+    '%s is %s: the run fails with its name, and the next run collects it again',
     async (file, problem, harm) => {
       const sound = await run('SOL');
       const bytes = readFileSync(pathOf(file));
@@ -53,7 +53,7 @@ describe('a corrupt file', () => {
       expect(repaired).toMatchObject({ status: 'completed', result: sound.result });
       const named = problem === 'corrupt' ? `corrupt files: ${file}` : /^\d+ candles stored$/;
       expect(repaired.collection.message).toMatch(named);
-      // Of funding rates the whole month is collected, not the run's part alone.
+      // Funding rates are collected for the whole month, not only for the run's range.
       expect(readFileSync(pathOf(file)).equals(bytes)).toBe(file === march);
       expect((await report(repaired)).provenance).toEqual((await report(sound)).provenance);
       expect((await run('SOL')).collection).toBeNull();

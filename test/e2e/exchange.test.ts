@@ -6,7 +6,7 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 /**
  * Backtests on an exchange, from POST to report: ccxt against a server that speaks Binance's format, the state machine, the
- * collection task, the backtest task, all real. Each test has symbols of its own, so that none finds another's candles.
+ * collection task, the backtest task, all real. Each test has its own symbols, so tests share no candles.
  */
 
 const HOUR = 3_600_000;
@@ -40,13 +40,13 @@ const run = (pair: string, changes: object = {}) =>
     pairs: [`${pair}/USDT:USDT`],
     timeframe: '1h',
     date_range: RANGE,
-    // The first run of a pair would have none, and a later one its instrument.
+    // Fixed, because the default differs between the first run of a pair and later runs.
     precision: 'none',
     ...changes,
   });
 const report = async (job: any) => (await platform.get(`${BASE}/${job.job_id}/report-data`)).body;
 const requests = () => server.requests.splice(0).length;
-/** Refused for good, so that nothing waits for another attempt. */
+/** Permanent rejection: no retry delays the test. */
 const refuse = () => {
   server.failing = () => ({ kind: 'status', status: 400, body: '{"code":-1102,"msg":"no"}' });
 };
@@ -55,7 +55,7 @@ describe('stale candles', () => {
   it('stale candles are collected and traded; fresh ones are not collected again', async () => {
     const job = await run('BTC');
     expect(job).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
-    // 45 days and 250 startup candles.
+    // 45 days plus 250 startup candles.
     expect(job.collection.message).toBe('1330 candles stored');
     const { data, costs } = await report(job);
     expect(data[0]).toMatchObject({ candles: 45 * 24 });
@@ -100,7 +100,7 @@ describe('instruments', () => {
   };
   const byDefault = { precision: undefined };
 
-  it('are collected with the candles, and later runs follow them', async () => {
+  it('instruments are collected with the candles and apply to later runs', async () => {
     const first = await run('EXACT', byDefault);
     expect(first).toMatchObject({ status: 'completed', config: { precision: 'none' } });
     expect(first.collection.message).toBe('1330 candles stored');
@@ -129,17 +129,17 @@ describe('instruments', () => {
     expect(exact.biases.map(({ text }: any) => text)).toContainEqual(
       expect.stringContaining("the exchange's present amount steps"),
     );
-    // As it was decided, whatever is stored by now.
+    // The stored precision is unchanged by later instruments.
     expect((await platform.get(`${BASE}/${first.job_id}`)).body.config.precision).toBe('none');
   });
 
-  it('are there for the first run after touchstone collect, which prints them', async () => {
+  it('touchstone collect stores and prints instruments for the first run', async () => {
     const collect = (...args: string[]) =>
       runScript(platform.home, 'bin/touchstone.ts', ['collect', ...args, '--timeframe', '1h']);
     const range = ['--start', '2026-02-01', '--end', RANGE.end];
     const collected = await collect('AHEAD/USDT:USDT', ...range);
     expect(collected).toMatchObject({ code: 0, err: '' });
-    // 28 days of February, 31 of March and 14 of April.
+    // 28 days of February, 31 of March, 14 of April.
     expect(collected.out).toContain(`${(73 * 24).toLocaleString('en-US')} candles stored: binanceusdm, 1h`);
     expect(collected.out).toMatch(
       /AHEAD\/USDT:USDT │ +0\.001 │ 0\.001 to 1000 │ from 100 │ +1 │ +0\.1 │ 20\d\d-/,
@@ -171,15 +171,15 @@ function withCrossedLimits(info: unknown) {
   return { ...rest, symbols: symbols.map((each) => ({ ...each, filters: each.filters.map(crossed) })) };
 }
 
-describe('the task decides on the data there is', () => {
-  it('none: DATA001, with the reason', async () => {
+describe('check for sufficient candles', () => {
+  it('run without candles fails with DATA001 and the reason', async () => {
     refuse();
     const job = await run('UNSEEN');
     expect(job).toMatchObject({ status: 'failed', error_code: 'DATA001', collection: { status: 'failed' } });
     expect(job.error).toMatch(/No 1h candles of UNSEEN.*DATA004 binanceusdm refused the request/);
   });
 
-  it('too few for the range and the startup candles: DATA001', async () => {
+  it('run with too few candles for range and startup fails with DATA001', async () => {
     server.listed.set('BRIEF/USDT:USDT', at('2026-04-14T12:00'));
     const job = await run('BRIEF');
     expect(job).toMatchObject({
@@ -189,18 +189,18 @@ describe('the task decides on the data there is', () => {
     });
   });
 
-  it('too many gaps: DATA002', async () => {
+  it('run with too many gaps fails with DATA002', async () => {
     // Three days of 45 and some startup candles: 6 %.
     const gap = Array.from({ length: 72 }, (_, i) => at('2026-03-10') + i * HOUR);
     for (const time of gap) server.lacking.add(time);
     const job = await run('HOLED').finally(() => server.lacking.clear());
     expect(job).toMatchObject({ status: 'failed', error_code: 'DATA002' });
     expect(job.error).toContain('more than 5 %');
-    // What the exchange has by now is fetched before the next run.
+    // The next run first fetches candles that the exchange has by then.
     expect(await run('HOLED')).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
   });
 
-  it('a symbol that the exchange does not list: DATA003', async () => {
+  it('run on an unlisted symbol fails with DATA003', async () => {
     const job = await run('NOBODY');
     expect(job).toMatchObject({
       status: 'failed',

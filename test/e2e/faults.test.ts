@@ -7,12 +7,12 @@ import { poll } from '../support/poll.ts';
 import { isAlive } from '../support/processes.ts';
 import { MisbehavingStrategies } from '../support/strategies.ts';
 
-/** What dies, hangs or lies, and what becomes of the jobs. */
+/** Crashes, hangs and forged results, and the state of the jobs afterwards. */
 
 const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
 const config = (strategy: string) => ({ strategy, date_range: RANGE });
 
-describe('a task', () => {
+describe('task failures', () => {
   const strategies = new MisbehavingStrategies();
   let platform: TestPlatform;
   beforeAll(async () => {
@@ -39,7 +39,7 @@ describe('a task', () => {
     rmSync(strategies.folder, { recursive: true });
   });
 
-  /** Process ids of the tasks of a gated strategy that run, once there is one. */
+  /** Process IDs of the running tasks of a gated strategy; waits for the first. */
   function begun(name: string): number[] | undefined {
     const pids = strategies.begun(name, platform.home);
     return pids.length > 0 ? pids : undefined;
@@ -133,7 +133,7 @@ describe('a task', () => {
   });
 });
 
-describe('data', () => {
+describe('data failures', () => {
   let platform: TestPlatform;
   beforeAll(async () => {
     platform = await startTestPlatform();
@@ -158,7 +158,7 @@ describe('data', () => {
   });
 });
 
-describe('the platform', () => {
+describe('platform failures', () => {
   const strategies = new MisbehavingStrategies();
   const home = mkdtempSync(join(tmpdir(), 'touchstone-killed-'));
   afterAll(() => {

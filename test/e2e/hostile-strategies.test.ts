@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** Strategies that pry or end the wrong way, in local mode. */
+/** Strategies that read other files or end their process, in local mode. */
 
 const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-hostile-')));
 let platform: TestPlatform;
 
-/** A strategy file that enters once; `parts` replace what it has, as members of the definition. */
+/** Strategy file that enters once; `parts` replace members of the definition. */
 function strategy(name: string, parts: string, before = ''): void {
   writeFileSync(
     join(folder, `${name}.ts`),
@@ -63,7 +63,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What it can read of files that are none of its business, and what its environment holds. */
+/** Strategy that reports the foreign files it can read and its environment. */
 const PRYING = `
 function pry() {
 const fs = (process as any).getBuiltinModule('node:fs');
@@ -78,8 +78,8 @@ return {
 };
 }`;
 
-describe('a strategy', () => {
-  it('reads candles, and nothing else of the platform or the machine; its environment holds no secret', async () => {
+describe('hostile strategy', () => {
+  it('strategy can read its candles only, and its environment has no secrets', async () => {
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
     const job = await platform.run({ strategy: 'pries', date_range: RANGE });
     expect(job.error).toMatch(/\{.*\}/);
@@ -100,7 +100,7 @@ describe('a strategy', () => {
       'RESULTS_BUCKET',
       'SERIES_TABLE',
     );
-    // The logger names itself to the SDK.
+    // The logger adds its name to the SDK user agent.
     allowed.push(
       'AWS_SDK_UA_APP_ID',
       'STRATEGIES_DIRECTORY',
@@ -143,7 +143,7 @@ describe('a strategy', () => {
       'throws_getter',
       /customExit threw for BTC\/USDT:USDT in the candle of \S+Z: it threw something that cannot be read$/,
     ],
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what was thrown
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the thrown text has control characters
     ['throws_controls', /: \u0000\u001b\[2J\ufffd end \(throws_controls\.ts:\d+\)$/],
     [
       'throws_proxy',
@@ -159,7 +159,7 @@ describe('a strategy', () => {
       /^Strategy promise failed in a timer or a promise that nothing waits for: nobody waits \(promise\.ts:\d+\)$/,
     ],
     ['words', /^Strategy words failed in a timer or a promise that nothing waits for: only words$/],
-  ])('fails at the first attempt with what it threw, in few words: %s', async (name, error) => {
+  ])('backtest fails at the first attempt with a short error: %s', async (name, error) => {
     const job = await platform.run({ strategy: name, date_range: RANGE });
     expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', attempt: 1 });
     expect(job.error).toMatch(error);

@@ -13,15 +13,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
 import { poll } from '../support/poll.ts';
 
-/** Strategies that never end, end the wrong way or send messages, in backtests and hyperopt jobs of local mode. */
+/** Strategies that never end, end their process or send messages, in jobs of local mode. */
 
-/** Far more than a process takes to its first line of a strategy, on a loaded machine too. */
+/** Longer than a process needs to reach its strategy, also on a loaded machine. */
 const LIMIT_MS = 30_000;
 const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-hostile-hyperoptJobs-')));
 let platform: TestPlatform;
 
-/** Source of a strategy with a parameter `n`; `parts` replace what it has, as members of the definition. */
+/** Strategy source with a parameter `n`; `parts` replace members of the definition. */
 const source = (name: string, parts: string, before = '') => `${before}
 export default {
   name: '${name}', description: 'Hostile.', timeframe: '1h', pairs: ['BTC/USDT:USDT', 'ETH/USDT:USDT'], stakeAmount: 100,
@@ -32,7 +32,7 @@ export default {
 };
 `;
 
-/** Code in a callback of every trial. */
+/** Strategy that runs code in a callback of every trial. */
 const inExit = (code: string) => `callbacks: { customExit(context) { ${code} return null; } },`;
 
 const BLOCK = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);';
@@ -86,12 +86,12 @@ async function start(strategy: string, trials = 2): Promise<string> {
   return body.job_id;
 }
 
-/** The job once it has ended; `onLook` sees it each time before. */
+/** Waits for the end of the job; `onLook` gets each earlier state. */
 async function untilEnded(jobId: string, onLook: (job: any) => void = () => {}): Promise<any> {
   return platform.untilJob(jobId, (job) => TERMINAL.includes(job.status) || void onLook(job));
 }
 
-/** Ids of the processes of trials of a platform. */
+/** Process IDs of the platform's trials. */
 function trialProcesses(home: string): number[] {
   return readdirSync('/proc')
     .filter((entry) => {
@@ -107,7 +107,7 @@ function trialProcesses(home: string): number[] {
     .map(Number);
 }
 
-/** Whether its strategy has left its file. */
+/** True when the strategy has written its file. */
 function hasBegun(pid: number): boolean {
   const [, own] = /(?:^|\0)TMPDIR=([^\0]*)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8')) ?? [];
   return existsSync(join(own!, 'begun'));
@@ -117,7 +117,7 @@ async function trialsOf(jobId: string): Promise<any[]> {
   return (await platform.strategy.get(`/api/v1/hyperopt/${jobId}/trials`)).body.items;
 }
 
-describe('a trial whose strategy', () => {
+describe('hostile strategy in a trial', () => {
   it('trial that never ends is reported as stalled and fails at the limit', async () => {
     const jobId = await start('waits', 1);
     const seen = new Set<string>();
@@ -149,7 +149,7 @@ describe('a trial whose strategy', () => {
     ],
     ['forges', /^Strategy forges was stopped\. It sent messages to the worker of the job$/],
     ['talks', /^Strategy talks was stopped\. It sent messages to the worker of the job$/],
-  ])('misbehaves fails at its first attempt, in few words: %s', async (name, error) => {
+  ])('trial fails at its first attempt with a short error: %s', async (name, error) => {
     const jobId = await start(name);
     await untilEnded(jobId);
     const trials = await trialsOf(jobId);
@@ -166,7 +166,7 @@ describe('a trial whose strategy', () => {
     expect(job).toMatchObject({ current_trial: 2 });
   });
 
-  it('sends messages while it is loaded fails the job', async () => {
+  it('job fails when its strategy sends messages while it loads', async () => {
     const job = await untilEnded(await start('talks_at_once'));
     expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006' });
     expect(job.error).toBe('Strategy talks_at_once was stopped. It sent messages to the worker of the job');
@@ -187,8 +187,8 @@ describe('a trial whose strategy', () => {
   });
 });
 
-describe('a strategy that never ends', () => {
-  // Both at once: each takes as long as the limit.
+describe('strategy that never ends', () => {
+  // Both run concurrently: each takes as long as the limit.
   it.concurrent.each([
     ['waits_in_exit', 'customExit of ETH/USDT:USDT'],
     ['waits_in_signals', 'signals of BTC/USDT:USDT'],

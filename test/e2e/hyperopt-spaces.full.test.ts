@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-describe('a hyperopt job without models', () => {
+describe('hyperopt job without models', () => {
   const request = { ...MARKET, ...ACCOUNT, models: 'none', n_trials: 30, seed: 3, backtest_period_days: 10 };
   it('trials and result are the same for any number of workers', async () => {
     const one = reproducible(await runHyperopt(platform, request));
@@ -16,8 +16,8 @@ describe('a hyperopt job without models', () => {
   });
 });
 
-describe('the exits', () => {
-  it('are searched with models too, and traded as a backtest of the best', async () => {
+describe('exit spaces', () => {
+  it('exits are searched together with models, and the best equals its backtest', async () => {
     const ml = { train_period_days: 30, backtest_period_days: 15 };
     const market = { ...MARKET, strategy: 'ml_classifier', pairs: ['BTC/USDT:USDT'] };
     const { result } = await runHyperopt(platform, {
@@ -56,7 +56,7 @@ describe('equal trials', () => {
   });
 
   it('result warns of parameters without effect', async () => {
-    // A model only holds back entries here, of which there are few.
+    // The model only filters entries here, and there are few.
     const { result, trials } = await runHyperopt(platform, {
       strategy: 'ema_crossover',
       pairs: ['BTC/USDT:USDT'],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ACCOUNT, MARKET, pasted, runHyperopt } from '../support/hyperopt-jobs.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** Hyperopt jobs of a strategy's own parameters and of its exits, from the outside. */
+/** Hyperopt jobs over strategy parameters and exits, over HTTP. */
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -10,14 +10,14 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-describe('a hyperopt job without models', () => {
+describe('hyperopt job without models', () => {
   const request = { ...MARKET, ...ACCOUNT, models: 'none', n_trials: 30, seed: 3, backtest_period_days: 10 };
   let one: Awaited<ReturnType<typeof runHyperopt>>;
   beforeAll(async () => {
     one = await runHyperopt(platform, request);
   });
 
-  it('searches only the parameters of the strategy', () => {
+  it('job searches only the parameters of the strategy', () => {
     const { trials, result } = one;
     expect(result.best_params.model_type).toBe('none');
     for (const { params, windows, state } of trials) {
@@ -26,7 +26,7 @@ describe('a hyperopt job without models', () => {
       if (state === 'complete') expect(windows).toHaveLength(9);
     }
     expect(new Set(trials.map(({ params }) => params.fast)).size).toBeGreaterThan(5);
-    // Nothing is trained, so nothing was promised in sample.
+    // Without training there is no in-sample value.
     expect(result.overfitting).toMatchObject({ trials: 30, days: 90, walk_forward_efficiency: null });
     expect(result.overfitting.pbo).toMatchObject({ blocks: 16, splits: 12_870 });
     expect(result.overfitting.deflated_sharpe_ratio).toBeLessThan(
@@ -52,7 +52,7 @@ describe('a hyperopt job without models', () => {
     expect(equity.dates[0]).toBe('2026-01-01');
   });
 
-  it('trades each window as a backtest of those days does', async () => {
+  it('window of a trial equals the backtest of its days', async () => {
     const { trials } = one;
     const { params, windows } = trials.find(({ state }) => state === 'complete');
     const index = windows.findIndex((value: number | null) => value !== null);
@@ -68,8 +68,8 @@ describe('a hyperopt job without models', () => {
   });
 });
 
-describe('the exits', () => {
-  it('are searched as freqtrade does, and found in the shapes of a configuration', async () => {
+describe('exit spaces', () => {
+  it('exits are sampled as in freqtrade and returned as configuration values', async () => {
     const { job, trials, result } = await runHyperopt(platform, {
       ...MARKET,
       models: 'none',

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Ended, runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** Hyperopt jobs as a person follows them at the terminal: real processes against a real platform. */
+/** Watching hyperopt jobs in a terminal: real processes against a real platform. */
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ const SEARCH = [
   ],
 ];
 
-/** A hyperopt job that goes on for as long as a test takes. */
+/** Hyperopt job that outlasts a test. */
 async function longHyperopt(): Promise<string> {
   const { out } = await hyperopt(...SEARCH, '--trials', '10000', '--json');
   return JSON.parse(out).job_id;
@@ -125,7 +125,7 @@ it.each([
   [['start', 'ml_classifier', '--trees', '5'], 2, 'min..max'],
   [['start', 'ml_classifier', '--trials', '0'], 2, '1 to 10000'],
   [['start', 'ml_classifier', '--direction', 'up'], 2, 'maximize'],
-])('hyperopt %j prints what is wrong', async (args, exit, text) => {
+])('hyperopt %j prints the error or the valid values', async (args, exit, text) => {
   const { code, err } = await hyperopt(...args);
   expect([code, err]).toEqual([exit, expect.stringContaining(text)]);
   expect(err).not.toMatch(/ at .*\.ts:\d+/);

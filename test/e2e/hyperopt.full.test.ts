@@ -12,7 +12,7 @@ import {
 } from '../support/hyperopt-jobs.ts';
 import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
 
-/** Hyperopt jobs whose workers or platform end while trials run. */
+/** Hyperopt jobs whose workers or platform are killed during trials. */
 
 let platform: TestPlatform;
 let one: ReturnType<typeof reproducible>;
@@ -22,14 +22,14 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-describe('the same job', () => {
+describe('reproducibility with 4 workers', () => {
   it('4 workers give the same trials and result', async () => {
     const { trials, result } = await runHyperopt(platform, { ...HYPEROPT_REQUEST, workers: 4 });
     expect(reproducible({ trials, result })).toEqual(one);
     expect(new Set(trials.map(({ worker }) => worker)).size).toBeGreaterThan(1);
   });
 
-  // An execution starts a worker four times: the one that is killed more often needs another.
+  // An execution starts a worker four times; more kills require another execution.
   it.each([
     [2, 3],
     [1, 5],
@@ -51,7 +51,7 @@ describe('the same job', () => {
   });
 });
 
-describe('a platform that is stopped', () => {
+describe('platform restart', () => {
   it('restarted platform resumes its hyperopt jobs', async () => {
     const home = mkdtempSync(join(tmpdir(), 'touchstone-hyperopt-'));
     const first = await startTestPlatform({ home });

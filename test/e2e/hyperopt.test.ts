@@ -9,7 +9,7 @@ import {
 import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
 import { poll } from '../support/poll.ts';
 
-/** Hyperopt jobs from the outside, with workers that are processes. */
+/** Hyperopt jobs over HTTP, with worker processes. */
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -22,13 +22,13 @@ const until = (what: (job: any) => boolean, jobId: string) => platform.untilJob(
 const ended = ({ status }: any) => TERMINAL.includes(status);
 
 let one: ReturnType<typeof reproducible>;
-describe('a hyperopt job of one worker', () => {
+describe('hyperopt job with one worker', () => {
   let jobId: string;
   beforeAll(async () => {
     jobId = await start();
   });
 
-  it('has no result before its end: RES005 with the status', async () => {
+  it('result of a running job is rejected with RES005 and the status', async () => {
     const { status, body } = await platform.strategy.get(`/api/v1/hyperopt/${jobId}/result`);
     expect(status).toBe(409);
     expect(body.detail).toMatchObject({ code: 'RES005', field: 'job_id' });
@@ -50,7 +50,7 @@ describe('a hyperopt job of one worker', () => {
     expect(Date.parse(job.started_at)).toBeGreaterThanOrEqual(Date.parse(job.created_at));
   });
 
-  it('names the best of its trials', async () => {
+  it('result contains the best of the trials', async () => {
     one = reproducible(await readOutcome(platform, jobId));
     const { trials, result } = one;
     expect(trials.map(({ number }) => number)).toEqual(trials.map((_, i) => i));
@@ -70,7 +70,7 @@ describe('a hyperopt job of one worker', () => {
     }
   });
 
-  it('returns 304 while nothing has changed', async () => {
+  it('conditional request returns 304 while the job is unchanged', async () => {
     const path = `/api/v1/hyperopt/${jobId}`;
     const full = await platform.strategy.request(path);
     const tag = full.headers.get('ETag')!;
@@ -83,7 +83,7 @@ describe('a hyperopt job of one worker', () => {
     expect(other.status).toBe(200);
   });
 
-  it('is the backtest of its best parameters, number by number', async () => {
+  it('result equals the backtest of its best parameters in every metric', async () => {
     const { best_params, best_value, best_trial, overfitting, out_of_sample } = one.result;
     const { model_type, n_estimators, learning_rate } = best_params;
     const { train_period_days, backtest_period_days, strategy } = HYPEROPT_REQUEST;
@@ -137,7 +137,7 @@ describe('a hyperopt job of one worker', () => {
   });
 });
 
-describe('the same job', () => {
+describe('reproducibility', () => {
   it('2 workers give the same trials and result', async () => {
     const jobId = await start({ workers: 2 });
     await until(ended, jobId);
@@ -147,7 +147,7 @@ describe('the same job', () => {
   });
 });
 
-describe('a hyperopt job', () => {
+describe('hyperopt job', () => {
   it('cancelled job keeps its trials and ends its workers', async () => {
     const jobId = await start({ n_trials: 10_000 });
     await until(({ current_trial }) => current_trial > 0, jobId);

@@ -18,7 +18,7 @@ const HEADER = 'timestamp_ms,open,high,low,close,volume';
 const candle = (row: number, price = 100 + (row % 1_000)) =>
   `${START + row * MINUTES_5},${price},${price + 1},${price - 1},${price},${row}`;
 
-describe('killed half way', () => {
+describe('killed import', () => {
   const home = join(root, 'killed');
   const folder = join(root, 'years');
   const rows = 200_000;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
 
-/** `touchstone import` in processes of its own, its output in a pipe. */
+/** `touchstone import` in separate processes with piped output. */
 
 const root = mkdtempSync(join(tmpdir(), 'touchstone-import-cli-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -80,7 +80,7 @@ describe('terminal output of an import', () => {
   it.each([
     ['absent', '', 'absent does not exist\n'],
     ['empty', 'empty: 0 files\n', ''],
-  ])('%s', async (path, out, err) => {
+  ])('import exits with 1 for a folder that is %s', async (path, out, err) => {
     expect(await importInto(home, join(root, path))).toEqual({
       code: 1,
       out: out && `Found in ${join(root, out)}`,

@@ -11,7 +11,7 @@ import { MisbehavingStrategies } from '../support/strategies.ts';
 const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
 const config = (strategy: string) => ({ strategy, date_range: RANGE });
 
-describe('a task', () => {
+describe('killed task', () => {
   const strategies = new MisbehavingStrategies();
   let platform: TestPlatform;
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describe('a task', () => {
   });
 });
 
-describe('the platform', () => {
+describe('killed platform', () => {
   const strategies = new MisbehavingStrategies();
   const home = mkdtempSync(join(tmpdir(), 'touchstone-killed-'));
   afterAll(() => {
@@ -43,7 +43,7 @@ describe('the platform', () => {
     rmSync(strategies.folder, { recursive: true });
   });
 
-  /** The platform as a process of its own, so that it can be killed. */
+  /** Platform in a separate process that can be killed. */
   async function startProcess(): Promise<{ child: ChildProcess; url: string }> {
     const child = spawn(process.execPath, ['bin/local.ts'], {
       env: {

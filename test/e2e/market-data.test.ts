@@ -13,7 +13,7 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 const authenticate = withoutIdentityProvider({ enforced: false });
 
-/** The backend's market data over HTTP: backend, proxy, data collection and database, each the real one. */
+/** The backend's market data over HTTP: backend, proxy, data collection and database are real. */
 
 const HOUR = 3_600_000;
 const BTC = 'BTC/USDT:USDT';
@@ -41,7 +41,7 @@ afterAll(() => platform.stop());
 const freshness = (query: string) => platform.get(`/api/v1/data/freshness?${query}`);
 
 describe('GET /api/v1/data/symbols', () => {
-  it('lists what is stored of the default exchange, or of the one named', async () => {
+  it('symbols lists the stored symbols of the default or the given exchange', async () => {
     expect(await platform.get('/api/v1/data/symbols')).toEqual({
       status: 200,
       body: { exchange: 'sim', symbols: [ETH, BTC, OLD], count: 3 },
@@ -63,8 +63,8 @@ describe('GET /api/v1/data/freshness', () => {
     ['repeated, URL-encoded', encoded.map((symbol) => `symbols=${symbol}`).join('&')],
     ['comma separated, raw', `symbols=${both.join(',')}`],
     ['comma separated, URL-encoded', `symbols=${encodeURIComponent(both.join(','))}`],
-    ['both ways at once, twice', `symbols=${encoded.join(',')}&symbols=${OLD}`],
-  ])('takes the list %s', async (_, query) => {
+    ['both forms, with a repeat', `symbols=${encoded.join(',')}&symbols=${OLD}`],
+  ])('freshness accepts a list of symbols: %s', async (_, query) => {
     const { status, body } = await freshness(query);
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -79,7 +79,7 @@ describe('GET /api/v1/data/freshness', () => {
     });
   });
 
-  it('keeps to threshold, timeframe and exchange', async () => {
+  it('freshness applies threshold, timeframe and exchange', async () => {
     const answer = async (query: string) => (await freshness(`symbols=${OLD},${BTC}&${query}`)).body;
     expect((await answer('stale_threshold_hours=72')).all_fresh).toBe(true);
     expect((await answer('timeframe=5m')).stale_symbols).toEqual([OLD, BTC]);
@@ -87,7 +87,7 @@ describe('GET /api/v1/data/freshness', () => {
     expect(await answer('exchange=other')).toMatchObject({ exchange: 'other', stale_symbols: [OLD] });
   });
 
-  it('holds 500 symbols', async () => {
+  it('freshness accepts 500 symbols', async () => {
     const symbols = Array.from({ length: 500 }, (_, i) => `S${i}/USDT:USDT`);
     const { status, body } = await freshness(`symbols=${symbols.join(',')}&timeframe=1h`);
     expect(status).toBe(200);
@@ -107,7 +107,7 @@ describe('GET /api/v1/data/freshness', () => {
     [`symbols=${BTC}&stale_threshold_hours=0`, 'VAL005', 'stale_threshold_hours'],
     [`symbols=${BTC}&stale_threshold_hours=1.5`, 'VAL005', 'stale_threshold_hours'],
     [`symbols=${BTC}&exchange=${'x'.repeat(41)}`, 'VAL005', 'exchange'],
-  ])('%.40s is 400 %s at %s', async (query, code, field) => {
+  ])('freshness rejects ?%.40s with 400 %s at %s', async (query, code, field) => {
     const { status, body } = await freshness(query);
     expect(status).toBe(400);
     expect(body.detail).toMatchObject({ code, field });
@@ -118,7 +118,7 @@ describe('POST /api/v1/data-proxy', () => {
   const call = (body: string, headers: Record<string, string> = {}) =>
     platform.request('/api/v1/data-proxy', { method: 'POST', body, headers });
 
-  it('returns status, body and correlation id as the function behind API Gateway does', async () => {
+  it('route returns status, body and correlation ID as the function behind API Gateway does', async () => {
     const event = { operation: 'check-freshness', params: { symbols: [BTC], timeframe: '1h' } };
     const response = await call(JSON.stringify(event), { 'X-Correlation-ID': 'trace-7' });
     expect([response.status, response.headers.get('X-Correlation-ID')]).toEqual([200, 'trace-7']);
@@ -133,7 +133,7 @@ describe('POST /api/v1/data-proxy', () => {
     ['', 'VAL004', 'operation'],
     ['{"operation":"drop"}', 'VAL005', 'operation'],
     ['{"operation":"fetch_ohlcv","params":{"symbol":"BTC"}}', 'VAL002', 'symbol'],
-  ])('rejects %s in its own error shape', async (body, code, field) => {
+  ])('route rejects %s in the error shape of the proxy', async (body, code, field) => {
     const response = await call(body);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -143,14 +143,14 @@ describe('POST /api/v1/data-proxy', () => {
     });
   });
 
-  it('accepts only POST and bodies up to 1 MiB', async () => {
+  it('route accepts only POST and bodies up to 1 MiB', async () => {
     const { status, body } = await platform.get('/api/v1/data-proxy');
     expect([status, body.detail.context.allowed]).toEqual([405, ['POST']]);
     expect((await call('x'.repeat(1_100_000))).status).toBe(413);
   });
 });
 
-/** A backend on the platform's stores whose data collection is at `url`. */
+/** Backend on the platform's stores with data collection at `url`. */
 function backendOn(url: string): Promise<RunningServer> {
   return startBackend(
     {
@@ -168,7 +168,7 @@ function backendOn(url: string): Promise<RunningServer> {
   );
 }
 
-describe('when data collection is down', () => {
+describe('unavailable data collection', () => {
   let backend: RunningServer;
   beforeAll(async () => {
     // Nothing listens on port 1.
@@ -176,7 +176,7 @@ describe('when data collection is down', () => {
   });
   afterAll(() => backend.close());
 
-  it('symbols and freshness are 503 SVC004 after the retries, and the route keeps its safe result', async () => {
+  it('symbols and freshness return 503 SVC004 after the retries; the route keeps its safe result', async () => {
     const [symbols, freshness, route, health] = await Promise.all([
       fetch(`${backend.url}/api/v1/data/symbols`),
       fetch(`${backend.url}/api/v1/data/freshness?symbols=${BTC}`),
@@ -203,7 +203,7 @@ describe('when data collection is down', () => {
   });
 });
 
-describe('when data collection responds', () => {
+describe('invalid responses of data collection', () => {
   let service: FakeService;
   let backend: RunningServer;
   beforeAll(async () => {
@@ -216,18 +216,18 @@ describe('when data collection responds', () => {
   });
 
   it.each([
-    ['symbols that are numbers', 200, { exchange: 'sim', symbols: [1], count: 1 }, 502, 'SVC002'],
-    ['that it knows no such path', 404, { detail: { code: 'HTTP404', message: 'No' } }, 502, 'SVC002'],
-    ['that it takes no token', 401, { detail: { code: 'AUTH002', message: 'No' } }, 503, 'SVC004'],
-    ['something unforeseen', 418, 'teapot', 502, 'SVC002'],
-  ])('%s, the caller gets the code that fits', async (_, status, body, expected, code) => {
+    ['numeric symbols', 200, { exchange: 'sim', symbols: [1], count: 1 }, 502, 'SVC002'],
+    ['an unknown path', 404, { detail: { code: 'HTTP404', message: 'No' } }, 502, 'SVC002'],
+    ['a rejected token', 401, { detail: { code: 'AUTH002', message: 'No' } }, 503, 'SVC004'],
+    ['an unknown status', 418, 'teapot', 502, 'SVC002'],
+  ])('backend maps a response with %s to its own code', async (_, status, body, expected, code) => {
     service.behaviours = [{ status, body }];
     const response = await fetch(`${backend.url}/api/v1/data/symbols`);
     expect(response.status).toBe(expected);
     expect(await response.json()).toMatchObject({ detail: { code } });
   });
 
-  it('that its storage is down, the caller gets that', async () => {
+  it('backend returns DATA005 when the storage of data collection is down', async () => {
     const detail = { code: 'DATA005', message: 'Data storage unavailable', field: '', context: {} };
     service.behaviours = [{ status: 503, body: { detail } }];
     const response = await fetch(`${backend.url}/api/v1/data/freshness?symbols=${BTC}`);

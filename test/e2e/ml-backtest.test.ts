@@ -5,14 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** Backtests with models over HTTP: candles of the training period collected from sim, models trained in the task. */
+/** Backtests with models over HTTP: the training candles come from sim, and the task trains the models. */
 
 const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-09T00:00:00Z' };
 const ML = { train_period_days: 10, backtest_period_days: 3, n_estimators: 10 };
 const BTC = ['BTC/USDT:USDT'];
 const strategies = mkdtempSync(join(tmpdir(), 'touchstone-ml-'));
 
-/** A strategy with a feature and a label of its own. */
+/** Strategy with its own feature and label. */
 function writeLearner(): void {
   writeFileSync(
     join(strategies, 'learner.ts'),
@@ -48,7 +48,7 @@ afterAll(async () => {
 const submit = (config: Record<string, unknown>) =>
   platform.post('/api/v1/backtests', { config: { pairs: BTC, date_range: RANGE, ...config } });
 
-it('strategies say whether they trade on predictions', async () => {
+it('strategies report if they trade on predictions', async () => {
   const { body } = await platform.get('/api/v1/strategies/ml_classifier');
   expect(body.ml_engine).toEqual({ enabled: true, model_type: 'depthwise_gbdt' });
   expect(body.startup_candles).toBe(50 + 60 * 24);
@@ -56,7 +56,7 @@ it('strategies say whether they trade on predictions', async () => {
   expect(other.ml_engine).toEqual({ enabled: false, model_type: 'none' });
 });
 
-describe('any strategy with ml_engine.enabled', () => {
+describe('strategy with ml_engine.enabled', () => {
   let job: any;
   beforeAll(async () => {
     const { status, body } = await submit({
@@ -68,7 +68,7 @@ describe('any strategy with ml_engine.enabled', () => {
     job = await platform.until(body.job_id, 'completed');
   });
 
-  it('carries what was asked for, every default and what was ignored', () => {
+  it('job stores the request, every default and the ignored keys', () => {
     expect(job.config.ml_engine).toMatchObject({
       enabled: true,
       model_type: 'LightGBMClassifier',
@@ -81,14 +81,14 @@ describe('any strategy with ml_engine.enabled', () => {
     );
   });
 
-  it('collected the candles that models learn from', async () => {
+  it('job collects the candles of the training period', async () => {
     expect(job.collection).toMatchObject({ status: 'completed' });
     const { body } = await platform.get(`/api/v1/backtests/${job.job_id}/report-data`);
     expect(body.settings.startup_candles).toBe(250 + 240);
     expect(body.data[0]).toMatchObject({ startup_candles: 490, candles: 192 });
   });
 
-  it('reports windows, quality and importances', async () => {
+  it('report contains windows, quality and importances', async () => {
     const { body } = await platform.get(`/api/v1/backtests/${job.job_id}/report-data`);
     expect(body.models).toMatchObject({ model_kind: 'leafwise_gbdt', trained: 3, horizon: 12 });
     expect(body.models.windows).toHaveLength(3);
@@ -102,7 +102,7 @@ describe('any strategy with ml_engine.enabled', () => {
   });
 });
 
-it('the command line trains models by their settings and shows how well they predict', async () => {
+it('touchstone backtest trains models by its options and prints their quality', async () => {
   const { code, out, err } = await runScript(strategies, 'bin/touchstone.ts', [
     ...['--url', platform.info.backend_url, 'backtest', 'ema_crossover', '--pairs', BTC[0]!],
     ...['--start', RANGE.start, '--end', RANGE.end, '--timeframe', '1h'],
@@ -114,8 +114,8 @@ it('the command line trains models by their settings and shows how well they pre
   expect(out).not.toMatch(/NaN|undefined/);
 });
 
-describe('a version of a strategy that trades on predictions', () => {
-  it('passes the search for look-ahead, and is in the catalog with its models', async () => {
+describe('version of a strategy that trades on predictions', () => {
+  it('version passes the look-ahead analysis and is in the catalog with its models', async () => {
     const { body: submitted } = await submit({ strategy: 'learner' });
     const job = await platform.until(submitted.job_id, 'completed', 'failed');
     expect(job.status, job.error).toBe('completed');
@@ -134,7 +134,7 @@ describe('a version of a strategy that trades on predictions', () => {
   });
 });
 
-describe('request validation', () => {
+describe('validation of ml_engine', () => {
   it.each<[string, unknown, string, string]>([
     ['an unknown model', { model_type: 'svm' }, 'VAL005', 'config.ml_engine.model_type'],
     ['too short a training', { train_period_days: 0 }, 'VAL005', 'config.ml_engine.train_period_days'],
@@ -143,19 +143,19 @@ describe('request validation', () => {
     ['a rate beyond 1', { learning_rate: 1.5 }, 'VAL005', 'config.ml_engine.learning_rate'],
     ['a weight of no class', { class_weight: 'fair' }, 'VAL005', 'config.ml_engine.class_weight'],
     ['a threshold beyond 1', { entry_threshold: 2 }, 'VAL005', 'config.ml_engine.entry_threshold'],
-  ])('%s', async (_, ml_engine, code, field) => {
+  ])('rejects %s', async (_, ml_engine, code, field) => {
     const { status, body } = await submit({ strategy: 'ema_crossover', ml_engine });
     expect([status, body.detail.code, body.detail.field]).toEqual([400, code, field]);
   });
 
-  it('with all names of models', async () => {
+  it('error for an unknown model lists all models', async () => {
     const { body } = await submit({ strategy: 'ema_crossover', ml_engine: { model_type: 'svm' } });
     expect(body.detail.context.allowed).toEqual(
       expect.arrayContaining(['depthwise_gbdt', 'logistic_regression', 'xgboost', 'CatboostClassifier']),
     );
   });
 
-  it('a training period that has too few candles of a long timeframe', async () => {
+  it('rejects a training period with too few candles of a long timeframe', async () => {
     const { status, body } = await submit({
       strategy: 'ema_crossover',
       timeframe: '1d',
@@ -165,20 +165,20 @@ describe('request validation', () => {
     expect(body.detail.message).toContain('gives 30 candles of 1d to learn from: a model needs at least 50');
   });
 
-  it('a strategy that trades on predictions without them', async () => {
+  it('rejects disabled models for a strategy that trades on predictions', async () => {
     const { status, body } = await submit({ strategy: 'learner', ml_engine: { enabled: false } });
     expect([status, body.detail.code, body.detail.field]).toEqual([
       ...[400, 'VAL005', 'config.ml_engine.enabled'],
     ]);
   });
 
-  it('a wrong JSON type', async () => {
+  it('rejects a wrong JSON type', async () => {
     const { status, body } = await submit({ strategy: 'learner', ml_engine: { model_type: 5 } });
     expect([status, body.detail[0].type]).toEqual([400, 'string_type']);
     expect(body.detail[0].loc).toEqual(['body', 'config', 'ml_engine', 'model_type']);
   });
 
-  it('history from before the first candle there is: the job fails and says how much is needed', async () => {
+  it('job fails and states the required history when training starts before the first candle', async () => {
     const date_range = { start: '2017-01-03T00:00:00Z', end: '2017-01-05T00:00:00Z' };
     const { body } = await submit({ strategy: 'learner', date_range });
     const job = await platform.until(body.job_id, 'failed');

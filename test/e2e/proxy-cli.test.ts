@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeService } from '../runtime/data-proxy-server.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** `touchstone proxy` as a person or a script meets it. */
+/** `touchstone proxy` as a process. */
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-proxy-'));
 let service: FakeService;
@@ -51,7 +51,7 @@ describe('touchstone proxy', () => {
     expect(code).toBe(0);
   });
 
-  it('reads an event of API Gateway from stdin and prints its string body', async () => {
+  it('reads an API Gateway event from stdin and prints its string body', async () => {
     service.behaviours = [{ status: 200, body: { all_fresh: true, stale_symbols: [] } }];
     const event = { requestContext: { requestId: 'gw-1' }, body: JSON.stringify(freshness) };
     const { code, out } = await proxy('-', atService(), JSON.stringify(event));
@@ -63,35 +63,35 @@ describe('touchstone proxy', () => {
     ['a safe result with an error', freshness, 200],
     ['a refusal', { operation: 'drop_tables' }, 400],
     ['an error that was asked for', { ...freshness, safe: false }, 503],
-  ])('ends with 1 for %s', async (_, event, statusCode) => {
+  ])('exits with 1 for %s', async (_, event, statusCode) => {
     service.behaviours = [{ status: 503, body: {} }];
     const { code, out } = await proxy(JSON.stringify(event), atService());
     expect(JSON.parse(out).statusCode).toBe(statusCode);
     expect(code).toBe(1);
   });
 
-  it('says what is wrong with an event that is not JSON', async () => {
+  it('prints the error of an event that is not JSON', async () => {
     const { code, out, err } = await proxy('{operation: health}', atService());
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(/^The event is not JSON: .+ For example: touchstone proxy/);
     expect(err).not.toContain('    at ');
   });
 
-  it('starts a platform for the occasion when none runs', async () => {
+  it('starts a temporary platform when none runs', async () => {
     const { code, out } = await proxy('{"operation":"symbols"}');
     expect(JSON.parse(out).body.data.result).toEqual({ exchange: 'sim', symbols: [], count: 0 });
     expect(code).toBe(0);
   });
 });
 
-describe('with a running platform', () => {
+describe('touchstone proxy with a running platform', () => {
   let platform: TestPlatform;
   beforeAll(async () => {
     platform = await startTestPlatform({ exchange: 'kraken' });
   });
   afterAll(() => platform.stop());
 
-  it('is not asked where service discovery is configured', async () => {
+  it('command does not use the platform when service discovery is configured', async () => {
     const noNames = `import dns from 'node:dns';
       dns.lookup = (name, options, done) => {
         process.stderr.write('looked up ' + name);
@@ -111,7 +111,7 @@ describe('with a running platform', () => {
     expect(code).toBe(1);
   });
 
-  it('asks its data collection', async () => {
+  it('command uses the data collection of the platform', async () => {
     const { out } = await proxy('{"operation":"symbols"}', { TOUCHSTONE_HOME: platform.home });
     expect(JSON.parse(out).body.data.result.exchange).toBe('kraken');
   });

@@ -7,10 +7,10 @@ import { importFiles } from '#adapters/import/import-files.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** Every strategy over real perpetuals, through HTTP. The candles are not part of the project. */
+/** Every strategy over real perpetuals, over HTTP. The candles are not part of the project. */
 
 const DATA = join(import.meta.dirname, '../../../shared/data');
-/** No exchange of that name can be asked for more: a test reaches no network. */
+/** Not the name of an exchange: the test makes no network requests. */
 const RECORDED = 'recorded';
 const PAIRS = ['BTC', 'ETH', 'BNB', 'SOL'];
 const present = PAIRS.every((base) => existsSync(join(DATA, `candles/${base}_USDT_USDT-5m.csv.gz`)));
@@ -42,11 +42,11 @@ describe.skipIf(!present)('real candles', () => {
   });
   afterAll(() => platform.stop());
 
-  it('are traded by every strategy, and every report adds up', async () => {
+  it('every strategy trades real candles, and every report adds up', async () => {
     const pairs = PAIRS.map((base) => `${base}/USDT:USDT`);
     const end = '2025-04-05T00:00:00Z';
     const date_range = { start: '2025-03-08T00:00:00Z', end };
-    // There are 30 days: a model has to learn from some of them first.
+    // The candles cover 30 days, and training takes the first of them.
     const learning = {
       date_range: { start: '2025-03-15T00:00:00Z', end },
       ml_engine: { train_period_days: 7, backtest_period_days: 7 },
@@ -74,14 +74,14 @@ describe.skipIf(!present)('real candles', () => {
       expect(trades.length, job.config.strategy).toBeGreaterThan(0);
       expect(trades.reduce((sum, trade) => sum + trade.profit, 0)).toBeCloseTo(job.result.total_profit, 6);
       const { body: equity } = await platform.get(`/api/v1/backtests/${job.job_id}/equity`);
-      // A strategy that needs more history than is stored joins later, and the report says when.
+      // A strategy with a longer startup begins later, and the report states when.
       expect(equity.dates[0]).toBe(report.settings.first_candle.slice(0, 10));
       expect(equity.dates.at(-1)).toBe('2025-04-04');
       expect(equity.equity.at(-1)).toBeCloseTo(1000 + job.result.total_profit, 6);
     }
   }, 120_000);
 
-  it('pay and receive funding', async () => {
+  it('positions pay and receive funding', async () => {
     const job = await platform.run({
       strategy: 'buy_and_hold',
       pairs: ['BTC/USDT:USDT'],

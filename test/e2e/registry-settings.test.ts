@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => platform?.stop());
 
-it('one machine asks for four eyes, reasons, conditions and a policy when its settings say so', async () => {
+it('local mode applies four eyes, reasons, conditions and a policy from its settings', async () => {
   const job = await platform.run({
     ...{ strategy: 'buy_and_hold', pairs: ['BTC/USDT:USDT'], timeframe: '1h' },
   });
@@ -32,7 +32,7 @@ it('one machine asks for four eyes, reasons, conditions and a policy when its se
     container_image_uri: 'touchstone:1',
   });
   const strategies = '/api/v1/strategies/buy_and_hold';
-  // It buys once.
+  // The strategy buys once.
   const refused = await platform.post(`${strategies}/stage`, { version: 1, skip_validation: true });
   expect(refused.body.detail.context.checks).toContainEqual(
     expect.objectContaining({ name: 'min_trades', status: 'failed', value: 1, threshold: 2 }),

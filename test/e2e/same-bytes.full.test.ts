@@ -7,7 +7,7 @@ import { isoTime } from '#engine/report/trades.ts';
 import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
 import { poll } from '../support/poll.ts';
 
-/** Reads of one thing. The database orders the keys of a map anew with each: two of two keys agree in half of the cases. */
+/** Reads per resource. The database reorders map keys on each read: two keys agree in half of the reads. */
 const READS = 12;
 
 const MODEL = 'rsi_mean_reversion';
@@ -35,12 +35,12 @@ const SEARCH = {
 };
 const GRANTS = { shared_with: [{ principal: 'user:zoe' }, { principal: 'group:desk', level: 'write' }] };
 
-/** Paths that answer something that is not stored: the state of the machine, and documents. */
+/** Paths whose responses are not stored: machine state and documents. */
 const NOT_STORED = /\/(health|docs|openapi\.json)(\/|$)/;
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-same-bytes-'));
 let platform: TestPlatform;
-/** By the id of the operation. */
+/** Paths by operation ID. */
 let paths: Record<string, string[]>;
 beforeAll(async () => {
   platform = await startTestPlatform({ home });
@@ -77,7 +77,7 @@ const collector = {
   request: (path: string, init?: RequestInit) => fetch(`${platform.info.data_collection_url}${path}`, init),
 };
 
-/** One of everything that can be stored, and where it is read. */
+/** Creates one of each stored resource and returns the paths that read it. */
 async function storeEverything(): Promise<Record<string, string[]>> {
   const { strategy } = platform;
   const hyperopt = await done(strategy.post('/api/v1/hyperopt', SEARCH));
@@ -117,7 +117,7 @@ async function storeEverything(): Promise<Record<string, string[]>> {
   const ofCollection = `/api/v1/collections/${collection.collection_id}`;
   await until(async () => ({ body: await (await collector.request(ofCollection)).json() }));
 
-  // Without these both answer the time of the call.
+  // Without these the responses contain the time of the call.
   const now = Date.now();
   const hour = `from=${isoTime(now - 3_600_000)}&to=${isoTime(now + 1)}`;
   return {
@@ -161,7 +161,7 @@ async function storeEverything(): Promise<Record<string, string[]>> {
 
 const READABLE = OPERATIONS.filter(({ method, path }) => method === 'GET' && !NOT_STORED.test(path));
 
-/** The body, without the moment at which it was computed. */
+/** Body without the time at which it was computed. */
 async function read(service: string, path: string): Promise<string> {
   const { backend_url, strategy_service_url, data_collection_url } = platform.info;
   const bases: Record<string, string> = {
@@ -186,7 +186,7 @@ async function readAll(): Promise<Map<string, Set<string>>> {
   return seen;
 }
 
-it('every read of what is stored is the same bytes, after a restart too', async () => {
+it('repeated reads return identical bytes, also after a restart', async () => {
   expect(READABLE.map(({ id }) => id).sort()).toEqual(Object.keys(paths).sort());
   const before = await readAll();
   await platform.stop();

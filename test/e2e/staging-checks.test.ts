@@ -8,7 +8,7 @@ import { poll } from '../support/poll.ts';
 const IMAGE = 'registry.example/touchstone:1.0.0';
 const strategies = mkdtempSync(join(tmpdir(), 'touchstone-staging-'));
 
-/** Enters whenever it can and exits when it knows a later close: every cut of its candles shows it. */
+/** Enters at every chance and exits on a later close: look-ahead that every truncation detects. */
 writeFileSync(
   join(strategies, 'medium.ts'),
   `export default {
@@ -24,7 +24,7 @@ writeFileSync(
 `,
 );
 
-/** A strategy file whose signals are computed by `body`, of `candles` and `enterLong`. */
+/** Strategy file with `body` as its signals; `body` reads `candles` and sets `enterLong`. */
 function strategy(name: string, body: string): void {
   writeFileSync(
     join(strategies, `${name}.ts`),
@@ -58,7 +58,7 @@ afterAll(async () => {
   rmSync(strategies, { recursive: true, force: true });
 });
 
-/** Runs a backtest of a strategy and registers it. The version. */
+/** Runs and registers a backtest of a strategy. Returns the version. */
 async function register(name: string, on = platform): Promise<string> {
   const config = { strategy: name, date_range: { start: '2025-01-01', end: '2025-03-01' } };
   const job = await on.run(config);
@@ -79,7 +79,7 @@ const promote = (name: string, version: string, more = {}) =>
 
 const check = (validation: any, name: string) => validation.checks.find((each: any) => each.name === name);
 
-describe('a version that is staged', () => {
+describe('staged version', () => {
   it('staged version waits for its validation, passes it and records the code that ran', async () => {
     const version = await register('honest');
     const { status, body } = await stage('honest', version);
@@ -216,8 +216,8 @@ it('backtest lists exclude validation jobs', async () => {
   }
 });
 
-describe('a backtest of a registered version', () => {
-  it('runs its configuration, with what the request says over it, and says which code ran', async () => {
+describe('backtest of a registered version', () => {
+  it('backtest runs the registered configuration with overrides and records the code', async () => {
     const registered = await platform.run({
       strategy: 'honest',
       date_range: { start: '2025-01-01', end: '2025-02-01' },

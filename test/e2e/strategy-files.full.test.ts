@@ -11,16 +11,16 @@ const config = (strategy: string, params?: Record<string, unknown>) => ({
   ...(params && { params }),
 });
 
-describe('a strategy file that changes between the submission and the run', () => {
+describe('strategy file changed between submission and run', () => {
   const { folder, add } = strategyFolder();
   const home = mkdtempSync(join(tmpdir(), 'touchstone-changed-'));
   afterAll(() => {
     for (const each of [folder, home]) rmSync(each, { recursive: true });
   });
 
-  it('changed strategy file is a warning of the job, and VAL006 when the parameters do not fit', async () => {
+  it('changed strategy file adds a warning, and fails with VAL006 when the parameters no longer fit', async () => {
     for (const name of ['same', 'warns', 'narrowed', 'extended', 'older']) add(`${name}.ts`, source(name));
-    // Nothing runs on it: the jobs run on the next one.
+    // No job runs on this platform: the next one runs them.
     const first = await startTestPlatform({ home, strategiesDirectory: folder, concurrency: 0 });
     const ids: Record<string, string> = {};
     for (const strategy of ['same', 'warns', 'narrowed', 'extended']) {
@@ -34,7 +34,7 @@ describe('a strategy file that changes between the submission and the run', () =
     });
     expect(job.status).toBe(200);
     const { body: older } = await first.post('/api/v1/backtests', { config: config('older') });
-    // A job as it was stored before jobs had a digest of the source.
+    // Job of a previous version, without a source digest.
     ids.older = await first.storeWithoutStarting(older.job_id);
     await first.stop();
 

@@ -5,7 +5,7 @@ import { runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 import { strategySource as source, strategyFolder } from '../support/strategies.ts';
 
-/** Strategy files as users write, break and attack them, seen through HTTP. */
+/** Valid, invalid and hostile strategy files over HTTP. */
 
 const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
 const config = (strategy: string, params?: Record<string, unknown>) => ({
@@ -26,7 +26,7 @@ describe('strategy files', () => {
   const submit = (strategy: string, params?: Record<string, unknown>) =>
     platform.post('/api/v1/backtests', { config: config(strategy, params) });
   beforeAll(async () => {
-    // There before the start: it must not trouble it.
+    // Present before the start, which it must not prevent.
     add('exits.ts', '\nprocess.exit(1);');
     add('sound.ts', source('sound'));
     platform = await startTestPlatform({ strategiesDirectory: folder });

@@ -3,12 +3,12 @@ import { LocalEnv } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** Keys and texts of bodies that mean something to the language, the database or nobody: to the whole platform. */
+/** Keys and strings of bodies with a meaning in JavaScript or the database, sent to the whole platform. */
 
 let platform: TestPlatform;
 const untouched = Object.getOwnPropertyNames(Object.prototype).sort();
 beforeAll(async () => {
-  // No task runs: what is stored is looked at.
+  // No task runs: the tests check stored values.
   platform = await startTestPlatform({ concurrency: 0 });
 });
 afterAll(async () => {
@@ -19,7 +19,7 @@ const send = (text: string, path = '/api/v1/backtests', service: Pick<TestPlatfo
   service.request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: text });
 const config = (more: string) => `{"config":{"strategy":"ema_crossover",${more}}}`;
 
-describe('prototypes', () => {
+describe('prototype pollution', () => {
   const POISON = '{"polluted":true}';
   const places = [
     (key: string) => `{"${key}":${POISON},"config":{"strategy":"none"}}`,
@@ -43,10 +43,10 @@ describe('prototypes', () => {
     ['/api/v1/data-proxy', `{"operation":"${key}","${key}":${POISON}}`, 'backend'] as const,
   ]);
 
-  it.each(calls)('%s %s', async (path, body, service) => {
+  it.each(calls)('request does not change Object.prototype: %s %s', async (path, body, service) => {
     const response = await send(body, path, service === 'strategy' ? platform.strategy : platform);
     expect(response.status).toBeLessThan(500);
-    // What copies drop would be ignored without a word; the function looks its parameters up by their names.
+    // Copies drop `__proto__` silently, so it is rejected. The proxy function reads its parameters by name.
     if (body.includes('__proto__') && path !== '/api/v1/data-proxy') {
       expect(await response.json()).toMatchObject({ detail: [{ type: 'json_invalid' }] });
     }
@@ -55,7 +55,7 @@ describe('prototypes', () => {
   });
 
   it.each(['__proto__', 'constructor', 'constructor.prototype.polluted', '__proto__[polluted]'])(
-    'the query parameter %s is one of those that nobody knows',
+    'query parameter %s is ignored as unknown',
     async (name) => {
       const { status } = await platform.get(`/api/v1/backtests?${encodeURIComponent(name)}=1`);
       expect(status).toBe(200);
@@ -63,15 +63,15 @@ describe('prototypes', () => {
     },
   );
 
-  it('the environment', () => {
+  it('environment does not change the prototype of the settings', () => {
     const env = readEnv(LocalEnv, JSON.parse('{"__proto__":"x","constructor":"y","BACKEND_PORT":"1"}'));
     expect(env.BACKEND_PORT).toBe(1);
     expect(Object.getPrototypeOf(env)).toBe(Object.prototype);
   });
 });
 
-describe('texts', () => {
-  it.each(['\\ud800', '\\udc00x'])('half a character %s is refused, wherever it stands', async (half) => {
+describe('strings', () => {
+  it.each(['\\ud800', '\\udc00x'])('lone surrogate %s is rejected as key and value', async (half) => {
     for (const body of [config(`"params":{"${half}":1}`), config(`"x":["${half}"]`)]) {
       const response = await send(body);
       expect(response.status).toBe(400);
@@ -87,7 +87,7 @@ describe('texts', () => {
     '\x1b[2J',
     "'; DROP TABLE jobs; --",
     '#'.repeat(60),
-  ])('%j is stored and told as it is', async (text) => {
+  ])('%j is stored and returned unchanged', async (text) => {
     const { body } = await platform.post('/api/v1/backtests', {
       experiment_name: text,
       config: { strategy: 'ema_crossover', date_range: { start: '2026-01-01', end: '2026-01-02' } },
@@ -100,18 +100,15 @@ describe('texts', () => {
     await platform.post(`/api/v1/backtests/${body.job_id}/cancel`);
   });
 
-  it.each(['a b', 'ä', 'x'.repeat(256)])(
-    'an Idempotency-Key %j makes no key of the database',
-    async (key) => {
-      const sent = { config: { strategy: 'ema_crossover' } };
-      const latin1 = Buffer.from(key, 'utf8').toString('latin1');
-      const { status, body } = await platform.post('/api/v1/backtests', sent, { 'Idempotency-Key': latin1 });
-      expect([status, body.detail?.field]).toEqual([400, 'Idempotency-Key']);
-    },
-  );
+  it.each(['a b', 'ä', 'x'.repeat(256)])('Idempotency-Key %j is rejected', async (key) => {
+    const sent = { config: { strategy: 'ema_crossover' } };
+    const latin1 = Buffer.from(key, 'utf8').toString('latin1');
+    const { status, body } = await platform.post('/api/v1/backtests', sent, { 'Idempotency-Key': latin1 });
+    expect([status, body.detail?.field]).toEqual([400, 'Idempotency-Key']);
+  });
 
   it.each(['e30', 'WzEsIngiLFsiYSJdXQ', '%00', 'A'.repeat(4000), '../..'])(
-    'a cursor %s that nobody made',
+    'forged cursor %s is rejected',
     async (cursor) => {
       const { status, body } = await platform.get(`/api/v1/backtests?cursor=${cursor}`);
       expect([status, body.detail.field]).toEqual([400, 'cursor']);

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { operationsOf } from '#contract/operations.ts';
 import { expectRefusal, lambdaHost, serverHost } from './hosts.ts';
 
-/** What a web site in somebody's browser can do to the services: nothing. */
+/** A web site in a user's browser cannot act on the services. */
 
 const server = await serverHost();
 const local = await serverHost({}, { loopbackOnly: true });
@@ -11,9 +11,9 @@ afterAll(() => Promise.all([server.server.close(), local.server.close()]));
 describe.each([
   ['on a server', server.call],
   ['behind API Gateway', lambdaHost()],
-])('%s', (place, call) => {
+])('responses to browsers %s', (place, call) => {
   it.each(['/docs', '/docs/start.js', '/openapi.json', '/api/v1/health', '/api/v1/backtests', '/nowhere'])(
-    '%s is embedded, framed and guessed at by nobody',
+    'response of %s forbids embedding, framing and content sniffing',
     async (path) => {
       const { headers } = await call({ path });
       const policy = headers.get('content-security-policy')!;
@@ -23,13 +23,13 @@ describe.each([
       expect(headers.get('x-content-type-options')).toBe('nosniff');
       expect(headers.get('referrer-policy')).toBe('no-referrer');
       expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
-      // RFC 6797 forbids the header where there is no TLS.
+      // RFC 6797 forbids the header without TLS.
       expect(headers.has('strict-transport-security')).toBe(place === 'behind API Gateway');
       expect(headers.has('x-powered-by')).toBe(false);
     },
   );
 
-  it('every page has a policy of scripts of its own: none but its own files', async () => {
+  it('every page allows scripts and styles of its own origin only', async () => {
     const pages = operationsOf('backend').filter(({ success }) => success[200]?.contentType === 'text/html');
     expect(pages.length).toBeGreaterThan(0);
     for (const { path } of pages) {
@@ -39,7 +39,7 @@ describe.each([
     }
   });
 
-  it('no site may read an answer or ask before it sends', async () => {
+  it('cross-origin preflight is rejected, and no response has CORS headers', async () => {
     const headers = { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' };
     const asked = await call({ method: 'OPTIONS', path: '/api/v1/backtests', headers });
     expectRefusal(asked, 405, 'HTTP405');
@@ -49,7 +49,7 @@ describe.each([
     }
   });
 
-  it('a form, which needs no asking, is no submission', async () => {
+  it('form media types are rejected', async () => {
     const body = '{"config":{"strategy":"demo"}}';
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
       const reply = await call({
@@ -63,7 +63,7 @@ describe.each([
   });
 });
 
-describe('the platform of one machine, whose callers need no token', () => {
+describe('local mode without tokens', () => {
   const get = (host: string, more = '') =>
     local.raw(`GET /api/v1/health HTTP/1.1\r\nHost: ${host}\r\n${more}Connection: close\r\n\r\n`);
 
@@ -73,23 +73,26 @@ describe('the platform of one machine, whose callers need no token', () => {
     '127.0.0.1.evil.example',
     'localhost.evil.example',
     '10.0.0.1',
-  ])('does not answer to the name %s, which a site can let point here', async (name) =>
+  ])('rejects the host name %s (DNS rebinding)', async (name) =>
     expectRefusal(await get(name), 403, 'HTTP403'),
   );
 
   it.each(['https://evil.example', 'http://127.0.0.1.evil.example', 'null'])(
-    'nor to a page of %s',
+    'rejects the origin %s',
     async (origin) => {
       expectRefusal(await get('127.0.0.1', `Origin: ${origin}\r\n`), 403, 'HTTP403');
     },
   );
 
-  it.each(['127.0.0.1:8000', 'localhost:8000', 'LOCALHOST', '[::1]:8000'])('answers to %s', async (name) => {
-    expect((await get(name)).status).toBe(200);
-    expect((await get(name, 'Origin: http://localhost:8000\r\n')).status).toBe(200);
-  });
+  it.each(['127.0.0.1:8000', 'localhost:8000', 'LOCALHOST', '[::1]:8000'])(
+    'accepts the host name %s',
+    async (name) => {
+      expect((await get(name)).status).toBe(200);
+      expect((await get(name, 'Origin: http://localhost:8000\r\n')).status).toBe(200);
+    },
+  );
 
-  it('two hosts are none of this machine', async () => {
+  it('rejects a request with two Host headers', async () => {
     expectRefusal(await get('127.0.0.1', 'Host: evil.example\r\n'), 403, 'HTTP403');
   });
 });

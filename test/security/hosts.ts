@@ -12,14 +12,14 @@ import { gatewayEvent, LAMBDA_CONTEXT } from '../support/gateway.ts';
 
 export interface Reply {
   readonly status: number;
-  /** With names in lower case. */
+  /** Names in lower case. */
   readonly headers: Headers;
   readonly text: string;
 }
 
 interface Call {
   readonly method?: string;
-  /** With the query. */
+  /** Path with its query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -27,7 +27,7 @@ interface Call {
 
 export type Host = (call: Call) => Promise<Reply>;
 
-/** The backend over fake handlers, behind API Gateway. */
+/** Backend with fake handlers behind API Gateway. */
 export function lambdaHost(changes: Partial<Handlers<'backend'>> = {}): Host {
   process.env.POWERTOOLS_METRICS_DISABLED = 'true';
   const handler = serviceLambda('backend', fakeHandlers(changes), {
@@ -55,7 +55,7 @@ export function lambdaHost(changes: Partial<Handlers<'backend'>> = {}): Host {
   };
 }
 
-/** The same on Node's server; `raw` sends bytes as they are. */
+/** Backend with fake handlers on Node's server; `raw` sends bytes unchanged. */
 export async function serverHost(
   changes: Partial<Handlers<'backend'>> = {},
   options: Partial<ServeOptions> = {},
@@ -79,13 +79,13 @@ export async function serverHost(
   };
 }
 
-/** Sends bytes as they are and reads until the server closes. */
+/** Sends bytes unchanged and reads until the server closes. */
 export function exchange(port: number, sent: string | ((socket: Socket) => void)): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
     let answer = '';
     socket.setEncoding('utf8').on('data', (chunk) => (answer += chunk));
-    // A server that has said why it reads no further may close while bytes are on their way.
+    // The server may close after its response while bytes are still being sent.
     socket.on('error', (error) => (answer === '' ? reject(error) : undefined));
     socket.on('close', () => resolve(replyOf(answer)));
     if (typeof sent === 'string') socket.write(sent);
@@ -100,7 +100,7 @@ function replyOf(answer: string): Reply {
   return { status: Number(line.split(' ')[1]), headers: new Headers(headers), text: rest.join('\r\n\r\n') };
 }
 
-/** Holds a refusal to what every one has: status, code, and the correlation header. */
+/** Expects status, code and correlation header of a rejection. */
 export function expectRefusal({ status, headers, text }: Reply, wanted: number, code: string): void {
   expect([status, codeOf(text)]).toEqual([wanted, code]);
   expect(headers.get(CORRELATION_HEADER)).toMatch(/^[\w.:-]+$/);

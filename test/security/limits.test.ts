@@ -4,7 +4,7 @@ import { accepted } from '../support/backend.ts';
 import { pendingJob } from '../support/jobs.ts';
 import { expectRefusal, lambdaHost, serverHost } from './hosts.ts';
 
-/** What is too large, too long, too deep or too slow is refused before it is read, on both hosts. */
+/** Too large, too long, too deep or too slow requests are rejected before they are read, on both hosts. */
 
 const accepts = { submitBacktest: async () => accepted(pendingJob('bt-1')) };
 const server = await serverHost(accepts);
@@ -26,7 +26,7 @@ const headersOf = (count: number) =>
 describe.each([
   ['on a server', server.call],
   ['behind API Gateway', lambdaHost(accepts)],
-])('%s', (_, call) => {
+])('limits %s', (_, call) => {
   it.each([
     ['a body beyond 1 MiB', 413, 'HTTP413', submit(`"x":"${'x'.repeat(1_048_576)}"`)],
     ['a compressed body', 415, 'HTTP415', submit('"x":1', { 'content-encoding': 'gzip' })],
@@ -51,31 +51,31 @@ describe.each([
       'HTTP431',
       { path: '/api/v1/health', headers: { x: 'x'.repeat(20_000) } },
     ],
-  ])('%s: %i %s', async (_, status, code, request) => {
+  ])('rejects %s with %i %s', async (_, status, code, request) => {
     expectRefusal(await call(request), status, code);
   });
 
-  it('takes what is large and makes sense', async () => {
+  it('accepts a large valid request', async () => {
     const pairs = many(200, (index) => `"A${index}/USDT:USDT"`);
     expect((await call(submit(`"pairs":[${pairs}]`))).status).toBe(201);
     const symbols = many(500, (index) => `ABC${index}/USDT:USDT`);
     const listed = await call({ path: `/api/v1/data/freshness?symbols=${symbols}` });
-    // Of a fake without data: the request itself was accepted.
+    // The fake has no data; the request itself was accepted.
     expect(listed.status).toBe(503);
   });
 });
 
-describe('on a server alone', () => {
+describe('limits on a server only', () => {
   const head = 'Host: x\r\nContent-Type: application/json\r\n';
 
-  it('an announced length is refused without waiting for the body', async () => {
+  it('announced body over the limit is rejected before it is sent', async () => {
     const reply = await server.raw(
       `POST /api/v1/backtests HTTP/1.1\r\n${head}Content-Length: 5000000\r\n\r\n`,
     );
     expectRefusal(reply, 413, 'HTTP413');
   });
 
-  it('a body without end is read no further than its limit', async () => {
+  it('endless body is read up to the limit only', async () => {
     let sent = 0;
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
     const reply = await server.raw((socket) => {
@@ -90,7 +90,7 @@ describe('on a server alone', () => {
     expect(sent).toBeLessThan(500_000_000);
   });
 
-  it('a bomb is not unpacked', async () => {
+  it('compressed body is rejected without decompression', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, 0x20));
     expect(bomb.length).toBeLessThan(100_000);
     const response = await fetch(`${server.server.url}/api/v1/backtests`, {
@@ -101,12 +101,12 @@ describe('on a server alone', () => {
     expect(response.status).toBe(415);
   });
 
-  it('headers beyond the limit of the parser: 431', async () => {
+  it('headers over the parser limit return 431', async () => {
     expectRefusal(await server.raw(`GET / HTTP/1.1\r\nX: ${'x'.repeat(50_000)}\r\n\r\n`), 431, 'HTTP431');
   });
 });
 
-describe('requests that do not end', () => {
+describe('slow requests', () => {
   it.each([
     ['headers', { headersTimeoutMs: 50 }, 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\nX-Slow: '],
     [
@@ -114,13 +114,13 @@ describe('requests that do not end', () => {
       { headersTimeoutMs: 50, requestTimeoutMs: 60 },
       'POST /api/v1/backtests HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{',
     ],
-  ])('%s: 408, and the connection is ended', async (_, options, sent) => {
+  ])('slow %s returns 408 and closes the connection', async (_, options, sent) => {
     const slow = await serverHost({}, options);
     expectRefusal(await slow.raw(sent), 408, 'HTTP408');
     await slow.server.close();
   });
 
-  it('a body that is slower than its answer may be: 408 all the same', async () => {
+  it('body slower than the response deadline returns 408', async () => {
     const slow = await serverHost({}, { headersTimeoutMs: 50, requestTimeoutMs: 60 }, { deadlineMs: 5 });
     const sent = 'POST /api/v1/backtests HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
     expectRefusal(await slow.raw(`${sent}Content-Length: 10\r\n\r\n{`), 408, 'HTTP408');

@@ -3,7 +3,7 @@ import { CodedError } from '#contract/errors.ts';
 import { createLogger } from '#runtime/log.ts';
 import { expectRefusal, lambdaHost, serverHost } from './hosts.ts';
 
-/** A log is one JSON object a line, which nobody outside can write or steer, and tells no secret. */
+/** The log is one JSON object per line; callers cannot forge lines, and it contains no secret. */
 
 let output = '';
 beforeEach(() => {
@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks());
 
 const log = createLogger('test', 'INFO');
-/** Every line, or an error where one is no JSON object. */
+/** All lines. Throws for a line that is not a JSON object. */
 const lines = () =>
   output
     .split('\n')
@@ -36,7 +36,7 @@ const TRICKS = [
   '\0',
 ];
 
-describe('requests', async () => {
+describe('request log', async () => {
   const server = await serverHost(
     {
       getBacktest: async () => {
@@ -51,7 +51,7 @@ describe('requests', async () => {
   );
   afterAll(() => server.server.close());
 
-  it.each(TRICKS)('a path with %j', async (trick) => {
+  it.each(TRICKS)('path with %j stays one log line', async (trick) => {
     await server.call({ path: `/x${encodeURIComponent(trick)}y`, headers: { 'x-correlation-id': 'a{}b' } });
     const [line, ...more] = lines();
     expect(more).toEqual([]);
@@ -63,7 +63,7 @@ describe('requests', async () => {
     expect(output).not.toMatch(/[^\P{Cc}\n]|\p{Cf}|\u2028/u);
   });
 
-  it('headers are not told', async () => {
+  it('log omits headers and the query', async () => {
     const headers = {
       'user-agent': '"}\\n{',
       authorization: 'Bearer secret-token',
@@ -75,7 +75,7 @@ describe('requests', async () => {
     expect(output).not.toContain('secret');
   });
 
-  it('the text of a fault is told in part, and is one line', async () => {
+  it('error text is truncated and stays on one line', async () => {
     const { text } = await server.call({ path: '/api/v1/backtests/bt-1' });
     expect(text).not.toContain('no such');
     expect(lines().map(({ level }) => level)).toEqual(['ERROR', 'INFO']);
@@ -83,7 +83,7 @@ describe('requests', async () => {
     expect(output).not.toMatch(/[^\P{Cc}\n]|\p{Cf}|\u2028/u);
   });
 
-  it('a token in the cause of an error is left out', async () => {
+  it('log omits a token in the cause of an error', async () => {
     await server.call({ path: '/api/v1/backtests' });
     expect(lines()[0]).toMatchObject({ level: 'ERROR', code: 'DATA005' });
     expect(output).toContain('Bearer [left out]');
@@ -91,18 +91,18 @@ describe('requests', async () => {
   });
 });
 
-it('an event that is no request is answered, and not printed past the log', async () => {
+it('invalid event is rejected and logged as JSON only', async () => {
   const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   const call = lambdaHost();
   for (const method of ['TRACE', 'CONNECT', 'A B', 'GET\n{"level":"ERROR"}']) {
     expectRefusal(await call({ method, path: '/x' }), 400, 'HTTP400');
   }
   expect(printed).not.toHaveBeenCalled();
-  // Powertools says, in words of its own, that there is nothing to publish.
+  // Powertools logs that there are no metrics to publish.
   expect(output).not.toMatch(/ERROR|TRACE|Error/);
 });
 
-describe('secrets', () => {
+describe('secrets in the log', () => {
   it.each([
     ['Authorization', 'x'],
     ['SERVICE_TOKEN', 'x'],
@@ -112,7 +112,7 @@ describe('secrets', () => {
     ['sessionToken', 'x'],
     ['privateKey', { d: 'x' }],
     ['password', 'x'],
-  ])('what stands under %s is left out, however deep', (name, value) => {
+  ])('value of %s is omitted at any depth', (name, value) => {
     const error = Object.assign(new Error('refused'), { config: { headers: { [name]: value } } });
     log.error('call failed', { error: new Error('outer', { cause: error }), deep: [{ [name]: value }] });
     const [line] = lines();
@@ -120,7 +120,7 @@ describe('secrets', () => {
     expect(line!.deep[0][name]).toBe('[left out]');
   });
 
-  it('what is none is told', () => {
+  it('values with similar names are kept', () => {
     log.info('done', { task: 'local-1', tokens: 5, secretary: 'x' });
     expect(lines()[0]).toMatchObject({ task: 'local-1', tokens: 5, secretary: 'x' });
   });

@@ -12,15 +12,15 @@ import { accessClaims, LOCAL_POOL, openIssuerKey, signToken } from '../../src/lo
 import { localDataProxy } from '../../src/local/services.ts';
 import { memoryLog } from '../support/backend.ts';
 
-/** Nothing that a caller or a service says becomes an address that is called: those come from the settings alone. */
+/** Addresses of outgoing calls come only from the settings, never from callers or services (SSRF). */
 
 const reached: string[] = [];
-/** What must never be reached: the credentials of a container. */
+/** Credentials of a container, which must not be reached. */
 const inside = createServer((request, response) => {
   reached.push(request.url!);
   response.end('{"AccessKeyId":"AKIA","Token":"secret","keys":[],"service":"strategy","symbols":[]}');
 });
-/** A service that sends everybody there. */
+/** Service that redirects every request there. */
 const redirecting = createServer((request, response) => {
   const status = Number(request.url?.match(/status=(\d+)/)?.[1] ?? 302);
   response.writeHead(status, { location: `${insideUrl}/v2/credentials` }).end();
@@ -45,8 +45,8 @@ beforeEach(() => {
   reached.length = 0;
 });
 
-describe('redirects are not followed', () => {
-  it('by the data proxy', async () => {
+describe('redirects', () => {
+  it('data proxy does not follow a redirect', async () => {
     const proxy = localDataProxy(url, 'service-token');
     const deadline_ms = 500;
     const reply = await proxy({ operation: 'symbols', deadline_ms });
@@ -55,13 +55,13 @@ describe('redirects are not followed', () => {
     expect(reached).toEqual([]);
   });
 
-  it('by health probes and readers of keys', async () => {
+  it('health probes and key readers do not follow a redirect', async () => {
     await expect(serviceProbe(url, 'strategy')(new AbortController().signal)).rejects.toThrow();
     await expect(readJson(`${url}/jwks.json`)).rejects.toThrow();
     expect(reached).toEqual([]);
   });
 
-  it('by a task that asks who it is', async () => {
+  it('task does not follow a redirect of the metadata endpoint', async () => {
     const exit = vi.spyOn(process, 'exit').mockImplementation((() => undefined) as never);
     const { log, lines } = memoryLog();
     const work = vi.fn();
@@ -75,7 +75,7 @@ describe('redirects are not followed', () => {
   });
 });
 
-describe('parameters of the data proxy', () => {
+describe('data proxy parameters', () => {
   const asked: string[] = [];
   const service = createServer((request, response) => {
     asked.push(`${request.headers.host}${request.url}`);
@@ -109,7 +109,7 @@ describe('parameters of the data proxy', () => {
       expect(each).toMatch(new RegExp(`^${host}/api/v1/(symbols|ohlcv|freshness)\\?`));
   });
 
-  it('more symbols than a gateway waits for are not asked for', async () => {
+  it('symbols above the limit are rejected without a request', async () => {
     asked.length = 0;
     const symbols = Array.from({ length: 10_001 }, (_, index) => `A${index}/U:U`);
     const reply = await localDataProxy(base)({ operation: 'check-freshness', params: { symbols } });
@@ -120,7 +120,7 @@ describe('parameters of the data proxy', () => {
     expect(asked).toEqual([]);
   });
 
-  it('an address in a body is none', async () => {
+  it('data proxy ignores a service URL in the request body', async () => {
     asked.length = 0;
     const event = {
       operation: 'health',
@@ -133,8 +133,8 @@ describe('parameters of the data proxy', () => {
   });
 });
 
-describe('the issuer of a token', () => {
-  it('is the one of the settings, whatever the token names', async () => {
+describe('token issuer', () => {
+  it('keys come from the configured issuer, not from the token', async () => {
     const read = vi.fn(async () => ({ keys: [openIssuerKey(home).jwk] }));
     const keys = new IssuerKeys({ read });
     const authenticate = withIdentityProvider({ ...LOCAL_POOL, keys }, { enforced: true });
@@ -151,7 +151,7 @@ describe('the issuer of a token', () => {
   });
 });
 
-describe('container images', () => {
+describe('container image references', () => {
   const allowed = ['123456789012.dkr.ecr.us-east-1.amazonaws.com', 'ghcr.io/team'];
   const digest = `sha256:${'0'.repeat(64)}`;
 
@@ -171,7 +171,7 @@ describe('container images', () => {
     '--privileged',
     '',
     `ghcr.io/team/${'x'.repeat(500)}`,
-  ])('%j is no image', (uri) => {
+  ])('rejects %j as malformed', (uri) => {
     expect(() => checkImageUri(uri, null)).toThrow(expect.objectContaining({ code: 'VAL006' }));
   });
 
@@ -182,11 +182,11 @@ describe('container images', () => {
     '123456789012.dkr.ecr.us-east-1.amazonaws.com.evil.example/image',
     'evil.example/123456789012.dkr.ecr.us-east-1.amazonaws.com/image',
     'image',
-  ])('%j is of no allowed registry', (uri) => {
+  ])('rejects %j as outside the allowed registries', (uri) => {
     expect(() => checkImageUri(uri, allowed)).toThrow(expect.objectContaining({ code: 'VAL005' }));
   });
 
-  it.each([`${allowed[0]}/touchstone:1@${digest}`, 'ghcr.io/team/image'])('%j is', (uri) => {
+  it.each([`${allowed[0]}/touchstone:1@${digest}`, 'ghcr.io/team/image'])('accepts %j', (uri) => {
     expect(checkImageUri(uri, allowed)).toBe(uri);
   });
 });

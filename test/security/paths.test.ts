@@ -14,7 +14,7 @@ import { OPERATIONS } from '#contract/operations.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 import { exchange } from './hosts.ts';
 
-/** No address, name or key of a caller leads to a file, or to a route, that it does not name. */
+/** Paths, names and keys of callers cannot reach other files or routes (path traversal). */
 
 const TRICKS = [
   '..%2f..%2f..%2fetc%2fpasswd',
@@ -36,7 +36,7 @@ const TRICKS = [
   'a%0d%0aX-Forged:%201',
 ];
 
-describe('routes', () => {
+describe('route parameters', () => {
   let platform: TestPlatform;
   let ports: Readonly<Record<string, number>>;
   beforeAll(async () => {
@@ -55,27 +55,30 @@ describe('routes', () => {
     exchange(ports[service]!, `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`);
 
   const withVariables = OPERATIONS.filter(({ path }) => path.includes('{'));
-  it.each(withVariables)('$service $method $path', async ({ service, method, path }) => {
-    for (const trick of TRICKS) {
-      const address = path.replaceAll(/\{\w+\}/g, trick);
-      const { status, headers, text } = await send(service, method, address);
-      expect([400, 404, 405, 415], `${address} ${text}`).toContain(status);
-      expect(headers.get('x-correlation-id'), address).not.toBeNull();
-      expect(headers.has('x-forged'), address).toBe(false);
-      expect(text, address).not.toContain('root:');
-    }
-  });
+  it.each(withVariables)(
+    'malformed path parameters are rejected: $service $method $path',
+    async ({ service, method, path }) => {
+      for (const trick of TRICKS) {
+        const address = path.replaceAll(/\{\w+\}/g, trick);
+        const { status, headers, text } = await send(service, method, address);
+        expect([400, 404, 405, 415], `${address} ${text}`).toContain(status);
+        expect(headers.get('x-correlation-id'), address).not.toBeNull();
+        expect(headers.has('x-forged'), address).toBe(false);
+        expect(text, address).not.toContain('root:');
+      }
+    },
+  );
 
   it.each([
     '/docs/../../../etc/passwd',
     '/docs/..%2f..%2fetc%2fpasswd',
     '/docs//etc/passwd',
     '/docs/%2fetc%2fpasswd',
-  ])('the documentation serves its own files alone: %s', async (path) => {
+  ])('documentation returns 404 for %s', async (path) => {
     for (const service of Object.keys(ports)) expect((await send(service, 'GET', path)).status).toBe(404);
   });
 
-  it('a query that names no exchange or symbol reaches neither a file nor another host', async () => {
+  it('malformed exchange in a query is rejected', async () => {
     for (const exchange of ['..%2fx', '__proto__', 'http:%2f%2f169.254.169.254%2f', 'a%00']) {
       const { status } = await send('data_collection', 'GET', `/api/v1/symbols?exchange=${exchange}`);
       expect(status, exchange).toBe(400);
@@ -83,7 +86,7 @@ describe('routes', () => {
   });
 });
 
-describe('keys of objects', () => {
+describe('object keys', () => {
   it.each([
     '../x',
     'a/../b',
@@ -98,7 +101,7 @@ describe('keys of objects', () => {
     '',
     '~lock',
     'x'.repeat(2000),
-  ])('%j is none', async (key) => {
+  ])('rejects the key %j', async (key) => {
     expect(() => checkObjectKey(key)).toThrow(RangeError);
     const store = new FileObjectStore(join(tmpdir(), 'never-made'));
     await expect(store.get(key)).rejects.toThrow(RangeError);
@@ -119,7 +122,7 @@ describe('keys of objects', () => {
     '__proto__',
     '..\\x',
   ];
-  it.each(odd)('a symbol or exchange %j is encoded', (name) => {
+  it.each(odd)('symbol or exchange %j is encoded in its key', (name) => {
     const series = { exchange: name, symbol: name, timeframe: '5m' } as const;
     const prefixes = [candlesPrefix(series), fundingPrefix(name, name)];
     for (const prefix of prefixes) {
@@ -129,13 +132,13 @@ describe('keys of objects', () => {
     if (/^[^/:]+\/[^/:]+:[^/:]+$/.test(name)) expect(decodeSymbol(encodeSymbol(name))).toBe(name);
   });
 
-  it('two names never share one key', () => {
+  it('different names have different keys', () => {
     const keys = odd.map((name) => fundingPrefix(name, 'A/B:C'));
     expect(new Set(keys).size).toBe(odd.length);
   });
 });
 
-describe('files', () => {
+describe('file names', () => {
   const folder = mkdtempSync(join(tmpdir(), 'touchstone-paths-'));
   const strategies = join(folder, 'strategies');
   mkdirSync(strategies);
@@ -149,11 +152,11 @@ describe('files', () => {
     '/d/..._USDT_USDT-5m.csv',
     '/d/\x1b[2J_USDT_USDT-5m.csv',
     '/d/.%zz_USDT_USDT-5m.csv',
-  ])('%j is not imported', (path) => {
+  ])('importer skips %j', (path) => {
     expect(contentOf(path).kind).toBe('other');
   });
 
-  it('links lead the importer nowhere', async () => {
+  it('importer does not follow links', async () => {
     symlinkSync('/etc', join(folder, 'etc'));
     symlinkSync('/etc/passwd', join(folder, 'BTC_USDT_USDT-5m.csv'));
     const { files } = await findFiles(folder);
@@ -161,7 +164,7 @@ describe('files', () => {
   });
 
   it.each(['../passwd', '..', '__proto__', 'a"b', 'x|.*', '$(id)', 'a\0b'])(
-    'a strategy %j is looked for among the files that there are, not loaded by its name',
+    'unknown strategy %j is not found and not loaded',
     async (name) => expect(await findStrategy(name, strategies)).toBeUndefined(),
   );
 
@@ -175,11 +178,11 @@ describe('files', () => {
     'okx.js',
     'okx\0',
     'http://x',
-  ])('an exchange %j is none: a class is loaded by its name', async (key) => {
+  ])('unknown exchange %j is rejected', async (key) => {
     await expect(openExchanges().open(key)).rejects.toMatchObject({ code: 'VAL005', field: 'exchange' });
   });
 
-  it('the file of an exchange is in its package', () => {
+  it('file of an exchange is in the ccxt package', () => {
     expect(ccxtFile('okx').pathname).toMatch(/\/node_modules\/ccxt\/js\/src\/okx\.js$/);
   });
 });

@@ -8,8 +8,8 @@ import { expect, it } from 'vitest';
 import { REFERENCE } from '#domain/registry/container-image.ts';
 
 /**
- * Regular expressions in time linear to their input: every one of the sources is looked at by a static analysis of
- * backtracking. Those that are not linear stand here with the reason why that cannot be used.
+ * Regular expressions take time linear in their input: a static analysis of backtracking checks each one of the sources.
+ * The list below has the others, with the reason why they cannot be exploited.
  */
 const BOUNDED: Readonly<Record<string, string>> = {
   'src/adapters/probes.ts': 'the address of a service, a setting',
@@ -24,7 +24,7 @@ const FOLDERS = ['src', 'lib', 'lambdas', 'bin', 'strategies'];
 
 interface Found {
   readonly file: string;
-  /** As it is written; undefined for one that is put together while the program runs. */
+  /** Pattern literal; undefined for a pattern built at run time. */
   readonly literal: RegExp | undefined;
 }
 
@@ -52,33 +52,36 @@ const files = FOLDERS.flatMap((folder) =>
 );
 const patterns = files.flatMap(patternsOf);
 
-it('finds them', () => {
+it('finds the regular expressions of the sources', () => {
   expect(patterns.length).toBeGreaterThan(40);
 });
 
-it('none takes more than linear time', () => {
+it('every literal pattern takes linear time or has bounded input', () => {
   const slow = patterns.filter(({ literal }) => literal && isSlow(literal));
   expect(slow.filter(({ file }) => !(file in BOUNDED))).toEqual([]);
   expect(Object.keys(BOUNDED).filter((file) => !slow.some((each) => each.file === file))).toEqual([]);
 });
 
-it('those put together while the program runs are of constants, and linear too', () => {
+it('patterns built at run time use constants and take linear time', () => {
   const put = patterns.filter(({ literal }) => !literal).map(({ file }) => file);
   expect(put.sort()).toEqual(['bin/cli/output.ts', 'src/domain/registry/container-image.ts']);
   expect(isSlow(REFERENCE)).toBe(false);
   expect(isSlow(/(.{1,80})(?:\s+|$)/g)).toBe(false);
 });
 
-it.each([/^(a+)+$/, /^(\w|\d)+!$/, /^(ab|a|b)*c$/, /^a*a*$/, /x+$/])('would find %s', (pattern) => {
-  expect(isSlow(pattern)).toBe(true);
-});
+it.each([/^(a+)+$/, /^(\w|\d)+!$/, /^(ab|a|b)*c$/, /^a*a*$/, /x+$/])(
+  'detects the slow pattern %s',
+  (pattern) => {
+    expect(isSlow(pattern)).toBe(true);
+  },
+);
 
-/** Two ways through the same text, which are tried in all their combinations. */
+/** True for ambiguous patterns, whose backtracking tries all combinations. */
 function isSlow(pattern: RegExp): boolean {
   return analyse(pattern).reports.length > 0 || hasAmbiguousRepeat(pattern);
 }
 
-/** Alternatives of a repeated group that can begin alike: the analysis takes them for one. */
+/** Alternatives of a repeated group with a common prefix, which the analysis merges. */
 function hasAmbiguousRepeat(pattern: RegExp): boolean {
   const { pattern: tree, flags } = new RegExpParser().parseLiteral(String(pattern));
   let ambiguous = false;

@@ -2,7 +2,7 @@ import { afterAll, expect, it } from 'vitest';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { expectRefusal, lambdaHost, serverHost } from './hosts.ts';
 
-/** Requests that two readers could read in two ways: where one request ends, what its method is, who sends it. */
+/** Ambiguous requests: end of a request (request smuggling), method and sender. */
 
 const enforced = { authenticate: withoutIdentityProvider({ enforced: true }) };
 const server = await serverHost();
@@ -23,21 +23,21 @@ it.each([
   ['an encoding that does not exist', `${post}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
   ['a folded header', `${post}Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n`],
   ['a chunk of no length', `${post}Transfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n`],
-  ['lines that end with LF alone', 'GET /api/v1/health HTTP/1.1\nHost: x\nConnection: close\n\n'],
+  ['lines that end with LF only', 'GET /api/v1/health HTTP/1.1\nHost: x\nConnection: close\n\n'],
   ['NUL in the path', `GET /a\0b HTTP/1.1\r\n${host}\r\n`],
   ['NUL in a header', `GET /api/v1/health HTTP/1.1\r\n${host}X: a\0b\r\n\r\n`],
   ['ESC in a header', `GET /api/v1/health HTTP/1.1\r\n${host}X: a\x1bb\r\n\r\n`],
-])('%s: 400', async (_, request) => {
+])('rejects %s with 400', async (_, request) => {
   expectRefusal(await server.raw(request), 400, 'HTTP400');
 });
 
-it('answers requests of one connection in their order, each for itself', async () => {
+it('pipelined requests get their own responses in order', async () => {
   const { text } = await server.raw(`GET /one HTTP/1.1\r\nHost: x\r\n\r\nGET /two HTTP/1.1\r\n${host}\r\n`);
   expect(text.indexOf('/one')).toBeLessThan(text.indexOf('/two'));
   expect(text.match(/HTTP404/g)).toHaveLength(2);
 });
 
-it('an address with a host of its own is read as a path of this one', async () => {
+it('absolute request URL is read as a path of this server', async () => {
   const request = `GET http://169.254.169.254/api/v1/nothing HTTP/1.1\r\n${host}\r\n`;
   expectRefusal(await server.raw(request), 404, 'HTTP404');
 });
@@ -45,7 +45,7 @@ it('an address with a host of its own is read as a path of this one', async () =
 it.each([
   ['on a server', server.call],
   ['behind API Gateway', lambdaHost()],
-])('no header changes the method %s', async (_, call) => {
+])('headers do not change the method %s', async (_, call) => {
   for (const name of ['X-HTTP-Method-Override', 'X-Method-Override', 'X-HTTP-Method']) {
     const reply = await call({
       method: 'POST',
@@ -56,7 +56,7 @@ it.each([
   }
 });
 
-it('two Authorization headers are none that can be verified', async () => {
+it('two Authorization headers are rejected with AUTH002', async () => {
   const authorization = 'Authorization: Bearer a\r\nAuthorization: Bearer b\r\n';
   expectRefusal(
     await guarded.raw(`GET /api/v1/backtests HTTP/1.1\r\n${host}${authorization}\r\n`),
@@ -65,13 +65,13 @@ it('two Authorization headers are none that can be verified', async () => {
   );
 });
 
-it('two correlation ids are replaced by one', async () => {
+it('two correlation IDs are replaced by one', async () => {
   const ids = 'X-Correlation-ID: a\r\nX-Correlation-ID: b\r\n';
   const reply = await server.raw(`GET /api/v1/health HTTP/1.1\r\n${host}${ids}\r\n`);
   expect(reply.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-it('a parameter given twice is refused by its name', async () => {
+it('repeated parameter is rejected with its name', async () => {
   const { status, text } = await server.call({ path: '/api/v1/backtests?limit=1&limit=100' });
   expect([status, JSON.parse(text).detail.field]).toEqual([400, 'limit']);
 });

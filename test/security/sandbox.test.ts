@@ -35,7 +35,7 @@ const TARGETS = {
   ...{ folder, own },
 };
 
-/** What Node prints that runs a file with these arguments before it, and nothing in its environment. */
+/** Output of Node running a file with these arguments and an empty environment. */
 async function run(args: readonly string[], file: string, ...more: string[]): Promise<string> {
   const child: ChildProcess = spawn(process.execPath, ['--no-warnings', ...args, file, ...more], { env: {} });
   const [output, errors] = await Promise.all([text(child.stdout!), text(child.stderr!)]);
@@ -45,13 +45,13 @@ async function run(args: readonly string[], file: string, ...more: string[]): Pr
 const ESCAPES = join(import.meta.dirname, 'fixtures/escapes.ts');
 const granted = (grants: SandboxGrants) => sandboxArguments({ read: [ESCAPES], ...grants });
 
-describe('a sandboxed process', () => {
-  it('has no way out of those that are known', async () => {
+describe('sandboxed process', () => {
+  it('every known escape is blocked', async () => {
     const output = await run(granted({ strategies: folder, write: [own] }), ESCAPES, JSON.stringify(TARGETS));
     expect(JSON.parse(output)).toEqual({ tried: 43, open: [] });
   });
 
-  it('has them open without its arguments', async () => {
+  it('escapes succeed without the sandbox arguments', async () => {
     const only = [
       'read a file',
       'follow a link that it makes',
@@ -64,7 +64,7 @@ describe('a sandboxed process', () => {
     expect(new Set(JSON.parse(output).open)).toEqual(new Set(only));
   });
 
-  it('reads and writes what it is granted, and has no environment but its own', async () => {
+  it('process reads and writes only what it is granted, with its own environment only', async () => {
     const file = join(folder, 'works.ts');
     writeFileSync(
       file,
@@ -81,8 +81,8 @@ describe('a sandboxed process', () => {
   });
 });
 
-describe('code in the folder of strategies', () => {
-  /** What the process prints that imports a strategy file of this text. */
+describe('code in the strategy folder', () => {
+  /** Output of a process that imports a strategy file with this source. */
   async function importing(code: string): Promise<string> {
     const file = join(folder, 'subject.ts');
     writeFileSync(file, code);
@@ -92,7 +92,7 @@ describe('code in the folder of strategies', () => {
     return (await run(sandboxArguments({ strategies: folder, read: [main] }), main)).trim();
   }
 
-  it('imports the engine and its own folder', async () => {
+  it('strategy imports the engine and its own folder', async () => {
     mkdirSync(join(folder, 'shared'), { recursive: true });
     writeFileSync(
       join(folder, 'shared/one.ts'),
@@ -111,15 +111,15 @@ describe('code in the folder of strategies', () => {
       `import '${join(process.cwd(), 'src/adapters/ids.ts')}';`,
       'src/adapters/ids.ts',
     ],
-    ['the engine by a way round', "import '#engine/../adapters/ids.ts';", '#engine/../adapters/ids.ts'],
-    ['a file beside the folder', "import '../main.mjs';", '../main.mjs'],
+    ['the engine by a relative path', "import '#engine/../adapters/ids.ts';", '#engine/../adapters/ids.ts'],
+    ['a file next to the folder', "import '../main.mjs';", '../main.mjs'],
     ['an address', "import 'https://example.org/x.js';", 'https://example.org/x.js'],
     ['code in an address', "import 'data:text/javascript,export default 1';", 'data:text/javascript'],
     ['at run time', "await import('node:' + 'fs');", 'node:fs'],
     ['at run time by eval', `await (0, eval)("import('node:fs')");`, 'node:fs'],
     ['at run time by Function', `await new Function("return import('node:fs')")();`, 'node:fs'],
     ['re-exported', "export * from 'node:fs';", 'node:fs'],
-  ])('does not import %s', async (_, code, named) => {
+  ])('strategy import is rejected: %s', async (_, code, named) => {
     const output = await importing(`${code}\nexport default 'imported';`);
     expect(output).toContain('subject.ts');
     expect(output).toContain(named);
@@ -127,7 +127,7 @@ describe('code in the folder of strategies', () => {
   });
 });
 
-describe('strategy sources without types', () => {
+describe('type-stripped strategy sources', () => {
   const compiled = join(root, 'compiled');
   const kept = strippedSources(compiled);
   const source =
@@ -137,7 +137,7 @@ describe('strategy sources without types', () => {
   const keptFile = () =>
     join(kept, strippedFile(createHash('sha256').update(readFileSync(typed)).digest('hex')));
 
-  /** What a task prints that loads the file: the stack of its error. */
+  /** Output of a task that loads the file: the stack of its error. */
   async function load(): Promise<string> {
     writeFileSync(
       main,
@@ -147,7 +147,7 @@ describe('strategy sources without types', () => {
     return run(sandboxArguments({ strategies: folder, read: [main] }, compiled), main);
   }
 
-  /** Replaces the code of the kept form. */
+  /** Replaces the code of the stored stripped source. */
   const forge = (code: string) => {
     const end = readFileSync(keptFile(), 'utf8').split('\n').slice(-2).join('\n');
     writeFileSync(keptFile(), `${code}\n${end}`);
@@ -159,7 +159,7 @@ describe('strategy sources without types', () => {
     await stripStrategies(folder, kept);
   });
 
-  it('are what a task loads, with the lines and columns of the source', async () => {
+  it('task loads the stripped source with the lines and columns of the original', async () => {
     const without = await load();
     expect(without).toContain('typed.ts?run=1:2:46');
     expect(await run(sandboxArguments({ strategies: folder, read: [main] }), main)).toBe(without);
@@ -167,7 +167,7 @@ describe('strategy sources without types', () => {
     expect(await load()).toBe('kept\n');
   });
 
-  it('are not loaded when the source has changed or their file is not whole', async () => {
+  it('stripped source is ignored when the original changed or the file is truncated', async () => {
     forge("export default () => 'kept';");
     writeFileSync(typed, `${source} `);
     expect(await load()).toContain('Error: here');
@@ -176,14 +176,14 @@ describe('strategy sources without types', () => {
     expect(await load()).toContain('Error: here');
   });
 
-  it('leave a source with a syntax error to the task, which reports it', async () => {
+  it('source with a syntax error is loaded and reported by the task', async () => {
     writeFileSync(typed, 'export default (: number) => 1;');
     await stripStrategies(folder, kept);
     expect(existsSync(keptFile())).toBe(false);
     expect(await load()).toContain('typed.ts');
   });
 
-  it('cannot be written by a task', async () => {
+  it('task cannot write stripped sources', async () => {
     writeFileSync(
       typed,
       `const fs: any = process.getBuiltinModule('node:fs');

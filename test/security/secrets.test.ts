@@ -21,7 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), 'touchstone-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => vi.unstubAllEnvs());
 
-describe('the token of the services', () => {
+describe('service token', () => {
   const TOKEN = 'a-token-of-24-characters';
   const authenticate = withServiceToken(TOKEN, withoutIdentityProvider({ enforced: true }));
 
@@ -36,21 +36,21 @@ describe('the token of the services', () => {
     `bearer ${TOKEN}`,
     TOKEN,
     'Bearer undefined',
-  ])('%j is not it, whatever its length, and is compared in the time that it takes anyway', async (sent) => {
+  ])('%j is rejected by a comparison in constant time', async (sent) => {
     timingSafeEqual.mockClear();
     await expect(authenticate(sent)).rejects.toMatchObject({ code: 'AUTH002' });
     const [[one, other]] = timingSafeEqual.mock.calls as [[Buffer, Buffer]];
     expect([one.length, other.length]).toEqual([32, 32]);
   });
 
-  it('is accepted, and nothing is where there is none', async () => {
+  it('valid token is accepted; without a configured token every token is rejected', async () => {
     expect((await authenticate(`Bearer ${TOKEN}`)).id).toBe('service');
     const none = withServiceToken(undefined, withoutIdentityProvider({ enforced: true }));
     await expect(none('Bearer undefined')).rejects.toMatchObject({ code: 'AUTH002' });
   });
 });
 
-it('the key of the local issuer and its folder are for their owner alone', () => {
+it('issuer key and its folder are readable only by their owner', () => {
   const home = join(folder, 'home');
   openIssuerKey(home);
   const file = join(home, 'issuer-key.pem');
@@ -62,7 +62,7 @@ it('the key of the local issuer and its folder are for their owner alone', () =>
   data.release();
 });
 
-it('a task, and with it a strategy, is given its own environment and none of the platform', async () => {
+it('task gets its own environment without variables of the platform', async () => {
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret-of-the-platform');
   vi.stubEnv('TOUCHSTONE_TOKEN', 'secret-of-the-person');
   const entry = join(folder, 'print.mjs');
@@ -86,7 +86,7 @@ it('a task, and with it a strategy, is given its own environment and none of the
   expect(Object.keys(others).filter((name) => !['OLDPWD', 'SHLVL', '_'].includes(name))).toEqual([]);
 });
 
-it('a malformed environment is told by its names', () => {
+it('error for a malformed environment contains names without values', () => {
   const source = { BACKEND_PORT: 'secret', DYNAMODB_ENDPOINT: 'secret' };
   expect(() => readEnv(LocalEnv, source)).toThrow(
     /BACKEND_PORT is malformed.*|DYNAMODB_ENDPOINT is malformed/,

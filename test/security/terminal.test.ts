@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ApiClient } from '../../bin/cli/client.ts';
 import { escapeControlChars } from '../../bin/cli/output.ts';
 
-/** Names, comments and errors of other people are shown by the commands: none may steer the terminal of who reads them. */
+/** Names, comments and errors of other users must not control the terminal that prints them. */
 
 const EVIL = '\x1b]0;title\x07\x1b[2J\u009b31m\r\nVersion 7 was promoted\u202e';
 const seen: string[] = [];
@@ -28,7 +28,7 @@ afterAll(() => server.close());
 
 const CONTROL = /[\p{Cc}\p{Cf}]/u;
 
-it('what is received can be printed', async () => {
+it('client escapes control characters in responses', async () => {
   status = 200;
   const { items } = await client.get<{ items: { name: string; nested: string[] }[] }>('/');
   expect(items[0]!.name).toBe(escapeControlChars(EVIL));
@@ -36,7 +36,7 @@ it('what is received can be printed', async () => {
   expect(items[0]!.name).toContain('Version 7 was promoted');
 });
 
-it.each([400, 409])('so can a refusal %i', async (refused) => {
+it.each([400, 409])('client escapes control characters in errors with status %i', async (refused) => {
   status = refused;
   const error = await client.get('/').catch((thrown: unknown) => thrown as Error);
   expect(error).toBeInstanceOf(Error);
@@ -44,14 +44,14 @@ it.each([400, 409])('so can a refusal %i', async (refused) => {
   expect((error as Error).message).not.toMatch(CONTROL);
 });
 
-it('a redirect is not followed with the token', async () => {
+it('client does not follow a redirect with the token', async () => {
   status = 302;
   seen.length = 0;
   await expect(client.get('/first')).rejects.toThrow();
   expect(seen).toEqual(['/first Bearer my-token']);
 });
 
-it('ordinary text of any language is shown as it is', () => {
+it('text of any language without control characters is unchanged', () => {
   for (const text of ['BTC/USDT:USDT', 'Größe 10 €', '戦略', '😀'])
     expect(escapeControlChars(text)).toBe(text);
 });
