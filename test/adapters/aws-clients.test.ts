@@ -30,7 +30,7 @@ process.env.AWS_REGION ??= 'us-east-1';
 
 const meta = { $metadata: {}, message: 'x' };
 
-describe('Step Functions', () => {
+describe('SfnExecutions', () => {
   const sfn = mockClient(SFNClient);
   const machine = 'arn:aws:states:eu-west-1:123456789012:stateMachine:touchstone-backtest';
   const execution = 'arn:aws:states:eu-west-1:123456789012:execution:touchstone-backtest:bt-1';
@@ -38,7 +38,7 @@ describe('Step Functions', () => {
   const input = pendingJob('bt-1').execution_input;
   afterEach(() => sfn.reset());
 
-  test('an execution is named after its job and given the stored input', async () => {
+  test('start names the execution after its job and passes the stored input', async () => {
     sfn.on(StartExecutionCommand).resolves({});
     await executions.start(input);
     expect(sfn.commandCalls(StartExecutionCommand)[0]!.args[0].input).toEqual({
@@ -48,7 +48,7 @@ describe('Step Functions', () => {
     });
   });
 
-  test('restarting an ended execution succeeds', async () => {
+  test('start succeeds when the execution already exists', async () => {
     sfn.on(StartExecutionCommand).rejects(new ExecutionAlreadyExists(meta));
     await executions.start(input);
     sfn.on(StartExecutionCommand).rejects(new Error('AccessDenied'));
@@ -62,19 +62,19 @@ describe('Step Functions', () => {
     ['FAILED', 'failed'],
     ['ABORTED', 'aborted'],
     ['TIMED_OUT', 'timed_out'],
-  ] as const)('%s is %s', async (status, expected) => {
+  ] as const)('execution state %s maps to %s', async (status, expected) => {
     sfn.on(DescribeExecutionCommand, { executionArn: execution }).resolves({ status });
     expect(await executions.state('bt-1')).toEqual({ status: expected });
   });
 
-  test('an execution that is not known has no state and is stopped already', async () => {
+  test('unknown execution has no state, and stopping it succeeds', async () => {
     sfn.on(DescribeExecutionCommand).rejects(new ExecutionDoesNotExist(meta));
     sfn.on(StopExecutionCommand).rejects(new ExecutionDoesNotExist(meta));
     expect(await executions.state('bt-1')).toBeUndefined();
     await executions.stop('bt-1', 'why');
   });
 
-  test('stopping names the execution and the cause', async () => {
+  test('stop sends the execution ARN and the cause', async () => {
     sfn.on(StopExecutionCommand).resolves({});
     await executions.stop('bt-1', 'Cancelled by the user');
     expect(sfn.commandCalls(StopExecutionCommand)[0]!.args[0].input).toEqual({
@@ -84,13 +84,13 @@ describe('Step Functions', () => {
   });
 });
 
-describe('ECS', () => {
+describe('EcsTaskControl', () => {
   const ecs = mockClient(ECSClient);
   const control = new EcsTaskControl(createEcsClient());
   const task = 'arn:aws:ecs:eu-west-1:123456789012:task/touchstone/0a1b2c';
   afterEach(() => ecs.reset());
 
-  test('a task is stopped in its cluster', async () => {
+  test("stop sends the task's cluster and truncates the reason to 255 characters", async () => {
     ecs.on(StopTaskCommand).resolves({});
     await control.stop(task, 'r'.repeat(300));
     expect(ecs.commandCalls(StopTaskCommand)[0]!.args[0].input).toEqual({
@@ -100,7 +100,7 @@ describe('ECS', () => {
     });
   });
 
-  test('stopping an unknown task succeeds; other errors are thrown', async () => {
+  test('stop succeeds for an unknown task and throws other errors', async () => {
     ecs
       .on(StopTaskCommand)
       .rejects(new InvalidParameterException({ ...meta, message: 'The referenced task was not found.' }));
@@ -110,7 +110,7 @@ describe('ECS', () => {
   });
 });
 
-describe('the data proxy', () => {
+describe('DataProxyClient', () => {
   const lambda = mockClient(LambdaClient);
   const proxy = new DataProxyClient(lambdaDataProxy(createLambdaClient(), 'touchstone-data-proxy:live'));
   const answer = (payload: unknown, FunctionError?: string) =>
@@ -127,7 +127,7 @@ describe('the data proxy', () => {
   const data = { operation: 'check-freshness', result: { all_fresh: true, stale_symbols: [] } };
   afterEach(() => lambda.reset());
 
-  test('is asked for errors, within the time of a request, and its result is returned', async () => {
+  test('data proxy call sends a deadline of 25 s and returns the result', async () => {
     answer({ statusCode: 200, body: { success: true, data } });
     expect(await call()).toEqual(data.result);
     expect(sent()).toEqual({
@@ -142,7 +142,7 @@ describe('the data proxy', () => {
     });
   });
 
-  test('is probed within the time of a health check', async () => {
+  test('data proxy probe sends a deadline of 1.5 s and rejects when the proxy is down', async () => {
     answer({ statusCode: 200, body: { success: true, data: { operation: 'health', result: {} } } });
     await proxy.probe();
     expect(sent().event).toEqual({ operation: 'health', deadline_ms: 1_500, safe: false });
@@ -159,40 +159,43 @@ describe('the data proxy', () => {
     ['VAL005', { code: 'VAL005', message: 'limit', field: 'limit' }],
     ['SVC002', { code: 'NEW999', message: 'unheard of', field: '' }],
     ['SVC002', { code: 'toString', message: 'not a code', field: '' }],
-  ])('a rejection is thrown as %s', async (code, error) => {
+  ])('data proxy rejection is thrown as %s', async (code, error) => {
     answer({ statusCode: 400, body: { success: false, data: { ...data, result: null }, error } });
     await expect(call()).rejects.toMatchObject({ code, message: error.message, field: error.field });
   });
 
   test.each([
     ['a function error', '{"errorMessage":"boom"}', 'Unhandled'],
-    ['something that is not JSON', 'not json', undefined],
+    ['invalid JSON', 'not json', undefined],
     ['another shape', '{"statusCode":"200"}', undefined],
     ['a failure without an error', { statusCode: 200, body: { success: false, data } }, undefined],
-    ['nothing', '', undefined],
-  ])('%s is SVC002 without the original message', async (_, payload, functionError) => {
-    answer(payload, functionError);
-    await expect(call()).rejects.toMatchObject({
-      code: 'SVC002',
-      message: 'Bad gateway: upstream returned an invalid response',
-    });
-  });
+    ['an empty payload', '', undefined],
+  ])(
+    'data proxy response with %s is SVC002 without the original message',
+    async (_, payload, functionError) => {
+      answer(payload, functionError);
+      await expect(call()).rejects.toMatchObject({
+        code: 'SVC002',
+        message: 'Bad gateway: upstream returned an invalid response',
+      });
+    },
+  );
 });
 
-describe('an unavailable service', () => {
+describe('isUnavailable', () => {
   const keys = { region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } };
 
   test.each([
     ['throttling', Object.assign(new Error('x'), { name: 'ThrottlingException' }), true],
-    ['a refused connection', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), true],
+    ['a rejected connection', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), true],
     ['a time-out', Object.assign(new Error('x'), { name: 'TimeoutError' }), true],
     ['a 500', Object.assign(new Error('x'), { $metadata: { httpStatusCode: 503 } }), true],
     ['a 400', Object.assign(new Error('x'), { $metadata: { httpStatusCode: 400 } }), false],
     ['a bug', new TypeError('x'), false],
-    ['no error', 'x', false],
-  ])('%s', (_, error, expected) => expect(isUnavailable(error)).toBe(expected));
+    ['a string', 'x', false],
+  ])('isUnavailable classifies %s', (_, error, expected) => expect(isUnavailable(error)).toBe(expected));
 
-  test('is reported under the client’s code with its cause, and everything else passes', async () => {
+  test("unavailable service is reported with the client's code and cause", async () => {
     const client = new DynamoDBClient({ endpoint: 'http://127.0.0.1:1', maxAttempts: 1, ...keys });
     reportUnavailable(client, 'SVC005');
     const error = await client.send(new ListTablesCommand({})).catch((caught: unknown) => caught);
@@ -200,7 +203,7 @@ describe('an unavailable service', () => {
   });
 });
 
-describe('a busy database', () => {
+describe('busy DynamoDB', () => {
   const dynamo = mockClient(DynamoDBDocumentClient);
   afterEach(() => dynamo.reset());
   const store = new DynamoSeriesStore(createDocumentClient({ endpoint: 'http://127.0.0.1:1' }), 'series');
@@ -216,7 +219,7 @@ describe('a busy database', () => {
   };
   const item = (series: string) => ({ series, '1h': JSON.stringify(summary) });
 
-  test('is asked again for what it left out', async () => {
+  test('getMany retries unprocessed keys', async () => {
     const left = { Keys: [{ exchange: 'sim', series: 'B' }] };
     dynamo
       .on(BatchGetCommand)
@@ -244,7 +247,7 @@ describe('a busy database', () => {
       CancellationReasons: [{ Code: 'None' }, { Code }],
     });
 
-  test('write of another timeframe of the symbol is retried', async () => {
+  test('series write retries after a transaction conflict', async () => {
     dynamo.on(GetCommand).resolves({});
     dynamo.on(TransactWriteCommand).rejectsOnce(cancelled('TransactionConflict')).resolvesOnce({});
     const { schema_version: _, ...info } = summary;
@@ -252,7 +255,7 @@ describe('a busy database', () => {
     expect(dynamo.commandCalls(TransactWriteCommand)).toHaveLength(2);
   });
 
-  test('transaction rejected for another reason is not retried', async () => {
+  test('series write does not retry other transaction errors', async () => {
     dynamo.on(GetCommand).resolves({});
     dynamo.on(TransactWriteCommand).rejects(cancelled('ValidationError'));
     await expect(store.record(key, [month], summary.updated_at)).rejects.toThrow('cancelled');

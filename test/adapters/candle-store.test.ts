@@ -43,7 +43,7 @@ beforeEach(async () => {
   store = new ParquetCandleStore({ objects, series, clock });
 });
 
-/** Candles at the given rows of the hourly grid from T0; `level` tells writes apart. */
+/** Candles at the given rows of the hourly grid from T0; `level` distinguishes writes. */
 function candlesAt(rows: readonly number[], level = 100): Candles {
   const candles = createCandles(rows.length);
   rows.forEach((row, i) => {
@@ -67,8 +67,8 @@ async function keys(): Promise<string[]> {
   return found;
 }
 
-describe('candles', () => {
-  test('read returns what was written for any range across months', async () => {
+describe('ParquetCandleStore candles', () => {
+  test('read returns the written candles for any range across months', async () => {
     const written = candlesAt(range(0, 24 * 70));
     const info = await store.write(HOUR, written);
     expect(await keys()).toEqual(
@@ -105,7 +105,7 @@ describe('candles', () => {
     expect((await store.read({ ...HOUR, timeframe: '4h' }, 0, T0 * 2)).timestamp).toHaveLength(0);
   });
 
-  test('a later write wins, and fills and extends what was there', async () => {
+  test('later write replaces, fills and extends stored candles', async () => {
     await store.write(HOUR, candlesAt(range(40, 60)));
     await store.write(HOUR, candlesAt([30, 31, 45, 70, 71], 500));
     const read = await store.read(HOUR, 0, T0 * 2);
@@ -125,7 +125,7 @@ describe('candles', () => {
     expect((await series.list('sim'))[0]).toMatchObject({ count: 42, gap_count: 0, gaps: [] });
   });
 
-  test('writing the same again changes no file', async () => {
+  test('write of stored candles changes no file', async () => {
     await store.write(HOUR, candlesAt(range(0, 100)));
     const etags = async () => Promise.all((await keys()).map(async (key) => (await objects.get(key))?.etag));
     const before = await etags();
@@ -134,7 +134,7 @@ describe('candles', () => {
     expect(info.count).toBe(100);
   });
 
-  test('a whole missing month is one gap', async () => {
+  test('missing month counts as one gap', async () => {
     await store.write(HOUR, candlesAt([0, 1]));
     const info = await store.write(HOUR, candlesAt([24 * 40]));
     expect(info).toMatchObject({
@@ -143,7 +143,7 @@ describe('candles', () => {
     });
   });
 
-  test('gap count covers all gaps; the list holds the longest by time', async () => {
+  test('gap count covers all gaps; the list holds the 40 longest by time', async () => {
     // Every third row is missing, and every 200 rows one or two more: longer gaps of 2 and 3 rows.
     const long = new Set(range(1, 24).flatMap((i) => (i % 2 ? [200 * i] : [200 * i, 200 * i + 1])));
     const rows = range(0, 24 * 200).filter((row) => row % 3 !== 1 && !long.has(row));
@@ -166,19 +166,19 @@ describe('candles', () => {
     ['a time off the grid', { ...candlesAt([0]), timestamp: Float64Array.of(T0 + 1) }],
     ['NaN', { ...candlesAt([0]), close: Float64Array.of(Number.NaN) }],
     ['columns of different length', { ...candlesAt([0, 1]), volume: Float64Array.of(1) }],
-  ])('%s is rejected and nothing is written', async (_, candles) => {
+  ])('write rejects %s and stores nothing', async (_, candles) => {
     await expect(store.write(HOUR, candles)).rejects.toThrow(RangeError);
     expect(await keys()).toEqual([]);
   });
 
-  test('concurrent writers of one series in one process lose nothing', async () => {
+  test('concurrent writers in one process keep every candle of a series', async () => {
     await Promise.all(range(0, 20).map((i) => store.write(HOUR, candlesAt(range(i * 5, i * 5 + 5)))));
     const read = await store.read(HOUR, 0, T0 * 2);
     expect([...read.volume]).toEqual(range(0, 100));
     expect((await series.list('sim'))[0]).toMatchObject({ count: 100, gap_count: 0 });
   });
 
-  test('concurrent writers of one month in several processes lose nothing', async () => {
+  test('concurrent writers in several processes keep every candle of a month', async () => {
     const script = join(import.meta.dirname, 'fixtures', 'write-candles.ts');
     const exits = await Promise.all(
       range(0, 3).map(async (part) => {
@@ -195,7 +195,7 @@ describe('candles', () => {
     expect(info).toMatchObject({ count: 60, gap_count: 0 });
   });
 
-  test('a file that is gone is DATA005 where its candles are wanted', async () => {
+  test('read rejects with DATA005 only when its range needs a missing file', async () => {
     await store.write(HOUR, candlesAt([0, 24 * 20, 24 * 50]));
     const [, february] = await keys();
     await objects.delete(february!);
@@ -212,7 +212,7 @@ describe('candles', () => {
     expect(missing).toEqual([february]);
   });
 
-  test('a broken file is DATA005 and names its place', async () => {
+  test("read rejects a corrupt file with DATA005 and the file's path", async () => {
     await store.write(HOUR, candlesAt([0]));
     const [key] = await keys();
     writeFileSync(join(root, key!), 'PAR1 broken');
@@ -223,14 +223,14 @@ describe('candles', () => {
   });
 });
 
-describe('funding', () => {
+describe('ParquetCandleStore funding', () => {
   const events = (rows: readonly number[], rate = 0.0001) => ({
     timestamp: Float64Array.from(rows, (row) => T0 + row * 8 * HOUR_MS),
     rate: Float64Array.from(rows, (row) => rate * row),
     markPrice: Float64Array.from(rows, (row) => 1000 + row),
   });
 
-  test('read returns what was written, both ends included', async () => {
+  test('readFunding returns the written events with both ends included', async () => {
     await store.writeFunding('sim', 'BTC/USDT:USDT', events(range(0, 10)));
     await store.writeFunding('sim', 'BTC/USDT:USDT', events([9, 10], 0.0002));
     const end = T0 + 9 * 8 * HOUR_MS;
@@ -242,7 +242,7 @@ describe('funding', () => {
   });
 });
 
-describe('series', () => {
+describe('DynamoSeriesStore', () => {
   /** January from T0 on, without gaps. */
   const monthOf = (count: number) => ({
     month: '2025-01',
@@ -254,7 +254,7 @@ describe('series', () => {
     longest_omitted_gap: 0,
   });
 
-  test('many series are read in batches, repeated and unknown ones too', async () => {
+  test('getMany returns 130 series once each and skips unknown ones', async () => {
     const symbols = range(0, 130).map((i) => `A${i}/USDT:USDT`);
     const month = monthOf(2);
     await Promise.all(
@@ -272,7 +272,7 @@ describe('series', () => {
     expect(await series.list('other')).toEqual([]);
   });
 
-  test('series of five years of minutes with 50,000 gaps is two small items', async () => {
+  test('series of five years of minutes with 50,000 gaps fits in two small items', async () => {
     const minute: SeriesKey = { ...HOUR, timeframe: '1m' };
     for (let at = Date.UTC(2020, 0); at < Date.UTC(2025, 0); ) {
       const next = new Date(at).setUTCMonth(new Date(at).getUTCMonth() + 1);
@@ -296,7 +296,7 @@ describe('series', () => {
     expect(await size('sim#months', `${minute.symbol}#1m`)).toBeLessThan(40_000);
   });
 
-  test('writers of several timeframes of one symbol lose nothing', async () => {
+  test('concurrent writers keep every timeframe of a symbol', async () => {
     const at = '2025-02-01T00:00:00Z';
     await Promise.all(
       TIMEFRAMES.flatMap((timeframe) =>
@@ -309,7 +309,7 @@ describe('series', () => {
     );
   });
 
-  test('an older report does not undo a newer one', async () => {
+  test('series record ignores an older month summary', async () => {
     const at = '2025-02-01T00:00:00Z';
     await series.record(HOUR, [monthOf(10)], at);
     expect((await series.record(HOUR, [monthOf(7)], at)).count).toBe(10);
@@ -319,7 +319,7 @@ describe('series', () => {
     await expect(series.record({ ...HOUR, symbol: 'X/Y:Z' }, [], at)).rejects.toThrow('X/Y:Z#1h');
   });
 
-  test('a broken item is an error that names the series and the field', async () => {
+  test('series store rejects an invalid item with the series and the field', async () => {
     const item = { exchange: 'sim', series: 'X', '1h': '{"schema_version":3}' };
     await engine.client.send(new PutCommand({ TableName: table, Item: item }));
     await expect(series.list('sim')).rejects.toMatchObject({

@@ -12,7 +12,7 @@ import { type ExchangeServer, type Fault, startExchangeServer } from '../support
 const MINUTE = 60_000;
 const NOW = at('2024-06-01T12:00:30');
 
-/** ccxt's own client against a server that speaks Binance's format. Pauses pass at once, on a clock of the test. */
+/** ccxt's client against a server with Binance's format. Pauses advance the test's clock immediately. */
 let server: ExchangeServer;
 let now: number;
 let pauses: number[];
@@ -56,8 +56,8 @@ const asked = (endpoint = 'klines') =>
       return `${symbol} ${interval} ${from} ${to} ${limit}`;
     });
 
-describe('candles', () => {
-  it('come page by page, number for number, and only as many pages as are needed', async () => {
+describe('CcxtExchange candles', () => {
+  it("fetchCandles returns the server's exact numbers in the fewest pages", async () => {
     const exchange = await open();
     const [start, end] = [at('2024-03-01T00:00'), at('2024-03-02T00:00')];
     expect(await exchange.fetchCandles(BTC, '1m', start, end)).toEqual(await expected('1m', start, end));
@@ -70,9 +70,9 @@ describe('candles', () => {
     expect(hours).toEqual(await expected('1h', start + HOUR, end + HOUR, ETH));
   });
 
-  it('the one that is forming is left out, by the exchange’s clock and not by ours', async () => {
+  it("fetchCandles omits the open candle by the exchange's clock", async () => {
     const exchange = await open();
-    // Ours is a minute ahead: the candle of 12:00 has not closed.
+    // The local clock is one minute ahead: the candle of 12:00 has not closed.
     server.now = () => now - MINUTE;
     const { timestamp } = await exchange.fetchCandles(BTC, '1m', at('2024-06-01T11:50'), now + DAY);
     expect([...timestamp]).toEqual(grid(at('2024-06-01T11:50'), at('2024-06-01T11:59'), MINUTE));
@@ -81,14 +81,14 @@ describe('candles', () => {
     );
   });
 
-  it('clock request is repeated when the response lacks the time', async () => {
+  it('fetchCandles retries the clock request when the response lacks the time', async () => {
     const exchange = await open();
     server.fail('time', { kind: 'rows', change: () => ({}) }, { kind: 'status', status: 502 });
     expect((await exchange.fetchCandles(BTC, '1h', now - DAY, now)).timestamp).toHaveLength(23);
     expect(repeats).toHaveLength(2);
   });
 
-  it('before a listing cost one page of days', async () => {
+  it('range before the listing costs one extra page of daily candles', async () => {
     server.listed.set(ETH, at('2024-02-10T06:30'));
     const exchange = await open();
     const end = at('2024-02-10T12:00');
@@ -100,7 +100,7 @@ describe('candles', () => {
     expect(asked()).toHaveLength(2);
   });
 
-  it('fetch continues after a gap wider than a page', async () => {
+  it('fetchCandles continues after a gap wider than a page', async () => {
     const exchange = await open();
     const [start, end] = [at('2024-03-01T00:00'), at('2024-03-03T00:00')];
     const gap = grid(start + 30 * MINUTE, start + DAY, MINUTE);
@@ -109,14 +109,14 @@ describe('candles', () => {
     expect([...timestamp]).toEqual(grid(start, end, MINUTE).filter((time) => !server.lacking.has(time)));
   });
 
-  it('repeated, unordered or missing rows of a page change only these rows', async () => {
+  it('fetchCandles handles repeated, unordered and missing rows within a page', async () => {
     const exchange = await open();
     const [start, end] = [at('2024-03-01T00:00'), at('2024-03-02T00:00')];
     server.fail(
       'klines',
       { kind: 'rows', change: (rows) => [...rows.slice(0, 50), ...rows.slice(40)] },
       { kind: 'rows', change: (rows) => [...rows].reverse() },
-      // Less than was asked for: the rest comes with another page.
+      // Shorter than requested: the rest comes with another page.
       { kind: 'rows', change: (rows) => rows.slice(0, 7) },
     );
     const raw = await exchange.fetchCandles(BTC, '1m', start, end);
@@ -129,14 +129,14 @@ describe('candles', () => {
   });
 });
 
-describe('symbols', () => {
-  it('are the perpetuals, in the house’s format', async () => {
+describe('CcxtExchange symbols', () => {
+  it("symbols returns the perpetuals in Touchstone's format", async () => {
     const symbols = await (await open()).symbols();
     expect(symbols).toContain(BTC);
     expect(symbols.every((symbol) => /^[A-Z0-9]+\/USDT:USDT$/.test(symbol))).toBe(true);
   });
 
-  it('one that is not listed is DATA003 and costs no request; it is looked for again after ten minutes', async () => {
+  it('unlisted symbol is DATA003 without a request; markets reload after 10 minutes', async () => {
     const exchange = await open();
     const fetch = () => exchange.fetchCandles('NEW/USDT:USDT', '1h', at('2024-05-01'), at('2024-05-02'));
     const unknown = { code: 'DATA003', message: 'NEW/USDT:USDT is not listed on binanceusdm' };
@@ -162,7 +162,7 @@ describe('symbols', () => {
   });
 });
 
-describe('failures that pass', () => {
+describe('transient failures', () => {
   const day = async (exchange: CcxtExchange) =>
     exchange.fetchCandles(BTC, '1m', at('2024-03-01'), at('2024-03-02'));
   const whole = () => expected('1m', at('2024-03-01'), at('2024-03-02'));
@@ -175,12 +175,12 @@ describe('failures that pass', () => {
 
   it.each<[string, Fault]>([
     ['429', refusal()],
-    ['503 with a page for people', { kind: 'status', status: 503 }],
+    ['503 with an HTML page', { kind: 'status', status: 503 }],
     ['500 with an empty body', { kind: 'status', status: 500, body: '' }],
     ['truncated JSON', { kind: 'truncated' }],
-    ['200 with a page for people', { kind: 'html' }],
-    ['a connection that breaks', { kind: 'cut' }],
-  ])('%s: the page is asked for again', async (_, fault) => {
+    ['200 with an HTML page', { kind: 'html' }],
+    ['a broken connection', { kind: 'cut' }],
+  ])('fetchCandles requests the page again after %s', async (_, fault) => {
     const exchange = await open();
     await exchange.symbols();
     server.fail('klines', fault);
@@ -191,7 +191,7 @@ describe('failures that pass', () => {
   });
 
   it.each<Fault>([{ kind: 'silent' }, { kind: 'stalled' }])(
-    '%j: the page is asked for again',
+    'fetchCandles requests the page again after %j',
     async (fault) => {
       const exchange = await open({ timeoutMs: 100 });
       await exchange.symbols();
@@ -205,13 +205,13 @@ describe('failures that pass', () => {
     ['truncated', { kind: 'truncated' }],
     ['empty', { kind: 'rows', change: () => ({ symbols: [] }) }],
     ['unavailable', { kind: 'status', status: 502 }],
-  ])('a list of markets that is %s is loaded again', async (_, fault) => {
+  ])('symbols reloads the market list when it is %s', async (_, fault) => {
     server.fail('exchangeInfo', fault, fault);
     expect(await (await open()).symbols()).toContain(BTC);
     expect(repeats).toHaveLength(2);
   });
 
-  it('pauses double and are spread by half', async () => {
+  it('retry pauses double with up to 50 % jitter', async () => {
     const exchange = await open({ random: () => 0.5 });
     await exchange.symbols();
     server.fail('klines', ...Array(4).fill({ kind: 'status', status: 503 }));
@@ -219,7 +219,7 @@ describe('failures that pass', () => {
     expect(pauses).toEqual([750, 1500, 3000, 6000]);
   });
 
-  it('Retry-After is kept, in seconds and as a date, and by every other call too', async () => {
+  it('Retry-After in seconds or as a date sets the pause unless the backoff is longer', async () => {
     const exchange = await open();
     await exchange.symbols();
     server.fail('klines', refusal('7'));
@@ -229,7 +229,7 @@ describe('failures that pass', () => {
     await day(exchange);
     expect(pauses[1]).toBeGreaterThan(18_000);
     expect(pauses[1]).toBeLessThanOrEqual(20_000);
-    // A pause shorter than the usual one does not shorten it.
+    // A Retry-After below the backoff does not shorten it.
     server.fail('klines', refusal('0'));
     await day(exchange);
     expect(pauses[2]).toBe(1000);
@@ -257,7 +257,7 @@ describe('failures that pass', () => {
     [{ kind: 'status', status: 429 }, 'refuses more requests'],
     [{ kind: 'truncated' }, 'answered with something unreadable'],
     [{ kind: 'cut' }, 'broke off its answer'],
-  ])('%j six times in a row is DATA004 in our own words', async (fault, words) => {
+  ])('6 consecutive failures %j are DATA004 with our own message', async (fault, words) => {
     const exchange = await open();
     await exchange.symbols();
     server.requests.length = 0;
@@ -268,12 +268,12 @@ describe('failures that pass', () => {
     expect(asked()).toHaveLength(6);
   });
 
-  it('an exchange that nothing listens for costs at most 5 s, and nothing in the next 30 s', async () => {
+  it('unreachable exchange costs at most 5 s and no request in the next 30 s', async () => {
     const exchange = await open({ url: 'http://127.0.0.1:9' });
     const failure = { code: 'DATA004', message: 'binanceusdm could not be reached, 3 times in a row' };
     await expect(exchange.symbols()).rejects.toMatchObject(failure);
     expect(pauses).toEqual([1000, 2000]);
-    // No symbol after the first costs anything.
+    // The next symbol needs no request.
     await expect(exchange.fetchCandles(BTC, '1m', NOW - DAY, NOW)).rejects.toMatchObject(failure);
     expect(pauses).toHaveLength(2);
     now += 30_000;
@@ -287,18 +287,18 @@ describe('failures that pass', () => {
     };
     const exchange = await open({ sleep, random: () => 0, timeoutMs: 600_000 });
     server.fail('exchangeInfo', { kind: 'cut' }, { kind: 'cut' }, { kind: 'silent' });
-    // By then 40 ms are left, not the ten minutes that a request of this test may take.
+    // The third attempt has 40 ms left, less than the request timeout of ten minutes.
     await expect(exchange.symbols()).rejects.toMatchObject({
       message: 'binanceusdm did not answer in time, 3 times in a row',
     });
   });
 
-  it('broken connection is retried when the exchange responded before', async () => {
+  it('broken connection is retried up to 6 times when the exchange responded before', async () => {
     const exchange = await open();
     await exchange.symbols();
     server.failing = () => ({ kind: 'cut' });
     await expect(day(exchange)).rejects.toMatchObject({ context: { attempts: 6 } });
-    // A minute later it is one that cannot be reached.
+    // One minute later it counts as unreachable.
     now += 60_000;
     pauses = [];
     await expect(day(exchange)).rejects.toMatchObject({ context: { attempts: 3 } });
@@ -307,7 +307,7 @@ describe('failures that pass', () => {
     expect(await day(exchange)).toEqual(await whole());
   });
 
-  it('a request that the exchange rejects is not repeated', async () => {
+  it('request rejected by the exchange is not retried', async () => {
     const exchange = await open();
     await exchange.symbols();
     server.failing = () => ({
@@ -322,7 +322,7 @@ describe('failures that pass', () => {
     expect(pauses).toEqual([]);
   });
 
-  it('an aborted signal ends the pages and the pauses with its reason', async () => {
+  it('aborted signal ends fetchCandles with its reason', async () => {
     const exchange = await open();
     await exchange.symbols();
     const stop = new AbortController();
@@ -350,10 +350,10 @@ it('aborted pause ends immediately with the reason', async () => {
   await expect(fetched).rejects.toThrow('stopped');
 });
 
-describe('funding', () => {
+describe('CcxtExchange funding', () => {
   const sim = (start: number, end: number) => new SimExchange().fetchFunding(BTC, start, end);
 
-  it('funding is fetched page by page, on the minute, with reported prices', async () => {
+  it('fetchFunding returns events page by page, on the minute, with reported mark prices', async () => {
     const exchange = await open();
     const [start, end] = [at('2024-01-01'), at('2024-02-01')];
     expect(await exchange.fetchFunding(BTC, start, end)).toEqual(await sim(start, end));
@@ -362,7 +362,7 @@ describe('funding', () => {
     expect(server.requests.some((request) => request.endpoint === 'markPriceKlines')).toBe(false);
   });
 
-  it('funding without a price uses the open of the mark-price candle', async () => {
+  it('fetchFunding uses the open of the mark-price candle when the event lacks a price', async () => {
     server.tellsMarkPrice = false;
     const exchange = await open();
     const [start, end] = [at('2023-01-01'), at('2023-01-11')];
@@ -376,10 +376,10 @@ describe('funding', () => {
   });
 });
 
-describe('exchange keys', () => {
+describe('openExchanges', () => {
   const exchanges = () => openExchanges(options());
 
-  it('every futures exchange of ccxt opens once', async () => {
+  it('openExchanges opens each ccxt futures exchange once', async () => {
     const all = exchanges();
     expect((await all.open('sim')).name).toBe('sim');
     expect((await all.open('bybit')).name).toBe('bybit');
@@ -393,7 +393,7 @@ describe('exchange keys', () => {
     ['../ccxt', 'There is no exchange "../ccxt"'],
     ['base/Exchange', 'There is no exchange'],
     ['', 'There is no exchange ""'],
-  ])('%j is VAL005', async (key, message) => {
+  ])('openExchanges rejects %j with VAL005', async (key, message) => {
     await expect(exchanges().open(key)).rejects.toMatchObject({
       code: 'VAL005',
       field: 'exchange',
@@ -401,7 +401,7 @@ describe('exchange keys', () => {
     });
   });
 
-  it('address every part of the exchange at the given host, each with its own path', async () => {
+  it('exchange requests go to the given host with their own path', async () => {
     const exchange = await openExchanges(options()).open('okx');
     await expect(exchange.symbols()).rejects.toMatchObject({ code: 'DATA004' });
     expect(server.requests[0]!.endpoint).toBe('/api/v5/public/instruments');
@@ -429,11 +429,11 @@ describe('instruments', () => {
     },
   });
 
-  it('are what the exchange lets be ordered', async () => {
+  it("fetchInstrument returns the exchange's order rules", async () => {
     expect(await (await open()).fetchInstrument(BTC)).toEqual(INSTRUMENT);
   });
 
-  it('are asked for again when the markets are older than ten minutes', async () => {
+  it('fetchInstrument reloads markets older than 10 minutes', async () => {
     const exchange = await open();
     await exchange.fetchInstrument(BTC);
     server.fail('exchangeInfo', withFilters({ LOT_SIZE: { minQty: '5' }, MIN_NOTIONAL: { notional: '7' } }));
@@ -445,7 +445,7 @@ describe('instruments', () => {
     expect(server.requests.filter(({ endpoint }) => endpoint === 'exchangeInfo')).toHaveLength(2);
   });
 
-  it('with limits that contradict each other are SVC002, and the next symbol is asked for', async () => {
+  it('fetchInstrument rejects contradictory limits with SVC002 and continues with the next symbol', async () => {
     server.fail('exchangeInfo', withFilters({ LOT_SIZE: { minQty: '5', maxQty: '2' } }));
     const exchange = await open();
     await expect(exchange.fetchInstrument(BTC)).rejects.toMatchObject({
@@ -455,7 +455,7 @@ describe('instruments', () => {
     expect(await exchange.fetchInstrument(ETH)).toEqual(INSTRUMENT);
   });
 
-  it('unlisted symbol is DATA003; unavailable exchange is DATA004', async () => {
+  it('fetchInstrument rejects an unlisted symbol with DATA003 and an outage with DATA004', async () => {
     const exchange = await open();
     await expect(exchange.fetchInstrument('NOBODY/USDT:USDT')).rejects.toMatchObject({ code: 'DATA003' });
     server.failing = () => ({ kind: 'status', status: 503 });
@@ -473,31 +473,25 @@ describe('instruments', () => {
 
   it.each([
     ['steps', TICK_SIZE, { amount: 0.001, price: 0.5 }, 0.001, 0.5],
-    ['steps as text', TICK_SIZE, { amount: '0.001', price: ' 0.5 ' }, 0.001, 0.5],
+    ['steps as strings', TICK_SIZE, { amount: '0.001', price: ' 0.5 ' }, 0.001, 0.5],
     ['decimal places', DECIMAL_PLACES, { amount: 3, price: 0 }, 0.001, 1],
-    ['negative decimal places: tens', DECIMAL_PLACES, { amount: -1, price: 1 }, 10, 0.1],
-    ['fractions of places', DECIMAL_PLACES, { amount: 1.5, price: 0.001 }, null, null],
-    ['places beyond any number', DECIMAL_PLACES, { amount: 400, price: -400 }, null, null],
-    [
-      'significant digits: no step holds for every amount',
-      SIGNIFICANT_DIGITS,
-      { amount: 8, price: 5 },
-      null,
-      null,
-    ],
+    ['negative decimal places (tens)', DECIMAL_PLACES, { amount: -1, price: 1 }, 10, 0.1],
+    ['fractional decimal places', DECIMAL_PLACES, { amount: 1.5, price: 0.001 }, null, null],
+    ['decimal places above the double range', DECIMAL_PLACES, { amount: 400, price: -400 }, null, null],
+    ['significant digits, which have no fixed step', SIGNIFICANT_DIGITS, { amount: 8, price: 5 }, null, null],
     ['an unknown mode', undefined, { amount: 0.001, price: 0.5 }, null, null],
     ['null', TICK_SIZE, { amount: null, price: undefined }, null, null],
     ['0 and NaN', TICK_SIZE, { amount: 0, price: Number.NaN }, null, null],
     ['negative and infinite', TICK_SIZE, { amount: -0.1, price: Number.POSITIVE_INFINITY }, null, null],
     ['words and objects', TICK_SIZE, { amount: 'tiny', price: {} }, null, null],
-    ['empty text', TICK_SIZE, { amount: '', price: ' ' }, null, null],
+    ['empty strings', TICK_SIZE, { amount: '', price: ' ' }, null, null],
     ['too small and too large', TICK_SIZE, { amount: 1e-300, price: 1e300 }, null, null],
     ['no precision', TICK_SIZE, null, null, null],
-  ])('precision in the form of %s', (_, mode, precision, amountStep, priceTick) => {
+  ])('instrumentOf reads precision given as %s', (_, mode, precision, amountStep, priceTick) => {
     expect(instrumentOf(market({ precision }), mode)).toEqual({ ...nothing, amountStep, priceTick });
   });
 
-  it('limits of no use are absent', () => {
+  it('instrumentOf ignores zero, NaN and absent limits', () => {
     const limits = { amount: { min: 0, max: '9' }, cost: { min: Number.NaN, max: null } };
     const bare = { ...nothing, amountStep: null, priceTick: null };
     expect(instrumentOf(market({ limits }), TICK_SIZE)).toEqual({ ...bare, maxAmount: 9 });
@@ -507,13 +501,13 @@ describe('instruments', () => {
   });
 
   it.each([0, -1, Number.NaN, 'x', {}, 1e300])(
-    'a contract size of %s makes every amount wrong',
+    'instrumentOf rejects a contract size of %s',
     (contractSize) => {
       expect(() => instrumentOf(market({ contractSize }), TICK_SIZE)).toThrow(RangeError);
     },
   );
 
-  it('a minimum cost above the maximum would allow no order', () => {
+  it('instrumentOf rejects a minimum cost above the maximum', () => {
     const limits = { cost: { min: 5, max: 4 } };
     expect(() => instrumentOf(market({ limits }), TICK_SIZE)).toThrow(
       'minimum cost 5 is above its maximum 4',

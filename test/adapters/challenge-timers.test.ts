@@ -16,7 +16,7 @@ const TARGET = {
   roleArn: 'arn:aws:iam::123456789012:role/schedules',
 };
 
-describe('EventBridge Scheduler', () => {
+describe('SchedulerTimer', () => {
   const requests: { method?: string; url?: string; body: any }[] = [];
   let answer = { status: 200, type: '', body: '{"ScheduleArn":"arn"}' };
   const server = createServer(async (request, response) => {
@@ -41,7 +41,7 @@ describe('EventBridge Scheduler', () => {
 
   const at = (time: string) => new SchedulerTimer(createSchedulerClient(), TARGET).at(ID, Date.parse(time));
 
-  it('is given a schedule of one time that invokes the function with the challenge, and deletes itself', async () => {
+  it('timer creates a one-time schedule that invokes reconcile with the challenge and deletes itself', async () => {
     answer = { status: 200, type: '', body: '{"ScheduleArn":"arn"}' };
     await at('2026-06-08T00:00:00.000Z');
     const [{ method, url, body }] = requests as [(typeof requests)[number]];
@@ -61,16 +61,16 @@ describe('EventBridge Scheduler', () => {
         RetryPolicy: { MaximumEventAgeInSeconds: 3600, MaximumRetryAttempts: 10 },
       },
     });
-    // What Scheduler takes for a name.
+    // Name pattern of EventBridge Scheduler.
     expect(url!.slice('/schedules/'.length)).toMatch(/^[0-9a-zA-Z-_.]{1,64}$/);
   });
 
-  it('is not asked for a moment before the time', async () => {
+  it('timer rounds the deadline up to the next second', async () => {
     await at('2026-06-08T00:00:00.001Z');
     expect(requests[0]!.body.ScheduleExpression).toBe('at(2026-06-08T00:00:01)');
   });
 
-  it('existing schedule is accepted; rejection and outage are thrown', async () => {
+  it('timer accepts an existing schedule and throws a rejection or an outage', async () => {
     answer = { status: 409, type: 'ConflictException', body: '{"Message":"exists"}' };
     await at('2026-06-08T00:00:00.000Z');
     expect(requests).toHaveLength(1);
@@ -81,7 +81,7 @@ describe('EventBridge Scheduler', () => {
   });
 });
 
-describe("the platform's own clock", () => {
+describe('LocalChallengeTimers', () => {
   const DAY = 24 * 3_600_000;
   const START = Date.parse('2026-06-01T00:00:00.000Z');
 
@@ -92,7 +92,7 @@ describe("the platform's own clock", () => {
     return { all, fired };
   }
 
-  it('timer fires once per challenge, also beyond the longest timeout of Node', async () => {
+  it('local timer fires once per challenge, also beyond the longest timeout of Node', async () => {
     const { all, fired } = timers();
     await all.at('near', START + 1000);
     await all.at('far', START + 365 * DAY);
@@ -107,7 +107,7 @@ describe("the platform's own clock", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('takes a later deadline in the place of the earlier, waits for a clock that was set back, and stops', async () => {
+  it('local timer replaces an earlier deadline, waits when the clock is set back and stops', async () => {
     const { all, fired } = timers();
     await all.at('a', START + 1000);
     await all.at('a', START + 5000);

@@ -7,10 +7,10 @@ import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/
 const times = Float64Array.from({ length: 50 }, (_, i) => 1_700_000_000_000 + i * 60_000);
 const values = Float64Array.from(times, (_, i) => Math.sqrt(i));
 const plain = encodeParquet([timestampColumn('timestamp', times), numberColumn('value', values)]);
-// As a plain array: a Buffer's slice would share its bytes.
+// Copied into a plain array: a Buffer's slice would share its bytes.
 const sealed = Uint8Array.from(appendChecksum(plain));
 
-test('file with a checksum is still a Parquet file', () => {
+test('file with a checksum remains a readable Parquet file', () => {
   expect(hasValidChecksum(sealed)).toBe(true);
   expect(sealed.length).toBe(plain.length + 12);
   const read: number[][] = [];
@@ -44,7 +44,7 @@ test('checksum of a view ignores the rest of its buffer', () => {
   expect(hasValidChecksum(buffer.subarray(7, 7 + sealed.length))).toBe(true);
 });
 
-test('file of an earlier version with a sha-256 is read', () => {
+test('hasValidChecksum accepts a file of an earlier version with SHA-256', () => {
   const footer =
     plain.length - 8 - new DataView(plain.buffer, plain.byteOffset).getUint32(plain.length - 8, true);
   const digest = createHash('sha256').update(plain).digest();

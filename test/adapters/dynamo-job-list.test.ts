@@ -17,8 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.stop());
 
-describe('listing', () => {
-  test('pages are complete, newest first and without repeats for any filter, ties and page size', async () => {
+describe('DynamoJobStore list', () => {
+  test('job pages are complete, newest first and without repeats for any filter, ties and page size', async () => {
     const jobArbitrary = fc.record({
       minute: fc.integer({ min: 0, max: 3 }),
       status: fc.constantFrom<JobStatus>('pending', 'running', 'cancelled'),
@@ -62,7 +62,7 @@ describe('listing', () => {
     );
   });
 
-  test('a cursor serves its own filters only', async () => {
+  test('job list rejects a cursor of other filters', async () => {
     const { jobs: table } = await engine.freshTables();
     const own = new DynamoJobStore(engine.client, table);
     for (let i = 0; i < 4; i++) await own.create(pendingJob(`bt-${i}`, { experiment_name: 'a' }));
@@ -91,11 +91,11 @@ describe('listing', () => {
     Buffer.from('[1,"h",["a"]]').toString('base64url'),
     Buffer.from('{"1":1}').toString('base64url'),
     '𝔘𝔫𝔦',
-  ])('a broken cursor is VAL006: %j', async (cursor) => {
+  ])('job list rejects the invalid cursor %j with VAL006', async (cursor) => {
     await expect(store.list({}, 10, cursor)).rejects.toMatchObject({ code: 'VAL006', field: 'cursor' });
   });
 
-  test('a rare experiment among many jobs is found', async () => {
+  test('job list finds a rare experiment among 700 jobs', async () => {
     const { jobs: table } = await engine.freshTables();
     const own = new DynamoJobStore(engine.client, table);
     for (let from = 0; from < 700; from += 50) {
@@ -117,7 +117,7 @@ describe('listing', () => {
   });
 });
 
-test('unfinished jobs are the pending and the running ones, each once', async () => {
+test('unfinished yields each pending and running job once', async () => {
   const { jobs: table } = await engine.freshTables();
   const own = new DynamoJobStore(engine.client, table);
   for (let i = 0; i < 6; i++) await own.create(pendingJob(`bt-${i}`));
@@ -127,7 +127,7 @@ test('unfinished jobs are the pending and the running ones, each once', async ()
   const seen: string[] = [];
   for await (const job of own.unfinished()) {
     seen.push(`${job.job_id} ${job.status}`);
-    // A job that moves on while the caller works is not met again.
+    // A job that changes status during the iteration is not yielded again.
     if (job.job_id === 'bt-0') await own.claim('bt-0', 'task', AT);
   }
   expect(seen.sort()).toEqual(['bt-0 pending', 'bt-1 running', 'bt-4 pending', 'bt-5 pending']);

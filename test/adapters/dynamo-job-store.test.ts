@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.stop());
 
-/** A job brought into `status` by the store itself; attempt 1 unless it was never claimed. */
+/** Creates a job and brings it into `status`. The attempt is 1 unless the job was never claimed. */
 async function jobIn(status: JobStatus): Promise<string> {
   const id = newId();
   await store.create(pendingJob(id, { warnings: ['unknown key x'] }));
@@ -34,14 +34,14 @@ async function jobIn(status: JobStatus): Promise<string> {
   return id;
 }
 
-describe('creating and reading', () => {
-  test('a job reads back as it was stored', async () => {
+describe('DynamoJobStore create and get', () => {
+  test('get returns the created job', async () => {
     const job = pendingJob(newId(), { experiment_name: 'spring', warnings: ['w'] });
     expect(await store.create(job)).toEqual(job);
     expect(await store.get(job.job_id)).toEqual(job);
   });
 
-  test('create returns the stored job when the id exists', async () => {
+  test('create returns the stored job when the ID exists', async () => {
     const id = newId();
     await store.create(pendingJob(id, { priority: 3 }));
     await store.claim(id, 'task', AT);
@@ -50,11 +50,11 @@ describe('creating and reading', () => {
     expect(await store.get(id)).toEqual(again);
   });
 
-  test('an unknown job is undefined', async () => {
+  test('get returns undefined for an unknown job', async () => {
     expect(await store.get('bt-unknown')).toBeUndefined();
   });
 
-  test('numbers beyond the safe integers survive', async () => {
+  test('job keeps numbers beyond the safe integers', async () => {
     const id = await jobIn('running');
     const result = { ...SOME_RESULT, total_profit: 1.2345e21, sharpe_ratio: -1e-9 };
     await store.complete(id, 1, { ...OUTCOME, result }, AT);
@@ -63,14 +63,14 @@ describe('creating and reading', () => {
     expect(rows.find((row) => row.job_id === id)?.result).toEqual(result);
   });
 
-  test('NaN is rejected, not stored', async () => {
+  test('complete rejects NaN and keeps the job running', async () => {
     const id = await jobIn('running');
     const result = { ...SOME_RESULT, sharpe_ratio: Number.NaN };
     await expect(store.complete(id, 1, { ...OUTCOME, result }, AT)).rejects.toThrow(/NaN/);
     expect((await store.get(id))?.status).toBe('running');
   });
 
-  test('a broken item is an error that names the job and the field', async () => {
+  test('get rejects an invalid item with the job and the field', async () => {
     const id = newId();
     const { config: _, ...rest } = toItem(pendingJob(id));
     await engine.client.send(new PutCommand({ TableName: engine.tables.jobs, Item: rest }));
@@ -84,7 +84,7 @@ describe('creating and reading', () => {
   });
 });
 
-/** What every call must do to a job in every status. `null`: the job does not change. */
+/** Effect of every call on a job in every status. `null`: the job does not change. */
 const CALLS: Record<
   string,
   {
@@ -133,7 +133,7 @@ const CALLS: Record<
       failed: null,
       cancelled: null,
     },
-    // Repeating what this attempt did already is a success that changes nothing.
+    // A repeated write of the same attempt succeeds without a change.
     answer: (changed, _job, status) => changed || status === 'completed',
   },
   'fail of the attempt': {
@@ -182,10 +182,10 @@ const CALLS: Record<
   },
 };
 
-describe('transitions', () => {
+describe('job status changes', () => {
   const cases = Object.keys(CALLS).flatMap((name) => JOB_STATUSES.map((status) => [name, status] as const));
 
-  test.each(cases)('%s of a %s job', async (name, status) => {
+  test.each(cases)('%s of a %s job changes only the expected fields', async (name, status) => {
     const { call, effects, answer } = CALLS[name]!;
     const id = await jobIn(status);
     const before = (await store.get(id))!;
@@ -220,7 +220,7 @@ describe('transitions', () => {
     expect(await store.get(id)).toBeUndefined();
   });
 
-  test('fifty concurrent claims get fifty attempts, and only the last can write', async () => {
+  test('50 concurrent claims get 50 attempts, and only the last attempt can write', async () => {
     const id = await jobIn('pending');
     const claims = await Promise.all(Array.from({ length: 50 }, (_, i) => store.claim(id, `task-${i}`, AT)));
     const attempts = claims.map((claim) => (claim.outcome === 'claimed' ? claim.job.attempt : 0));
@@ -246,7 +246,7 @@ describe('transitions', () => {
     }
   });
 
-  test('a list shows the beginning of a long error', async () => {
+  test('job list truncates a long error to 300 characters', async () => {
     const id = await jobIn('running');
     const message = 'x'.repeat(298) + '😀'.repeat(50);
     await store.fail(id, 1, { code: 'SVC001', message }, AT);
@@ -256,7 +256,7 @@ describe('transitions', () => {
   });
 });
 
-test('a database that is gone is DATA005', async () => {
+test('unreachable database is DATA005', async () => {
   const nobody = new DynamoJobStore(createDocumentClient({ endpoint: 'http://127.0.0.1:1' }), 'jobs');
   await expect(nobody.get('bt-1')).rejects.toMatchObject({ code: 'DATA005', status: 503 });
   await expect(nobody.create(pendingJob('bt-1'))).rejects.toMatchObject({ code: 'DATA005' });

@@ -36,7 +36,7 @@ function registration(model: string): StageTransition {
 
 type Middleware = (next: (args: any) => Promise<any>, context: any) => (args: any) => Promise<any>;
 
-/** A store on a client with something between it and the engine. */
+/** Store on a client with middleware. */
 function storeWith(middleware: Middleware): DynamoRegistryStore {
   const client: DynamoDBDocumentClient = createDocumentClient({
     endpoint: engine.endpoint,
@@ -58,32 +58,32 @@ const cancelled = (...codes: string[]) =>
     CancellationReasons: codes.map((Code) => ({ Code })),
   });
 
-describe('a cancelled transaction', () => {
+describe('cancelled transaction', () => {
   it.each([[['ConditionalCheckFailed', 'None']], [['None', 'TransactionConflict']]])(
-    'is a conflict for %j',
+    'commit returns conflict for the cancellation reasons %j',
     async (codes) => {
       expect(await failing(cancelled(...codes)).commit(registration('m'))).toBe('conflict');
     },
   );
 
   it.each([
-    ['because the table is busy', cancelled('None', 'ThrottlingError')],
-    ['because of its throughput', cancelled('ProvisionedThroughputExceeded')],
+    ['by throttling', cancelled('None', 'ThrottlingError')],
+    ['by its provisioned throughput', cancelled('ProvisionedThroughputExceeded')],
     [
-      'because its first attempt is still under way',
+      'while its first attempt is in progress',
       Object.assign(new Error('in progress'), { name: 'TransactionInProgressException' }),
     ],
-  ])('%s is SVC005', async (_, error) => {
+  ])('cancelled transaction %s is SVC005', async (_, error) => {
     await expect(failing(error).commit(registration('m'))).rejects.toMatchObject({ code: 'SVC005' });
   });
 
-  it('with an unknown reason is thrown unchanged', async () => {
+  it('commit throws an unknown cancellation reason unchanged', async () => {
     const error = cancelled('None', 'ValidationError');
     await expect(failing(error).commit(registration('m'))).rejects.toBe(error);
   });
 });
 
-it('a transition decided on a model newer than its version is a conflict', async () => {
+it('commit returns conflict when the model read is newer than the version', async () => {
   await store.commit(registration('torn'));
   const { model, versions } = await store.read('torn', ['1']);
   const before = versions.get('1')!;
@@ -102,13 +102,13 @@ it('a transition decided on a model newer than its version is a conflict', async
   expect((await store.read('torn', ['1'])).versions.get('1')).toEqual(before);
 });
 
-describe('an idempotency record', () => {
+describe('idempotency record', () => {
   const record = {
     ...{ principal: 'p', key: 'kept', request_digest: 'd', body: { a: null } },
     ...{ stored_at: 100, expires_at: 200 },
   };
 
-  it('conflicts with another one that has not expired or is being stored', async () => {
+  it('idempotency record conflicts with an unexpired or concurrent one', async () => {
     expect(await store.saveIdempotencyRecord(record)).toBe('done');
     expect((await store.read('m', [], record)).idempotencyRecord).toEqual(record);
     expect(await store.saveIdempotencyRecord({ ...record, stored_at: 199, expires_at: 299 })).toBe(
@@ -120,8 +120,8 @@ describe('an idempotency record', () => {
   });
 });
 
-describe('a read', () => {
-  it('asks again for keys that the database left out', async () => {
+describe('DynamoRegistryStore read', () => {
+  it('registry read retries unprocessed keys', async () => {
     await store.commit(registration('left_out'));
     let asked = 0;
     const leavesOut = (times: number) =>
@@ -134,7 +134,7 @@ describe('a read', () => {
     expect([state.model?.latest_version, state.versions.get('1')?.version]).toEqual([1, '1']);
   });
 
-  it('read is one request for any items', async () => {
+  it('registry read sends one request for any number of items', async () => {
     const commands: string[] = [];
     const counting = storeWith((next, { commandName }) => (args) => {
       commands.push(commandName);
@@ -144,7 +144,7 @@ describe('a read', () => {
     expect(commands).toEqual(['BatchGetItemCommand']);
   });
 
-  it('names an item of another shape and its field', async () => {
+  it('registry read rejects an invalid item with its key and the field', async () => {
     const Item = { ...modelKey('broken'), schema_version: 2, model_name: 'broken' };
     await engine.client.send(new PutCommand({ TableName: engine.tables.registry, Item }));
     await expect(store.read('broken', [])).rejects.toMatchObject({
@@ -154,7 +154,7 @@ describe('a read', () => {
   });
 });
 
-it('a cursor of the history is of one model', async () => {
+it('history rejects a cursor of another model', async () => {
   await store.commit(registration('paged'));
   const model = (await store.read('paged', [])).model!;
   const version = storedVersion('1', { model_name: 'paged' });
@@ -175,14 +175,14 @@ it('a cursor of the history is of one model', async () => {
     next: null,
   });
   await expect(store.history('other', 1, next)).rejects.toMatchObject({ code: 'VAL006' });
-  // One that somebody made up, for a place where there are no events.
+  // Forged cursors at keys that are not events.
   for (const position of ['META', 'VERSION#000001', 'EVENT#', 'x']) {
     const made = encodeCursor([position], { list: 'history', model: 'paged' });
     await expect(store.history('paged', 1, made)).rejects.toMatchObject({ code: 'VAL006' });
   }
 });
 
-it('no two pairs of principal and key share a stored reply', () => {
+it('idempotency key differs for every pair of principal and key', () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: fc.constantFrom('a', '#') }), { minLength: 4, maxLength: 4 }),
@@ -198,7 +198,7 @@ it('no two pairs of principal and key share a stored reply', () => {
   );
 });
 
-it('encoded numbers sort as strings in numeric order', () => {
+it('sortableNumber strings sort in numeric order', () => {
   const number = fc.double({ noNaN: true });
   fc.assert(
     fc.property(number, number, (a, b) => {

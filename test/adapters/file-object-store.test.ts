@@ -10,10 +10,10 @@ import { objectStoreContract } from './object-store.contract.ts';
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-objects-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('files', () => {
+describe('FileObjectStore', () => {
   objectStoreContract((root) => new FileObjectStore(join(folder, root)));
 
-  test('processes that count in one object lose no step', async () => {
+  test('concurrent processes lose no conditional write', async () => {
     const root = join(folder, 'counted');
     const script = join(import.meta.dirname, 'fixtures', 'count-in-object.ts');
     const workers = Array.from({ length: 3 }, () =>
@@ -26,7 +26,7 @@ describe('files', () => {
     expect(readdirSync(root).sort()).toEqual(['count.txt', '~lock']);
   });
 
-  test('temporary file of a killed writer is not listed', async () => {
+  test('list omits the temporary file of a killed writer', async () => {
     const root = join(folder, 'left');
     const store = new FileObjectStore(root);
     await store.put('a.json', new Uint8Array(1), 'application/json');
@@ -36,7 +36,7 @@ describe('files', () => {
     expect(keys).toEqual(['a.json']);
   });
 
-  test.skipIf(process.getuid?.() === 0)('a folder that cannot be written is DATA005', async () => {
+  test.skipIf(process.getuid?.() === 0)('put into a read-only folder is DATA005', async () => {
     const root = join(folder, 'read-only');
     const store = new FileObjectStore(root);
     chmodSync(root, 0o500);
@@ -45,7 +45,7 @@ describe('files', () => {
     });
   });
 
-  test('a key below an object is DATA005, and harms nothing', async () => {
+  test('put below an object is DATA005 and keeps the object', async () => {
     const store = new FileObjectStore(join(folder, 'below'));
     await store.put('a', new Uint8Array(1), 'text/plain');
     await expect(store.put('a/b', new Uint8Array(1), 'text/plain')).rejects.toMatchObject({

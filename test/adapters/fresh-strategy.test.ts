@@ -40,7 +40,7 @@ kept.count();
 console.log('kept', JSON.stringify(kept.count()));
 `;
 
-/** What a strategy file prints that is loaded twice, as the platform does it; `memo` is where it keeps what it counts. */
+/** Runs a strategy file loaded twice and returns its output; `memo` is the expression that holds its counter. */
 function loadedTwice(name: string, memo: string) {
   const file = `${name}.ts`;
   writeFileSync(
@@ -60,7 +60,7 @@ for (let run = 0; run < 2; run++) console.log((await load()).count());
   return spawnSync(process.execPath, args, { encoding: 'utf8' });
 }
 
-describe('a strategy that is loaded again', () => {
+describe('strategy loaded again', () => {
   it.each([
     ['a global name', '((globalThis as any).memo ??= [])'],
     ['a global symbol', "((globalThis as any)[Symbol.for('memo')] ??= [])"],
@@ -80,19 +80,19 @@ describe('a strategy that is loaded again', () => {
       'a replaced accessor',
       "(Object.getOwnPropertyDescriptor(Map.prototype, 'size')!.get as any).memo ?? (Object.defineProperty(Map.prototype, 'size', { get: Object.assign(() => 0, { memo: [] as number[] }), configurable: true }), (Object.getOwnPropertyDescriptor(Map.prototype, 'size')!.get as any).memo)",
     ],
-  ])('finds nothing that its top level left in %s', (_, memo) => {
+  ])('reloaded strategy finds no state that its top level left in %s', (_, memo) => {
     const { stdout, stderr } = loadedTwice(`left${memo.length}`, memo);
     expect([stderr, stdout.trim().split('\n')]).toEqual(['', ['1', '1']]);
   });
 
-  it('says so where what it left cannot be removed', () => {
+  it('reload fails with the name of state that cannot be removed', () => {
     const fixed = "Object.defineProperty(globalThis, 'memo', { value: [] }).memo";
     const { stdout, stderr } = loadedTwice('fixed', fixed);
     expect(stdout).toBe('');
     expect(stderr).toContain('fixed.ts keeps state in globalThis.memo, which cannot be removed between runs');
   });
 
-  it('has no state of an earlier run, its own or of what it imports', () => {
+  it('reloaded strategy has no state of an earlier run, also in its imports', () => {
     const args = [...sandboxArguments({ strategies: folder }), '--input-type=module', '--eval', PROGRAM];
     const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     const fresh = 'function [1,1,211,1]';

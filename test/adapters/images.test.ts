@@ -25,7 +25,7 @@ const REPOSITORY = '111122223333.dkr.ecr.eu-west-1.amazonaws.com/strategies/tren
 const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
 const meta = { $metadata: {}, message: 'no' };
 
-describe('images in ECR', () => {
+describe('EcrImages', () => {
   const ecr = mockClient(ECRClient);
   const asked: string[] = [];
   const images = new EcrImages((region) => {
@@ -42,7 +42,7 @@ describe('images in ECR', () => {
     [REPOSITORY, { imageTag: 'latest' }],
     [`${REPOSITORY}@${DIGEST}`, { imageDigest: DIGEST }],
     [`${REPOSITORY}:1.0@${DIGEST}`, { imageDigest: DIGEST }],
-  ])('%s is looked up in its account and region', async (uri, imageId) => {
+  ])('resolveImage looks up %s in its account and region', async (uri, imageId) => {
     ecr.on(DescribeImagesCommand).resolves({ imageDetails: [{ imageDigest: DIGEST }] });
     expect(await resolveImage(images, uri)).toBe(DIGEST);
     expect(asked).toEqual(['eu-west-1']);
@@ -57,12 +57,12 @@ describe('images in ECR', () => {
     new ImageNotFoundException(meta),
     new RepositoryNotFoundException(meta),
     new InvalidParameterException(meta),
-  ])('missing image is rejected: $name', async (error) => {
+  ])('resolveImage rejects a missing image: $name', async (error) => {
     ecr.on(DescribeImagesCommand).rejects(error);
     await expect(resolveImage(images, `${REPOSITORY}:1.0`)).rejects.toMatchObject({ code: 'VAL005' });
   });
 
-  it('unreadable image is rejected with its repository', async () => {
+  it('resolveImage rejects an unreadable image with its repository', async () => {
     ecr.on(DescribeImagesCommand).rejects(Object.assign(new Error('no'), { name: 'AccessDeniedException' }));
     await expect(resolveImage(images, `${REPOSITORY}:1.0`)).rejects.toMatchObject({
       code: 'VAL005',
@@ -70,14 +70,14 @@ describe('images in ECR', () => {
     });
   });
 
-  it('image of another registry resolves to its digest or to unknown, without a request', async () => {
+  it('resolveImage returns the given digest or null for other registries, without a request', async () => {
     expect(await resolveImage(images, `ghcr.io/desk/trend:1.0@${DIGEST}`)).toBe(DIGEST);
     expect(await resolveImage(images, 'ghcr.io/desk/trend:1.0')).toBeNull();
     expect(asked).toEqual([]);
   });
 });
 
-describe('the task definition of an image', () => {
+describe('TaskDefinitions', () => {
   const ecs = mockClient(ECSClient);
   const base = 'arn:aws:ecs:eu-west-1:111122223333:task-definition/backtest:7';
   const image = `${REPOSITORY}@${DIGEST}`;
@@ -114,7 +114,7 @@ describe('the task definition of an image', () => {
   });
   const registered = () => ecs.commandCalls(RegisterTaskDefinitionCommand).map(({ args }) => args[0].input);
 
-  it('is the backtest’s own with another image, in a family of its own', async () => {
+  it('forImage registers the backtest definition with the image in a separate family', async () => {
     expect(await new TaskDefinitions(new ECSClient({}), base).forImage(image)).toBe(own);
     const {
       compatibilities: _,
@@ -133,7 +133,7 @@ describe('the task definition of an image', () => {
     ]);
   });
 
-  it('is made once, and found again by the next process', async () => {
+  it('forImage registers a definition once and finds it again in the next process', async () => {
     const definitions = new TaskDefinitions(new ECSClient({}), base);
     expect([await definitions.forImage(image), await definitions.forImage(image)]).toEqual([own, own]);
     const { family } = registered()[0]!;
@@ -144,7 +144,7 @@ describe('the task definition of an image', () => {
     expect(registered()).toHaveLength(1);
   });
 
-  it('is another one for another image, and after a deployment', async () => {
+  it('forImage registers another definition per image and per deployment', async () => {
     await new TaskDefinitions(new ECSClient({}), base).forImage(image);
     await new TaskDefinitions(new ECSClient({}), base).forImage(image.replace('trend', 'other'));
     const next = base.replace(':7', ':8');
@@ -153,18 +153,18 @@ describe('the task definition of an image', () => {
     expect(new Set(registered().map(({ family }) => family)).size).toBe(3);
   });
 
-  it('task definition is not invented when ECS does not respond', async () => {
+  it('forImage registers nothing when ECS does not respond', async () => {
     ecs.on(DescribeTaskDefinitionCommand).rejects(new Error('down'));
     await expect(new TaskDefinitions(new ECSClient({}), base).forImage(image)).rejects.toThrow('down');
     expect(registered()).toEqual([]);
   });
 });
 
-describe.skipIf(!hasMoto())('against a stand-in for AWS (skipped without moto)', () => {
+describe.skipIf(!hasMoto())('ECR and ECS on moto (skipped without moto)', () => {
   let moto: Awaited<ReturnType<typeof startMoto>>;
   let settings: { endpoint: string; region: string; credentials: typeof CREDENTIALS };
   beforeAll(async () => {
-    // The mocks above stand before every client of their kind.
+    // The mocks above intercept every client of their kind.
     mockClient(ECRClient).restore();
     mockClient(ECSClient).restore();
     moto = await startMoto();
@@ -172,7 +172,7 @@ describe.skipIf(!hasMoto())('against a stand-in for AWS (skipped without moto)',
   });
   afterAll(() => moto.stop());
 
-  it('a definition is made once, with the tags, and found by the next process', async () => {
+  it('forImage registers a tagged definition once that the next process finds', async () => {
     const client = new ECSClient(settings);
     const { taskDefinition } = await client.send(
       new RegisterTaskDefinitionCommand({
@@ -204,7 +204,7 @@ describe.skipIf(!hasMoto())('against a stand-in for AWS (skipped without moto)',
     expect(made.tags).toEqual([{ key: 'service', value: 'touchstone' }]);
   });
 
-  it('tag resolves to its digest; a missing tag is rejected', async () => {
+  it('resolveImage returns the digest of a tag and rejects a missing tag', async () => {
     const client = new ECRClient(settings);
     await client.send(new CreateRepositoryCommand({ repositoryName: 'strategies/trend' }));
     const { image } = await client.send(

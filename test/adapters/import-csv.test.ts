@@ -9,7 +9,7 @@ const HEADER = 'timestamp_ms,open,high,low,close,volume';
 const fixture = importFixture();
 const { put, load, stored } = fixture;
 
-describe('a CSV file', () => {
+describe('CSV import', () => {
   const rows = csvRows([0, 1, 3, 0.5, 2, 10], [1, 2, 4, 2, 3, 0]);
   test.each([
     ['with a header', 'BTC_USDT_USDT-5m.csv', `${HEADER}\n${rows}\n`],
@@ -20,7 +20,7 @@ describe('a CSV file', () => {
       'BTC_USDT_USDT-5m-futures.csv',
       `\ufeff${HEADER.replace('timestamp_ms', 'date')}\r\n${rows.replace('\n', '\r\n')}\r\n\r\n`,
     ],
-  ])('%s is imported', async (_, name, text) => {
+  ])('CSV file %s is imported', async (_, name, text) => {
     const file = put(name, text);
     const expected: ImportResult = {
       outcome: 'imported',
@@ -47,7 +47,7 @@ describe('a CSV file', () => {
     expect(await load(file)).toEqual([expected]);
   });
 
-  test('another header, and a gzip file that is cut off, are said to be so', async () => {
+  test('import error states an unknown header or a truncated gzip file', async () => {
     put('BTC_USDT_USDT-5m.csv', `open_time,open,high,low,close,volume\n${csvRows([0, 1, 1, 1, 1, 1])}`);
     const whole = gzipSync(
       csvRows(...Array.from({ length: 500 }, (_, i) => [i, 1, 1, 1, 1, Math.sin(i) + 1])),
@@ -62,7 +62,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  test('rows across read chunks stay whole', async () => {
+  test('CSV rows across read chunks stay complete', async () => {
     const values = Array.from({ length: 20_000 }, (_, i) => [i, 1.5, 2.25, 1.125, 1.75, i]);
     put('BTC_USDT_USDT-5m.csv.gz', csvRows(...values));
     expect(await load()).toMatchObject([{ rows: 20_000, missing: 0 }]);
@@ -74,7 +74,7 @@ describe('a CSV file', () => {
   test.each([
     ['exponents and signs', '1e5,1.5E5,+9.9e4,.12e6,0', [1e5, 1.5e5, 9.9e4, 1.2e5, 0]],
     ['spaces, and points without digits', ' 2 , 4.,1.,3. ,\t5', [2, 4, 1, 3, 5]],
-  ])('%s are numbers too', async (_, values, [open, high, low, close, volume]) => {
+  ])('CSV import accepts %s as numbers', async (_, values, [open, high, low, close, volume]) => {
     put('BTC_USDT_USDT-5m.csv', `${T0},${values}`);
     expect(await load()).toMatchObject([{ outcome: 'imported', notes: [] }]);
     expect(await stored('5m')).toEqual({
@@ -95,13 +95,13 @@ describe('a CSV file', () => {
     ['ISO 8601 without a zone', '2025-03-01', '2025-03-01 00:05', []],
     ['ISO 8601 as pandas writes it', '2025-03-01 00:00:00+00:00', '2025-03-01 00:05:00+00:00', []],
     ['ISO 8601 of another zone', '2025-03-01T05:30+0530', '2025-02-28T23:05:00-01:00', []],
-  ])('times as %s', async (_, first, second, notes) => {
+  ])('CSV import accepts times as %s', async (_, first, second, notes) => {
     put('BTC_USDT_USDT-5m.csv', `date,open,high,low,close,volume\n${first},1,1,1,1,1\n${second},1,1,1,1,1`);
     expect(await load()).toMatchObject([{ outcome: 'imported', rows: 2, notes }]);
     expect((await stored('5m')).timestamp).toEqual([T0, T0 + MINUTES_5]);
   });
 
-  test('errors distinguish an empty file, a file without gzip data and corrupt gzip data', async () => {
+  test('import error distinguishes an empty file, a file without gzip data and corrupt gzip data', async () => {
     put('A_USDT_USDT-5m.csv', '');
     const one = csvRows([0, 1, 1, 1, 1, 1]);
     writeFileSync(join(fixture.folder, 'B_USDT_USDT-5m.csv.gz'), '');
@@ -118,13 +118,13 @@ describe('a CSV file', () => {
     ]);
   });
 
-  test('line without end is rejected before it fills the memory', async () => {
+  test('import rejects a line without end before it fills the memory', async () => {
     put('BTC_USDT_USDT-5m.csv.gz', '1'.repeat(10_000_000));
     expect(await load()).toMatchObject([{ outcome: 'failed', reason: 'is not CSV: a line has no end' }]);
   });
 });
 
-describe('a file with wrong rows fails and stores nothing, and the others are imported', () => {
+describe('CSV file with invalid rows', () => {
   test.each([
     [
       'a time off the grid',
@@ -141,12 +141,12 @@ describe('a file with wrong rows fails and stores nothing, and the others are im
       `${T0 / 1000},1,1,1,1,1\n${T0 + MINUTES_5},1,1,1,1,1`,
       /^line 3: the time is not in seconds$/,
     ],
-    ['a number that is no time', '17,1,1,1,1,1', /^line 2: the time is not in milliseconds$/],
-    ['a time to come in microseconds', `${(NOW + MINUTES_5) * 1000},1,1,1,1,1`, /lies in the future$/],
+    ['a time in an unknown unit', '17,1,1,1,1,1', /^line 2: the time is not in milliseconds$/],
+    ['a future time in microseconds', `${(NOW + MINUTES_5) * 1000},1,1,1,1,1`, /lies in the future$/],
     ['a date that does not exist', '2025-13-01 00:00,1,1,1,1,1', /^line 2 holds "2025-13-01 00:00"/],
-    ['a date of another kind', '01.03.2025 00:00,1,1,1,1,1', /^line 2 holds "01.03.2025 00:00"/],
+    ['a date in another format', '01.03.2025 00:00,1,1,1,1,1', /^line 2 holds "01.03.2025 00:00"/],
     [
-      'a time to come',
+      'a future time',
       `${NOW + MINUTES_5},1,1,1,1,1`,
       /^line 2: 2026-01-01T00:05:00.000Z lies in the future$/,
     ],
@@ -156,14 +156,14 @@ describe('a file with wrong rows fails and stores nothing, and the others are im
     ['a price of zero', csvRows([0, 1, 4, 0, 3, 1]), /^line 2: low 0 is not above 0$/],
     ['a negative volume', csvRows([0, 1, 1, 1, 1, -1]), /^line 2: volume -1 is negative/],
     ['an infinite volume', `${T0},1,1,1,1,Infinity`, /^line 2 holds "Infinity": expected decimal numbers/],
-    ['a number beyond all bounds', `${T0},1,1,1,1,1e400`, /^line 2 holds "1e400"/],
+    ['a number above the double range', `${T0},1,1,1,1,1e400`, /^line 2 holds "1e400"/],
     ['a hexadecimal number', `${csvRows([0, 1, 1, 1, 1, 1])}\n${T0},1,1,1,0x1,1`, /^line 3 holds "0x1"/],
     ['a binary number', `${T0},1,1,1,0b1,1`, /^line 2 holds "0b1"/],
     ['an octal number', `${T0},1,1,1,1,0o17`, /^line 2 holds "0o17"/],
     ['not a number', `${T0},nan,1,1,1,1`, /^line 2 holds "nan"/],
     ['quotes', `${T0},"1",1,1,1,1`, /^line 2 holds "\\"1\\""/],
-    ['two numbers in one', `${T0},1 1,1,1,1,1`, /^line 2 holds "1 1"/],
-    ['half a line at its end', `${csvRows([0, 1, 1, 1, 1, 1])}\n${T0},1,1`, /^line 3 has 3 values/],
+    ['two numbers in one cell', `${T0},1 1,1,1,1,1`, /^line 2 holds "1 1"/],
+    ['a truncated last line', `${csvRows([0, 1, 1, 1, 1, 1])}\n${T0},1,1`, /^line 3 has 3 values/],
     ['semicolons', `${T0};1;1;1;1;1`, /^line 2 has 1 values/],
     ['a missing price', `${T0},1,1,,1,1`, /^line 2: a price is missing$/],
     ['a missing time', ',1,1,1,1,1', /^line 2: the time is missing$/],
@@ -177,7 +177,7 @@ describe('a file with wrong rows fails and stores nothing, and the others are im
       csvRows([0, 1, 1, 1, 1, 1], [1, 2, 1, 2, 2, 1], [2, 1, 1, 1, 1, 1], [3, 1, 4, 0, 3, 1]),
       /^line 3: high 1 is below open, low or close \(2 wrong rows in all\)$/,
     ],
-  ])('%s', async (_, body, reason) => {
+  ])('import rejects a CSV file with %s and imports the others', async (_, body, reason) => {
     put('BTC_USDT_USDT-5m.csv', `${HEADER}\n${body}`);
     put('ETH_USDT_USDT-5m.csv', csvRows([0, 1, 1, 1, 1, 1]));
     const [bad, good] = await load();
@@ -187,8 +187,8 @@ describe('a file with wrong rows fails and stores nothing, and the others are im
   });
 });
 
-describe('corrections', () => {
-  test('repeated times become one candle as in freqtrade, and gaps are counted', async () => {
+describe('CSV corrections', () => {
+  test('repeated times merge into one candle like in freqtrade, and gaps are counted', async () => {
     put(
       'BTC_USDT_USDT-5m.csv',
       csvRows(
@@ -206,7 +206,7 @@ describe('corrections', () => {
     expect([open![0], high![0], low![0], close![0], volume![0]]).toEqual([2, 9, 1, 5, 10]);
   });
 
-  test('rows out of order are sorted, those of one time in the order of the file', async () => {
+  test('unordered rows are sorted and keep the file order within a time', async () => {
     put(
       'BTC_USDT_USDT-5m.csv',
       csvRows([2, 3, 3, 3, 3, 3], [0, 1, 1, 1, 1, 1], [2, 4, 4, 4, 4, 4], [1, 2, 2, 2, 2, 2]),
@@ -222,13 +222,13 @@ describe('corrections', () => {
     });
   });
 
-  test('an absent volume is 0', async () => {
+  test('missing volume becomes 0', async () => {
     put('BTC_USDT_USDT-5m.csv', `${T0},1,1,1,1,\n${T0 + MINUTES_5},1,1,1,1,3`);
     expect(await load()).toMatchObject([{ notes: ['volume missing in 1 rows: taken as 0'] }]);
     expect((await stored('5m')).volume).toEqual([0, 3]);
   });
 
-  test('a candle that is still open is left out', async () => {
+  test('import omits the candle that is still open', async () => {
     const clock = { now: () => T0 + 2 * MINUTES_5 - 1 };
     put('BTC_USDT_USDT-5m.csv', csvRows([0, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1]));
     put('ETH_USDT_USDT-5m.csv', csvRows([1, 1, 1, 1, 1, 1]));

@@ -30,7 +30,7 @@ const outcomes = (results: readonly ImportResult[]) =>
     result.outcome === 'imported' ? result.kind : result.reason,
   ]);
 
-describe('funding', () => {
+describe('funding import', () => {
   const events = async (symbol = 'BTC/USDT:USDT') => {
     const { timestamp, rate, markPrice } = await fixture.store.readFunding(
       'binanceusdm',
@@ -41,7 +41,7 @@ describe('funding', () => {
     return [...timestamp].map((time, i) => [time, rate[i], markPrice[i]]);
   };
 
-  test('rates and mark prices of the same minutes become events', async () => {
+  test('funding rates and mark prices of the same minute become events', async () => {
     put(
       'BTC_USDT_USDT-8h-funding_rate.csv.gz',
       [`${at(0, 17)},0.0001,0,0,0,0`, `${at(1)},-0.0002,0,0,0,0`, `${at(3)},0.0003,0,0,0,0`].join('\n'),
@@ -63,7 +63,7 @@ describe('funding', () => {
     ]);
   });
 
-  test('hourly and 8-hour mark prices complete each other in any format', async () => {
+  test('hourly and 8-hour mark prices in any format complement each other', async () => {
     put(
       'BTC_USDT_USDT-1h-funding_rate.json',
       JSON.stringify([4, 0, 8].map((h) => [T0 + h * HOUR, h / 1e4, 0, 0, 0, 0])),
@@ -80,14 +80,14 @@ describe('funding', () => {
     ]);
   });
 
-  test('single file of rates finds the mark prices in its folder', async () => {
+  test('import of one rates file uses the mark prices in its folder', async () => {
     const rates = put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
     put('BTC_USDT_USDT-8h-mark.csv', `${at(0)},7,7,7,7,0`);
     expect(await load(rates)).toMatchObject([{ outcome: 'imported', rows: 1 }]);
     expect(await events()).toEqual([[at(0), 0.0001, 7]]);
   });
 
-  describe('rates in a column funding_rate, as freqtrade writes them since 2026.9', () => {
+  describe('funding_rate column (freqtrade since 2026.9)', () => {
     const times = [at(0, 17), at(1)];
     const rates = [0.0001, -0.0002];
     const rows = times.map((time, i) => [time, rates[i]]);
@@ -123,7 +123,7 @@ describe('funding', () => {
       ['CSV with a header', 'csv.gz', `date,funding_rate\n${rows.join('\n')}`],
     ];
 
-    test.each(files)('%s', async (_, ending, content) => {
+    test.each(files)('import reads rates from %s', async (_, ending, content) => {
       put(`BTC_USDT_USDT-1h-funding_rate.${ending}`, content);
       put('BTC_USDT_USDT-1h-mark.csv', [0, 1].map((i) => `${at(i)},${100 + i},200,50,150,0`).join('\n'));
       expect(await load()).toMatchObject([{ outcome: 'imported', kind: 'funding', rows: 2, notes: [] }]);
@@ -153,7 +153,7 @@ describe('funding', () => {
         `date,funding_rate\n${at(0)},0.1\n${at(1)},0.1,0,0,0,0`,
         'line 3 has 6 values: expected decimal numbers: timestamp,funding_rate',
       ],
-    ])('%s fails', async (_, ending, content, reason) => {
+    ])('import rejects rates from %s', async (_, ending, content, reason) => {
       put(`BTC_USDT_USDT-1h-funding_rate.${ending}`, content);
       put('BTC_USDT_USDT-1h-mark.csv', `${at(0)},1,1,1,1,0`);
       expect(await load()).toMatchObject([{ outcome: 'failed', reason }]);
@@ -161,7 +161,7 @@ describe('funding', () => {
     });
   });
 
-  test('as Touchstone stores it', async () => {
+  test('import reads funding Parquet stored by Touchstone', async () => {
     const column = (...values: number[]) => Float64Array.from(values);
     const rows = (times: Float64Array, marks: Float64Array) =>
       encodeParquet([
@@ -183,7 +183,7 @@ describe('funding', () => {
     expect(await events('ETH/USDT:USDT')).toEqual([]);
   });
 
-  test('one file without the other is skipped with the reason', async () => {
+  test('import skips rates without mark prices and mark prices without rates', async () => {
     put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
     put('elsewhere/BTC_USDT_USDT-8h-mark.csv', `${at(0)},1,1,1,1,0`);
     expect(await load()).toMatchObject([
@@ -207,7 +207,7 @@ describe('funding', () => {
       'x',
       /^mark prices in BTC_USDT_USDT-8h-mark.csv: line 1 has 2 values/,
     ],
-  ])('%s fails', async (_, rate, mark, reason) => {
+  ])('import rejects funding with %s', async (_, rate, mark, reason) => {
     put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},${rate},0,0,0,0`);
     put('BTC_USDT_USDT-8h-mark.csv', `${at(0)},${mark}`);
     const matcher = typeof reason === 'string' ? reason : expect.stringMatching(reason);
@@ -215,7 +215,7 @@ describe('funding', () => {
     expect(await events()).toEqual([]);
   });
 
-  test('no time in both fails', async () => {
+  test('import rejects funding when rates and mark prices share no time', async () => {
     put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
     put('BTC_USDT_USDT-8h-mark.csv', `${at(1)},1,1,1,1,0`);
     expect(await load()).toMatchObject([
@@ -224,8 +224,8 @@ describe('funding', () => {
   });
 });
 
-describe('a folder', () => {
-  test('folder is imported with its subfolders and reports progress', async () => {
+describe('folder import', () => {
+  test('import includes subfolders and reports progress', async () => {
     put('BTC_USDT_USDT-5m.csv', one);
     put('deeper/still/ETH_USDT_USDT-5m.csv', one);
     put('notes.txt', 'xyz');
@@ -240,7 +240,7 @@ describe('a folder', () => {
     await expect(load(join(fixture.folder, 'absent'))).rejects.toThrow('absent does not exist');
   });
 
-  test('nothing outside it is read, and no circle is walked', async () => {
+  test('import skips links and special files', async () => {
     const outside = put('outside/BTC_USDT_USDT-5m.csv', one);
     const inside = join(fixture.folder, 'inside');
     mkdirSync(inside);
@@ -259,16 +259,19 @@ describe('a folder', () => {
     await expect(load(join(inside, 'XRP_USDT_USDT-5m.csv'))).rejects.toThrow('neither a file nor a folder');
   });
 
-  test.skipIf(process.getuid?.() === 0)('what may not be read fails by name', async () => {
-    chmodSync(put('BTC_USDT_USDT-5m.csv', one), 0);
-    put('closed/ETH_USDT_USDT-5m.csv', one);
-    chmodSync(join(fixture.folder, 'closed'), 0);
-    put('XRP_USDT_USDT-5m.csv', one);
-    expect((await load()).map((result) => result.outcome).sort()).toEqual(['failed', 'failed', 'imported']);
-    chmodSync(join(fixture.folder, 'closed'), 0o700);
-  });
+  test.skipIf(process.getuid?.() === 0)(
+    'import fails unreadable files and folders and continues',
+    async () => {
+      chmodSync(put('BTC_USDT_USDT-5m.csv', one), 0);
+      put('closed/ETH_USDT_USDT-5m.csv', one);
+      chmodSync(join(fixture.folder, 'closed'), 0);
+      put('XRP_USDT_USDT-5m.csv', one);
+      expect((await load()).map((result) => result.outcome).sort()).toEqual(['failed', 'failed', 'imported']);
+      chmodSync(join(fixture.folder, 'closed'), 0o700);
+    },
+  );
 
-  test('a file that is gone when its turn comes fails, and the next is imported', async () => {
+  test('import fails a file deleted after the scan and imports the next', async () => {
     put('BTC_USDT_USDT-5m.csv', one);
     put('ETH_USDT_USDT-5m.csv', one);
     const found = await findFiles(fixture.folder);
@@ -280,7 +283,7 @@ describe('a folder', () => {
     ]);
   });
 
-  test('data folder of freqtrade is imported unchanged', async () => {
+  test('import accepts a freqtrade data folder unchanged', async () => {
     const folder = 'user_data/data/binance';
     for (const base of ['BTC', 'ETH']) put(`${folder}/futures/${base}_USDT_USDT-5m-futures.feather`, '');
     for (const base of ['BTC', 'ETH']) {
@@ -318,11 +321,11 @@ describe('a folder', () => {
   });
 });
 
-describe('exchanges', () => {
+describe('exchange of an import', () => {
   const hive = (exchange: string) =>
     `candles/exchange=${exchange}/symbol=BTC_USDT_USDT/timeframe=5m/2025-03.parquet`;
   const found = () => findFiles(fixture.folder);
-  test('the folders name one, or it is asked for', async () => {
+  test("chooseExchange uses the folder's exchange unless one is given", async () => {
     put('BTC_USDT_USDT-5m.csv', one);
     expect(chooseExchange(await found(), undefined, 'binanceusdm')).toBe('binanceusdm');
     put('bybit/futures/BTC_USDT_USDT-5m-futures.csv', one);
@@ -333,7 +336,7 @@ describe('exchanges', () => {
     );
   });
 
-  test('files of several are not mixed', async () => {
+  test('import requires --exchange when folders contain several exchanges', async () => {
     for (const exchange of ['bybit', 'okx']) {
       put(hive(exchange), '');
       copyFileSync(join(FIXTURES, 'snappy.parquet'), join(fixture.folder, hive(exchange)));
@@ -350,7 +353,7 @@ describe('exchanges', () => {
     expect(await fixture.series.list('bybit')).toHaveLength(0);
   });
 
-  test('nothing goes to the simulated market, and nothing of it is imported', async () => {
+  test('import rejects the simulated market as target and as source', async () => {
     put('BTC_USDT_USDT-5m.csv', one);
     await expect(load(fixture.folder, { exchange: 'sim' })).rejects.toThrow('sim is the simulated market');
     put(hive('sim'), '');
@@ -362,7 +365,7 @@ describe('exchanges', () => {
   });
 });
 
-test('summary reports the gaps over all files', async () => {
+test('import summary reports the gaps over all files', async () => {
   const flat = (...rows: number[]) => csvRows(...rows.map((row) => [row, 1, 1, 1, 1, 1]));
   const a = put('a/BTC_USDT_USDT-5m.csv', flat(0, 1, 2, 10, 10));
   const b = put('b/BTC_USDT_USDT-5m.csv', flat(2, 4, 5, 20));
@@ -394,7 +397,7 @@ test('summary reports the gaps over all files', async () => {
       stored: 8,
       duplicates: 1,
       last: iso(20),
-      // Rows 6 to 9 and 11 to 19 are missing; row 3 is in another file than those around it.
+      // Rows 6 to 9 and 11 to 19 are missing. Row 3 is in a different file than its neighbors.
       gaps: {
         count: 2,
         missing: 13,
@@ -417,7 +420,7 @@ test('summary reports the gaps over all files', async () => {
   ]);
 });
 
-test('summary counts corrupt stored files as missing', async () => {
+test('import summary counts corrupt stored files as missing', async () => {
   const [april, may] = [31 * 288, 61 * 288];
   const flat = (...rows: number[]) => csvRows(...rows.map((row) => [row, 1, 1, 1, 1, 1]));
   await load(put('BTC_USDT_USDT-5m.csv', flat(april, april + 1)));
@@ -430,7 +433,7 @@ test('summary counts corrupt stored files as missing', async () => {
   ]);
 });
 
-test('summary lists the ten widest gaps, the older of equal ones', () => {
+test('import summary lists the 10 widest gaps, older first among equal ones', () => {
   // Gaps of 1, 2, 3 and again 1, 2, 3 candles.
   const times = [0];
   for (let gap = 0; gap < 12; gap++) times.push(times.at(-1)! + MINUTES_5 * (2 + (gap % 3)));
@@ -456,7 +459,7 @@ test('last file wins for a repeated time, and a second import changes nothing', 
 const REAL = join(import.meta.dirname, '../../../shared/data');
 if (!existsSync(REAL)) console.warn('Skipped: the import of real candles needs ../shared/data.');
 
-test.skipIf(!existsSync(REAL))('real perpetuals are imported as their README describes them', async () => {
+test.skipIf(!existsSync(REAL))('import of real perpetuals matches their README', async () => {
   const results = await load(join(REAL, 'candles'));
   const name = (result: ImportResult) => result.file.split('/').at(-1)!.replace('.csv.gz', '');
   const imported = results.flatMap((result) =>

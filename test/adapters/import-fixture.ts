@@ -14,24 +14,24 @@ import { startEngine, type TestEngine } from '../support/engine.ts';
 
 export const T0 = Date.UTC(2025, 2, 1);
 export const MINUTES_5 = 300_000;
-/** When the files are imported. */
+/** Clock time of the import. */
 export const NOW = Date.UTC(2026, 0, 1);
 export const FOREVER = Number.MAX_SAFE_INTEGER;
 export const FIXTURES = join(import.meta.dirname, 'fixtures/import');
 
-/** A folder of files to import and real stores to import them into, fresh for each test. */
+/** Folder of files to import and the stores to import them into, fresh for each test. */
 export interface ImportFixture {
   folder: string;
-  /** Where the stores keep their files. */
+  /** Folder of the stores' files. */
   storage: string;
   store: ParquetCandleStore;
   series: DynamoSeriesStore;
-  /** One for all tests: it is a process. */
+  /** Shared by all tests, because it starts a process. */
   readonly reader: FileReader;
-  /** Writes a file into the folder, gzip'd when its name says so, and answers its path. */
+  /** Writes a file into the folder, gzipped if its name ends with .gz. Returns its path. */
   put(name: string, content: string | Uint8Array): string;
   load(path?: string, options?: Partial<ImportOptions>): Promise<ImportResult[]>;
-  /** What is stored of BTC/USDT:USDT or another symbol, column by column. */
+  /** Stored candles of BTC/USDT:USDT or another symbol, by column. */
   stored(timeframe: Timeframe, symbol?: string): Promise<Record<string, number[]>>;
 }
 

@@ -32,7 +32,7 @@ const rows = Array.from({ length: 200 }, (_, i) => {
 });
 const column = (index: number) => rows.map((row) => row[index]!);
 const candles = Object.fromEntries(CANDLE_COLUMNS.map((name, index) => [name, column(index)]));
-/** As {@link candles}, the volume being known in every third row only. */
+/** Like {@link candles}, with a volume in every third row only. */
 const sparse = { ...candles, volume: candles.volume!.map((volume, i) => (i % 3 === 0 ? volume : 0)) };
 const without = { ...candles, volume: candles.volume!.map(() => 0) };
 
@@ -56,17 +56,18 @@ const importAs = (path: string) => {
   return load();
 };
 
-describe('files as pandas writes them', () => {
-  test('each of them is expected', () => expect(candleFiles(FIXTURES)).toEqual(Object.keys(EXPECTED)));
+describe('files written by pandas', () => {
+  test('fixtures folder contains exactly the expected files', () =>
+    expect(candleFiles(FIXTURES)).toEqual(Object.keys(EXPECTED)));
 
-  test.each(Object.entries(EXPECTED))('%s', async (name, [expected, notes]) => {
+  test.each(Object.entries(EXPECTED))('import reads the pandas file %s', async (name, [expected, notes]) => {
     expect(await importAs(join(FIXTURES, name))).toMatchObject([
       { outcome: 'imported', kind: 'candles', rows: 200, duplicates: 0, missing: 0, notes },
     ]);
     expect(await stored('5m')).toEqual(expected);
   });
 
-  test('their bodies are compressed as their names say', () => {
+  test('Feather fixtures are compressed with the codec in their name', () => {
     const magic = { lz4: '04224d18', zstd: '28b52ffd' };
     for (const name of candleFiles(FIXTURES).filter((file) => file.endsWith('.feather'))) {
       const codec = name.startsWith('lz4') ? 'lz4' : 'zstd';
@@ -77,7 +78,7 @@ describe('files as pandas writes them', () => {
   const python = hasPython();
   if (!python) console.warn('Skipped: files fresh from pandas need python3 with pandas, pyarrow and lz4.');
   test.skipIf(!python)(
-    'fresh from the pandas of this machine',
+    'import reads files freshly written by the installed pandas',
     async () => {
       const made = mkdtempSync(join(tmpdir(), 'touchstone-pandas-'));
       try {
@@ -110,11 +111,11 @@ const feather = (vectors: Record<string, any>) => tableToIPC(new Table(vectors),
 
 describe('columns of other types', () => {
   test.each([
-    ['whole milliseconds', { date: vectorFromArray(column(0).map(BigInt), new Int64()) }],
-    ['whole volumes', { volume: vectorFromArray(column(5).map(BigInt), new Int64()) }],
-    ['single precision, which these numbers have', { close: vectorFromArray(column(4), new Float32()) }],
+    ['integer milliseconds', { date: vectorFromArray(column(0).map(BigInt), new Int64()) }],
+    ['integer volumes', { volume: vectorFromArray(column(5).map(BigInt), new Int64()) }],
+    ['single-precision numbers', { close: vectorFromArray(column(4), new Float32()) }],
     [
-      'a column more',
+      'an additional column',
       {
         count: vectorFromArray(
           rows.map(() => 'x'),
@@ -122,19 +123,19 @@ describe('columns of other types', () => {
         ),
       },
     ],
-  ])('%s', async (_, others) => {
+  ])('import accepts %s', async (_, others) => {
     put('BTC_USDT_USDT-5m-futures.feather', feather({ ...columns(), ...others }));
     expect(await load()).toMatchObject([{ outcome: 'imported', notes: [] }]);
     expect(await stored('5m')).toEqual(candles);
   });
 
-  test('our own name for the times', async () => {
+  test('import accepts the time column name timestamp', async () => {
     const { date, ...others } = columns();
     put('BTC_USDT_USDT-5m-futures.feather', feather({ timestamp: date, ...others }));
     expect(await load()).toMatchObject([{ outcome: 'imported' }]);
   });
 
-  test('integers of seconds', async () => {
+  test('import accepts integer times in seconds', async () => {
     const seconds = vectorFromArray(
       column(0).map((time) => BigInt(time / 1000)),
       new Int64(),
@@ -144,7 +145,7 @@ describe('columns of other types', () => {
     expect(await stored('5m')).toEqual(candles);
   });
 
-  test('big-endian numbers are rejected', async () => {
+  test('import rejects big-endian numbers', async () => {
     const swapped = BigInt64Array.from(column(0), (time) => BigInt(time) * 1_000_000n);
     Buffer.from(swapped.buffer).swap64();
     put('BTC_USDT_USDT-5m-futures.feather', feather({ ...columns(), date: nanoseconds([...swapped]) }));
@@ -153,7 +154,7 @@ describe('columns of other types', () => {
     ]);
   });
 
-  test('a time between two milliseconds is not on the grid', async () => {
+  test('import rejects a time between two milliseconds', async () => {
     const late = nanoseconds(column(0).map((time, i) => BigInt(time) * 1_000_000n + (i === 7 ? 1_000n : 0n)));
     put('BTC_USDT_USDT-5m-futures.feather', feather({ ...columns(), date: late }));
     expect(await load()).toMatchObject([
@@ -170,16 +171,16 @@ const parquetOf = (names: readonly string[]) =>
     }),
   );
 
-describe('Parquet as Touchstone stores it', () => {
+describe('Parquet stored by Touchstone', () => {
   const months = 'candles/exchange=binanceusdm/symbol=BTC_USDT_USDT/timeframe=5m';
 
-  test('is imported from its folders', async () => {
+  test("import reads Parquet from Touchstone's folders", async () => {
     put(`${months}/2025-03.parquet`, parquetOf(CANDLE_COLUMNS));
     expect(await load()).toMatchObject([{ outcome: 'imported', symbol: 'BTC/USDT:USDT', rows: 200 }]);
     expect(await stored('5m')).toEqual(candles);
   });
 
-  test('is imported in pieces when it is long', async () => {
+  test('import reads a long Parquet file in batches', async () => {
     const length = 600_000;
     const start = Date.UTC(2024, 0, 1);
     const time = Float64Array.from({ length }, (_, i) => start + i * 60_000);
@@ -198,19 +199,19 @@ describe('Parquet as Touchstone stores it', () => {
   });
 });
 
-describe('JSON', () => {
+describe('JSON import', () => {
   const spaced = JSON.stringify(rows, null, 2);
   test.each([
     ['as freqtrade writes it', 'json', JSON.stringify(rows)],
     ['gzipped', 'json.gz', JSON.stringify(rows)],
     ['with spaces, and a byte order mark', 'json', `\ufeff \n${spaced}\n`],
-  ])('%s', async (_, ending, text) => {
+  ])('import reads JSON %s', async (_, ending, text) => {
     put(`BTC_USDT_USDT-5m-futures.${ending}`, text);
     expect(await load()).toMatchObject([{ outcome: 'imported', rows: 200, notes: [] }]);
     expect(await stored('5m')).toEqual(candles);
   });
 
-  test('absent volumes are null', async () => {
+  test('null volumes in JSON become 0', async () => {
     const nulls = rows.map(([time, ...prices], i) => [
       time,
       ...prices.slice(0, 4),
@@ -221,7 +222,7 @@ describe('JSON', () => {
     expect(await stored('5m')).toEqual(sparse);
   });
 
-  test('file of many pieces stays whole', async () => {
+  test('import reads a JSON file of 30,000 rows across read chunks', async () => {
     const many = Array.from({ length: 30_000 }, (_, i) => [T0 + i * 60_000, 1.5, 2.5, 0.5, 1.25, i]);
     put('BTC_USDT_USDT-1m-futures.json.gz', JSON.stringify(many));
     expect(await load()).toMatchObject([{ rows: 30_000, missing: 0 }]);
@@ -239,27 +240,27 @@ describe('JSON', () => {
     ],
     ['a hexadecimal number', `[[${T0},1,1,1,1,0x10]]`, 'row 1 is not a JSON array of numbers'],
     [
-      'a number beyond all bounds',
+      'a number above the double range',
       `[[${T0},1,1,1,1,1e400]]`,
       'row 1: volume Infinity is negative or not finite',
     ],
-    ['a time that is missing', '[[null,1,1,1,1,1]]', 'row 1: the time is missing'],
+    ['a missing time', '[[null,1,1,1,1,1]]', 'row 1: the time is missing'],
     ['numbers', '[1, 2, 3]', 'is not a JSON array of rows'],
     ['a word', `[[${T0}, "1", 1, 1, 1, 1]]`, 'row 1: expected 6 numbers'],
     ['five columns', `[[${T0}, 1, 1, 1, 1]]`, 'row 1: expected 6 numbers'],
     ['no rows', '[]', 'holds no rows'],
     ['nothing', '', 'is empty'],
     ['spaces', ' \n', 'is not a JSON array of rows'],
-    ['a first half', JSON.stringify(rows).slice(0, 5_000), 'is cut off'],
+    ['a truncated end', JSON.stringify(rows).slice(0, 5_000), 'is cut off'],
     ['no comma', `[[${T0},1,1,1,1,1] [${T0},1,1,1,1,1]]`, 'is not a JSON array of rows'],
-    ['text without end', '['.padEnd(1_000_000, 'x'), 'is not a JSON array of rows'],
-  ])('with %s fails', async (_, text, reason) => {
+    ['an endless string', '['.padEnd(1_000_000, 'x'), 'is not a JSON array of rows'],
+  ])('import rejects JSON with %s', async (_, text, reason) => {
     put('BTC_USDT_USDT-5m-futures.json', text);
     expect(await load()).toMatchObject([{ outcome: 'failed', reason: expect.stringContaining(reason) }]);
   });
 });
 
-describe('import rejects a corrupt or foreign file, stores nothing of it and continues', () => {
+describe('corrupt or foreign files', () => {
   const read = (name: string) => readFileSync(join(FIXTURES, name));
   const flipped = (bytes: Uint8Array, at: number, bits = 0xff) => {
     const copy = Uint8Array.from(bytes);
@@ -278,7 +279,7 @@ describe('import rejects a corrupt or foreign file, stores nothing of it and con
     ['Feather, cut off', 'feather', lz4.subarray(0, 3_000), 'is cut off'],
     ['Feather, its first bytes only', 'feather', lz4.subarray(0, 6), 'is cut off'],
     ['Feather, empty', 'feather', new Uint8Array(), 'is empty'],
-    ['Feather, a CSV file in truth', 'feather', Buffer.from('1,2,3\n'), 'is not a Feather file'],
+    ['Feather that is a CSV file', 'feather', Buffer.from('1,2,3\n'), 'is not a Feather file'],
     ['Feather, another magic', 'feather', flipped(lz4, 0), 'is not a Feather file'],
     ['Feather version 1', 'feather', Buffer.from('FEA1....FEA1'), 'is Feather version 1: expected version 2'],
     ['Feather, LZ4 corrupt', 'feather', flipped(lz4, lz4Block + 1), 'its LZ4 compressed data is corrupt'],
@@ -295,15 +296,15 @@ describe('import rejects a corrupt or foreign file, stores nothing of it and con
       'cannot be read: ',
     ],
     ['Feather, footer corrupt', 'feather', flipped(lz4, lz4.length - 9), /^cannot be read: |is cut off/],
-    // Found by trying: the Arrow library follows the offset and never stops allocating.
+    // Found by mutation: the Arrow library follows the offset and never stops allocating.
     [
-      'Feather, that takes all memory bit by bit',
+      'Feather that allocates all memory gradually',
       'feather',
       flipped(lz4, lz4.length - 76, 0x30),
       'cannot be read: its reader broke',
     ],
     [
-      'Feather, that takes all memory at once',
+      'Feather that allocates all memory immediately',
       'feather',
       Uint8Array.from(lz4).with(5_134, 9),
       'cannot be read: its reader broke',
@@ -331,7 +332,7 @@ describe('import rejects a corrupt or foreign file, stores nothing of it and con
     ['Parquet, cut off', 'parquet', snappy.subarray(0, 4_000), /^cannot be read: .*Corrupt footer/],
     ['Parquet, empty', 'parquet', new Uint8Array(), 'is empty'],
     ['Parquet, a page corrupt', 'parquet', flipped(snappy, 4), /^cannot be read: /],
-    ['Parquet, a CSV file in truth', 'parquet', Buffer.from('1,2,3\n'.repeat(50)), /^cannot be read: /],
+    ['Parquet that is a CSV file', 'parquet', Buffer.from('1,2,3\n'.repeat(50)), /^cannot be read: /],
     ['Parquet, a column missing', 'parquet', parquetOf(names.slice(0, 5)), 'has no column volume'],
     [
       'Parquet, no times',
@@ -339,7 +340,7 @@ describe('import rejects a corrupt or foreign file, stores nothing of it and con
       parquetOf(['when', ...names.slice(1)]),
       'has no column timestamp or timestamp_ms or date',
     ],
-  ])('%s', async (_, ending, bytes, reason) => {
+  ])('import rejects %s, stores nothing of it and continues', async (_, ending, bytes, reason) => {
     put(`BTC_USDT_USDT-5m-futures.${ending}`, bytes);
     copyFileSync(join(FIXTURES, 'lz4.feather'), join(fixture.folder, 'ETH_USDT_USDT-5m-futures.feather'));
     copyFileSync(join(FIXTURES, 'snappy.parquet'), join(fixture.folder, 'XRP_USDT_USDT-5m-futures.parquet'));
@@ -354,8 +355,8 @@ describe('import rejects a corrupt or foreign file, stores nothing of it and con
     expect((await stored('5m')).timestamp).toEqual([]);
   });
 
-  test('Feather, that would be read for a minute', async () => {
-    // Found by trying: the Arrow library goes through a billion entries that are not there.
+  test('import rejects a Feather file that exceeds the time limit', async () => {
+    // Found by mutation: the Arrow library iterates over a billion entries that do not exist.
     put('BTC_USDT_USDT-5m-futures.feather', flipped(zstd, 3_988));
     const reader = new FileReader({ patienceMs: 1_000 });
     expect(await load(fixture.folder, { reader })).toMatchObject([
@@ -364,7 +365,7 @@ describe('import rejects a corrupt or foreign file, stores nothing of it and con
     reader.close();
   });
 
-  test('a file that only calls itself gzipped', async () => {
+  test('import rejects a gzipped file named .json', async () => {
     const path = put('BTC_USDT_USDT-5m-futures.json', gzipSync('[]'));
     copyFileSync(path, join(fixture.folder, 'ETH_USDT_USDT-5m-futures.json'));
     expect(await load()).toMatchObject([
@@ -373,7 +374,7 @@ describe('import rejects a corrupt or foreign file, stores nothing of it and con
     ]);
   });
 
-  test('file with any byte changed is rejected or holds plausible candles', async () => {
+  test('import rejects a file with any changed byte or stores plausible candles', async () => {
     let expected = 0;
     for (const [base, ending, whole] of [
       ['LZ', 'feather', lz4],

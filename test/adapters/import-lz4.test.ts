@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { decodeLz4Frame } from '#adapters/import/lz4-frame.ts';
 
-/** Frames made by the reference implementation (fixtures/import/make.py), corrupt by hand. */
+/** Frames of the reference implementation (fixtures/import/make.py), corrupted by hand. */
 
 const fixture = (name: string) => readFileSync(join(import.meta.dirname, 'fixtures/import', name));
 const numbers = Buffer.from(Array.from({ length: 60_000 }, (_, k) => `${k % 1_000},`).join(''));
@@ -14,16 +14,16 @@ const noise = Buffer.concat(
 const linked = fixture('linked-checked.lz4');
 const stored = fixture('stored.lz4');
 
-test('blocks that repeat what is in those before them, with checksums and the content size', () => {
+test('decoder reads linked blocks with checksums and a content size', () => {
   expect(numbers.length).toBeGreaterThan(3 * 65_536);
   expect(Buffer.from(decodeLz4Frame(linked, numbers.length)).equals(numbers)).toBe(true);
 });
 
-test('uncompressed block is copied', () => {
+test('decoder copies an uncompressed block', () => {
   expect([...decodeLz4Frame(stored, noise.length)]).toEqual([...noise]);
 });
 
-test('an empty frame', () => {
+test('decoder returns no bytes for an empty frame', () => {
   expect(decodeLz4Frame(Uint8Array.from([4, 34, 77, 24, 0x60, 0x40, 0x82, 0, 0, 0, 0]), 0)).toHaveLength(0);
 });
 
@@ -34,7 +34,7 @@ test('decoder rejects a wrong content length', () => {
 });
 
 test('decoder rejects a frame truncated at any byte', () => {
-  const needed = linked.length - 4; // The checksum at the end is not looked at.
+  const needed = linked.length - 4; // The final checksum is not read.
   for (let length = 0; length < needed; length++) {
     expect(() => decodeLz4Frame(linked.subarray(0, length), numbers.length)).toThrow('corrupt');
   }
@@ -47,7 +47,7 @@ test('decoder rejects a frame truncated at any byte', () => {
 const repeating = (offset: number) =>
   Uint8Array.from([4, 34, 77, 24, 0x60, 0x40, 0x82, 6, 0, 0, 0, 0x10, 65, offset, 0, 0x10, 66, 0, 0, 0, 0]);
 
-test('a match may overlap what it writes, but not begin before the start', () => {
+test('decoder accepts an overlapping match and rejects one before the start', () => {
   expect(Buffer.from(decodeLz4Frame(repeating(1), 6)).toString()).toBe('AAAAAB');
   for (const offset of [0, 2]) expect(() => decodeLz4Frame(repeating(offset), 6)).toThrow('corrupt');
 });
@@ -55,13 +55,13 @@ test('a match may overlap what it writes, but not begin before the start', () =>
 test.each([
   ['another magic number', 0, 5],
   ['another version of the format', 4, 0x20],
-])('%s is rejected', (_, at, value) => {
+])('decoder rejects %s', (_, at, value) => {
   const frame = repeating(1);
   frame[at] = value;
   expect(() => decodeLz4Frame(frame, 6)).toThrow('corrupt');
 });
 
-test('corrupt frame is an error or the same number of bytes', () => {
+test('decoder rejects a corrupt frame or returns the same number of bytes', () => {
   for (let at = 0; at < linked.length; at += 7) {
     const frame = Uint8Array.from(linked);
     frame[at]! ^= 0x55;

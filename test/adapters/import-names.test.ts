@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { contentOf } from '#adapters/import/file-name.ts';
 
-describe('file path states exchange, symbol and timeframe', () => {
+describe('contentOf', () => {
   const candles = (symbol: string, timeframe: string, format: string, exchange?: string) => ({
     kind: 'candles',
     symbol,
@@ -15,7 +15,7 @@ describe('file path states exchange, symbol and timeframe', () => {
     ['BTC_USD_BTC-4h-futures.json', candles('BTC/USD:BTC', '4h', 'JSON')],
     ['BTC_USDT_USDT-15m-futures.json.gz', candles('BTC/USDT:USDT', '15m', 'JSON')],
     ['BTC_USDT_USDT-1h.parquet', candles('BTC/USDT:USDT', '1h', 'Parquet')],
-    // freqtrade's folders name the exchange.
+    // freqtrade's folder names state the exchange.
     [
       'binance/futures/BTC_USDT_USDT-5m-futures.feather',
       candles('BTC/USDT:USDT', '5m', 'Feather', 'binanceusdm'),
@@ -26,13 +26,13 @@ describe('file path states exchange, symbol and timeframe', () => {
     ],
     ['mine/futures/BTC_USDT_USDT-5m-futures.feather', candles('BTC/USDT:USDT', '5m', 'Feather')],
     ['constructor/futures/BTC_USDT_USDT-5m-futures.feather', candles('BTC/USDT:USDT', '5m', 'Feather')],
-    // Before 2023 without the settlement currency.
+    // freqtrade before 2023: without the settlement currency.
     ['binance/futures/BTC_USDT-5m-futures.feather', candles('BTC/USDT:USDT', '5m', 'Feather', 'binanceusdm')],
     ['BTC_USDT_USDT-8h-funding_rate.feather', { kind: 'rates', symbol: 'BTC/USDT:USDT', format: 'Feather' }],
     ['BTC_USDT_USDT-1h-funding_rate.csv.gz', { kind: 'rates', symbol: 'BTC/USDT:USDT', format: 'CSV' }],
     ['BTC_USDT_USDT-1h-mark.json', { kind: 'marks', symbol: 'BTC/USDT:USDT', format: 'JSON' }],
     ['BTC_USDT-8h-mark.feather', { kind: 'marks', symbol: 'BTC/USDT:USDT', format: 'Feather' }],
-    // Our own.
+    // Touchstone's folders.
     [
       'objects/candles/exchange=binanceusdm/symbol=BTC_USDT_USDT/timeframe=5m/2025-03.parquet',
       candles('BTC/USDT:USDT', '5m', 'Parquet', 'binanceusdm'),
@@ -41,7 +41,9 @@ describe('file path states exchange, symbol and timeframe', () => {
       'funding/exchange=bybit/symbol=BTC_USDT_USDT/2025-03.parquet',
       { kind: 'events', symbol: 'BTC/USDT:USDT', format: 'Parquet', exchange: 'bybit' },
     ],
-  ])('%s', (path, content) => expect(contentOf(`/data/${path}`)).toEqual(content));
+  ])('contentOf reads the content from the path %s', (path, content) =>
+    expect(contentOf(`/data/${path}`)).toEqual(content),
+  );
 
   test.each([
     ['README.md', 'not a CSV, Feather, JSON or Parquet file'],
@@ -67,7 +69,7 @@ describe('file path states exchange, symbol and timeframe', () => {
     ],
     ['exchange=okx/symbol=.zz/timeframe=5m/2025-03.parquet', 'is not a symbol'],
     ['exchange=okx/symbol=BTC_USDT_USDT/timeframe=3m/2025-03.parquet', 'timeframe 3m'],
-  ])('%s is skipped', (path, reason) =>
+  ])('contentOf skips %s with the reason', (path, reason) =>
     expect(contentOf(`/data/${path}`)).toEqual({ kind: 'other', reason: expect.stringContaining(reason) }),
   );
 });

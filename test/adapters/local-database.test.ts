@@ -25,7 +25,7 @@ async function run(fixture: string, argument: string): Promise<{ child: ChildPro
   return { child, line };
 }
 
-test('the database ends with the process that started it, killed or not, and loses nothing', async () => {
+test('database ends with a killed parent process and keeps its data', async () => {
   const dbPath = join(folder, 'killed.sqlite');
   const { child, line: endpoint } = await run('hold-database.ts', dbPath);
   const client = createDocumentClient({ endpoint });
@@ -50,7 +50,7 @@ test('the database ends with the process that started it, killed or not, and los
   await next.stop();
 });
 
-test('two databases have different ports; a stopped one is gone', async () => {
+test('databases run on different ports, and a stopped one closes its port', async () => {
   const [a, b] = await Promise.all([
     startDatabase({ dbPath: join(folder, 'a.sqlite') }),
     startDatabase({ dbPath: join(folder, 'b.sqlite') }),
@@ -62,7 +62,7 @@ test('two databases have different ports; a stopped one is gone', async () => {
   await b.stop();
 });
 
-test('crash of the database is reported', async () => {
+test('database reports its crash', async () => {
   const database = await startDatabase({ dbPath: join(folder, 'dies.sqlite') });
   const port = Number(new URL(database.endpoint).port);
   const pid = await pidListeningOn(port);
@@ -91,13 +91,13 @@ test('startup error lists alternatives when no database engine is installed', as
   }
 });
 
-test('given endpoint is used unchanged', async () => {
+test('startDatabase uses a given endpoint unchanged', async () => {
   const database = await startDatabase({ endpoint: 'http://127.0.0.1:9', dbPath: join(folder, 'unused') });
   expect(database.endpoint).toBe('http://127.0.0.1:9');
   await database.stop();
 });
 
-test('tables are created once with keys and indexes; another version is rejected', async () => {
+test('createTables creates tables once with indexes and rejects those of another version', async () => {
   const database = await startDatabase({ dbPath: join(folder, 'tables.sqlite') });
   const client = createDocumentClient({ endpoint: database.endpoint });
   await createTables(client, NAMES);
@@ -116,7 +116,7 @@ test('tables are created once with keys and indexes; another version is rejected
   await database.stop();
 });
 
-test('a data folder serves one platform at a time, and a killed one leaves it free', async () => {
+test('data folder serves one platform at a time and is free after a kill', async () => {
   const path = join(folder, 'home');
   const first = await run('hold-data-folder.ts', path);
   expect(first.line).toBe(`holds ${first.child.pid}`);
@@ -131,7 +131,7 @@ test('a data folder serves one platform at a time, and a killed one leaves it fr
   openDataFolder(path).release();
 });
 
-test('data folder of another layout version is rejected with what to do and left unchanged', () => {
+test('openDataFolder rejects another layout version with instructions and changes nothing', () => {
   const path = join(folder, 'old-layout');
   openDataFolder(path).release();
   writeFileSync(join(path, 'database.sqlite'), '');
@@ -150,10 +150,10 @@ test('data folder of another layout version is rejected with what to do and left
   }
 });
 
-test('a data folder that cannot be written to is named, with what to do', () => {
+test('openDataFolder rejects an unwritable folder with instructions', () => {
   const path = join(folder, 'read-only');
   openDataFolder(path).release();
-  // As on a read-only disk, for root too: SQLite only reads files of a later write version (file format, 1.3.3).
+  // Simulates a read-only disk, also for root: SQLite only reads files of a later write version (file format, 1.3.3).
   const lock = join(path, 'platform.lock');
   const content = readFileSync(lock);
   content[18] = 3;
@@ -174,7 +174,7 @@ test('exactly one of many concurrent platforms gets the data folder', async () =
   }
 });
 
-/** The process that listens on a loopback port, from /proc. */
+/** PID of the process that listens on a loopback port, from /proc. */
 async function pidListeningOn(port: number): Promise<number> {
   const { readFileSync, readdirSync, readlinkSync } = await import('node:fs');
   const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
@@ -188,7 +188,7 @@ async function pidListeningOn(port: number): Promise<number> {
         return Number(pid);
       }
     } catch {
-      // The process ended meanwhile, or is not ours.
+      // The process has ended or belongs to another user.
     }
   }
   throw new Error(`Nobody listens on ${port}`);

@@ -7,7 +7,7 @@ const text = (body: Uint8Array | undefined) => body && new TextDecoder().decode(
 const sha256 = (body: Uint8Array) => createHash('sha256').update(body).digest('hex');
 const JSON_TYPE = 'application/json';
 
-/** What every object store must do. `open` answers a store of its own root for each folder name. */
+/** Contract of every object store. `open` returns a store with a separate root for each folder name. */
 export function objectStoreContract(open: (root: string) => Promise<ObjectStore> | ObjectStore): void {
   let roots = 0;
   const fresh = () => open(`root-${roots++}`);
@@ -18,7 +18,7 @@ export function objectStoreContract(open: (root: string) => Promise<ObjectStore>
     return keys;
   }
 
-  test('get returns what was put, with hash and content type', async () => {
+  test('get returns the stored body with hash and content type', async () => {
     const store = await fresh();
     const body = new Uint8Array(300_000).map((_, i) => i * 31);
     for (const [key, type] of [
@@ -34,13 +34,13 @@ export function objectStoreContract(open: (root: string) => Promise<ObjectStore>
     }
   });
 
-  test('an empty object is an object', async () => {
+  test('put stores an empty object', async () => {
     const store = await fresh();
     await store.put('empty.txt', new Uint8Array(0), 'text/plain');
     expect((await store.get('empty.txt'))?.body).toHaveLength(0);
   });
 
-  test('an absent key is undefined to get, and no error to delete', async () => {
+  test('get returns undefined and delete succeeds for an absent key', async () => {
     const store = await fresh();
     await store.put('folder/x.json', bytes('1'), JSON_TYPE);
     expect(await store.get('folder/y.json')).toBeUndefined();
@@ -49,7 +49,7 @@ export function objectStoreContract(open: (root: string) => Promise<ObjectStore>
     await store.delete('folder/y.json');
   });
 
-  test('a later put replaces, and delete removes', async () => {
+  test('later put replaces an object, and delete removes it', async () => {
     const store = await fresh();
     await store.put('k.json', bytes('first, and longer'), JSON_TYPE);
     await store.put('k.json', bytes('second'), JSON_TYPE);
@@ -59,7 +59,7 @@ export function objectStoreContract(open: (root: string) => Promise<ObjectStore>
     expect(await keysOf(store, '')).toEqual([]);
   });
 
-  test('keys are listed ascending over folders, by any prefix', async () => {
+  test('list returns keys in ascending order for any prefix', async () => {
     const store = await fresh();
     const keys = ['a/b/2.json', 'a/b/10.json', 'a-b/1.json', 'a/c.json', 'a=1/x.json', 'ab/z.json', 'a.json'];
     for (const key of keys) await store.put(key, bytes(key), JSON_TYPE);
@@ -86,7 +86,7 @@ export function objectStoreContract(open: (root: string) => Promise<ObjectStore>
     'a\0',
     'BTC/USDT:USDT',
     'x'.repeat(1_025),
-  ])('key %j is rejected', async (key) => {
+  ])('put rejects the key %j', async (key) => {
     const store = await fresh();
     await expect(store.put(key, bytes('1'), JSON_TYPE)).rejects.toThrow(RangeError);
     await expect(store.putIf(key, bytes('1'), JSON_TYPE, null)).rejects.toThrow(RangeError);
@@ -94,7 +94,7 @@ export function objectStoreContract(open: (root: string) => Promise<ObjectStore>
     await expect(store.delete(key)).rejects.toThrow(RangeError);
   });
 
-  test('putIf writes only over what the caller saw', async () => {
+  test('putIf writes only when the ETag matches', async () => {
     const store = await fresh();
     expect(await store.putIf('k.json', bytes('x'), JSON_TYPE, sha256(bytes('other')))).toBeUndefined();
     expect(await store.get('k.json')).toBeUndefined();
@@ -122,7 +122,7 @@ export function objectStoreContract(open: (root: string) => Promise<ObjectStore>
     }
   });
 
-  test('a reader sees the whole new body or the whole old one', async () => {
+  test('concurrent read returns the complete old or new body', async () => {
     const store = await fresh();
     const bodies = ['a', 'b'].map((letter) => bytes(letter.repeat(500_000)));
     await store.put('big.txt', bodies[0]!, 'text/plain');

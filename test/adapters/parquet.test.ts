@@ -31,8 +31,8 @@ function decode(file: Uint8Array): number[][] {
   return columns;
 }
 
-describe('columns', () => {
-  test('any times and doubles read back to the bit', () => {
+describe('Parquet columns', () => {
+  test('columns keep every time and double exactly', () => {
     const rows = fc.array(
       fc.tuple(
         fc.integer({ min: -8.64e15, max: 8.64e15 }),
@@ -52,7 +52,7 @@ describe('columns', () => {
     );
   });
 
-  test('another Arrow reader sees UTC timestamps and doubles without nulls', () => {
+  test('other Arrow readers see UTC timestamps and doubles without nulls', () => {
     const file = encode([1_700_000_000_000, 1_700_000_060_000], [1.5, 2], [3, 4]);
     const table = tableFromIPC(readParquet(file).intoIPCStream());
     expect(table.schema.fields.map((field) => `${field.name}: ${field.type} ${field.nullable}`)).toEqual([
@@ -63,19 +63,19 @@ describe('columns', () => {
     expect(table.get(1)?.toJSON()).toEqual({ timestamp: 1_700_000_060_000, open: 2, close: 4 });
   });
 
-  test('equal columns give equal bytes', () => {
+  test('equal columns are encoded to equal bytes', () => {
     const make = () => encode([1, 2], [3, 4], [5, 6]);
     expect(Buffer.compare(make(), make())).toBe(0);
   });
 
-  test('a file with other columns, and one that is not Parquet, is an error that says so', () => {
+  test('readColumns rejects other columns with both lists, and a file that is not Parquet', () => {
     expect(() => readColumns(encode([1], [1], [1]), ['timestamp', 'open', 'high'], () => {})).toThrow(
       'timestamp tsm:UTC, open g, close g instead of timestamp tsm:UTC, open g, high g',
     );
     expect(() => readColumns(new TextEncoder().encode('not parquet at all'), NAMES, () => {})).toThrow();
   });
 
-  test('reading again and again takes no more memory', () => {
+  test('repeated reads do not grow the memory', () => {
     const values = Array.from({ length: 40_000 }, (_, i) => i);
     const file = encode(values, values, values);
     decode(file);
@@ -85,8 +85,8 @@ describe('columns', () => {
   });
 });
 
-describe('keys', () => {
-  test('a series has a hive-style path', () => {
+describe('object keys', () => {
+  test('candlesPrefix returns a hive-style path', () => {
     expect(candlesPrefix({ exchange: 'binanceusdm', symbol: 'BTC/USDT:USDT', timeframe: '5m' })).toBe(
       'candles/exchange=binanceusdm/symbol=BTC_USDT_USDT/timeframe=5m',
     );
@@ -99,7 +99,7 @@ describe('keys', () => {
     'A.B/C_D:E=F',
     'BTC/USDT:USDT-240628-50000-C',
     '币/USDT:USDT',
-  ])('path identifies %s', (symbol) => {
+  ])('encoded symbol decodes to %s', (symbol) => {
     expect(encodeSymbol(symbol)).toMatch(/^[A-Za-z0-9._-]+$/);
     expect(decodeSymbol(encodeSymbol(symbol))).toBe(symbol);
   });
@@ -114,14 +114,14 @@ describe('keys', () => {
     );
   });
 
-  test('months end where the next begins, in UTC', () => {
+  test('monthBounds ends where the next month begins, in UTC', () => {
     expect(monthBounds('2024-02')).toEqual({ start: Date.UTC(2024, 1, 1), end: Date.UTC(2024, 2, 1) });
     expect(monthBounds('2024-12').end).toBe(monthBounds('2025-01').start);
     expect(monthOf(Date.UTC(2025, 2, 1) - 1)).toBe('2025-02');
   });
 });
 
-test('merging rows is a union by time in which the added rows win', () => {
+test('mergeRows returns the union by time with added rows replacing existing ones', () => {
   const rows = fc
     .uniqueArray(fc.tuple(fc.integer({ min: 0, max: 15 }), fc.integer({ min: 0, max: 2 })), {
       selector: ([time]) => time,
@@ -145,7 +145,7 @@ test('merging rows is a union by time in which the added rows win', () => {
   );
 });
 
-describe('trades', () => {
+describe('trades file', () => {
   const trade: SimulatedTrade = {
     pair: 'BTC/USDT:USDT',
     side: 'short',
@@ -171,7 +171,7 @@ describe('trades', () => {
     leftOpen: false,
   };
 
-  test('are the fields of the trade records', () => {
+  test('trades file contains the fields of the trade records', () => {
     const trades = Array.from({ length: 3_000 }, (_, i) =>
       i === 1 ? { ...trade, enterTag: 'dip ✓', liquidationPrice: 123.5, leftOpen: true } : trade,
     );
@@ -186,7 +186,7 @@ describe('trades', () => {
     expect(table.get(2_999)?.toJSON()).toMatchObject({ id: 3_000, enter_tag: null, liquidation_price: null });
   });
 
-  test('empty list is a file with columns and no rows', () => {
+  test('empty trades file has the columns and zero rows', () => {
     const empty = tableFromIPC(readParquet(writeTradesParquet(tableOf([]))).intoIPCStream());
     const one = tableFromIPC(readParquet(writeTradesParquet(tableOf([trade]))).intoIPCStream());
     expect(empty.numRows).toBe(0);

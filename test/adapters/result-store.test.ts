@@ -29,8 +29,8 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('stored results', () => {
-  test('are read as they were written, trades as records page by page', async () => {
+describe('ObjectResultStore', () => {
+  test('result store returns the written files, and trades in pages of 1,000', async () => {
     expect(location).toMatchObject({ prefix: 'results/bt-1/1', trade_pages: 2 });
     expect(await store.read(location, 'result')).toEqual({ total_trades: 1500 });
     const pages = [await store.readTrades(location, 1), await store.readTrades(location, 2)];
@@ -38,7 +38,7 @@ describe('stored results', () => {
     expect(pages.flat()).toEqual(Array.from({ length: 1_500 }, (_, row) => tradeRecord(table, row, row + 1)));
   });
 
-  test('keep every trade to the bit', async () => {
+  test('result store keeps every trade exactly', async () => {
     const odd = tableOf([
       trade(-1 / 3, 1, { side: 'short', enterTag: 'dip "✓"', liquidationPrice: 123.456789012345 }),
       trade(0.1 + 0.2, 2, { pair: 'ETH/USDT:USDT', exitReason: 'roi', funding: -1e-9, leftOpen: true }),
@@ -82,7 +82,7 @@ describe('stored results', () => {
     }
   });
 
-  test('are zstd that any tool reads', async () => {
+  test('result files are standard zstd', async () => {
     const { body, contentType } = (await objects.get('results/bt-1/1/report.json.zst'))!;
     expect(contentType).toBe('application/zstd');
     expect(zstdDecompressSync(body).toString()).toBe('{"warnings":[]}');

@@ -8,7 +8,7 @@ const available = hasMoto();
 if (!available)
   console.warn('Skipped: the S3 contract needs Python with moto (python3 -c "import moto.server").');
 
-describe.skipIf(!available)('S3', () => {
+describe.skipIf(!available)('S3ObjectStore', () => {
   let moto: Awaited<ReturnType<typeof startMoto>>;
   let client: S3Client;
 
@@ -26,7 +26,7 @@ describe.skipIf(!available)('S3', () => {
     return new S3ObjectStore(client, bucket);
   });
 
-  test('more than one page of keys is listed', async () => {
+  test('list returns more than one page of keys', async () => {
     await client.send(new CreateBucketCommand({ Bucket: 'many' }));
     const store = new S3ObjectStore(client, 'many');
     const numbers = Array.from({ length: 25 }, (_, i) => `k/${String(i).padStart(4, '0')}`);
@@ -48,7 +48,7 @@ describe.skipIf(!available)('S3', () => {
     expect(pages).toBe(3);
   });
 
-  test('an object that another tool put can be replaced conditionally', async () => {
+  test('putIf replaces an object written by another tool', async () => {
     await client.send(new CreateBucketCommand({ Bucket: 'foreign' }));
     await client.send(new PutObjectCommand({ Bucket: 'foreign', Key: 'x.json', Body: '1' }));
     const store = new S3ObjectStore(client, 'foreign');
@@ -57,7 +57,7 @@ describe.skipIf(!available)('S3', () => {
   });
 });
 
-test('S3 that is gone is DATA005', async () => {
+test('unreachable S3 is DATA005', async () => {
   const store = new S3ObjectStore(createS3Client({ endpoint: 'http://127.0.0.1:1' }), 'bucket');
   await expect(store.get('a')).rejects.toMatchObject({ code: 'DATA005' });
 });

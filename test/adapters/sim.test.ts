@@ -43,8 +43,8 @@ function correlation(a: readonly number[], b: readonly number[]): number {
 const lagged = (values: readonly number[], lag: number) =>
   correlation(values.slice(lag), values.slice(0, values.length - lag));
 
-describe('candles', () => {
-  test('any range of any timeframe is the slice of the whole', async () => {
+describe('SimExchange candles', () => {
+  test('candles of any range equal the slice of a longer range', async () => {
     const whole = new Map<Timeframe, Candles>();
     for (const timeframe of TIMEFRAMES) {
       whole.set(timeframe, await sim.fetchCandles(BTC, timeframe, START, START + 20 * DAY));
@@ -68,7 +68,7 @@ describe('candles', () => {
     );
   });
 
-  test('ranges over the joints of its year-long blocks and of the chunks they are made in are slices too', async () => {
+  test('candles are continuous across year-long blocks and their chunks', async () => {
     const joint = Math.ceil(START / MINUTE / 2 ** 19) * 2 ** 19 * MINUTE;
     const around = await sim.fetchCandles(BTC, '1m', joint - 3 * MINUTE, joint + 3 * MINUTE);
     const before = await sim.fetchCandles(BTC, '1m', joint - 3 * MINUTE, joint);
@@ -81,7 +81,7 @@ describe('candles', () => {
     expect(plain(late)).toEqual(plain(sliceCandles(long, 44 * 24, 46 * 24)));
   });
 
-  test('longer candles are exactly the aggregates of shorter ones', async () => {
+  test('longer candles are exact aggregates of shorter ones', async () => {
     const pairs: [Timeframe, Timeframe][] = [
       ['1m', '5m'],
       ['1m', '1d'],
@@ -118,7 +118,7 @@ describe('candles', () => {
     }
   });
 
-  test('every candle is possible: on the grid, high above, low below, volume and prices positive', async () => {
+  test('every simulated candle is valid: on the grid, high and low consistent, values positive', async () => {
     for (const symbol of await sim.symbols()) {
       const { timestamp, open, high, low, close, volume } = await sim.fetchCandles(
         symbol,
@@ -139,7 +139,7 @@ describe('candles', () => {
     }
   });
 
-  test('simulated candles never change', async () => {
+  test('simulated candles and funding never change', async () => {
     const candles = await sim.fetchCandles(BTC, '5m', Date.UTC(2025, 2, 1), Date.UTC(2025, 2, 8));
     expect(digest(CANDLE_COLUMNS.map((name) => candles[name]))).toBe(
       '71860363140bf9bfc8bd3570b1a2dcbd836a6b410c2349a1d8a2499903c5af70',
@@ -150,14 +150,14 @@ describe('candles', () => {
     );
   });
 
-  test('another seed is another market', async () => {
+  test('another seed produces another market', async () => {
     const other = new SimExchange({ clock, seed: 2 });
     const mine = await sim.fetchCandles(BTC, '1d', START, START + 30 * DAY);
     const theirs = await other.fetchCandles(BTC, '1d', START, START + 30 * DAY);
     expect([...mine.close].filter((price, i) => price === theirs.close[i])).toEqual([]);
   });
 
-  test('there is nothing before the listing, after now, or of a symbol that is not listed', async () => {
+  test('fetchCandles returns nothing before the listing or after now and rejects an unlisted symbol', async () => {
     const first = await sim.fetchCandles(BTC, '1d', 0, SIM_LISTED_MS + 2 * DAY);
     expect([...first.timestamp]).toEqual([SIM_LISTED_MS, SIM_LISTED_MS + DAY]);
     const last = await sim.fetchCandles(BTC, '1h', NOW - 2 * TIMEFRAME_MS['1h'], NOW + DAY);
@@ -172,8 +172,8 @@ describe('candles', () => {
   });
 });
 
-describe('the market', () => {
-  test('prices stay around what is listed', async () => {
+describe('simulated market', () => {
+  test('prices stay within a factor of 6 of the listing price', async () => {
     expect((await sim.symbols()).length).toBeGreaterThanOrEqual(20);
     const { markPrice } = await sim.fetchFunding(BTC, SIM_LISTED_MS, NOW);
     expect(markPrice).toHaveLength(9 * 365 * 3 + 2 * 3 + 1);
@@ -181,7 +181,7 @@ describe('the market', () => {
     expect(Math.max(...markPrice)).toBeLessThan(60_000 * 6);
   });
 
-  test('returns have fat tails, clustered volatility, changing regimes and no memory of their own', async () => {
+  test('returns have fat tails, clustered volatility, changing regimes and no autocorrelation', async () => {
     const year = await sim.fetchCandles('ETH/USDT:USDT', '1m', START, START + 365 * DAY);
     const hourly = returns(year, 60);
     expect(moment(hourly, 4) / moment(hourly, 2) ** 2).toBeGreaterThan(3.5);
@@ -213,7 +213,7 @@ describe('the market', () => {
   });
 });
 
-test('funding comes every eight hours, small, mostly paid by longs, at the price of its minute', async () => {
+test("funding occurs every 8 hours, is small and mostly paid by longs, at the minute's price", async () => {
   const { timestamp, rate, markPrice } = await sim.fetchFunding(BTC, START + 1, START + 90 * DAY);
   expect(timestamp).toHaveLength(270);
   expect(timestamp[0]).toBe(START + DAY / 3);

@@ -22,7 +22,7 @@ afterEach(() => {
 
 const EXAMPLE = join(import.meta.dirname, '../../strategies/example_pullback.ts');
 const add = (file: string, text: string) => writeFileSync(join(folder, file), text);
-/** A sound strategy with some of its fields changed, in a file of three lines. */
+/** Valid strategy with some fields changed, in a file of three lines. */
 const sound = (changes: string, example = './shared/example.ts') =>
   `import example from '${example}';\n\nexport default { ...example, ${changes} };`;
 
@@ -32,30 +32,35 @@ function open(limits: { loadLimitMs?: number; startupLimitMs?: number } = {}): L
   return strategies;
 }
 
-/** Files that cannot be used. */
+/** Broken files. */
 const brokenOf = async (strategies = open()) => (await strategies.list()).broken;
-/** Names that are not built in. */
+/** Names of strategies that are not built in. */
 async function namesOf(strategies: LocalStrategies): Promise<string[]> {
   const { strategies: all } = await strategies.list();
   return all.map(({ definition }) => definition.name).filter((name) => !findBuiltIn(name));
 }
 
-describe('a broken strategy file is listed with its line and error', () => {
+describe('broken strategy file', () => {
   const cases: readonly [string, string, number | null, string][] = [
-    ['is no definition', 'export default 5;', 1, 'the file must export default defineStrategy({...})'],
+    [
+      'exports a number as default',
+      'export default 5;',
+      1,
+      'the file must export default defineStrategy({...})',
+    ],
     ['exports nothing as default', 'export const x = 1;', null, 'it has no default export'],
     ['is null', '\nexport default null;', null, 'it has no default export'],
-    ['is unsound', sound(`name: 'mine', stoploss: 1`), 3, 'stoploss must be above -1 and below 0'],
+    ['is invalid', sound(`name: 'mine', stoploss: 1`), 3, 'stoploss must be above -1 and below 0'],
     ['throws at load', `\n\nthrow new Error('no such thing');`, 3, 'no such thing'],
-    ['throws a text', `throw 'no such thing';`, null, 'no such thing'],
+    ['throws a string', `throw 'no such thing';`, null, 'no such thing'],
     [
       'throws when called',
       sound(`name: 'mine',\n startupCandles() {\n  throw new Error('none') }`),
       5,
       'none',
     ],
-    ['imports what does not exist', `\nimport './none.ts';`, 2, "Cannot find module 'none.ts'"],
-    ['imports more than it may', `\nimport 'node:fs';`, 2, 'imports "node:fs"'],
+    ['imports a missing file', `\nimport './none.ts';`, 2, "Cannot find module 'none.ts'"],
+    ['imports a forbidden module', `\nimport 'node:fs';`, 2, 'imports "node:fs"'],
     [
       'takes the name of a built-in strategy',
       sound(`name: 'supertrend'`),
@@ -65,19 +70,19 @@ describe('a broken strategy file is listed with its line and error', () => {
     ['does not parse', 'export default {\n  a: [1,\n};', 3, 'Expression expected'],
     ['declares twice', 'const a = 1;\n\nconst a = 2;', 3, "Identifier 'a' has already been declared"],
     [
-      'has data without end',
+      'has 300 kB of data',
       sound(`name: 'mine', description: 'x'.repeat(300_000)`),
       null,
       'its data is too large',
     ],
     [
-      'has data in a circle',
+      'has circular data',
       `const p = { kind: 'integer', default: 1, min: 1, max: 2, description: 'x' }; p.self = p;\n${sound(`name: 'mine', parameters: { p }, startupCandles: () => 1`)}`,
       null,
       'circular structure',
     ],
     [
-      'has a choice that is no value',
+      'has a choice that is an object',
       sound(
         `name: 'mine', parameters: { p: { kind: 'choice', default: 1, choices: [1, {}], description: 'x' } }`,
       ),
@@ -85,7 +90,7 @@ describe('a broken strategy file is listed with its line and error', () => {
       'parameters.p: choices must be texts, numbers, true or false',
     ],
     ['exits', `\nprocess.exit(0);`, 2, 'loading did not finish: it ended its process'],
-    ['waits for ever', 'await new Promise(() => {});', null, 'loading did not finish: it ended its process'],
+    ['waits forever', 'await new Promise(() => {});', null, 'loading did not finish: it ended its process'],
     [
       'needs more memory than it has',
       'const hoard = []; for (;;) hoard.push(new Array(100_000).fill(hoard.length));',
@@ -94,9 +99,9 @@ describe('a broken strategy file is listed with its line and error', () => {
     ],
   ];
 
-  it('each of them, and no other strategy', async () => {
+  it('list reports every broken file with its line and error, and no other strategy', async () => {
     for (const [index, [, text]] of cases.entries()) {
-      // Each has a name of its own.
+      // Names must differ.
       add(`file_${100 + index}.ts`, text.replace(`'mine'`, `'mine_${index}'`));
     }
     add('sound.ts', sound(`name: 'sound'`));
@@ -113,14 +118,14 @@ describe('a broken strategy file is listed with its line and error', () => {
   it.each([
     ['loops', 'for (;;);'],
     ['loops when called', sound('startupCandles() { for (;;); }')],
-  ])('that %s', async (_, text) => {
+  ])('list reports a file that %s when the load limit is exceeded', async (_, text) => {
     add('broken.ts', text);
     expect(await brokenOf(open({ loadLimitMs: 1_000 }))).toMatchObject([
       { file: 'broken.ts', error: expect.stringContaining('it was still loading after 1 s') },
     ]);
   });
 
-  it('that is a link, and no other file can be used until it is gone', async () => {
+  it('list reports a link and offers no file until it is removed', async () => {
     symlinkSync(EXAMPLE, join(folder, 'link.ts'));
     add('sound.ts', sound(`name: 'sound'`));
     const strategies = open();
@@ -133,7 +138,7 @@ describe('a broken strategy file is listed with its line and error', () => {
     expect(await namesOf(strategies)).toEqual(['sound']);
   });
 
-  it('whose shared file throws', async () => {
+  it('list reports the shared file that throws', async () => {
     add('shared/levels.ts', '\nexport const level = nowhere;');
     add('broken.ts', `\nimport { level } from './shared/levels.ts';\n${sound(`name: 'mine', x: level`)}`);
     expect(await brokenOf()).toMatchObject([
@@ -141,7 +146,7 @@ describe('a broken strategy file is listed with its line and error', () => {
     ]);
   });
 
-  it('of two with one name: the second', async () => {
+  it('list reports the second of two files with one strategy name', async () => {
     add('one.ts', sound(`name: 'mine', description: 'The first'`));
     add('two.ts', sound(`name: 'mine'`));
     const strategies = open();
@@ -152,21 +157,18 @@ describe('a broken strategy file is listed with its line and error', () => {
   });
 });
 
-describe('a process that reads a strategy file', () => {
-  it('has an empty environment', async () => {
+describe('process that reads a strategy file', () => {
+  it('strategy file is read with an empty environment', async () => {
     const env = '(globalThis as any).process.env';
     add('mine.ts', sound(`name: 'mine', description: 'has ' + JSON.stringify(${env})`));
     expect((await open().find('mine'))!.definition.description).toBe('has {}');
   });
 
   it.each([
-    [
-      'writes replies of its own to standard output',
-      `process.stdout.write('{"definition":{},"startup":1}\\n');`,
-    ],
+    ['writes forged replies to standard output', `process.stdout.write('{"definition":{},"startup":1}\\n');`],
     ['pollutes Object.prototype', `Object.prototype.x = 'y'; Object.prototype.stoploss = 5;`],
     ['replaces JSON.parse', `JSON.parse = () => ({});`],
-  ])('describes its strategy when it %s', async (_, text) => {
+  ])('strategy is described correctly when its file %s', async (_, text) => {
     add('mine.ts', `${text}\n${sound(`name: 'mine'`)}`);
     add('other.ts', sound(`name: 'other'`));
     const strategies = open();
@@ -177,7 +179,7 @@ describe('a process that reads a strategy file', () => {
     expect(({} as { x?: string }).x).toBeUndefined();
   });
 
-  it('is not believed when its reply is not one', async () => {
+  it('list rejects every file that forges an invalid reply', async () => {
     const replies = {
       'a.ts': 'nonsense',
       'b.ts': '{}',
@@ -208,7 +210,7 @@ function forged(changes: Record<string, unknown>): string {
   return JSON.stringify({ definition: { ...definition, ...changes }, startup: 1 });
 }
 
-describe('startup candles', () => {
+describe('startupCandles', () => {
   const strategy = (body: string) =>
     sound(
       `name: 'mine', parameters: { n: { kind: 'integer', default: 1, min: 0, max: 100, description: 'N' } }, startupCandles({ n }) { ${body} }`,
@@ -223,7 +225,7 @@ describe('startup candles', () => {
     return (error as CodedError).message;
   };
 
-  it('are computed for many parameters at the same time', async () => {
+  it('startupCandles is computed concurrently for many parameters', async () => {
     add('mine.ts', strategy('return 2 * n;'));
     const mine = (await open().find('mine'))!;
     const answers = await Promise.all(
@@ -237,25 +239,28 @@ describe('startup candles', () => {
     ['loops', 'if (n > 50) for (;;); return n;', 'did not return within 2 s for {"n":99}'],
     ['exits', 'if (n > 50) process.exit(); return n;', 'failed (it ended its process) for {"n":99}'],
     ['throws', `if (n > 50) throw new Error('no'); return n;`, 'startupCandles() threw "no'],
-    ['returns a half', 'return n / 2;', 'answered 49.5, which is not an integer from 0 to 1000000'],
+    ['returns a fraction', 'return n / 2;', 'answered 49.5, which is not an integer from 0 to 1000000'],
     ['returns too many', 'return n > 50 ? 1e9 : n * 2;', 'answered 1000000000, which is not an integer'],
-    ['returns text', `return n > 50 ? '7' : n;`, 'answered 7, which is not an integer'],
-  ])('are VAL006 when the function %s, and other parameters have theirs', async (_, body, message) => {
-    add('mine.ts', strategy(body.startsWith('return n /') ? `if (n <= 50) return n; ${body}` : body));
-    add('other.ts', sound(`name: 'other', startupCandles: () => 5`));
-    const strategies = open({ loadLimitMs: 30_000, startupLimitMs: 2_000 });
-    const [mine, other] = [(await strategies.find('mine'))!, (await strategies.find('other'))!];
-    const [bad, good, elsewhere] = await Promise.allSettled([
-      refusal(mine.startupCandles({ n: 99 })),
-      mine.startupCandles({ n: 4 }),
-      other.startupCandles({ n: 1 }),
-    ]);
-    expect(bad).toMatchObject({ status: 'fulfilled', value: expect.stringContaining(message) });
-    expect(good).toMatchObject({ status: 'fulfilled' });
-    expect(elsewhere).toEqual({ status: 'fulfilled', value: 5 });
-  });
+    ['returns a string', `return n > 50 ? '7' : n;`, 'answered 7, which is not an integer'],
+  ])(
+    'startupCandles is VAL006 when the function %s, and other parameters are still computed',
+    async (_, body, message) => {
+      add('mine.ts', strategy(body.startsWith('return n /') ? `if (n <= 50) return n; ${body}` : body));
+      add('other.ts', sound(`name: 'other', startupCandles: () => 5`));
+      const strategies = open({ loadLimitMs: 30_000, startupLimitMs: 2_000 });
+      const [mine, other] = [(await strategies.find('mine'))!, (await strategies.find('other'))!];
+      const [bad, good, elsewhere] = await Promise.allSettled([
+        refusal(mine.startupCandles({ n: 99 })),
+        mine.startupCandles({ n: 4 }),
+        other.startupCandles({ n: 1 }),
+      ]);
+      expect(bad).toMatchObject({ status: 'fulfilled', value: expect.stringContaining(message) });
+      expect(good).toMatchObject({ status: 'fulfilled' });
+      expect(elsewhere).toEqual({ status: 'fulfilled', value: 5 });
+    },
+  );
 
-  it('are VAL006 when the reply is forged, and asked of a fresh process after', async () => {
+  it('startupCandles rejects a forged reply with VAL006 and uses a new process afterwards', async () => {
     const forges = `(globalThis as any).process.getBuiltinModule('node:fs').writeSync(4, '{"id":1,"startup":-3}\\n'); return n;`;
     add('mine.ts', strategy(`if (n === 7) { ${forges} } return n;`));
     const mine = (await open({ loadLimitMs: 30_000 }).find('mine'))!;
@@ -263,7 +268,7 @@ describe('startup candles', () => {
     expect(await mine.startupCandles({ n: 8 })).toBe(8);
   });
 
-  it('are computed by a fresh process when the kept one has ended', async () => {
+  it('startupCandles uses a new process when the previous one has ended', async () => {
     add('mine.ts', `setTimeout(() => process.exit(), 1);\n${strategy('return n;')}`);
     const mine = (await open({ loadLimitMs: 30_000 }).find('mine'))!;
     const answers = [];
@@ -272,8 +277,8 @@ describe('startup candles', () => {
   });
 });
 
-describe('files that change', () => {
-  it('count from the next call on', async () => {
+describe('changed strategy files', () => {
+  it('changed file takes effect on the next call', async () => {
     const strategies = open();
     expect(await namesOf(strategies)).toEqual([]);
     add('mine.ts', sound(`name: 'mine', stakeAmount: 50`));
@@ -290,7 +295,7 @@ describe('files that change', () => {
     expect(await strategies.find('yours')).toBeUndefined();
   });
 
-  it('count when only a shared file has changed', async () => {
+  it('changed shared file takes effect on the next call', async () => {
     add('shared/levels.ts', 'export const level = 10;');
     add(
       'mine.ts',
@@ -302,7 +307,7 @@ describe('files that change', () => {
     expect((await strategies.find('mine'))!.definition.stakeAmount).toBe(20);
   });
 
-  it('are listed as broken under their former name, and used when they are corrected', async () => {
+  it('broken file is listed under its former name and works again after correction', async () => {
     add('mine.ts', sound(`name: 'mi' + 'ne'`));
     const strategies = open();
     await strategies.list();
@@ -313,7 +318,7 @@ describe('files that change', () => {
     expect(await strategies.find('mine')).toBeDefined();
   });
 
-  it('that load for ever keep no other strategy waiting', async () => {
+  it('file that loads forever does not delay other strategies', async () => {
     add('sound.ts', sound(`name: 'sound'`));
     const strategies = open({ loadLimitMs: 60_000 });
     await strategies.list();
@@ -323,7 +328,7 @@ describe('files that change', () => {
   });
 });
 
-it('a folder that does not exist holds the built-in strategies, until it exists', async () => {
+it('missing folder offers the built-in strategies until it exists', async () => {
   rmSync(folder, { recursive: true });
   const strategies = open();
   expect(await namesOf(strategies)).toEqual([]);
@@ -333,10 +338,10 @@ it('a folder that does not exist holds the built-in strategies, until it exists'
   expect(await namesOf(strategies)).toEqual(['example_pullback']);
 });
 
-describe('strategies in this process', () => {
+describe('in-process strategies', () => {
   const inProcess = (changes: string) => sound(changes, pathToFileURL(EXAMPLE).href);
 
-  it('are there under their names', async () => {
+  it('loadStrategies offers strategies of the folder and built-in ones', async () => {
     add('mine.ts', inProcess(`name: 'mine'`));
     const { strategies, broken } = await (await loadStrategies(folder)).list();
     const names = strategies.map(({ definition }) => definition.name);
@@ -344,14 +349,14 @@ describe('strategies in this process', () => {
     expect(broken).toEqual([]);
   });
 
-  it('are refused with the file that cannot be used', async () => {
+  it('loadStrategies rejects with the file that is broken', async () => {
     add('broken.ts', inProcess(`name: 'mine', stoploss: 1`));
     await expect(loadStrategies(folder)).rejects.toThrow(
       /^Strategy file broken\.ts: stoploss must be above -1 and below 0$/,
     );
   });
 
-  it('are refused with the other file that has the name', async () => {
+  it('loadStrategies rejects with the other file of the same strategy name', async () => {
     add('one.ts', inProcess(`name: 'mine'`));
     add('two.ts', inProcess(`name: 'mine'`));
     await expect(loadStrategies(folder)).rejects.toThrow(
@@ -359,7 +364,7 @@ describe('strategies in this process', () => {
     );
   });
 
-  describe('one of a folder', () => {
+  describe('findStrategy', () => {
     async function refusal(name: string): Promise<string> {
       const error = await findStrategy(name, folder).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(CodedError);
@@ -367,7 +372,7 @@ describe('strategies in this process', () => {
       return (error as CodedError).message;
     }
 
-    it('is found whatever its file is called and whatever the others do', async () => {
+    it('findStrategy finds a strategy regardless of file name and other files', async () => {
       add('a.ts', 'this is no TypeScript');
       add('b.ts', 'for (;;);');
       add('c.ts', `throw new Error('calls itself "mine" and is broken');`);
@@ -378,12 +383,12 @@ describe('strategies in this process', () => {
       });
     });
 
-    it('is found by a name that its file puts together', async () => {
+    it('findStrategy finds a name computed at load', async () => {
       add('a.ts', inProcess(`name: 'mi' + 'ne'`));
       expect(await findStrategy('mine', folder)).toMatchObject({ definition: { name: 'mine' } });
     });
 
-    it('is that of the digest where two define the name', async () => {
+    it('findStrategy selects the file by digest when two define the name', async () => {
       add('a.ts', inProcess(`name: 'mine'`));
       add('b.ts', inProcess(`name: 'mi' + 'ne'`));
       const { digest } = (await findStrategy('mine', folder))!;
@@ -402,11 +407,11 @@ describe('strategies in this process', () => {
       ],
       ['throws', `throw new Error('mine' && 'no such thing');`, /broken\.ts: no such thing$/],
       [
-        'is unsound',
+        'is invalid',
         inProcess(`name: 'mine', stoploss: 1`),
         /broken\.ts: stoploss must be above -1 and below 0$/,
       ],
-    ])('that %s is VAL006 with its file alone', async (_, source, message) => {
+    ])('findStrategy rejects a file that %s with VAL006 and that file only', async (_, source, message) => {
       add('another.ts', 'nor is this');
       add('broken.ts', source);
       const text = await refusal('mine');
@@ -414,17 +419,17 @@ describe('strategies in this process', () => {
       expect(text).not.toContain('another');
     });
 
-    it('that none of the files quotes may be in any that cannot be loaded', async () => {
+    it('findStrategy rejects a name that a broken file may define', async () => {
       add('broken.ts', 'nor is this');
       expect(await refusal('mine')).toMatch(/broken\.ts: /);
     });
 
-    it('is undefined when every file is sound and none defines it', async () => {
+    it('findStrategy returns undefined when every file loads and none defines the name', async () => {
       add('a.ts', inProcess(`name: 'other'`));
       expect(await findStrategy('mine', folder)).toBeUndefined();
     });
 
-    it('that is built in needs no file', async () => {
+    it('findStrategy finds a built-in strategy without reading files', async () => {
       add('broken.ts', 'for (;;);');
       expect(await findStrategy('supertrend', folder)).toMatchObject({ definition: { name: 'supertrend' } });
     });

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it('strategy list holds the files of the folder without shared modules', async () => {
+it('loadStrategyFiles returns the files of the folder without shared modules', async () => {
   const files = await loadStrategyFiles(folder);
   expect(files.map(({ file, definition }) => [file, definition.name])).toEqual([
     ['one.ts', 'one'],
@@ -35,20 +35,20 @@ it('digest changes with the file or a module it can import', async () => {
   expect((await digestStrategyFiles(folder)).get('one.ts')).not.toBe(before.get('one.ts'));
 });
 
-it('error names the file without a strategy', async () => {
+it('loadStrategyFiles rejects a file without a strategy by name', async () => {
   writeFileSync(join(folder, 'helper.ts'), 'export const x = 1;');
   await expect(loadStrategyFiles(folder)).rejects.toThrow(/helper\.ts: it has no default export/);
 });
 
-it('strategy list is empty without a folder', async () => {
+it('loadStrategyFiles returns an empty list for a missing folder', async () => {
   expect(await loadStrategyFiles(join(folder, 'nowhere'))).toEqual([]);
 });
 
 it.each([
   ['a file', 'linked.ts', 'one.ts'],
   ['a folder', 'linked', 'shared'],
-  ['a file that is no strategy', 'shared/data', '/etc/passwd'],
-])('link to %s is rejected by name', async (_, link, target) => {
+  ['a data file', 'shared/data', '/etc/passwd'],
+])('loadStrategyFiles rejects a link to %s by name', async (_, link, target) => {
   symlinkSync(target.startsWith('/') ? target : join(folder, target), join(folder, link));
   await expect(loadStrategyFiles(folder)).rejects.toThrow(`${join(folder, link)}: it is a link`);
 });

@@ -7,7 +7,7 @@ import { type TaskExit, TaskRunner } from '#adapters/local/task-runner.ts';
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-tasks-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a task of this code, with what it prints and whether it crashed. */
+/** Runs a task with this code. Returns its exit and the reported crashes. */
 async function run(code: string, onLine: (runner: TaskRunner, task: string) => unknown = () => {}) {
   const entry = join(folder, 'task.mjs');
   writeFileSync(entry, code);
@@ -38,7 +38,7 @@ it('runner reports a task killed from outside', async () => {
 });
 
 it.each([
-  ['that ended well', "console.log('done');", undefined],
+  ['that succeeded', "console.log('done');", undefined],
   [
     'that was stopped',
     "console.log('ready'); setInterval(() => {}, 1000);",
@@ -48,9 +48,12 @@ it.each([
   expect((await run(code, onLine)).crashed).toEqual([]);
 });
 
-it.skipIf(process.platform !== 'linux')('lets the kernel end a task before the platform', async () => {
-  const { exit } = await run(
-    "import { readFileSync } from 'node:fs'; console.error(readFileSync('/proc/self/oom_score_adj', 'utf8'));",
-  );
-  expect(Number(exit.stderr)).toBeGreaterThanOrEqual(900);
-});
+it.skipIf(process.platform !== 'linux')(
+  "runner raises a task's OOM score so that the kernel ends it before the platform",
+  async () => {
+    const { exit } = await run(
+      "import { readFileSync } from 'node:fs'; console.error(readFileSync('/proc/self/oom_score_adj', 'utf8'));",
+    );
+    expect(Number(exit.stderr)).toBeGreaterThanOrEqual(900);
+  },
+);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { TaskSlots } from '#adapters/local/task-runner.ts';
 
-/** Runs all of them on `slots`, one ending after the other in the order of their starts: that order. */
+/** Runs all tasks on `slots`, ending them in the order of their starts. Returns that order. */
 async function order(
   slots: number,
   waiting: readonly [owner: string, priority: number][],
@@ -58,7 +58,7 @@ it('queue orders jobs of one owner by priority, then by age', async () => {
   ).toEqual(['ann5', 'ann9', 'ann5', 'ann1']);
 });
 
-it('cancelled waiter is skipped and the slot goes to the next', async () => {
+it('queue skips a cancelled waiter and serves the next', async () => {
   const queue = new TaskSlots(1);
   const { signal } = new AbortController();
   const release = await queue.take({ owner: 'ann', priority: 5, signal });

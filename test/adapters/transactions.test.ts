@@ -6,7 +6,7 @@ import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { transact } from '#adapters/aws/transactions.ts';
 import { pendingJob } from '../support/jobs.ts';
 
-/** What the embedded database never answers, since it does one thing after another. */
+/** Responses that the embedded database never gives, because it runs requests one at a time. */
 
 const dynamo = mockClient(DynamoDBDocumentClient);
 const client = dynamo as unknown as DynamoDBDocumentClient;
@@ -18,10 +18,20 @@ const cancelled = (...codes: string[]) =>
   new TransactionCanceledException({ ...details, CancellationReasons: codes.map((Code) => ({ Code })) });
 
 it.each([
-  ['waits for other writes', [cancelled('None', 'TransactionConflict')], 'done', 2],
-  ['conflicts by a condition', [cancelled('ConditionalCheckFailed', 'TransactionConflict')], 'conflict', 1],
-  ['conflicts while the items stay in use', Array(9).fill(cancelled('TransactionConflict')), 'conflict', 6],
-])('a transaction %s', async (_, errors, outcome, sent) => {
+  ['retries while other writes hold its items', [cancelled('None', 'TransactionConflict')], 'done', 2],
+  [
+    'returns conflict when a condition fails',
+    [cancelled('ConditionalCheckFailed', 'TransactionConflict')],
+    'conflict',
+    1,
+  ],
+  [
+    'returns conflict after 6 attempts on busy items',
+    Array(9).fill(cancelled('TransactionConflict')),
+    'conflict',
+    6,
+  ],
+])('transaction %s', async (_, errors, outcome, sent) => {
   const writes = dynamo.on(TransactWriteCommand);
   for (const error of errors) writes.rejectsOnce(error);
   writes.resolves({});
@@ -29,7 +39,7 @@ it.each([
   expect(dynamo.commandCalls(TransactWriteCommand)).toHaveLength(sent);
 });
 
-it('transaction error states that the table is throttled', async () => {
+it('throttled transaction is an availability error', async () => {
   dynamo.on(TransactWriteCommand).rejects(cancelled('None', 'ThrottlingError'));
   await expect(transact(client, [], 'DATA005')).rejects.toMatchObject({ code: 'DATA005' });
   const invalid = cancelled('ValidationError');
@@ -37,7 +47,7 @@ it('transaction error states that the table is throttled', async () => {
   await expect(transact(client, [], 'DATA005')).rejects.toBe(invalid);
 });
 
-it('job continues while its grants are stored', async () => {
+it('setProgress retries while a transaction holds the item', async () => {
   const Attributes = {
     ...pendingJob('bt-1'),
     status: 'running',

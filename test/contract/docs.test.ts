@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { CHALLENGE_DEFAULTS, ML_ENGINE_DEFAULTS, ML_ENGINE_LIMITS } from '#contract/limits.ts';
 
-/** Rows of every table of a page with a column `Default`: names of the fields, their defaults, and the other cells. */
+/** Rows of the page's tables that have a column `Default`: field names, their defaults and the other cells. */
 function settingRows(page: string): { names: string[]; defaults: string[]; rest: string }[] {
   const lines = readFileSync(`docs/${page}.md`, 'utf8').split('\n');
   return lines.flatMap((line, index) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CodedError, ERRORS, type ErrorCode } from '#contract/errors.ts';
 
-/** The table of the interface. */
+/** Error codes of the interface by status. */
 const INTERFACE = {
   400: ['VAL001', 'VAL002', 'VAL003', 'VAL004', 'VAL005', 'VAL006', 'DATA001', 'DATA002'],
   401: ['AUTH001', 'AUTH002', 'AUTH003'],
@@ -20,20 +20,20 @@ describe('error catalogue', () => {
     list.map((code) => [code, Number(status)] as const),
   );
 
-  it('is the 28 codes of the interface and our own families beside them', () => {
+  it('error catalogue contains the 28 codes of the interface and only HTTP, OPT, CHL and COL in addition', () => {
     expect(codes).toHaveLength(28);
     const own = Object.keys(ERRORS).filter((code) => !codes.some(([known]) => known === code));
     for (const code of own) expect(code).toMatch(/^(HTTP|OPT|CHL|COL)\d{3}$/);
   });
 
-  it.each(codes)('%s has status %i and a message', (code, status) => {
+  it.each(codes)('error code %s has status %i and a message', (code, status) => {
     expect(ERRORS[code as ErrorCode].status).toBe(status);
     expect(ERRORS[code as ErrorCode].message).not.toBe('');
   });
 });
 
 describe('CodedError', () => {
-  it('takes status and message from the catalogue', () => {
+  it('CodedError takes status and message from the catalogue', () => {
     expect(new CodedError('RES001')).toMatchObject({
       status: 404,
       message: 'Backtest job not found',
@@ -42,7 +42,7 @@ describe('CodedError', () => {
     });
   });
 
-  it('takes what it is given over the catalogue', () => {
+  it('CodedError prefers the given status and message', () => {
     const cause = new Error('why');
     const options = { status: 400, message: 'm', field: 'job_id', context: { a: 1 }, cause };
     expect(new CodedError('RES005', options)).toMatchObject(options);

@@ -7,7 +7,7 @@ import { openApiDocument } from '#contract/openapi.ts';
 import type { ServiceName } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
 
-/** Fields in which null says something of its own, as their descriptions tell. */
+/** Fields in which null has its own meaning, see their descriptions. */
 const MEANINGFUL = [
   'submitBacktest config.trailing',
   'promoteVersion expected_production',
@@ -28,7 +28,7 @@ const BODIES = SERVICES.flatMap((service) => {
     });
 });
 
-/** The properties that the document describes, each with the path to it; those of a list by its first item. */
+/** Properties that the document describes, each with its path; for a list those of its first item. */
 function* properties(schema: Json, document: Json, path: string[] = []): Generator<[string[], Json]> {
   const { $ref, ...own } = schema;
   const found = $ref
@@ -46,24 +46,24 @@ function* properties(schema: Json, document: Json, path: string[] = []): Generat
   if (whole.items) yield* properties(whole.items, document, [...path, '0']);
 }
 
-/** A value with null at the end of the path and as little as possible on the way. */
+/** Smallest value with null at the end of the path. */
 function nullAt([key, ...rest]: readonly string[]): Json {
   if (key === undefined) return null;
   return key === '0' ? [nullAt(rest)] : { [key]: nullAt(rest) };
 }
 
-/** Whether null at the path is refused itself: a field that one of several must give is refused as missing. */
+/** True if null is rejected at the path. Excludes the rejection of a missing field that one of several must set. */
 function refusesNull(body: z.ZodType, path: readonly string[]): boolean {
   const { error } = body.safeParse(withoutNullFields(body, nullAt(path)));
   const own = error?.issues.filter((issue) => issue.path.join('.') === path.join('.')) ?? [];
   return own.some(({ message }) => !message.includes('received undefined'));
 }
 
-describe.each(BODIES)('the body of $id', ({ id, body, schema, document }) => {
+describe.each(BODIES)('request body of $id', ({ id, body, schema, document }) => {
   const ajv = addFormats.default(new Ajv2020({ strict: false }));
   const takesNull = (property: Json) => ajv.validate({ ...property, components: document.components }, null);
 
-  it('takes null exactly where its document says so', () => {
+  it('request body accepts null exactly where its document allows it', () => {
     const described = new Map<string, boolean>();
     for (const [path, property] of properties(schema, document)) {
       const name = path.join('.');
@@ -75,7 +75,7 @@ describe.each(BODIES)('the body of $id', ({ id, body, schema, document }) => {
     }
   });
 
-  it('keeps null only where it has a meaning', () => {
+  it('withoutNullFields keeps null only where it has a meaning', () => {
     for (const [path, property] of properties(schema, document)) {
       if (!takesNull(property)) continue;
       const read = path.reduce<Json>((node, key) => node?.[key], withoutNullFields(body, nullAt(path)));
@@ -85,7 +85,7 @@ describe.each(BODIES)('the body of $id', ({ id, body, schema, document }) => {
   });
 });
 
-describe('null in a field', () => {
+describe('withoutNullFields', () => {
   const Body = z.looseObject({
     required: z.string(),
     optional: z.int().optional(),
@@ -95,7 +95,7 @@ describe('null in a field', () => {
     table: z.record(z.string(), z.looseObject({ optional: z.string().optional() })).optional(),
   });
 
-  it('is absence where the field is optional and no null of its own, at every depth', () => {
+  it('withoutNullFields removes null from optional, non-nullable fields at every depth', () => {
     const sent = {
       ...{ required: null, optional: null, nullable: null, anything: null, unknown: null },
       list: [{ optional: null, other: null }, null],
@@ -108,7 +108,7 @@ describe('null in a field', () => {
     });
   });
 
-  it('leaves values of other types to the schema', () => {
+  it('withoutNullFields leaves values of other types unchanged', () => {
     for (const value of [null, 'text', 7, [null], { list: 'x', table: [null] }]) {
       expect(withoutNullFields(Body, value)).toEqual(value);
     }

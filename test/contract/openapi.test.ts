@@ -8,7 +8,7 @@ import { documentedErrors } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
 import { VERSION } from '#runtime/version.ts';
 
-/** Rows whose body has no required field. */
+/** Operations whose body has no required field. */
 const MAY_BE_EMPTY = [
   ...['advanceChallenge', 'holdChallenge', 'resumeChallenge', 'promoteChallenge', 'rollBackChallenge'],
 ];
@@ -45,12 +45,12 @@ describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s',
     documented: document.paths[row.path]![row.method.toLowerCase()]!,
   }));
 
-  it('is what is committed', () => {
+  it('OpenAPI document equals the committed file', () => {
     const path = `docs/openapi/${SERVICES[service].document}.json`;
     expect(readFileSync(path, 'utf8')).toBe(`${JSON.stringify(document, null, 2)}\n`);
   });
 
-  it('resolves every reference, and has no component that nothing refers to', () => {
+  it('OpenAPI document resolves every reference and has no unused component', () => {
     const refs = new Set(strings(document, '$ref'));
     for (const ref of refs) expect(resolve(ref), ref).toBeDefined();
     const { securitySchemes: _, ...components } = document.components;
@@ -60,20 +60,20 @@ describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s',
     expect(names.filter((name) => !refs.has(name))).toEqual([]);
   });
 
-  it('names components as OpenAPI allows', () => {
+  it("component names match OpenAPI's pattern", () => {
     for (const entries of Object.values(document.components)) {
       for (const name of Object.keys(entries)) expect(name).toMatch(/^[a-zA-Z0-9._-]+$/);
     }
   });
 
-  it('documents exactly the rows of the table', () => {
+  it('OpenAPI document contains exactly the operations of the table', () => {
     const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect(documented.sort()).toEqual(operations.map(({ row }) => `${row.method} ${row.path}`).sort());
   });
 
-  it('has the correlation header on every response and request', () => {
+  it('every request and response has the correlation header', () => {
     for (const { documented } of operations) {
       expect(documented.parameters).toContainEqual({ $ref: `#/components/parameters/${CORRELATION_HEADER}` });
       for (const response of Object.values(documented.responses)) {
@@ -83,7 +83,7 @@ describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s',
     }
   });
 
-  it('has every status and every code of each row', () => {
+  it('every operation documents each of its statuses and codes', () => {
     for (const { row, documented } of operations) {
       const errors = documentedErrors(row);
       const statuses = new Set([...Object.keys(row.success), ...errors.map(({ status }) => String(status))]);
@@ -97,7 +97,7 @@ describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s',
     }
   });
 
-  it('shows both error shapes where a body is expected', () => {
+  it('400 response shows both error shapes when the operation has a body', () => {
     for (const { row, documented } of operations) {
       if (row.integration) continue;
       const bad = documented.responses[400] as { $ref: string } | undefined;
@@ -109,7 +109,7 @@ describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s',
     }
   });
 
-  it("shows a function's own refusals beside the gateway's", () => {
+  it("error responses show the function's shape in addition to the gateway's", () => {
     for (const { row, documented } of operations.filter(({ row }) => row.integration)) {
       for (const status of new Set(documentedErrors(row).map((error) => String(error.status)))) {
         const { $ref } = documented.responses[status] as { $ref: string };
@@ -120,14 +120,14 @@ describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s',
     }
   });
 
-  it('asks for a token and names the least role, optionally, except where the row is public', () => {
+  it('security names the least role, optionally, unless the operation is public', () => {
     for (const { row, documented } of operations) {
       const proof = row.integration ? { sigv4: [] } : { bearer: [row.access] };
       expect(documented.security).toEqual(row.access === 'public' ? [] : [proof, {}]);
     }
   });
 
-  it('declares every path variable', () => {
+  it('every path variable is declared', () => {
     for (const { row, documented } of operations) {
       const declared = documented.parameters.filter(({ in: place }) => place === 'path');
       expect(declared.map(({ name }) => `{${name}}`)).toEqual(row.path.match(/\{\w+\}/g) ?? []);
@@ -135,7 +135,7 @@ describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s',
     }
   });
 
-  it('is relative to its own address', () => {
+  it('server URL is relative to the document', () => {
     expect(document).toMatchObject({ openapi: '3.1.0', info: { version: VERSION }, servers: [{ url: '.' }] });
   });
 });
@@ -143,7 +143,7 @@ describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s',
 describe('parameters and bodies', () => {
   const { paths, components } = openApiDocument('backend', VERSION) as unknown as Document;
 
-  it('state the bounds that are enforced', () => {
+  it('parameters state the enforced bounds', () => {
     const parameters = paths['/api/v1/backtests']!.get!.parameters;
     expect(parameters[0]).toMatchObject({
       name: 'limit',
@@ -155,13 +155,13 @@ describe('parameters and bodies', () => {
     });
   });
 
-  it('show examples that fit', () => {
+  it('examples are valid', () => {
     const { examples = [] } = z.globalRegistry.get(BacktestRequest) as { examples?: unknown[] };
     expect(examples.length).toBeGreaterThan(0);
     for (const example of examples) expect(BacktestRequest.safeParse(example).success).toBe(true);
   });
 
-  it('require config.strategy alone, and state bounds that the use cases enforce', () => {
+  it('BacktestRequest requires only config.strategy and states the bounds of use cases', () => {
     expect(components.schemas!.BacktestRequest).toMatchObject({
       required: ['config'],
       properties: { priority: { type: ['integer', 'null'], minimum: 1, maximum: 10, default: 5 } },
@@ -176,7 +176,7 @@ describe('parameters and bodies', () => {
   });
 });
 
-/** Every value of that key, anywhere. */
+/** All values of that key at any depth. */
 function strings(value: unknown, key: string): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => strings(item, key));
   if (typeof value !== 'object' || value === null) return [];

@@ -13,7 +13,7 @@ const rows: readonly Operation[] = OPERATIONS;
 const each = rows.map((operation) => [operation.id, operation] as const);
 const variables = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 
-/** Rows of the interface that this table must have, with their success statuses. */
+/** Operations of the interface that this table must contain, with their success statuses. */
 const INTERFACE = [
   'backend GET /api/v1/health 200',
   'backend POST /api/v1/backtests 201',
@@ -46,7 +46,7 @@ const INTERFACE = [
 ];
 
 describe('operations table', () => {
-  it.each(INTERFACE)('has %s', (row) => {
+  it.each(INTERFACE)('operations table contains %s', (row) => {
     const known = rows.flatMap((operation) =>
       pathsOf(operation).map(
         (path) => `${operation.service} ${operation.method} ${path} ${Object.keys(operation.success).join()}`,
@@ -55,11 +55,11 @@ describe('operations table', () => {
     expect(known).toContain(row);
   });
 
-  it('names each operation once', () => {
+  it('operation IDs are unique', () => {
     expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
   });
 
-  it('has each method of a path once per service', () => {
+  it('operations table has each method of a path once per service', () => {
     const keys = rows.flatMap((operation) =>
       pathsOf(operation).map(
         (path) => `${operation.service} ${operation.method} ${path.replaceAll(/\{\w+\}/g, '{}')}`,
@@ -68,13 +68,13 @@ describe('operations table', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it('has one variable name per path position: API Gateway refuses siblings that differ', () => {
+  it('each path position has one variable name, because API Gateway rejects siblings that differ', () => {
     expect(differingSiblings(rows)).toEqual([]);
     const clash = { ...rows[0]!, path: '/api/v1/strategies/{config_name}' };
     expect(differingSiblings([...rows, clash])).toHaveLength(1);
   });
 
-  it.each(each)('%s has a well-formed path whose variables are its params', (_, { path, params }) => {
+  it.each(each)('path of %s is well-formed and its variables equal its params', (_, { path, params }) => {
     expect(path).toMatch(/^(\/([a-z0-9.-]+|\{[a-z_]+\}))+$/);
     expect(Object.keys(params?.shape ?? {})).toEqual(variables(path));
   });
@@ -101,12 +101,12 @@ describe('operations table', () => {
     expect(new Set(errors.map(({ code }) => code)).size).toBe(errors.length);
   });
 
-  it.each(each)('%s takes a body with POST and PUT only', (_, { method, body }) => {
+  it.each(each)('%s takes a body only with POST or PUT', (_, { method, body }) => {
     if (body) expect(['POST', 'PUT']).toContain(method);
   });
 
   it.each(['backend', 'data_collection'] as const)(
-    'lets health and documentation of %s be public',
+    'public operations of %s are only health and documentation',
     (service) => {
       const open = operationsOf(service).filter(({ access }) => access === 'public');
       expect(open.map(({ path }) => path)).toEqual([
@@ -118,7 +118,7 @@ describe('operations table', () => {
     },
   );
 
-  it('fixes 400 for RES005 where the interface does', () => {
+  it('RES005 has status 400 only where the interface requires it', () => {
     const fixed = rows.filter((row) =>
       documentedErrors(row).some(({ code, status }) => code === 'RES005' && status === 400),
     );
@@ -126,7 +126,7 @@ describe('operations table', () => {
   });
 });
 
-/** Path prefixes of a service under which two variables with different names stand. */
+/** Path prefixes of a service with two differently named variables. */
 function differingSiblings(operations: readonly Operation[]): string[] {
   const names = new Map<string, Set<string>>();
   for (const { service, path } of operations) {
@@ -140,7 +140,7 @@ function differingSiblings(operations: readonly Operation[]): string[] {
   return [...names].filter(([, siblings]) => siblings.size > 1).map(([parent]) => parent);
 }
 
-/** The least role that may call what changes something. */
+/** Least role of each operation that changes state. */
 const CHANGES: Readonly<Record<string, Operation['access']>> = {
   submitBacktest: 'researcher',
   cancelBacktest: 'researcher',
@@ -165,17 +165,17 @@ const CHANGES: Readonly<Record<string, Operation['access']>> = {
   rollbackModel: 'approver',
 };
 
-it('viewers read, researchers work, approvers decide what is in Production', () => {
+it('roles: viewers read, researchers work, approvers decide what is in Production', () => {
   const changing = rows.filter(changesState);
   expect(Object.fromEntries(changing.map(({ id, access }) => [id, access]))).toEqual(CHANGES);
   const reading = rows.filter((row) => !changing.includes(row) && row.access !== 'public');
   expect(reading.filter(({ access }) => access !== 'viewer').map(({ id }) => id)).toEqual(['listAudit']);
 });
 
-it('what changes something goes into the audit trail unless its row says that it does not', () => {
+it('every operation that changes state is audited', () => {
   const outside = rows.filter((row) => row.method !== 'GET' && !changesState(row));
   expect(outside.map(({ id }) => id)).toEqual(['callDataProxy']);
-  // Its five operations read; and a function that API Gateway calls directly would write down nothing.
+  // All five proxy operations read. A function called directly by API Gateway would write no audit trail.
   expect(rows.filter((row) => row.integration && changesState(row))).toEqual([]);
   for (const row of rows.filter(changesState)) {
     expect(documentedErrors(row), row.id).toContainEqual({ code: 'SVC005', status: 503 });

@@ -27,9 +27,9 @@ import {
 } from '#contract/stored-registry.ts';
 
 /**
- * What is stored must stay readable. When one of these fails, the stored shape has changed: raise its
- * `schema_version` unless every reader copes with items of the old shape, then pin the new hash.
- * Descriptions are no part of the shape.
+ * Stored items must stay readable. A failure here means that the stored shape has changed: raise its
+ * `schema_version` unless every reader accepts items of the old shape, then pin the new hash.
+ * Descriptions are not part of the shape.
  */
 it.each([
   ['StoredBacktestJob', StoredBacktestJob, 1, '2dc6f57b0d143fa1'],
@@ -54,7 +54,7 @@ it.each([
   ['StoredAssignment', StoredAssignment, 1, '63a98ca794b70395'],
   ['ChallengeEvent', ChallengeEvent, 2, '334f4971efd8021e'],
   ['CatalogRow', CatalogRow, undefined, '6b4c1fa0c1f1f759'],
-])('%s is as pinned', (_, schema, version, hash) => {
+])('stored shape of %s equals its pinned hash', (_, schema, version, hash) => {
   expect({ version: versionOf(schema), hash: shapeHash(schema) }).toEqual({ version, hash });
 });
 

@@ -14,13 +14,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 /**
- * Runs the commands of every page, in the order of the page. The info string of a fence says how:
+ * Runs the commands of every page, in the order of the page. The info string of a fence selects the platform:
  *
  *     sh               run against the platform of this file
  *     sh auth          run against a platform that requires a token
  *     sh aws, sh docker, sh network, sh slow    parsed only
  *
- * Lines that start with `npm` are never run; their script must exist. `bt-...`, `ho-...` and `ch-...` stand for the ID that was
+ * Lines that start with `npm` are never run; their script must exist. `bt-...`, `ho-...` and `ch-...` represent the ID
  * printed last. Strategies in `ts` fences are files of the strategy folder.
  */
 
@@ -124,7 +124,7 @@ function bash(script: string, environment: Readonly<Record<string, string>>, par
   return new Promise((done) => child.once('close', (code) => done({ code, output })));
 }
 
-/** Makes `npx touchstone` the program of this repository; `last bt` is the ID of that kind that a page printed last. */
+/** Defines `npx touchstone` as the program of this repository; `last bt` prints the last printed ID of that kind. */
 const PRELUDE = `set -euo pipefail
 npx() {
   [ "$1" = touchstone ] || { echo "npx $1 is not run here" >&2; return 1; }
@@ -169,14 +169,14 @@ function anchorsOf(file: string): string[] {
 describe.concurrent.each(PAGES)('%s', (page) => {
   const fences = fencesOf(page);
 
-  test('fences name a known language and known marks', () => {
+  test('fences have a known language and known marks', () => {
     for (const { language, marks, line } of fences) {
       expect(LANGUAGES, `${page}:${line}`).toContain(language);
       for (const mark of marks) expect([...PARSED_ONLY, 'auth'], `${page}:${line}`).toContain(mark);
     }
   });
 
-  test('links lead to files and headings of the project', () => {
+  test('links point to existing files and headings', () => {
     const text = readFileSync(join(ROOT, page), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '');
     for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
       if (target!.startsWith('https://')) continue;
@@ -188,7 +188,7 @@ describe.concurrent.each(PAGES)('%s', (page) => {
   });
 
   const commands = fences.filter(({ language }) => language === 'sh');
-  test.runIf(commands.length > 0)('commands run', async () => {
+  test.runIf(commands.length > 0)('commands succeed', async () => {
     const OUTPUT = join(folder, `${page.replaceAll('/', '-')}.txt`);
     let exported = '';
     for (const { text, marks, line } of commands) {

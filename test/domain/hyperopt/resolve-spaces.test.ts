@@ -16,11 +16,11 @@ describe('choice parameter', () => {
   });
 
   it.each<[string, Search[string]]>([
-    ['bounds, which it has not', { min: 0, max: 1 }],
-    ['one bound beside choices', { min: 0, choices: [true] }],
+    ['bounds', { min: 0, max: 1 }],
+    ['one bound in addition to choices', { min: 0, choices: [true] }],
     ['a choice that the strategy does not allow', { choices: [true, 'both'] }],
-    ['a choice twice', { choices: [true, true] }],
-    ['no choices', { choices: [] }],
+    ['a repeated choice', { choices: [true, true] }],
+    ['an empty list of choices', { choices: [] }],
   ])('choice parameter rejects %s', (_, asked) => {
     expect(() => resolve({ shorts: asked })).toThrow(
       expect.objectContaining({
