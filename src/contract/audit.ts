@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { paginated, Timestamp } from './common.ts';
 import { AUDIT_DEFAULTS, AUDIT_LIMITS } from './limits.ts';
-import { pageLimit, textParameter } from './parameters.ts';
+import { PAGE_FIELDS, textParameter } from './parameters.ts';
 
 /** Resource of a call: the collection in the path, and its ID. */
 export const AuditResource = z
@@ -92,6 +92,5 @@ export const AuditQuery = z.object({
   operation: textParameter(100, 'Only calls of this operation ID').optional(),
   resource: textParameter(200, 'Only calls about the resource with this ID, such as bt-…').optional(),
   outcome: AuditOutcome.meta({ description: 'Only calls with this outcome' }).optional(),
-  limit: pageLimit,
-  cursor: textParameter(4096, '`next_cursor` of the previous page').optional(),
+  ...PAGE_FIELDS,
 });

@@ -11,9 +11,11 @@ import {
 import {
   ACCOUNT_FIELDS,
   CollectMode,
+  ExperimentName,
   type Immutable,
   MARKET_FIELDS,
   paginated,
+  Seed,
   Timestamp,
 } from './common.ts';
 import {
@@ -27,7 +29,7 @@ import {
 } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { MlEngineRequest } from './ml-engine.ts';
-import { integerParameter, pageLimit, textParameter } from './parameters.ts';
+import { integerParameter, PAGE_FIELDS, textParameter } from './parameters.ts';
 
 /** Requests and responses of the backtest operations. */
 
@@ -109,14 +111,7 @@ export const BacktestConfigRequest = z
         default: BACKTEST_DEFAULTS.fill_model,
         enum: [...FILL_MODELS],
       }),
-    seed: z
-      .int()
-      .optional()
-      .meta({
-        description: 'Seed of all random numbers',
-        default: BACKTEST_DEFAULTS.seed,
-        ...bounds(BACKTEST_LIMITS.seed),
-      }),
+    seed: Seed.meta({ description: 'Seed of all random numbers' }),
     ml_engine: MlEngineRequest.optional().meta({
       description:
         'Models that predict each pair. Default: the models that the strategy declares. With `enabled`, any strategy can run with models: its entries then need the probability of `entry_threshold`',
@@ -133,11 +128,7 @@ export type BacktestConfigRequest = Immutable<z.infer<typeof BacktestConfigReque
 export const BacktestRequest = z
   .looseObject({
     config: BacktestConfigRequest,
-    experiment_name: z.string().optional().meta({
-      description: 'Name for filtering the list',
-      minLength: BACKTEST_LIMITS.experiment_name.min,
-      maxLength: BACKTEST_LIMITS.experiment_name.max,
-    }),
+    experiment_name: ExperimentName,
     priority: z
       .int()
       .optional()
@@ -259,8 +250,7 @@ export const BacktestParams = z.object({
 });
 
 export const BacktestListQuery = z.object({
-  limit: pageLimit,
-  cursor: textParameter(4096, '`next_cursor` of the previous page, with the same filters').optional(),
+  ...PAGE_FIELDS,
   status: Status.optional().meta({ description: 'Only jobs in this status' }),
   experiment_name: textParameter(
     BACKTEST_LIMITS.experiment_name.max,

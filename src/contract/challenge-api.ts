@@ -7,7 +7,7 @@ import {
   MAX_ASSIGNMENT_KEY_LENGTH,
   MAX_NOTE_LENGTH,
 } from './limits.ts';
-import { pageLimit, textParameter } from './parameters.ts';
+import { PAGE_FIELDS, textParameter } from './parameters.ts';
 import { VersionReference, waive } from './registry-api.ts';
 import {
   ANALYSIS_UNITS,
@@ -175,15 +175,11 @@ export const ChallengeParams = z.object({
     .meta({ description: '`ch-<id>`' }),
 });
 
-const page = {
-  limit: pageLimit,
-  cursor: textParameter(4096, '`next_cursor` of the previous page').optional(),
-};
 export const ChallengesQuery = z.object({
   status: z.enum(CHALLENGE_STATUSES).optional().meta({ description: 'Only challenges in this status' }),
-  ...page,
+  ...PAGE_FIELDS,
 });
-export const ChallengePageQuery = z.object(page);
+export const ChallengePageQuery = z.object(PAGE_FIELDS);
 
 export const ChallengeTradeList = paginated(
   StoredTrade.omit({ schema_version: true, challenge_id: true, open_digest: true, closed_digest: true }).meta(

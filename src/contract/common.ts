@@ -117,6 +117,19 @@ export const ACCOUNT_FIELDS = {
     }),
 };
 
+/** Seed of a run. The requests describe what it seeds. */
+export const Seed = z
+  .int()
+  .optional()
+  .meta({ default: BACKTEST_DEFAULTS.seed, ...bounds(BACKTEST_LIMITS.seed) });
+
+/** Experiment of a job: a name for filtering lists. */
+export const ExperimentName = z.string().optional().meta({
+  description: 'Name for filtering the list',
+  minLength: BACKTEST_LIMITS.experiment_name.min,
+  maxLength: BACKTEST_LIMITS.experiment_name.max,
+});
+
 export const Health = z
   .object({
     status: z.string().meta({ description: '`healthy`, or `degraded` while a dependency is not healthy' }),

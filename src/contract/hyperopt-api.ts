@@ -4,8 +4,8 @@ import { EquityData } from './backtest-api.ts';
 import { paginated, Timestamp } from './common.ts';
 import { HyperoptJobConfig, OverfittingReport, ParameterValue, TRIAL_STATES } from './hyperopt.ts';
 import { HYPEROPT_LIMITS } from './hyperopt-request.ts';
-import { PRECISIONS } from './limits.ts';
-import { integerParameter, pageLimit, textParameter } from './parameters.ts';
+import { BACKTEST_LIMITS, PRECISIONS } from './limits.ts';
+import { integerParameter, PAGE_FIELDS, textParameter } from './parameters.ts';
 
 /** Responses and parameters of the hyperopt operations. */
 
@@ -141,19 +141,17 @@ export const HyperoptParams = z.object({
     .meta({ description: 'Shape `ho-<id>`' }),
 });
 
-const page = {
-  limit: pageLimit,
-  cursor: textParameter(4096, '`next_cursor` of the previous page, with the same filters').optional(),
-};
-
 export const HyperoptListQuery = z.object({
-  ...page,
+  ...PAGE_FIELDS,
   status: Status.optional().meta({ description: 'Only jobs in this status' }),
-  experiment_name: textParameter(200, 'Only jobs of this experiment').optional(),
+  experiment_name: textParameter(
+    BACKTEST_LIMITS.experiment_name.max,
+    'Only jobs of this experiment',
+  ).optional(),
 });
 
 export const HyperoptTrialsQuery = z.object({
-  ...page,
+  ...PAGE_FIELDS,
   state: z.enum(TRIAL_STATES).optional().meta({ description: 'Only trials in this state' }),
 });
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ACCOUNT_FIELDS, type Immutable, MARKET_FIELDS, Timestamp } from './common.ts';
+import { ACCOUNT_FIELDS, ExperimentName, type Immutable, MARKET_FIELDS, Seed, Timestamp } from './common.ts';
 import { DIRECTIONS, NO_MODEL, PRUNERS, SAMPLERS, SPACES } from './hyperopt.ts';
 import {
   BACKTEST_DEFAULTS,
@@ -53,8 +53,7 @@ export const HyperoptRequest = z
     strategy: z
       .string()
       .meta({ description: 'Name of a strategy, see GET /api/v1/strategies of the backend' }),
-    pairs: MARKET_FIELDS.pairs,
-    timeframe: MARKET_FIELDS.timeframe,
+    ...MARKET_FIELDS,
     n_trials: z
       .int()
       .optional()
@@ -157,8 +156,6 @@ export const HyperoptRequest = z
         description: `Traded interval, at most ${HYPEROPT_LIMITS.windows.max} windows: \`start\` is the first traded candle; training data precede it. Default: ${HYPEROPT_DEFAULTS.windows} times backtest_period_days (without models ${BACKTEST_DEFAULTS.date_range_days} days) up to the newest stored candle, else now`,
       }),
     ...ACCOUNT_FIELDS,
-    exchange: MARKET_FIELDS.exchange,
-    collect: MARKET_FIELDS.collect,
     sampler: z
       .string()
       .optional()
@@ -175,14 +172,9 @@ export const HyperoptRequest = z
         default: HYPEROPT_DEFAULTS.pruner,
         enum: [...PRUNERS],
       }),
-    seed: z
-      .int()
-      .optional()
-      .meta({
-        description: 'Seed of the sampler. The same seed gives the same trials for any number of workers',
-        default: HYPEROPT_DEFAULTS.seed,
-        ...bounds(HYPEROPT_LIMITS.seed),
-      }),
+    seed: Seed.meta({
+      description: 'Seed of the sampler. The same seed gives the same trials for any number of workers',
+    }),
     workers: z
       .int()
       .optional()
@@ -192,10 +184,8 @@ export const HyperoptRequest = z
         default: HYPEROPT_DEFAULTS.workers,
         ...bounds(HYPEROPT_LIMITS.workers),
       }),
-    experiment_name: z.string().optional().meta({
+    experiment_name: ExperimentName.meta({
       description: 'The study_name, and a name for filtering the list',
-      minLength: BACKTEST_LIMITS.experiment_name.min,
-      maxLength: BACKTEST_LIMITS.experiment_name.max,
     }),
   })
   .meta({

@@ -23,6 +23,12 @@ export const pageLimit = integerParameter({
   description: 'Maximum number of items on a page',
 }).default(PAGE_LIMITS.default);
 
+/** Page of a list. */
+export const PAGE_FIELDS = {
+  limit: pageLimit,
+  cursor: textParameter(4096, '`next_cursor` of the previous page, with the same filters').optional(),
+};
+
 /** A finite number, in JSON notation or with a sign or without leading zero. */
 export function numberParameter(description: string) {
   return z

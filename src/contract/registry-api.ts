@@ -4,7 +4,7 @@ import { paginated, Timestamp } from './common.ts';
 import { MAX_ID_LENGTH, MAX_NOTE_LENGTH, REGISTRATION_LIMITS } from './limits.ts';
 import { LOOK_AHEAD_STATES } from './look-ahead.ts';
 import { given } from './null-fields.ts';
-import { booleanParameter, pageLimit, textParameter } from './parameters.ts';
+import { booleanParameter, PAGE_FIELDS, textParameter } from './parameters.ts';
 import { WaiveRequest } from './release-policy.ts';
 import { Evidence, RegistryEvent, STAGES, Thresholds, Validation, Waiver } from './stored-registry.ts';
 
@@ -253,8 +253,7 @@ export const VersionsQuery = z.object({
 });
 
 export const HistoryQuery = z.object({
-  limit: pageLimit,
-  cursor: textParameter(4096, '`next_cursor` of the previous page').optional(),
+  ...PAGE_FIELDS,
 });
 
 export const ProductionQuery = z.object({

@@ -1,5 +1,5 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { ACCOUNT_FIELDS, type CollectMode } from '#contract/common.ts';
+import { ACCOUNT_FIELDS, type CollectMode, MARKET_FIELDS } from '#contract/common.ts';
 import { CodedError } from '#contract/errors.ts';
 import {
   DIRECTIONS,
@@ -27,7 +27,8 @@ import { resolveSpaces, searchWarnings, trainsModels, untrainedWarnings } from '
 
 /** Fields of a hyperopt request that mean the same in a backtest's `config`. */
 const CONFIG_FIELDS = [
-  ...(['strategy', 'pairs', 'timeframe', 'exchange', 'collect', 'date_range'] as const),
+  ...(['strategy', 'date_range'] as const),
+  ...(Object.keys(MARKET_FIELDS) as (keyof typeof MARKET_FIELDS)[]),
   ...(Object.keys(ACCOUNT_FIELDS) as (keyof typeof ACCOUNT_FIELDS)[]),
 ];
 const KEYS = Object.keys(HyperoptRequest.shape);
