@@ -11,6 +11,9 @@ const WHOLE_PLATFORMS = /\/test\/(e2e|fuzz|cli)\//;
 /** Kill loops, fuzz and slow end-to-end tests: `npm run test:full` runs these, `npm test` the others. */
 const FULL = 'test/**/*.full.test.ts';
 
+/** Replace modules that other files have loaded, and need a worker of their own. */
+const MOCKING = ['test/security/secrets.test.ts'];
+
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -29,8 +32,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'shared',
-          include: ['test/{engine,contract,domain,http,e2e,cli}/**/*.test.ts'],
-          exclude: [FULL],
+          include: ['test/{engine,contract,domain,http,runtime,security,e2e,cli,fuzz}/**/*.test.ts'],
+          exclude: [FULL, ...MOCKING],
           isolate: false,
           unstubEnvs: true,
         },
@@ -50,7 +53,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'rest',
-          include: ['test/!(engine|contract|domain|http|e2e|cli|stacks)/**/*.test.ts'],
+          include: ['test/{adapters,lambdas,statemachines}/**/*.test.ts', ...MOCKING],
           exclude: [FULL],
         },
       },

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { existsSync, openAsBlob } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { CodedError } from '#contract/errors.ts';
@@ -104,10 +103,13 @@ const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: ()
     [START]: { type: JAVASCRIPT, read: async () => START_SCRIPT },
   });
 
-/** Read from disk as fast as the client reads: whole, the 1.8 MB would be in memory once for each unread response. */
+/**
+ * Read from disk as fast as the client reads: whole, the 1.8 MB would be in memory once for each unread response.
+ * A blob opens its file for the read only, so a HEAD request, whose body is dropped, leaves no file open.
+ */
 async function readAsset(name: string): Promise<ReadableStream<Uint8Array>> {
-  const file = await open(join(assetFolder(), name));
-  return file.readableWebStream({ autoClose: true }) as ReadableStream<Uint8Array>;
+  const file = await openAsBlob(join(assetFolder(), name));
+  return file.stream() as ReadableStream<Uint8Array>;
 }
 
 /** Next to the bundle, else in the package. */

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { CORRELATION_HEADER } from '#contract/names.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import type { Handlers } from '#runtime/handler.ts';
@@ -29,7 +29,7 @@ export type Host = (call: Call) => Promise<Reply>;
 
 /** Backend with fake handlers behind API Gateway. */
 export function lambdaHost(changes: Partial<Handlers<'backend'>> = {}): Host {
-  process.env.POWERTOOLS_METRICS_DISABLED = 'true';
+  vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'true');
   const handler = serviceLambda('backend', fakeHandlers(changes), {
     authenticate: withoutIdentityProvider({ enforced: false }),
     audit: memoryAudit().audit,
