@@ -19,14 +19,14 @@ import { runScript } from '../support/command.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { MODEL, registryFixture } from '../support/registry-fixture.ts';
 
-/** The challenge commands against the services, behind a server on loopback. */
+/** Challenge commands against the services behind a server on loopback. */
 
 let engine: TestEngine;
 let fixture: ChallengeFixture;
 const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-challenges-'));
 const server = createServer((request, response) => void forward(request, response));
 let url: string;
-/** Calls that get no answer, from now on. */
+/** Number of the next calls without a response. */
 let unanswered = 0;
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ interface Ended {
   readonly out: string;
 }
 
-/** Runs a command in this process. Rejects with what the command line would print as the error. */
+/** Runs a command in this process. Rejects with the error that the command line prints. */
 async function challenge(...args: readonly string[]): Promise<Ended> {
   const lines: string[] = [];
   const log = vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)));
@@ -83,7 +83,7 @@ function fileOf(name: string, text: string): string {
   return path;
 }
 
-/** The most that it loses after a peak, the start being one. */
+/** Maximum drawdown, with the start as the first peak. */
 function drawdownOf(profits: readonly number[]): number {
   let [equity, peak, drawdown] = [0, 0, 0];
   for (const profit of profits) {
@@ -94,7 +94,7 @@ function drawdownOf(profits: readonly number[]): number {
   return drawdown;
 }
 
-/** Trades of vector T3 (reference 3.11), which the challenger wins with 120 trades of each variant. */
+/** Trades of vector T3 (reference 3.11): the challenger wins with 120 trades per variant. */
 function winningTrades(): string {
   const variants = [
     { variant: 'champion', profits: generated(12345, 120, 0) },
@@ -288,10 +288,10 @@ describe('challenge commands', () => {
   });
 });
 
-describe('watching a challenge', () => {
+describe('challenge status --watch', () => {
   beforeEach(newFixture);
 
-  it('continues after failed requests and stays with the first challenge', async () => {
+  it('watch continues after failed requests and stays with the first challenge', async () => {
     const { body } = await fixture.create();
     const client = new ApiClient(url);
     const statuses: string[] = [];
@@ -310,7 +310,7 @@ describe('watching a challenge', () => {
     );
   });
 
-  it('redraws the page on a terminal within its width', async () => {
+  it('watch redraws the page on a terminal within its width', async () => {
     const { body } = await fixture.create();
     await fixture.log(body.challenge_id, 'champion', generated(1, 30, 0));
     await fixture.log(body.challenge_id, 'challenger', generated(2, 10, 0));
@@ -326,7 +326,7 @@ describe('watching a challenge', () => {
   });
 });
 
-describe('a process', () => {
+describe('challenge command as a process', () => {
   const touchstone = (...args: string[]) =>
     runScript(home, 'bin/touchstone.ts', ['--strategy-url', url, ...args]);
 
@@ -377,12 +377,12 @@ describe('intervalChart', () => {
         '            +100.000             +100.250             +100.500',
       ],
     },
-  ])('draws $interval', ({ interval, width, lines }) => {
+  ])('draws the interval $interval', ({ interval, width, lines }) => {
     const drawn = intervalChart(interval as [number, number], width).split('\n');
     expect(drawn).toEqual(lines);
   });
 
-  it('shows on which side of zero any interval is, within the width', () => {
+  it('chart shows any interval on its side of zero within the width', () => {
     const random = createRandom(7);
     for (let round = 0; round < 500; round++) {
       const width = 40 + Math.floor(random() * 41);
@@ -410,7 +410,7 @@ describe('intervalChart', () => {
     }
   });
 
-  it('draws an interval of width 0 as a point', () => {
+  it('chart draws an interval of width 0 as a point', () => {
     expect(intervalChart([0, 0], 60).split('\n')[1]!.trim()).toBe('●');
     expect(intervalChart([0.2, 0.2], 60)).toMatch(/\n +│ +●\n +\+0\.200$/);
     expect(intervalChart([-3, -3], 60)).toMatch(/\n +● +│\n +-3\.00$/);
@@ -418,7 +418,7 @@ describe('intervalChart', () => {
 });
 
 describe('parseTrades', () => {
-  it('reads CSV of RFC 4180', () => {
+  it('parseTrades reads CSV of RFC 4180', () => {
     const text =
       '\ufefftrade_id, variant,profit_pct,exit_reason,note\r\na,champion,1.5,"stop, ""hard""\r\nsecond line",x\r\n\r\nb,challenger,-2e-1,,\r\nc,champion,much,roi,';
     const { rows, ignored } = parseTrades(text, 'f');
@@ -461,6 +461,6 @@ it.each([
   [3_600_000, '1 h 00 min'],
   [86_399_999, '23 h 59 min'],
   [86_400_000, '1 d 00 h'],
-])('%d ms are %s', (ms, text) => {
+])('timeText prints %d ms as %s', (ms, text) => {
   expect(timeText(ms)).toBe(text);
 });

@@ -9,7 +9,7 @@ const strategies = join(folder, 'strategies');
 mkdirSync(join(strategies, 'shared'), { recursive: true });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A file whose strategy crosses the price with its average; `more` follows the definition's fields, `before` precedes it. */
+/** Strategy file that trades price crossings of an average. `more` is appended to the definition, `before` precedes it. */
 function strategy(name: string, more = '', before = ''): string {
   const file = join(strategies, `${name}.ts`);
   writeFileSync(
@@ -34,7 +34,7 @@ const check = (...args: string[]) =>
   });
 
 describe('touchstone check', () => {
-  it('certifies a strategy by name and prints what was searched', async () => {
+  it('check certifies a strategy by name and prints what it searched', async () => {
     strategy(
       'clean',
       "callbacks: { customExit: ({ candles, index }, t, price) => (candles.close[index - 1]! > price * 1.01 ? 'x' : null) },",
@@ -47,7 +47,7 @@ describe('touchstone check', () => {
     );
   });
 
-  it('names callback, column, row, pair, file and line of a leak', async () => {
+  it('check prints callback, column, row, pair, file and line of a leak', async () => {
     const file = strategy(
       'ahead',
       "callbacks: { customExit: ({ candles, index }, t, price) => (candles.close[index + 3]! < price ? 'x' : null) },",
@@ -60,7 +60,7 @@ describe('touchstone check', () => {
     expect(err).toMatch(/ahead\.ts is not certified: 20 cuts/);
   });
 
-  it('finds a memo of later closes in a module that the strategy imports', async () => {
+  it('check finds stored later closes in a module that the strategy imports', async () => {
     writeFileSync(
       join(strategies, 'shared/memo.ts'),
       'export const memo: { close?: Float64Array; timestamp?: Float64Array } = {};\n',
@@ -82,7 +82,7 @@ describe('touchstone check', () => {
     );
   });
 
-  it('prints what is wrong with a definition or a failing strategy', async () => {
+  it('check prints the error of an invalid definition or a failing strategy', async () => {
     strategy('unsound', 'stoplos: -0.1, stoploss: 0.5,');
     const unsound = await check('unsound');
     expect([unsound.code, unsound.out]).toEqual([1, '']);
@@ -97,7 +97,7 @@ describe('touchstone check', () => {
     expect(silent.err).toMatch(/silent\.ts not_checked: no entry signal in 1000 candles/);
   });
 
-  it('cannot read files or the environment', async () => {
+  it('checked strategy cannot read files or the environment', async () => {
     strategy(
       'thief',
       '',
@@ -110,7 +110,7 @@ describe('touchstone check', () => {
     expect((await check('curious')).err).not.toMatch(/HOME|PATH/);
   });
 
-  it('usage errors print what to type', async () => {
+  it('usage errors print the correct syntax', async () => {
     const unknown = await check('nowhere');
     expect([unknown.code, unknown.err]).toEqual([
       2,

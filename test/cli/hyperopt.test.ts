@@ -10,7 +10,7 @@ import { type Job, readEvents, type StreamEvent, watchHyperopt } from '../../bin
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Answers of the events, one a call; the last again and again. */
+/** Event responses, one per call; the last one repeats. */
 let events: Answer[] = [];
 let jobs: object[] = [];
 let posted: any;
@@ -62,14 +62,14 @@ const ended =
     stream(...texts)(request, response);
     response.end();
   };
-/** Breaks off when the watcher has reported so many trials. */
+/** Stream that breaks after the watcher reported that many trials. */
 const broken =
   (after: number, ...texts: string[]): Answer =>
   (request, response) => {
     onReport = (trials) => trials === after && response.destroy();
     stream(...texts)(request, response);
   };
-/** Once the watcher has read it, the time of a dead stream goes by. */
+/** Stream that stalls beyond the time limit after the watcher read it. */
 const silent =
   (...texts: string[]): Answer =>
   (request, response) => {
@@ -80,7 +80,7 @@ const silent =
     stream(...texts)(request, response);
   };
 
-/** Tests of silence fake `setTimeout`: no other test waits for so long. */
+/** Fakes `setTimeout` for tests of stalled streams, whose time limit is too long to wait. */
 const delays = { pollMs: 1, retryMs: 1, silenceMs: 600_000 };
 const fakeTimeouts = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 afterEach(() => {
@@ -105,7 +105,7 @@ async function watch(signal = new AbortController().signal, to = client) {
 }
 
 describe('watchHyperopt', () => {
-  it('resumes after the last event when the stream breaks off, ends or falls silent', async () => {
+  it('watch resumes after the last event when the stream breaks, ends or stalls', async () => {
     fakeTimeouts();
     events = [
       broken(2, event('snapshot', 0, { status: 'running' }), trial(1), trial(2)),
@@ -119,7 +119,7 @@ describe('watchHyperopt', () => {
     expect(seen).toEqual(['0', '2', '3', '3']);
   });
 
-  it('stays with a stream on which only comments come', async () => {
+  it('watch keeps a stream that sends only comments', async () => {
     fakeTimeouts();
     let opened = 0;
     let comments = 0;
@@ -130,7 +130,7 @@ describe('watchHyperopt', () => {
         const chunks = new ReadableStream<Uint8Array>(
           {
             start: (controller) => signal.addEventListener('abort', () => controller.error(signal.reason)),
-            // Called when the chunk before was read: time goes by between two comments alone.
+            // Called after the previous chunk was read: the clock advances only between two comments.
             pull(controller) {
               const send = (text: string) => controller.enqueue(new TextEncoder().encode(text));
               if (++comments > 10) return send(event('status', 1, { status: 'completed' }));
@@ -148,16 +148,16 @@ describe('watchHyperopt', () => {
     expect(opened).toBe(1);
   });
 
-  it('is over when no event comes any more', async () => {
+  it('watch ends with the job when the stream returns 204', async () => {
     events = [broken(2, trial(1), trial(2)), (_, response) => response.writeHead(204).end()];
     jobs = [{ status: 'running' }, { status: 'cancelled' }];
     expect((await watch()).job).toEqual({ status: 'cancelled' });
   });
 
   it.each([
-    ['a refusal', (_: unknown, response: ServerResponse) => response.writeHead(503).end('{}')],
-    ['another kind of answer', (_: unknown, response: ServerResponse) => response.end('{}')],
-  ])('polls after %s', async (_, refuse) => {
+    ['an error response', (_: unknown, response: ServerResponse) => response.writeHead(503).end('{}')],
+    ['another content type', (_: unknown, response: ServerResponse) => response.end('{}')],
+  ])('watch polls after %s', async (_, refuse) => {
     events = [refuse as Answer];
     jobs = ['pending', 'pending', 'running', 'completed'].map((status) => ({ status }));
     const { job, statuses } = await watch();
@@ -166,20 +166,20 @@ describe('watchHyperopt', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('returns undefined when it is aborted', async () => {
+  it('watch returns undefined when it is aborted', async () => {
     events = [stream(trial(1))];
     const left = new AbortController();
     onReport = (trials) => trials === 1 && left.abort();
     expect((await watch(left.signal)).job).toBeUndefined();
   });
 
-  it('throws when the service does not respond', async () => {
+  it('watch throws when the service does not respond', async () => {
     const nobody = new ApiClient('http://127.0.0.1:1');
     await expect(watch(undefined, nobody)).rejects.toThrow('No response');
   });
 });
 
-it.each([1, 2, 3, 7, 1_000])('events are read from pieces of %i bytes', async (size) => {
+it.each([1, 2, 3, 7, 1_000])('events are parsed from chunks of %i bytes', async (size) => {
   const text = `retry: 5\r\n\r\n: still here\n\n${event('trial', 12, { name: 'Größe' })}event: a\ndata: 1\ndata: 2\n\nid: 9`;
   const bytes = new TextEncoder().encode(text);
   const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
@@ -197,7 +197,7 @@ it.each([1, 2, 3, 7, 1_000])('events are read from pieces of %i bytes', async (s
 });
 
 describe('startHyperopt', () => {
-  it('sends the options, which override the file', async () => {
+  it('options override the file', async () => {
     const options = {
       trials: 7,
       pairs: 'BTC/USDT:USDT, ETH/USDT:USDT',
@@ -224,7 +224,7 @@ describe('startHyperopt', () => {
     });
   });
 
-  it('sends spaces and account options by their request fields', async () => {
+  it('spaces and account options are sent by their request fields', async () => {
     const account = { stake: 'unlimited', wallet: 500, slots: 2, fee: 0.001, slippage: 0, leverage: 3 };
     await startHyperopt(client, 'ema_crossover', {}, { models: 'none', spaces: 'params, roi', ...account });
     expect(posted).toEqual({
@@ -240,7 +240,7 @@ describe('startHyperopt', () => {
     });
   });
 
-  it.each(['5', '5..', '..5', 'a..b', '1..2..3'])('does not take %j for a range', (text) => {
+  it.each(['5', '5..', '..5', 'a..b', '1..2..3'])('rejects %j as a range', (text) => {
     expect(() => range(text)).toThrow('min..max');
   });
 });
@@ -261,13 +261,13 @@ describe('overfittingText', () => {
   };
   const pbo = (probability: number) => ({ ...GOOD.pbo!, probability });
 
-  it('finds no sign of overfitting when every diagnostic is good', () => {
+  it('overfittingText reports no sign of overfitting when every diagnostic is good', () => {
     expect(overfittingText(GOOD)).toContain('No sign of overfitting (300 days out of sample)');
     expect(overfittingText(GOOD)).toContain('Probability 97 %');
     expect(overfittingText(GOOD)).toContain('100 zero-skill trials');
   });
 
-  it('without ML models omits the efficiency and calls no day out of sample', () => {
+  it('overfittingText without ML models omits the efficiency and out-of-sample days', () => {
     const text = overfittingText({ ...GOOD, walk_forward_efficiency: null }, false);
     expect(text).not.toContain('efficiency');
     expect(text).not.toContain('out of sample');

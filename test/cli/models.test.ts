@@ -5,7 +5,7 @@ const quality = { rows: 100, auc: 0.6, log_loss: 0.65, base_log_loss: 0.69, brie
 const undefinedQuality = { rows: 0, auc: null, log_loss: null, base_log_loss: null, brier: null };
 const btc = { pair: 'BTC/USDT:USDT', skipped: null };
 
-/** The fields that are printed. */
+/** Printed fields. */
 const MODELS = {
   model_kind: 'leafwise_gbdt',
   features: 20,

@@ -6,7 +6,7 @@ import { welchTest } from '#engine/stats/welch.ts';
 import { runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** The registry's commands in processes of their own, on completed backtests. */
+/** Registry commands in separate processes, on completed backtests. */
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-registry-'));
 let platform: TestPlatform;
@@ -139,7 +139,7 @@ describe('registry commands', () => {
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('RES003')]);
   });
 
-  it('errors print what is wrong, without a stack trace', async () => {
+  it('errors print the cause without a stack trace', async () => {
     const refused: [args: string[], code: number, text: string][] = [
       [['promote', M, '7'], 1, 'RES003'],
       [['stage', M, '2'], 1, 'RES006'],

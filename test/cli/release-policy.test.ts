@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** The release policy in commands that run in processes of their own. */
+/** Release policy in commands that run in separate processes. */
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-policy-'));
 let platform: TestPlatform;
@@ -13,7 +13,7 @@ let run: string;
 
 beforeAll(async () => {
   platform = await startTestPlatform({ home, releasePolicy: { minTrades: 2, lookAheadCertificate: true } });
-  // It buys once.
+  // The strategy buys once.
   const job = await platform.run({ strategy: 'buy_and_hold', pairs: ['BTC/USDT:USDT'], timeframe: '1h' });
   run = job.job_id;
 }, 60_000);
@@ -33,7 +33,7 @@ describe('release policy in commands', () => {
     expect(out).toContain('It fails the release policy');
     expect(out).toMatch(/min_trades +│ failed +│ +1 │ +2 │ 1 trade; at least 2 are required/);
     expect(out).not.toContain('Warning:');
-    // Staging it would be refused.
+    // Staging the version would be rejected.
     expect(out).not.toContain('Next:');
   });
 
@@ -43,7 +43,7 @@ describe('release policy in commands', () => {
     expect(staged.err).toMatch(/^RES005: Version 1 was not staged\. min_trades: 1 trade;/);
     expect(staged.err).toMatch(/backtest +│ passed/);
     expect(staged.err).toMatch(/min_trades +│ failed +│ +1 │ +2 │/);
-    // Nothing runs for a version that is not staged.
+    // No validation task runs for a version that is not staged.
     expect(staged.err).toMatch(/look_ahead +│ skipped │ .* Runs when the version is staged/);
     const waived = await touchstone('stage', M, '1', ...WAIVER);
     expect(waived.out).toMatch(

@@ -8,7 +8,7 @@ import { accessClaims, LOCAL_POOL, openIssuerKey, signToken } from '../../src/lo
 import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { BACKEND_ENVIRONMENT, SCHEDULES } from '../support/lambda-environment.ts';
 
-/** The deployed entry points in production, with the pool's keys where Cognito serves them. */
+/** Deployed entry points in production, with the pool's keys at Cognito's address. */
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-lambda-auth-'));
 const KEYS = `https://cognito-idp.xx-local-1.amazonaws.com/${LOCAL_POOL.userPoolId}/.well-known/jwks.json`;
@@ -50,7 +50,7 @@ const post = (path: string): Partial<APIGatewayProxyEvent> => ({ httpMethod: 'PO
 describe.each([
   ['BACKEND', () => import('#lambdas/backend.ts'), post('/api/v1/backtests')],
   ['STRATEGY', () => import('#lambdas/strategy.ts'), post('/api/v1/strategies/ema_crossover/register')],
-] as const)('%s', (prefix, load, request) => {
+] as const)('tokens of the %s function', (prefix, load, request) => {
   const start = async () => {
     vi.stubEnv(`${prefix}_IDP_USER_POOL_ID`, LOCAL_POOL.userPoolId);
     vi.stubEnv(`${prefix}_IDP_CLIENT_ID`, LOCAL_POOL.clientId);
@@ -72,7 +72,7 @@ describe.each([
     const call = await start();
     expect(await call()).toMatchObject({ status: 401, detail: { code: 'AUTH003' } });
     expect(asked).toEqual([]);
-    // Past the door the body is looked at.
+    // After authentication the body is validated.
     for (let i = 0; i < 3; i++) {
       expect(await call(`Bearer ${token()}`)).toMatchObject({
         status: 400,

@@ -36,10 +36,10 @@ it('function stores a submission and starts an execution named by the job', asyn
   const { job_id } = JSON.parse(result.body) as { job_id: string };
   expect(job_id).toMatch(/^bt-[0-9A-HJKMNP-TV-Z]{26}$/);
   const written = dynamo.commandCalls(PutCommand).map(({ args }) => args[0].input);
-  // Into its owner's list, and the job itself.
+  // The item of the owner's list and the job itself.
   const stored = written.filter(({ TableName }) => TableName === 'jobs').map(({ Item }) => Item!.item);
   expect(stored).toEqual(['ACCESS#user:anonymous', 'JOB']);
-  // Before and after, at the same place of the trail.
+  // The audit item precedes the job; the outcome item has its key as a prefix.
   const audit = written.filter(({ TableName }) => TableName === 'registry').map(({ Item }) => Item!);
   expect(written.indexOf(written.find(({ Item }) => Item === audit[0])!)).toBe(0);
   expect(audit).toMatchObject([

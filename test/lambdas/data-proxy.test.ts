@@ -27,7 +27,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** The deployed handler, started anew with this environment. */
+/** Deployed handler, loaded again with this environment. */
 async function start(environment: Record<string, string>) {
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   vi.resetModules();
@@ -35,7 +35,7 @@ async function start(environment: Record<string, string>) {
   return (event: unknown, context = LAMBDA_CONTEXT) => handler(event as never, context as Context);
 }
 
-/** What was printed in the embedded metric format. */
+/** Printed lines in the embedded metric format. */
 function metrics(): Record<string, unknown>[] {
   const lines = printed.map((line) => JSON.parse(line) as Record<string, unknown>);
   return lines.filter((line) => '_aws' in line);
@@ -88,7 +88,7 @@ describe('metrics', () => {
       ['unknown', 1],
       ['check-freshness', 1],
     ]);
-    // A function that stays warm keeps none of an earlier call's dimensions.
+    // A warm function drops the dimensions of earlier calls.
     for (const { _aws } of metrics() as { _aws: { CloudWatchMetrics: { Dimensions: unknown }[] } }[]) {
       expect(_aws.CloudWatchMetrics.map(({ Dimensions }) => Dimensions)).toEqual([
         [

@@ -54,7 +54,7 @@ afterAll(async () => {
 
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 
-/** What CloudWatch makes metrics of. */
+/** Log lines that CloudWatch converts into metrics. */
 const metricsOf = (lines: readonly string[]) =>
   lines.filter((line) => line.includes('_aws')).map((line) => JSON.parse(line));
 
@@ -63,7 +63,7 @@ const ended = (name: string, status: string) => ({
   detail: { name, status },
 });
 
-/** A validation of version 1 as its task leaves it. */
+/** Stores a validation of version 1 as finished by its task. */
 async function storeValidation({ jobs }: RegistryFixture): Promise<void> {
   const { execution_input, ...job } = pendingJob('va-1');
   await jobs.create({

@@ -8,7 +8,7 @@ import { gatewayEvent, LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingHyperopt, workerDeps } from '../support/hyperopt-workers.ts';
 import { FUNCTION_ENVIRONMENT } from '../support/lambda-environment.ts';
 
-/** What the runtime's response stream got: status and headers go out with the first write, as there. */
+/** Content of the runtime's response stream: the first write sends status and headers, as in Lambda. */
 class Output extends Writable {
   metadata: any;
   sent: any;
@@ -85,7 +85,7 @@ it.each([
   ['nothing more to come', '/api/v1/hyperopt/ho-1/events', { 'Last-Event-ID': '41' }, 204, undefined],
   ['an unknown job', '/api/v1/hyperopt/ho-none/events', {}, 404, 'OPT001'],
   ['no id', '/api/v1/hyperopt/ho-1/events', { 'Last-Event-ID': 'x' }, 400, 'VAL005'],
-  ['a token that is none', '/api/v1/hyperopt/ho-1/events', { Authorization: 'Bearer x' }, 401, 'AUTH002'],
+  ['an invalid token', '/api/v1/hyperopt/ho-1/events', { Authorization: 'Bearer x' }, 401, 'AUTH002'],
   ['another path of the service', '/api/v1/hyperopt', {}, 404, 'HTTP404'],
 ])('function responds to %s without streaming', async (_, path, headers, status, code) => {
   await call({ path, headers: headers as Record<string, string> });

@@ -121,7 +121,7 @@ it('function creates a challenge with its schedule, and without it when Schedule
 
 it.each([
   ['an image of another registry', 'ghcr.io/desk/trend:1', 400, 'VAL005'],
-  ['what is no image', 'not an image', 400, 'VAL006'],
+  ['an invalid image reference', 'not an image', 400, 'VAL006'],
 ])('function rejects %s', async (_, container_image_uri, status, code) => {
   const result = await register({ backtest_run_id: 'bt-1', container_image_uri });
   expect([result.statusCode, JSON.parse(result.body).detail.code]).toEqual([status, code]);

@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 
 it.each(['registry.example/strategies/trend', 'ghcr.io/desk/trend'])(
-  'answers the task definition of an image of %s',
+  'function returns the task definition of an image of %s',
   async (name) => {
     const image = `${name}@${DIGEST}`;
     expect(await taskImage.handler({ image }, LAMBDA_CONTEXT)).toEqual({ task_definition: OWN });

@@ -23,7 +23,7 @@ const SHARED: Grant[] = [
   { principal: 'user:reader', level: 'read' },
   { principal: 'group:writers', level: 'write' },
 ];
-/** One of each kind; `job` where it is an item of the Jobs table. */
+/** One resource of each kind; `job` is true for items of the Jobs table. */
 const SOME: Record<ResourceKind, { readonly id: string; readonly job: boolean }> = {
   backtest: { id: 'bt-1', job: true },
   hyperopt: { id: 'ho-1', job: true },
@@ -67,7 +67,7 @@ const STORED_MODEL = {
   ...{ revision: 0, events: 1, last_event_id: 'e', created_at: AT, updated_at: AT },
 };
 
-/** Handlers of any name: each says that it was reached. */
+/** Handlers of any name that throw HTTP429, to show that they were reached. */
 const REACHED = new Proxy(
   {},
   {
@@ -77,7 +77,7 @@ const REACHED = new Proxy(
   },
 );
 
-/** A body that fits the schema, as far as it gets to the handler. */
+/** Bodies that pass the validation. */
 const BODIES: Record<string, unknown> = {
   shareBacktest: { shared_with: [] },
   shareModel: { shared_with: [] },
@@ -87,7 +87,7 @@ const BODIES: Record<string, unknown> = {
   logTrades: { trades: [] },
 };
 
-/** What the operation's query must have. */
+/** Required queries by operation. */
 const QUERIES: Record<string, string> = {
   compareVersions: '?version_a=1&version_b=2',
   routeKey: '?key=1',
@@ -104,38 +104,43 @@ async function codeOf(operation: Operation, as: Partial<Principal>, id: string):
   return ((await response.json()) as { detail: { code: string } }).detail.code;
 }
 
-describe.each(named.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
-  const { kind, level } = operation.resource!;
-  const { id } = SOME[kind];
-  const rank = { read: 0, write: 1, owner: 2 }[level];
+describe.each(named.map((operation) => [operation.id, operation] as const))(
+  'access to the resource of %s',
+  (_, operation) => {
+    const { kind, level } = operation.resource!;
+    const { id } = SOME[kind];
+    const rank = { read: 0, write: 1, owner: 2 }[level];
 
-  it.each([
-    ['a stranger', {}, -1],
-    ['a stranger of the owner’s group', { groups: ['owner', 'user:reader'] }, -1],
-    ['who reads it', { id: 'reader' }, 0],
-    ['who may change it', { groups: ['writers'] }, 1],
-    ['who is called as that group', { id: 'writers' }, -1],
-    ['its owner', { id: 'owner' }, 2],
-    ['an admin', { roles: ['admin'] }, 2],
-  ] as const)('by %s', async (_, as, reach) => {
-    expect(await codeOf(operation, as as Partial<Principal>, id)).toBe(reach >= rank ? 'HTTP429' : 'AUTH005');
-  });
+    it.each([
+      ['a stranger', {}, -1],
+      ['a stranger of the owner’s group', { groups: ['owner', 'user:reader'] }, -1],
+      ['a reader', { id: 'reader' }, 0],
+      ['a writer', { groups: ['writers'] }, 1],
+      ['a user with the name of that group', { id: 'writers' }, -1],
+      ['its owner', { id: 'owner' }, 2],
+      ['an admin', { roles: ['admin'] }, 2],
+    ] as const)('access check applies to %s', async (_, as, reach) => {
+      expect(await codeOf(operation, as as Partial<Principal>, id)).toBe(
+        reach >= rank ? 'HTTP429' : 'AUTH005',
+      );
+    });
 
-  it('of which there is none', async () => {
-    const { unknown } = OWNED_RESOURCES[kind];
-    expect(await codeOf(operation, {}, `${id}0`)).toBe(unknown);
-    const codes = documentedErrors(operation).map(({ code }) => code);
-    expect(codes).toEqual(expect.arrayContaining(['AUTH005', unknown]));
-  });
-});
+    it('missing resource returns its documented code', async () => {
+      const { unknown } = OWNED_RESOURCES[kind];
+      expect(await codeOf(operation, {}, `${id}0`)).toBe(unknown);
+      const codes = documentedErrors(operation).map(({ code }) => code);
+      expect(codes).toEqual(expect.arrayContaining(['AUTH005', unknown]));
+    });
+  },
+);
 
-describe('every operation', () => {
-  /** Path variables that name something that is owned, but where what they name is nobody's yet. */
+describe('owned resources of operations', () => {
+  /** Path variables of owned resources, except in operations whose resource has no owner yet. */
   const OWNED = ['job_id', 'model_name', 'challenge_id', 'name'];
   const NOBODYS = ['getStrategy', 'registerStrategy'];
 
   it.each(operations.filter(({ id }) => !NOBODYS.includes(id)).map((each) => [each.id, each] as const))(
-    '%s names the owned resource of its path',
+    'operation %s declares the owned resource of its path',
     (_, { path, resource, access, method }) => {
       const variables = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
       expect(resource?.id).toBe(variables.find((name) => OWNED.includes(name)));

@@ -6,16 +6,16 @@ import { checkError } from '#runtime/conformance.ts';
 import { platformOptions } from '../../src/local/platform-options.ts';
 import { backendApp, post } from '../support/backend.ts';
 
-/** Responses that the contract does not describe are found wherever they are made. */
+/** Undocumented responses are detected in every layer. */
 
 const row = (id: string) => operationsOf('backend').find((operation) => operation.id === id)!;
 const notFound = { code: 'RES001', message: 'm', field: '', context: { job_id: 'bt-1' } };
 
-describe('an error', () => {
+describe('checkError', () => {
   const check = (detail: unknown, code: string | null = 'RES001', status = 404, id = 'getBacktest') =>
     checkError(row(id), { status, code, body: { detail } as never });
 
-  it('passes as documented', () => {
+  it('accepts documented errors', () => {
     expect(() => check(notFound)).not.toThrow();
     const issue = { type: 'missing', loc: ['body', 'config'], msg: 'Field required', input: null };
     expect(() => check([issue], null, 400, 'submitBacktest')).not.toThrow();
@@ -26,22 +26,22 @@ describe('an error', () => {
     [{ ...notFound, message: undefined }, 'detail.message'],
     [{ ...notFound, context: 'text' }, 'detail.context'],
     [[], 'detail'],
-  ])('is found with the body %j', (detail, message) => {
+  ])('rejects the error body %j', (detail, message) => {
     expect(() => check(detail)).toThrow(message);
   });
 
-  it('is found with another status, and as an array where no body is taken', () => {
+  it('rejects an undocumented status, and an array for an operation without a body', () => {
     expect(() => check(notFound, 'RES001', 410)).toThrow('does not document RES001 with status 410');
     expect(() => check([], null, 400)).toThrow('does not document null with status 400');
   });
 
-  it('of no operation is checked too', () => {
+  it('checks errors outside operations too', () => {
     expect(() => checkError(undefined, { status: 404, code: 'HTTP404', body: {} as never })).toThrow(
       'no operation: detail',
     );
   });
 
-  it('that does not fit is a fault without a word of it', async () => {
+  it('undocumented error becomes a 500 without its content', async () => {
     const { app } = backendApp({
       getBacktest: async () => {
         throw Object.assign(new CodedError('RES001'), { field: 7 });
@@ -52,7 +52,7 @@ describe('an error', () => {
   });
 });
 
-describe('the answer of a function', () => {
+describe('response check of a function', () => {
   const ask = async (status: number, body: unknown, checkResponses = true) => {
     const answer = async () => Response.json(body, { status });
     const { app } = backendApp({}, { functions: { data_proxy: answer }, checkResponses });
@@ -68,11 +68,11 @@ describe('the answer of a function', () => {
     [200, { ...fine, extra: 1 }, 500],
     [400, { ...refusal, error: 'text' }, 500],
     [418, refusal, 500],
-  ])('%i with %j is answered as %i', async (status, body, answered) => {
+  ])('response %i with %j returns %i', async (status, body, answered) => {
     expect(await ask(status, body)).toBe(answered);
   });
 
-  it('is handed on unread where responses are not checked', async () => {
+  it('response is passed on unchecked when the check is off', async () => {
     expect(await ask(418, { anything: true }, false)).toBe(418);
   });
 });
@@ -81,10 +81,7 @@ it.each([
   ['development', true],
   ['test', true],
   ['production', false],
-])(
-  'the platform of one machine in %s: checked %s, and open to callers without a token',
-  (ENVIRONMENT, open) => {
-    const { checkResponses, auth } = platformOptions(LocalEnv.parse({ ENVIRONMENT }));
-    expect([checkResponses, auth]).toEqual([open, !open]);
-  },
-);
+])('local mode in %s: response check %s, open without tokens', (ENVIRONMENT, open) => {
+  const { checkResponses, auth } = platformOptions(LocalEnv.parse({ ENVIRONMENT }));
+  expect([checkResponses, auth]).toEqual([open, !open]);
+});

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { type RunningServer, serve } from '#runtime/serve.ts';
 import { backendApp, memoryLog } from '../support/backend.ts';
 
-/** What one client may take of a server that others use too. */
+/** Limits of one client on a shared server. */
 
 const { log } = memoryLog();
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -13,18 +13,18 @@ function start(fetch: () => Response | Promise<Response>, stalledTimeoutMs?: num
   return serve({ fetch } as never, { port: 0, hostname: '127.0.0.1', log, stalledTimeoutMs });
 }
 
-/** Reads until as many responses have come. */
+/** Reads until that many responses have arrived. */
 async function responses(socket: Socket, count: number): Promise<void> {
   let text = '';
   while (text.split('HTTP/1.1 200').length - 1 < count) text += String((await once(socket, 'data'))[0]);
 }
 
-it('works on at most 16 requests of a connection at a time, and answers all', async () => {
+it('processes at most 16 requests of a connection concurrently and responds to all', async () => {
   let working = 0;
   let most = 0;
   const server = await start(async () => {
     most = Math.max(most, ++working);
-    // As many turns of the loop as it takes for all requests to have been read.
+    // Enough turns of the event loop to read all requests.
     for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate);
     working--;
     return new Response('done');
@@ -37,7 +37,7 @@ it('works on at most 16 requests of a connection at a time, and answers all', as
   await server.close();
 });
 
-it('reads no more of a connection that has requests waiting', async () => {
+it('stops reading a connection with queued requests', async () => {
   let started = 0;
   const { promise: open, resolve: letGo } = Promise.withResolvers<void>();
   const server = await start(async () => {
@@ -46,7 +46,7 @@ it('reads no more of a connection that has requests waiting', async () => {
     return new Response('done');
   });
   const socket = connect(server.port, '127.0.0.1');
-  // Far more than the buffers of both ends hold.
+  // Far more than the buffers of both ends.
   const flood = GET.repeat(1_000);
   let sent = 0;
   while (sent < 100_000_000 && (socket.write(flood) || (await drained(socket)))) sent += flood.length;
@@ -57,7 +57,7 @@ it('reads no more of a connection that has requests waiting', async () => {
   await server.close();
 });
 
-/** Whether more can be sent; false once the other end has not read for some turns of the loop. */
+/** True while more can be sent; false when the peer has not read for some turns of the event loop. */
 async function drained(socket: Socket): Promise<boolean> {
   for (let turns = 0; turns < 2_000; turns++) {
     await new Promise(setImmediate);
@@ -66,7 +66,7 @@ async function drained(socket: Socket): Promise<boolean> {
   return false;
 }
 
-it('lets go of every response of a pipeline whose client has vanished', async () => {
+it('cancels every pipelined response when its client disconnects', async () => {
   let open = 0;
   const server = await start(() => {
     open++;
@@ -84,7 +84,7 @@ it('lets go of every response of a pipeline whose client has vanished', async ()
   await server.close();
 });
 
-it('lets the 257th connection of a peer wait until another one has gone', async () => {
+it('accepts the 257th connection of a peer after another one closes', async () => {
   const server = await start(() => new Response('done'));
   const sockets = Array.from({ length: 257 }, () => connect(server.port, '127.0.0.1'));
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
@@ -99,7 +99,7 @@ it('lets the 257th connection of a peer wait until another one has gone', async 
   await server.close();
 });
 
-it('closes a connection that waits too long for its turn', async () => {
+it('closes a connection that waits too long to be accepted', async () => {
   const server = await start(() => new Response('done'), 100);
   const busy = Array.from({ length: 256 }, () => connect(server.port, '127.0.0.1'));
   await Promise.all(busy.map((socket) => once(socket, 'connect')));
@@ -111,7 +111,7 @@ it('closes a connection that waits too long for its turn', async () => {
   await server.close();
 });
 
-it('closes a connection that sends on and reads nothing of an answer', async () => {
+it('closes a connection that sends without reading its response', async () => {
   const server = await start(() => {
     const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(65_536));
     return new Response(new ReadableStream({ pull }));
@@ -120,25 +120,25 @@ it('closes a connection that sends on and reads nothing of an answer', async () 
   socket.pause().write(GET);
   socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n');
   const sending = setInterval(() => socket.write('x'), 20);
-  // The first write after the end tells of it: nothing is read.
+  // The first write after the end reports it, because nothing is read.
   const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
   clearInterval(sending);
   expect(error.code).toMatch(/^(ECONNRESET|EPIPE)$/);
   await server.close();
 });
 
-it('ends connections that have asked nothing, and those that wait, when it stops', async () => {
+it('closes idle and waiting connections when the server stops', async () => {
   const server = await start(() => new Response('done'));
   const sockets = Array.from({ length: 258 }, () => connect(server.port, '127.0.0.1').resume());
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-  // One that the server has not accepted yet is reset.
+  // A connection that the server has not accepted yet is reset.
   for (const socket of sockets) socket.on('error', () => undefined);
   const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
   await server.close();
   await Promise.all(closed);
 });
 
-it('reads an asset from disk no faster than its client does', async () => {
+it('reads an asset from disk at the pace of its client', async () => {
   const server = await serve(backendApp().app, { port: 0, hostname: '127.0.0.1', log });
   const response = await fetch(`${server.url}/docs/swagger-ui-bundle.js`);
   const reader = response.body!.getReader();

@@ -47,7 +47,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it('serves in its container, collects from sim, and ends with exit code 0 on SIGTERM', async () => {
+it('container serves, collects from sim and exits with 0 on SIGTERM', async () => {
   const health = await fetch(`${url}/api/v1/health`);
   expect(await health.json()).toMatchObject({ status: 'healthy', service: 'data-collection' });
   expect((await fetch(`${url}/api/v1/symbols`)).status).toBe(401);

@@ -86,7 +86,7 @@ describe('GET /api/v1/ohlcv', () => {
   };
   beforeEach(() => store(BTC, '1h', hours('2024-01-31T20:00', '2024-02-01T04:00'), HOUR));
 
-  it('gives candles with ISO times', async () => {
+  it('ohlcv returns candles with ISO times', async () => {
     expect((await ohlcv('&limit=1')).body).toEqual({
       exchange: 'test',
       symbol: BTC,
@@ -99,7 +99,7 @@ describe('GET /api/v1/ohlcv', () => {
     });
   });
 
-  it('without a start the newest, ascending; with one the first', async () => {
+  it('ohlcv returns the newest candles without a start and the first with one, ascending', async () => {
     expect(await times('&limit=3')).toEqual(['2024-02-01T01:00', '2024-02-01T02:00', '2024-02-01T03:00']);
     expect(await times('&limit=2&end=2024-02-01')).toEqual(['2024-01-31T22:00', '2024-01-31T23:00']);
     expect(await times('&limit=2&start=2024-01-31T23:00:00Z')).toEqual([
@@ -113,16 +113,16 @@ describe('GET /api/v1/ohlcv', () => {
     expect(await times('')).toHaveLength(8);
   });
 
-  it('nothing outside what is stored', async () => {
+  it('ohlcv returns no candles outside the stored range', async () => {
     expect(await times('&start=2024-03-01')).toEqual([]);
     expect(await times('&end=2024-01-01')).toEqual([]);
     expect(await times('&start=2020-01-01&end=2020-02-01')).toEqual([]);
-    // In a month of which something is stored.
+    // Within a month with stored candles.
     expect(await times('&start=2024-02-01T12:00')).toEqual([]);
     expect(await times('&start=2024-01-02&end=2024-01-03')).toEqual([]);
   });
 
-  it('reaches over a gap from either side', async () => {
+  it('ohlcv spans a gap from either side', async () => {
     await store(BTC, '1h', hours('2024-05-01T00:00', '2024-05-01T02:00'), HOUR);
     expect(await times('&limit=4')).toEqual([
       '2024-02-01T02:00',
@@ -137,7 +137,7 @@ describe('GET /api/v1/ohlcv', () => {
     ]);
   });
 
-  it('gives 1000 by default and at most 10000', async () => {
+  it('ohlcv returns 1000 candles by default and up to 10000', async () => {
     await store(BTC, '1h', hours('2022-01-01T00:00', '2023-06-01T00:00'), HOUR);
     expect(await times('')).toHaveLength(1000);
     expect(await times('&limit=10000')).toHaveLength(10_000);
@@ -157,19 +157,19 @@ describe('GET /api/v1/ohlcv', () => {
     [`symbol=${encoded}&timeframe=1h&start=2024-02-02&end=2024-02-01`, 400, 'VAL001', 'start'],
     [`symbol=${encoded}&timeframe=5m`, 404, 'DATA003', 'symbol'],
     [`symbol=${encoded}&timeframe=1h&exchange=other`, 404, 'DATA003', 'symbol'],
-  ])('%s is %i %s', async (query, status, code, field) => {
+  ])('ohlcv rejects ?%s with %i %s', async (query, status, code, field) => {
     expect(await get(`/api/v1/ohlcv?${query}`)).toMatchObject({ status, body: { detail: { code, field } } });
   });
 });
 
-describe('what is stored', () => {
+describe('stored market data', () => {
   beforeEach(async () => {
     await store(ETH, '1h', hours('2024-02-01T00:00', '2024-02-02T00:00'), HOUR);
     await store(BTC, '1h', [...hours('2024-02-01T00:00', '2024-02-01T05:00'), at('2024-02-01T07:00')], HOUR);
     await store(BTC, '1d', [at('2024-03-01')], 24 * HOUR);
   });
 
-  it('symbols, each once', async () => {
+  it('symbols lists each symbol once', async () => {
     expect(await get('/api/v1/symbols')).toEqual({
       status: 200,
       body: { exchange: 'test', symbols: [BTC, ETH], count: 2 },
@@ -181,7 +181,7 @@ describe('what is stored', () => {
     });
   });
 
-  it('instruments, in the order of the symbols', async () => {
+  it('instruments are in the order of the symbols', async () => {
     const record = {
       ...{ amount_step: 0.001, min_amount: null, max_amount: 1000, min_cost: 100, max_cost: null },
       ...{ contract_size: 1, price_tick: 0.1, collected_at: '2024-06-01T00:00:00.000Z' },
@@ -208,7 +208,7 @@ describe('what is stored', () => {
     expect((await get('/api/v1/status')).body.count).toBe(3);
   });
 
-  it('status of every series', async () => {
+  it('status lists every series', async () => {
     const { status, body } = await get('/api/v1/status');
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -242,7 +242,7 @@ describe('what is stored', () => {
     });
   });
 
-  it('freshness by age and by range, symbols repeated or with commas', async () => {
+  it('freshness checks age and range for repeated and comma-separated symbols', async () => {
     market.setNow(at('2024-02-02T12:00'));
     const both = `symbols=${encodeURIComponent(`${ETH},${BTC}`)}&timeframe=1h`;
     expect(await get(`/api/v1/freshness?${both}`)).toEqual({
@@ -282,7 +282,7 @@ describe('what is stored', () => {
     ).toEqual([ETH, BTC]);
   });
 
-  it('freshness of two hundred symbols', async () => {
+  it('freshness accepts 200 symbols', async () => {
     const symbols = Array.from({ length: 200 }, (_, i) => `S${i}/USDT:USDT`);
     const query = [ETH, ...symbols].map((symbol) => `symbols=${encodeURIComponent(symbol)}`).join('&');
     const { body } = await get(`/api/v1/freshness?${query}&start=2024-02-01&end=2024-02-02`);
@@ -298,7 +298,7 @@ describe('what is stored', () => {
     ['symbols=A/B:B&stale_threshold_hours=1.5', 'VAL005', 'stale_threshold_hours'],
     ['symbols=A/B:B&timeframe=7m', 'VAL003', 'timeframe'],
     ['symbols=A/B:B&start=x', 'VAL001', 'start'],
-  ])('freshness?%s is 400 %s', async (query, code, field) => {
+  ])('freshness rejects ?%s with 400 %s', async (query, code, field) => {
     expect(await get(`/api/v1/freshness?${query}`)).toMatchObject({
       status: 400,
       body: { detail: { code, field } },
@@ -306,8 +306,8 @@ describe('what is stored', () => {
   });
 });
 
-describe('health', () => {
-  it('is healthy while storage answers, degraded when not', async () => {
+describe('health of data collection', () => {
+  it('health is healthy when storage responds and degraded otherwise', async () => {
     expect(await get('/api/v1/health')).toEqual({
       status: 200,
       body: {
@@ -324,7 +324,7 @@ describe('health', () => {
     });
   });
 
-  it('storage that is down is 503 DATA005 elsewhere', async () => {
+  it('other operations return 503 DATA005 when storage is down', async () => {
     const down: SeriesStore = { ...market.series, list: () => Promise.reject(new CodedError('DATA005')) };
     const list = () => Promise.reject(new CodedError('DATA005'));
     const instruments: InstrumentStore = { ...market.instruments, list };
@@ -344,7 +344,7 @@ describe('collections', () => {
     const response = await service.app.request('/api/v1/collections', post(body, headers));
     return { response, status: response.status, body: (await response.json()) as Record<string, never> };
   };
-  /** Asks until the collection has ended. */
+  /** Polls until the collection has ended. */
   const ended = async (id: string) => {
     for (;;) {
       const { body } = await get(`/api/v1/collections/${id}`);
@@ -353,7 +353,7 @@ describe('collections', () => {
     }
   };
 
-  it('fetch and store what is missing, and tell how far they are', async () => {
+  it('collection stores missing candles and reports its progress', async () => {
     const { response, status, body } = await start(request);
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -380,13 +380,13 @@ describe('collections', () => {
     expect((await get(`/api/v1/ohlcv?symbol=${encodeURIComponent(BTC)}&timeframe=1h`)).body.count).toBe(24);
   });
 
-  it('without dates take the last 90 days', async () => {
+  it('collection without dates covers the last 90 days', async () => {
     const { body } = await start({ symbols: [BTC], timeframe: '1d' });
     expect([body.start, body.end]).toEqual(['2024-03-03T00:00:00.000Z', '2024-06-01T00:00:00.000Z']);
     expect((await ended(body.collection_id!)).candles).toBe(90);
   });
 
-  it('a failed one says which symbols failed', async () => {
+  it('failed collection lists the failed symbols', async () => {
     exchange.before = ({ symbol }) => {
       if (symbol === ETH) throw new CodedError('DATA003', { message: 'not listed' });
     };
@@ -398,7 +398,7 @@ describe('collections', () => {
     });
   });
 
-  it('an unforeseen fault is logged, and shown without its words', async () => {
+  it('unexpected error is logged and reported without its message', async () => {
     exchange.before = () => {
       throw new Error('password=1234');
     };
@@ -413,7 +413,7 @@ describe('collections', () => {
     ).toBe(true);
   });
 
-  it('run one after another, at most 20 unfinished', async () => {
+  it('collections run sequentially, with at most 20 unfinished', async () => {
     const ids: string[] = [];
     let go = () => {};
     const gate = new Promise<void>((resolve) => {
@@ -438,7 +438,7 @@ describe('collections', () => {
     expect((await start(request)).status).toBe(201);
   });
 
-  it('the same Idempotency-Key is the same collection; with another body 409', async () => {
+  it('same Idempotency-Key returns the same collection; another body returns 409', async () => {
     const first = await start(request, { 'Idempotency-Key': 'k-1' });
     const again = await start(request, { 'Idempotency-Key': 'k-1' });
     const other = await start(request, { 'Idempotency-Key': 'k-2' });
@@ -449,7 +449,7 @@ describe('collections', () => {
     await service.stop();
   });
 
-  it('what a process leaves unfinished is taken up by the next', async () => {
+  it('next process resumes unfinished collections', async () => {
     exchange.during = untilAborted;
     const running = await start(request);
     const waiting = await start({ ...request, timeframe: '1d' });
@@ -474,12 +474,12 @@ describe('collections', () => {
     [{ ...request, start: '2025-01-01', end: undefined }, 'VAL001', 'start'],
     [{ ...request, end: 'now' }, 'VAL001', 'end'],
     [{ ...request, exchange: 'mtgox' }, 'VAL005', 'exchange'],
-  ])('%j is refused', async (body, code, field) => {
+  ])('rejects %j', async (body, code, field) => {
     expect(await start(body)).toMatchObject({ status: 400, body: { detail: { code, field } } });
     expect(exchange.calls).toEqual([]);
   });
 
-  it('a body that does not fit its schema is told where', async () => {
+  it('rejection of an invalid body names each location', async () => {
     const { status, body } = await start({ timeframe: 5 });
     expect(status).toBe(400);
     expect(
@@ -490,7 +490,7 @@ describe('collections', () => {
     ]);
   });
 
-  it('an unknown one is 404 COL001, a malformed id 400', async () => {
+  it('unknown collection returns 404 COL001; malformed ID returns 400', async () => {
     expect(await get('/api/v1/collections/co-0')).toMatchObject({
       status: 404,
       body: { detail: { code: 'COL001' } },
@@ -502,7 +502,7 @@ describe('collections', () => {
   });
 });
 
-describe('the service token', () => {
+describe('service token', () => {
   const token = 'a-secret-of-the-platform';
   const authenticate = withServiceToken(token, withoutIdentityProvider({ enforced: true }));
   const status = async (authorization?: string) => {
@@ -511,19 +511,19 @@ describe('the service token', () => {
     return response.status;
   };
 
-  it('opens an enforced service; nothing else does', async () => {
+  it('enforced service accepts only the service token', async () => {
     expect(await status(`Bearer ${token}`)).toBe(200);
     expect(await status(`Bearer ${token}x`)).toBe(401);
     expect(await status(token)).toBe(401);
     expect(await status()).toBe(401);
   });
 
-  it('is not needed for health', async () => {
+  it('health requires no token', async () => {
     expect((await create({}, { authenticate }).app.request('/api/v1/health')).status).toBe(200);
   });
 });
 
-it('serves its documentation', async () => {
+it('service serves its documentation', async () => {
   expect((await service.app.request('/docs')).status).toBe(200);
   const { body } = await get('/openapi.json');
   expect(Object.keys(body.paths!)).toContain('/api/v1/collections/{collection_id}');

@@ -3,17 +3,17 @@ import type { AddressInfo } from 'node:net';
 import { createDataProxy, type DataProxyOptions } from '#runtime/data-proxy/create-data-proxy.ts';
 import type { ProxyOutcome, ProxyResult } from '#runtime/data-proxy/envelope.ts';
 
-/** What the service does with one request: answers, or keeps silent. */
+/** Behaviour for one request: a response or silence. */
 export type Behaviour =
   | { readonly status: number; readonly body: unknown; readonly type?: string }
   | 'hang'
   | 'drop'
   | 'hang-after-400';
 
-/** A data collection service on loopback that misbehaves as told, request after request; the last one repeats. */
+/** Fake data collection service on loopback with one behaviour per request; the last one repeats. */
 export class FakeService {
   readonly requests: { url: URL; headers: IncomingMessage['headers'] }[] = [];
-  /** Called when a request is left without an answer. */
+  /** Called when a request gets no response. */
   onHang: () => void = () => {};
   behaviours: Behaviour[] = [];
   readonly #server: Server;
@@ -57,7 +57,7 @@ export class FakeService {
 
 export interface Rig {
   readonly proxy: ReturnType<typeof createDataProxy>;
-  /** Pauses between attempts, ms. */
+  /** Backoff between attempts, ms. */
   readonly pauses: number[];
   /** Time-outs given to the attempts, ms. */
   readonly timeouts: number[];
@@ -65,7 +65,7 @@ export interface Rig {
   readonly now: () => number;
 }
 
-/** A proxy in front of `service` whose time passes only by pauses and time-outs. */
+/** Proxy in front of `service` whose clock advances only by backoff and time-outs. */
 export function rig(service: FakeService, options: Partial<DataProxyOptions> = {}): Rig {
   let now = 1_700_000_000_000;
   const pauses: number[] = [];

@@ -21,7 +21,7 @@ const freshness = { operation: 'check-freshness', params: { symbols: ['BTC/USDT:
 const ohlcv = { operation: 'fetch_ohlcv', params: { symbol: 'BTC/USDT:USDT', timeframe: '5m' } };
 const call = (r: Rig, event: unknown) => r.proxy(event) as Promise<ProxyEnvelope>;
 
-describe('forwarding', () => {
+describe('data proxy requests', () => {
   it.each([
     ['health', undefined, '/api/v1/health', { status: 'healthy' }],
     ['symbols', {}, '/api/v1/symbols', { exchange: 'sim', symbols: [], count: 0 }],
@@ -33,7 +33,7 @@ describe('forwarding', () => {
       { symbol: 'BTC/USDT:USDT', timeframe: '5m', data: [], count: 0 },
     ],
     ['check-freshness', freshness.params, '/api/v1/freshness', FRESH],
-  ])('%s goes to its path and comes back whole', async (operation, params, path, reply) => {
+  ])('%s calls its path and returns the complete result', async (operation, params, path, reply) => {
     service.behaviours = [ok(reply)];
     expect(await call(rig(service), { operation, params })).toEqual({
       statusCode: 200,
@@ -42,7 +42,7 @@ describe('forwarding', () => {
     expect(service.requests.map((request) => request.url.pathname)).toEqual([path]);
   });
 
-  it('sends the parameters of fetch_ohlcv, the limit of 1000 by default', async () => {
+  it('fetch_ohlcv forwards its parameters with a default limit of 1000', async () => {
     service.behaviours = [ok({ data: [] })];
     const r = rig(service);
     await call(r, ohlcv);
@@ -69,7 +69,7 @@ describe('forwarding', () => {
     ]);
   });
 
-  it('forwards the extras of check-freshness when given, and nulls not at all', async () => {
+  it('check-freshness forwards optional parameters except nulls', async () => {
     service.behaviours = [ok(FRESH)];
     const extras = { exchange: 'sim', stale_threshold_hours: 48, start: '2024-01-01', end: null };
     await call(rig(service), {
@@ -86,7 +86,7 @@ describe('forwarding', () => {
     });
   });
 
-  it('splits a long symbol list into requests of 100 and joins the answers', async () => {
+  it('check-freshness splits long symbol lists into requests of 100 and merges the results', async () => {
     const symbols = Array.from({ length: 250 }, (_, i) => `S${i}/USDT:USDT`);
     service.behaviours = [
       ok({ ...FRESH, symbols: [{ symbol: 'S0' }], exchange: 'sim' }),
@@ -103,7 +103,7 @@ describe('forwarding', () => {
         exchange: 'sim',
       }),
     ];
-    // Those that are given twice are asked for once.
+    // Repeated symbols are requested once.
     const params = { symbols: [...symbols, ...symbols.slice(0, 60)] };
     const { body } = await call(rig(service), { operation: 'check-freshness', params });
     const sent = service.requests.map(({ url }) => url.searchParams.getAll('symbols'));
@@ -117,7 +117,7 @@ describe('forwarding', () => {
     });
   });
 
-  it('sends the correlation id and the service token', async () => {
+  it('requests carry the correlation ID and the service token', async () => {
     service.behaviours = [ok({ status: 'healthy' })];
     const r = rig(service, { serviceToken: 'secret-1' });
     await call(r, { operation: 'health', correlation_id: 'job-7' });
@@ -126,15 +126,15 @@ describe('forwarding', () => {
     expect(service.requests[0]!.headers.authorization).toBe('Bearer secret-1');
   });
 
-  it('keeps a path in the configured URL', async () => {
+  it('requests keep a path of the configured URL', async () => {
     service.behaviours = [ok({})];
     await call(rig(service, { baseUrl: `${service.url}/data/` }), { operation: 'health' });
     expect(service.requests[0]!.url.pathname).toBe('/data/api/v1/health');
   });
 });
 
-describe('the address of the service', () => {
-  it('is DATA_COLLECTION_URL as is, else service discovery, else nothing', () => {
+describe('address of data collection', () => {
+  it('address is DATA_COLLECTION_URL, else service discovery, else null', () => {
     expect(resolveBaseUrl({ url: 'https://data.example', namespace: 'n' })).toBe('https://data.example');
     expect(resolveBaseUrl({ url: '', namespace: 'touchstone-dev.local' })).toBe(
       'http://data-collection.touchstone-dev.local:8002',
@@ -145,7 +145,7 @@ describe('the address of the service', () => {
     expect(resolveBaseUrl({ url: 'http://' })).toBeNull();
   });
 
-  it('unresolved is 503 SVC004; check-freshness keeps its safe result', async () => {
+  it('missing address returns 503 SVC004; check-freshness returns its safe result', async () => {
     const r = rig(service, { baseUrl: null });
     const message = 'The address of data collection is not configured';
     const error = { code: 'SVC004', message, field: '' };
@@ -168,8 +168,8 @@ describe('the address of the service', () => {
   });
 });
 
-describe('retries', () => {
-  it('a 5xx is tried again after 1 s and 2 s', async () => {
+describe('data proxy retries', () => {
+  it('5xx is retried after 1 s and 2 s', async () => {
     service.behaviours = [fault, fault, ok(FRESH)];
     const r = rig(service);
     expect((await call(r, freshness)).body.data.result).toEqual(FRESH);
@@ -177,7 +177,7 @@ describe('retries', () => {
     expect(r.outcomes).toEqual([{ operation: 'check-freshness', latencyMs: 3000, correlationId: 'made-1' }]);
   });
 
-  it('goes on doubling: 1 s, 2 s, 4 s with three retries, none with none', async () => {
+  it('backoff doubles up to MAX_RETRIES: 1 s, 2 s, 4 s with three retries', async () => {
     service.behaviours = [fault];
     const three = rig(service, { maxRetries: 3 });
     await call(three, freshness);
@@ -189,7 +189,7 @@ describe('retries', () => {
     expect(service.requests).toHaveLength(5);
   });
 
-  it('after the last failure check-freshness is safe: 200, success, not fresh', async () => {
+  it('check-freshness returns 200, success and not fresh after the last failure', async () => {
     service.behaviours = [fault];
     const r = rig(service);
     const error = 'Data collection failed: status 503, DATA005 Data storage unavailable (3 attempts)';
@@ -208,7 +208,7 @@ describe('retries', () => {
     ['symbols', { exchange: 'sim' }, { exchange: 'sim', symbols: [], count: 0 }],
     ['status', {}, { status: 'unavailable' }],
     ['health', {}, { status: 'unavailable' }],
-  ])('%s gives its empty shape with the error', async (operation, params, empty) => {
+  ])('%s returns its empty shape with the error', async (operation, params, empty) => {
     service.behaviours = [{ status: 500, body: 'Internal Server Error', type: 'text/plain' }];
     expect(await call(rig(service), { operation, params })).toEqual({
       statusCode: 200,
@@ -219,7 +219,7 @@ describe('retries', () => {
     });
   });
 
-  it('an answer longer than a function may return is a failure, not the end of the function', async () => {
+  it('response over the size limit of a function is a failure of the call only', async () => {
     service.behaviours = [ok({ series: ['x'.repeat(4_000_000)] })];
     const error = 'The response of data collection is longer than 4000000 characters';
     const r = rig(service);
@@ -242,14 +242,14 @@ describe('retries', () => {
     ['not an object', ok([])],
     ['without the fields of its result', ok({ all_fresh: 'true', stale_symbols: [] })],
     ['a dropped connection', 'drop' as const],
-  ])('%s counts as a 5xx', async (_, behaviour) => {
+  ])('response counts as a 5xx: %s', async (_, behaviour) => {
     service.behaviours = [behaviour, ok(FRESH)];
     const r = rig(service);
     expect((await call(r, freshness)).body.data.result).toEqual(FRESH);
     expect(r.pauses).toEqual([1000]);
   });
 
-  it('a refused connection counts as a 5xx', async () => {
+  it('refused connection counts as a 5xx', async () => {
     const gone = await FakeService.start();
     const r = rig(gone);
     await gone.stop();
@@ -258,15 +258,15 @@ describe('retries', () => {
     expect(r.pauses).toEqual([1000, 2000]);
   });
 
-  it('a time-out counts as a 5xx', async () => {
+  it('time-out counts as a 5xx', async () => {
     service.behaviours = ['hang', ok(FRESH)];
     const r = rig(service);
     expect((await call(r, freshness)).body.data.result).toEqual(FRESH);
-    // 59 s in all, 30 s and a pause of 1 s are gone.
+    // 59 s in total, minus 30 s and a backoff of 1 s.
     expect(r.timeouts).toEqual([30_000, 28_000]);
   });
 
-  it.each([400, 404, 422, 429])('a %i is final at once', async (status) => {
+  it.each([400, 404, 422, 429])('%i is final without a retry', async (status) => {
     service.behaviours = [{ status, body: { detail: { code: 'VAL003', message: 'Invalid timeframe' } } }];
     const r = rig(service);
     const { statusCode, body } = await call(r, freshness);
@@ -279,7 +279,7 @@ describe('retries', () => {
     });
   });
 
-  it('a 4xx stands even when its body never comes', async () => {
+  it('4xx is final when its body never arrives', async () => {
     service.behaviours = ['hang-after-400'];
     const r = rig(service, {
       fetch: async (...request) => {
@@ -295,7 +295,7 @@ describe('retries', () => {
   });
 });
 
-describe('errors instead of safe results, when asked for', () => {
+describe('data proxy with safe: false', () => {
   const refusal = (code: string, field = '') => ({ detail: { code, message: 'Why', field, context: {} } });
   const unsafe = (r: Rig, event: object = freshness) => call(r, { ...event, safe: false });
 
@@ -313,7 +313,7 @@ describe('errors instead of safe results, when asked for', () => {
     [400, refusal('VAL999'), 'SVC002', '', 502],
     [200, '<html>', 'SVC002', '', 502],
     [200, { all_fresh: 'yes' }, 'SVC002', '', 502],
-  ])('a reply of %i %j is %s', async (status, body, code, field, statusCode) => {
+  ])('response %i %j is mapped to %s', async (status, body, code, field, statusCode) => {
     service.behaviours = [{ status, body }];
     const r = rig(service, { maxRetries: 0 });
     const answer = await unsafe(r);
@@ -329,7 +329,7 @@ describe('errors instead of safe results, when asked for', () => {
     expect(r.outcomes[0]!.cause).toBeUndefined();
   });
 
-  it('a service that is gone is SVC004, after the same retries', async () => {
+  it('unreachable service is SVC004 after the same retries', async () => {
     service.behaviours = ['drop'];
     const r = rig(service);
     expect((await unsafe(r)).body.error).toMatchObject({
@@ -339,7 +339,7 @@ describe('errors instead of safe results, when asked for', () => {
     expect(r.pauses).toEqual([1000, 2000]);
   });
 
-  it('too little time, no address and parameters that cannot be forwarded are errors too', async () => {
+  it('missing time, missing address and invalid parameters are errors', async () => {
     const late = (await rig(service).proxy(
       { ...freshness, safe: false },
       { getRemainingTimeInMillis: () => 900 },
@@ -351,18 +351,21 @@ describe('errors instead of safe results, when asked for', () => {
     expect([empty.statusCode, empty.body.error]).toMatchObject([400, { code: 'VAL005', field: 'symbols' }]);
   });
 
-  it.each([[true], [null], ['false'], [0]])('only a false boolean asks for them, not %j', async (safe) => {
-    service.behaviours = [fault];
-    const { statusCode, body } = await call(rig(service), { ...freshness, safe });
-    expect([statusCode, body.success, body.data.result!.all_fresh]).toEqual([200, true, false]);
-  });
+  it.each([[true], [null], ['false'], [0]])(
+    'only safe: false disables safe results, not %j',
+    async (safe) => {
+      service.behaviours = [fault];
+      const { statusCode, body } = await call(rig(service), { ...freshness, safe });
+      expect([statusCode, body.success, body.data.result!.all_fresh]).toEqual([200, true, false]);
+    },
+  );
 });
 
-describe('time', () => {
+describe('data proxy time limits', () => {
   const context = (ms: number) => ({ getRemainingTimeInMillis: () => ms });
   const http = { requestContext: { requestId: 'gw-1' }, body: JSON.stringify(freshness) };
 
-  it('no attempt or pause runs past the remaining time less 1 s', async () => {
+  it('attempts and backoff end 1 s before the remaining time', async () => {
     service.behaviours = ['hang'];
     const r = rig(service);
     const before = r.now();
@@ -373,14 +376,14 @@ describe('time', () => {
     expect(body.data.result!.error).toBe('Data collection did not respond within 28 s (2 attempts)');
   });
 
-  it('API Gateway gets its answer within 27 s', async () => {
+  it('API Gateway event is completed within 27 s', async () => {
     service.behaviours = ['hang'];
     const r = rig(service);
     await r.proxy(http, context(60_000));
     expect(r.timeouts).toEqual([27_000]);
   });
 
-  it('deadline_ms is kept, whatever the shape', async () => {
+  it('deadline_ms is kept for every event shape', async () => {
     service.behaviours = [fault];
     const r = rig(service);
     await r.proxy({ ...freshness, deadline_ms: 2500 }, context(60_000));
@@ -392,14 +395,14 @@ describe('time', () => {
   it.each([
     [2500.5, 60_000, 2500],
     [Number.MAX_VALUE, 10_000.7, 9000],
-  ])('a part of a millisecond is no time that a timer takes: %d of %d', async (deadline_ms, left, first) => {
+  ])('time limit is rounded down to whole milliseconds: %d of %d', async (deadline_ms, left, first) => {
     service.behaviours = [ok(FRESH)];
     const r = rig(service);
     await r.proxy({ ...freshness, deadline_ms }, context(left));
     expect(r.timeouts[0]).toBe(first);
   });
 
-  it('makes no attempt without time, and still answers', async () => {
+  it('proxy responds without an attempt when no time is left', async () => {
     const r = rig(service);
     const { body } = (await r.proxy(freshness, context(900))) as ProxyEnvelope;
     expect(body.data.result!.error).toBe('No time is left to ask data collection');
@@ -407,7 +410,7 @@ describe('time', () => {
   });
 });
 
-describe('validation', () => {
+describe('data proxy validation', () => {
   it.each([
     [{}, 'VAL004', 'symbol'],
     [{ symbol: null, timeframe: '5m' }, 'VAL004', 'symbol'],
@@ -427,7 +430,7 @@ describe('validation', () => {
     [{ symbol: 'A/B', timeframe: '5m', start: '2024-02-01', end: '2024-01-01' }, 'VAL001', 'start'],
     [{ symbol: 'A/B', timeframe: '5m', exchange: ['sim'] }, 'VAL005', 'exchange'],
     ['text', 'VAL005', 'params'],
-  ])('fetch_ohlcv %j is 400 %s at %s', async (params, code, field) => {
+  ])('fetch_ohlcv rejects %j with 400 %s at %s', async (params, code, field) => {
     const { statusCode, body } = await call(rig(service), { operation: 'fetch_ohlcv', params });
     expect(statusCode).toBe(400);
     expect(body).toEqual({
@@ -438,7 +441,7 @@ describe('validation', () => {
     expect(service.requests).toHaveLength(0);
   });
 
-  it('accepts what is just allowed', async () => {
+  it('fetch_ohlcv accepts values at their limits', async () => {
     service.behaviours = [ok({ data: [] })];
     for (const params of [
       { symbol: `${'A'.repeat(48)}/U`, timeframe: '1440m', limit: 1 },
@@ -455,7 +458,7 @@ describe('validation', () => {
     [{}, '', 'VAL004'],
     [null, '', 'VAL004'],
     ['check-freshness', '', 'VAL004'],
-  ])('operation of %j is refused', async (event, operation, code) => {
+  ])('rejects the operation of %j', async (event, operation, code) => {
     const r = rig(service);
     const { statusCode, body } = await call(r, event);
     expect(statusCode).toBe(400);
@@ -468,7 +471,7 @@ describe('validation', () => {
   });
 
   it.each([[undefined], [[]], ['BTC/USDT:USDT'], [[1]], [['BTC/USDT:USDT', '']]])(
-    'check-freshness of symbols %j is safe, like a 4xx of the service',
+    'check-freshness of symbols %j returns its safe result',
     async (symbols) => {
       const { statusCode, body } = await call(rig(service), {
         operation: 'check-freshness',
@@ -485,7 +488,7 @@ describe('validation', () => {
   );
 });
 
-describe('API Gateway', () => {
+describe('data proxy events of API Gateway', () => {
   const event = (body: string | null, extra: object = {}) => ({
     requestContext: { requestId: 'gw-1' },
     headers: { 'x-correlation-ID': 'caller-9' },
@@ -493,7 +496,7 @@ describe('API Gateway', () => {
     ...extra,
   });
 
-  it('reads operation and params from the body and answers with strings', async () => {
+  it('proxy reads operation and params from the body and returns a string body', async () => {
     service.behaviours = [ok(FRESH)];
     const response = (await rig(service).proxy(event(JSON.stringify(freshness)))) as ProxyHttpResponse;
     expect(response).toEqual({
@@ -504,7 +507,7 @@ describe('API Gateway', () => {
     expect(service.requests[0]!.headers['x-correlation-id']).toBe('caller-9');
   });
 
-  it('reads a base64 body, and takes the id of the gateway without one of the caller', async () => {
+  it("proxy reads a base64 body and defaults the correlation ID to the gateway's", async () => {
     service.behaviours = [ok({ status: 'healthy' })];
     const body = Buffer.from(JSON.stringify({ operation: 'health' })).toString('base64');
     const response = (await rig(service).proxy(
@@ -513,19 +516,19 @@ describe('API Gateway', () => {
     expect([response.statusCode, response.headers['X-Correlation-ID']]).toEqual([200, 'gw-1']);
   });
 
-  it.each([[null], [''], ['{'], ['[]'], ['"health"']])('body %j is 400', async (body) => {
+  it.each([[null], [''], ['{'], ['[]'], ['"health"']])('rejects body %j with 400', async (body) => {
     const response = (await rig(service).proxy(event(body))) as ProxyHttpResponse;
     expect(response.statusCode).toBe(400);
     expect(JSON.parse(response.body)).toMatchObject({ success: false, data: { result: null } });
   });
 
-  it('does not take operation and params from outside the body', async () => {
+  it('proxy ignores operation and params outside the body', async () => {
     const response = (await rig(service).proxy(event(null, freshness))) as ProxyHttpResponse;
     expect(response.statusCode).toBe(400);
   });
 });
 
-it('never throws and always answers in its shape, whatever it is given', async () => {
+it('proxy never throws and returns its response shape for any event', async () => {
   const names = ['health', 'fetch_ohlcv', 'symbols', 'status', 'check-freshness', '__proto__', ''];
   const params = fc.oneof(
     fc.jsonValue(),

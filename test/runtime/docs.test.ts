@@ -6,7 +6,7 @@ import { backendApp } from '../support/backend.ts';
 const { app } = backendApp();
 
 describe('documentation page', () => {
-  it('links only what the service itself serves, relatively', async () => {
+  it('page links only paths of its own service, relatively', async () => {
     const response = await app.request('/docs');
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
     const html = await response.text();
@@ -21,7 +21,7 @@ describe('documentation page', () => {
     expect(html).not.toMatch(/https?:/);
   });
 
-  it('lets nothing but its own files run', async () => {
+  it('page allows only its own scripts and styles', async () => {
     const response = await app.request('/docs');
     const policy = response.headers.get('content-security-policy')!;
     expect(policy).toContain("default-src 'none'");
@@ -33,14 +33,14 @@ describe('documentation page', () => {
     ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8', 'SwaggerUIBundle'],
     ['swagger-ui.css', 'text/css; charset=utf-8', '.swagger-ui'],
     ['start.js', 'text/javascript; charset=utf-8', 'validatorUrl: null'],
-  ])('serves %s', async (name, type, content) => {
+  ])('documentation serves %s', async (name, type, content) => {
     const response = await app.request(`/docs/${name}`);
     expect(response.headers.get('content-type')).toBe(type);
     expect(await response.text()).toContain(content);
   });
 
   it.each(['package.json', 'index.html', '..%2f..%2fpackage.json', '%2e%2e', 'constructor', '__proto__'])(
-    'answers 404 for %s',
+    'documentation returns 404 for %s',
     async (name) => {
       const response = await app.request(`/docs/${name}`);
       expect(response.status).toBe(404);
@@ -49,7 +49,7 @@ describe('documentation page', () => {
   );
 });
 
-it('serves the OpenAPI document of the table', async () => {
+it('documentation serves the OpenAPI document of the operations', async () => {
   const response = await app.request('/openapi.json');
   expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openApiDocument('backend', VERSION))));
 });

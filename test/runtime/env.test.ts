@@ -21,7 +21,7 @@ const BACKEND = {
 };
 
 describe('readEnv', () => {
-  it('fills in the defaults of the interface', () => {
+  it('readEnv applies the defaults of the contract', () => {
     expect(readEnv(DataProxyEnv, {})).toEqual({
       ENVIRONMENT: 'development',
       LOG_LEVEL: 'INFO',
@@ -36,14 +36,14 @@ describe('readEnv', () => {
     expect(readEnv(LocalEnv, {})).toMatchObject({ BACKEND_PORT: 8000, DATA_COLLECTION_PORT: 8002 });
   });
 
-  it('reads numbers', () => {
+  it('readEnv parses numbers', () => {
     expect(readEnv(DataProxyEnv, { MAX_RETRIES: '0', REQUEST_TIMEOUT: '5' })).toMatchObject({
       MAX_RETRIES: 0,
       REQUEST_TIMEOUT: 5,
     });
   });
 
-  it('names everything that is missing or malformed, at once and without its value', () => {
+  it('readEnv lists every missing or malformed variable without its value', () => {
     const { JOBS_TABLE: _, RESULTS_BUCKET: __, ...rest } = BACKEND;
     const source = { ...rest, SERIES_TABLE: '', DYNAMODB_ENDPOINT: 'secret' };
     expect(() => readEnv(BackendEnv, source)).toThrow(
@@ -51,14 +51,14 @@ describe('readEnv', () => {
     );
   });
 
-  it.each(['x', '-1', '1.5', '11', ' '])('refuses MAX_RETRIES=%s', (value) => {
+  it.each(['x', '-1', '1.5', '11', ' '])('readEnv rejects MAX_RETRIES=%s', (value) => {
     expect(() => readEnv(DataProxyEnv, { MAX_RETRIES: value })).toThrow('MAX_RETRIES is malformed');
   });
 
-  describe('of an identity provider', () => {
+  describe('settings of the identity provider', () => {
     const POOL = { BACKEND_IDP_USER_POOL_ID: 'us-east-1_AbC123', BACKEND_IDP_CLIENT_ID: 'client' };
 
-    it('needs nothing in development', () => {
+    it('identity provider is optional in development', () => {
       expect(readEnv(BackendEnv, BACKEND).BACKEND_IDP_USER_POOL_ID).toBeUndefined();
     });
 
@@ -67,7 +67,7 @@ describe('readEnv', () => {
       [StrategyEnv, 'STRATEGY'],
       [StrategyEventsEnv, 'STRATEGY'],
       [DataCollectionEnv, 'DATA_COLLECTION'],
-    ] as const)('needs pool and client in production, of each service', (schema, prefix) => {
+    ] as const)('production requires pool and client of each service', (schema, prefix) => {
       const source = {
         ...BACKEND,
         HYPEROPT_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:hyperopt',
@@ -87,7 +87,7 @@ describe('readEnv', () => {
       [{ ...POOL, BACKEND_IDP_USER_POOL_ID: 'pool' }, 'BACKEND_IDP_USER_POOL_ID is malformed'],
       [{ ...POOL, BACKEND_IDP_USER_POOL_ID: 'eu-west-1_abc' }, 'BACKEND_IDP_REGION is missing'],
       [{ ...POOL, BACKEND_IDP_REGION: 'eu-west-1' }, 'BACKEND_IDP_REGION is malformed'],
-    ])('is refused when it cannot work: %j', (variables, problem) => {
+    ])('rejects incomplete settings: %j', (variables, problem) => {
       expect(() => readEnv(BackendEnv, { ...BACKEND, ...variables })).toThrow(problem);
     });
   });

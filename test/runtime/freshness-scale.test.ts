@@ -84,9 +84,9 @@ const gateway = () => `${backend.url}/api/v1/data/freshness`;
 it.each([
   ['data collection', service, '&timeframe=1h'],
   ['data collection, the newest series of each', service, ''],
-  ['the backend, which asks through the proxy', gateway, '&timeframe=1h'],
+  ['the backend through the proxy', gateway, '&timeframe=1h'],
   ['the backend, the newest series of each', gateway, ''],
-])('freshness of 500 symbols is five BatchGet calls at %s', async (_, address, query) => {
+])('freshness of 500 symbols takes five BatchGet calls at %s', async (_, address, query) => {
   const response = await fetch(`${address()}?symbols=${SYMBOLS.join(',')}${query}`);
   expect(response.status).toBe(200);
   const { all_fresh, symbols } = (await response.json()) as { all_fresh: boolean; symbols: unknown[] };

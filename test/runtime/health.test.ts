@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => platform.stop());
 
 describe('health of the strategy service', () => {
-  it('names itself and what it depends on', async () => {
+  it('health contains the service name and its dependencies', async () => {
     const { status, body } = await platform.strategy.get('/api/v1/health');
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -33,7 +33,7 @@ describe('health of the strategy service', () => {
     });
   });
 
-  it('comes with a correlation id, documentation and document of its own', async () => {
+  it('strategy service has its own correlation IDs, documentation and OpenAPI document', async () => {
     const health = await platform.strategy.request('/api/v1/health', {
       headers: { 'X-Correlation-ID': 'look-1' },
     });
@@ -47,7 +47,7 @@ describe('health of the strategy service', () => {
 });
 
 describe('health of the backend', () => {
-  /** A backend beside the platform with dependencies of its own. */
+  /** Backend next to the platform with its own dependencies. */
   async function healthWith(changes: {
     strategyServiceUrl?: string;
     registryTable?: string;
@@ -80,9 +80,9 @@ describe('health of the backend', () => {
   const healthy = { strategy_service: 'healthy', data_collection: 'healthy', registry: 'healthy' };
   const gone = 'http://127.0.0.1:1';
 
-  it('is that of its three dependencies', async () => {
+  it('backend health lists its three dependencies', async () => {
     const expected = { code: 200, status: 'healthy', dependencies: healthy };
-    // A loaded machine may need longer than the time of a probe.
+    // A loaded machine may exceed the time limit of a probe.
     await expect.poll(() => healthWith({})).toEqual(expected);
   });
 
@@ -90,7 +90,7 @@ describe('health of the backend', () => {
     ['strategy_service', { strategyServiceUrl: gone }],
     ['data_collection', { dataCollection: gone }],
     ['registry', { registryTable: 'Elsewhere' }],
-  ])('is degraded while %s is unavailable, and says which', async (name, changes) => {
+  ])('backend is degraded and lists the dependency when %s is unavailable', async (name, changes) => {
     await expect
       .poll(() => healthWith(changes))
       .toEqual({
@@ -121,13 +121,13 @@ async function withServer(answer: RequestListener, run: (url: string) => Promise
 
 const DOWN = { status: 'degraded', it: 'unavailable' };
 
-describe('a dependency', () => {
-  it('is healthy when it answers as itself', async () => {
+describe('health of a dependency', () => {
+  it('dependency is healthy when it responds under its own name', async () => {
     const probe = serviceProbe(`${platform.info.strategy_service_url}/`, 'strategy');
     expect(await found(probe)).toMatchObject({ status: 'healthy', it: 'healthy' });
   });
 
-  it('is unavailable when nothing listens', async () => {
+  it('dependency is unavailable when its port is closed', async () => {
     expect(await found(serviceProbe('http://127.0.0.1:1', 'strategy'))).toMatchObject(DOWN);
   });
 
@@ -135,27 +135,27 @@ describe('a dependency', () => {
     ['another service', 200, '{"service":"backend"}'],
     ['an error', 503, '{"service":"strategy"}'],
     ['no JSON', 200, '<html>'],
-  ])('is unavailable when %s answers', async (_, status, body) => {
+  ])('dependency is unavailable when %s responds', async (_, status, body) => {
     await withServer(
       (_request, response) => response.writeHead(status).end(body),
       async (url) => expect(await found(serviceProbe(url, 'strategy'))).toMatchObject(DOWN),
     );
   });
 
-  it('is unavailable when it does not answer in time, and is not waited for', async () => {
+  it('dependency is unavailable when it exceeds the time limit of the probe', async () => {
     await withServer(
       () => undefined,
       async (url) => expect(await found(serviceProbe(url, 'strategy'), 50)).toEqual(DOWN),
     );
   });
 
-  it('is unavailable when its table is not there', async () => {
+  it('dependency is unavailable when its table is missing', async () => {
     const client = createDocumentClient({ endpoint: platform.info.storage.DYNAMODB_ENDPOINT });
     expect(await found(tableProbe(client, 'registry', 'Elsewhere'))).toMatchObject(DOWN);
     expect(await found(tableProbe(client, 'registry', 'Registry'))).toMatchObject({ it: 'healthy' });
   });
 
-  it('that this installation does not have makes nothing worse', async () => {
+  it('dependency that is not deployed does not degrade the health', async () => {
     expect(await found(null)).toMatchObject({ status: 'healthy', it: 'not_deployed' });
   });
 });

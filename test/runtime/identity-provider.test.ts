@@ -30,7 +30,7 @@ let url: string;
 let optionalUrl: string;
 const callers: string[] = [];
 
-/** A backend over HTTP that notes who submits. */
+/** Backend over HTTP that records the submitting callers. */
 async function start(provider: IdentityProvider, enforced: boolean): Promise<string> {
   const { app, lines } = backendApp(
     {
@@ -58,7 +58,7 @@ afterAll(async () => {
   for (const folder of [home, foreignHome]) rmSync(folder, { recursive: true });
 });
 beforeEach(() => {
-  // Past the interval in which the issuer is not asked again.
+  // Past the minimum interval between two key requests.
   clock.at += 60_000;
   callers.length = 0;
 });
@@ -93,14 +93,14 @@ async function call(
 const INVALID = 'Bearer realm="touchstone", error="invalid_token", error_description="Invalid token"';
 const EXPIRED = 'Bearer realm="touchstone", error="invalid_token", error_description="Token expired"';
 
-describe('a token of the pool', () => {
-  it('is accepted, the scheme in any case', async () => {
+describe('valid token', () => {
+  it('token is accepted with any case of the scheme', async () => {
     expect((await call(url, `Bearer ${token()}`)).status).toBe(200);
     expect((await call(url, `bearer ${token()}`)).status).toBe(200);
     expect((await call(optionalUrl, `Bearer ${token()}`)).status).toBe(200);
   });
 
-  it('says who is calling and with which roles', async () => {
+  it('token identifies the caller and the roles', async () => {
     const submit = (groups: unknown) =>
       call(
         url,
@@ -129,27 +129,27 @@ describe('a token of the pool', () => {
   });
 
   it.each([
-    ['expired within the clocks’ difference', { exp: nowS() - 10 }],
-    ['valid from a moment that is near', { nbf: nowS() + 10 }],
-  ])('may be %s', async (_, changes) => {
+    ['expired within the clock tolerance', { exp: nowS() - 10 }],
+    ['not yet valid within the clock tolerance', { nbf: nowS() + 10 }],
+  ])('token is accepted when %s', async (_, changes) => {
     expect((await call(url, `Bearer ${token(changes)}`)).status).toBe(200);
   });
 });
 
-describe('a token that is sent is verified, also where none is needed', () => {
+describe('invalid token, also with optional authentication', () => {
   const key = () => openIssuerKey(home);
   const unsigned = (header: object, signature = '') => `${encode(header)}.${encode(claims())}.${signature}`;
   const forged = () => {
     const [header, , signature] = token().split('.');
     return `${header}.${encode(claims({ 'cognito:groups': ['admin'] }))}.${signature}`;
   };
-  /** The public key taken for a shared secret. */
+  /** Token signed with the public key as a shared secret. */
   const confused = () => {
     const content = `${encode({ alg: 'HS256', kid: key().kid })}.${encode(claims())}`;
     const secret = createPublicKey(key().privateKey).export({ type: 'spki', format: 'pem' });
     return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
   };
-  /** Signed rightly: only what it asks of its reader makes it invalid. */
+  /** Correctly signed: only its critical extension makes it invalid. */
   const critical = () => {
     const content = `${encode({ alg: 'RS256', kid: key().kid, crit: ['b64'], b64: true })}.${encode(claims())}`;
     return `${content}.${sign('RSA-SHA256', Buffer.from(content), key().privateKey).toString('base64url')}`;
@@ -166,23 +166,23 @@ describe('a token that is sent is verified, also where none is needed', () => {
     ['of no use', () => token({ token_use: undefined }), 'token_use'],
     ['not yet valid', () => token({ nbf: nowS() + 120 }), 'not_yet_valid'],
     ['valid for ever', () => token({ exp: undefined }), 'claims'],
-    ['of nobody', () => token({ sub: undefined }), 'claims'],
+    ['without a sub', () => token({ sub: undefined }), 'claims'],
     ['of an empty name', () => token({ sub: '' }), 'claims'],
-    ['of a name too long for a key', () => token({ sub: 'a'.repeat(129) }), 'claims'],
-    ['of a name that cannot be shown', () => token({ sub: 'ada\u202e' }), 'claims'],
+    ['a sub longer than a key', () => token({ sub: 'a'.repeat(129) }), 'claims'],
+    ['a sub with a control character', () => token({ sub: 'ada\u202e' }), 'claims'],
     ['changed after it was signed', forged, 'signature'],
     ['signed with a foreign key under a known name', () => foreign(key().kid), 'signature'],
     ['signed with a key that the issuer does not have', () => foreign('unknown'), 'key'],
     ['without the name of its key', () => unsigned({ alg: 'RS256' }, 'AAAA'), 'key'],
-    ['with a critical extension that nobody here knows', critical, 'critical_extension'],
+    ['with an unknown critical extension', critical, 'critical_extension'],
     ['algorithm none', () => unsigned({ alg: 'none', kid: key().kid }, 'AAAA'), 'algorithm'],
     ['algorithm none, no signature', () => unsigned({ alg: 'none', kid: key().kid }), 'malformed'],
     ['algorithm HS256 with the public key', confused, 'algorithm'],
     ['no JWT', () => 'abc', 'malformed'],
     ['no JSON', () => 'AAAA.AAAA.AAAA', 'malformed'],
-    ['claims that are no object', () => signToken(key(), [] as never), 'malformed'],
-    ['times that are no numbers', () => token({ exp: 'tomorrow' }), 'malformed'],
-  ])('AUTH002: %s', async (_, make, reason) => {
+    ['claims that are not an object', () => signToken(key(), [] as never), 'malformed'],
+    ['times that are not numbers', () => token({ exp: 'tomorrow' }), 'malformed'],
+  ])('invalid token is rejected with AUTH002: %s', async (_, make, reason) => {
     for (const base of [url, optionalUrl]) {
       const answer = await call(base, `Bearer ${make()}`);
       expect(answer).toMatchObject({
@@ -201,7 +201,7 @@ describe('a token that is sent is verified, also where none is needed', () => {
   });
 
   it.each(['Basic YWRhOnNlY3JldA==', 'Bearer', 'Bearer a b', 'x'])(
-    'AUTH002: the header %s',
+    'header %s is rejected with AUTH002',
     async (header) => {
       for (const base of [url, optionalUrl]) {
         expect(await call(base, header)).toMatchObject({
@@ -213,7 +213,7 @@ describe('a token that is sent is verified, also where none is needed', () => {
     },
   );
 
-  it('AUTH001: expired', async () => {
+  it('expired token is rejected with AUTH001', async () => {
     for (const base of [url, optionalUrl]) {
       expect(await call(base, `Bearer ${token({ exp: nowS() - 120 })}`)).toMatchObject({
         status: 401,
@@ -224,16 +224,19 @@ describe('a token that is sent is verified, also where none is needed', () => {
   });
 });
 
-describe('without a token', () => {
-  it.each([undefined, ''])('AUTH003 where it is enforced: %j', async (authorization) => {
-    expect(await call(url, authorization)).toMatchObject({
-      status: 401,
-      challenge: 'Bearer realm="touchstone"',
-      body: { detail: { code: 'AUTH003', message: 'Missing token', field: 'Authorization' } },
-    });
-  });
+describe('request without a token', () => {
+  it.each([undefined, ''])(
+    'enforced service rejects a missing token with AUTH003: %j',
+    async (authorization) => {
+      expect(await call(url, authorization)).toMatchObject({
+        status: 401,
+        challenge: 'Bearer realm="touchstone"',
+        body: { detail: { code: 'AUTH003', message: 'Missing token', field: 'Authorization' } },
+      });
+    },
+  );
 
-  it('the caller is anonymous with all roles where it is optional', async () => {
+  it('optional authentication makes the caller anonymous with all roles', async () => {
     const answer = await call(
       optionalUrl,
       undefined,
@@ -244,15 +247,15 @@ describe('without a token', () => {
     expect(callers).toEqual(['anonymous']);
   });
 
-  it.each(['/docs', '/openapi.json', '/api/v1/health'])('%s is open to all', async (path) => {
+  it.each(['/docs', '/openapi.json', '/api/v1/health'])('%s is public', async (path) => {
     for (const headers of [new Headers(), new Headers({ authorization: 'Bearer abc' })]) {
       expect((await fetch(`${url}${path}`, { headers })).status).toBe(200);
     }
   });
 });
 
-describe('the keys of the issuer', () => {
-  /** An issuer of which a test decides the answers. */
+describe('keys of the issuer', () => {
+  /** Issuer whose responses the test sets. */
   let answer: () => { readonly status: number; readonly body: string };
   let asked: number;
   let server: Server;
@@ -283,7 +286,7 @@ describe('the keys of the issuer', () => {
   const fresh = (issuerUrl = address) => start(localPool(issuerUrl, clock), true);
   const signedBy = (folder: string) => signToken(openIssuerKey(folder), claims());
 
-  it('are fetched once for all who ask at once, and kept', async () => {
+  it('keys are fetched once for concurrent requests and cached', async () => {
     const base = await fresh();
     const answers = await Promise.all(Array.from({ length: 10 }, () => call(base, `Bearer ${token()}`)));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
@@ -292,21 +295,21 @@ describe('the keys of the issuer', () => {
     expect(asked).toBe(1);
   });
 
-  it('are asked for anew when a token names another, so that a rotation needs no restart', async () => {
+  it('keys are fetched again when a token uses a new key (rotation)', async () => {
     const base = await fresh();
     expect((await call(base, `Bearer ${token()}`)).status).toBe(200);
     answer = () => keySet(foreignHome);
     clock.at += 11_000;
     expect((await call(base, `Bearer ${signedBy(foreignHome)}`)).status).toBe(200);
     expect(asked).toBe(2);
-    // What has been withdrawn is gone with the set that held it.
+    // The withdrawn key is removed with its key set.
     expect(await call(base, `Bearer ${token()}`)).toMatchObject({
       status: 401,
       body: { detail: { code: 'AUTH002', context: { reason: 'key' } } },
     });
   });
 
-  it('are not asked for more than once in ten seconds, whatever keys tokens name', async () => {
+  it('keys are fetched at most once in ten seconds for unknown key IDs', async () => {
     const base = await fresh();
     const unknown = (kid: string) =>
       call(base, `Bearer ${signToken({ ...openIssuerKey(foreignHome), kid }, claims())}`);
@@ -318,7 +321,7 @@ describe('the keys of the issuer', () => {
     expect(asked).toBe(2);
   });
 
-  it('are forgotten after an hour', async () => {
+  it('keys expire after an hour', async () => {
     const base = await fresh();
     expect((await call(base, `Bearer ${token()}`)).status).toBe(200);
     answer = () => keySet(foreignHome);
@@ -328,13 +331,13 @@ describe('the keys of the issuer', () => {
 
   it.each<[string, () => { readonly status: number; readonly body: string }]>([
     ['an error', () => ({ status: 500, body: '' })],
-    ['another place', () => ({ status: 302, body: '' })],
+    ['a redirect', () => ({ status: 302, body: '' })],
     ['nothing', () => ({ status: 200, body: '' })],
     ['no JSON', () => ({ status: 200, body: '<html>' })],
     ['no keys', () => ({ status: 200, body: '{}' })],
     ['null', () => ({ status: 200, body: 'null' })],
-    ['keys that are none', () => ({ status: 200, body: '{"keys":[{"kid":1}]}' })],
-  ])('503 where the issuer answers with %s, until it answers', async (_, broken) => {
+    ['invalid keys', () => ({ status: 200, body: '{"keys":[{"kid":1}]}' })],
+  ])('requests return 503 until the issuer recovers from: %s', async (_, broken) => {
     answer = broken;
     const base = await fresh();
     expect(await call(base, `Bearer ${token()}`)).toMatchObject({
@@ -344,14 +347,14 @@ describe('the keys of the issuer', () => {
       body: { detail: { code: 'HTTP503', message: 'The identity provider does not respond' } },
     });
     answer = keySet;
-    // Not asked again within a second.
+    // No second request within a second.
     expect((await call(base, `Bearer ${token()}`)).status).toBe(503);
     expect(asked).toBe(1);
     clock.at += 1_001;
     expect((await call(base, `Bearer ${token()}`)).status).toBe(200);
   });
 
-  it('503 where nobody listens, and nobody gets in; known keys go on', async () => {
+  it('requests return 503 when the issuer is down; cached keys remain valid', async () => {
     const known = await fresh();
     expect((await call(known, `Bearer ${token()}`)).status).toBe(200);
     const gone = await startIssuer(home);
@@ -368,7 +371,7 @@ describe('the keys of the issuer', () => {
     expect((await call(known, `Bearer ${token()}`)).status).toBe(200);
   });
 
-  it('503 while the key of the local issuer is broken, and the issuer stays up', async () => {
+  it("requests return 503 while the local issuer's key is invalid, and the issuer keeps running", async () => {
     const own = mkdtempSync(join(tmpdir(), 'touchstone-issuer-'));
     const issuer = await startIssuer(own);
     try {
@@ -390,7 +393,7 @@ describe('the keys of the issuer', () => {
     }
   });
 
-  it('come from the pool of the token’s issuer, at either of Cognito’s addresses', async () => {
+  it('keys are fetched from the pool of the issuer at both Cognito addresses', async () => {
     const read: string[] = [];
     const keys = new IssuerKeys({
       read: async (uri) => {
@@ -411,13 +414,13 @@ describe('the keys of the issuer', () => {
   });
 });
 
-it('a pool id that is none is refused before the first request', () => {
+it('malformed pool ID is rejected at startup', () => {
   expect(() => withIdentityProvider({ userPoolId: 'pool', clientId: 'c' }, { enforced: true })).toThrow(
     'Invalid Cognito User Pool ID',
   );
 });
 
-it('no token, nor a part of one, is in the log', () => {
+it('log contains no token and no part of one', () => {
   const log = inspect(logs, { depth: 20, maxArrayLength: null, maxStringLength: null });
   expect(log).toContain('The identity provider does not respond');
   const parts = [...sent].filter((each) => each.includes('.')).flatMap((each) => each.split('.'));

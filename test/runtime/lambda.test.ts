@@ -31,7 +31,7 @@ const handler = serviceLambda(
 );
 const call = (changes: Parameters<typeof gatewayEvent>[0]) => handler(gatewayEvent(changes), LAMBDA_CONTEXT);
 
-/** What the function wrote to its log: Powertools has a console of its own on standard output. */
+/** Log lines of the function: Powertools has its own console on standard output. */
 let output = '';
 beforeEach(() => {
   output = '';
@@ -139,8 +139,8 @@ describe('a REST API event', () => {
     ['a path of two slashes', 404, 'HTTP404', { path: '//evil.example/api' }],
     ['a bare percent', 400, 'VAL005', { path: '/api/v1/backtests/%' }],
     ['a method that no request may have', 400, 'HTTP400', { httpMethod: 'TRACE' }],
-    ['a fault', 500, 'SVC001', { path: '/api/v1/strategies/demo' }],
-  ])('%s', async (_, status, code, changes) => {
+    ['an unhandled error', 500, 'SVC001', { path: '/api/v1/strategies/demo' }],
+  ])('event is handled with its status and correlation ID: %s', async (_, status, code, changes) => {
     const result = await call(changes);
     expect(result.statusCode).toBe(status);
     expect(headerOf(result, CORRELATION_HEADER)).toBe(GATEWAY_ID);
@@ -151,7 +151,7 @@ describe('a REST API event', () => {
   it('documentation is returned as a string, which needs no binary types in the gateway', async () => {
     const result = await call({ path: '/docs/swagger-ui-bundle.js' });
     expect(result).toMatchObject({ statusCode: 200, isBase64Encoded: false });
-    // Lambda ends a response at 6 MB.
+    // Lambda truncates a response at 6 MB.
     expect(result.body.length).toBeLessThan(5_000_000);
   });
 });

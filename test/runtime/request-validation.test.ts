@@ -28,7 +28,7 @@ async function get(path: string) {
 
 const config = { strategy: 'demo' };
 
-it('a body that breaks off is no fault of ours', async () => {
+it('interrupted body is not a server error', async () => {
   const body = new ReadableStream({
     pull(controller) {
       if (controller.desiredSize === 1) controller.enqueue(Buffer.from('{"config":'));
@@ -42,8 +42,8 @@ it('a body that breaks off is no fault of ours', async () => {
   expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
-describe('body that does not fit its schema', () => {
-  it('names a missing config.strategy as the interface does', async () => {
+describe('body validation against its schema', () => {
+  it('missing config.strategy has the error of the contract', async () => {
     expect(await submit({ config: {} })).toEqual({
       status: 400,
       body: {
@@ -123,7 +123,7 @@ describe('body that does not fit its schema', () => {
       ['config', 'trailing', 'only_offset_is_reached'],
       1,
     ],
-  ])('%s', async (_, body, type, path, input) => {
+  ])('type error names its location: %s', async (_, body, type, path, input) => {
     const { status, body: answer } = await submit(body);
     expect(status).toBe(400);
     expect(answer.detail).toHaveLength(1);
@@ -131,7 +131,7 @@ describe('body that does not fit its schema', () => {
     expect(answer.detail[0]!.msg).not.toBe('');
   });
 
-  it('reads null in an optional field as absent, except where null has a meaning', async () => {
+  it('null in an optional field means absent, unless null has a meaning', async () => {
     const nulls = { fee: null, pairs: null, timeframe_detail: null, ml_engine: null, minimal_roi: null };
     const inner = {
       date_range: { start: null, end: '2026-01-01' },
@@ -146,7 +146,7 @@ describe('body that does not fit its schema', () => {
     expect(submitted.at(-1)).toEqual({ config: { ...config, trailing: null } });
   });
 
-  it('names every fault, and each branch of a value that may be two things', async () => {
+  it('rejection lists every error and each branch of a union', async () => {
     const { body } = await submit({ config: { stake_amount: [] }, experiment_name: 1 });
     expect(body.detail.map(({ type, loc }) => [type, loc.join('.')])).toEqual([
       ['missing', 'body.config.strategy'],
@@ -156,25 +156,25 @@ describe('body that does not fit its schema', () => {
     ]);
   });
 
-  it('names at most 50 faults and sends no large value back', async () => {
+  it('rejection lists at most 50 errors and truncates large values', async () => {
     const { body } = await submit({ config: { ...config, pairs: Array(1000).fill(1) } });
     expect(body.detail).toHaveLength(50);
     const large = await submit({ config: 'x'.repeat(5000) });
     expect(large.body.detail[0]).toMatchObject({ type: 'dict_type', input: null });
   });
 
-  it('leaves bounds, lists and formats to the use case', async () => {
+  it('bounds, lists and formats are left to the use case', async () => {
     const odd = { strategy: '', timeframe: '7x', pairs: [], fee: -5, stake_amount: 'all', leverage: 0 };
     expect((await submit({ config: odd, priority: 99 })).status).toBe(201);
   });
 
-  it('lets unknown keys through, so that they can be named in a warning', async () => {
+  it('unknown keys are passed on for a warning', async () => {
     submitted.length = 0;
     await submit({ config: { ...config, pair: 'x' }, extra: 1 });
     expect(submitted).toEqual([{ config: { strategy: 'demo', pair: 'x' }, extra: 1 }]);
   });
 
-  it.each(['constructor', 'prototype', 'toString'])('takes no harm from the key %s', async (key) => {
+  it.each(['constructor', 'prototype', 'toString'])('key %s does not pollute the prototype', async (key) => {
     submitted.length = 0;
     const { status } = await submit(
       `{"${key}":{"polluted":1},"config":{"strategy":"d","${key}":{"polluted":1}}}`,
@@ -199,7 +199,7 @@ describe('body that is not JSON', () => {
     ['deeper than 64 levels', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
     ['unclosed brackets', '['.repeat(100_000)],
     ['a megabyte of quotes', '\\"'.repeat(400_000)],
-  ])('%s', async (_, text) => {
+  ])('rejects with json_invalid: %s', async (_, text) => {
     const { status, body } = await submit(text);
     expect(status).toBe(400);
     expect(body.detail).toEqual([
@@ -212,14 +212,14 @@ describe('body that is not JSON', () => {
     ]);
   });
 
-  it('not UTF-8', async () => {
+  it('rejects invalid UTF-8 with json_invalid', async () => {
     const body = Buffer.from('{"config":{"strategy":"\xff"}}', 'latin1');
     const response = await app.request('/api/v1/backtests', { ...post(''), body });
     expect(response.status).toBe(400);
     expect(((await response.json()) as ArrayError).detail[0]!.type).toBe('json_invalid');
   });
 
-  it('counts brackets inside strings as text', async () => {
+  it('brackets inside strings do not count as nesting', async () => {
     const { status } = await submit({ config: { strategy: '[{"\\'.repeat(100) } });
     expect(status).toBe(201);
   });
@@ -233,7 +233,7 @@ describe('media type', () => {
     'Application/JSON',
     'application/json; charset=utf-8',
     'application/json;charset="UTF-8"',
-  ])('takes %s', async (type) => {
+  ])('accepts the media type %s', async (type) => {
     expect((await submit(text, { 'content-type': type })).status).toBe(201);
   });
 
@@ -244,7 +244,7 @@ describe('media type', () => {
     [{ 'content-type': 'application/jsonx' }],
     [{ 'content-type': '' }],
     [{ 'content-encoding': 'gzip' }],
-  ])('refuses %o with 415 HTTP415', async (headers) => {
+  ])('rejects %o with 415 HTTP415', async (headers) => {
     const { status, body } = await submit(text, headers as Record<string, string>);
     expect(status).toBe(415);
     expect(body.detail).toMatchObject({
@@ -255,28 +255,28 @@ describe('media type', () => {
   });
 });
 
-describe('size', () => {
+describe('body size', () => {
   const fill = (bytes: number) => {
     const rest = JSON.stringify({ config, x: '' }).length;
     return JSON.stringify({ config, x: 'a'.repeat(bytes - rest) });
   };
 
-  it('takes a body of exactly 1 MiB', async () => {
+  it('accepts a body of exactly 1 MiB', async () => {
     expect((await submit(fill(1024 * 1024))).status).toBe(201);
   });
 
-  it('refuses one byte more with 413 HTTP413', async () => {
+  it('rejects a body of 1 MiB plus one byte with 413 HTTP413', async () => {
     const { status, body } = await submit(fill(1024 * 1024 + 1));
     expect(status).toBe(413);
     expect(body.detail).toMatchObject({ code: 'HTTP413', context: { max_bytes: 1_048_576 } });
   });
 
-  it('refuses one that is announced as larger before reading it, wherever it is sent', async () => {
+  it('rejects a body announced as larger before reading it, for every operation', async () => {
     const init = { method: 'POST', headers: { 'content-length': '1048577' } };
     expect((await app.request('/api/v1/backtests/bt-1/cancel', init)).status).toBe(413);
   });
 
-  it('counts a body that announces no length, and stops reading', async () => {
+  it('stops reading a body of unknown length at the limit', async () => {
     let sent = 0;
     const body = new ReadableStream({
       pull: (controller) => {
@@ -316,13 +316,13 @@ describe('query parameters', () => {
     ['status=__proto__', 'status', { value: '__proto__' }],
     [`experiment_name=${'x'.repeat(201)}`, 'experiment_name', { value: 'x'.repeat(100), max_length: 200 }],
     [`cursor=${'x'.repeat(5000)}`, 'cursor', { max_length: 4096 }],
-  ])('answers 400 VAL005 for ?%s', async (query, field, context) => {
+  ])('rejects ?%s with 400 VAL005', async (query, field, context) => {
     const { status, body } = await get(`/api/v1/backtests?${query}`);
     expect(status).toBe(400);
     expect(body).toMatchObject({ detail: { code: 'VAL005', field, context } });
   });
 
-  it('says what an integer may be', async () => {
+  it('rejection states the range of an integer', async () => {
     const { body } = await get('/api/v1/backtests?limit=0');
     expect(body).toMatchObject({
       detail: { code: 'VAL005', message: 'limit must be an integer from 1 to 100' },
@@ -330,7 +330,7 @@ describe('query parameters', () => {
   });
 
   it.each(['limit=100', 'limit=007', 'unknown=1', '&&=&', 'x[a]=1', '%E0%A4%A=1', 'cursor=%FF'])(
-    'answers ?%s',
+    'accepts ?%s',
     async (query) => {
       expect((await get(`/api/v1/backtests?${query}`)).status).toBe(200);
     },
@@ -345,16 +345,16 @@ describe('list parameters', () => {
     ['symbols=A/B:C,D/E:F', ['A/B:C', 'D/E:F']],
     ['symbols=A%2FB%3AC,&symbols=D/E:F', ['A/B:C', 'D/E:F']],
     ['symbols=A', ['A']],
-  ])('reads ?%s', (query, symbols) => {
+  ])('list accepts ?%s', (query, symbols) => {
     expect(read(query)).toMatchObject({ symbols, stale_threshold_hours: 24 });
   });
 
-  it.each(['', 'symbols=', 'symbols=,,'])('answers VAL004 for ?%s', (query) => {
+  it.each(['', 'symbols=', 'symbols=,,'])('list rejects ?%s with VAL004', (query) => {
     expect(() => read(query)).toThrow(expect.objectContaining({ code: 'VAL004', field: 'symbols' }));
   });
 
   it.each([`symbols=${'x'.repeat(51)}`, `symbols=${'x,'.repeat(1001)}`])(
-    'answers VAL005 beyond its bounds',
+    'list beyond its bounds is rejected with VAL005',
     (query) => {
       expect(() => read(query)).toThrow(expect.objectContaining({ code: 'VAL005', field: 'symbols' }));
     },
@@ -375,7 +375,7 @@ describe('path parameters', () => {
     `bt-${'x'.repeat(65)}`,
     'bt-%00',
     'ho-1',
-  ])('answers 400 VAL005 for the job id %s', async (id) => {
+  ])('rejects the job ID %s with 400 VAL005', async (id) => {
     const { status, body } = await get(`/api/v1/backtests/${id}`);
     expect(status).toBe(400);
     expect(body).toMatchObject({
@@ -383,14 +383,14 @@ describe('path parameters', () => {
     });
   });
 
-  it('answers 404 RES001 for an unknown one of the right shape', async () => {
+  it('unknown well-formed job ID returns 404 RES001', async () => {
     const { status, body } = await get('/api/v1/backtests/bt-01JD0000000000000000000000');
     expect(status).toBe(404);
     expect(body).toMatchObject({ detail: { code: 'RES001' } });
   });
 
   it.each(['x', '%00', '%ZZ', '..%2f..', '%F0%9F%98%80', '__proto__'])(
-    'answers 404 RES004 for the strategy %s',
+    'unknown strategy %s returns 404 RES004',
     async (name) => {
       const { status, body } = await get(`/api/v1/strategies/${name}`);
       expect(status).toBe(404);
@@ -398,7 +398,7 @@ describe('path parameters', () => {
     },
   );
 
-  it('answers 400 for a name longer than 100 characters', async () => {
+  it('rejects a name longer than 100 characters with 400', async () => {
     expect((await get(`/api/v1/strategies/${'x'.repeat(101)}`)).status).toBe(400);
   });
 });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Sends bytes as they are and reads until the server closes. */
+/** Sends bytes unchanged and reads until the server closes. */
 function raw(request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(server.port, '127.0.0.1');
@@ -23,7 +23,7 @@ function raw(request: string): Promise<string> {
   });
 }
 
-it('serves the application', async () => {
+it('server serves the application', async () => {
   const response = await fetch(`${server.url}/api/v1/health`);
   expect(response.status).toBe(200);
   expect(await response.json()).toMatchObject({ service: 'backend' });
@@ -33,7 +33,7 @@ const host = 'Host: x\r\nConnection: close';
 it.each([
   ['no HTTP at all', 'hello\r\n\r\n', 400],
   ['an unknown method', `BREW /docs HTTP/1.1\r\n${host}\r\n\r\n`, 400],
-  ['a path that is no path', `GET docs HTTP/1.1\r\n${host}\r\n\r\n`, 400],
+  ['an invalid path', `GET docs HTTP/1.1\r\n${host}\r\n\r\n`, 400],
   ['a broken host', 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 400],
   ['no host', 'GET /api/v1/health HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
   ['a backslash in the path', `GET /a\\b HTTP/1.1\r\n${host}\r\n\r\n`, 400],
@@ -48,7 +48,7 @@ it.each([
   ['two lengths', `POST / HTTP/1.1\r\n${host}\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`, 400],
   ['a bare percent', `GET /api/v1/backtests/% HTTP/1.1\r\n${host}\r\n\r\n`, 400],
   ['a path outside', `GET /docs/../../etc/passwd HTTP/1.1\r\n${host}\r\n\r\n`, 404],
-])('answers %s with the documented body and header', async (_, request, status) => {
+])('server responds to %s with the documented body and header', async (_, request, status) => {
   const answer = await raw(request);
   const [head, body] = answer.split('\r\n\r\n') as [string, string];
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -62,7 +62,7 @@ it.each([
   });
 });
 
-it('answers 413 for a body of 5 MB, announced or not', async () => {
+it('server returns 413 for a body of 5 MB with or without a length', async () => {
   const large = 'x'.repeat(5_000_000);
   const announced = await fetch(`${server.url}/api/v1/backtests`, post(large));
   expect(announced.status).toBe(413);
@@ -73,12 +73,12 @@ it('answers 413 for a body of 5 MB, announced or not', async () => {
   expect(await unannounced.json()).toMatchObject({ detail: { code: 'HTTP413' } });
 });
 
-it('says which port is taken', async () => {
+it('startup error names the port in use', async () => {
   const second = serve(backendApp().app, { port: server.port, hostname: '127.0.0.1', log });
   await expect(second).rejects.toThrow(`Port ${server.port} is in use`);
 });
 
-it('ends a connection whose client reads nothing of its answer', async () => {
+it('server closes a connection that does not read its response', async () => {
   const { promise: cancelled, resolve } = Promise.withResolvers<void>();
   const fetch = () =>
     new Response(

@@ -38,28 +38,31 @@ describe('correlation id', () => {
     ['missing asset', 404, '/docs/nothing.js'],
   ];
 
-  it.each(every)('is on every response: %s', async (_, status, path, init) => {
+  it.each(every)('every response has a correlation ID: %s', async (_, status, path, init) => {
     const response = await app.request(path, init);
     expect(response.status).toBe(status);
     expect(response.headers.get(CORRELATION_HEADER)).toMatch(UUID);
   });
 
-  it.each(['a', 'A.b:c_d-1', 'x'.repeat(128)])('keeps a well-formed one: %s', async (id) => {
+  it.each(['a', 'A.b:c_d-1', 'x'.repeat(128)])('valid correlation ID is kept: %s', async (id) => {
     const response = await app.request('/nowhere', { headers: { [CORRELATION_HEADER]: id } });
     expect(response.headers.get(CORRELATION_HEADER)).toBe(id);
   });
 
-  it.each(['', 'a b', 'a"b', '<script>', 'é', 'x'.repeat(129)])('replaces another: %s', async (id) => {
-    const response = await app.request('/nowhere', { headers: { [CORRELATION_HEADER]: id } });
-    expect(response.headers.get(CORRELATION_HEADER)).toMatch(UUID);
-  });
+  it.each(['', 'a b', 'a"b', '<script>', 'é', 'x'.repeat(129)])(
+    'invalid correlation ID is replaced: %s',
+    async (id) => {
+      const response = await app.request('/nowhere', { headers: { [CORRELATION_HEADER]: id } });
+      expect(response.headers.get(CORRELATION_HEADER)).toMatch(UUID);
+    },
+  );
 
-  it("falls back to the gateway's", async () => {
+  it("correlation ID defaults to the gateway's", async () => {
     const response = await app.request('/nowhere', {}, { requestContext: { requestId: 'gateway-1' } });
     expect(response.headers.get(CORRELATION_HEADER)).toBe('gateway-1');
   });
 
-  it('reaches the handler', async () => {
+  it('correlation ID is passed to the handler', async () => {
     const seen: string[] = [];
     const { app } = backendApp({
       submitBacktest: async (request) => {
@@ -82,7 +85,7 @@ describe('routing', () => {
     '/api/v1/backtests/',
     '/API/V1/health',
     '/api/v1/backtests/bt-1/x',
-  ])('answers 404 HTTP404 for %s', async (path) => {
+  ])('returns 404 HTTP404 for %s', async (path) => {
     const response = await app.request(path);
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ detail: { code: 'HTTP404', field: '' } });
@@ -94,7 +97,7 @@ describe('routing', () => {
     ['GET', '/api/v1/backtests/bt-1/cancel', 'POST'],
     ['OPTIONS', '/api/v1/health', 'GET, HEAD'],
     ['PATCH', '/docs', 'GET, HEAD'],
-  ])('answers 405 HTTP405 with Allow for %s %s', async (method, path, allow) => {
+  ])('returns 405 HTTP405 with Allow for %s %s', async (method, path, allow) => {
     const response = await app.request(path, { method });
     expect(response.status).toBe(405);
     expect(response.headers.get('Allow')).toBe(allow);
@@ -109,7 +112,7 @@ describe('routing', () => {
 });
 
 describe('errors', () => {
-  it('answers an unexpected fault as SVC001, logs it whole and tells nothing of it', async () => {
+  it('unexpected error returns SVC001 without details and is logged completely', async () => {
     const fault = new Error('connect to 10.0.0.7 as admin failed');
     const { app, lines } = backendApp({
       getBacktest: async () => {
@@ -124,7 +127,7 @@ describe('errors', () => {
     expect(lines.filter((line) => line.level === 'error').map((line) => line.fields.error)).toEqual([fault]);
   });
 
-  it('answers a coded error with its status, message, field and context', async () => {
+  it('coded error returns its status, message, field and context', async () => {
     const { app } = backendApp({
       cancelBacktest: async () => {
         throw new CodedError('RES005', {
@@ -147,7 +150,7 @@ describe('errors', () => {
     });
   });
 
-  it('logs a dependency that is down and asks for a pause', async () => {
+  it('unavailable dependency is logged and returns Retry-After', async () => {
     const { app, lines } = backendApp({
       listBacktests: async () => {
         throw new CodedError('DATA005', { cause: new Error('ECONNREFUSED') });
@@ -159,14 +162,14 @@ describe('errors', () => {
     expect(lines.some((line) => line.level === 'error' && line.fields.code === 'DATA005')).toBe(true);
   });
 
-  it('answers 504 SVC006 when the deadline passes', async () => {
+  it('returns 504 SVC006 when the deadline passes', async () => {
     const { app } = backendApp({ getBacktest: () => new Promise(() => {}) }, { deadlineMs: 10 });
     const response = await app.request('/api/v1/backtests/bt-1');
     expect(response.status).toBe(504);
     expect(await response.json()).toMatchObject({ detail: { code: 'SVC006' } });
   });
 
-  it('tells the work to stop when the deadline passes, and not before', async () => {
+  it("aborts the handler's signal only when the deadline passes", async () => {
     const signals: AbortSignal[] = [];
     const stuck = withDeadline(10, (signal) => {
       signals.push(signal);
@@ -177,14 +180,14 @@ describe('errors', () => {
     expect(signals.map((signal) => signal.aborted)).toEqual([true, false]);
   });
 
-  it('finds a response that the contract does not describe', async () => {
+  it('undocumented response is an error', async () => {
     const odd = { ...jobView(pendingJob('bt-1')), attempt: 1.5 };
     const { app, lines } = backendApp({ getBacktest: async () => ({ status: 200, body: odd }) });
     expect((await app.request('/api/v1/backtests/bt-1')).status).toBe(500);
     expect(String(lines.find((line) => line.level === 'error')?.fields.error)).toContain('attempt');
   });
 
-  it('finds a key that the contract does not name', async () => {
+  it('undocumented key is an error', async () => {
     const equity = { dates: [], equity: [], drawdown: [], monthly_returns: {}, extra: 1 };
     const { app, lines } = backendApp({
       getBacktestEquity: async () => ({ status: 200, body: equity }),
@@ -193,7 +196,7 @@ describe('errors', () => {
     expect(String(lines.find((line) => line.level === 'error')?.fields.error)).toContain('does not name');
   });
 
-  it('finds an error that the contract does not describe', async () => {
+  it('undocumented error is an error', async () => {
     const { app } = backendApp({
       getBacktest: async () => {
         throw new CodedError('RES006');
@@ -204,7 +207,7 @@ describe('errors', () => {
 });
 
 describe('log', () => {
-  it('has one line per request, which no header or path can forge', async () => {
+  it('log has one line per request that headers and paths cannot forge', async () => {
     const { app, lines } = backendApp();
     await app.request('/a%0A{"level":"ERROR"}');
     expect(lines).toHaveLength(1);
@@ -214,7 +217,7 @@ describe('log', () => {
     });
   });
 
-  it('tells observers of every response', async () => {
+  it('observers receive every response', async () => {
     const outcomes: [string | undefined, number][] = [];
     const { app } = backendApp(
       {},
@@ -234,7 +237,7 @@ describe('authentication', () => {
   const enforced = backendApp({}, { authenticate: withoutIdentityProvider({ enforced: true }) }).app;
   const token = { headers: { authorization: 'Bearer abc' } };
 
-  it('refuses a token that nobody can verify, also where none is needed', async () => {
+  it('unverifiable token is rejected, also with optional authentication', async () => {
     const response = await open.request('/api/v1/backtests', token);
     expect(response.status).toBe(401);
     expect(response.headers.get('WWW-Authenticate')).toBe(
@@ -243,7 +246,7 @@ describe('authentication', () => {
     expect(await response.json()).toMatchObject({ detail: { code: 'AUTH002', field: 'Authorization' } });
   });
 
-  it('asks for a token where it is enforced', async () => {
+  it('enforced service rejects a missing token', async () => {
     const response = await enforced.request('/api/v1/backtests');
     expect(response.status).toBe(401);
     expect(response.headers.get('WWW-Authenticate')).toBe('Bearer realm="touchstone"');
@@ -251,14 +254,14 @@ describe('authentication', () => {
   });
 
   it.each(['/api/v1/health', '/docs', '/docs/start.js', '/openapi.json'])(
-    'never asks for one at %s',
+    '%s requires no token',
     async (path) => {
       expect((await enforced.request(path)).status).toBe(200);
       expect((await enforced.request(path, token)).status).toBe(200);
     },
   );
 
-  it('answers AUTH004 when the role does not reach', async () => {
+  it('insufficient role is rejected with AUTH004', async () => {
     const { app } = backendApp(
       {},
       { authenticate: async () => ({ id: 'v', roles: ['viewer'], groups: [] }) },
@@ -291,7 +294,7 @@ describe('backend operations', () => {
   };
   const jobsWith = (changes: Partial<JobStore>) => ({ jobs: fakeBackendDeps(changes).jobs });
 
-  it('submits: 201 with job_id, status, created_at, and where the job is', async () => {
+  it('submit returns 201 with job_id, status, created_at and Location', async () => {
     const stored: StoredBacktestJob[] = [];
     const { status, headers, body } = await json(
       '/api/v1/backtests',
@@ -316,7 +319,7 @@ describe('backend operations', () => {
     expect(warnings).toContainEqual(expect.stringContaining('config.colour'));
   });
 
-  it('shows a job in each state with the fields of the interface', async () => {
+  it('get returns a job in each state with the fields of the contract', async () => {
     const failed = {
       ...pendingJob('bt-1'),
       status: 'failed' as const,
@@ -348,7 +351,7 @@ describe('backend operations', () => {
     });
   });
 
-  it('lists with the envelope of the interface and hands on every filter', async () => {
+  it('list returns the envelope of the contract and passes on every filter', async () => {
     const seen: unknown[] = [];
     const list: JobStore['list'] = async (...query) => {
       seen.push(query);
@@ -362,7 +365,7 @@ describe('backend operations', () => {
     expect(seen).toEqual([[{ status: 'failed', experiment_name: 'e' }, 3, 'c']]);
   });
 
-  it('answers 20 a page by default', async () => {
+  it('list returns 20 items per page by default', async () => {
     const limits: unknown[] = [];
     const list: JobStore['list'] = async (_, limit) => {
       limits.push(limit);
@@ -372,7 +375,7 @@ describe('backend operations', () => {
     expect(limits).toEqual([20]);
   });
 
-  it('answers equity as stored', async () => {
+  it('equity is returned as stored', async () => {
     const equity = {
       dates: ['2025-01-01'],
       equity: [1000],
@@ -384,7 +387,7 @@ describe('backend operations', () => {
     expect((await json('/api/v1/backtests/bt-1/equity', deps)).body).toEqual(equity);
   });
 
-  it('answers health with the service, its version and its dependencies', async () => {
+  it('health returns the service, its version and its dependencies', async () => {
     expect((await json('/api/v1/health', {})).body).toEqual({
       status: 'healthy',
       service: 'backend',
@@ -393,7 +396,7 @@ describe('backend operations', () => {
     });
   });
 
-  it('lists strategies in items', async () => {
+  it('strategies are listed in items', async () => {
     expect((await json('/api/v1/strategies', {})).body).toEqual({ items: [], broken: [] });
   });
 });

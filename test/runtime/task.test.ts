@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 const TASK = 'arn:aws:ecs:eu-west-1:111122223333:task/cluster/abc';
 const IMAGE = `registry.example/sample@sha256:${'ab'.repeat(32)}`;
 
-/** What ECS tells a container of its task, in the parts that are read. */
+/** Parts of the ECS task metadata that a task reads. */
 const metadata = createServer((request, response) => {
   const known = request.url === '/v4/one/task';
   const Containers = [
@@ -37,21 +37,21 @@ async function run(env: Record<string, string>) {
   return { status, output: await output, errors: await errors };
 }
 
-it('is its ARN and its image in a container', async () => {
+it('task in a container has its ARN and image', async () => {
   const { status, output } = await run({ ECS_CONTAINER_METADATA_URI_V4: `${url}/one` });
   expect([status, JSON.parse(output)]).toEqual([0, { id: TASK, image: IMAGE }]);
 });
 
-it('is the name that the process runner gave it, without an image', async () => {
+it('local task has the name from the process runner and no image', async () => {
   const { output } = await run({ TASK_ID: 'task-7' });
   expect(JSON.parse(output)).toEqual({ id: 'task-7', image: null });
 });
 
-it('fails, so that it is tried again, when the container cannot say what it is', async () => {
+it('task fails for a retry when the metadata endpoint has no ARN', async () => {
   expect((await run({ ECS_CONTAINER_METADATA_URI_V4: `${url}/two` })).status).toBe(1);
 });
 
-it('says in one line of its log what its environment lacks', async () => {
+it('task logs the missing variables in one line', async () => {
   const { status, errors } = await run({ CORRELATION_ID: '' });
   expect(errors.trimEnd()).not.toContain('\n');
   const { level, service, error } = JSON.parse(errors);

@@ -7,7 +7,7 @@ const prod = synthesize('prod', { alarmEmail: 'desk@example.org' });
 const alarms = ofType(prod, 'AWS::CloudWatch::Alarm').map(([, each]) => each.Properties);
 const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 
-/** Anchors as GitHub makes them of headings. */
+/** Anchors that GitHub derives from headings. */
 const anchors = [...runbook.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
   heading!
     .toLowerCase()
@@ -15,8 +15,8 @@ const anchors = [...runbook.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     .replaceAll(' ', '-'),
 );
 
-describe('every alarm', () => {
-  test('states the user impact and links its runbook entry', () => {
+describe('alarms', () => {
+  test('alarm states its user impact and links its runbook entry', () => {
     expect(alarms.length).toBeGreaterThan(10);
     for (const { AlarmName, AlarmDescription } of alarms) {
       const [, impact, anchor] =
@@ -27,7 +27,7 @@ describe('every alarm', () => {
     }
   });
 
-  test('notifies the topic when it fires and when it ends', () => {
+  test('alarm notifies the topic when it fires and when it ends', () => {
     for (const { AlarmActions, OKActions } of alarms) {
       expect(AlarmActions).toHaveLength(1);
       expect(OKActions).toEqual(AlarmActions);
@@ -35,7 +35,7 @@ describe('every alarm', () => {
   });
 });
 
-test('every runbook entry of an alarm has its impact, where to look and what to do', () => {
+test('runbook entry of each alarm has impact, diagnosis and action', () => {
   const entries = runbook.split(/^## /m).slice(1);
   const alarmed = entries.filter((entry) => alarms.some(({ AlarmName }) => AlarmName.endsWith(slug(entry))));
   expect(alarmed).toHaveLength(alarms.length);
@@ -58,7 +58,7 @@ test('CloudWatch may publish to the topic', () => {
 test('audit alarm fires when any service logs a failed audit write', () => {
   const filters = ofType(prod, 'AWS::Logs::MetricFilter')
     .map(([, { Properties }]) => Properties)
-    // As test/http/audit.test.ts finds it in the log.
+    // Log message as in test/http/audit.test.ts.
     .filter(({ FilterPattern }) => FilterPattern === '{ $.message = "*not in the audit trail" }');
   expect(filters.map(({ LogGroupName }) => LogGroupName.Ref)).toEqual([
     expect.stringMatching(/^DataCollectionTaskLog/),
@@ -81,7 +81,7 @@ test.each([
   ['challenge-processing-errors', 'ChallengeProcessingErrors', 'reconcile', 2],
 ])('alarm %s fires at the first count', (name, metric, service, periods) => {
   const alarm = alarms.find(({ AlarmName }) => AlarmName.endsWith(`-platform-${name}`))!;
-  // As test/lambdas/reconcile.test.ts finds them published.
+  // Metrics as in test/lambdas/reconcile.test.ts.
   expect(alarm).toMatchObject({
     ...{ Namespace: 'Touchstone', MetricName: metric, Statistic: 'Sum', Threshold: 1 },
     ...{ ComparisonOperator: 'GreaterThanOrEqualToThreshold', EvaluationPeriods: periods },

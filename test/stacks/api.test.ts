@@ -15,7 +15,7 @@ const SERVICES = [
   { service: 'strategy', api: /^StrategyApi/, alias: 'StrategyServiceLive' },
 ] as const;
 
-/** Paths of the resources of one API. */
+/** Resource paths of one API. */
 const pathsOf = (api: RegExp) =>
   ofType(dev, 'AWS::ApiGateway::Resource')
     .filter(([id]) => api.test(id))
@@ -61,7 +61,7 @@ describe.each(SERVICES)('routes of the $service', ({ service, api, alias }) => {
   });
 });
 
-describe("the data proxy's route", () => {
+describe('route of the data proxy', () => {
   const [{ api }] = SERVICES;
 
   test('route invokes the alias with a permission for that method only', () => {
@@ -82,7 +82,7 @@ describe("the data proxy's route", () => {
   });
 });
 
-describe.each(SERVICES)('errors of the gateway of the $service', ({ api }) => {
+describe.each(SERVICES)('gateway errors of the $service', ({ api }) => {
   const responses = ofType(dev, 'AWS::ApiGateway::GatewayResponse')
     .filter(([id]) => api.test(id))
     .map(([, each]) => each.Properties);
@@ -116,7 +116,7 @@ describe.each(SERVICES)('errors of the gateway of the $service', ({ api }) => {
     ['THROTTLED', '429'],
     ['INTEGRATION_FAILURE', '502'],
     ['INTEGRATION_TIMEOUT', '504'],
-  ])('%s is %s', (type, status) => {
+  ])('gateway error %s is %s', (type, status) => {
     expect(responses.find((each) => each.ResponseType === type)!.StatusCode).toBe(status);
   });
 
@@ -155,7 +155,7 @@ test("paths of challenges without a prefix have the API's stage, function, error
     const { ResourceId: __, ...prefixed } = methodOf(`/api/v1${path}`)[0]!;
     expect([path, methodOf(path).length, method]).toEqual([path, 1, prefixed]);
   }
-  // Every method of the stage, none apart: what is throttled, logged and traced is all of it.
+  // One setting for all methods: throttling, logs and traces apply to the whole stage.
   for (const [id, { Properties }] of ofType(dev, 'AWS::ApiGateway::Stage')) {
     expect(Properties.MethodSettings, id).toHaveLength(1);
     expect(Properties.MethodSettings[0], id).toMatchObject({ HttpMethod: '*', ResourcePath: '/*' });
@@ -220,7 +220,7 @@ describe('callers of other accounts', () => {
   });
 });
 
-describe('the firewall', () => {
+describe('firewall', () => {
   const rulesOf = (stage: Synthesized) =>
     ofType(stage, 'AWS::WAFv2::WebACL').map(([, { Properties }]) => Properties.Rules as any[]);
   const names = (stage: Synthesized) => rulesOf(stage).map((rules) => rules.map(({ Name }) => Name));

@@ -17,7 +17,7 @@ import { pendingJob } from '../support/jobs.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const outdir = mkdtempSync(join(tmpdir(), 'touchstone-bundles-'));
 let metafile: Metafile;
-/** Path under the output -> its part of the metafile. */
+/** Metafile entries by path below the output folder. */
 let bundles: Map<string, Metafile['outputs'][string]>;
 
 beforeAll(async () => {
@@ -109,7 +109,7 @@ test.each([
   ['lambdas/strategy-events/index.mjs', 600],
   ['lambdas/reconcile/index.mjs', 700],
   ['lambdas/task-image/index.mjs', 500],
-  // Without its tree shaken, zod alone is 443 KB.
+  // Without tree shaking zod is 443 KB.
   ['lambdas/data-proxy/index.mjs', 200],
 ])('%s is smaller than %i KB', (path, limit) => {
   expect(bundles.get(path)!.bytes).toBeLessThan(limit * 1000);
@@ -137,7 +137,7 @@ test('source maps name sources without their content', () => {
   }
 });
 
-/** A bundled task as a process of its own that knows of these and of nothing else. */
+/** Runs a bundled task in a separate process with only these variables. */
 async function runTask(name: string, variables: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [join(outdir, 'tasks', `${name}.mjs`)], {
     cwd: outdir,
@@ -226,7 +226,7 @@ test('bundled worker runs the trials of a hyperopt job', async () => {
 
 test('every bundle loads in a new process until it reports missing variables', () => {
   for (const path of bundles.keys()) {
-    // It is no process: the worker's bundle begins it, as above.
+    // This bundle is a thread that the worker's bundle starts, as above.
     if (path === 'tasks/hyperopt-trial.mjs') continue;
     const { status, stderr } = spawnSync(process.execPath, [join(outdir, path)], {
       cwd: outdir,

@@ -54,9 +54,9 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
     expect(limits.BackendFunction).toMatchObject({ Timeout: 28, MemorySize: 1024 });
     expect(limits.StrategyServiceFunction).toMatchObject({ Timeout: 28, MemorySize: 1024 });
     expect(limits.DataProxyServiceFunction).toMatchObject({ Timeout: 60, MemorySize: 512 });
-    // The state machine waits for it for 30 s.
+    // The state machine waits up to 30 s for it.
     expect(limits.TaskImageServiceFunction).toMatchObject({ Timeout: 29 });
-    // As long as API Gateway passes a stream on.
+    // The maximum duration of a stream in API Gateway.
     expect(limits.StrategyEventsFunction).toMatchObject({ Timeout: 900, MemorySize: 256 });
     expect(limits.ReconcileServiceFunction!.Timeout).toBeLessThan(300);
   });
@@ -199,7 +199,7 @@ describe('environments', () => {
       POLICY_LOOK_AHEAD_CERTIFICATE: 'false',
     };
     expect(own).toEqual(Array(3).fill(ownPolicy));
-    // What the functions make of them.
+    // Values after parsing by the functions.
     const reads = (variables: Record<string, string>) =>
       releasePolicyOf(z.object(releasePolicy).parse(variables));
     expect(reads(prodPolicy)).toEqual(stageConfig('prod').releasePolicy);
@@ -235,7 +235,7 @@ describe('environments', () => {
     });
     expect(proxyOf(dev).VpcConfig).toBeDefined();
     expect(proxyOf(elsewhere).Environment.Variables).toMatchObject({ DATA_COLLECTION_URL: url });
-    // Without a NAT nothing in the network reaches the internet but what has a public address.
+    // Without a NAT only tasks with a public IP address reach the internet.
     expect(proxyOf(elsewhere).VpcConfig).toBeUndefined();
     expect(ofType(elsewhere, 'AWS::ECS::Service')).toEqual([]);
   });

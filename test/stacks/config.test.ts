@@ -16,11 +16,11 @@ describe('stages', () => {
 
   test.each<[string, Partial<StageConfig>, RegExp]>([
     [
-      'a stage that asks for tokens which nobody issues',
+      'a stage that requires tokens without an issuer',
       { identity: { kind: 'none' } },
       /authRequired needs users/,
     ],
-    ['production that anybody may call', { authRequired: false }, /must be true in prod/],
+    ['production without required tokens', { authRequired: false }, /must be true in prod/],
     [
       'a pool of another region',
       { identity: { kind: 'existing', userPoolId: 'eu-west-1_a', clientId: 'c', region: 'us-east-1' } },
@@ -33,7 +33,7 @@ describe('stages', () => {
     ],
     ['limits of rate without a firewall', { firewall: false, rateLimits: true }, /set it too/],
     ['a user among callers', { trustedCallers: ['arn:aws:iam::111122223333:user/ann'] }, /trustedCallers/],
-    ['everybody among callers', { trustedCallers: ['*'] }, /trustedCallers/],
+    ['a wildcard among callers', { trustedCallers: ['*'] }, /trustedCallers/],
     [
       'sign-in pages that send people to where nothing is encrypted',
       {

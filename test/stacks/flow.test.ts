@@ -15,7 +15,7 @@ const machineOf = (stage: Synthesized, id: RegExp) =>
   ofType(stage, 'AWS::StepFunctions::StateMachine').find(([name]) => id.test(name))!;
 
 describe.each(FLOWS)('the $flow state machine', ({ flow, id, asl }) => {
-  test('state machine is the file that local mode runs, with a value for every name in it', () => {
+  test('state machine is the file of local mode with a substitution for every name', () => {
     const { Properties } = machineOf(dev, id)[1];
     expect(Properties.DefinitionString).toBe(readFileSync(asl, 'utf8'));
     const names = Properties.DefinitionString.match(/(?<=\$\{)\w+(?=\})/g);
@@ -23,7 +23,7 @@ describe.each(FLOWS)('the $flow state machine', ({ flow, id, asl }) => {
   });
 
   test.each([dev, prod])(
-    'of $config.stage is logged and traced; inputs of production are not in the log',
+    'state machine of $config.stage is logged and traced; production logs contain no inputs',
     (stage) => {
       const { Properties } = machineOf(stage, id)[1];
       expect(Properties.TracingConfiguration).toEqual({ Enabled: true });
@@ -56,7 +56,7 @@ test('alarms count existing states by the events of their type', () => {
   }
 });
 
-describe.each([dev, prod])('$config.stage', (stage) => {
+describe.each([dev, prod])('rules and roles of $config.stage', (stage) => {
   test('EventBridge invokes reconcile when an execution fails and when a validation ends', () => {
     const [backtests, hyperoptJobs] = FLOWS.map(({ id }) => ({ Ref: machineOf(stage, id)[0] }));
     const rules = ofType(stage, 'AWS::Events::Rule').map(([, each]) => each.Properties);

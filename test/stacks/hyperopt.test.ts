@@ -4,7 +4,7 @@ import { actionsOf, statements, templatesOf } from '../support/stacks.ts';
 /** Items of hyperopt jobs. */
 const HYPEROPT_KEYS = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'ho-*' } };
 
-describe.each([templatesOf('dev'), templatesOf('prod')])('$config.stage', (stage) => {
+describe.each([templatesOf('dev'), templatesOf('prod')])('hyperopt permissions of $config.stage', (stage) => {
   const all = statements(stage);
 
   test('hyperopt workers may access only hyperopt jobs, and read candles', () => {
@@ -15,7 +15,7 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('$config.stage', (stage
     expect(jobs.map(({ Action, Condition }) => [Action, Condition])).toEqual([
       [['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'], HYPEROPT_KEYS],
     ]);
-    // Keys of the indexes are kinds of jobs and principals.
+    // Index keys are job kinds and principals.
     expect(JSON.stringify(jobs[0]!.Resource)).not.toContain('/index/');
     const objects = own.filter((each) => actionsOf(each).some((action) => action.startsWith('s3:')));
     expect(objects.map(({ Action }) => Action)).toEqual(['s3:GetObject', 's3:ListBucket']);

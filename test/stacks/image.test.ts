@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { build } from '../../bin/build.ts';
 
-/** The real Dockerfile, built without a registry: the base image must be in buildah's own store. */
+/** Builds the real Dockerfile without a registry: the base image must be in buildah's store. */
 const BASE = 'public.ecr.aws/docker/library/node:24-slim';
 const IMAGE = 'localhost/touchstone-tasks-test';
 
@@ -34,18 +34,18 @@ describe.skipIf(!available)(`the image of the tasks (skipped without buildah and
 
   const run = (...command: string[]) => buildah('run', container, '--', ...command);
 
-  test('runs as a user who can write nothing but /tmp', () => {
+  test('task image runs as a user who can write to /tmp only', () => {
     expect(run('id', '-u').stdout.trim()).toBe('1000');
     expect(run('sh', '-c', 'touch /app/x').status).not.toBe(0);
     expect(run('sh', '-c', 'touch /tmp/x').status).toBe(0);
   });
 
-  test.each(['backtest', 'collect', 'data-collection', 'hyperopt'])('holds %s', (task) => {
+  test.each(['backtest', 'collect', 'data-collection', 'hyperopt'])('task image contains %s', (task) => {
     const { stderr } = run('node', `/app/${task}.mjs`);
     expect(stderr).toContain('The environment does not fit');
   });
 
-  test('holds what the threads of a worker run', () => {
+  test('task image contains the bundle of worker threads', () => {
     expect(run('test', '-r', '/app/hyperopt-trial.mjs').status).toBe(0);
   });
 });

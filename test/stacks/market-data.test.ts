@@ -4,9 +4,9 @@ import { actionsOf, ofType, statements, templatesOf } from '../support/stacks.ts
 const dev = templatesOf('dev');
 const prod = templatesOf('prod');
 
-describe.each([dev, prod])('what collects market data in $config.stage', (stage) => {
+describe.each([dev, prod])('market data of $config.stage', (stage) => {
   const all = statements(stage);
-  /** What a task's own role may do, as `table or bucket: actions`. */
+  /** Actions of a task's role, as `table or bucket: actions`. */
   const allowed = (role: string) =>
     all
       .filter(({ id, statement }) => id.startsWith(role) && statement.Effect === 'Allow')
@@ -15,7 +15,7 @@ describe.each([dev, prod])('what collects market data in $config.stage', (stage)
       )
       .sort();
 
-  test('service may only access candles, series and collections, and add to the audit trail', () => {
+  test('collection service may access only candles, series and collections, and add audit items', () => {
     expect(allowed('DataCollectionTaskDefinitionTaskRole')).toEqual([
       'Candles/*: s3:GetObject s3:PutObject',
       'Candles: s3:ListBucket',
@@ -24,7 +24,7 @@ describe.each([dev, prod])('what collects market data in $config.stage', (stage)
     ]);
   });
 
-  test('task may access candles and series, and record its outcome in the job', () => {
+  test('collection task may access candles and series, and record its outcome in the job', () => {
     expect(allowed('CollectTaskDefinitionTaskRole')).toEqual([
       'Candles/*: s3:GetObject s3:PutObject',
       'Candles: s3:ListBucket',

@@ -30,7 +30,7 @@ const zonesOf = (stage: Synthesized) =>
     ofType(stage, 'AWS::EC2::Subnet').map(([, each]) => JSON.stringify(each.Properties.AvailabilityZone)),
   );
 
-describe.each([dev, prod])('the network of $config.stage', (stage) => {
+describe.each([dev, prod])('network of $config.stage', (stage) => {
   test('network has no NAT gateway', () => {
     expect(ofType(stage, 'AWS::EC2::NatGateway')).toEqual([]);
     expect(ofType(stage, 'AWS::EC2::EIP')).toEqual([]);
@@ -62,8 +62,8 @@ describe.each([dev, prod])('the network of $config.stage', (stage) => {
   });
 });
 
-describe('backtests', () => {
-  test('backtests of development have a public address', () => {
+describe('subnets of backtests', () => {
+  test('backtests of development have a public IP address', () => {
     const flow = flowSubstitutions(dev);
     expect([flow.BacktestSubnetA.Ref, flow.BacktestSubnetB.Ref]).toEqual(subnetsOf(dev, 'Public'));
     expect(flow.BacktestPublicIp).toBe('ENABLED');

@@ -5,7 +5,7 @@ import { synthesize } from '../support/synthesize.ts';
 const dev = templatesOf('dev');
 const prod = templatesOf('prod');
 
-/** Calls for which AWS accepts no resource; cdk-nag sees to it that each has a reason. */
+/** Actions for which AWS accepts no resource; cdk-nag requires a reason for each. */
 const WITHOUT_RESOURCE = new Set([
   'ecs:DescribeTaskDefinition',
   'ecr:GetAuthorizationToken',
@@ -17,7 +17,7 @@ const WITHOUT_RESOURCE = new Set([
   'ec2:UnassignPrivateIpAddresses',
 ]);
 
-describe.each([dev, prod])('$config.stage', (stage) => {
+describe.each([dev, prod])('permissions of $config.stage', (stage) => {
   const all = statements(stage);
 
   test('no policy grants actions by wildcard', () => {
@@ -69,7 +69,7 @@ describe.each([dev, prod])('$config.stage', (stage) => {
       const writes = actionsOf(statement).filter((action) => WRITES.test(action));
       if (writes.length === 0 || statement.Effect === 'Deny') return [];
       const role = id.replace(/DefaultPolicy[0-9A-F]{8}$/, '');
-      // CDK makes one statement of the tables on which the same calls are allowed.
+      // CDK merges tables with the same allowed actions into one statement.
       const tables = new Set(JSON.stringify(statement.Resource).match(/Jobs|Registry|Series/g));
       expect(tables.size, role).toBeGreaterThan(0);
       return [...tables].map((table) => `${role} ${table}: ${shortNames(writes)}`);
@@ -148,7 +148,7 @@ describe.each([dev, prod])('$config.stage', (stage) => {
     ]);
   });
 
-  test('only these roles may read the registry', () => {
+  test('only the listed roles may read the registry', () => {
     const readers = all.filter(
       ({ statement }) =>
         /Registry/.test(JSON.stringify(statement.Resource)) &&
@@ -160,7 +160,7 @@ describe.each([dev, prod])('$config.stage', (stage) => {
   });
 });
 
-/** Every call that changes an item, whatever else it is called: what only reads is listed. */
+/** True for every DynamoDB action except the listed read actions. */
 const WRITES = /^dynamodb:(?!(Batch|Transact)?GetItems?$|Query$|Scan$|ConditionCheckItem$|DescribeTable$)/;
 
 const shortNames = (actions: readonly string[]) =>
@@ -170,7 +170,7 @@ const shortNames = (actions: readonly string[]) =>
     .join(' ');
 
 describe('images of registered versions', () => {
-  /** What a role may do in which repositories of ECR. */
+  /** Actions of a role on ECR repositories. */
   const repositories = (stage: typeof dev, role: RegExp) =>
     statements(stage)
       .filter(({ id }) => role.test(id))
@@ -209,7 +209,7 @@ describe('images of registered versions', () => {
   });
 });
 
-describe('the data proxy', () => {
+describe('data proxy permissions', () => {
   const permissions = (stage: typeof dev) =>
     ofType(stage, 'AWS::Lambda::Permission')
       .map(([, each]) => each.Properties)
@@ -243,7 +243,7 @@ describe('the data proxy', () => {
     const outputs = prod.platform.findOutputs('*', {
       Description: 'Invoke this from another account or workflow',
     });
-    // An alias' Ref is its ARN, qualifier included.
+    // The Ref of an alias is its ARN with the qualifier.
     const alias = { Ref: expect.stringMatching(/^DataProxyServiceLive/) };
     expect(Object.values(outputs).map(({ Value }) => Value)).toEqual([alias]);
     expect(parameter!.Value).toEqual(alias);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { actionsOf, ofType, statements, templatesOf } from '../support/stacks.ts';
 
-/** Time in AWS: what wakes the reconcile function by the clock, and who may ask for it. */
+/** Schedules of the reconcile function, and the roles that may create them. */
 
-describe.each([templatesOf('dev'), templatesOf('prod')])('$config.stage', (stage) => {
+describe.each([templatesOf('dev'), templatesOf('prod')])('schedules of $config.stage', (stage) => {
   const [[, group], ...groups] = ofType(stage, 'AWS::Scheduler::ScheduleGroup') as [
     ReturnType<typeof ofType>[number],
   ];

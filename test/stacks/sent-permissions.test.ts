@@ -7,9 +7,9 @@ import { startEngine, type TestEngine } from '../support/engine.ts';
 import { MODEL } from '../support/registry-fixture.ts';
 import { actionsOf, type Statement, statements, templatesOf } from '../support/stacks.ts';
 
-/** What challenges really send to the Registry table, held against what the functions' roles allow. */
+/** Compares the commands that challenges send to the Registry table with the roles of the functions. */
 
-/** One action on some partitions of the table, or of an index of it. */
+/** One action on partitions of the table or of one of its indexes. */
 interface Sent {
   readonly action: string;
   readonly index: string | undefined;
@@ -60,7 +60,7 @@ function sentBy(command: string, input: any): Sent[] {
 
 const stage = templatesOf('prod');
 
-/** Whether one statement matches all of it: conditions on keys are of a whole request. */
+/** True when one statement allows the whole request: key conditions apply to a whole request. */
 function matches({ Condition = {}, ...statement }: Statement, { action, index, keys }: Sent, effect: string) {
   if (statement.Effect !== effect || !actionsOf(statement).includes(`dynamodb:${action}`)) return false;
   const resources = [statement.Resource].flat().map((resource) => JSON.stringify(resource));
@@ -99,7 +99,7 @@ const tick = () =>
     throw error;
   });
 
-/** Every operation of a challenge from its beginning to its promotion, and every list. */
+/** Runs every operation of a challenge from creation to promotion, and every list. */
 async function everything(): Promise<void> {
   const key = { 'Idempotency-Key': 'created' };
   const created = await fixture.create({ enable_canary: false }, key);
@@ -122,20 +122,20 @@ async function everything(): Promise<void> {
   }
 }
 
-describe('the strategy function', () => {
+describe('strategy function', () => {
   test('strategy function may send every command of challenge requests', async () => {
     const requests = await recorded(everything);
     const kinds = new Set(requests.map(({ action }) => action));
     expect([...kinds].sort()).toEqual(['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem']);
     expect(refusedTo(/^StrategyServiceRole/, requests)).toEqual([]);
-    // What a tick alone sends is not the service's business.
+    // The role of the service does not allow the index that only reconcile runs read.
     expect(refusedTo(/^StrategyServiceRole/, await recorded(tick)).map(({ index }) => index)).toEqual([
       'active-challenges',
     ]);
   });
 });
 
-describe('the reconcile function', () => {
+describe('reconcile function', () => {
   test('reconcile function may send every command of challenge processing, and no idempotency or audit write', async () => {
     await fixture.register();
     await fixture.stage('3');

@@ -8,11 +8,11 @@ const prod = templatesOf('prod');
 
 const STRATEGY_API = /^StrategyApi/;
 
-describe('the routes that stream events', () => {
+describe('streaming routes', () => {
   const rows = operationsOf('strategy').filter(({ streams }) => streams);
 
   test.each([dev, prod])(
-    'are those of the table, and are passed on as they come in $config.stage',
+    'streaming routes match the operations and pass events through unbuffered in $config.stage',
     (stage) => {
       expect(rows.map(({ method, path }) => `${method} ${path}`)).toEqual([
         'GET /api/v1/hyperopt/{job_id}/events',
@@ -21,7 +21,7 @@ describe('the routes that stream events', () => {
         rows.map(({ method, path }) => `${method} ${path}`),
       );
       for (const { method } of ownRoutes(stage, STRATEGY_API)) {
-        // Who may is decided behind it, by token, as everywhere.
+        // The service authorizes callers by token, as for all routes.
         expect(method.AuthorizationType).toBe('NONE');
         expect(method.Integration).toMatchObject({
           Type: 'AWS_PROXY',

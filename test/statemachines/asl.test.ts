@@ -34,18 +34,18 @@ const fresh = answer(true);
 const ok: Step = () => ({ Containers: [{ ExitCode: 0 }] });
 const crash = (cause?: string) => () => fail('States.TaskFailed', cause);
 
-describe('the definition', () => {
-  test('is valid ASL', () => {
+describe('backtest workflow definition', () => {
+  test('definition is valid ASL', () => {
     const { isValid, errorsText } = aslValidator(definition, { checkArn: false, checkPaths: true });
     expect(errorsText()).toBe('');
     expect(isValid).toBe(true);
   });
 
-  test('uses JSONPath without variables, which every interpreter runs', () => {
+  test('definition uses JSONPath without variables, which every interpreter supports', () => {
     expect(text).not.toMatch(/JSONata|"Assign"|"Arguments"|"Output"|\{%/);
   });
 
-  test('bounds every task and says why', () => {
+  test('every task has a time limit with its reason', () => {
     for (const [name, state] of tasks) {
       expect(state.TimeoutSeconds, name).toBeGreaterThan(0);
       expect(state.Comment, name).toMatch(/\d/);
@@ -53,7 +53,7 @@ describe('the definition', () => {
     }
   });
 
-  test('gives the machine more time than its longest path needs', () => {
+  test('time limit of the machine exceeds its longest path', () => {
     const worst = (name: string) => {
       const { TimeoutSeconds = 0, Retry = [] } = definition.States[name]!;
       const pauses = Retry.flatMap(({ MaxAttempts, IntervalSeconds = 1, BackoffRate = 2 }) =>
@@ -62,7 +62,7 @@ describe('the definition', () => {
       return (1 + pauses.length) * TimeoutSeconds + pauses.reduce((sum, pause) => sum + pause, 0);
     };
     const backtest = definition.States.RunBacktestOnDemand!.TimeoutSeconds!;
-    // A retried CollectData or RunBacktest was refused at its start or crashed: it did not use up its time before.
+    // A retried CollectData or RunBacktest failed to start or crashed, so it did not use its time limit.
     const longest =
       worst('CheckFreshness') +
       definition.States.CollectData!.TimeoutSeconds! +
@@ -73,7 +73,7 @@ describe('the definition', () => {
     expect(definition.TimeoutSeconds).toBeGreaterThan(longest);
   });
 
-  test('passes nothing but ids to tasks', () => {
+  test('tasks receive only IDs', () => {
     for (const [name, { Resource, Parameters }] of tasks) {
       if (!Resource!.includes('ecs:runTask')) continue;
       const variables = Parameters!.Overrides!.ContainerOverrides[0]!.Environment;
@@ -84,23 +84,23 @@ describe('the definition', () => {
     }
   });
 
-  test('shows no cause of a failure to anyone: causes hold internals', () => {
+  test('no state stores the cause of a failure, which contains internals', () => {
     const readers = states.filter(([, state]) => JSON.stringify(state).includes('$.failure.Cause'));
     expect(readers.map(([, state]) => state.Type)).toEqual(['Choice']);
   });
 
-  test('words errors that fit a list row', () => {
+  test('error messages fit a list row', () => {
     const messages = JSON.stringify(definition).match(/(?<="message(\.\$)?":")[^"]+/g) ?? [];
     expect(messages).toHaveLength(4);
-    // The name of the error takes the place of {}.
+    // {} is replaced by the error name.
     for (const message of messages) expect(message.length + 60).toBeLessThan(ERROR_SUMMARY_LENGTH);
   });
 });
 
-/** The states between the candles and the run of a job without a registered image. */
+/** States between collection and run for a job without a registered image. */
 const OWN_IMAGE = ['ChooseImage', 'UsePlatformImage', 'ChooseCapacity'];
 
-describe('freshness', () => {
+describe('freshness check', () => {
   const run = (CheckFreshness: Step) =>
     runAsl(BACKTEST_ASL, INPUT, { CheckFreshness, CollectData: ok, RunBacktest: ok });
 
@@ -132,15 +132,15 @@ describe('freshness', () => {
 
   test.each<[string, Step]>([
     ['stale', answer(false)],
-    ['without the field', answer(undefined)],
-    ['a text', answer('true')],
+    ['missing', answer(undefined)],
+    ['a string', answer('true')],
     ['a number', answer(1)],
     ['null', answer(null)],
     ['an error result', () => ({ Payload: { statusCode: 503, body: { success: false, error: {} } } })],
     ['an envelope without a body', () => ({ Payload: { statusCode: 200 } })],
-    ['a body that is text', () => ({ Payload: { statusCode: 200, body: '{"data":{}}' } })],
+    ['a string body', () => ({ Payload: { statusCode: 200, body: '{"data":{}}' } })],
     ['an empty payload', () => ({ Payload: null })],
-  ])('%s: collects', async (_, step) => {
+  ])('collects for a freshness result that is %s', async (_, step) => {
     const { path, failure } = await run(step);
     expect(failure).toBeUndefined();
     expect(path).toEqual([
@@ -154,7 +154,7 @@ describe('freshness', () => {
     ]);
   });
 
-  test('a proxy that fails: collects, after retries of what may pass', async () => {
+  test('collects after retries when the proxy fails', async () => {
     const { path, calls } = await run(() => fail('Lambda.TooManyRequestsException'));
     expect(path).toEqual([
       'ChooseCollection',
@@ -173,22 +173,22 @@ describe('freshness', () => {
   });
 });
 
-describe('collection', () => {
+describe('collection step', () => {
   const run = (input: object) =>
     runAsl(BACKTEST_ASL, { ...INPUT, ...input }, { CheckFreshness: fresh, CollectData: ok, RunBacktest: ok });
 
-  test('is left out where the input says never, with the question whether it is needed', async () => {
+  test('collect: never skips the freshness check and the collection', async () => {
     const { path } = await run({ collect: 'never' });
     expect(path).toEqual(['ChooseCollection', ...OWN_IMAGE, 'RunBacktest', 'Done']);
   });
 
-  test('comes first where the input says always', async () => {
+  test('collect: always skips the freshness check', async () => {
     const { path } = await run({ collect: 'always' });
     expect(path).toEqual(['ChooseCollection', 'CollectData', ...OWN_IMAGE, 'RunBacktest', 'Done']);
   });
 
   test.each([{ collect: 'if_stale' }, {}, { collect: null }, { collect: 7 }])(
-    'is for stale candles alone with %j',
+    'only stale candles are collected with %j',
     async (input) => {
       const { path } = await run(input);
       expect(path).toEqual([
@@ -205,8 +205,8 @@ describe('collection', () => {
   test.each([
     ['crashed', 'States.TaskFailed', 3],
     ['ran out of time', 'States.Timeout', 1],
-    ['was refused by ECS', 'ECS.AmazonECSException', 3],
-  ])('that %s does not fail the backtest', async (_, name, attempts) => {
+    ['was rejected by ECS', 'ECS.AmazonECSException', 3],
+  ])('backtest runs when the collection %s', async (_, name, attempts) => {
     const { path, calls, failure } = await runAsl(BACKTEST_ASL, INPUT, {
       CheckFreshness: answer(false),
       CollectData: () => fail(name),
@@ -226,8 +226,8 @@ describe('collection', () => {
   });
 });
 
-describe('lanes', () => {
-  test('Spot, with the ids of the job', async () => {
+describe('capacity', () => {
+  test('task runs on Spot with the IDs of the job', async () => {
     const { calls } = await runAsl(BACKTEST_ASL, INPUT, { CheckFreshness: fresh, RunBacktest: ok });
     expect(calls[1]!.parameters).toMatchObject({
       Cluster: 'Cluster',
@@ -248,7 +248,7 @@ describe('lanes', () => {
     });
   });
 
-  test('on demand when asked for', async () => {
+  test('task runs on demand when requested', async () => {
     const input = { ...INPUT, on_demand: true };
     const { path, calls } = await runAsl(BACKTEST_ASL, input, {
       CheckFreshness: fresh,
@@ -267,13 +267,13 @@ describe('lanes', () => {
     ]);
   });
 
-  test.each([undefined, 'true', null])('Spot when on_demand is %s', async (on_demand) => {
+  test.each([undefined, 'true', null])('task runs on Spot when on_demand is %s', async (on_demand) => {
     const input = { ...INPUT, on_demand };
     const { path } = await runAsl(BACKTEST_ASL, input, { CheckFreshness: fresh, RunBacktest: ok });
     expect(path).toContain('RunBacktest');
   });
 
-  test('on demand after Spot failed', async () => {
+  test('task runs on demand after Spot fails', async () => {
     const steps = { CheckFreshness: fresh, RunBacktest: crash('spot'), RunBacktestOnDemand: ok };
     const { path, failure } = await runAsl(BACKTEST_ASL, INPUT, steps);
     expect(failure).toBeUndefined();
@@ -287,7 +287,7 @@ describe('lanes', () => {
     ]);
   });
 
-  test('on demand tries twice more', async () => {
+  test('task on demand is retried twice', async () => {
     let attempts = 0;
     const { path, failure } = await runAsl(BACKTEST_ASL, INPUT, {
       CheckFreshness: fresh,
@@ -300,10 +300,10 @@ describe('lanes', () => {
   });
 });
 
-/** Message with which a run marked its job. */
+/** Error message that a run stored in its job. */
 const messageOf = ({ calls }: AslRun) => calls.at(-1)!.parameters.ExpressionAttributeValues![':error']!.S;
 
-describe('the image', () => {
+describe('task image', () => {
   const image = `registry.example/touchstone@sha256:${'ab'.repeat(32)}`;
   const run = (input: object, steps: Record<string, Step>) =>
     runAsl(BACKTEST_ASL, { ...INPUT, ...input }, { CheckFreshness: fresh, RunBacktest: ok, ...steps });
@@ -312,7 +312,7 @@ describe('the image', () => {
       .filter(({ state }) => state.startsWith('RunBacktest'))
       .map(({ parameters }) => parameters.TaskDefinition);
 
-  test('of a registered version runs, on either lane', async () => {
+  test('registered image runs on Spot and on demand', async () => {
     const PrepareImage: Step = () => ({ Payload: { task_definition: 'arn:own:7' } });
     const asl = await run({ image }, { PrepareImage });
     expect(asl.path).toEqual([
@@ -334,11 +334,11 @@ describe('the image', () => {
     expect(definitionOf(onDemand)).toEqual(['arn:own:7']);
   });
 
-  test.each([{ image: null }, {}, { image: 7 }])('is the platform’s own for %j', async (input) => {
+  test.each([{ image: null }, {}, { image: 7 }])('default image runs for %j', async (input) => {
     expect(definitionOf(await run(input, {}))).toEqual(['BacktestTask']);
   });
 
-  test('that cannot be prepared fails the job, and nothing else runs in its place', async () => {
+  test('job fails when its registered image cannot be prepared, and no other image runs', async () => {
     const asl = await run({ image }, { PrepareImage: () => fail('CodedError'), MarkFailed: () => ({}) });
     expect(asl.path.slice(-4)).toEqual(['PrepareImage', 'ImagePreparationFailed', 'MarkFailed', 'Done']);
     expect(asl.calls.filter(({ state }) => state === 'PrepareImage')).toHaveLength(4);
@@ -346,10 +346,10 @@ describe('the image', () => {
   });
 });
 
-describe('a backtest that cannot be run', () => {
+describe('failed backtest', () => {
   const run = (steps: Record<string, Step>) =>
     runAsl(BACKTEST_ASL, INPUT, { CheckFreshness: fresh, MarkFailed: () => ({}), ...steps });
-  test('is marked failed, once every attempt has failed', async () => {
+  test('job is marked failed after the last attempt', async () => {
     const asl = await run({ RunBacktest: crash(), RunBacktestOnDemand: crash('secret internals') });
     expect(asl.failure).toBeUndefined();
     const onceMore = ['RunBacktestOnDemand', 'ClassifyFailure', 'Backoff', 'CountRetry'];
@@ -373,8 +373,8 @@ describe('a backtest that cannot be run', () => {
     ['{"Containers":[{"ExitCode":137,"Name":"task"}],"StopCode":"EssentialContainerExited"}'],
     ['{"Containers":[{"ExitCode":134,"Name":"task"}],"StopCode":"EssentialContainerExited"}'],
     ['The task ran out of memory'],
-  ])('for want of memory: %s', (cause) => {
-    test('is not tried again, on Spot and on demand', async () => {
+  ])('out of memory: %s', (cause) => {
+    test('out of memory is not retried on Spot or on demand', async () => {
       for (const on_demand of [false, true]) {
         const first = on_demand ? 'RunBacktestOnDemand' : 'RunBacktest';
         const steps = { CheckFreshness: fresh, MarkFailed: () => ({}), [first]: crash(cause) };
@@ -384,14 +384,14 @@ describe('a backtest that cannot be run', () => {
       }
     });
 
-    test('is not tried again after an attempt that ended otherwise', async () => {
+    test('out of memory after another failure is not retried', async () => {
       const asl = await run({ RunBacktest: crash(), RunBacktestOnDemand: crash(cause) });
       expect(asl.calls.filter(({ state }) => state === 'RunBacktestOnDemand')).toHaveLength(1);
       expect(messageOf(asl)).toMatch(/more memory than its task has/);
     });
   });
 
-  test('is tried again when Spot took its task back, which kills it too', async () => {
+  test('Spot interruption is retried on demand despite its exit code', async () => {
     const cause = '{"Containers":[{"ExitCode":137,"Name":"task"}],"StopCode":"SpotInterruption"}';
     const { path } = await run({ RunBacktest: crash(cause), RunBacktestOnDemand: ok });
     expect(path.slice(6)).toEqual([
@@ -403,21 +403,18 @@ describe('a backtest that cannot be run', () => {
     ]);
   });
 
-  test.each(['RunBacktest', 'RunBacktestOnDemand'])(
-    'is not tried again after a time-out of %s',
-    async (state) => {
-      const asl = await run({
-        RunBacktest: crash(),
-        RunBacktestOnDemand: crash(),
-        [state]: () => fail('States.Timeout'),
-      });
-      expect(asl.path.slice(-4)).toEqual([state, 'TimedOut', 'MarkFailed', 'Done']);
-      expect(asl.calls.filter((call) => call.state === state)).toHaveLength(1);
-      expect(messageOf(asl)).toMatch(/limit of 6 hours/);
-    },
-  );
+  test.each(['RunBacktest', 'RunBacktestOnDemand'])('time-out of %s is not retried', async (state) => {
+    const asl = await run({
+      RunBacktest: crash(),
+      RunBacktestOnDemand: crash(),
+      [state]: () => fail('States.Timeout'),
+    });
+    expect(asl.path.slice(-4)).toEqual([state, 'TimedOut', 'MarkFailed', 'Done']);
+    expect(asl.calls.filter((call) => call.state === state)).toHaveLength(1);
+    expect(messageOf(asl)).toMatch(/limit of 6 hours/);
+  });
 
-  test('keeps the end it has found meanwhile', async () => {
+  test('end that the job already has is kept', async () => {
     const asl = await run({
       RunBacktest: crash(),
       RunBacktestOnDemand: crash(),
@@ -428,7 +425,7 @@ describe('a backtest that cannot be run', () => {
     expect(asl.calls.filter(({ state }) => state === 'MarkFailed')).toHaveLength(1);
   });
 
-  test('fails its execution when the table stays away, for reconcile to find', async () => {
+  test('execution fails when the table is unavailable, so that reconcile finds it', async () => {
     const asl = await run({
       RunBacktest: crash(),
       RunBacktestOnDemand: crash(),

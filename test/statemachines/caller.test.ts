@@ -8,7 +8,7 @@ import { LocalStateMachine } from '#adapters/local/state-machine.ts';
 import { type Behaviour, FakeService } from '../runtime/data-proxy-server.ts';
 import { LAMBDA_CONTEXT } from '../support/gateway.ts';
 
-/** The state machine and the policy of docs/calling-the-proxy.md, with the function's own handler. */
+/** State machine and policy of docs/calling-the-proxy.md with the real handler of the function. */
 
 const ARN = 'arn:aws:lambda:eu-west-1:123456789012:function:data-proxy:live';
 const guide = readFileSync(new URL('../../docs/calling-the-proxy.md', import.meta.url), 'utf8');
@@ -30,13 +30,13 @@ afterAll(async () => {
   await service.stop();
 });
 
-test('the policy allows the call and nothing else', () => {
+test('policy allows only the call of the proxy', () => {
   expect(JSON.parse(withArn(policy!)).Statement).toEqual([
     { Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: ARN },
   ]);
 });
 
-test('the state machine is valid ASL', () => {
+test('documented state machine is valid ASL', () => {
   const valid = aslValidator(JSON.parse(withArn(definition!)), {
     checkArn: true,
     checkPaths: true,
@@ -45,7 +45,7 @@ test('the state machine is valid ASL', () => {
   expect(valid.isValid).toBe(true);
 });
 
-describe('run against the handler', () => {
+describe('documented state machine with the proxy handler', () => {
   let handler: typeof import('#lambdas/data-proxy.ts').handler;
   beforeAll(async () => {
     vi.stubEnv('DATA_COLLECTION_URL', service.url);
@@ -75,7 +75,7 @@ describe('run against the handler', () => {
   }
   const reply = (all_fresh: unknown): Behaviour => ({ status: 200, body: { all_fresh, stale_symbols: [] } });
 
-  test('fresh candles: runs the backtest without collecting', async () => {
+  test('runs the backtest without collecting when candles are fresh', async () => {
     const output = await run(reply(true));
     expect(output.freshness.envelope.body.data.result.all_fresh).toBe(true);
     expect(output.collected).toBeUndefined();
@@ -89,15 +89,15 @@ describe('run against the handler', () => {
 
   test.each<[string, Behaviour]>([
     ['stale candles', reply(false)],
-    ['an answer of another type', reply('true')],
+    ['a result of another type', reply('true')],
     ['a service that is down', { status: 503, body: {} }],
-    ['a service that refuses', { status: 400, body: {} }],
+    ['a service that rejects', { status: 400, body: {} }],
     ['a dropped connection', 'drop'],
-  ])('%s: collects first', async (_, behaviour) => {
+  ])('collects first for %s', async (_, behaviour) => {
     expect((await run(behaviour)).collected).toBe('yes');
   });
 
-  test('symbols that are no list: collects first', async () => {
+  test('collects first for symbols that are not a list', async () => {
     expect((await run(reply(true), { symbols: 'BTC/USDT:USDT' })).collected).toBe('yes');
     expect(service.requests).toHaveLength(0);
   });

@@ -21,18 +21,18 @@ const answer = (all_fresh: unknown) => () => ({
 });
 const fresh = answer(true);
 const ok: Step = () => ({});
-/** The answer of the table for a hyperopt job that has ended. */
+/** Response of the table for a finished hyperopt job. */
 const ended: Step = () => fail('DynamoDB.ConditionalCheckFailedException');
 
-describe('the definition', () => {
-  test('is valid ASL in JSONPath without variables', () => {
+describe('hyperopt workflow definition', () => {
+  test('definition is valid ASL in JSONPath without variables', () => {
     const { isValid, errorsText } = aslValidator(definition, { checkArn: false, checkPaths: true });
     expect(errorsText()).toBe('');
     expect(isValid).toBe(true);
     expect(text).not.toMatch(/JSONata|"Assign"|"Arguments"|"Output"|\{%/);
   });
 
-  test('bounds every task and says why, and the machine more than its longest path', () => {
+  test('every task has a time limit with its reason, and the machine exceeds its longest path', () => {
     const tasks = states.filter(([, state]) => state.Type === 'Task');
     expect(tasks.map(([name]) => name).sort()).toEqual([
       ...['CheckFreshness', 'CollectData', 'RecordFailure', 'RunWorker', 'RunWorkerOnDemand'],
@@ -55,7 +55,7 @@ describe('the definition', () => {
     expect(definition.TimeoutSeconds).toBeGreaterThan(longest);
   });
 
-  test('shows no cause of a failure to anyone, and words errors that fit a list row', () => {
+  test('no state stores the cause of a failure, and error messages fit a list row', () => {
     const readers = states.filter(([, state]) => JSON.stringify(state).includes('$.failure.Cause'));
     expect(readers.map(([name]) => name)).toEqual(['Workers', 'ClassifyFailure']);
     expect(readers[1]![1].Type).toBe('Choice');
@@ -65,8 +65,8 @@ describe('the definition', () => {
   });
 });
 
-describe('a hyperopt job', () => {
-  test('has a task for each worker, told who it is, on Spot', async () => {
+describe('hyperopt workflow', () => {
+  test('each worker has a task on Spot with its number', async () => {
     const { calls, failure } = await runAsl(HYPEROPT_ASL, inputOf('ho-1', 3), {
       CheckFreshness: fresh,
       RunWorker: ok,
@@ -93,7 +93,7 @@ describe('a hyperopt job', () => {
     ['always', ['ChooseCollection', 'CollectData']],
     ['if_stale', ['ChooseCollection', 'CheckFreshness']],
     [undefined, ['ChooseCollection', 'CheckFreshness']],
-  ])('collects as its input says: %s', async (collect, first) => {
+  ])('collection follows the input: %s', async (collect, first) => {
     const input = { ...inputOf('ho-1', 1), ...(collect && { collect }) };
     const steps = { CheckFreshness: fresh, CollectData: ok, RunWorker: ok, RecordFailure: ended };
     const { path, failure } = await runAsl(HYPEROPT_ASL, input, steps);
@@ -103,10 +103,10 @@ describe('a hyperopt job', () => {
 
   test.each<[string, Step]>([
     ['stale', answer(false)],
-    ['a text', answer('true')],
-    ['nothing', () => ({ Payload: null })],
-    ['no proxy', () => fail('Lambda.Unknown')],
-  ])('whose candles are %s collects them; that this fails does not fail the job', async (_, step) => {
+    ['a string', answer('true')],
+    ['an empty payload', () => ({ Payload: null })],
+    ['unknown because the proxy fails', () => fail('Lambda.Unknown')],
+  ])('candles that are %s are collected, and the job runs when that fails', async (_, step) => {
     const { path, failure } = await runAsl(HYPEROPT_ASL, inputOf('ho-1', 1), {
       CheckFreshness: step,
       CollectData: () => fail('States.Timeout'),
@@ -118,7 +118,7 @@ describe('a hyperopt job', () => {
     expect(path.at(-1)).toBe('Done');
   });
 
-  test('goes on without a worker that gave up: each is tried three times more on demand', async () => {
+  test('job continues without a lost worker, which is retried three times on demand', async () => {
     const isFirst: Step = ({ Overrides }) => {
       const { Value } = Overrides!.ContainerOverrides[0]!.Environment[2] as unknown as { Value: string };
       return Value === '0' ? fail('States.TaskFailed') : {};
@@ -135,7 +135,7 @@ describe('a hyperopt job', () => {
   });
 });
 
-describe('a hyperopt job whose workers are lost', () => {
+describe('hyperopt job with lost workers', () => {
   const fixture = hyperoptFixture();
   const { deps, newHyperopt, read, work, dying } = fixture;
   let one: FinishedHyperoptJob;
@@ -143,7 +143,7 @@ describe('a hyperopt job whose workers are lost', () => {
     one = await fixture.alone();
   });
 
-  /** The state's real write on a real table. */
+  /** Real write of the state on a real table. */
   const RecordFailure: Step = async (parameters) => {
     const { client, tables } = fixture.engine();
     const input = { ...(parameters as UpdateItemCommandInput), TableName: tables.jobs };
@@ -153,7 +153,7 @@ describe('a hyperopt job whose workers are lost', () => {
     });
   };
 
-  /** Executions of a hyperopt job, and what reconcile makes of the end of each. `worker` is its one worker, told in which. */
+  /** Runs executions of a hyperopt job with a reconcile run after each. `worker` gets the name of its execution. */
   async function executions(jobId: string, worker: (execution: string) => unknown): Promise<string[]> {
     const names = [jobId];
     const own = {
@@ -179,7 +179,7 @@ describe('a hyperopt job whose workers are lost', () => {
   }
 
   let tasks = 0;
-  /** A worker that is killed when it has begun its nth trial. */
+  /** Worker that is killed during its nth trial. */
   async function killedAt(jobId: string, nth: number): Promise<never> {
     const { deps: own, died } = dying(nth);
     void work(jobId, 0, own, `task-${++tasks}`);
@@ -193,7 +193,7 @@ describe('a hyperopt job whose workers are lost', () => {
     outcome: job.status === 'completed' && { ...job.outcome, study_name: null },
   });
 
-  test('again and again, each after some trials, ends as if none had been', async () => {
+  test('repeatedly killed workers give the same result as an undisturbed job', async () => {
     const jobId = await newHyperopt();
     let kills = 0;
     const names = await executions(jobId, () => (++kills > 24 ? finishing(jobId) : killedAt(jobId, 2)));
@@ -201,7 +201,7 @@ describe('a hyperopt job whose workers are lost', () => {
     expect(resultOf(await read(jobId))).toEqual(resultOf(one));
   });
 
-  test('between the last trial and the result, every time of an execution, is completed by the next', async () => {
+  test('next execution writes the result when workers die before it', async () => {
     const jobId = await newHyperopt();
     const close = () => Promise.reject(new Error('killed'));
     const names = await executions(jobId, async (execution) => {
@@ -218,22 +218,25 @@ describe('a hyperopt job whose workers are lost', () => {
   test.each([
     ['secret internals', /The workers failed \(States\.TaskFailed\)/],
     ['OutOfMemoryError: container killed', /more memory/],
-  ])('in five executions without a trial that ended is failed with the reason: %s', async (cause, reason) => {
-    const jobId = await newHyperopt();
-    const names = await executions(jobId, () => fail('States.TaskFailed', cause));
-    expect(names).toHaveLength(5);
-    const { job } = await read(jobId);
-    expect(job).toMatchObject({
-      status: 'failed',
-      error_code: 'SVC001',
-      error: expect.stringMatching(reason),
-    });
-    expect(JSON.stringify(job)).not.toContain(cause);
-    const { items } = await deps().hyperoptJobs.list({ status: 'failed' }, 10, null);
-    expect(items.find(({ job_id }) => job_id === jobId)!.error).toMatch(reason);
-  });
+  ])(
+    'job fails after five executions without a finished trial, with the reason: %s',
+    async (cause, reason) => {
+      const jobId = await newHyperopt();
+      const names = await executions(jobId, () => fail('States.TaskFailed', cause));
+      expect(names).toHaveLength(5);
+      const { job } = await read(jobId);
+      expect(job).toMatchObject({
+        status: 'failed',
+        error_code: 'SVC001',
+        error: expect.stringMatching(reason),
+      });
+      expect(JSON.stringify(job)).not.toContain(cause);
+      const { items } = await deps().hyperoptJobs.list({ status: 'failed' }, 10, null);
+      expect(items.find(({ job_id }) => job_id === jobId)!.error).toMatch(reason);
+    },
+  );
 
-  test('has five executions from the last in which a trial ended', async () => {
+  test('five executions count from the last finished trial', async () => {
     const jobId = await newHyperopt();
     const third = `${jobId}-3`;
     let alive = true;
@@ -246,7 +249,7 @@ describe('a hyperopt job whose workers are lost', () => {
     expect((await read(jobId)).job).toMatchObject({ status: 'failed', runs: 8, progress_run: 3 });
   });
 
-  test('is left as its workers or a user ended it', async () => {
+  test('job that finished or was cancelled is unchanged', async () => {
     const jobId = await newHyperopt();
     await deps().hyperoptJobs.cancel(jobId, '2025-03-02T00:00:00.000Z');
     const before = await read(jobId);

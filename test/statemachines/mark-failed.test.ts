@@ -10,7 +10,7 @@ import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 import { BACKTEST_ASL, fail, runAsl } from '../support/run-asl.ts';
 
-/** The state's real write on a real table, read back by the store that the API reads with. */
+/** Real write of the state on a real table, read back by the API's store. */
 
 const AT = '2025-03-02T00:00:00.000Z';
 let engine: TestEngine;
@@ -55,7 +55,7 @@ async function runCrashing(jobId: string) {
 }
 
 test.each(['pending', 'running'] as const)(
-  'a %s job becomes a failed one that everyone can read',
+  '%s job becomes a failed job that get and list return',
   async (status) => {
     const id = await jobIn(status);
     const before = await store.get(id);
@@ -76,7 +76,7 @@ test.each(['pending', 'running'] as const)(
   },
 );
 
-test.each(['completed', 'cancelled'] as const)('a %s job stays as it is', async (status) => {
+test.each(['completed', 'cancelled'] as const)('%s job is unchanged', async (status) => {
   const id = await jobIn(status);
   const before = await store.get(id);
   const { path } = await runCrashing(id);
@@ -84,7 +84,7 @@ test.each(['completed', 'cancelled'] as const)('a %s job stays as it is', async 
   expect(await store.get(id)).toEqual(before);
 });
 
-test('a validation becomes a failed one that its version is told of, in no list of backtests', async () => {
+test('validation is marked failed for its version and stays out of backtest lists', async () => {
   const id = `va-${String(ids++).padStart(26, '0')}`;
   const { execution_input, ...job } = pendingJob(id);
   await store.create({
