@@ -14,7 +14,7 @@ import { deserializeLogistic, fitLogistic, logisticModel, type SerializedLogisti
 import { logLoss, type Model } from './model.ts';
 import { type ClassifierSettings, checkClassifierSettings } from './settings.ts';
 
-/** Of the serialized form and of what a model computes from it: a model of another version is refused, never guessed at. */
+/** Version of the serialized form and of the prediction. `deserialize` rejects a model of another version. */
 const CLASSIFIER_VERSION = 1;
 const FORMAT = 'touchstone-classifier';
 
@@ -22,21 +22,22 @@ const FORMAT = 'touchstone-classifier';
 export interface Classifier {
   readonly kind: ModelKind;
   readonly version: number;
-  /** In the order of the columns it was trained on. */
+  /** Feature names in the order of the training columns. */
   readonly featureNames: readonly string[];
-  /** Trees, or steps of the logistic regression, that predictions use. */
+  /** Number of trees, or of Newton steps of the logistic regression, that predictions use. */
   readonly bestIteration: number;
-  /** Mean weighted log loss of the rows it was fitted to after each round. */
+  /** Mean weighted log loss of the fitted rows after each round. */
   readonly trainingLoss: Float64Array;
-  /** The same of the rows that early stopping judged by; null when there was none. */
+  /** Mean weighted log loss of the validation rows after each round; null without early stopping. */
   readonly validationLoss: Float64Array | null;
   /**
-   * P(label = 1) of each row. Throws a RangeError when the matrix has other features or `into` is too short.
+   * P(label = 1) of each row.
    *
-   * @param into where the probabilities go; a new array without it
+   * @param into output array; default: a new one
+   * @throws RangeError when the matrix has other features or `into` is too short
    */
   predict(matrix: FeatureMatrix, into?: Float64Array): Float64Array;
-  /** What each feature contributed to the loss's reduction, as shares that add up to 1; all 0 when nothing did. */
+  /** Share of each feature in the loss reduction. The shares add up to 1; all are 0 without any reduction. */
   gainImportance(): Float64Array;
   serialize(): SerializedClassifier;
 }
@@ -54,27 +55,27 @@ export interface SerializedClassifier {
 }
 
 export interface TrainingData {
-  /** Binned ones are used as they are (their bins must be of `max_bins`); others are binned first where trees need it. */
+  /** Plain features are binned first where trees need it. Features binned before must have `max_bins` bins. */
   readonly features: FeatureMatrix | BinnedMatrix;
   /** 0 or 1 for each row, the oldest row first. */
   readonly labels: Uint8Array;
-  /** What each row counts; 1 without it. */
+  /** Weight of each row. Default 1. */
   readonly weights?: Float64Array;
 }
 
 export interface TrainingOptions {
-  /** Rows between the fitted rows and the tail that early stopping judges by: the horizon of the label. Default 0. */
+  /** Rows between the fitted rows and the validation rows of early stopping: the horizon of the label. Default 0. */
   readonly embargoRows?: number;
-  /** How histograms are built, for example by several threads; the model is the same to the last bit. */
+  /** Builder of the histograms, for example on several threads. It does not change the model by a bit. */
   readonly histograms?: HistogramBuilder;
   /** Called after each round with the number of rounds so far and the losses. */
   readonly onRound?: (round: number, trainingLoss: number, validationLoss: number | null) => void;
 }
 
 /**
- * Trains a classifier. The same data and settings give the same model to the last bit.
+ * Trains a classifier. The same data and settings give bit-identical models.
  *
- * @throws RangeError when the settings are out of range, or the data is malformed, has no rows or only rows without weight
+ * @throws RangeError when settings are out of range, or the data is malformed, has no rows, or only rows of weight 0
  */
 export function trainClassifier(
   data: TrainingData,
@@ -118,13 +119,16 @@ function trainBoosted(
   { embargoRows = 0, histograms = buildHistogram, onRound }: TrainingOptions,
 ): Classifier {
   const { rows } = matrix;
-  const validationFrom = firstJudgedRow(rows, settings);
+  const validationFrom = firstValidationRow(rows, settings);
   const fitted = validationFrom === rows ? rows : validationFrom - embargoRows;
-  if (fitted < 1) throw new RangeError(`${rows} rows leave none to fit before the tail and the embargo.`);
+  if (fitted < 1)
+    throw new RangeError(
+      `${rows} rows leave none to fit before the validation rows and the embargo of ${embargoRows} rows. Pass more rows.`,
+    );
   const binned = 'cuts' in features ? features : binFeatures(features, settings.max_bins);
   if (binned.maxBins !== settings.max_bins) {
     throw new RangeError(
-      `Features in at most ${binned.maxBins} bins were given where max_bins is ${settings.max_bins}.`,
+      `The features have at most ${binned.maxBins} bins; bin them again with max_bins ${settings.max_bins}.`,
     );
   }
   const boosted = boost({
@@ -147,8 +151,8 @@ function trainBoosted(
   });
 }
 
-/** The first row of the tail that early stopping judges by; one past the last row when it is off. */
-function firstJudgedRow(rows: number, settings: ClassifierSettings): number {
+/** First validation row of early stopping; the number of rows when early stopping is off. */
+function firstValidationRow(rows: number, settings: ClassifierSettings): number {
   if (settings.early_stopping_rounds === 0) return rows;
   return rows - Math.max(1, Math.round(settings.validation_fraction * rows));
 }
@@ -167,7 +171,9 @@ function createClassifier({ model, ...facts }: Parts): Classifier {
     predict(matrix, into = new Float64Array(matrix.rows)) {
       checkSameFeatures(facts.featureNames, matrix);
       if (into.length < matrix.rows) {
-        throw new RangeError(`${matrix.rows} probabilities do not fit into ${into.length} places.`);
+        throw new RangeError(
+          `${matrix.rows} probabilities do not fit into an array of ${into.length} values.`,
+        );
       }
       model.predict(matrix, into);
       return into;
@@ -192,12 +198,13 @@ function shares(parts: Float64Array): Float64Array {
 }
 
 /**
- * The classifier that `serialize` wrote; it predicts the same to the last bit.
+ * Restores a classifier from `serialize`. Its predictions are bit-identical.
  *
- * @throws RangeError when it is no serialized classifier, or one of another version: such a model must be trained again
+ * @throws RangeError when the value is not a serialized classifier, or has another version: train such a model again
  */
 export function deserialize(serialized: SerializedClassifier): Classifier {
-  if (serialized?.format !== FORMAT) throw new RangeError('This is no serialized classifier.');
+  if (serialized?.format !== FORMAT)
+    throw new RangeError(`The value is not a serialized classifier: its format must be "${FORMAT}".`);
   const { version, kind, model } = serialized;
   if (version !== CLASSIFIER_VERSION) {
     throw new RangeError(
@@ -222,15 +229,15 @@ export function deserialize(serialized: SerializedClassifier): Classifier {
 export interface SerializedForest {
   /** Log-odds before the first tree. */
   readonly base: number;
-  /** By feature: upper ends of its bins but the last; an infinite end is "-Infinity" or "Infinity". */
+  /** By feature: upper ends of all bins except the last. An infinite end is "-Infinity" or "Infinity". */
   readonly cuts: readonly (readonly (number | string)[])[];
-  readonly trees: readonly SerialisedTree[];
-  /** By feature: loss reduction. */
+  readonly trees: readonly SerializedTree[];
+  /** Loss reduction by feature. */
   readonly gains: readonly number[];
 }
 
-/** A tree by node, the root first; the right child of a node is the one after the left. */
-interface SerialisedTree {
+/** Columns by node, the root first. The right child of a node follows its left child. */
+interface SerializedTree {
   /** -1 for a leaf. */
   readonly feature: readonly number[];
   readonly bin: readonly number[];
@@ -284,12 +291,12 @@ function deserializeBoosted(serialized: SerializedForest, isSymmetric: boolean):
 }
 
 /**
- * What each of `rows` rows counts: its own weight times that of its class.
- * `balanced` gives both classes half of the total each (rows / (2 * rows of the class) without own weights).
+ * Effective weight of each row: its own weight times the weight of its class. With `balanced` each class has half of the
+ * total weight (class weight: rows / (2 * rows of the class), for rows of weight 1).
  *
- * @param fitted how many rows, from the first, decide what is balanced
- * @throws RangeError when labels or weights are too short, a label is not 0 or 1, a weight is negative or not finite, or those
- *   of the fitted rows are all 0
+ * @param fitted number of leading rows whose weights are balanced
+ * @throws RangeError when labels or weights are too short, a label is not 0 or 1, a weight is negative or not finite, or all
+ *   fitted rows have weight 0
  */
 function rowWeights(
   labels: Uint8Array,
@@ -298,15 +305,17 @@ function rowWeights(
   rows: number,
   fitted: number,
 ): Float64Array {
-  if (labels.length < rows) throw new RangeError(`${rows} rows have ${labels.length} labels.`);
-  if (own && own.length < rows) throw new RangeError(`${rows} rows have ${own.length} weights.`);
+  if (labels.length < rows)
+    throw new RangeError(`${rows} rows have ${labels.length} labels. Pass one label per row.`);
+  if (own && own.length < rows)
+    throw new RangeError(`${rows} rows have ${own.length} weights. Pass one weight per row.`);
   const totals = [0, 0];
   for (let i = 0; i < rows; i++) {
     const label = labels[i]!;
-    if (label > 1) throw new RangeError(`Labels are 0 or 1; row ${i} has ${label}.`);
+    if (label > 1) throw new RangeError(`Labels must be 0 or 1; row ${i} has ${label}.`);
     const weight = own ? own[i]! : 1;
     if (!(weight >= 0 && weight < Number.POSITIVE_INFINITY)) {
-      throw new RangeError(`Weights are finite and not negative; row ${i} has ${weight}.`);
+      throw new RangeError(`Weights must be finite and at least 0; row ${i} has ${weight}.`);
     }
     if (i < fitted) totals[label]! += weight;
   }
@@ -319,7 +328,7 @@ function rowWeights(
   return weights;
 }
 
-/** Weights of label 0 and label 1. A class that does not occur leaves the other as it is. */
+/** Weights of label 0 and label 1; both are 1 when only one class occurs. */
 function classWeights(
   negative: number,
   positive: number,
@@ -332,12 +341,12 @@ function classWeights(
 }
 
 /**
- * By how much the mean log loss of these rows rises when one feature's values are shuffled among them, the mean of `repeats`
- * shuffles for each feature (Breiman 2001; Fisher, Rudin and Dominici 2019). About 0, or a little below, for a feature
- * that the model does not use or that tells it nothing. It shuffles rows apart from time: no statement about a forecast.
+ * Permutation importance: increase of the mean log loss when one feature's values are shuffled among these rows, as the
+ * mean of `repeats` shuffles (Breiman 2001; Fisher, Rudin and Dominici 2019). About 0, or slightly negative, for a feature
+ * that is unused or carries no information. The shuffle ignores time order, so the value does not describe forecasts.
  *
  * @param labels 0 or 1 for each row
- * @param seed decides the shuffles; each feature's are independent of the other features
+ * @param seed seed of the shuffles; those of a feature do not depend on the other features
  * @param repeats 1 or more
  */
 export function permutationImportance(
@@ -364,7 +373,7 @@ export function permutationImportance(
   });
 }
 
-/** Fisher and Yates: every order is equally likely. */
+/** Fisher-Yates shuffle: every order is equally likely. */
 function shuffle(values: Float64Array, random: () => number): void {
   for (let i = values.length - 1; i > 0; i--) {
     const k = Math.floor(random() * (i + 1));

@@ -7,15 +7,20 @@ export interface FeatureMatrix {
 }
 
 /**
- * Throws a RangeError that says what is wrong with a matrix: no columns, as many names as columns missing, names that repeat,
- * columns that are too short.
+ * @throws RangeError when the matrix has no columns, a different number of names, repeated names, or columns that are too
+ *   short
  */
 export function checkFeatures({ names, columns, rows }: FeatureMatrix): void {
   if (columns.length === 0) throw new RangeError('A model needs at least one feature.');
   if (names.length !== columns.length) {
-    throw new RangeError(`${columns.length} feature columns have ${names.length} names.`);
+    throw new RangeError(
+      `${columns.length} feature columns have ${names.length} names. Pass one name per column.`,
+    );
   }
-  if (new Set(names).size !== names.length) throw new RangeError('Two features have the same name.');
+  if (new Set(names).size !== names.length) {
+    const repeated = names.find((name, j) => names.indexOf(name) !== j);
+    throw new RangeError(`Two features have the same name: ${repeated}. Give each feature its own name.`);
+  }
   columns.forEach((column, j) => {
     if (column.length < rows) {
       throw new RangeError(`Feature ${names[j]} has ${column.length} values for ${rows} rows.`);
@@ -23,7 +28,7 @@ export function checkFeatures({ names, columns, rows }: FeatureMatrix): void {
   });
 }
 
-/** Throws a RangeError when a matrix does not have exactly these features in this order. */
+/** @throws RangeError when a matrix does not have exactly these features in this order */
 export function checkSameFeatures(expected: readonly string[], matrix: FeatureMatrix): void {
   checkFeatures(matrix);
   const isSame =
@@ -35,22 +40,22 @@ export function checkSameFeatures(expected: readonly string[], matrix: FeatureMa
   }
 }
 
-/** Features as small integers: what trees are trained on. It depends on the rows and `maxBins` alone, so trials share it. */
+/** Features as small integers, the training input of trees. Depends only on the rows and `maxBins`, so trials share it. */
 export interface BinnedMatrix {
-  /** What was binned. */
+  /** Values before binning. */
   readonly features: FeatureMatrix;
   readonly maxBins: number;
-  /** Ascending upper ends of each feature's bins but the last: bin b holds cuts[b-1] < value <= cuts[b]. */
+  /** Ascending upper ends of each feature's bins except the last: bin b holds cuts[b-1] < value <= cuts[b]. */
   readonly cuts: readonly Float64Array[];
-  /** Bin of each value, one column per feature; a missing value is in bin `cuts.length + 1`, after all others. */
+  /** Bin of each value, one column per feature. A missing value is in bin `cuts.length + 1`, after all others. */
   readonly bins: readonly Uint8Array[];
-  /** Whether a feature has missing values among these rows. */
+  /** By feature: true if one of these rows has no value. */
   readonly hasMissing: readonly boolean[];
 }
 
 /**
- * Sorts each feature's values into at most `maxBins` bins of about equally many rows; a feature with no more distinct values
- * than bins gets one bin for each. Equal values share a bin. Ends lie half-way between neighboring values.
+ * Sorts each feature's values into at most `maxBins` bins with about the same number of rows. A feature with at most
+ * `maxBins` distinct values has one bin for each. Equal values share a bin. Ends are halfway between neighboring values.
  *
  * @param maxBins 2 to 255
  * @throws RangeError when the matrix is malformed or `maxBins` is out of range
@@ -80,7 +85,7 @@ function cutsOf(sorted: Float64Array, maxBins: number): Float64Array {
   const cuts: number[] = [];
   const rows = sorted.length;
   const each = countDistinct(sorted, maxBins) <= maxBins;
-  // Rows that are left are spread over the bins that are left: a value that fills a bin of its own takes none from others.
+  // The remaining rows are spread over the remaining bins, so one frequent value does not enlarge the other bins.
   let start = 0;
   for (let i = 1; i < rows && cuts.length < maxBins - 1; i++) {
     const value = sorted[i]!;
@@ -93,14 +98,14 @@ function cutsOf(sorted: Float64Array, maxBins: number): Float64Array {
   return Float64Array.from(cuts);
 }
 
-/** Distinct values, counted up to one more than `most`. */
-function countDistinct(sorted: Float64Array, most: number): number {
+/** Number of distinct values; stops counting at `max` + 1. */
+function countDistinct(sorted: Float64Array, max: number): number {
   let count = Math.min(sorted.length, 1);
-  for (let i = 1; i < sorted.length && count <= most; i++) if (sorted[i] !== sorted[i - 1]) count++;
+  for (let i = 1; i < sorted.length && count <= max; i++) if (sorted[i] !== sorted[i - 1]) count++;
   return count;
 }
 
-/** A number that is at least `low` and below `high`: the middle where it can be told apart from `high`. */
+/** A number that is at least `low` and below `high`: the middle, or `low` when rounding makes the middle equal `high`. */
 function between(low: number, high: number): number {
   const middle = low + (high - low) / 2;
   return middle >= low && middle < high ? middle : low;
@@ -108,40 +113,40 @@ function between(low: number, high: number): number {
 
 function binColumn(column: Float64Array, rows: number, cuts: Float64Array): Uint8Array {
   const bins = new Uint8Array(rows);
-  binValues(column, 0, rows, searchLadder(cuts), 0, cuts.length + 1, bins, 0);
+  binValues(column, 0, rows, paddedCuts(cuts), 0, cuts.length + 1, bins, 0);
   return bins;
 }
 
-/** Cuts followed by infinities up to one less than a power of two: a search in it takes the same steps for every value. */
-export function searchLadder(cuts: Float64Array): Float64Array {
-  const ladder = new Float64Array(2 ** Math.ceil(Math.log2(cuts.length + 1)) - 1).fill(
+/** Cuts padded with infinities to a length of 2^n - 1, so that a binary search takes n steps for every value. */
+export function paddedCuts(cuts: Float64Array): Float64Array {
+  const padded = new Float64Array(2 ** Math.ceil(Math.log2(cuts.length + 1)) - 1).fill(
     Number.POSITIVE_INFINITY,
   );
-  ladder.set(cuts);
-  return ladder;
+  padded.set(cuts);
+  return padded;
 }
 
 /**
- * Writes the bin of `count` values, how many cuts are below it plus `shift`, or `missing` for `NaN`.
+ * Writes the bin of `count` values: the number of cuts below the value, plus `shift`; `missing` for `NaN`.
  *
- * @param ladder the cuts by {@link searchLadder}
+ * @param cuts the cuts padded by {@link paddedCuts}
  */
 export function binValues(
   values: Float64Array,
   from: number,
   count: number,
-  ladder: Float64Array,
+  cuts: Float64Array,
   shift: number,
   missing: number,
   into: Uint8Array,
   at: number,
 ): void {
-  const half = (ladder.length + 1) >> 1;
+  const half = (cuts.length + 1) >> 1;
   for (let i = 0; i < count; i++) {
     const value = values[from + i]!;
-    // No branch on a comparison, which could not be foreseen: -1 keeps the step, -0 drops it.
+    // Branch-free, because the comparison is unpredictable: `& -1` keeps the step, `& -0` drops it.
     let bin = 0;
-    for (let step = half; step > 0; step >>= 1) bin += step & -Number(ladder[bin + step - 1]! < value);
+    for (let step = half; step > 0; step >>= 1) bin += step & -Number(cuts[bin + step - 1]! < value);
     into[at + i] = Number.isNaN(value) ? missing : bin + shift;
   }
 }

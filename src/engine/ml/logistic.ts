@@ -1,12 +1,12 @@
 import type { FeatureMatrix } from './features.ts';
 import { type Model, sigmoid } from './model.ts';
 
-/** A linear model of standardised features: log odds = intercept + sum of weights[j] * (x[j] - mean[j]) / scale[j]. */
+/** A linear model of standardized features: log odds = intercept + sum of weights[j] * (x[j] - mean[j]) / scale[j]. */
 interface LogisticParts {
   readonly intercept: number;
   readonly weights: Float64Array;
   readonly mean: Float64Array;
-  /** Standard deviations of the training rows; 0 where a feature does not vary: it has no part then. */
+  /** Standard deviations of the training rows; 0 for a constant feature, which is ignored. */
   readonly scale: Float64Array;
 }
 
@@ -18,15 +18,15 @@ interface LogisticFit {
 
 const MAX_STEPS = 50;
 const MAX_HALVINGS = 30;
-/** Newton's method ends when a step lowers the objective by less than this share of it. */
+/** Newton's method stops when a step lowers the objective by less than this share of it. */
 const TOLERANCE = 1e-12;
-/** Keeps the system solvable where features depend on each other and no penalty is asked for. */
+/** Keeps the system solvable when features are collinear and `l2` is 0. */
 const MIN_L2 = 1e-6;
 
 /**
- * Maximum likelihood with an L2 penalty l2/2 * |weights|^2 (the intercept is free), by Newton's method, which is iteratively
- * reweighted least squares (Hastie, Tibshirani, Friedman: The Elements of Statistical Learning 4.4.1), with halved
- * steps wherever a whole one would not lower the objective. A missing value counts as the feature's mean; so does an infinite one.
+ * Maximum likelihood with an L2 penalty l2/2 * |weights|^2; the intercept is not penalized. Newton's method, here equal to
+ * iteratively reweighted least squares (Hastie, Tibshirani, Friedman: The Elements of Statistical Learning 4.4.1). A step
+ * that does not lower the objective is halved. A missing or infinite value counts as the feature's mean.
  */
 export function fitLogistic(
   features: FeatureMatrix,
@@ -35,8 +35,8 @@ export function fitLogistic(
   l2: number,
 ): LogisticFit {
   const { rows } = features;
-  const { mean, scale } = standardisation(features, weights);
-  const columns = features.columns.map((column, j) => standardise(column, rows, mean[j]!, scale[j]!));
+  const { mean, scale } = standardization(features, weights);
+  const columns = features.columns.map((column, j) => standardize(column, rows, mean[j]!, scale[j]!));
   const problem: Problem = { columns, labels, weights, l2: Math.max(l2, MIN_L2), total: sum(weights, rows) };
 
   let beta: Float64Array = new Float64Array(columns.length + 1);
@@ -72,7 +72,7 @@ function predictLogistic(parts: LogisticParts, features: FeatureMatrix, into: Fl
 }
 
 interface Problem {
-  /** Standardised. */
+  /** Standardized. */
   readonly columns: readonly Float64Array[];
   readonly labels: Uint8Array;
   readonly weights: Float64Array;
@@ -85,11 +85,11 @@ interface Objective {
   readonly probabilities: Float64Array;
   /** Mean weighted log loss. */
   readonly loss: number;
-  /** What is minimised: the sum of the weighted log losses and the penalty. */
+  /** Minimized value: the sum of the weighted log losses plus the penalty. */
   readonly value: number;
 }
 
-function standardisation({ columns, rows }: FeatureMatrix, weights: Float64Array) {
+function standardization({ columns, rows }: FeatureMatrix, weights: Float64Array) {
   const mean = new Float64Array(columns.length);
   const scale = new Float64Array(columns.length);
   columns.forEach((column, j) => {
@@ -108,13 +108,13 @@ function standardisation({ columns, rows }: FeatureMatrix, weights: Float64Array
     }
     mean[j] = center;
     const deviation = Math.sqrt(squares / total);
-    // Rounding of the mean leaves a constant column a deviation of some last digits.
+    // Rounding of the mean gives a constant column a tiny deviation.
     if (Number.isFinite(deviation) && deviation > 1e-12 * Math.abs(center)) scale[j] = deviation;
   });
   return { mean, scale };
 }
 
-function standardise(column: Float64Array, rows: number, mean: number, scale: number): Float64Array {
+function standardize(column: Float64Array, rows: number, mean: number, scale: number): Float64Array {
   const out = new Float64Array(rows);
   if (scale === 0) return out;
   for (let i = 0; i < rows; i++) {
@@ -202,7 +202,7 @@ function dot(a: Float64Array, b: Float64Array, rows: number): number {
   return total;
 }
 
-/** Solves a symmetric positive definite system, of which the lower triangle is given, by Cholesky's method; in place. */
+/** Solves a symmetric positive definite system in place, by Cholesky's method. `matrix` needs only its lower triangle. */
 function solvePositive(matrix: Float64Array, right: Float64Array): Float64Array {
   const size = right.length;
   const at = (row: number, column: number) => matrix[row * size + column]!;
@@ -210,7 +210,7 @@ function solvePositive(matrix: Float64Array, right: Float64Array): Float64Array 
     for (let j = 0; j <= i; j++) {
       let value = at(i, j);
       for (let k = 0; k < j; k++) value -= at(i, k) * at(j, k);
-      // Rounding may leave the pivot of a dependent feature at or below zero; the huge one gives it no step.
+      // Rounding may leave the pivot of a collinear feature at or below 0. A huge pivot gives it a step of about 0.
       matrix[i * size + j] = i === j ? Math.sqrt(value > 0 ? value : 1e300) : value / at(j, j);
     }
   }
@@ -228,7 +228,7 @@ function solvePositive(matrix: Float64Array, right: Float64Array): Float64Array 
 /** A logistic regression as plain JSON. */
 export interface SerializedLogistic {
   readonly intercept: number;
-  /** Of the standardised features. */
+  /** Weights of the standardized features. */
   readonly weights: readonly number[];
   readonly mean: readonly number[];
   readonly scale: readonly number[];

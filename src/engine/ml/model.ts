@@ -1,10 +1,10 @@
 import type { FeatureMatrix } from './features.ts';
 
-/** What a kind of model does: what is common to all classifiers is built on it. */
+/** Interface of one kind of model. The classifier adds the parts that all kinds share. */
 export interface Model<Serialized> {
-  /** P(label = 1) of each row, written to the first places of `into`. */
+  /** P(label = 1) of each row, written to the start of `into`. */
   predict(features: FeatureMatrix, into: Float64Array): void;
-  /** By feature, in any unit, not negative: what it contributed when the model was fitted. */
+  /** Contribution of each feature to the fit, at least 0, in any unit. */
   contributions(): Float64Array;
   /** Plain JSON. */
   serialize(): Serialized;
@@ -15,10 +15,10 @@ export function sigmoid(logOdds: number): number {
   return 1 / (1 + Math.exp(-logOdds));
 }
 
-/** Probabilities are kept this far from 0 and 1 where their logarithm is taken. */
+/** Lower limit of a probability before its logarithm is taken. */
 const MIN_PROBABILITY = 1e-15;
 
-/** Mean log loss, -log of the probability given to what happened; `NaN` of no rows. */
+/** Mean log loss: -log of the predicted probability of the actual label. `NaN` without rows. */
 export function logLoss(probabilities: Float64Array, labels: Uint8Array): number {
   let total = 0;
   for (let i = 0; i < labels.length; i++) {

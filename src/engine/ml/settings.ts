@@ -8,23 +8,23 @@ import {
 } from '#contract/limits.ts';
 import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
 
-/** How a classifier is trained. The names are those of a request's `ml_engine`. */
+/** Training settings of a classifier. The names are those of a request's `ml_engine`. */
 export interface ClassifierSettings extends Readonly<Pick<ResolvedMlEngine, ClassifierSetting>> {
   readonly kind: ModelKind;
-  /** Decides the rows and features of each tree: a 32-bit integer. */
+  /** Seed of the row and feature samples of each tree: a 32-bit integer. */
   readonly seed: number;
 }
 
 type ClassifierSetting = Exclude<keyof typeof CLASSIFIER_LIMITS, 'seed'>;
 
-/** Why a setting was not taken. */
+/** An invalid setting. */
 interface SettingProblem {
   readonly setting: keyof ClassifierSettings;
-  /** Begins with the setting's name and says what is allowed. */
+  /** Begins with the setting's name and states the allowed values. */
   readonly message: string;
 }
 
-/** Every setting that is out of its range or no value of its kind; empty when all can be used. Never throws. */
+/** Every setting that is out of range or of a wrong type; empty when all are valid. Never throws. */
 export function classifierSettingProblems(settings: ClassifierSettings): SettingProblem[] {
   const problems: SettingProblem[] = [];
   if (!MODEL_KINDS.includes(settings.kind)) {
@@ -48,7 +48,7 @@ function isWithin(value: unknown, { min, max, integer }: NumberBounds): boolean 
   return !integer || Number.isInteger(value);
 }
 
-/** Throws a RangeError that names every setting that cannot be used. */
+/** @throws RangeError that names every invalid setting */
 export function checkClassifierSettings(settings: ClassifierSettings): void {
   const problems = classifierSettingProblems(settings);
   if (problems.length > 0) throw new RangeError(problems.map(({ message }) => message).join('; '));
@@ -59,7 +59,7 @@ const KINDS: ReadonlyMap<string, ModelKind> = new Map([
   ...Object.entries(MODEL_ALIASES).map(([alias, kind]) => [alias.toLowerCase(), kind] as const),
 ]);
 
-/** The model kind of a canonical name or of an alias, in any case; undefined when the name is unknown. */
+/** Model kind of a canonical name or an alias, case-insensitive; undefined for an unknown name. */
 export function modelKindOf(name: string): ModelKind | undefined {
   return KINDS.get(name.toLowerCase());
 }

@@ -58,7 +58,7 @@ describe.each(MODEL_KINDS)('%s', (kind) => {
   it('is refused in another version, and when it is something else', () => {
     const other = { ...model.serialize(), version: 2 };
     expect(() => deserialize(other)).toThrow(/version 2.*version 1.*[Tt]rain it again/);
-    expect(() => deserialize({} as SerializedClassifier)).toThrow(/no serialized classifier/);
+    expect(() => deserialize({} as SerializedClassifier)).toThrow(/is not a serialized classifier/);
   });
 
   it('refuses other features than it was trained on', () => {

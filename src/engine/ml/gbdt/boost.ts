@@ -16,34 +16,37 @@ import {
 } from './split.ts';
 
 interface Boosted {
-  /** Log-odds before the first tree: those of the fitted rows' weighted mean label. */
+  /** Log-odds before the first tree, from the weighted mean label of the fitted rows. */
   readonly base: number;
-  /** Up to the best round. */
+  /** Trees up to the best round. */
   readonly trees: readonly Tree[];
-  /** By feature, of these trees: reduction of the loss by splits on it. */
+  /** By feature: loss reduction of the splits on it, over these trees. */
   readonly gains: Float64Array;
-  /** Mean weighted log loss after each round, those after the best one included. */
+  /** Mean weighted log loss after each round, including rounds after the best one. */
   readonly trainingLoss: readonly number[];
   /** Null without early stopping. */
   readonly validationLoss: readonly number[] | null;
 }
 
 /**
- * Gradient boosting of the log loss with second derivatives (Chen and Guestrin, KDD 2016, arXiv:1603.02754). Trees are
- * chosen by quantised gradients, which add up exactly in any order; leaf values are computed from the exact ones, row by row.
+ * Gradient boosting of the log loss with second derivatives (Chen and Guestrin, KDD 2016, arXiv:1603.02754). Splits are
+ * chosen with quantized gradients, which add up exactly in any order. Leaf values use the exact gradients, row by row.
  *
- * @throws RangeError when there are more rows than can be added up exactly
+ * @throws RangeError when there are more than `MAX_ROWS` rows
  */
 export function boost(input: BoostInput): Boosted {
   const { settings, fitted, weights, labels, onRound } = input;
-  if (fitted > MAX_ROWS) throw new RangeError(`Boosting takes at most ${MAX_ROWS} rows, not ${fitted}.`);
+  if (fitted > MAX_ROWS)
+    throw new RangeError(
+      `Boosting takes at most ${MAX_ROWS} rows, not ${fitted}. Shorten the training period.`,
+    );
   const base = priorLogOdds(labels, weights, fitted);
   const scores = new Float64Array(weights.length).fill(base);
   const gradients = createGradients(fitted);
   computeGradients(scores, labels, weights, gradients);
   const fittedWeight = sumWeights(weights, 0, fitted);
   const validationWeight = sumWeights(weights, input.validationFrom, weights.length);
-  const isJudged = validationWeight > 0;
+  const isValidated = validationWeight > 0;
 
   const grow = treeGrower(input, gradients, scores);
   const trees: Tree[] = [];
@@ -56,9 +59,9 @@ export function boost(input: BoostInput): Boosted {
     trees.push(grown.tree);
     gains.push(grown.gains);
     trainingLoss.push(computeGradients(scores, labels, weights, gradients) / fittedWeight);
-    if (isJudged) validationLoss.push(lossOf(input, scores) / validationWeight);
+    if (isValidated) validationLoss.push(lossOf(input, scores) / validationWeight);
     onRound?.(round + 1, trainingLoss[round]!, validationLoss[round] ?? null);
-    if (!isJudged || round === 0 || validationLoss[round]! < validationLoss[best]!) best = round;
+    if (!isValidated || round === 0 || validationLoss[round]! < validationLoss[best]!) best = round;
     else if (round - best >= settings.early_stopping_rounds) break;
   }
   return {
@@ -66,11 +69,11 @@ export function boost(input: BoostInput): Boosted {
     trees: trees.slice(0, best + 1),
     gains: sumColumns(gains.slice(0, best + 1), input.binned.bins.length),
     trainingLoss,
-    validationLoss: isJudged ? validationLoss : null,
+    validationLoss: isValidated ? validationLoss : null,
   };
 }
 
-/** Probabilities of the prior are kept this far from 0 and 1. */
+/** Smallest distance of the prior probability from 0 and 1. */
 const MIN_PRIOR = 1e-6;
 
 function priorLogOdds(labels: Uint8Array, weights: Float64Array, rows: number): number {
@@ -87,7 +90,7 @@ function sumWeights(weights: Float64Array, from: number, to: number): number {
   return total;
 }
 
-/** The sum of the weighted log losses of the rows that early stopping judges by. */
+/** Sum of the weighted log losses of the validation rows. */
 function lossOf({ labels, weights, validationFrom }: BoostInput, scores: Float64Array): number {
   let loss = 0;
   for (let i = validationFrom; i < scores.length; i++) {
@@ -108,9 +111,9 @@ interface BoostInput {
   /** By row. */
   readonly weights: Float64Array;
   readonly settings: ClassifierSettings;
-  /** Rows 0..fitted-1 are fitted. */
+  /** Number of fitted rows: 0..fitted-1. */
   readonly fitted: number;
-  /** Early stopping judges by the rows from here to the last; none when there are no such rows. */
+  /** First validation row of early stopping; the validation rows go to the last row. No early stopping without such rows. */
   readonly validationFrom: number;
   readonly histograms: HistogramBuilder;
   readonly onRound?:
@@ -118,15 +121,15 @@ interface BoostInput {
     | undefined;
 }
 
-/** A round's tree, and by feature how much its splits reduce the loss. */
+/** Tree of one round, and the loss reduction of its splits by feature. */
 interface RoundTree {
   readonly tree: Tree;
   readonly gains: Float64Array;
 }
 
 /**
- * What grows the tree of a round from the gradients as they are then, and adds its leaf values to the scores of all rows. Its
- * buffers are used again in each round.
+ * Returns a function that grows the tree of a round from the current gradients and adds its leaf values to the scores of
+ * all rows. All rounds use the same buffers.
  */
 function treeGrower(
   input: BoostInput,
@@ -136,7 +139,7 @@ function treeGrower(
   const { binned, settings, fitted, validationFrom, histograms } = input;
   const featureCount = binned.bins.length;
   const everyRow = range(0, fitted);
-  const judged = range(validationFrom, scores.length);
+  const validated = range(validationFrom, scores.length);
   const rows = new Int32Array(scores.length);
   const spareRows = new Int32Array(scores.length);
   const order = { rows, packed: new Float64Array(fitted), spareRows, sparePacked: new Float64Array(fitted) };
@@ -180,13 +183,13 @@ function treeGrower(
     for (const { nodes, from, to } of grown.leaves) {
       addToScores(scores, rows, from, to, grown.tree.value[nodes[0]!]!);
     }
-    const rest = isEveryRow ? judged : concat(others(fitted, chosen), judged);
+    const rest = isEveryRow ? validated : concat(others(fitted, chosen), validated);
     routed.rows.set(rest);
     route(grown.tree, 0, 0, rest.length);
     return { tree: grown.tree, gains };
   };
 
-  /** Sends rows that the tree was not grown from to its leaves. */
+  /** Adds leaf values to the scores of rows from which the tree was not grown. */
   function route(tree: Tree, node: number, from: number, to: number): void {
     if (from === to) return;
     const feature = tree.feature[node]!;
@@ -201,7 +204,7 @@ function treeGrower(
   }
 }
 
-/** -rate * G / (H + l2) of the exact derivatives, added up by ascending row. */
+/** Leaf value -rate * G / (H + l2) from the exact derivatives, added up in ascending row order. */
 function setLeafValues(
   { tree, leaves }: GrownTree,
   { rows }: RowOrder,
@@ -235,14 +238,14 @@ function concat(a: Int32Array, b: Int32Array): Int32Array {
   return both;
 }
 
-/** The chances of one round: they depend on the seed and the round alone. */
+/** Random generator of one round; depends only on the seed and the round. */
 function roundRandom(seed: number, round: number): Random {
   return createRandom(mix32(seed) ^ mix32(round + 1));
 }
 
 /**
- * A share of 0..count-1, at least one number, ascending: every choice is equally likely (selection sampling, Knuth, The Art of
- * Computer Programming 3.4.2, algorithm S).
+ * Random subset of 0..count-1 in ascending order, with at least one number. All subsets of the size are equally likely
+ * (selection sampling, Knuth, The Art of Computer Programming 3.4.2, algorithm S).
  */
 function sample(count: number, share: number, random: Random): Int32Array {
   const chosen = new Int32Array(Math.max(1, Math.round(share * count)));
@@ -253,7 +256,7 @@ function sample(count: number, share: number, random: Random): Int32Array {
   return chosen;
 }
 
-/** The numbers 0..count-1 that are not among some ascending ones. */
+/** Numbers of 0..count-1 that are not in `chosen` (ascending). */
 function others(count: number, chosen: Int32Array): Int32Array {
   const rest = new Int32Array(count - chosen.length);
   let next = 0;
@@ -265,7 +268,7 @@ function others(count: number, chosen: Int32Array): Int32Array {
   return rest;
 }
 
-/** The numbers from..to-1. */
+/** Numbers from..to-1. */
 function range(from: number, to: number): Int32Array {
   return Int32Array.from({ length: to - from }, (_, k) => from + k);
 }

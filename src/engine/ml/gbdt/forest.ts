@@ -1,39 +1,39 @@
-import { binValues, type FeatureMatrix, searchLadder } from '../features.ts';
+import { binValues, type FeatureMatrix, paddedCuts } from '../features.ts';
 import { sigmoid } from '../model.ts';
 import type { Split } from './split.ts';
 
-/** Rows that are put into bins and sent through all trees together: their bins stay in the processor's cache. */
+/** Rows that are binned and sent through all trees together, so that their bins stay in the processor's cache. */
 const BLOCK_ROWS = 512;
-/** A node's word: 8 bits of bin below, where its column begins in a block above. */
+/** A node's word: the bin in the low 8 bits, the start of its column in a block above them. */
 const BIN_BITS = 8;
-/** No bin is beyond it: all rows go left. */
+/** Bin of a node whose rows all go left: no bin is larger. */
 const ALL_LEFT = 255;
 
 /**
- * Trees laid out for prediction. Each is complete down to its own depth: the children of place i are 2i and 2i + 1, so
- * that a step is computed, not branched to; below an early leaf all rows go left.
+ * Trees laid out for prediction. Each tree is complete down to its own depth. The children of index i are 2i and 2i + 1,
+ * so a step needs no branch. Below an early leaf all rows go left.
  */
 interface Forest {
   readonly base: number;
   readonly depths: Int32Array;
-  /** Where a tree's nodes begin, of which the first place is unused, and its leaves. */
+  /** Start index of each tree in `nodes` and in `leaves`. The first node entry of a tree is unused. */
   readonly treesAt: Int32Array;
   readonly nodes: Int32Array;
   readonly leaves: Float64Array;
   readonly columns: readonly ForestColumn[];
-  /** Whether all nodes of a level have the same split. */
+  /** True if all nodes of a level have the same split. */
   readonly isSymmetric: boolean;
 }
 
-/** A feature's bins as some nodes want them: a missing value is above all others where it goes right, below where left. */
+/** Bins of a feature. A missing value is above all others for nodes that send it right, below all others for the rest. */
 interface ForestColumn {
   readonly feature: number;
-  /** Its cuts, ready to be searched. */
-  readonly ladder: Float64Array;
+  /** Cuts padded for the search. */
+  readonly cuts: Float64Array;
   readonly missingLeft: boolean;
 }
 
-/** Lays trees out; `cuts` are those of the matrix they were grown on. */
+/** Lays out trees. `cuts` are those of the matrix from which the trees were grown. */
 export function createForest(
   base: number,
   trees: readonly Tree[],
@@ -43,9 +43,9 @@ export function createForest(
   const depths = Int32Array.from(trees, (tree) => depthOf(tree));
   const treesAt = new Int32Array(trees.length);
   for (let t = 1; t < trees.length; t++) treesAt[t] = treesAt[t - 1]! + 2 ** depths[t - 1]!;
-  const places = depths.reduce((sum, depth) => sum + 2 ** depth, 0);
-  const nodes = new Int32Array(places).fill(ALL_LEFT);
-  const leaves = new Float64Array(places);
+  const size = depths.reduce((sum, depth) => sum + 2 ** depth, 0);
+  const nodes = new Int32Array(size).fill(ALL_LEFT);
+  const leaves = new Float64Array(size);
   const columns: ForestColumn[] = [];
   const columnAt = columnFinder(cuts, columns);
   trees.forEach((tree, t) => {
@@ -68,13 +68,13 @@ export function createForest(
   return { base, depths, treesAt, nodes, leaves, columns, isSymmetric };
 }
 
-/** What says where a column begins in a block; it adds those that are not there yet. */
+/** Returns a function that finds the start of a column in a block, and adds the column when it is new. */
 function columnFinder(cuts: readonly Float64Array[], columns: ForestColumn[]) {
   const known = new Map<string, number>();
   return (feature: number, missingLeft: boolean): number => {
     const key = `${feature} ${missingLeft}`;
     const at = known.get(key) ?? columns.length * BLOCK_ROWS;
-    if (!known.has(key)) columns.push({ feature, ladder: searchLadder(cuts[feature]!), missingLeft });
+    if (!known.has(key)) columns.push({ feature, cuts: paddedCuts(cuts[feature]!), missingLeft });
     known.set(key, at);
     return at;
   };
@@ -87,10 +87,10 @@ export function predictForest(forest: Forest, features: FeatureMatrix, into: Flo
   const scores = new Float64Array(BLOCK_ROWS);
   for (let start = 0; start < rows; start += BLOCK_ROWS) {
     const count = Math.min(BLOCK_ROWS, rows - start);
-    forest.columns.forEach(({ feature, ladder, missingLeft }, c) => {
+    forest.columns.forEach(({ feature, cuts, missingLeft }, c) => {
       const shift = missingLeft ? 1 : 0;
       const missing = missingLeft ? 0 : ALL_LEFT;
-      binValues(features.columns[feature]!, start, count, ladder, shift, missing, bins, c * BLOCK_ROWS);
+      binValues(features.columns[feature]!, start, count, cuts, shift, missing, bins, c * BLOCK_ROWS);
     });
     scores.fill(forest.base);
     addTrees(forest, bins, count, scores);
@@ -109,7 +109,7 @@ function addTrees(forest: Forest, bins: Uint8Array, count: number, scores: Float
   }
 }
 
-/** Four rows at a time: each step of a row waits for the one before, the rows do not wait for each other. */
+/** Four rows at a time: the steps of one row depend on each other, those of different rows do not. */
 function addTree(
   nodes: Int32Array,
   leaves: Float64Array,
@@ -130,7 +130,7 @@ function addTree(
       const nodeB = nodes[treeAt + b]!;
       const nodeC = nodes[treeAt + c]!;
       const nodeD = nodes[treeAt + d]!;
-      // The sign bit of bin of the node less bin of the row: 1 to the right.
+      // Sign bit of (bin of the node - bin of the row): 1 goes right.
       a = 2 * a + (((nodeA & 255) - bins[(nodeA >>> BIN_BITS) + r]!) >>> 31);
       b = 2 * b + (((nodeB & 255) - bins[(nodeB >>> BIN_BITS) + r + 1]!) >>> 31);
       c = 2 * c + (((nodeC & 255) - bins[(nodeC >>> BIN_BITS) + r + 2]!) >>> 31);
@@ -143,12 +143,12 @@ function addTree(
   }
 }
 
-/** Levels of a symmetric tree that one pass over the rows takes. */
+/** Levels of a symmetric tree per pass over the rows. */
 const PASS_LEVELS = 3;
 
 /**
- * The leaf's number is made of one bit for each level, and no step waits for another. A depth that passes do not divide is filled
- * up from above by levels where all rows go left: a bit 0 before the others changes nothing.
+ * The leaf's index has one bit per level, and no step depends on another. A depth that is not a multiple of the levels per
+ * pass is padded at the top with levels where all rows go left: leading 0 bits do not change the index.
  */
 function addSymmetricTree(
   nodes: Int32Array,
@@ -193,17 +193,17 @@ function addLevels(
   }
 }
 
-/** A binary tree as columns by node; node 0 is the root, the right child follows the left one. */
+/** A binary tree as columns by node. Node 0 is the root; the right child follows the left one. */
 export interface Tree {
   /** Feature of a split; -1 for a leaf. */
   readonly feature: number[];
-  /** Rows whose bin is at most this go left. */
+  /** Rows with a bin of at most this go left. */
   readonly bin: number[];
-  /** 1 where rows without a value go left too. */
+  /** 1 where rows with a missing value go left too. */
   readonly missingLeft: number[];
   /** The left child; 0 for a leaf. */
   readonly left: number[];
-  /** What a leaf adds to the log-odds; 0 for a split. */
+  /** Addition of a leaf to the log-odds; 0 for a split. */
   readonly value: number[];
 }
 
@@ -212,7 +212,7 @@ export function createTree(): Tree {
   return { feature: [-1], bin: [0], missingLeft: [0], left: [0], value: [0] };
 }
 
-/** Makes a leaf a split of two leaves; returns the left one. */
+/** Turns a leaf into a split with two leaves; returns the left one. */
 export function splitLeaf(
   tree: Tree,
   node: number,
@@ -234,7 +234,7 @@ export function splitLeaf(
   return left;
 }
 
-/** Splits on the longest path. */
+/** Number of splits on the longest path. */
 function depthOf(tree: Tree, node = 0): number {
   if (tree.feature[node]! < 0) return 0;
   const left = tree.left[node]!;

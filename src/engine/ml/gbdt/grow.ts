@@ -10,25 +10,25 @@ import {
 import { partitionRows, type RowOrder } from './partition.ts';
 import { bestSplit, leafScore, PACKED_UNIT, packedHessian, type Split, type SplitRules } from './split.ts';
 
-/** What a tree is grown from. */
+/** Input for growing one tree. */
 interface Growth {
   readonly binned: BinnedMatrix;
   readonly columns: TreeColumns;
-  /** The tree's rows with their packed gradients; growing changes the order. */
+  /** The tree's rows with their packed gradients; growing reorders them. */
   readonly order: RowOrder;
-  /** How many rows the order has. */
+  /** Number of rows in the order. */
   readonly count: number;
-  /** Whether position and row are the same at the start. */
+  /** True if position equals row before growing. */
   readonly isEveryRow: boolean;
   readonly rules: SplitRules;
   readonly settings: ClassifierSettings;
   readonly histograms: HistogramBuilder;
   readonly pool: HistogramPool;
-  /** By feature: loss reduction, added to. */
+  /** Loss reduction by feature; growing adds to it. */
   readonly gains: Float64Array;
 }
 
-/** Rows that end in one leaf, or in several of the same value: positions of the order. */
+/** Rows of one leaf, or of several leaves with the same value, as positions in the order. */
 interface LeafRows {
   readonly nodes: readonly number[];
   readonly from: number;
@@ -40,7 +40,7 @@ export interface GrownTree {
   readonly leaves: readonly LeafRows[];
 }
 
-/** A leaf that may yet be split. */
+/** A leaf that can still be split. */
 interface OpenLeaf extends NodeRows {
   readonly node: number;
   readonly depth: number;
@@ -49,15 +49,15 @@ interface OpenLeaf extends NodeRows {
 }
 
 /**
- * Grows a tree leaf by leaf: `depthwise_gbdt` splits every leaf that may be split down to `max_depth`, `leafwise_gbdt` always
- * the one with the largest gain (of equal ones the oldest) until there are `max_leaves`.
+ * Grows a tree leaf by leaf. `depthwise_gbdt` splits every leaf that can be split, down to `max_depth`. `leafwise_gbdt`
+ * splits the leaf with the largest gain (the oldest of equal ones) until there are `max_leaves`.
  */
 export function growTree(growth: Growth): GrownTree {
   const { settings, pool, columns } = growth;
   const tree = createTree();
   const leaves: LeafRows[] = [];
   const isLeafwise = settings.kind === 'leafwise_gbdt';
-  const mostLeaves = isLeafwise ? settings.max_leaves : Number.POSITIVE_INFINITY;
+  const maxLeaves = isLeafwise ? settings.max_leaves : Number.POSITIVE_INFINITY;
 
   const open: OpenLeaf[] = [];
   const add = (leaf: Omit<OpenLeaf, 'split' | 'histogram'> & NodeRows) => {
@@ -72,9 +72,9 @@ export function growTree(growth: Growth): GrownTree {
   };
   add({ node: 0, depth: 0, ...rootRows(growth) });
 
-  while (open.length > 0 && leaves.length + open.length < mostLeaves) {
+  while (open.length > 0 && leaves.length + open.length < maxLeaves) {
     const leaf = isLeafwise ? takeLargestGain(open) : open.pop()!;
-    const isLast = leaves.length + open.length + 2 >= mostLeaves || leaf.depth + 1 >= settings.max_depth;
+    const isLast = leaves.length + open.length + 2 >= maxLeaves || leaf.depth + 1 >= settings.max_depth;
     const { split, depth } = leaf;
     const feature = columns.features[split.column]!;
     growth.gains[feature]! += split.gain / growth.rules.scoreUnits;
@@ -93,14 +93,14 @@ function takeLargestGain(open: OpenLeaf[]): OpenLeaf {
   return open.splice(best, 1)[0]!;
 }
 
-/** Rows that are still together, and the nodes of the level that hold them. */
+/** Rows that were not separated so far, and the nodes of the level that hold them. */
 interface Part extends NodeRows {
   readonly nodes: readonly number[];
 }
 
 /**
- * Grows a symmetric (oblivious) tree: all nodes of a level have the same split, see {@link bestLevelSplit}. A node of
- * which a child would be below the smallest hessian takes no part: its rows stay together and both its sides get their value.
+ * Grows a symmetric (oblivious) tree: all nodes of a level have the same split, see {@link bestLevelSplit}. A node with a
+ * child below the smallest hessian is not split. Its rows stay together, and both its sides have their value.
  * (Prokhorenkova et al., NeurIPS 2018, arXiv:1706.09516, without ordered boosting.)
  */
 export function growSymmetricTree(growth: Growth): GrownTree {
@@ -154,17 +154,17 @@ function sumLeft(
   return left;
 }
 
-/** The rows of a node: positions of the order. */
+/** Rows of a node, as positions in the order. */
 interface NodeRows {
   readonly from: number;
   readonly to: number;
   /** Packed gradients. */
   readonly total: number;
-  /** Absent where the node is too small to be split, or as deep as it may be. */
+  /** Absent when the node is too small to be split or has the maximum depth. */
   readonly histogram: Float64Array | undefined;
 }
 
-/** All rows, which are the root's. */
+/** Rows of the root: all rows. */
 function rootRows({ columns, order, count, isEveryRow, histograms, pool }: Growth) {
   const packed = order.packed!;
   let total = 0;
@@ -175,9 +175,9 @@ function rootRows({ columns, order, count, isEveryRow, histograms, pool }: Growt
 }
 
 /**
- * The rows of both children, the left one's first. The node's histogram is used up.
+ * Rows of both children, the left child first. The node's histogram must not be used afterwards.
  *
- * @param isLast whether neither child will be split
+ * @param isLast true if neither child will be split
  */
 function splitNode(
   growth: Growth,
@@ -192,7 +192,7 @@ function splitNode(
     (total) => !isLast && packedHessian(total) >= 2 * rules.minChild,
   );
   const feature = columns.features[split.column]!;
-  // Packed gradients are moved along for the histograms only.
+  // Only histograms need the packed gradients in the same order.
   const moved = leftIsOpen || rightIsOpen ? order : { ...order, packed: null };
   const middle = partitionRows(moved, from, to, binned, feature, split.bin, split.missingLeft);
   const left = { from, to: middle, isOpen: leftIsOpen! };
@@ -212,7 +212,7 @@ interface ChildRows {
   readonly isOpen: boolean;
 }
 
-/** Builds the smaller child's histogram and takes the larger one's from the parent's, whose memory it gets. */
+/** Builds the smaller child's histogram. The larger child's is the parent's minus that, in the parent's memory. */
 function childHistograms(
   { columns, order, histograms, pool }: Growth,
   parent: Float64Array,
@@ -241,22 +241,22 @@ interface LevelSplit {
   readonly missingLeft: boolean;
 }
 
-/** A node that may be split. */
+/** A node that can be split. */
 interface LevelNode {
   /** Packed gradients. */
   readonly total: number;
   readonly histogram: Float64Array;
 }
 
-/** Room for the sums of one level: by place of a histogram, missing values to the right and to the left. */
+/** Buffers for the sums of one level by histogram index, with missing values to the right and to the left. */
 interface LevelScores {
   readonly missingRight: Float64Array;
   readonly missingLeft: Float64Array;
 }
 
 /**
- * The split with the largest sum over the nodes of gain less smallest gain; undefined when none is above 0. A node of which a child
- * would be too small adds nothing. Of equal ones the first counts: lower column, missing values to the right, lower bin.
+ * Split with the largest sum of (gain - minimum gain) over the nodes; undefined when no sum is above 0. A node with a child
+ * that is too small adds 0. Ties: lower column, then missing values to the right, then lower bin.
  */
 function bestLevelSplit(
   columns: TreeColumns,
@@ -287,25 +287,25 @@ function bestLevelSplit(
 function addNode(columns: TreeColumns, node: LevelNode, rules: SplitRules, scores: LevelScores): void {
   const { offsets, binCounts, features, hasMissing } = columns;
   const { histogram, total } = node;
-  const least = leafScore(total, rules.l2) + rules.minGain;
+  const minScore = leafScore(total, rules.l2) + rules.minGain;
   for (let column = 0; column < features.length; column++) {
     const from = offsets[column]!;
     const to = from + binCounts[column]!;
-    addGains(histogram, from, to, 0, total, least, rules, scores.missingRight);
+    addGains(histogram, from, to, 0, total, minScore, rules, scores.missingRight);
     if (hasMissing[column]) {
-      addGains(histogram, from, to, histogram[to]!, total, least, rules, scores.missingLeft);
+      addGains(histogram, from, to, histogram[to]!, total, minScore, rules, scores.missingLeft);
     }
   }
 }
 
-/** Adds the children's scores less `least` at each bin of one column that leaves both children large enough. */
+/** Adds the children's scores minus `minScore` at each bin of one column that leaves both children large enough. */
 function addGains(
   histogram: Float64Array,
   from: number,
   to: number,
   start: number,
   total: number,
-  least: number,
+  minScore: number,
   { l2, minChild }: SplitRules,
   into: Float64Array,
 ): void {
@@ -315,7 +315,7 @@ function addGains(
   let gain = 0;
   for (let k = from; k < to; k++) {
     const added = histogram[k]!;
-    // An empty bin is the same split as the one before it.
+    // An empty bin gives the same split as the bin before it.
     if (added !== 0 || k === from) {
       left += added;
       const g = Math.floor(left / PACKED_UNIT);
@@ -326,7 +326,7 @@ function addGains(
       const otherG = totalGradient - g;
       const weight = h + l2;
       const otherWeight = otherH + l2;
-      gain = (g * g * otherWeight + otherG * otherG * weight) / (weight * otherWeight) - least;
+      gain = (g * g * otherWeight + otherG * otherG * weight) / (weight * otherWeight) - minScore;
     }
     into[k] = into[k]! + gain;
   }

@@ -1,20 +1,20 @@
 import type { BinnedMatrix } from '../features.ts';
 
-/** Columns of a byte each in one word: one load serves four histograms. */
+/** Number of byte columns in one 32-bit word: one load serves four histograms. */
 const COLUMNS_IN_WORD = 4;
 
-/** The features that a tree may split on, ready to be added up. */
+/** Features that a tree may split on, in the layout for building histograms. */
 export interface TreeColumns {
-  /** Indices of the matrix' features, ascending. */
+  /** Indices of features of the matrix, ascending. */
   readonly features: Int32Array;
-  /** Four features' bins a word, the first in the lowest byte; one array for each four features, one word for each row. */
+  /** Bins of four features per word, the first in the lowest byte. One array per four features, one word per row. */
   readonly words: readonly Uint32Array[];
-  /** Where each feature's bins begin in a histogram; places beyond the features take what the last words have too much. */
+  /** Start of each feature's bins in a histogram. Extra entries at the end serve the unused bytes of the last words. */
   readonly offsets: Int32Array;
-  /** Bins of present values of each feature; a bin for missing ones follows them. */
+  /** Number of bins of present values of each feature; one bin for missing values follows them. */
   readonly binCounts: Int32Array;
   readonly hasMissing: readonly boolean[];
-  /** Places of a histogram. */
+  /** Length of a histogram. */
   readonly size: number;
 }
 
@@ -41,28 +41,28 @@ export function layOutColumns(binned: BinnedMatrix, features: Int32Array, rows: 
 
 function packWords(columns: readonly Uint8Array[], rows: number): Uint32Array {
   const words = new Uint32Array(rows);
-  columns.forEach((column, place) => {
-    const shift = 8 * place;
+  columns.forEach((column, index) => {
+    const shift = 8 * index;
     for (let i = 0; i < rows; i++) words[i] = words[i]! | (column[i]! << shift);
   });
   return words;
 }
 
-/** What is to be added up: the packed gradients of some rows, by the bins of those rows. */
+/** Packed gradients of some rows, to be added up by the bins of those rows. */
 interface HistogramTask {
   readonly columns: TreeColumns;
-  /** Row numbers; null where position and row are the same. */
+  /** Row by position; null when position equals row. */
   readonly rows: Int32Array | null;
-  /** By position, like `rows`. */
+  /** Packed gradients by position. */
   readonly packed: Float64Array;
-  /** Positions: the first, and the one after the last. */
+  /** Range of positions; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Fills a histogram: for each feature and bin the sum of the packed gradients. Any way to split the rows gives the same bits,
- * see {@link mergeHistograms}.
+ * Fills a histogram with the sum of the packed gradients for each feature and bin. Histograms of parts of the rows merge to
+ * the same bits for any division, see {@link mergeHistograms}.
  */
 export type HistogramBuilder = (task: HistogramTask, into: Float64Array) => void;
 
@@ -72,9 +72,9 @@ export const buildHistogram: HistogramBuilder = (task, into) => {
   into.fill(0);
   for (let group = 0; group < words.length; group++) {
     const at = group * COLUMNS_IN_WORD;
-    const places = [offsets[at]!, offsets[at + 1]!, offsets[at + 2]!, offsets[at + 3]!] as const;
-    if (rows) addRows(words[group]!, rows, packed, from, to, into, ...places);
-    else addRange(words[group]!, packed, from, to, into, ...places);
+    const starts = [offsets[at]!, offsets[at + 1]!, offsets[at + 2]!, offsets[at + 3]!] as const;
+    if (rows) addRows(words[group]!, rows, packed, from, to, into, ...starts);
+    else addRange(words[group]!, packed, from, to, into, ...starts);
   }
 };
 
@@ -100,7 +100,7 @@ function addRows(
   }
 }
 
-/** Without row numbers to look up, a tenth faster; the first histogram of a tree is the largest. */
+/** {@link addRows} without the row lookup: 10 % faster for the first histogram of a tree, which is the largest. */
 function addRange(
   words: Uint32Array,
   packed: Float64Array,
@@ -122,7 +122,7 @@ function addRange(
   }
 }
 
-/** Adds histograms of disjoint rows: exactly the histogram of all of them, in whatever order. */
+/** Adds histograms of disjoint rows. The result is exactly the histogram of all rows, in any order. */
 export function mergeHistograms(parts: readonly Float64Array[], into: Float64Array): void {
   into.fill(0);
   for (const part of parts) {
@@ -130,15 +130,16 @@ export function mergeHistograms(parts: readonly Float64Array[], into: Float64Arr
   }
 }
 
-/** Turns a parent's histogram into that of the child whose sibling's is given. */
+/** Turns the parent's histogram into the histogram of one child, given that of its sibling. */
 export function subtractHistogram(parent: Float64Array, sibling: Float64Array): void {
   for (let k = 0; k < parent.length; k++) parent[k] = parent[k]! - sibling[k]!;
 }
 
 /**
- * A builder that splits the rows into parts of about equal size and merges their histograms: what several workers do, in turn.
+ * Builder that divides the rows into parts of about equal size and merges their histograms. It does in sequence what
+ * several workers would do in parallel.
  *
- * @param parts how many, 1 or more
+ * @param parts number of parts, 1 or more
  */
 export function partitionedHistograms(parts: number): HistogramBuilder {
   return (task, into) => {
@@ -153,9 +154,9 @@ export function partitionedHistograms(parts: number): HistogramBuilder {
   };
 }
 
-/** Histograms that are used again: thousands of nodes would otherwise leave theirs to the garbage collector. */
+/** Reuses histograms. Otherwise thousands of nodes would each leave one to the garbage collector. */
 export interface HistogramPool {
-  /** One with any content. */
+  /** A histogram with arbitrary content. */
   take(): Float64Array;
   give(histogram: Float64Array): void;
 }

@@ -3,9 +3,9 @@ import type { BinnedMatrix } from '../features.ts';
 /** Rows in the order of the tree's nodes: each node holds a range, ascending within it. */
 export interface RowOrder {
   readonly rows: Int32Array;
-  /** Packed gradients by position; null where nothing is added up. */
+  /** Packed gradients by position; null when no histogram is built. */
   readonly packed: Float64Array | null;
-  /** As long as the others: where the right side waits. */
+  /** Buffers of the same lengths for the rows that go right. */
   readonly spareRows: Int32Array;
   readonly sparePacked: Float64Array | null;
 }
@@ -26,7 +26,7 @@ export function partitionRows(
 ): number {
   const column = binned.bins[feature]!;
   const first = bin + 1;
-  // Bins that go right are a range: up to the bin of missing values, or the one before it.
+  // The bins that go right are a range. It ends with the bin of missing values, or before it.
   const span = binned.cuts[feature]!.length + 1 - first - (missingLeft ? 1 : 0);
   const { rows, packed, spareRows, sparePacked } = order;
   return packed && sparePacked
@@ -34,7 +34,7 @@ export function partitionRows(
     : splitRows(rows, spareRows, from, to, column, first, span);
 }
 
-// No branch on where a row goes: it could not be foreseen.
+// Branch-free, because the side of a row is unpredictable.
 function splitBoth(
   rows: Int32Array,
   packed: Float64Array,

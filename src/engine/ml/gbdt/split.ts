@@ -1,21 +1,21 @@
 import type { TreeColumns } from './histogram.ts';
 
-/** What a split must respect, in the units of the packed gradients. */
+/** Limits of a split, in the units of the packed gradients. */
 export interface SplitRules {
   /** L2 penalty of leaf values, in units of the hessian. */
   readonly l2: number;
   /** Smallest hessian of a child; at least 1, so that no child is empty. */
   readonly minChild: number;
-  /** What the score must rise by, in units of the score. */
+  /** Minimum increase of the score. */
   readonly minGain: number;
-  /** Score units in a loss reduction of 1. */
+  /** Increase of the score per loss reduction of 1. */
   readonly scoreUnits: number;
 }
 
-/** Smallest loss reduction of any split: XGBoost's kRtEps. */
+/** Smallest loss reduction of a split (kRtEps of XGBoost). */
 const MIN_LOSS_REDUCTION = 1e-6;
 
-/** The rules of one tree. */
+/** Limits for the splits of one tree. */
 export function splitRules(
   settings: { readonly l2: number; readonly min_child_weight: number; readonly gamma: number },
   { gradientUnits, hessianUnits }: Gradients,
@@ -35,13 +35,13 @@ export interface Split {
   readonly column: number;
   readonly bin: number;
   readonly missingLeft: boolean;
-  /** By how much the score rises. */
+  /** Increase of the score. */
   readonly gain: number;
   /** Packed gradients of the left child. */
   readonly left: number;
 }
 
-/** G^2 / (H + l2): twice the loss that a leaf of these rows takes away (Chen and Guestrin 2016, equation 6). */
+/** G^2 / (H + l2): twice the loss reduction of a leaf with these rows (Chen and Guestrin 2016, equation 6). */
 export function leafScore(packed: number, l2: number): number {
   const g = packedGradient(packed);
   const weight = packedHessian(packed) + l2;
@@ -49,8 +49,8 @@ export function leafScore(packed: number, l2: number): number {
 }
 
 /**
- * The split of a node with the largest gain, that is the children's scores less the parent's. Of equal ones the first
- * counts: lower column, missing values to the right, lower bin.
+ * Split of a node with the largest gain: the children's scores minus the parent's score. Ties: lower column, then missing
+ * values to the right, then lower bin.
  *
  * @param total packed gradients of the node
  */
@@ -74,7 +74,7 @@ export function bestSplit(
     const from = offsets[column]!;
     const missingAt = from + binCounts[column]!;
     const missing = histogram[missingAt]!;
-    // Without missing rows in the node, the last bin leaves nothing for the right.
+    // Without missing values in the node, a split at the last bin has an empty right side and is skipped.
     if (scan(histogram, from, missingAt, 0, total, rules, best)) accept(best, column, from, false);
     if (missing !== 0 && scan(histogram, from, missingAt, missing, total, rules, best)) {
       accept(best, column, from, true);
@@ -84,7 +84,7 @@ export function bestSplit(
   return { column, bin, missingLeft, left, gain: best.above / best.below - parent };
 }
 
-/** The best split so far, its children's score as a fraction. */
+/** Best split so far, with its children's score as the fraction above / below. */
 interface Best {
   column: number;
   bin: number;
@@ -101,8 +101,8 @@ function accept(best: Best, column: number, from: number, missingLeft: boolean):
 }
 
 /**
- * Looks for a better score than that of `best` in one column; leaves the place, not the number, of its bin in `best.bin`.
- * Scores are compared as fractions, which takes no division a bin and leaves equal splits equal.
+ * Looks for a better score than that of `best` in one column. `best.bin` is then the histogram index of the bin, which
+ * `accept` converts. Scores are compared as fractions: no division per bin, and equal splits compare equal.
  */
 function scan(
   histogram: Float64Array,
@@ -122,7 +122,7 @@ function scan(
   let bestLeft = 0;
   for (let k = from; k < to; k++) {
     const added = histogram[k]!;
-    // No rows in this bin: the same split as the one before.
+    // A bin without rows gives the same split as the bin before it.
     if (added === 0) continue;
     left += added;
     const g = Math.floor(left / PACKED_UNIT);
@@ -151,25 +151,25 @@ function scan(
 }
 
 /**
- * First and second derivatives of the log loss, and both as one integer.
+ * First and second derivatives of the log loss, packed into one integer.
  *
- * A packed gradient is G * 2^26 + H, G and H whole numbers: the gradient and the hessian in units of 2^-k. The units are chosen so
- * that the sum of |G| over all rows is below 2^27 and that of H below 2^26. Whatever subset of rows is added up, in whatever
- * order, every partial sum is then an integer below 2^53 and exact in a double. So a histogram does not depend on how its
- * rows were split among workers, and a sibling's is exactly the parent's less the other child's.
- * (Quantised training: Shi et al., NeurIPS 2022, arXiv:2207.09682.)
+ * A packed gradient is G * 2^26 + H. G and H are integers: the gradient and the hessian in units of 2^-k. The units are
+ * chosen so that the sum of |G| over all rows is below 2^27 and the sum of H below 2^26. For any subset of rows in any
+ * order, every partial sum is then an integer below 2^53 and exact in a double. A histogram therefore does not depend on
+ * the division of its rows among workers, and a sibling's is exactly the parent's minus the other child's.
+ * (Quantized training: Shi et al., NeurIPS 2022, arXiv:2207.09682.)
  */
-/** What a gradient of one unit is in a packed one. */
+/** Packed value of a gradient of one unit. */
 export const PACKED_UNIT = 2 ** 26;
 const HESSIAN_SPAN = PACKED_UNIT;
 const GRADIENT_SPAN = 2 ** 27;
 
-/** Rounding adds at most half a unit a row: with so many rows at most, less than a tenth of either span. */
+/** Rounding adds at most half a unit per row: with this many rows, less than a tenth of either span. */
 export const MAX_ROWS = 2 ** 22;
 
-/** Past this log-odds a probability is as good as certain. */
+/** Limit of the log-odds, to avoid overflow: beyond it a probability is practically 1. */
 const MAX_MARGIN = 200;
-/** Times e^MAX_MARGIN it still is a number. */
+/** Times e^MAX_MARGIN it is still finite. */
 const MAX_PRODUCT = 1e200;
 const MIN_HESSIAN = 1e-16;
 
@@ -178,12 +178,12 @@ export interface Gradients {
   readonly gradient: Float64Array;
   readonly hessian: Float64Array;
   readonly packed: Float64Array;
-  /** Units in 1 of the gradient and of the hessian: powers of two. */
+  /** Units per 1 of the gradient and of the hessian; powers of two. */
   gradientUnits: number;
   hessianUnits: number;
 }
 
-/** Empty derivatives of so many rows. */
+/** Arrays of derivatives for `rows` rows, filled with 0. */
 export function createGradients(rows: number): Gradients {
   return {
     gradient: new Float64Array(rows),
@@ -196,7 +196,7 @@ export function createGradients(rows: number): Gradients {
 
 /**
  * Fills the exact derivatives of the weighted log loss at the scores (log-odds), and returns the sum of the weighted losses.
- * With e = exp(-margin), margin the score of the label that happened: loss = log(1 + e), |gradient| = e / (1 + e), hessian =
+ * With e = exp(-margin), margin the score of the actual label: loss = log(1 + e), |gradient| = e / (1 + e), hessian =
  * e / (1 + e)^2. Rows are added in order.
  */
 export function computeGradients(
@@ -208,7 +208,7 @@ export function computeGradients(
   const { gradient, hessian } = into;
   const rows = gradient.length;
   let loss = 0;
-  // One logarithm of a product for many rows of the same weight.
+  // Rows of the same weight share one logarithm, of the product of their terms.
   let product = 1;
   let productWeight = 0;
   for (let i = 0; i < rows; i++) {
@@ -233,7 +233,7 @@ export function marginLoss(margin: number): number {
   return Math.log(1 + Math.exp(Math.min(-margin, MAX_MARGIN)));
 }
 
-/** Chooses the units for these rows' derivatives and packs them: `packed[i]` is of row `i`. */
+/** Chooses the units for these rows' derivatives and packs them: `packed[i]` belongs to row `i`. */
 export function packGradients(gradients: Gradients): void {
   const { gradient, hessian, packed } = gradients;
   const rows = packed.length;
@@ -254,18 +254,18 @@ export function packGradients(gradients: Gradients): void {
   gradients.hessianUnits = hessianUnits;
 }
 
-/** The largest power of two with sum * units + rows / 2 well below the span; 1 when there is nothing to measure. */
+/** Largest power of two with sum * units + rows / 2 below the span, with a margin; 1 when the sum is 0. */
 function unitsFor(sum: number, span: number, rows: number): number {
   if (!(sum > 0)) return 1;
   return 2 ** Math.floor(Math.log2((span - 2 - rows / 2) / sum) - 1e-9);
 }
 
-/** The gradient in units: rounds down, since the hessian's part is never negative. */
+/** Gradient in units. It rounds down because the hessian's part is never negative. */
 function packedGradient(packed: number): number {
   return Math.floor(packed / PACKED_UNIT);
 }
 
-/** The hessian in units. */
+/** Hessian in units. */
 export function packedHessian(packed: number): number {
   return packed - Math.floor(packed / PACKED_UNIT) * PACKED_UNIT;
 }
