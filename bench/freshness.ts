@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTables } from '#adapters/aws/create-tables.ts';
-import { openAudit } from '#adapters/aws/open-audit.ts';
+import { openAudit } from '#adapters/aws/dynamo-audit-trail.ts';
 import { ulids } from '#adapters/ids.ts';
 import { startDatabase } from '#adapters/local/dynoxide.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';

@@ -1,4 +1,4 @@
-import { openAudit } from '#adapters/aws/open-audit.ts';
+import { openAudit } from '#adapters/aws/dynamo-audit-trail.ts';
 import { openBackend } from '#adapters/aws/open-backend.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { loadStrategies } from '#adapters/strategies.ts';

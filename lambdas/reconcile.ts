@@ -1,7 +1,7 @@
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { createEcsClient, EcsTaskControl } from '#adapters/aws/ecs-task-control.ts';
+import { createEcsClient, EcsTaskControl } from '#adapters/aws/ecs-tasks.ts';
 import { openReconcile } from '#adapters/aws/open-reconcile.ts';
 import { promotionRules } from '#adapters/aws/open-registry.ts';
 import { createSfnClient, SfnExecutions } from '#adapters/aws/sfn-executions.ts';

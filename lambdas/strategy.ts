@@ -1,4 +1,4 @@
-import { openAudit } from '#adapters/aws/open-audit.ts';
+import { openAudit } from '#adapters/aws/dynamo-audit-trail.ts';
 import { openScheduler, openStrategyService } from '#adapters/aws/open-strategy-service.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { loadStrategies } from '#adapters/strategies.ts';

@@ -1,7 +1,6 @@
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
-import { createEcsClient } from '#adapters/aws/ecs-task-control.ts';
-import { TaskDefinitions } from '#adapters/aws/ecs-task-definitions.ts';
+import { createEcsClient, TaskDefinitions } from '#adapters/aws/ecs-tasks.ts';
 import { TaskImageEnv } from '#contract/env.ts';
 import { checkImageUri } from '#domain/registry/container-image.ts';
 import { readEnv } from '#runtime/env.ts';

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createTables } from '#adapters/aws/create-tables.ts';
-import { openAudit } from '#adapters/aws/open-audit.ts';
+import { openAudit } from '#adapters/aws/dynamo-audit-trail.ts';
 import { openReconcile } from '#adapters/aws/open-reconcile.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { ulids } from '#adapters/ids.ts';

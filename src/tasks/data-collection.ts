@@ -1,5 +1,5 @@
 /** Entry point of the data collection service in its container. */
-import { openAudit } from '#adapters/aws/open-audit.ts';
+import { openAudit } from '#adapters/aws/dynamo-audit-trail.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';

@@ -18,8 +18,8 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-store.ts';
-import { createEcsClient, EcsTaskControl } from '#adapters/aws/ecs-task-control.ts';
+import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-stores.ts';
+import { createEcsClient, EcsTaskControl } from '#adapters/aws/ecs-tasks.ts';
 import { createLambdaClient, lambdaDataProxy } from '#adapters/aws/lambda-data-proxy.ts';
 import { createSfnClient, SfnExecutions } from '#adapters/aws/sfn-executions.ts';
 import { isUnavailable, reportUnavailable } from '#adapters/aws/unavailable.ts';

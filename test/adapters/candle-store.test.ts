@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-store.ts';
+import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-stores.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ParquetCandleStore } from '#adapters/parquet/candle-store.ts';
 import { describeMonth } from '#adapters/series-months.ts';

@@ -1,7 +1,8 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { DynamoJobStore, toItem } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { toJobItem } from '#adapters/aws/job-records.ts';
 import { JOB_STATUSES, type JobStatus, type StoredBacktestJob } from '#contract/backtest.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { everyRow, pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
@@ -72,14 +73,17 @@ describe('DynamoJobStore create and get', () => {
 
   test('get rejects an invalid item with the job and the field', async () => {
     const id = newId();
-    const { config: _, ...rest } = toItem(pendingJob(id));
+    const { config: _, ...rest } = toJobItem(pendingJob(id), 'ema_crossover');
     await engine.client.send(new PutCommand({ TableName: engine.tables.jobs, Item: rest }));
     await expect(store.get(id)).rejects.toMatchObject({
       code: 'SVC001',
       message: expect.stringMatching(`${id}.*config`),
     });
     await engine.client.send(
-      new PutCommand({ TableName: engine.tables.jobs, Item: { ...toItem(pendingJob(id)), kind: 'broken' } }),
+      new PutCommand({
+        TableName: engine.tables.jobs,
+        Item: { ...toJobItem(pendingJob(id), 'ema_crossover'), kind: 'broken' },
+      }),
     );
   });
 });

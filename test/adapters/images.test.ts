@@ -16,7 +16,7 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EcrImages } from '#adapters/aws/ecr-images.ts';
-import { TaskDefinitions } from '#adapters/aws/ecs-task-definitions.ts';
+import { TaskDefinitions } from '#adapters/aws/ecs-tasks.ts';
 import { resolveImage } from '#domain/registry/container-image.ts';
 import { hasMoto, startMoto } from '../support/moto.ts';
 

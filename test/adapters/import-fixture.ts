@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-store.ts';
+import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-stores.ts';
 import { FileReader } from '#adapters/import/file-reader.ts';
 import { findFiles } from '#adapters/import/find.ts';
 import { type ImportOptions, type ImportResult, importFiles } from '#adapters/import/import-files.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
-import { DynamoInstrumentStore } from '#adapters/aws/dynamo-instrument-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoInstrumentStore } from '#adapters/aws/dynamo-series-stores.ts';
 import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { fixedStrategies, inProcess, knownBuiltIns } from '#adapters/known-strategies.ts';

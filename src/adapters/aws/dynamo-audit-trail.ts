@@ -4,6 +4,7 @@ import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { StoredAuditCall, StoredAuditOutcome } from '#contract/audit.ts';
 import { type AuditInterval, type AuditTrail, auditKey } from '#domain/audit/audit-trail.ts';
+import { createDocumentClient } from './dynamo-client.ts';
 import { readItem } from './registry-item.ts';
 
 /** Items of a query: a call is about 1 KB with its outcome, and a page of a list at most 100 calls. */
@@ -11,9 +12,14 @@ const PAGE = 250;
 /** Suffix of the outcome's key: a descending query reads the outcome just before its call. */
 const OUTCOME = '#OUTCOME';
 
+/** The audit trail in the Registry table. Throws SVC005 when the table is unavailable. */
+export function openAudit(table: string, endpoint: string | undefined): AuditTrail {
+  return new DynamoAuditTrail(createDocumentClient({ endpoint, unavailable: 'SVC005' }), table);
+}
+
 /**
- * The audit trail in the Registry table: a partition for each day, in it a call by its time and id, and beside it its
- * outcome. Every item is written once.
+ * One partition per day. It holds an item per call, by time and ID, followed by an item with the outcome of the call. Each
+ * item is written once.
  */
 export class DynamoAuditTrail implements AuditTrail {
   readonly #client: DynamoDBDocumentClient;

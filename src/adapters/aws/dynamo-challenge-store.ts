@@ -17,7 +17,6 @@ import type {
 import type { Page } from '#domain/ports.ts';
 import type { IdempotencyRecord } from '#domain/transitions/apply-transition.ts';
 import { KeyedLock } from '../keyed-lock.ts';
-import { batchGet, projectionOf } from './batch-get.ts';
 import { brokenCursor, decodeCursor, encodeCursor } from './cursor.ts';
 import {
   assignmentKey,
@@ -42,6 +41,7 @@ import {
   readIdempotencyRecord,
   saveIdempotencyRecord,
 } from './registry-transaction.ts';
+import { batchGet, projectionOf } from './stored-items.ts';
 
 /** A third of a trade, and of the time that reading thousands takes. */
 const RESULT_ATTRIBUTES = Object.keys(TradeResult.shape);

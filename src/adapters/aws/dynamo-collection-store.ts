@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
 import { CollectionQueue, StoredCollection } from '#contract/stored-market-data.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
-import { parseStored } from './stored-item.ts';
+import { parseStored } from './stored-items.ts';
 
 /** No exchange has such a key, so that these items lie beside the series and are in no list of them. */
 const PARTITION = '#collections';

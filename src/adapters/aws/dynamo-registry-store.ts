@@ -1,5 +1,7 @@
 import { type DynamoDBDocumentClient, GetCommand, paginateQuery, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import type { Grant } from '#contract/sharing.ts';
+import { CatalogRow, RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import type { OwnedResource } from '#domain/access.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Page } from '#domain/ports.ts';
 import type { IdempotencyKey, IdempotencyRecord } from '#domain/transitions/apply-transition.ts';
@@ -8,13 +10,11 @@ import type {
   CatalogFilter,
   CatalogPosition,
   CatalogSort,
+  ModelSharing,
   ModelState,
   RegistryStore,
 } from '#domain/transitions/registry-store.ts';
-import { batchGet } from './batch-get.ts';
 import { brokenCursor, decodeCursor, encodeCursor } from './cursor.ts';
-import { DynamoModelSharing } from './model-sharing.ts';
-import { readCatalog } from './registry-catalog.ts';
 import {
   COUNTS_KEY,
   EVENT_PREFIX,
@@ -23,6 +23,7 @@ import {
   modelKey,
   partitionOf,
   readItem,
+  SORT_ATTRIBUTES,
   VERSION_PREFIX,
   versionKey,
 } from './registry-item.ts';
@@ -32,6 +33,8 @@ import {
   readIdempotencyRecord,
   saveIdempotencyRecord,
 } from './registry-transaction.ts';
+import { batchGet } from './stored-items.ts';
+import { transact } from './transactions.ts';
 
 /** The Registry table. Reads of a model are strongly consistent, the catalog is not. */
 export class DynamoRegistryStore implements RegistryStore {
@@ -159,4 +162,150 @@ export class DynamoRegistryStore implements RegistryStore {
       ExpressionAttributeValues: { ':model': partitionOf(model), ':prefix': prefix },
     };
   }
+}
+
+/** Owners and grants of models. An item `ACCESS#principal` / `MODEL#name` per grant lists the models of a principal. */
+class DynamoModelSharing implements ModelSharing {
+  readonly #client: DynamoDBDocumentClient;
+  readonly #table: string;
+
+  constructor(client: DynamoDBDocumentClient, table: string) {
+    this.#client = client;
+    this.#table = table;
+  }
+
+  async find(model: string): Promise<OwnedResource | undefined> {
+    const { Item } = await this.#client.send(
+      new GetCommand({ TableName: this.#table, Key: { ...modelKey(model) }, ConsistentRead: true }),
+    );
+    return Item && readItem(StoredModel, Item);
+  }
+
+  async sharedWith(principals: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = await Promise.all(principals.map((principal) => this.#sharedWith(principal)));
+    return new Set(found.flat());
+  }
+
+  async share(
+    model: string,
+    before: readonly Grant[],
+    after: readonly Grant[],
+  ): Promise<'done' | 'conflict'> {
+    const kept = new Set(after.map(({ principal }) => principal));
+    const removed = before.filter(({ principal }) => !kept.has(principal));
+    return transact(
+      this.#client,
+      [
+        {
+          Update: {
+            TableName: this.#table,
+            Key: { ...modelKey(model) },
+            UpdateExpression: 'SET shared_with = :after',
+            // A stage transition writes the whole model item, with the same condition.
+            ConditionExpression: 'shared_with = :before',
+            ExpressionAttributeValues: { ':before': before, ':after': after },
+          },
+        },
+        ...after.map(({ principal }) => ({
+          Put: { TableName: this.#table, Item: { ...accessKey(principal, model), model_name: model } },
+        })),
+        // Removes the model's name. Not a delete: that permission would cover models too.
+        ...removed.map(({ principal }) => ({
+          Put: { TableName: this.#table, Item: accessKey(principal, model) },
+        })),
+      ],
+      'SVC005',
+    );
+  }
+
+  async #sharedWith(principal: string): Promise<string[]> {
+    const pages = paginateQuery(
+      { client: this.#client },
+      {
+        TableName: this.#table,
+        ConsistentRead: true,
+        KeyConditionExpression: 'pk = :principal',
+        ExpressionAttributeValues: { ':principal': `ACCESS#${principal}` },
+      },
+    );
+    const models: string[] = [];
+    for await (const { Items = [] } of pages) {
+      for (const { model_name } of Items) if (model_name) models.push(String(model_name));
+    }
+    return models;
+  }
+}
+
+function accessKey(principal: string, model: string) {
+  return { pk: `ACCESS#${principal}`, sk: `MODEL#${model}` };
+}
+
+/** Rows of the first read of a stage: enough for a page of 100 near the start. Later reads are of 1 MB. */
+const FIRST_READ = 150;
+
+interface CatalogQuery {
+  readonly client: DynamoDBDocumentClient;
+  readonly table: string;
+  readonly sort: CatalogSort;
+  /** Continues after this row; null: from the start. */
+  readonly after: CatalogPosition | null;
+}
+
+/** Rows of several stages in one order. Each stage is a partition of the index; the reads are merged. */
+async function* readCatalog(
+  query: CatalogQuery,
+  stages: readonly CatalogRow['stage'][],
+): AsyncIterable<CatalogEntry> {
+  const sources = stages.map((stage) => readStage(query, stage));
+  const heads = await Promise.all(sources.map((source) => source.next()));
+  for (;;) {
+    const next = firstOf(heads, query.sort.order);
+    if (next === undefined) return;
+    yield heads[next]!.value as CatalogEntry;
+    heads[next] = await sources[next]!.next();
+  }
+}
+
+/** Index of the head that comes first; undefined when every source has ended. */
+function firstOf(
+  heads: readonly IteratorResult<CatalogEntry, void>[],
+  order: CatalogSort['order'],
+): number | undefined {
+  let first: { index: number; key: string } | undefined;
+  for (const [index, { done, value }] of heads.entries()) {
+    if (done || !value) continue;
+    const [key] = value.position;
+    if (!first || (order === 'asc' ? key < first.key : key > first.key)) first = { index, key };
+  }
+  return first?.index;
+}
+
+async function* readStage(
+  { client, table, sort, after }: CatalogQuery,
+  stage: CatalogRow['stage'],
+): AsyncGenerator<CatalogEntry, void> {
+  const attribute = SORT_ATTRIBUTES[sort.field];
+  const beyond = sort.order === 'asc' ? '>' : '<';
+  let limit: number | undefined = FIRST_READ;
+  let from: Record<string, unknown> | undefined;
+  do {
+    const { Items = [], LastEvaluatedKey } = await client.send(
+      new QueryCommand({
+        TableName: table,
+        IndexName: `catalog-by-${sort.field}`,
+        ScanIndexForward: sort.order === 'asc',
+        KeyConditionExpression: after ? `#catalog = :stage AND #sort ${beyond} :after` : '#catalog = :stage',
+        ExpressionAttributeNames: { '#catalog': 'catalog', ...(after && { '#sort': attribute }) },
+        ExpressionAttributeValues: { ':stage': stage, ...(after && { ':after': after[0] }) },
+        ExclusiveStartKey: from,
+        Limit: limit,
+      }),
+    );
+    for (const item of Items) {
+      const row = readItem(CatalogRow, JSON.parse(String(item.catalog_row)));
+      yield { row, position: [String(item[attribute]), row.model_name, row.version] };
+    }
+    from = LastEvaluatedKey;
+    limit = undefined;
+  } while (from);
 }

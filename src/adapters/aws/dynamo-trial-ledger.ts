@@ -7,36 +7,32 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type {
-  EndedTrial,
-  HyperoptJobIn,
+import {
+  type EndedTrial,
+  type HyperoptJobIn,
+  StoredReturns,
   StoredTrial,
-  TrialCounts,
-  TrialIn,
-  TrialState,
+  type TrialCounts,
+  type TrialIn,
+  type TrialState,
 } from '#contract/hyperopt.ts';
 import type { TrialLedger, TrialReturns } from '#domain/hyperopt/hyperopt-ports.ts';
 import type { Page } from '#domain/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import {
-  RETURNS_PREFIX,
-  returnsKey,
-  TRIAL_PREFIX,
-  toReturns,
-  toReturnsItem,
-  toTrial,
-  toTrialItem,
-  trialKey,
-} from './hyperopt-item.ts';
-import { fromAttributes, jobKey } from './stored-item.ts';
+import { fromAttributes, type Item, jobKey, parseItem } from './stored-items.ts';
 import { conflictOf } from './transactions.ts';
 
-/** Sorts behind every digit. */
+/** Prefixes of the sort keys of trials and of their daily returns. */
+const TRIAL_PREFIX = 'TRIAL#';
+const RETURNS_PREFIX = 'RETURNS#';
+/** Width of a trial number in a key: digits of the highest number. */
+const DIGITS = 6;
+/** Sorts after every digit. */
 const END = '~';
-/** A filter drops trials after they are read, so a page of the asked size would often be short. */
+/** Items per read of a filtered list. The filter runs after the read, so a read of one page would often be short. */
 const FILTERED_PAGE = 300;
 
-/** Trials in the Jobs table, beside the job of their job. */
+/** Trials of hyperopt jobs, in the Jobs table under the ID of their job. */
 export class DynamoTrialLedger implements TrialLedger {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
@@ -154,7 +150,7 @@ export class DynamoTrialLedger implements TrialLedger {
     } catch (error) {
       const [reason] = conflictOf(error, 'DATA005').CancellationReasons ?? [];
       if (reason?.Code !== 'ConditionalCheckFailed') return 'moved';
-      // A reply that was lost makes the SDK send the write again: then this very end is found there already.
+      // If the response is lost, the SDK sends the write again and finds its own result.
       const found = fromAttributes(toTrial, reason.Item);
       return found?.attempt === attempt && found.state === trial.state ? 'recorded' : 'conflict';
     }
@@ -208,7 +204,7 @@ export class DynamoTrialLedger implements TrialLedger {
   }
 }
 
-/** The condition that the trial is running under that attempt. */
+/** Condition: the trial is running under that attempt. */
 function heldBy(attempt: number) {
   return {
     ConditionExpression: '#state = :running AND attempt = :attempt',
@@ -225,4 +221,39 @@ async function written(write: Promise<unknown>): Promise<boolean> {
     if (error instanceof ConditionalCheckFailedException) return false;
     throw error;
   }
+}
+
+function trialKey(jobId: string, number: number) {
+  return { job_id: jobId, item: `${TRIAL_PREFIX}${String(number).padStart(DIGITS, '0')}` };
+}
+
+function returnsKey(jobId: string, number: number) {
+  return { job_id: jobId, item: trialKey(jobId, number).item.replace(TRIAL_PREFIX, RETURNS_PREFIX) };
+}
+
+function toTrialItem(trial: StoredTrial): Item {
+  return { ...trial, ...trialKey(trial.job_id, trial.number) };
+}
+
+/** Throws SVC001 if the item is not a trial. */
+function toTrial(item: Item): StoredTrial {
+  return parseItem(StoredTrial, item);
+}
+
+function toReturnsItem(jobId: string, number: number, { firstDay, returns }: TrialReturns): Item {
+  const stored: StoredReturns = {
+    schema_version: 1,
+    job_id: jobId,
+    number,
+    first_day: firstDay,
+    returns: new Uint8Array(Float64Array.from(returns).buffer),
+  };
+  return { ...stored, ...returnsKey(jobId, number) };
+}
+
+/** Throws SVC001 if the item does not hold returns. */
+function toReturns(item: Item): [number: number, returns: TrialReturns] {
+  const { number, first_day, returns } = parseItem(StoredReturns, item);
+  // Copied: the bytes as read may not be aligned to 8.
+  return [number, { firstDay: first_day, returns: new Float64Array(returns.slice().buffer) }];
 }

@@ -3,25 +3,23 @@ import { isTerminal } from '#contract/backtest.ts';
 import { JOB_ROW_ATTRIBUTES } from '#contract/tables.ts';
 import { type Caller, mayAccess, principalsOf } from '#domain/access.ts';
 import type { JobFilter, Page } from '#domain/ports.ts';
-import { batchGet } from './batch-get.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { JobSharing, ListedJob, listPlace, listPosition } from './job-sharing.ts';
-import { JOB_ITEM } from './stored-item.ts';
+import { JobSharing, ListedJob, listPosition, statusPartition } from './job-sharing.ts';
+import { batchGet, type Item, JOB_ITEM } from './stored-items.ts';
 
-type Item = Record<string, unknown>;
 type Position = { readonly job_id: string; readonly created_at: string };
 
-/** Rows a filtered list reads at once: a filter drops rows after they are read, so a page of the asked size would often be short. */
+/** Rows per read of a filtered list. The filter runs after the read, so a read of one page would often be short. */
 const FILTERED_PAGE = 300;
 
-/** The lists of the jobs of one kind, newest first: all of them, or those that one caller sees. */
+/** Lists of the jobs of one kind, newest first: all jobs, or those visible to a caller. */
 export class JobList<Row extends Position> {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
   readonly #kind: string;
   readonly #toRow: (item: Item) => Row;
 
-  /** @param toRow the row of an entry of the indexes of all jobs, or of a job's item */
+  /** @param toRow list row of an index entry, or of a job's item */
   constructor(client: DynamoDBDocumentClient, table: string, kind: string, toRow: (item: Item) => Row) {
     this.#client = client;
     this.#table = table;
@@ -29,7 +27,7 @@ export class JobList<Row extends Position> {
     this.#toRow = toRow;
   }
 
-  /** Throws VAL006 for a cursor that is broken or was made with another filter. */
+  /** @throws CodedError VAL006 for a cursor that is invalid or was made with another filter */
   async page(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<Row>> {
     const { status = null, experiment_name: experiment = null, visibleTo } = filter;
     const scope = { kind: this.#kind, status, experiment, ...(visibleTo && { visible_to: visibleTo.id }) };
@@ -46,18 +44,18 @@ export class JobList<Row extends Position> {
     return { items: rows, next: null };
   }
 
-  /** Every one, whoever sees it. */
+  /** All jobs, regardless of access. */
   all(filter: Omit<JobFilter, 'visibleTo'>): AsyncIterable<Row> {
     return this.#all(filter, FILTERED_PAGE - 1);
   }
 
   #rows(filter: JobFilter, limit: number, after: Position | undefined): AsyncIterable<Row> {
     return filter.visibleTo
-      ? this.#seen(filter.visibleTo, filter, limit, after)
+      ? this.#visible(filter.visibleTo, filter, limit, after)
       : this.#all(filter, limit, after);
   }
 
-  async *#seen(
+  async *#visible(
     caller: NonNullable<JobFilter['visibleTo']>,
     filter: JobFilter,
     limit: number,
@@ -105,9 +103,9 @@ interface VisibleJobsQuery {
   readonly kind: string;
   readonly caller: Caller;
   readonly filter: Pick<JobFilter, 'status' | 'experiment_name'>;
-  /** Goes on after this job. */
+  /** Continues after this job. */
   readonly after: Pick<ListedJob, 'job_id' | 'created_at'> | undefined;
-  /** Jobs that are read at once. */
+  /** Jobs per read. */
   readonly chunk: number;
 }
 
@@ -115,20 +113,23 @@ interface VisibleJobsQuery {
 interface Row {
   readonly jobId: string;
   readonly position: string;
-  /** Where the row was found is where jobs are that were not seen to end. */
+  /** True when the row's partition is that of open jobs. */
   readonly open: boolean;
 }
 
-/** All that a list shows and that decides who sees it. */
+/** Attributes that a list shows, and those that determine access. */
 const ATTRIBUTES = [...new Set([...Object.keys(ListedJob.shape), ...JOB_ROW_ATTRIBUTES])];
 
 /**
- * The items of the jobs of a kind that a caller sees, newest first, those of one time by id. The caller's rows say where to look;
- * what is shown, and whether, is decided by the jobs themselves, strongly consistent: what is shared no more is not seen.
+ * Items of the jobs of a kind that are visible to a caller, newest first, jobs of one time by ID. The rows of the caller's
+ * principals yield candidates. The jobs themselves, read strongly consistent, determine access and content: a revoked
+ * grant takes effect immediately.
  */
 async function* listVisibleJobs(query: VisibleJobsQuery): AsyncGenerator<Item, void> {
   let rows: Row[] = [];
-  for await (const row of newestFirst(placesOf(query).map((place) => readPlace(query, place)))) {
+  for await (const row of newestFirst(
+    partitionsOf(query).map((partition) => readPartition(query, partition)),
+  )) {
     rows.push(row);
     if (rows.length < query.chunk) continue;
     yield* await readJobs(query, rows);
@@ -137,8 +138,8 @@ async function* listVisibleJobs(query: VisibleJobsQuery): AsyncGenerator<Item, v
   yield* await readJobs(query, rows);
 }
 
-/** Parts of lists to read: by status also the open one, where a job is whose end did not get as far as its rows. */
-function placesOf({ caller, kind, filter: { status } }: VisibleJobsQuery): readonly Place[] {
+/** Index partitions to read. With a status filter also that of open jobs: the rows of an ended job may still be there. */
+function partitionsOf({ caller, kind, filter: { status } }: VisibleJobsQuery): readonly Partition[] {
   const principals = principalsOf(caller);
   if (!status) {
     return principals.map((principal) => ({ ...BY_PRINCIPAL, value: `${principal}#${kind}`, open: false }));
@@ -147,13 +148,13 @@ function placesOf({ caller, kind, filter: { status } }: VisibleJobsQuery): reado
   return principals.flatMap((principal) =>
     statuses.map((each) => ({
       ...BY_STATUS,
-      value: listPlace(principal, kind, each),
+      value: statusPartition(principal, kind, each),
       open: !isTerminal(each),
     })),
   );
 }
 
-interface Place {
+interface Partition {
   readonly index: string;
   readonly key: string;
   readonly value: string;
@@ -163,9 +164,9 @@ interface Place {
 const BY_PRINCIPAL = { index: 'by-principal', key: 'principal_kind' };
 const BY_STATUS = { index: 'by-principal-status', key: 'principal_kind_status' };
 
-async function* readPlace(
+async function* readPartition(
   { client, table, filter: { experiment_name }, after, chunk }: VisibleJobsQuery,
-  { index, key, value, open }: Place,
+  { index, key, value, open }: Partition,
 ): AsyncGenerator<Row, void> {
   const filtered = experiment_name !== undefined;
   let from: Item | undefined;
@@ -193,7 +194,7 @@ async function* readPlace(
   } while (from);
 }
 
-/** Lists merged into one; a job that is in several is met once. */
+/** Merges sorted lists; a job that is in several is returned once. */
 async function* newestFirst(lists: readonly AsyncGenerator<Row, void>[]): AsyncGenerator<Row, void> {
   const heads = await Promise.all(lists.map((list) => list.next()));
   let last = '';
@@ -214,20 +215,20 @@ function newest(heads: readonly IteratorResult<Row, void>[]): [index: number, ro
   return found;
 }
 
-/** The jobs of those rows that the caller may see and that are as the filter wants them, in the order of the rows. */
+/** Jobs of the rows that are visible to the caller and match the filter, in the order of the rows. */
 async function readJobs(query: VisibleJobsQuery, rows: readonly Row[]): Promise<Item[]> {
   const { client, table, caller, filter } = query;
   const keys = rows.map(({ jobId }) => ({ job_id: jobId, item: JOB_ITEM }));
   const read = await batchGet({ client, table, keys, attributes: ATTRIBUTES, busy: 'DATA005' });
   const items = new Map(read.map((item) => [item.job_id, item]));
-  const seen: Item[] = [];
+  const visible: Item[] = [];
   for (const { jobId, open } of rows) {
     const item = items.get(jobId);
     if (!item) continue;
     const job = ListedJob.parse(item);
     if (open && isTerminal(job.status)) await new JobSharing(client, table).settle(job);
-    const wanted = !filter.status || job.status === filter.status;
-    if (wanted && mayAccess(caller, job, 'read')) seen.push(item);
+    const matches = !filter.status || job.status === filter.status;
+    if (matches && mayAccess(caller, job, 'read')) visible.push(item);
   }
-  return seen;
+  return visible;
 }

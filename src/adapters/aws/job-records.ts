@@ -1,42 +1,101 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { isTerminal, type JobStatus } from '#contract/backtest.ts';
+import * as z from 'zod';
+import {
+  type CollectionOutcome,
+  isTerminal,
+  JOB_STATUSES,
+  type JobKind,
+  type JobStatus,
+  VALIDATION_ID_PREFIX,
+} from '#contract/backtest.ts';
+import { HYPEROPT_ID_PREFIX, STUDY_KIND } from '#contract/hyperopt.ts';
 import { ERROR_SUMMARY_LENGTH } from '#contract/tables.ts';
-import type { JobList } from './job-list.ts';
-import type { JobSharing, ListedJob } from './job-sharing.ts';
-import { type JobChange, updateOf } from './job-update.ts';
-import { fromAttributes, type Item, jobKey } from './stored-item.ts';
+import type { JobFilter, Page } from '#domain/ports.ts';
+import { JobList } from './job-list.ts';
+import { JobSharing, type ListedJob } from './job-sharing.ts';
+import { fromAttributes, type Item, JOB_ITEM, jobKey } from './stored-items.ts';
 import { retryOnConflict } from './transactions.ts';
 
 export const UNFINISHED: readonly JobStatus[] = ['pending', 'running'];
 
-/** The changed job, or what was found instead: undefined for an unknown one. */
-export type Changed<T> =
-  | { readonly job: T; readonly found?: undefined }
-  | { readonly job?: undefined; readonly found: T | undefined };
+/** Attributes that the list indexes hold of jobs of every kind. */
+export const IndexEntry = z.object({
+  job_id: z.string(),
+  status: z.enum(JOB_STATUSES),
+  created_at: z.string(),
+  updated_at: z.string(),
+  strategy: z.string(),
+  experiment_name: z.string().nullable(),
+  error_summary: z.string().optional(),
+});
 
-/** The jobs themselves in the Jobs table, whatever their kind. Reads are strongly consistent, a change is one conditional write. */
-export class JobRecords<T extends ListedJob> {
-  readonly #client: DynamoDBDocumentClient;
-  readonly #table: string;
-  readonly #sharing: JobSharing;
-  readonly #toJob: (item: Item) => T;
+/** List row of an index entry. */
+export function rowOf<Entry extends { readonly error_summary?: string | undefined }>(entry: Entry) {
+  const { error_summary, ...row } = entry;
+  return { ...row, error: error_summary ?? null };
+}
 
-  /** `toJob` throws SVC001 for an item that is none. */
-  constructor(client: DynamoDBDocumentClient, table: string, sharing: JobSharing, toJob: (item: Item) => T) {
-    this.#client = client;
-    this.#table = table;
-    this.#sharing = sharing;
-    this.#toJob = toJob;
+/** The changed job, or the job as found when the condition failed: undefined for an unknown one. */
+export type Changed<Job> =
+  | { readonly job: Job; readonly found?: undefined }
+  | { readonly job?: undefined; readonly found: Job | undefined };
+
+/** A change of a job in one conditional write. */
+export interface JobChange {
+  /** Attributes to set. */
+  readonly set: Readonly<Record<string, unknown>>;
+  readonly status?: JobStatus;
+  /** Attributes to increment. */
+  readonly add?: readonly string[];
+  readonly append?: { readonly warnings: readonly string[] };
+  /** Condition: the job has one of these states. */
+  readonly from: readonly JobStatus[];
+  /** Condition: this is the job's attempt. Default: any. */
+  readonly attempt?: number | undefined;
+  /** Condition: these attributes have these values. */
+  readonly where?: Readonly<Record<string, unknown>>;
+}
+
+/** The jobs of one store. */
+interface JobType<Job, Row> {
+  /** Kinds of the jobs. Lists show the first. */
+  readonly kinds: readonly [string, ...string[]];
+  readonly strategyOf: (job: Job) => string;
+  /** Throws SVC001 if the item is not such a job. */
+  readonly toJob: (item: Item) => Job;
+  /** List row of an index entry, or of a job's item. */
+  readonly toRow: (item: Item) => Row;
+}
+
+/**
+ * Base of the stores of the Jobs table. Reads of one job are strongly consistent, lists are not. Each change of a job
+ * is one conditional write.
+ */
+export abstract class JobRecords<
+  Job extends ListedJob,
+  Row extends Pick<ListedJob, 'job_id' | 'created_at'>,
+> {
+  readonly sharing: JobSharing;
+  protected readonly client: DynamoDBDocumentClient;
+  protected readonly table: string;
+  readonly #type: JobType<Job, Row>;
+
+  constructor(client: DynamoDBDocumentClient, table: string, type: JobType<Job, Row>) {
+    this.client = client;
+    this.table = table;
+    this.sharing = new JobSharing(client, table);
+    this.#type = type;
   }
 
-  /** Stores a new job as `item`. Answers the stored one when the id exists already. */
-  async create(job: T, item: Item): Promise<T> {
+  async create(job: Extract<Job, { readonly status: 'pending' }>): Promise<Job> {
+    // Job lists exclude validation jobs.
+    if (job.kind !== 'validation') await this.sharing.add(job);
     try {
-      await this.#client.send(
+      await this.client.send(
         new PutCommand({
-          TableName: this.#table,
-          Item: item,
+          TableName: this.table,
+          Item: toJobItem(job, this.#type.strategyOf(job)),
           ConditionExpression: 'attribute_not_exists(job_id)',
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         }),
@@ -49,34 +108,38 @@ export class JobRecords<T extends ListedJob> {
     }
   }
 
-  async get(jobId: string): Promise<T | undefined> {
-    const { Item } = await this.#client.send(
-      new GetCommand({ TableName: this.#table, Key: jobKey(jobId), ConsistentRead: true }),
+  async get(jobId: string): Promise<Job | undefined> {
+    const { Item } = await this.client.send(
+      new GetCommand({ TableName: this.table, Key: jobKey(jobId), ConsistentRead: true }),
     );
-    return Item && this.#toJob(Item);
+    return Item && this.#type.toJob(Item);
   }
 
-  /** A job that has ended by it is settled in its lists. */
-  async change(jobId: string, change: JobChange): Promise<Changed<T>> {
-    const update = { TableName: this.#table, Key: jobKey(jobId), ...updateOf(jobId, change) };
-    try {
-      const { Attributes } = await retryOnConflict(() => this.#client.send(new UpdateCommand(update)));
-      const job = this.#toJob(Attributes!);
-      if (isTerminal(job.status)) await this.#sharing.settle(job);
-      return { job };
-    } catch (error) {
-      return { found: this.foundInstead(error) };
-    }
+  async list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<Row>> {
+    return this.listOf(this.#type.kinds[0]).page(filter, limit, cursor);
   }
 
-  /** Jobs of `lists` that have not ended. Those that begin to run meanwhile are met once, as they are when read. */
-  async *unfinished(lists: readonly JobList<Pick<ListedJob, 'job_id' | 'created_at'>>[]): AsyncIterable<T> {
-    const seen = new Set<string>();
+  async cancel(jobId: string, at: string): Promise<{ cancelled: boolean; job: Job | undefined }> {
+    const { job, found } = await this.change(jobId, {
+      status: 'cancelled',
+      set: { finished_at: at, updated_at: at },
+      from: UNFINISHED,
+    });
+    return job ? { cancelled: true, job } : { cancelled: false, job: found };
+  }
+
+  async setCollection(jobId: string, outcome: CollectionOutcome): Promise<void> {
+    await this.change(jobId, { set: { collection: outcome, updated_at: outcome.at }, from: UNFINISHED });
+  }
+
+  /** Pending and running jobs. A job that starts to run during the read is returned once, as it is when read. */
+  async *unfinished(): AsyncIterable<Job> {
+    const returned = new Set<string>();
     for (const status of UNFINISHED) {
-      for (const list of lists) {
-        for await (const { job_id } of list.all({ status })) {
-          if (seen.has(job_id)) continue;
-          seen.add(job_id);
+      for (const kind of this.#type.kinds) {
+        for await (const { job_id } of this.listOf(kind).all({ status })) {
+          if (returned.has(job_id)) continue;
+          returned.add(job_id);
           const job = await this.get(job_id);
           if (job && !isTerminal(job.status)) yield job;
         }
@@ -84,22 +147,95 @@ export class JobRecords<T extends ListedJob> {
     }
   }
 
-  /** The job that failed a condition, undefined when there is none; any other error is thrown on. */
-  foundInstead(error: unknown): T | undefined {
-    if (error instanceof ConditionalCheckFailedException) return fromAttributes(this.#toJob, error.Item);
+  protected listOf(kind: string): JobList<Row> {
+    return new JobList(this.client, this.table, kind, this.#type.toRow);
+  }
+
+  /** A change that ends the job also updates its access items. */
+  protected async change(jobId: string, change: JobChange): Promise<Changed<Job>> {
+    const update = { TableName: this.table, Key: jobKey(jobId), ...updateOf(jobId, change) };
+    try {
+      const { Attributes } = await retryOnConflict(() => this.client.send(new UpdateCommand(update)));
+      const job = this.#type.toJob(Attributes!);
+      if (isTerminal(job.status)) await this.sharing.settle(job);
+      return { job };
+    } catch (error) {
+      return { found: this.foundInstead(error) };
+    }
+  }
+
+  /** The job that failed a condition; undefined if it does not exist. Rethrows any other error. */
+  protected foundInstead(error: unknown): Job | undefined {
+    if (error instanceof ConditionalCheckFailedException) {
+      return fromAttributes(this.#type.toJob, error.Item);
+    }
     throw error;
   }
 }
 
-/** What a job that failed is given. */
+/** Item of a new job: its fields flat, and the attributes of the list indexes. */
+export function toJobItem(job: Pick<ListedJob, 'kind' | 'status'>, strategy: string): Item {
+  return { ...job, item: JOB_ITEM, kind_status: `${job.kind}#${job.status}`, strategy };
+}
+
+/** Attributes that a failure sets. */
 export function failureOf({ code, message }: { code: string; message: string }, at: string) {
   const summary = message.slice(0, ERROR_SUMMARY_LENGTH - 1).toWellFormed();
   return {
     error: message,
     error_code: code,
-    // What a list shows of it: its beginning.
+    // Lists show the start of the message.
     error_summary: message.length <= ERROR_SUMMARY_LENGTH ? message : `${summary}…`,
     finished_at: at,
     updated_at: at,
+  };
+}
+
+/** Kind of a job, from the prefix of its ID. */
+function kindOf(jobId: string): JobKind | typeof STUDY_KIND {
+  if (jobId.startsWith(HYPEROPT_ID_PREFIX)) return STUDY_KIND;
+  return jobId.startsWith(VALIDATION_ID_PREFIX) ? 'validation' : 'backtest';
+}
+
+/** Parameters of the UpdateItem that makes the change. */
+function updateOf(jobId: string, change: JobChange) {
+  const set = {
+    ...change.set,
+    ...(change.status && { status: change.status, kind_status: `${kindOf(jobId)}#${change.status}` }),
+  };
+  const names: Record<string, string> = { '#status': 'status' };
+  const values: Record<string, unknown> = { ':one': 1 };
+  const assignments = Object.entries(set).map(([name, value]) => {
+    names[`#${name}`] = name;
+    values[`:${name}`] = value;
+    return `#${name} = :${name}`;
+  });
+  if (change.append) {
+    values[':appended'] = change.append.warnings;
+    assignments.push('warnings = list_append(warnings, :appended)');
+  }
+  const states = change.from.map((status) => {
+    values[`:from_${status}`] = status;
+    return `:from_${status}`;
+  });
+  const conditions = [`#status IN (${states.join(', ')})`];
+  if (change.attempt !== undefined) {
+    names['#attempt'] = 'attempt';
+    values[':attempt'] = change.attempt;
+    conditions.push('#attempt = :attempt');
+  }
+  for (const [name, value] of Object.entries(change.where ?? {})) {
+    names[`#${name}`] = name;
+    values[`:where_${name}`] = value;
+    conditions.push(`#${name} = :where_${name}`);
+  }
+  const added = ['revision', ...(change.add ?? [])].map((name) => `${name} :one`);
+  return {
+    UpdateExpression: `SET ${assignments.join(', ')} ADD ${added.join(', ')}`,
+    ConditionExpression: conditions.join(' AND '),
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: values,
+    ReturnValues: 'ALL_NEW' as const,
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
   };
 }

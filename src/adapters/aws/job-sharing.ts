@@ -4,10 +4,10 @@ import * as z from 'zod';
 import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtest.ts';
 import { Grant } from '#contract/sharing.ts';
 import { type OwnedResource, type StoredSharing, userPrincipal } from '#domain/access.ts';
-import { JOB_ITEM } from './stored-item.ts';
+import { JOB_ITEM, projectionOf } from './stored-items.ts';
 import { transact } from './transactions.ts';
 
-/** What a job of any kind has that decides in whose lists it is, and where. */
+/** Attributes of a job of any kind that determine the lists that it is in, and its position there. */
 export const ListedJob = z.object({
   job_id: z.string(),
   kind: z.string(),
@@ -19,11 +19,9 @@ export const ListedJob = z.object({
 });
 export type ListedJob = z.infer<typeof ListedJob>;
 
-const ATTRIBUTES = Object.keys(ListedJob.shape);
-
 /**
- * Whose the jobs of the Jobs table are, of every kind, and the rows `ACCESS#principal` by which a principal's list finds them.
- * A row says of the status only whether the job was seen to end; the truth is in the job, which a list reads.
+ * Owners and grants of the jobs of every kind, and their access items `ACCESS#principal`. An access item puts a job into
+ * the list of a principal. It holds a status only once the job has ended; lists read the status from the job.
  */
 export class JobSharing implements StoredSharing {
   readonly #client: DynamoDBDocumentClient;
@@ -38,10 +36,10 @@ export class JobSharing implements StoredSharing {
     return this.#find(jobId);
   }
 
-  /** Puts a new job into its owner's list. To be called before the job is stored: a row without its job is passed over. */
+  /** Puts a new job into its owner's list. Call it before the job is stored: lists skip access items without a job. */
   async add(job: ListedJob): Promise<void> {
-    const row = rowOf(job, userPrincipal(job.owner));
-    await this.#client.send(new PutCommand({ TableName: this.#table, Item: row }));
+    const item = accessItem(job, userPrincipal(job.owner));
+    await this.#client.send(new PutCommand({ TableName: this.#table, Item: item }));
   }
 
   async share(
@@ -67,13 +65,13 @@ export class JobSharing implements StoredSharing {
           },
         },
         ...after.map(({ principal }) => ({
-          Put: { TableName: this.#table, Item: rowOf(job, principal) },
+          Put: { TableName: this.#table, Item: accessItem(job, principal) },
         })),
-        // Out of every list. Not deleted: who may delete rows may delete jobs.
+        // Removes the item from every index. Not a delete: that permission would cover jobs too.
         ...removed.map(({ principal }) => ({
           Update: {
             TableName: this.#table,
-            Key: { job_id: jobId, item: accessItem(principal) },
+            Key: { job_id: jobId, item: accessSortKey(principal) },
             UpdateExpression: 'REMOVE principal_kind, principal_kind_status',
           },
         })),
@@ -83,28 +81,28 @@ export class JobSharing implements StoredSharing {
   }
 
   /**
-   * Moves the rows of a job that has ended to where lists by status look first. Without it they are found as well, among
-   * those that have not ended: so it may fail, and repeating it does no harm.
+   * Moves the access items of an ended job to the partition of its status. Lists by status also read the partition of
+   * open jobs, so errors are ignored and repeats are harmless.
    */
   async settle(job: ListedJob): Promise<void> {
     const principals = [
       userPrincipal(job.owner),
       ...(job.shared_with ?? []).map(({ principal }) => principal),
     ];
-    await Promise.allSettled(principals.map((principal) => this.#settleRow(job, principal)));
+    await Promise.allSettled(principals.map((principal) => this.#settleItem(job, principal)));
   }
 
-  async #settleRow(job: ListedJob, principal: string): Promise<void> {
-    const row = rowOf(job, principal);
+  async #settleItem(job: ListedJob, principal: string): Promise<void> {
+    const item = accessItem(job, principal);
     await this.#client
       .send(
         new UpdateCommand({
           TableName: this.#table,
-          Key: { job_id: row.job_id, item: row.item },
-          UpdateExpression: 'SET principal_kind_status = :place',
-          // Shared no more: the row must not come back.
+          Key: { job_id: item.job_id, item: item.item },
+          UpdateExpression: 'SET principal_kind_status = :partition',
+          // A revoked grant has no principal_kind: its item must not return to the list.
           ConditionExpression: 'attribute_exists(principal_kind)',
-          ExpressionAttributeValues: { ':place': row.principal_kind_status },
+          ExpressionAttributeValues: { ':partition': item.principal_kind_status },
         }),
       )
       .catch((error: unknown) => {
@@ -118,36 +116,35 @@ export class JobSharing implements StoredSharing {
         TableName: this.#table,
         Key: { job_id: jobId, item: JOB_ITEM },
         ConsistentRead: true,
-        ProjectionExpression: ATTRIBUTES.map((name) => `#${name}`).join(', '),
-        ExpressionAttributeNames: Object.fromEntries(ATTRIBUTES.map((name) => [`#${name}`, name])),
+        ...projectionOf(Object.keys(ListedJob.shape)),
       }),
     );
     return Item && ListedJob.parse(Item);
   }
 }
 
-/** The part of a principal's list in which a job of that kind and status is. */
-export function listPlace(principal: string, kind: string, status: JobStatus): string {
+/** Index partition of a principal's jobs of that kind and status. */
+export function statusPartition(principal: string, kind: string, status: JobStatus): string {
   return `${principal}#${kind}#${isTerminal(status) ? status : 'open'}`;
 }
 
-/** What a principal's list is sorted by, newest last: no two jobs have the same. */
+/** Sort key of a job in a principal's list, ascending by time. Unique. */
 export function listPosition({ created_at, job_id }: Pick<ListedJob, 'created_at' | 'job_id'>): string {
   return `${created_at}#${job_id}`;
 }
 
-function accessItem(principal: string): string {
+function accessSortKey(principal: string): string {
   return `ACCESS#${principal}`;
 }
 
-function rowOf(job: ListedJob, principal: string) {
+function accessItem(job: ListedJob, principal: string) {
   const { job_id, kind, status, experiment_name = null } = job;
   return {
     job_id,
-    item: accessItem(principal),
+    item: accessSortKey(principal),
     created_at: listPosition(job),
     experiment_name,
     principal_kind: `${principal}#${kind}`,
-    principal_kind_status: listPlace(principal, kind, status),
+    principal_kind_status: statusPartition(principal, kind, status),
   };
 }

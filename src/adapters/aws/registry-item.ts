@@ -11,7 +11,7 @@ import {
 } from '#contract/stored-registry.ts';
 import type { IdempotencyKey } from '#domain/transitions/apply-transition.ts';
 import type { CatalogSort } from '#domain/transitions/registry-store.ts';
-import { parseStored } from './stored-item.ts';
+import { parseStored } from './stored-items.ts';
 
 /** Keys and index attributes of the items of registry and challenges. */
 

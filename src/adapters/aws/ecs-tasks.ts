@@ -3,30 +3,67 @@ import {
   ClientException,
   DescribeTaskDefinitionCommand,
   type DescribeTaskDefinitionResponse,
-  type ECSClient,
+  ECSClient,
+  InvalidParameterException,
   RegisterTaskDefinitionCommand,
+  StopTaskCommand,
 } from '@aws-sdk/client-ecs';
+import type { TaskControl } from '#domain/execution-ports.ts';
+import { reportUnavailable } from './unavailable.ts';
 
-/** The family of a task definition's ARN, `…:task-definition/{family}:{revision}`. */
+/** Limit of a stop reason in ECS, characters. */
+const MAX_REASON = 255;
+
+/** Worst case of one call: 3 attempts of 5 s. Commands throw HTTP503 when ECS cannot answer. */
+export function createEcsClient(): ECSClient {
+  const client = new ECSClient({
+    maxAttempts: 3,
+    requestHandler: { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+  });
+  return reportUnavailable(client, 'HTTP503');
+}
+
+/** Stops Fargate tasks by their ARN. */
+export class EcsTaskControl implements TaskControl {
+  readonly #client: ECSClient;
+
+  constructor(client: ECSClient) {
+    this.#client = client;
+  }
+
+  /** A task that has stopped already, or that ECS does not know any more, is not an error. */
+  async stop(task: string, reason: string): Promise<void> {
+    // arn:aws:ecs:region:account:task/cluster/id
+    const cluster = task.split('/').at(-2);
+    try {
+      await this.#client.send(new StopTaskCommand({ cluster, task, reason: reason.slice(0, MAX_REASON) }));
+    } catch (error) {
+      const forgotten = error instanceof InvalidParameterException && /not found/i.test(error.message);
+      if (!forgotten) throw error;
+    }
+  }
+}
+
+/** Family in the ARN of a task definition, `…:task-definition/{family}:{revision}`. */
 const FAMILY = /:task-definition\/([^:]+):\d+$/;
 
 /**
- * Task definitions of registered images: the platform's own one with another image. Each has a family of its own, named
- * after the image and the definition that it is made from, so that one made before is found again and a deployment that
- * changes the platform's makes new ones.
+ * Task definitions of registered images: copies of the platform's task definition with another image. The family name is
+ * a hash of the image and the platform's definition. So an existing copy is found again, and a deployment that changes
+ * the platform's definition creates new copies.
  */
 export class TaskDefinitions {
   readonly #client: ECSClient;
   readonly #base: string;
   readonly #known = new Map<string, string>();
 
-  /** @param base ARN of the platform's own definition, with its revision */
+  /** @param base ARN of the platform's definition, with its revision */
   constructor(client: ECSClient, base: string) {
     this.#client = client;
     this.#base = base;
   }
 
-  /** ARN of the definition that runs `image` (`name@sha256:…`). Two at once may make two revisions: either is right. */
+  /** ARN of the definition that runs `image` (`name@sha256:…`). Concurrent calls may register two equal revisions. */
   async forImage(image: string): Promise<string> {
     const known = this.#known.get(image);
     if (known) return known;
@@ -48,7 +85,7 @@ export class TaskDefinitions {
       );
       return taskDefinition?.taskDefinitionArn;
     } catch (error) {
-      // What ECS says of a family without an active revision.
+      // The family has no active revision.
       if (error instanceof ClientException) return undefined;
       throw error;
     }
@@ -65,7 +102,7 @@ export class TaskDefinitions {
   }
 }
 
-/** What registering takes of a definition as it is described. */
+/** Input of RegisterTaskDefinition from a described definition. */
 function settingsOf({ taskDefinition, tags = [] }: DescribeTaskDefinitionResponse, image: string) {
   const base = taskDefinition!;
   return {
@@ -79,7 +116,7 @@ function settingsOf({ taskDefinition, tags = [] }: DescribeTaskDefinitionRespons
     executionRoleArn: base.executionRoleArn,
     volumes: base.volumes,
     containerDefinitions: base.containerDefinitions?.map((container) => ({ ...container, image })),
-    // Those of CloudFormation cannot be given by anybody else.
+    // Only CloudFormation can set tags that start with `aws:`.
     tags: tags.filter(({ key }) => !key?.startsWith('aws:')),
   };
 }

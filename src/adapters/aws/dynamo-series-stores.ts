@@ -1,30 +1,29 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
-  BatchGetCommand,
   type DynamoDBDocumentClient,
   GetCommand,
+  PutCommand,
   paginateQuery,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
-import { StoredSeries, StoredSeriesMonths } from '#contract/stored-market-data.ts';
+import {
+  type InstrumentRecord,
+  StoredInstrument,
+  StoredSeries,
+  StoredSeriesMonths,
+} from '#contract/stored-market-data.ts';
+import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { SeriesInfo, SeriesKey, SeriesMonth, SeriesStore } from '#domain/ports.ts';
-import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
+import { TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
 import { mergeMonths, summarizeMonths, withCorruptMonth } from '../series-months.ts';
+import { batchGet, checkStored, type Item, parseStoredJson } from './stored-items.ts';
+import { conflictOf } from './transactions.ts';
 
-/** What a BatchGetItem takes. */
-const BATCH = 100;
-/** Pauses of 0.05 to 1.6 s between them, 3.2 s in all at most. */
-const BATCH_ATTEMPTS = 7;
-/** Each lost attempt means that another writer came between, of this series or of another timeframe of its symbol. */
+/** An attempt fails when another writer changed the series, or another timeframe of its symbol, in the meantime. */
 const WRITE_ATTEMPTS = 50;
 
-/** Why a transaction may be tried again: another writer was first, or is at it. */
-const LOST = new Set(['ConditionalCheckFailed', 'TransactionConflict']);
-
-/** What `info` is made of. */
+/** The content of a series that is summarized in its {@link SeriesInfo}. */
 interface Recorded {
   /** By month, ascending. */
   readonly months: readonly SeriesMonth[];
@@ -32,9 +31,9 @@ interface Recorded {
 }
 
 /**
- * What is stored of each series, in the Series table: an item for each symbol with a short text for each timeframe, and, out
- * of the way of freshness, an item for each series with its months. Both are written in one transaction. Reads are strongly
- * consistent.
+ * Series in the Series table. Each symbol has an item with a short JSON string per timeframe. Each series has an item with
+ * its months, in a partition of its own, so that freshness does not read it. One transaction writes both. Reads are
+ * strongly consistent.
  */
 export class DynamoSeriesStore implements SeriesStore {
   readonly #client: DynamoDBDocumentClient;
@@ -52,44 +51,34 @@ export class DynamoSeriesStore implements SeriesStore {
     const wanted = new Set(series.map(seriesName));
     const timeframes = TIMEFRAMES.filter((each) => series.some(({ timeframe }) => timeframe === each));
     const symbols = [...new Set(series.map(({ symbol }) => symbol))];
-    const batches = Array.from({ length: Math.ceil(symbols.length / BATCH) }, (_, index) =>
-      symbols.slice(index * BATCH, (index + 1) * BATCH),
-    );
-    const items = await Promise.all(batches.map((batch) => this.#getBatch(exchange, batch, timeframes)));
-    const found = items.flat().flatMap((item) => readSymbol(exchange, item));
+    const items = await batchGet({
+      client: this.#client,
+      table: this.#table,
+      keys: symbols.map((symbol) => ({ exchange, series: symbol })),
+      attributes: ['series', ...timeframes],
+      busy: 'DATA005',
+    });
+    const found = items.flatMap((item) => readSymbol(exchange, item));
     const named = found.map((info) => [seriesName(info), info] as const);
     return new Map(named.filter(([name]) => wanted.has(name)));
   }
 
   async list(exchange: string): Promise<readonly SeriesInfo[]> {
-    const pages = paginateQuery(
-      { client: this.#client },
-      {
-        TableName: this.#table,
-        ConsistentRead: true,
-        KeyConditionExpression: '#exchange = :exchange',
-        ExpressionAttributeNames: { '#exchange': 'exchange' },
-        ExpressionAttributeValues: { ':exchange': exchange },
-      },
-    );
-    const listed: SeriesInfo[] = [];
-    for await (const { Items = [] } of pages) {
-      listed.push(...Items.flatMap((item) => readSymbol(exchange, item)));
-    }
-    return listed;
+    const items = await readPartition(this.#client, this.#table, exchange);
+    return items.flatMap((item) => readSymbol(exchange, item));
   }
 
   async months(series: SeriesKey): Promise<readonly SeriesMonth[]> {
     return (await this.#recorded(series))?.months ?? [];
   }
 
-  /** @throws RangeError for no months of a series that is not known */
+  /** @throws RangeError if `months` is empty and the series is unknown */
   async record(series: SeriesKey, months: readonly SeriesMonth[], at: string): Promise<SeriesInfo> {
     const info = await this.#change(series, at, (known) => ({
       ...known,
       months: mergeMonths(known?.months ?? [], months),
     }));
-    if (!info) throw new RangeError(`Nothing is known of ${seriesName(series)}`);
+    if (!info) throw new RangeError(`Unknown series without months: ${seriesName(series)}`);
     return info;
   }
 
@@ -128,12 +117,12 @@ export class DynamoSeriesStore implements SeriesStore {
     await this.#change(
       series,
       at,
-      // Without the mark of its beginning: the series may begin later when the month has been collected again.
+      // Clears complete_from: the series may start later once the month has been collected again.
       (known) => known && { months: withCorruptMonth(known.months, month, step) },
     );
   }
 
-  /** What `change` makes of what is known; undefined, and nothing stored, when it is no month. */
+  /** Stores and returns the result of `change`. Undefined, and nothing stored, if that has no months. */
   async #change(
     series: SeriesKey,
     at: string,
@@ -152,7 +141,7 @@ export class DynamoSeriesStore implements SeriesStore {
       if (await this.#replace(info, changed, known?.revision)) return info;
     }
     throw new CodedError('DATA005', {
-      message: `${seriesName(series)} is being written by too many processes at once`,
+      message: `Write conflict: ${seriesName(series)} changed during ${WRITE_ATTEMPTS} attempts. Retry the request.`,
     });
   }
 
@@ -161,13 +150,11 @@ export class DynamoSeriesStore implements SeriesStore {
       new GetCommand({ TableName: this.#table, Key: monthsKey(series), ConsistentRead: true }),
     );
     if (!Item) return undefined;
-    return readStored(`${seriesName(series)}, months`, StoredSeriesMonths, () => ({
-      ...Item,
-      months: JSON.parse(Item.months),
-    }));
+    const name = () => `The stored series ${seriesName(series)}, months`;
+    return checkStored(StoredSeriesMonths, { ...Item, months: parseStoredJson(Item.months, name) }, name);
   }
 
-  /** Stores the series unless another writer came between; tells whether it did. */
+  /** Stores the series; false if another writer changed it in the meantime. */
   async #replace(info: SeriesInfo, recorded: Recorded, revision = 0): Promise<boolean> {
     const { exchange, symbol, timeframe, ...rest } = info;
     const summary = JSON.stringify({ schema_version: 3, ...rest });
@@ -204,35 +191,9 @@ export class DynamoSeriesStore implements SeriesStore {
       );
       return true;
     } catch (error) {
-      if (error instanceof TransactionCanceledException && isLost(error)) return false;
-      throw error;
+      conflictOf(error, 'DATA005');
+      return false;
     }
-  }
-
-  /** The items of some symbols, with those timeframes. */
-  async #getBatch(
-    exchange: string,
-    symbols: readonly string[],
-    timeframes: readonly Timeframe[],
-  ): Promise<Record<string, unknown>[]> {
-    const found: Record<string, unknown>[] = [];
-    const projection = {
-      ProjectionExpression: ['series', ...timeframes.map((each) => `#t${each}`)].join(', '),
-      ExpressionAttributeNames: Object.fromEntries(timeframes.map((each) => [`#t${each}`, each])),
-    };
-    let keys: Record<string, unknown>[] = symbols.map((series) => ({ exchange, series }));
-    for (let attempt = 0; attempt < BATCH_ATTEMPTS; attempt++) {
-      if (attempt > 0) await wait(25 * 2 ** attempt * (0.5 + Math.random() / 2));
-      const { Responses, UnprocessedKeys } = await this.#client.send(
-        new BatchGetCommand({
-          RequestItems: { [this.#table]: { Keys: keys, ConsistentRead: true, ...projection } },
-        }),
-      );
-      found.push(...(Responses?.[this.#table] ?? []));
-      keys = UnprocessedKeys?.[this.#table]?.Keys ?? [];
-      if (keys.length === 0) return found;
-    }
-    throw new CodedError('DATA005', { message: 'The database is too busy to read the series' });
   }
 }
 
@@ -240,38 +201,96 @@ function seriesName({ symbol, timeframe }: Omit<SeriesKey, 'exchange'>): string 
   return `${symbol}#${timeframe}`;
 }
 
-/** No exchange has such a key, so that the months are in no list of series. */
+/** Key of a series' months. No exchange has such a name, so lists of series exclude the item. */
 function monthsKey(series: SeriesKey) {
   return { exchange: `${series.exchange}#months`, series: seriesName(series) };
 }
 
-function isLost({ CancellationReasons = [] }: TransactionCanceledException): boolean {
-  return CancellationReasons.some(({ Code }) => Code !== undefined && LOST.has(Code));
-}
-
 /** The series of a symbol's item, by timeframe. */
-function readSymbol(exchange: string, item: Record<string, unknown>): SeriesInfo[] {
+function readSymbol(exchange: string, item: Item): SeriesInfo[] {
   const symbol = String(item.series);
   return TIMEFRAMES.flatMap((timeframe) => {
-    const text = item[timeframe];
-    if (typeof text !== 'string') return [];
-    const read = () => JSON.parse(text);
-    const { schema_version: _, ...info } = readStored(seriesName({ symbol, timeframe }), StoredSeries, read);
+    const json = item[timeframe];
+    if (typeof json !== 'string') return [];
+    const name = () => `The stored series ${seriesName({ symbol, timeframe })}`;
+    const { schema_version: _, ...info } = checkStored(StoredSeries, parseStoredJson(json, name), name);
     return [{ exchange, symbol, timeframe, ...info }];
   });
 }
 
-function readStored<T extends z.ZodType>(name: string, schema: T, read: () => unknown): z.output<T> {
-  const unreadable = (problem: string, cause: unknown) =>
-    new CodedError('SVC001', { message: `The stored series ${name} cannot be read: ${problem}`, cause });
-  let stored: unknown;
-  try {
-    stored = read();
-  } catch (cause) {
-    throw unreadable('it is not JSON', cause);
+/**
+ * Instruments in the Series table, one item each. Their partition is separate from that of the series, so that freshness
+ * does not read them and the transactions of series do not conflict with them. Reads are strongly consistent.
+ */
+export class DynamoInstrumentStore implements InstrumentStore {
+  readonly #client: DynamoDBDocumentClient;
+  readonly #table: string;
+
+  constructor(client: DynamoDBDocumentClient, table: string) {
+    this.#client = client;
+    this.#table = table;
   }
-  const parsed = schema.safeParse(stored);
-  if (parsed.success) return parsed.data;
-  const { path, message } = parsed.error.issues[0]!;
-  throw unreadable(`${path.join('.')}: ${message}`, parsed.error);
+
+  async getMany(
+    exchange: string,
+    symbols: readonly string[],
+  ): Promise<ReadonlyMap<string, InstrumentRecord>> {
+    const items = await batchGet({
+      client: this.#client,
+      table: this.#table,
+      keys: [...new Set(symbols)].map((symbol) => instrumentKey(exchange, symbol)),
+      busy: 'DATA005',
+    });
+    return new Map(items.map(readInstrument));
+  }
+
+  async list(exchange: string): Promise<ReadonlyMap<string, InstrumentRecord>> {
+    const items = await readPartition(this.#client, this.#table, instrumentsOf(exchange));
+    return new Map(items.map(readInstrument));
+  }
+
+  async record(exchange: string, symbol: string, record: InstrumentRecord): Promise<void> {
+    const stored: StoredInstrument = { schema_version: 1, ...record };
+    await this.#client.send(
+      new PutCommand({
+        TableName: this.#table,
+        Item: { ...instrumentKey(exchange, symbol), instrument: JSON.stringify(stored) },
+      }),
+    );
+  }
+}
+
+/** Partition of an exchange's instruments. No exchange has such a name. */
+function instrumentsOf(exchange: string): string {
+  return `${exchange}#instruments`;
+}
+
+function instrumentKey(exchange: string, symbol: string) {
+  return { exchange: instrumentsOf(exchange), series: symbol };
+}
+
+function readInstrument(item: Item): readonly [symbol: string, InstrumentRecord] {
+  const symbol = String(item.series);
+  const name = () => `The stored instrument ${symbol}`;
+  const { schema_version: _, ...record } = checkStored(
+    StoredInstrument,
+    parseStoredJson(item.instrument, name),
+    name,
+  );
+  return [symbol, record];
+}
+
+async function readPartition(client: DynamoDBDocumentClient, table: string, name: string): Promise<Item[]> {
+  const pages = paginateQuery(
+    { client },
+    {
+      TableName: table,
+      ConsistentRead: true,
+      KeyConditionExpression: 'exchange = :name',
+      ExpressionAttributeValues: { ':name': name },
+    },
+  );
+  const items: Item[] = [];
+  for await (const { Items = [] } of pages) items.push(...Items);
+  return items;
 }
