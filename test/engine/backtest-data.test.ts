@@ -11,8 +11,8 @@ import { MINUTE, START, walk, without } from './run/candles.ts';
 
 const run = (input: BacktestInput) => runBacktest(input, { digest: sha256 });
 
-describe('data that is not complete', () => {
-  it('holes are filled, counted and warned about', () => {
+describe('incomplete data', () => {
+  it('backtest fills gaps, counts them and warns about them', () => {
     const input = sampleInput();
     const [btc, eth] = input.pairs;
     const holes = Array.from({ length: 20 }, (_, i) => 100 + i);
@@ -25,7 +25,7 @@ describe('data that is not complete', () => {
     expect(report.warnings.join()).toContain('20 candles of BTC/USDT:USDT (2.26 %) were missing');
   });
 
-  it('a pair without enough history gives up its first candles and joins later', () => {
+  it('pair with too little history starts after its startup candles and is warned about', () => {
     const input = sampleInput();
     const [btc, eth] = input.pairs;
     const late = sliceCandles(eth!.candles, STARTUP + 100, ROWS + STARTUP);
@@ -40,7 +40,7 @@ describe('data that is not complete', () => {
     for (const trade of trades) if (trade.pair === eth!.pair) expect(trade.openedAt).toBeGreaterThan(first);
   });
 
-  it('the start of the run moves when no pair has the history', () => {
+  it('backtest starts later when every pair lacks startup history', () => {
     const input = sampleInput();
     const pairs = input.pairs.map((data) => ({
       ...data,
@@ -50,13 +50,13 @@ describe('data that is not complete', () => {
     expect(report.settings.first_candle).toBe(new Date(START + STARTUP * STEP).toISOString());
   });
 
-  it('data that ends early is warned about', () => {
+  it('backtest warns when data ends before the range', () => {
     const input = sampleInput();
     const pairs = input.pairs.map((data) => ({ ...data, candles: sliceCandles(data.candles, 0, 400) }));
     expect(run({ ...input, pairs }).report.warnings[0]).toMatch(/ends with the candle at .* before the end/);
   });
 
-  it('a pair without candles is left out, and said to be', () => {
+  it('pair without candles is left out with a warning', () => {
     const input = sampleInput();
     const [btc, eth] = input.pairs;
     const { report } = run({ ...input, pairs: [btc!, { ...eth!, candles: walk(0, STEP) }] });
@@ -64,7 +64,7 @@ describe('data that is not complete', () => {
     expect(report.warnings[0]).toMatch(/^Left out: ETH\/USDT:USDT has no 5m candles/);
   });
 
-  it('no candles at all is an error that says what was needed', () => {
+  it('backtest rejects too few candles and states how many it needs', () => {
     const input = sampleInput();
     const few = input.pairs.map((data) => ({ ...data, candles: sliceCandles(data.candles, 0, STARTUP + 2) }));
     expect(kindOf(() => run({ ...input, pairs: few }))).toBe('insufficient_data');
@@ -74,7 +74,7 @@ describe('data that is not complete', () => {
     expect(kindOf(() => run({ ...input, pairs: [] }))).toBe('insufficient_data');
   });
 
-  it('an impossible candle is an error that names it', () => {
+  it('backtest rejects an invalid candle with its pair and time', () => {
     const input = sampleInput();
     input.pairs[1]!.candles.high[30] = 0.5;
     expect(kindOf(() => run(input))).toBe('invalid_candles');
@@ -82,11 +82,11 @@ describe('data that is not complete', () => {
   });
 });
 
-describe('a strategy at fault', () => {
+describe('failing strategy', () => {
   const failing = (overrides: Partial<typeof SAMPLE_STRATEGY>) =>
     sampleInput({ strategy: { ...SAMPLE_STRATEGY, ...overrides } });
 
-  it('is named with the pair, whatever it throws', () => {
+  it('strategy error states the pair, the function and the source line', () => {
     const input = failing({
       signals: () => {
         throw new Error('no such column');
@@ -99,11 +99,11 @@ describe('a strategy at fault', () => {
   });
 
   it.each([
-    ['a text', 'no such column', 'no such column'],
-    ['nothing', undefined, 'it threw undefined'],
-    ['what has no text', Object.create(null), 'it threw object'],
-    ['an error without words', new RangeError(), 'RangeError'],
-  ])('is named when it throws %s', (_, thrown, text) => {
+    ['a string', 'no such column', 'no such column'],
+    ['undefined', undefined, 'it threw undefined'],
+    ['an object without a prototype', Object.create(null), 'it threw object'],
+    ['an error without a message', new RangeError(), 'RangeError'],
+  ])('strategy error describes a thrown value: %s', (_, thrown, text) => {
     const input = failing({
       indicators: () => {
         throw thrown;
@@ -113,7 +113,7 @@ describe('a strategy at fault', () => {
     expect(() => run(input)).toThrow(`Strategy sample failed on BTC/USDT:USDT: indicators() threw: ${text}`);
   });
 
-  it('is named on the higher timeframe', () => {
+  it('strategy error states the informative timeframe', () => {
     const input = failing({
       informativeTimeframes: ['1h'],
       indicators: (candles) => {
@@ -135,18 +135,18 @@ describe('a strategy at fault', () => {
       },
       'threw "none (backtest-data.test.ts:',
     ],
-  ])('is named when its startup candles are %s', (_, startupCandles, text) => {
+  ])('backtest rejects startupCandles() that returns or throws %s', (_, startupCandles, text) => {
     const input = failing({ startupCandles });
     expect(kindOf(() => run(input))).toBe('strategy');
     expect(() => run(input)).toThrow(`Strategy sample: startupCandles() ${text}`);
   });
 
-  it('may not return columns of another length', () => {
+  it('backtest rejects signal columns of another length', () => {
     const input = failing({ signals: () => ({ enterLong: new Uint8Array(3) }) });
     expect(() => run(input)).toThrow(/sample failed on BTC.*"enterLong" must be a Uint8Array of 884/);
   });
 
-  it('is named with the callback that throws, the pair and the candle', () => {
+  it('callback error states the callback, the pair and the candle', () => {
     const input = failing({
       callbacks: {
         customExit: ({ time }) => {
@@ -161,7 +161,7 @@ describe('a strategy at fault', () => {
     );
   });
 
-  it('has callbacks that reach for each other', () => {
+  it('callbacks can call each other through `this`', () => {
     const callbacks: StrategyCallbacks = {
       confirmEntry() {
         return this.confirmExit!({} as never, {} as never, 0, '');
@@ -172,12 +172,12 @@ describe('a strategy at fault', () => {
   });
 });
 
-describe('a run without trades says why', () => {
+describe('backtest without trades', () => {
   it.each<[string, Partial<typeof SAMPLE_STRATEGY>, Partial<typeof CONFIG>, RegExp]>([
     ['no signal', { signals: () => ({}) }, {}, /gave no entry signal/],
-    ['a stake that is too large', {}, { stake_amount: 995 }, /stake of 995 is above the 990/],
+    ['a stake above the wallet', {}, { stake_amount: 995 }, /stake of 995 is above the 990/],
     [
-      'signals that collide',
+      'colliding signals',
       {
         signals: ({ close }) => ({
           enterLong: new Uint8Array(close.length).fill(1),
@@ -187,7 +187,7 @@ describe('a run without trades says why', () => {
       {},
       /none of 1728 entry signals could be acted on/,
     ],
-  ])('%s', (_, strategy, config, text) => {
+  ])('backtest without trades warns about the cause: %s', (_, strategy, config, text) => {
     const { result, report, equity } = run(
       sampleInput({
         strategy: { ...SAMPLE_STRATEGY, ...strategy },
@@ -200,15 +200,15 @@ describe('a run without trades says why', () => {
     BacktestReport.parse(JSON.parse(JSON.stringify(report)));
   });
 
-  it('short signals without canShort are named', () => {
+  it('backtest warns about short signals when canShort is false', () => {
     const { report } = run(sampleInput({ strategy: { ...SAMPLE_STRATEGY, canShort: false } }));
     expect(report.warnings.join()).toMatch(/\d+ short signals were ignored/);
   });
 });
 
-it('informative timeframes ask for their own history', () => {
+it('historyStart covers the startup candles of informative timeframes', () => {
   const strategy = { ...SAMPLE_STRATEGY, informativeTimeframes: ['1h'] as const };
-  // The run starts half an hour into an hour that only closes later.
+  // The range starts half an hour into an hour that closes later.
   const start = START + 6 * STEP;
   const from = historyStart(strategy, {}, '5m', start);
   expect(from).toBe(start - (STARTUP + 1) * 12 * STEP);
@@ -233,7 +233,7 @@ it('informative timeframes ask for their own history', () => {
   expect(seen.every(Number.isFinite)).toBe(true);
 });
 
-it('a run may use another timeframe than the strategy was written for', () => {
+it('strategy runs on another timeframe than its own', () => {
   const changes: boolean[] = [];
   const strategy: typeof SAMPLE_STRATEGY = {
     ...SAMPLE_STRATEGY,
@@ -249,11 +249,11 @@ it('a run may use another timeframe than the strategy was written for', () => {
   const pairs = CONFIG.pairs.map((pair, i) => ({ pair, candles: walk(400, 3 * STEP, i, from) }));
   const { settings } = run(sampleInput({ strategy, config: { ...CONFIG, timeframe: '15m' }, pairs })).report;
   expect(settings).toMatchObject({ timeframe: '15m', first_candle: '2024-01-01T00:00:00.000Z' });
-  // The hour that begins at 00:00 is known on the 15m candle that closes with it, the one of 00:45.
+  // The hour that opens at 00:00 is visible from the 15m candle that closes with it, the one of 00:45.
   expect(changes).toEqual([false, true, false, false, true, false]);
 });
 
-it('the simulator is told the whole configuration', () => {
+it('simulationSettings passes every setting of the configuration and the strategy', () => {
   const strategy = {
     ...SAMPLE_STRATEGY,
     useExitSignal: false,

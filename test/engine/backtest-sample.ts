@@ -11,7 +11,7 @@ export const sha256: Digest = (data) => createHash('sha256').update(data).digest
 export const STEP = 5 * MINUTE;
 export const STARTUP = 20;
 
-/** Buys when the close is below its mean of 20 candles, sells above it, and the other way round for shorts. */
+/** Enters long when the close is below its mean of 20 candles and exits above it; shorts are mirrored. */
 export const SAMPLE_STRATEGY: StrategyDefinition = {
   name: 'sample',
   description: 'A sample',
@@ -67,7 +67,7 @@ export const CONFIG: ResolvedBacktestConfig = {
 
 export const ROWS = (3 * 24 * 60) / 5;
 
-/** A run over the sample strategy with all the history it needs. */
+/** Input of a run over the sample strategy with all startup history. */
 export function sampleInput(overrides: Partial<BacktestInput> = {}): BacktestInput {
   const from = historyStart(SAMPLE_STRATEGY, {}, '5m', START);
   const funding = {

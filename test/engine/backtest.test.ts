@@ -17,11 +17,11 @@ import { START, walk } from './run/candles.ts';
 const run = (input: BacktestInput = sampleInput()) => runBacktest(input, { digest: sha256 });
 const bytes = ({ timing, ...outcome }: BacktestOutcome) => JSON.stringify(outcome);
 
-describe('a backtest', () => {
+describe('backtest', () => {
   const outcome = run();
   const { result, equity, report, trades } = outcome;
 
-  it('trades, long and short, and every part tells the same story', () => {
+  it('backtest result, report, equity and trades agree on profits, counts and drawdowns', () => {
     expect(trades.length).toBeGreaterThan(30);
     expect(new Set(trades.map((trade) => trade.side))).toEqual(new Set(['long', 'short']));
     const profit = trades.reduce((sum, trade) => sum + trade.profit, 0);
@@ -46,13 +46,13 @@ describe('a backtest', () => {
     }
   });
 
-  it('has a day for each UTC day of the range', () => {
+  it('equity has one value per UTC day of the range', () => {
     expect(equity.dates).toEqual(['2024-01-01', '2024-01-02', '2024-01-03']);
     expect(equity.monthly_returns['2024-01']).toBeCloseTo(result.total_profit_pct, 6);
     expect(report.periods.month[0]!.return_pct).toBe(equity.monthly_returns['2024-01']);
   });
 
-  it('describes its data', () => {
+  it('report describes data, settings and startup candles', () => {
     expect(outcome.candles).toBe(2 * ROWS);
     expect(report.data[0]).toMatchObject({
       pair: 'BTC/USDT:USDT',
@@ -72,7 +72,7 @@ describe('a backtest', () => {
     expect(report.warnings.filter((warning) => !warning.includes('fill model'))).toEqual([]);
   });
 
-  it('fits the contract exactly: no field missing, none undocumented', () => {
+  it('backtest output matches the contract schemas exactly', () => {
     const result_ = BacktestResult.strict().parse(result);
     expect(result_).toEqual(result);
     expect(EquityData.strict().parse(equity)).toEqual(equity);
@@ -88,7 +88,7 @@ describe('a backtest', () => {
     expect(JSON.stringify(result).length).toBeLessThan(800);
   });
 
-  it('defines every metric it reports', () => {
+  it('report defines every metric it contains', () => {
     const names = Object.values(report.metrics).flatMap((family) => Object.keys(family));
     expect(Object.keys(report.definitions)).toEqual(expect.arrayContaining(names));
     for (const [family, metrics] of Object.entries(report.metrics)) {
@@ -100,7 +100,7 @@ describe('a backtest', () => {
     }
   });
 
-  it('compares the fill models: with a trailing stop they differ, and the report says so', () => {
+  it('report compares both fill models and warns when trades differ', () => {
     expect(report.fill_model).toMatchObject({ used: 'freqtrade', alternative: 'conservative' });
     expect(report.fill_model.differing_trades).toBeGreaterThan(0);
     expect(report.warnings.join()).toContain('under the conservative fill model');
@@ -109,7 +109,7 @@ describe('a backtest', () => {
     expect(conservative.report.fill_model.alternative_total_profit).toBe(result.total_profit);
   });
 
-  it('names what its numbers assume', () => {
+  it('report lists the biases that apply to the settings', () => {
     const effects = report.biases.map((bias) => bias.effect);
     expect(new Set(effects)).toEqual(new Set(['optimistic', 'pessimistic', 'neutral']));
     const text = report.biases.map((bias) => bias.text).join();
@@ -122,7 +122,7 @@ describe('a backtest', () => {
   });
 });
 
-it('a signal acts at the open of the candle after its own', () => {
+it('signal acts at the open of the next candle', () => {
   const at = START + 100 * STEP;
   const input = sampleInput({
     strategy: {
@@ -144,11 +144,11 @@ it('a signal acts at the open of the candle after its own', () => {
 describe('provenance', () => {
   const digestOf = (input: BacktestInput) => run(input).report.provenance.digest;
 
-  it('the same inputs give the same bytes', () => {
+  it('equal inputs produce equal bytes', () => {
     expect(bytes(run())).toBe(bytes(run()));
   });
 
-  it('what lies outside the run changes nothing', () => {
+  it('candles outside the range change no byte', () => {
     const input = sampleInput();
     const longer = input.pairs.map((data, i) => ({
       ...data,
@@ -167,11 +167,11 @@ describe('provenance', () => {
       'the funding',
       (input) => ({ ...input, pairs: input.pairs.map(({ pair, candles }) => ({ pair, candles })) }),
     ],
-  ])('%s has its part in the digest', (_, change) => {
+  ])('digest changes with %s', (_, change) => {
     expect(digestOf(change(sampleInput()))).not.toBe(digestOf(sampleInput()));
   });
 
-  it('the order of keys has none, neither in the digest nor in any byte', () => {
+  it('digest and output ignore the order of configuration keys', () => {
     const config = { ...CONFIG, params: { fast: 20, slow: 50 } };
     const reversed = Object.fromEntries(Object.entries(config).reverse()) as typeof config;
     const input = sampleInput({ config: { ...reversed, params: { slow: 50, fast: 20 } } });
@@ -199,14 +199,14 @@ describe('precision', () => {
     return run({ ...input, pairs }).report;
   };
 
-  it('none is what a configuration without it means, to the byte', () => {
+  it('precision none equals an omitted precision byte for byte', () => {
     const without = run();
     expect(bytes(run(sampleInput({ config: { ...CONFIG, precision: 'none' } })))).toBe(bytes(without));
     expect(without.report.settings.precision).toBe('none');
     expect(without.report.provenance).not.toHaveProperty('instruments_digest');
   });
 
-  it('exchange names the instruments by a digest of their own, which has its part in that of the run', () => {
+  it('precision exchange adds an instruments digest that changes the run digest', () => {
     const { provenance, settings } = exact();
     expect(settings.precision).toBe('exchange');
     const instrument =
@@ -223,7 +223,7 @@ describe('precision', () => {
     expect(exact().provenance).toEqual(provenance);
   });
 
-  it('is named among the assumptions: rules of today applied to the past, or none', () => {
+  it('biases name the applied precision', () => {
     const biasOf = ({ biases }: BacktestReport) => biases.filter(({ text }) => text.startsWith('Precision:'));
     expect(biasOf(exact())).toEqual([
       { effect: 'neutral', text: expect.stringContaining("exchange's present amount steps") },
@@ -234,7 +234,7 @@ describe('precision', () => {
   });
 });
 
-it('progress rises from start to end, and the clock is for the timing alone', () => {
+it('progress rises from 0.2 to 1, and the clock affects only the timing', () => {
   const shares: number[] = [];
   let time = 0;
   const outcome = runBacktest(sampleInput(), {
@@ -250,8 +250,8 @@ it('progress rises from start to end, and the clock is for the timing alone', ()
   expect(bytes(outcome)).toBe(bytes(run()));
 });
 
-describe('a run with pauses', () => {
-  it('rests after every pair and before the report, and gives the same bytes', async () => {
+describe('runBacktestPausing', () => {
+  it('runBacktestPausing pauses after every pair and before the report and returns the same bytes', async () => {
     let pauses = 0;
     const outcome = await runBacktestPausing(sampleInput(), { digest: sha256 }, async () => {
       pauses++;
@@ -260,7 +260,7 @@ describe('a run with pauses', () => {
     expect(bytes(outcome)).toBe(bytes(run()));
   });
 
-  it('ends when a pause throws', async () => {
+  it('runBacktestPausing rejects when a pause throws', async () => {
     const stopped = runBacktestPausing(sampleInput(), { digest: sha256 }, async () => {
       throw new Error('stop');
     });
@@ -268,7 +268,7 @@ describe('a run with pauses', () => {
   });
 });
 
-/** The candles with ten more on either side, which no run over the range may see. */
+/** Adds ten candles on either side, which a run over the range must not read. */
 function extended(candles: BacktestInput['pairs'][number]['candles'], seed: number) {
   const count = candles.timestamp.length;
   const wide = walk(count + 20, STEP, seed + 100, candles.timestamp[0]! - 10 * STEP);

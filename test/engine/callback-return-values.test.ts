@@ -6,7 +6,7 @@ import { CONFIG, SAMPLE_STRATEGY, sampleInput, sha256 } from './backtest-sample.
 
 type Name = keyof StrategyCallbacks;
 
-/** Entries rest far from the market, so that they are still waiting in the next candle. */
+/** Entry prices far from the market, so that orders still wait in the next candle. */
 const WAITING: StrategyCallbacks = {
   customEntryPrice: (_context, side, proposed) => proposed * (side === 'long' ? 0.98 : 1.02),
 };
@@ -50,22 +50,25 @@ const INVALID: readonly (readonly [Name, unknown, string, string])[] = [
   ['customExit', true, 'true', 'a string, or null'],
 ];
 
-describe('an invalid return value of a callback', () => {
-  it.each(INVALID)('%s: %j ends the run with an error that names it', (name, value, shown, allowed) => {
-    for (const model of ['freqtrade', 'conservative'] as const) {
-      const attempt = () => run(name, value, model);
-      expect(attempt).toThrow(BacktestError);
-      expect(attempt).toThrow(
-        new RegExp(
-          `^Strategy sample failed during the simulation: ${name} returned ${shown} for (BTC|ETH)/USDT:USDT ` +
-            `in the candle of 2024-01-0\\dT\\d\\d:\\d[05]:00\\.000Z; it must return ${allowed}\\.$`,
-        ),
-      );
-    }
-  });
+describe('invalid return value of a callback', () => {
+  it.each(INVALID)(
+    '%s returning %j ends the run with an error that names the allowed values',
+    (name, value, shown, allowed) => {
+      for (const model of ['freqtrade', 'conservative'] as const) {
+        const attempt = () => run(name, value, model);
+        expect(attempt).toThrow(BacktestError);
+        expect(attempt).toThrow(
+          new RegExp(
+            `^Strategy sample failed during the simulation: ${name} returned ${shown} for (BTC|ETH)/USDT:USDT ` +
+              `in the candle of 2024-01-0\\dT\\d\\d:\\d[05]:00\\.000Z; it must return ${allowed}\\.$`,
+          ),
+        );
+      }
+    },
+  );
 });
 
-describe('a return value without effect', () => {
+describe('return value without effect', () => {
   const tradesOf = (...[name, value]: Parameters<typeof run>) =>
     sha256(JSON.stringify(run(name, value).trades));
 
@@ -80,16 +83,16 @@ describe('a return value without effect', () => {
     ['customRoi', undefined],
     ['customExit', undefined],
     ['customExit', ''],
-  ] as const)('%s: %j', (name, value) => {
+  ] as const)('%s returning %j changes no trade', (name, value) => {
     expect(tradesOf(name, value)).toBe(tradesOf('customExit', null));
   });
 
-  // With the callback a trailing stop of the entry candle is priced in another way, so null is what to compare with.
-  it.each([undefined, 0])('customStoploss: %j', (value) => {
+  // A customStoploss changes the price of a trailing stop in the entry candle, so null is the baseline.
+  it.each([undefined, 0])('customStoploss returning %j leaves the stop unchanged', (value) => {
     expect(tradesOf('customStoploss', value)).toBe(tradesOf('customStoploss', null));
   });
 
-  it('adjustEntryPrice: undefined keeps the order, null cancels it', () => {
+  it('adjustEntryPrice keeps the order for undefined and cancels it for null', () => {
     expect(run('adjustEntryPrice', null).report.counters.cancelled_entries).toBeGreaterThan(0);
     expect(run('adjustEntryPrice', undefined).report.counters).toMatchObject({
       cancelled_entries: 0,

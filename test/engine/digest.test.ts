@@ -8,20 +8,20 @@ import { MINUTE, walk } from './run/candles.ts';
 const sha256: Digest = (data) => createHash('sha256').update(data).digest('hex');
 
 describe('canonicalJson', () => {
-  it('sorts keys at every level and leaves undefined out', () => {
+  it('canonicalJson sorts keys at every level and omits undefined', () => {
     expect(canonicalJson({ b: [1, { d: null, c: 'x' }], a: undefined, A: true, é: -0.5 })).toBe(
       '{"A":true,"b":[1,{"c":"x","d":null}],"é":-0.5}',
     );
   });
 
-  it('refuses what JSON cannot hold', () => {
+  it('canonicalJson rejects values that JSON cannot hold', () => {
     expect(() => canonicalJson({ a: Number.NaN })).toThrow(TypeError);
     expect(() => canonicalJson([() => 1])).toThrow(TypeError);
   });
 });
 
 describe('digestCandles', () => {
-  it('is the digest of the digests of the columns', () => {
+  it('digestCandles is the digest of the column digests', () => {
     const candles = walk(3, MINUTE);
     const columns = [
       candles.timestamp,
@@ -35,7 +35,7 @@ describe('digestCandles', () => {
     expect(digestCandles(candles, sha256)).toBe(sha256(parts.join('\n')));
   });
 
-  it('of a view is that of its rows alone', () => {
+  it('digestCandles of a view covers only its rows', () => {
     const candles = walk(10, MINUTE);
     const view = sliceCandles(candles, 2, 5);
     const copy = walk(3, MINUTE);
@@ -45,7 +45,7 @@ describe('digestCandles', () => {
   });
 });
 
-/** A column somewhere in a buffer whose bytes around it are not its business. */
+/** Column at any offset of a buffer whose other bytes are 255. */
 const columns = fc
   .tuple(fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 40 }), fc.nat(9), fc.nat(9))
   .map(([bits, before, after]) => {
@@ -54,7 +54,7 @@ const columns = fc
     return buffer.subarray(before, before + bits.length);
   });
 
-it('counts the rows that are 1, wherever the column lies', () => {
+it('countSet counts rows equal to 1 at any buffer offset', () => {
   fc.assert(
     fc.property(columns, (column) => {
       expect(countSet(column)).toBe(column.filter((bit) => bit === 1).length);
@@ -62,7 +62,7 @@ it('counts the rows that are 1, wherever the column lies', () => {
   );
 });
 
-it('finds the first row above 1, wherever the column lies', () => {
+it('firstAbove finds the first row above 1 at any buffer offset', () => {
   const others = fc.array(fc.tuple(fc.nat(39), fc.integer({ min: 2, max: 255 })), { maxLength: 3 });
   fc.assert(
     fc.property(columns, others, (column, added) => {

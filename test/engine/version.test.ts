@@ -13,7 +13,7 @@ import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { CONFIG, SAMPLE_STRATEGY, STEP, sampleInput, sha256 } from './backtest-sample.ts';
 import { MINUTE, START, walk } from './run/candles.ts';
 
-/** The version of the engine and, for each run below, the digest of everything it leaves behind under that version. */
+/** Engine version and, for each run below, the digest of its output under that version. */
 const PINNED = {
   version: '1.4.0',
   digests: {
@@ -38,7 +38,7 @@ const PINNED = {
   },
 };
 
-/** Asked in every candle, with answers that matter: each of them changes trades. */
+/** Callbacks whose return values change trades; called in every candle. */
 const CALLBACKS: Required<StrategyCallbacks> = {
   leverage: (_context, side, proposed) => (side === 'short' ? proposed + 1 : proposed),
   customStake: ({ index }, _side, proposed) => (index % 2 === 0 ? proposed : proposed / 2),
@@ -58,12 +58,12 @@ const CALLBACKS: Required<StrategyCallbacks> = {
     index % 2 === 0 ? price : index % 3 === 0 ? null : price * 0.999,
 };
 
-/** Six hundred candles of a built-in strategy's own timeframe, with its own settings. */
+/** 600 candles of a built-in strategy's timeframe, with its settings. */
 function builtIn(strategy: StrategyDefinition): BacktestInput {
   const { timeframe, trailing = null, minimalRoi = {}, leverage = 1, stoploss } = strategy;
   const params = defaultParameters(strategy.parameters);
   const stepMs = TIMEFRAME_MS[timeframe];
-  // Short periods: what is pinned is that the same models are trained, not that they are good.
+  // Short periods: this pins that the same models are trained, not their quality.
   const ml = strategy.mlEngine && mlEngineOf(strategy, { train_period_days: 10, n_estimators: 20 });
   const from = historyStart(strategy, params, timeframe, START, ml);
   const pairs = ['BTC/USDT:USDT', 'ETH/USDT:USDT'];
@@ -92,7 +92,7 @@ function builtIn(strategy: StrategyDefinition): BacktestInput {
   };
 }
 
-/** The prices of the sample have more decimals than digits that are read: the ticks are as fine as those. */
+/** The sample's prices have more decimals than are read, so the ticks have as many. */
 const INSTRUMENT: Instrument = {
   amountStep: 0.01,
   minAmount: 0.01,
@@ -112,7 +112,7 @@ const withDetail = sampleInput().pairs.map((pair, i) => {
   return { ...pair, candles: resampleCandles(detail, STEP / 5, STEP), detail };
 });
 
-/** Every way through the simulator: both sides, both fill models, each kind of exit, one pair and two. */
+/** Covers both sides, both fill models, each kind of exit, one pair and two. */
 const RUNS: Record<string, BacktestInput> = {
   ...Object.fromEntries(builtInStrategies.map((strategy) => [strategy.name, builtIn(strategy)])),
   'two pairs, leverage, trailing stop, return table, funding, slippage': sampleInput(),
@@ -163,14 +163,14 @@ const outcomes = Object.entries(RUNS).map(
   ([name, input]) => [name, runBacktest(input, { digest: sha256 })] as const,
 );
 
-/** All that a run leaves behind but its timing and its provenance, of which the version is a part. */
+/** Digest of the output without its timing and its provenance, which contains the version. */
 function digestOf({ result, equity, report, trades }: BacktestOutcome): string {
   const { provenance, ...rest } = report;
   return sha256(canonicalJson({ result, equity, report: rest, trades })).slice(0, 16);
 }
 
-describe('the version of the engine', () => {
-  it('stands for its results', () => {
+describe('ENGINE_VERSION', () => {
+  it('ENGINE_VERSION identifies the pinned results', () => {
     const digests = Object.fromEntries(outcomes.map(([name, outcome]) => [name, digestOf(outcome)]));
     expect(
       { version: ENGINE_VERSION, digests },
@@ -179,7 +179,7 @@ describe('the version of the engine', () => {
     ).toEqual(PINNED);
   });
 
-  it('is held to runs in which everything happens', () => {
+  it('pinned runs cover every exit reason, both sides and every counter', () => {
     const trades = outcomes.flatMap(([, outcome]) => outcome.trades);
     expect(new Set(trades.map(({ exitReason }) => exitReason))).toEqual(
       new Set([

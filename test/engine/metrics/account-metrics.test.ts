@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { accountMetrics, cagrPct, wholeDays } from '#engine/metrics/trade-metrics.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 
-describe('account', () => {
-  it('days are whole ones between the first and the last candle, at least one', () => {
+describe('account metrics', () => {
+  it('wholeDays counts whole days between the first and last candle, at least one', () => {
     expect(wholeDays(0, 10 * DAY_MS)).toBe(10);
     expect(wholeDays(0, 10 * DAY_MS - 1)).toBe(9);
     expect(wholeDays(5, 5)).toBe(1);
   });
 
-  it('growth compounds over a year of 365 days', () => {
+  it('cagrPct compounds over a year of 365 days and is null when undefined', () => {
     expect(cagrPct(1000, 1030, 10)).toBeCloseTo(194.14, 2);
     expect(cagrPct(1000, 2000, 365)).toBe(100);
     expect(cagrPct(1000, 0, 10)).toBe(-100);
@@ -17,7 +17,7 @@ describe('account', () => {
     expect(cagrPct(1, 1e9, 1)).toBeNull();
   });
 
-  it('profits are shares of the wallet', () => {
+  it('accountMetrics returns profits as percentages of the wallet', () => {
     expect(accountMetrics(1000, 1030, 30, 10, null)).toMatchObject({
       total_profit_pct: 3,
       avg_daily_profit_pct: 0.3,

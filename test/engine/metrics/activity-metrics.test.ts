@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { activityMetrics } from '#engine/metrics/metrics.ts';
 import { columnsOf, curve, START, trade } from './samples.ts';
 
-it('counts how and how much was traded', () => {
+it('activityMetrics counts durations, streaks, exposure and volume', () => {
   const lasting = (minutes: number) => ({ openedAt: START, closedAt: START + minutes * 60_000 });
   const trades = [
     trade(10, 1, { ...lasting(60), leverage: 2, stake: 50 }),
@@ -33,7 +33,7 @@ it('counts how and how much was traded', () => {
   expect(activity.avg_leverage).toBeCloseTo(9 / 6, 12);
 });
 
-it('without trades nothing is averaged', () => {
+it('activityMetrics returns null averages without trades', () => {
   expect(activityMetrics(columnsOf([]), curve([1, 1]), 1)).toEqual({
     trades_per_day: 0,
     exposure_pct: 0,

@@ -11,13 +11,13 @@ import { METRIC_DEFINITIONS } from '#engine/metrics/catalogue.ts';
 
 const definitions: Readonly<Record<string, MetricDefinition>> = METRIC_DEFINITIONS;
 
-describe('the contract names each metric as the catalogue does', () => {
+describe('metric names in the contract', () => {
   it.each([
     ['account', AccountMetrics],
     ['equity', EquityMetrics],
     ['closed_trades', ClosedTradeMetrics],
     ['activity', ActivityMetrics],
-  ] as const)('%s', (family, schema) => {
+  ] as const)('contract schema of %s has the names, labels and units of the catalogue', (family, schema) => {
     const contract = Object.entries(schema.shape).map(([name, field]) => [
       name,
       field.meta()?.description,
@@ -29,7 +29,7 @@ describe('the contract names each metric as the catalogue does', () => {
     expect(contract.sort()).toEqual(catalogue.sort());
   });
 
-  it('columns of the tables', () => {
+  it('table columns have the labels of the catalogue', () => {
     for (const [name, field] of Object.entries(TableRow.shape)) {
       if (name !== 'key') expect(field.meta()?.description).toBe(definitions[name]!.label);
     }

@@ -5,7 +5,7 @@ import { drawdownOf, drawdownPeriods, drawdownSeries } from '#engine/metrics/equ
 const VALUES = [900, 1000, 1200, 1080, 1140, 1200, 1300, 1170];
 
 describe('drawdown', () => {
-  it('the worst fall and where it is', () => {
+  it('drawdownOf returns the largest drawdown with its peak and low', () => {
     expect(drawdownOf(1000, VALUES)).toEqual({
       amount: 130,
       ratioAtAmount: 0.1,
@@ -15,11 +15,11 @@ describe('drawdown', () => {
     });
   });
 
-  it('a peak that was reached again counts from its last day', () => {
+  it('drawdownOf uses the last row of a repeated peak', () => {
     expect(drawdownOf(10, [12, 11, 12, 9])).toMatchObject({ peakRow: 2, lowRow: 3, ratio: 0.25 });
   });
 
-  it('is the worst of the falls of all rows, to the last bit', () => {
+  it('drawdownOf equals the maximum over all rows exactly', () => {
     const balance = fc.oneof(fc.integer({ min: -3, max: 12 }), fc.double({ min: 0.1, max: 12, noNaN: true }));
     fc.assert(
       fc.property(fc.array(balance), (balances) => {
@@ -38,7 +38,7 @@ describe('drawdown', () => {
     );
   });
 
-  it('the series is zero or negative, and its smallest value is the largest share', () => {
+  it('drawdownSeries is never positive, and its minimum is the largest relative drawdown', () => {
     const series = drawdownSeries(1000, Float64Array.from(VALUES));
     [-10, 0, 0, -10, -5, 0, 0, -10].forEach((value, row) => {
       expect(series[row]).toBeCloseTo(value, 12);
@@ -46,7 +46,7 @@ describe('drawdown', () => {
     expect(-Math.min(...series)).toBe(drawdownOf(1000, VALUES).ratio * 100);
   });
 
-  it('periods end when the peak is reached again, the last one maybe never', () => {
+  it('drawdownPeriods end when the peak is reached again, or never', () => {
     const periods = drawdownPeriods(1000, VALUES);
     expect(
       periods.map(({ peakRow, lowRow, recoveryRow, amount }) => [peakRow, lowRow, recoveryRow, amount]),
@@ -57,7 +57,7 @@ describe('drawdown', () => {
     ]);
   });
 
-  it('an account that only grows has none', () => {
+  it('drawdown of a growing account is 0 without periods', () => {
     expect(drawdownOf(10, [10, 11, 11, 12])).toMatchObject({ amount: 0, ratio: 0, lowRow: -1 });
     expect(drawdownPeriods(10, [10, 11, 11, 12])).toEqual([]);
   });

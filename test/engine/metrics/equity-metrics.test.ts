@@ -18,7 +18,7 @@ function measure(values: readonly number[], wallet = 1000, stepMs = DAY_MS) {
   });
 }
 
-describe('daily equity: the worked example of 2.4', () => {
+describe('equity metrics of the worked example 2.4', () => {
   const metrics = measure(EXAMPLE_EQUITY);
 
   it.each([
@@ -28,39 +28,39 @@ describe('daily equity: the worked example of 2.4', () => {
     ['max_drawdown_abs', 37, 9],
     ['best_day_pct', 2.9703, 4],
     ['worst_day_pct', -1.9962, 4],
-  ] as const)('%s is %d', (name, value, digits) => {
+  ] as const)('equity metric %s of the worked example is %d', (name, value, digits) => {
     expect(metrics[name]).toBeCloseTo(value, digits);
   });
 
-  it('has the same numbers with the flat first day that the reference lists as B0', () => {
-    // Eleven end-of-day values of which the first is the wallet: its return of 0 is an eleventh one.
+  it('equity metrics of the worked example accept the flat first day of B0', () => {
+    // Eleven end-of-day values, the first equal to the wallet: its return of 0 is the eleventh return.
     expect(measure([1000, ...EXAMPLE_EQUITY]).max_drawdown_abs).toBe(37);
   });
 
-  it('volatility is the population deviation of 1.454141 % over a year', () => {
+  it('volatility is the annualized population deviation', () => {
     expect(metrics.volatility_pct).toBeCloseTo(1.454141 * Math.sqrt(365), 4);
   });
 
-  it('Calmar as in 2.3, and the textbook one beside it', () => {
+  it('calmar_ratio follows 2.3; cagr_to_drawdown is the textbook ratio', () => {
     expect(metrics.calmar_ratio).toBeCloseTo(((3 / 10) * Math.sqrt(365)) / 0.035171103, 5);
     expect(metrics.cagr_to_drawdown).toBeCloseTo(50 / 3.5171103, 5);
   });
 
-  it('time under water: six of ten days', () => {
+  it('time under water is 60 % for six of ten days', () => {
     // Below a peak: 1012, 1010 and 1031, 1015, 1030, 1030.
     expect(metrics.time_under_water_pct).toBe(60);
     expect(metrics.longest_drawdown_days).toBe(4);
   });
 });
 
-describe('daily equity: definitions', () => {
-  it('the first day counts, measured against the wallet', () => {
+describe('equity metric definitions', () => {
+  it('first daily return is relative to the wallet', () => {
     // Returns +10 % and -10 %: mean 0.
     expect(measure([1100, 990]).sharpe_ratio).toBeCloseTo(0, 12);
     expect(measure([1100, 990]).best_day_pct).toBeCloseTo(10, 12);
   });
 
-  it('Sortino with the downside deviation takes all days into the denominator', () => {
+  it('downside deviation of Sortino divides by all days', () => {
     const metrics = measure([1100, 990, 990, 990]);
     const downside = Math.sqrt(0.1 ** 2 / 4);
     expect(metrics.sortino_ratio_downside).toBeCloseTo((0 / downside) * Math.sqrt(365), 9);
@@ -71,7 +71,7 @@ describe('daily equity: definitions', () => {
     );
   });
 
-  it('the drawdown of candles sees what the end of the day hides', () => {
+  it('candle drawdown includes falls within a day', () => {
     const day = Array<number>(24).fill(1000);
     day[10] = 800;
     const metrics = measure(day, 1000, HOUR);
@@ -81,15 +81,15 @@ describe('daily equity: definitions', () => {
     expect(metrics).toMatchObject({ lowest_equity: 800, highest_equity: 1000 });
   });
 
-  it('a loss from the first day on is a drawdown from the wallet', () => {
+  it('loss on the first day counts as a drawdown from the wallet', () => {
     const metrics = measure([900, 950]);
     expect(metrics.max_drawdown_pct).toBeCloseTo(10, 12);
     expect(metrics).toMatchObject({ time_under_water_pct: 100, longest_drawdown_days: 2 });
   });
 });
 
-describe('daily equity: what is undefined is null', () => {
-  it('an account that never moved', () => {
+describe('undefined equity metrics', () => {
+  it('ratios are null for an account that never changes', () => {
     expect(measure([1000, 1000, 1000])).toMatchObject({
       sharpe_ratio: null,
       sortino_ratio: null,
@@ -103,22 +103,22 @@ describe('daily equity: what is undefined is null', () => {
     });
   });
 
-  it('one day: no spread', () => {
+  it('Sharpe ratio is null for one day', () => {
     expect(measure([1010]).sharpe_ratio).toBeNull();
   });
 
-  it('equal returns, up to rounding: no spread', () => {
+  it('Sharpe ratio is null for returns equal up to rounding', () => {
     expect(measure([1100, 1210, 1331, 1464.1]).sharpe_ratio).toBeNull();
   });
 
-  it('an account that lost everything gives finite numbers', () => {
+  it('metrics are finite after a total loss', () => {
     const metrics = measure([500, 0, 0]);
     expect(metrics.max_drawdown_pct).toBe(100);
     expect(metrics.sharpe_ratio).toBeLessThan(0);
   });
 });
 
-it('a day is the UTC day in which the candle opens', () => {
+it('dailyEquity assigns a candle to the UTC day in which it opens', () => {
   const from = START + 22 * HOUR;
   const daily: DailyEquity = dailyEquity(curve([1, 2, 3, 4], HOUR, from), 9, from);
   expect([...daily.day]).toEqual([START, START + DAY_MS]);

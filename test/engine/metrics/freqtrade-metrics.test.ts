@@ -3,7 +3,7 @@ import { computeMetrics } from '#engine/metrics/metrics.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import { pairsOf, settingsOf, VECTORS } from '../simulator/vectors.ts';
 
-/** Metrics of closed trades under the names of freqtrade, which counts percentages as ratios. */
+/** Closed-trade metrics by freqtrade's names, with percentages as ratios. */
 function metricsOf(vector: (typeof VECTORS)[number]): Record<string, number | null> {
   const pairs = pairsOf(vector);
   const settings = settingsOf(vector);
@@ -28,7 +28,7 @@ function metricsOf(vector: (typeof VECTORS)[number]): Record<string, number | nu
     sharpe: closed_trades.closed_trade_sharpe_ratio,
     sortino: closed_trades.closed_trade_sortino_ratio,
     calmar: closed_trades.closed_trade_calmar_ratio,
-    // Rounded there, not here.
+    // freqtrade rounds this value.
     sqn: Number(closed_trades.sqn!.toFixed(4)),
     p_value: closed_trades.p_value,
     cagr: account.cagr_pct! / 100,

@@ -12,7 +12,7 @@ import { DAY_MS } from '#engine/timeframe.ts';
 /** A Monday. */
 export const START = Date.UTC(2024, 0, 1);
 
-/** A trade that made `profit`, closed `day` days after the start; everything else as given, or plain. */
+/** Trade with this profit, closed `day` days after the start; other fields are given or defaults. */
 export function trade(profit: number, day: number, values: Partial<SimulatedTrade> = {}): SimulatedTrade {
   return {
     pair: 'BTC/USDT:USDT',
@@ -41,7 +41,7 @@ export function trade(profit: number, day: number, values: Partial<SimulatedTrad
   };
 }
 
-/** Trades as columns. */
+/** Trades as a column table. */
 export function tableOf(trades: readonly SimulatedTrade[]): TradeTable {
   const numbers = TRADE_NUMBERS.map((name) => [
     name,
@@ -62,12 +62,12 @@ export function tableOf(trades: readonly SimulatedTrade[]): TradeTable {
   };
 }
 
-/** Trades as the metrics read them. */
+/** Trades as input of the metrics. */
 export function columnsOf(trades: readonly SimulatedTrade[]): TradeColumns {
   return tradeColumns(tableOf(trades));
 }
 
-/** A curve with the given equity at the close of consecutive candles of `stepMs` from `from`. */
+/** Equity curve with one value per candle of `stepMs` from `from`. */
 export function curve(
   equity: readonly number[],
   stepMs = DAY_MS,
@@ -82,6 +82,6 @@ export function curve(
   };
 }
 
-/** The worked example of reference/freqtrade.md 2.4: wallet 1000, ten days. */
+/** Worked example of reference/freqtrade.md 2.4: wallet 1000, ten days. */
 export const EXAMPLE_TRADES = [20, -10, 30, -25, 15].map((profit, i) => trade(profit, i + 1));
 export const EXAMPLE_EQUITY = [1004, 1020, 1012, 1010, 1040, 1052, 1031, 1015, 1030, 1030];

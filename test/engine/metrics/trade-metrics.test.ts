@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { closedDayMetrics, tradeMetrics } from '#engine/metrics/trade-metrics.ts';
 import { columnsOf, EXAMPLE_TRADES, trade } from './samples.ts';
 
-describe('closed trades: the worked example of 2.4', () => {
+describe('closed-trade metrics of the worked example 2.4', () => {
   const metrics = tradeMetrics(columnsOf(EXAMPLE_TRADES), 1000, 10);
 
   it.each([
@@ -19,22 +19,22 @@ describe('closed trades: the worked example of 2.4', () => {
     ['closed_trade_max_drawdown_abs', 25, 9],
     ['closed_trade_max_drawdown_pct', 2.4038, 4],
     ['closed_trade_calmar_ratio', 238.43, 2],
-  ] as const)('%s is %d', (name, value, digits) => {
+  ] as const)('trade metric %s of the worked example is %d', (name, value, digits) => {
     expect(metrics[name]).toBeCloseTo(value, digits);
   });
 
-  it('counts', () => {
+  it('tradeMetrics counts wins, losses and draws', () => {
     expect(metrics).toMatchObject({ total_trades: 5, winning_trades: 3, losing_trades: 2, draws: 0 });
   });
 
-  it('p-value is that of t = SQN with 4 degrees of freedom', () => {
+  it("p_value equals Student's t of SQN with 4 degrees of freedom", () => {
     const t = metrics.sqn!;
     const s = 1 / Math.sqrt(1 + (t * t) / 4);
     expect(metrics.p_value).toBeCloseTo(1 - 0.75 * t * s * (1 - (t * s) ** 2 / 12), 12);
   });
 });
 
-describe('closed trades: means over the trades themselves', () => {
+describe('means over closed trades', () => {
   const ratios = [0.1, -0.05, 0.02, 0];
   const metrics = tradeMetrics(
     columnsOf(
@@ -46,7 +46,7 @@ describe('closed trades: means over the trades themselves', () => {
     5,
   );
 
-  it('are on the collateral', () => {
+  it('profit means are relative to the collateral', () => {
     expect(metrics.profit_mean_pct).toBeCloseTo(1.75, 12);
     expect(metrics.profit_median_pct).toBeCloseTo(1, 12);
     expect(metrics.profit_sum_pct).toBeCloseTo(7, 12);
@@ -55,21 +55,21 @@ describe('closed trades: means over the trades themselves', () => {
     expect(metrics.avg_duration_minutes).toBe(2.5);
   });
 
-  it('a draw is neither won nor lost, and counts in the shares', () => {
+  it('draw is neither a win nor a loss but counts in the win rate', () => {
     expect(metrics).toMatchObject({ winning_trades: 2, losing_trades: 1, draws: 1, win_rate: 50 });
     expect(metrics.expectancy).toBeCloseTo(0.5 * 12 - 0.25 * 10, 12);
     expect(metrics.expectancy_ratio).toBeCloseTo((1 + 12 / 10) * 0.5 - 1, 12);
   });
 });
 
-describe('closed trades: drawdown', () => {
-  it('starts at the wallet, so that a first loss is one', () => {
+describe('closed-trade drawdown', () => {
+  it('closed-trade drawdown starts at the wallet', () => {
     const metrics = tradeMetrics(columnsOf([trade(-100, 1), trade(300, 2)]), 1000, 5);
     expect(metrics.closed_trade_max_drawdown_abs).toBe(100);
     expect(metrics.closed_trade_max_drawdown_pct).toBe(10);
   });
 
-  it('the largest in currency and the largest share may be at different points', () => {
+  it('largest drawdown by amount and by percentage can be at different trades', () => {
     // 1000 -> 800 (200, 20 %) -> 2000 -> 1700 (300, 15 %)
     const metrics = tradeMetrics(columnsOf([trade(-200, 1), trade(1200, 2), trade(-300, 3)]), 1000, 5);
     expect(metrics.closed_trade_max_drawdown_abs).toBe(300);
@@ -78,8 +78,8 @@ describe('closed trades: drawdown', () => {
   });
 });
 
-describe('closed trades: what is undefined is null', () => {
-  it('without trades', () => {
+describe('undefined closed-trade metrics', () => {
+  it('tradeMetrics returns nulls and zeros without trades', () => {
     expect(tradeMetrics(columnsOf([]), 1000, 5)).toEqual({
       total_trades: 0,
       winning_trades: 0,
@@ -109,13 +109,13 @@ describe('closed trades: what is undefined is null', () => {
     });
   });
 
-  it('with one trade: no spread, so no ratio', () => {
+  it('ratios are null with one trade', () => {
     const metrics = tradeMetrics(columnsOf([trade(50, 1)]), 1000, 5);
     expect(metrics).toMatchObject({ closed_trade_sharpe_ratio: null, sqn: null, p_value: null });
     expect(metrics.win_rate).toBe(100);
   });
 
-  it('without losses', () => {
+  it('loss-based ratios are null without losses', () => {
     const metrics = tradeMetrics(columnsOf([trade(10, 1), trade(20, 2)]), 1000, 5);
     expect(metrics).toMatchObject({
       profit_factor: null,
@@ -126,22 +126,22 @@ describe('closed trades: what is undefined is null', () => {
     expect(metrics.closed_trade_sharpe_ratio).not.toBeNull();
   });
 
-  it('with equal results, even when their sums round differently', () => {
+  it('ratios are null when profits are equal up to rounding', () => {
     const metrics = tradeMetrics(columnsOf([trade(0.1 + 0.2, 1), trade(0.3, 2), trade(0.3, 3)]), 1000, 5);
     expect(metrics).toMatchObject({ closed_trade_sharpe_ratio: null, sqn: null });
   });
 
-  it('without wins the profit factor is 0', () => {
+  it('profit_factor is 0 without wins', () => {
     expect(tradeMetrics(columnsOf([trade(-10, 1)]), 1000, 5).profit_factor).toBe(0);
   });
 
-  it('when more than the wallet is lost there is no growth rate', () => {
+  it('cagr_pct is null when more than the wallet is lost', () => {
     expect(tradeMetrics(columnsOf([trade(-1100, 1)]), 1000, 5).cagr_pct).toBeNull();
   });
 });
 
-describe('days of closing', () => {
-  it('sums by UTC day; days without a close in between are draws', () => {
+describe('closedDayMetrics', () => {
+  it('closedDayMetrics sums by UTC day and counts days without a close as draws', () => {
     const metrics = closedDayMetrics(
       columnsOf([trade(10, 1), trade(-4, 1), trade(-8, 2), trade(5, 5)]),
       1000,
@@ -157,7 +157,7 @@ describe('days of closing', () => {
     });
   });
 
-  it('without trades', () => {
+  it('closedDayMetrics returns the wallet and nulls without trades', () => {
     expect(closedDayMetrics(columnsOf([]), 1000)).toEqual({
       lowest_closed_balance: 1000,
       highest_closed_balance: 1000,

@@ -4,7 +4,7 @@ import { tradeRecord } from '#engine/report/trades.ts';
 import { CONFIG, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from '../backtest-sample.ts';
 import { learningInput } from '../walk-forward/sample.ts';
 
-/** Pending entries, leverage, funding, slippage, both sides: what a report can hold is there. */
+/** Run with limit entries, leverage, funding, slippage and both sides, so that every report field occurs. */
 const sample = sampleInput({
   strategy: {
     ...SAMPLE_STRATEGY,
@@ -15,11 +15,11 @@ const { report, table } = runBacktest(sample, { digest: sha256 });
 const withModels = runBacktest(learningInput({ days: 3 }), { digest: sha256 }).report;
 const items = Array.from({ length: table.length }, (_, row) => tradeRecord(table, row, row + 1));
 
-describe('the definitions of a report', () => {
+describe('report definitions', () => {
   it.each([
     ['', report],
     [' with models', withModels],
-  ])('say what every number in it is%s', (_, each) => {
+  ])('definitions cover every number of a report%s', (_, each) => {
     const { settings, definitions, notation, provenance, schema_version, ...parts } = each;
     const unexplained = new Set<string>();
     const visit = (part: string, value: unknown, key: string): void => {
@@ -35,14 +35,14 @@ describe('the definitions of a report', () => {
     expect([...unexplained]).toEqual([]);
   });
 
-  it('name nothing that no report has', () => {
+  it('definitions name only fields that a report has', () => {
     const text = JSON.stringify([report, withModels.models, items]);
     for (const name of Object.keys(withModels.definitions)) {
       expect(text).toContain(`"${name.split('.').at(-1)}":`);
     }
   });
 
-  it('of a trade lead from its fields to its profit', () => {
+  it('trade definitions reproduce fees, profit and amount from the fields', () => {
     expect(new Set(items.map(({ side }) => side)).size).toBe(2);
     for (const trade of items) {
       const { amount, entry_price, exit_price, leverage, stake } = trade;
@@ -57,7 +57,7 @@ describe('the definitions of a report', () => {
     }
   });
 
-  it('of the exposure lead from the trades to it', () => {
+  it('exposure definitions reproduce exposure and open trades from the trades', () => {
     const { first_candle, last_candle } = report.settings;
     const candles = (Date.parse(last_candle) - Date.parse(first_candle)) / STEP;
     const open = new Array(candles + 1).fill(0);
@@ -66,7 +66,7 @@ describe('the definitions of a report', () => {
         (time) => (Date.parse(time) - Date.parse(first_candle)) / STEP,
       );
       const { candles: all } = sample.pairs.find((each) => each.pair === pair)!;
-      // A limit order opens a trade when a candle holds its price; others take the market, at a slipped open.
+      // A limit order opens a trade when a candle contains its price. Others are market orders at a slipped open.
       const isFilled = (row: number) => {
         const at = row + STARTUP;
         const holds = all.low[at]! <= entry_price && entry_price <= all.high[at]!;

@@ -5,7 +5,7 @@ import { learningInput } from '../walk-forward/sample.ts';
 const { config } = learningInput();
 const quality = { rows: 0, positives_pct: null, auc: null, log_loss: null, base_log_loss: null, brier: null };
 
-/** A pair of so many windows, half of them without a model. */
+/** Pair with `count` windows, every second one without a model. */
 function pairOf(pair: string, count: number, gain: number[]): PairModels {
   const time = '2024-01-01T00:00:00.000Z';
   const range = { train_from: time, train_to: time, test_from: time, test_to: time };
@@ -29,7 +29,7 @@ function pairOf(pair: string, count: number, gain: number[]): PairModels {
   };
 }
 
-it('lists a bounded number of windows over all pairs, and counts them all', () => {
+it('buildModels lists at most 1,000 windows over all pairs and counts all', () => {
   const models = buildModels(config, [pairOf('A', 1500, [0, 1]), pairOf('B', 2500, [0, 1])]);
   expect(models).toMatchObject({ windows_total: 4000, trained: 2000 });
   expect(models.windows).toHaveLength(1000);
@@ -37,7 +37,7 @@ it('lists a bounded number of windows over all pairs, and counts them all', () =
   expect(models.windows[1]).toMatchObject({ pair: 'A', index: 4 });
 });
 
-it('joins predictions, and means gains over the models', () => {
+it('buildModels joins predictions of all pairs and averages gains over models', () => {
   const models = buildModels(config, [pairOf('A', 2, [0.2, 0.8]), pairOf('B', 2, [0.4, 0.6])]);
   expect(models.windows).toHaveLength(4);
   expect(models.quality).toMatchObject({ rows: 4, auc: 1 });

@@ -18,11 +18,11 @@ import {
   trade,
 } from '../metrics/samples.ts';
 
-describe('drawdown periods', () => {
+describe('buildDrawdowns', () => {
   const equity = curve([900, 1000, 1200, 1080, 1140, 1200, 1300, 1040]);
   const drawdowns = buildDrawdowns(1000, dailyEquity(equity, 1000, START), equity);
 
-  it('the deepest first, from the peak to the recovery', () => {
+  it('drawdown periods are sorted by depth, from peak to recovery', () => {
     expect(drawdowns.daily).toEqual([
       {
         start: '2024-01-07',
@@ -54,7 +54,7 @@ describe('drawdown periods', () => {
     ]);
   });
 
-  it('the deepest of all candles, with its times', () => {
+  it('candle drawdown is the deepest of all candles, with its times', () => {
     expect(drawdowns.candle).toEqual({
       peak_at: '2024-01-07T00:00:00.000Z',
       low_at: '2024-01-08T00:00:00.000Z',
@@ -69,19 +69,19 @@ describe('drawdown periods', () => {
     });
   });
 
-  it('lists ten', () => {
+  it('drawdown list holds at most ten periods', () => {
     const falls = curve(Array.from({ length: 30 }, (_, i) => (i % 2 ? 1000 : 999 - i)));
     expect(buildDrawdowns(1000, dailyEquity(falls, 1000, START), falls).daily).toHaveLength(10);
   });
 
-  it('an account that never fell has none', () => {
+  it('drawdown list is empty for an account that never fell', () => {
     const flat = curve([1000, 1001]);
     expect(buildDrawdowns(1000, dailyEquity(flat, 1000, START), flat)).toEqual({ daily: [], candle: null });
   });
 });
 
-describe('costs', () => {
-  it('are parts of the profit before costs and of the turnover', () => {
+describe('buildCosts', () => {
+  it('costs are stated as percentages of gross profit and of turnover', () => {
     const costs = buildCosts(
       columnsOf([
         trade(80, 1, { fees: 6, slippageCost: 4, funding: -10, amount: 2, entryPrice: 200, exitPrice: 300 }),
@@ -99,7 +99,7 @@ describe('costs', () => {
     });
   });
 
-  it('have no share of a profit that is none', () => {
+  it('cost percentages are null without a gross profit', () => {
     expect(buildCosts(columnsOf([trade(-10, 1, { fees: 1 })])).fees.pct_of_gross_profit).toBeNull();
     expect(buildCosts(columnsOf([])).total).toEqual({
       amount: 0,
@@ -114,7 +114,7 @@ function simulation(trades: SimulatedTrade[]): Simulation {
   return { trades, outcomes } as unknown as Simulation;
 }
 
-it('the fill models are compared trade by trade', () => {
+it('compareFillModels counts trades that differ', () => {
   const shared = trade(10, 1);
   const elsewhere = trade(10, 2);
   const onlyHere = trade(10, 3);
@@ -134,8 +134,8 @@ it('the fill models are compared trade by trade', () => {
   });
 });
 
-describe('trades for the outside', () => {
-  it('a record', () => {
+describe('tradeRecord', () => {
+  it('tradeRecord converts a table row to the API fields', () => {
     const profitRatio = 0.01796204;
     const table = tableOf([
       trade(1, 1),
@@ -170,7 +170,7 @@ describe('trades for the outside', () => {
   });
 });
 
-describe('the result', () => {
+describe('buildResult', () => {
   const resultOf = (trades: SimulatedTrade[], equity: number[]) => {
     const computed = computeMetrics({
       trades: tableOf(trades),
@@ -184,7 +184,7 @@ describe('the result', () => {
     return buildResult(computed.metrics, computed.trades);
   };
 
-  it('of the worked example', () => {
+  it('result matches the worked example', () => {
     const result = resultOf(
       EXAMPLE_TRADES.map((each, i) => ({ ...each, fees: 0.5, funding: i })),
       EXAMPLE_EQUITY,
@@ -205,14 +205,14 @@ describe('the result', () => {
       funding: 10,
       trade_stats: { n: 5, mean: 6 },
     });
-    // Population deviation 20.34699 % of five profits: sample variance 5/4 of its square.
+    // Population deviation of five profits 20.34699 %: the sample variance is 5/4 of its square.
     expect(result.trade_stats.variance).toBeCloseTo(22.74863 ** 2, 3);
     expect(result.sharpe_ratio).toBeCloseTo(4.0276, 2);
     expect(result.max_drawdown_pct).toBeCloseTo(3.5171, 4);
     expect(JSON.stringify(result).length).toBeLessThan(800);
   });
 
-  it('without trades its nine are zero, not null', () => {
+  it('result without trades has zeros for its nine required metrics', () => {
     expect(resultOf([], [1000, 1000])).toEqual({
       total_trades: 0,
       winning_trades: 0,
@@ -238,13 +238,13 @@ describe('the result', () => {
     });
   });
 
-  it('without losses the profit factor is 999; with draws alone it is 0', () => {
+  it('profit_factor is 999 without losses and 0 with only draws', () => {
     expect(resultOf([trade(10, 1)], [1010])).toMatchObject({ profit_factor: 999, win_rate: 100 });
     expect(resultOf([trade(0, 1)], [1000])).toMatchObject({ profit_factor: 0, draws: 1 });
   });
 });
 
-it('numbers are rounded to twelve digits, anywhere in a document', () => {
+it('roundNumbers rounds to 12 digits at any depth', () => {
   expect(roundNumber(0.1 + 0.2)).toBe(0.3);
   expect(roundNumber(1234567.891234)).toBe(1234567.89123);
   expect(roundNumber(1e-9 / 3)).toBe(3.33333333333e-10);

@@ -5,7 +5,7 @@ import { buildPeriods } from '#engine/report/tables.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { columnsOf, curve, START, trade } from '../metrics/samples.ts';
 
-/** Monday 2024-01-29 to Saturday 2024-02-03: two months, one week. */
+/** Monday 2024-01-29 to Saturday 2024-02-03, which spans two months and one week. */
 const OFFSET = 28;
 const FROM = START + OFFSET * DAY_MS;
 const DAILY = dailyEquity(curve([1100, 1100, 1050, 1050, 945, 945], DAY_MS, FROM), 1000, FROM);
@@ -19,8 +19,8 @@ const TRADES = [
 
 const periods = buildPeriods(columnsOf(TRADES), DAILY, 1000);
 
-describe('periods', () => {
-  it('months: trades by day of closing, the return of the equity beside them', () => {
+describe('buildPeriods', () => {
+  it('month rows count trades by closing day with the return of the equity', () => {
     expect(periods.month.map((row) => [row.key, row.total_trades, row.total_profit])).toEqual([
       ['2024-01', 2, 50],
       ['2024-02', 3, -105],
@@ -38,7 +38,7 @@ describe('periods', () => {
     expect(periods.month[0]).toMatchObject({ win_rate: 50, profit_factor: 2 });
   });
 
-  it('days: all of them, traded or not', () => {
+  it('day rows include days without trades', () => {
     expect(periods.day.map((row) => [row.key, row.total_trades])).toEqual([
       ['2024-01-29', 1],
       ['2024-01-30', 0],
@@ -50,13 +50,13 @@ describe('periods', () => {
     expect(periods.day[1]).toMatchObject({ return_pct: 0, win_rate: null, profit_factor: null });
   });
 
-  it('weeks are named by their Monday, years by number', () => {
+  it('week rows are named by their Monday and year rows by number', () => {
     expect(periods.week.map((row) => row.key)).toEqual(['2024-01-29']);
     expect(periods.year.map((row) => [row.key, row.total_profit])).toEqual([['2024', -55]]);
     expect(periods.year[0]!.return_pct).toBeCloseTo(-5.5, 12);
   });
 
-  it('weekdays run from Monday', () => {
+  it('weekday rows start with Monday', () => {
     const wholeWeek = dailyEquity(curve(Array(9).fill(1), DAY_MS, FROM + 2 * DAY_MS), 1, FROM + 2 * DAY_MS);
     expect(buildPeriods(columnsOf([]), wholeWeek, 1).weekday.map((row) => row.key)).toEqual([
       'Monday',
@@ -75,8 +75,8 @@ describe('periods', () => {
   });
 });
 
-describe('the equity resource', () => {
-  it('aligns dates, equity and drawdown, and measures months against the one before', () => {
+describe('buildEquityData', () => {
+  it('equity data aligns dates, equity and drawdown, with monthly returns', () => {
     expect(buildEquityData(1000, DAILY)).toEqual({
       dates: ['2024-01-29', '2024-01-30', '2024-01-31', '2024-02-01', '2024-02-02', '2024-02-03'],
       equity: [1100, 1100, 1050, 1050, 945, 945],
@@ -92,7 +92,7 @@ describe('the equity resource', () => {
     });
   });
 
-  it('the running maximum starts at the wallet', () => {
+  it('equity data measures drawdown from the wallet', () => {
     const data = buildEquityData(1000, dailyEquity(curve([900]), 1000, START));
     expect(data).toEqual({
       dates: ['2024-01-01'],
@@ -102,7 +102,7 @@ describe('the equity resource', () => {
     });
   });
 
-  it('spans the turn of a year', () => {
+  it('monthly returns continue across a year boundary', () => {
     const from = Date.UTC(2023, 11, 31);
     const data = buildEquityData(100, dailyEquity(curve([110, 121], DAY_MS, from), 100, from));
     expect(data.monthly_returns).toEqual({ '2023-12': 10, '2024-01': 10 });

@@ -27,8 +27,8 @@ const tables = tablesOf(TRADES, [BTC, ETH, SOL]);
 const summary = (rows: (typeof tables)['per_pair']) =>
   rows.map((row) => [row.key, row.total_trades, row.total_profit]);
 
-describe('tables', () => {
-  it('per pair: the most profitable first, a pair without trades too, then all', () => {
+describe('buildTables', () => {
+  it('per_pair is sorted by profit, includes pairs without trades and ends with the total', () => {
     expect(summary(tables.per_pair)).toEqual([
       [ETH, 3, 15],
       [SOL, 0, 0],
@@ -37,7 +37,7 @@ describe('tables', () => {
     ]);
   });
 
-  it('stay readable when every trade has a reason of its own: the smallest groups become one row', () => {
+  it('per_exit_reason merges the smallest groups beyond 199 into OTHERS', () => {
     const trades = Array.from({ length: 500 }, (_, i) =>
       trade(1, i + 1, { pair: BTC, exitReason: `reason ${Math.max(0, i - 9)}` }),
     );
@@ -48,14 +48,14 @@ describe('tables', () => {
     expect(rows.at(-1)).toEqual([TOTAL, 500, 500]);
   });
 
-  it('keep trades whose reason is called as that row is', () => {
+  it('OTHERS includes trades whose exit reason is OTHERS', () => {
     const trades = Array.from({ length: 500 }, (_, i) =>
       trade(1, i + 1, { pair: BTC, exitReason: i < 20 ? 'OTHERS' : `reason ${i}` }),
     );
     expect(summary(tablesOf(trades, [BTC]).per_exit_reason)).toContainEqual(['OTHERS', 500 - 199, 500 - 199]);
   });
 
-  it('per enter tag', () => {
+  it('per_enter_tag groups by tag', () => {
     expect(summary(tables.per_enter_tag)).toEqual([
       ['dip', 2, 25],
       ['cross', 2, 10],
@@ -64,7 +64,7 @@ describe('tables', () => {
     ]);
   });
 
-  it('per exit reason', () => {
+  it('per_exit_reason groups by reason', () => {
     expect(summary(tables.per_exit_reason)).toEqual([
       ['roi', 2, 50],
       ['force_exit', 1, -5],
@@ -73,7 +73,7 @@ describe('tables', () => {
     ]);
   });
 
-  it('per tag and reason', () => {
+  it('per_enter_tag_and_exit_reason groups by both', () => {
     expect(summary(tables.per_enter_tag_and_exit_reason)).toEqual([
       ['dip / roi', 1, 30],
       ['cross / roi', 1, 20],
@@ -84,7 +84,7 @@ describe('tables', () => {
     ]);
   });
 
-  it('per side, both always', () => {
+  it('per_side always has both sides', () => {
     expect(summary(tables.per_side)).toEqual([
       ['long', 4, 20],
       ['short', 1, -10],
@@ -92,14 +92,14 @@ describe('tables', () => {
     ]);
   });
 
-  it('left open: those alone, in the total too', () => {
+  it('left_open contains and totals only open trades', () => {
     expect(summary(tables.left_open)).toEqual([
       [ETH, 1, -5],
       [TOTAL, 1, -5],
     ]);
   });
 
-  it('the columns of a row are those of its trades alone', () => {
+  it('row columns cover only the trades of the row', () => {
     expect(tables.per_pair[0]).toMatchObject({
       winning_trades: 1,
       losing_trades: 2,
@@ -114,7 +114,7 @@ describe('tables', () => {
     expect(tables.per_pair[1]).toMatchObject({ win_rate: null, profit_factor: null, cagr_pct: 0 });
   });
 
-  it('without trades there is a row of all', () => {
+  it('tables without trades contain only the total', () => {
     const empty = tablesOf([], [BTC]);
     expect(summary(empty.per_exit_reason)).toEqual([[TOTAL, 0, 0]]);
     expect(summary(empty.left_open)).toEqual([[TOTAL, 0, 0]]);

@@ -4,7 +4,7 @@ import { checkCandles, fillGaps } from '#engine/run/candles.ts';
 import { MINUTE, START, walk, without } from './candles.ts';
 
 describe('fillGaps', () => {
-  it('puts flat candles at the previous close into holes', () => {
+  it('fillGaps fills gaps with flat candles at the previous close', () => {
     const whole = walk(6, MINUTE);
     const { candles, filled } = fillGaps(without(whole, [2, 3]), MINUTE);
     expect(filled).toBe(2);
@@ -19,7 +19,7 @@ describe('fillGaps', () => {
     expect(candles.volume[5]).toBe(whole.volume[5]);
   });
 
-  it('copies nothing when there is no hole', () => {
+  it('fillGaps returns the same candles when they have no gaps', () => {
     const whole = walk(6, MINUTE);
     expect(fillGaps(whole, MINUTE).candles).toBe(whole);
     expect(fillGaps(sliceCandles(whole, 0, 0), MINUTE).filled).toBe(0);
@@ -33,7 +33,7 @@ describe('checkCandles', () => {
     return () => checkCandles('BTC/USDT:USDT', candles, MINUTE);
   };
 
-  it('passes sound candles, with holes too', () => {
+  it('checkCandles accepts valid candles with gaps', () => {
     expect(checkCandles('X', without(walk(5, MINUTE), [2]), MINUTE).outsideRange).toBe(0);
   });
 
@@ -48,16 +48,16 @@ describe('checkCandles', () => {
     ['infinite close', (c) => c.close.fill(Number.POSITIVE_INFINITY, 1, 2), /without bound/],
     ['volume', (c) => c.volume.fill(-1, 4), /00:04:00.*volume/],
     ['missing volume', (c) => c.volume.fill(Number.NaN, 4), /volume/],
-  ])('refuses a wrong %s and names the candle', (_, change, message) => {
+  ])('checkCandles rejects a wrong %s and names the candle', (_, change, message) => {
     expect(broken(change)).toThrow(message);
   });
 
-  it('refuses columns of different lengths', () => {
+  it('checkCandles rejects columns of different lengths', () => {
     const candles = { ...walk(5, MINUTE), close: new Float64Array(4) };
     expect(() => checkCandles('X', candles, MINUTE)).toThrow('column close holds 4 values for 5');
   });
 
-  it('measures jumps and candles that leave their own range', () => {
+  it('checkCandles reports the largest jump and candles outside their own range', () => {
     const candles = walk(5, MINUTE);
     candles.open[3] = candles.close[2]! * 1.25;
     expect(checkCandles('X', candles, MINUTE)).toEqual({

@@ -4,7 +4,7 @@ import { createRandom } from '#engine/random.ts';
 export const MINUTE = 60_000;
 export const START = Date.UTC(2024, 0, 1);
 
-/** A random walk of `count` sound candles from `from`, the same for the same seed. */
+/** Random walk of `count` valid candles from `from`, deterministic by seed. */
 export function walk(count: number, stepMs: number, seed = 1, from = START): Candles {
   const random = createRandom(seed);
   const candles = createCandles(count);
@@ -22,7 +22,7 @@ export function walk(count: number, stepMs: number, seed = 1, from = START): Can
   return candles;
 }
 
-/** The candles without the given rows. */
+/** Candles without the given rows. */
 export function without(candles: Candles, rows: readonly number[]): Candles {
   const keep = (column: Float64Array) => column.filter((_, row) => !rows.includes(row));
   return {

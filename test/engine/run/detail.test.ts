@@ -4,7 +4,7 @@ import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { CONFIG, ROWS, STARTUP, sampleInput, sha256 } from '../backtest-sample.ts';
 import { MINUTE, walk } from './candles.ts';
 
-/** Warnings about detail of a run whose first pair has that detail, all 1m candles of the range by default. */
+/** Detail warnings of a run whose first pair has the changed detail; the input is all 1m candles of the range. */
 function warningsWith(change: (all: Candles) => Candles | undefined): string[] {
   const input = sampleInput();
   const [btc] = input.pairs;
@@ -21,7 +21,7 @@ const text = (share: string) => [
   `${share} % of the 1m candles of BTC/USDT:USDT are missing: there its 5m candles are traded without detail.`,
 ];
 
-it('detail that is missing is warned about, beyond one candle in a hundred', () => {
+it('backtest warns when more than 1 % of the detail candles are missing', () => {
   expect(warningsWith((all) => all)).toEqual([]);
   expect(warningsWith((all) => sliceCandles(all, 0, Math.ceil(ROWS * 5 * 0.99)))).toEqual([]);
   expect(warningsWith((all) => sliceCandles(all, 0, ROWS * 5 * 0.75))).toEqual(text('25.00'));

@@ -6,7 +6,7 @@ import { START } from './candles.ts';
 const HOUR = 3_600_000;
 const END = START + ROWS * STEP;
 
-/** Warnings about funding of a run whose first pair has events at those times. */
+/** Funding warnings of a run whose first pair has events at those times. */
 function warningsWith(times: readonly number[] | undefined): string[] {
   const input = sampleInput();
   const [btc, eth] = input.pairs.map(({ funding: _, ...pair }) => pair);
@@ -20,20 +20,20 @@ function warningsWith(times: readonly number[] | undefined): string[] {
 const every8h = Array.from({ length: Math.ceil((END - START) / (8 * HOUR)) }, (_, i) => START + i * 8 * HOUR);
 const iso = (time: number) => new Date(time).toISOString();
 
-it('funding that is stored throughout, and a run without any, are nothing to warn of', () => {
+it('backtest does not warn about complete funding or about a pair without funding', () => {
   expect(END - START).toBeGreaterThan(48 * HOUR);
   expect(warningsWith(every8h)).toEqual([]);
   expect(warningsWith(undefined)).toEqual([]);
 });
 
-it('more than a day without an event is named, within the range and at its ends', () => {
+it('backtest warns about more than a day without funding, inside the range and at its ends', () => {
   const text = (from: number, to: number) => [
     `No funding rates of BTC/USDT:USDT are stored between ${iso(from)} and ${iso(to)}: none is paid or received there.`,
   ];
   expect(warningsWith([])).toEqual(text(START, END));
   expect(warningsWith(every8h.slice(0, 2))).toEqual(text(every8h[1]!, END));
   expect(warningsWith(every8h.slice(4))).toEqual(text(START, every8h[4]!));
-  // A day is not yet too long.
+  // A gap of exactly one day is accepted.
   expect(warningsWith([every8h[0]!, ...every8h.slice(3)])).toEqual([]);
   expect(warningsWith([every8h[0]!, ...every8h.slice(4)])).toEqual(text(START, every8h[4]!));
 });

@@ -8,7 +8,7 @@ const candles = () => {
   return made;
 };
 
-it('gives the columns themselves, every time they are asked for', () => {
+it('detectWrites returns the original columns', () => {
   const original = candles();
   const watched = detectWrites(original);
   for (const name of CANDLE_COLUMNS) {
@@ -20,7 +20,7 @@ it('gives the columns themselves, every time they are asked for', () => {
   expect(watched.changed()).toBe(false);
 });
 
-it.each(CANDLE_COLUMNS)('notices the smallest change of %s', (name) => {
+it.each(CANDLE_COLUMNS)('detectWrites detects the smallest change of %s', (name) => {
   const watched = detectWrites(candles());
   const column = watched.candles[name];
   expect(watched.changed()).toBe(false);
@@ -32,7 +32,7 @@ it.each(CANDLE_COLUMNS)('notices the smallest change of %s', (name) => {
   expect(watched.changed()).toBe(true);
 });
 
-it('lets no column be put in the place of another', () => {
+it('detectWrites rejects replacing a column', () => {
   const { candles: watched } = detectWrites(candles());
   const replace = () => Object.assign(watched, { close: new Float64Array(5) });
   expect(replace).toThrow(TypeError);

@@ -14,8 +14,8 @@ const sample = (z: number, effectiveSize = 240) => ({
   tuningSize: 400,
 });
 
-describe('always-valid statements', () => {
-  it('T9: one look', () => {
+describe('always-valid inference', () => {
+  it('always-valid p-value and half widths match T9', () => {
     expect(alwaysValidHalfWidth(sample(3))).toBeCloseTo(0.612167767301, 11);
     expect(alwaysValidP(sample(3))).toBeCloseTo(0.058229459745, 11);
     expect(alwaysValidOneSidedHalfWidth(sample(3))).toBeCloseTo(0.56255530392, 11);
@@ -24,7 +24,7 @@ describe('always-valid statements', () => {
   it.each([
     [3, [0.086697, 0.061256, 0.054948, 0.059579, 0.079143]],
     [4, [0.00846, 0.003742, 0.002455, 0.002214, 0.002605]],
-  ])('T10: z = %d at 100, 200, 400, 800 and 2000 trades', (z, expected) => {
+  ])('always-valid p-value matches T10 for z = %d at 100 to 2000 trades', (z, expected) => {
     [100, 200, 400, 800, 2000].forEach((size, i) => {
       expect(alwaysValidP(sample(z, size))).toBeCloseTo(expected[i]!, 6);
     });
@@ -38,12 +38,12 @@ describe('always-valid statements', () => {
     [2, 3.061],
     [5, 3.153],
     [10, 3.242],
-  ])('at %d of the tuning size |z| has to be %d', (share, z) => {
+  ])('p-value is 0.05 at %d of the tuning size for |z| of %d', (share, z) => {
     expect(alwaysValidP(sample(z + 5e-4, 400 * share))).toBeLessThan(0.05);
     expect(alwaysValidP(sample(-z + 5e-4, 400 * share))).toBeGreaterThan(0.05);
   });
 
-  it('T11: the mixture likelihood ratio, which is the same thing', () => {
+  it('mixture likelihood ratio matches T11 and the always-valid p-value', () => {
     const ratio = mixtureLikelihoodRatio(0.6, 0.2, 0.25);
     expect(ratio).toBeCloseTo(17.971903296278, 9);
     expect(1 / ratio).toBeCloseTo(0.055642409349, 11);
@@ -51,7 +51,7 @@ describe('always-valid statements', () => {
     expect(1 / mixtureLikelihoodRatio(0.6, 0.2, 0.04 * x)).toBeCloseTo(alwaysValidP(sample(3)), 10);
   });
 
-  it('leave 0 out of the interval exactly when the p-value is below 0.05', () => {
+  it('interval excludes 0 exactly when the p-value is below 0.05', () => {
     for (const size of [5, 50, 400, 5000]) {
       const edge = alwaysValidHalfWidth(sample(0, size)) / 0.2;
       expect(alwaysValidP(sample(edge * 1.0001, size))).toBeLessThan(0.05);
@@ -60,7 +60,7 @@ describe('always-valid statements', () => {
     }
   });
 
-  it('say nothing before there is information, nor without a difference', () => {
+  it('p-value is 1 without information or without a difference', () => {
     expect(alwaysValidP(sample(3, 0))).toBe(1);
     expect(alwaysValidHalfWidth(sample(3, 0))).toBe(Number.POSITIVE_INFINITY);
     expect(alwaysValidOneSidedHalfWidth(sample(3, 0))).toBe(Number.POSITIVE_INFINITY);
@@ -69,16 +69,16 @@ describe('always-valid statements', () => {
   });
 });
 
-describe('harm', () => {
-  // One-sided half width 0.5626 of T9, in standard errors 2.813.
+describe('isHarmful', () => {
+  // The one-sided half width of T9, 0.5626, is 2.813 standard errors.
   it.each([
     ['a loss beyond the bound', -2.82, 20, null, true],
-    ['within it', -2.8, 20, null, false],
+    ['a loss within the bound', -2.8, 20, null, false],
     ['a gain', 5, 20, null, false],
     ['too few trades', -9, 19, null, false],
-    ['unbalanced variants and a permutation test that agrees', -2.82, 20, 0.04, true],
-    ['unbalanced variants and one that does not', -2.82, 20, 0.05, false],
-  ])('%s', (_, z, challengerTrades, lowerP, harmful) => {
+    ['unbalanced variants and a significant permutation test', -2.82, 20, 0.04, true],
+    ['unbalanced variants and an insignificant permutation test', -2.82, 20, 0.05, false],
+  ])('isHarmful with %s', (_, z, challengerTrades, lowerP, harmful) => {
     expect(isHarmful(sample(z), { challengerTrades, lowerP })).toBe(harmful);
   });
 });

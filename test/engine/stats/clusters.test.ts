@@ -10,7 +10,7 @@ const { champion: A, challenger: B } = T14;
 const sumOf = (values: readonly number[]) => values.reduce((all: DoubleDouble, x) => plus(all, [x, 0]), ZERO);
 const clusterOf = (values: readonly number[]) => ({ size: values.length, sum: sumOf(values) });
 
-/** A sample whose trades come one by one, first those of the last places of all groups. */
+/** Sample built trade by trade, round-robin over the groups. */
 function grown(groups: readonly (readonly number[])[]) {
   let totals = NO_CLUSTERS;
   const most = Math.max(0, ...groups.map((group) => group.length));
@@ -23,8 +23,8 @@ function grown(groups: readonly (readonly number[])[]) {
   return sampleOfClusters(groups.flat().length, sumOf(groups.flat()), totals);
 }
 
-describe('clustered trades', () => {
-  it('T14, from totals that are kept as trades come', () => {
+describe('clustered samples', () => {
+  it('clustered sample from incremental totals matches T14', () => {
     const a = grown(A);
     const b = grown(B);
     expect(a.mean).toBeCloseTo(0.375, 12);
@@ -38,12 +38,12 @@ describe('clustered trades', () => {
     expect(stratifiedWelch([{ a: flatA, b: flatB }]).t).toBeCloseTo(1.10928, 6);
     const clustered = stratifiedWelch([{ a, b }]);
     expect(clustered.t).toBeCloseTo(0.653675, 6);
-    // Welch and Satterthwaite with 5 clusters a variant.
+    // Welch-Satterthwaite with 5 clusters per variant.
     const [ua, ub] = [0.115505642, 0.072370515];
     expect(clustered.df).toBeCloseTo((ua + ub) ** 2 / (ua ** 2 / 4 + ub ** 2 / 4), 6);
   });
 
-  it('are single trades when every group holds one, and nothing is left of a group that goes', () => {
+  it('clusters of one trade equal single trades, and a removed cluster leaves no rounding error', () => {
     const values = [1, 4, 2, 8];
     const single = grown(values.map((value) => [value]));
     const { mean, variance } = sampleOf(values);
@@ -60,21 +60,21 @@ describe('clustered trades', () => {
     });
   });
 
-  it('need two groups, and a spread that is more than rounding', () => {
+  it('clustered variance is 0 for one cluster and for differences within rounding', () => {
     expect(grown([[1, 2, 3]])).toEqual({ n: 3, mean: 2, variance: 0, groups: 1 });
     expect(grown([])).toEqual({ n: 0, mean: 0, variance: 0, groups: 0 });
     expect(grown([[0.3, 0.1 + 0.2], [0.3], [0.3, 0.3, 0.3]]).variance).toBe(0);
     expect(stratifiedWelch([{ a: grown([[1, 2, 3]]), b: grown(B) }]).usedStages).toBe(0);
   });
 
-  /** Groups whose large ones are all in one variant, where a shuffle changes how many trades a variant has. */
+  /** Clusters of uneven sizes, so that a shuffle changes the number of trades per variant. */
   const uneven = (sizes: readonly number[], shift: number) =>
     sizes.map((size, n) => Array.from({ length: size }, (_, i) => ((n * 5 + i * 3) % 7) - 3 + shift));
 
   it.each([
     ['T14', A, B],
     ['very uneven ones', uneven([12, 9, 1, 10, 8], 0), uneven([1, 2, 1, 1], 1.5)],
-  ])('are shuffled as a whole, near the share of all assignments of clusters: %s', (_, a, b) => {
+  ])('cluster permutation p-value is within 0.02 of full enumeration: %s', (_, a, b) => {
     const all = [...a, ...b];
     const tOf = (second: number[][], first: number[][]) =>
       stratifiedWelch([{ a: grown(first), b: grown(second) }]).t;
@@ -92,24 +92,24 @@ describe('clustered trades', () => {
     expect(Math.abs(test.pLower - share((t) => t <= observed + 1e-9))).toBeLessThan(0.02);
   });
 
-  it('are less sure of themselves than their trades one by one', () => {
+  it('cluster permutation test has a larger p-value than the test of single trades', () => {
     const together = permutationTest([{ a: A.map(clusterOf), b: B.map(clusterOf) }], 1)!;
     expect(permutationTest([{ a: A.flat(), b: B.flat() }], 1)!.p).toBeLessThan(together.p - 0.1);
   });
 });
 
-describe('size of the promise', () => {
+describe('minimum detectable effect', () => {
   const variant = (n: number, sd = 1) => ({ n, mean: 0, variance: sd * sd });
 
   it.each([
     [100, 100, 0.396],
     [660, 100, 0.301],
     [1000, 1000, 0.125],
-  ])('with %d and %d trades a difference of %d standard deviations can be seen', (a, b, effect) => {
+  ])('minimum detectable effect with %d and %d trades is %d standard deviations', (a, b, effect) => {
     expect(minimumDetectableEffect(variant(a), variant(b))).toBeCloseTo(effect, 3);
   });
 
-  it('is out of reach for a tenth of 0.2 % a trade at 2 %: 156,978 trades', () => {
+  it('tradesNeeded for 0.02 % at a deviation of 2 % is 156,978', () => {
     expect(tradesNeeded(4, 4, 0.02)).toBe(156_978);
     expect(minimumDetectableEffect(variant(156_978, 2), variant(156_978, 2))).toBeCloseTo(0.02, 6);
     expect(tradesNeeded(1, 1, 0)).toBe(Number.POSITIVE_INFINITY);

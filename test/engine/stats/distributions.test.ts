@@ -22,7 +22,7 @@ const DISTRIBUTION = [
   [6, 0.9999999990134123, -9.865876455243758e-10],
 ] as const;
 
-/** As above: p of the lower half and its quantile. */
+/** Same source: p of the lower half and its quantile. */
 const QUANTILES = [
   [1e-300, -37.0470962993612],
   [1e-20, -9.262340089798407],
@@ -34,26 +34,26 @@ const QUANTILES = [
 ] as const;
 
 describe('normal distribution', () => {
-  it.each(DISTRIBUTION)('at %d', (x, cdf, log) => {
+  it.each(DISTRIBUTION)('normal CDF and its logarithm match the reference at %d', (x, cdf, log) => {
     near(normalCdf(x), cdf);
     near(logNormalCdf(x), log);
     expect(normalCdf(-x)).toBeCloseTo(1 - cdf, 15);
   });
 
-  it('has a logarithm where the probability itself is too small for a double', () => {
+  it('logNormalCdf is finite where the probability underflows', () => {
     near(logNormalCdf(-100), -5005.524208694205);
     near(logNormalCdf(-1000), -500007.8266948122);
     expect(normalCdf(-100)).toBe(0);
     expect(normalCdf(100)).toBe(1);
   });
 
-  it.each(QUANTILES)('quantile of %d', (p, x) => {
+  it.each(QUANTILES)('normal quantile of %d matches the reference', (p, x) => {
     near(normalQuantile(p), x);
     near(normalQuantileOfLog(Math.log(p)), x, 1e-11);
     if (p > 1e-4) expect(normalQuantile(1 - p)).toBeCloseTo(-x, 13);
   });
 
-  it('answers quantiles of any logarithm, and the ends', () => {
+  it('normalQuantileOfLog inverts any logarithm, and normalQuantile handles 0, 1 and NaN', () => {
     for (const logP of [-1e10, -1e5, -745, -3, -0.1, -1e-10]) {
       near(logNormalCdf(normalQuantileOfLog(logP)), logP);
     }
@@ -68,7 +68,7 @@ describe('normal distribution', () => {
     [99, 100, -4906.0141603877319],
     [-3, -2.99, -10.009088011152276],
     [-9, 5, -2.8665161296387644e-7],
-  ])('ln of the mass from %d to %d', (a, b, log) => {
+  ])('logNormalMass from %d to %d matches the reference', (a, b, log) => {
     near(logNormalMass(a, b), log);
   });
 });
@@ -80,7 +80,7 @@ function near(actual: number, expected: number, tolerance = 1e-12): void {
 const sqrt = Math.sqrt;
 
 describe('two-sided Student t', () => {
-  // Critical values as every statistics table prints them.
+  // Critical values of published tables.
   it.each([
     [12.706, 1, 0.05],
     [63.657, 1, 0.01],
@@ -92,11 +92,11 @@ describe('two-sided Student t', () => {
     [3.646, 30, 0.001],
     [1.984, 100, 0.05],
     [1.96, 1e6, 0.05],
-  ])('t = %d with %d degrees of freedom is %d', (t, df, p) => {
+  ])('two-sided p of t = %d with %d degrees of freedom is %d', (t, df, p) => {
     expect(Math.abs(studentTwoSidedP(t, df) / p - 1)).toBeLessThan(5e-4);
   });
 
-  it('agrees to twelve digits where there is a closed form', () => {
+  it('two-sided p matches the closed forms to 12 digits', () => {
     for (const t of [1e-9, 0.1, 0.5898, 1, 2.5, 7, 40, 1e5]) {
       const angle = Math.atan(1 / t);
       near(studentTwoSidedP(t, 1), (2 / Math.PI) * angle);
@@ -110,19 +110,19 @@ describe('two-sided Student t', () => {
     near(studentTwoSidedP(0.5898, 4), 1 - 0.75 * 0.5898 * s * (1 - (0.5898 * s) ** 2 / 12));
   });
 
-  it('approaches the normal distribution', () => {
-    // The distance left at 1e8 degrees of freedom is about t^3 / (2 df).
+  it('Student t approaches the normal distribution', () => {
+    // The remaining distance at 1e8 degrees of freedom is about t^3 / (2 df).
     near(studentTwoSidedP(1.959963984540054, 1e8), 0.05, 1e-7);
     near(studentTwoSidedP(2.5758293035489004, 1e8), 0.01, 2e-7);
   });
 
-  it('takes fractional degrees of freedom, in order between the whole ones', () => {
+  it('two-sided p is monotonic in fractional degrees of freedom', () => {
     const [a, b, c] = [7, 7.5, 8].map((df) => studentTwoSidedP(2, df));
     expect(a).toBeGreaterThan(b!);
     expect(b).toBeGreaterThan(c!);
   });
 
-  it('is symmetric, and defined at the ends', () => {
+  it('two-sided p is symmetric and handles 0, infinity and NaN', () => {
     expect(studentTwoSidedP(-2, 9)).toBe(studentTwoSidedP(2, 9));
     expect(studentTwoSidedP(0, 9)).toBe(1);
     expect(studentTwoSidedP(Number.POSITIVE_INFINITY, 9)).toBe(0);

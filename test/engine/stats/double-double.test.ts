@@ -3,7 +3,7 @@ import { createRandom } from '#engine/random.ts';
 import { type DoubleDouble, minus, over, plus, times, ZERO } from '#engine/stats/double-double.ts';
 import { sampleOfSums } from '#engine/stats/welch.ts';
 
-/** A double as an integer multiple of 2^-200, which all numbers here are. */
+/** Double as an integer multiple of 2^-200, the precision of all numbers here. */
 function exact(x: number): bigint {
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, Math.abs(x));
@@ -19,7 +19,7 @@ function varianceOf(values: readonly number[]): number {
   const sum = values.reduce((all, x) => all + exact(x), 0n);
   const squares = values.reduce((all, x) => all + exact(x) ** 2n, 0n);
   const n = BigInt(values.length);
-  // 2^260 of it, so that the rest of the division does not show; in two steps, as doubles end at 2^1024.
+  // Scaled by 2^260 to keep the fraction, in two steps because doubles end at 2^1024.
   const scaled = ((squares * n - sum * sum) << 260n) / (n * (n - 1n));
   return Number(scaled >> 400n) / 2 ** 260;
 }
@@ -27,12 +27,12 @@ function varianceOf(values: readonly number[]): number {
 const add = (sum: DoubleDouble, x: number) => plus(sum, [x, 0]);
 const square = (x: number) => times([x, 0], [x, 0]);
 
-describe('precise sums', () => {
+describe('DoubleDouble', () => {
   it.each([
     ['around 100, 1e-4 apart', 100, 2e-4],
     ['around a million, 1e-3 apart', 1e6, 2e-3],
     ['around 0.2, 2 apart', 0.2, 4],
-  ])('give the variance of 20,000 profits %s to 11 digits', (_, middle, width) => {
+  ])('DoubleDouble sums have the variance of 20,000 profits %s to 11 digits', (_, middle, width) => {
     const random = createRandom(5);
     const values = Array.from({ length: 20_000 }, () => middle + (random() - 0.5) * width);
     const sum = values.reduce(add, ZERO);
@@ -42,7 +42,7 @@ describe('precise sums', () => {
     expect(Math.abs(variance / truth - 1)).toBeLessThan(1e-11);
   });
 
-  it('do not depend on the order, and lose nothing when values are taken away again', () => {
+  it('DoubleDouble sums are independent of order and reversible', () => {
     const random = createRandom(6);
     const values = Array.from({ length: 2000 }, (_, n) => (random() - 0.5) * 10 ** (n % 13));
     const kept = [0.1, 0.2, 0.3].reduce(add, ZERO);
@@ -52,7 +52,7 @@ describe('precise sums', () => {
     expect(values.toReversed().reduce(add, kept)[0]).toBe(there[0]);
   });
 
-  it('multiply and divide beyond the digits of a double', () => {
+  it('DoubleDouble multiplies and divides beyond double precision', () => {
     const third = over([1, 0], 3);
     expect(minus(times(third, [3, 0]), [1, 0])[0]).toBeLessThan(1e-31);
     const product = times([1 + 2 ** -30, 0], [1 + 2 ** -30, 0]);

@@ -3,7 +3,7 @@ import { permutationTest, type StageValues } from '#engine/stats/permutation.ts'
 import { sampleOf, stratifiedWelch } from '#engine/stats/welch.ts';
 import { generated } from './trade-lists.ts';
 
-/** Every way to choose the variants, for p-values that no generator has a part in. */
+/** Exact p-values over every assignment of the variants. */
 function byEnumeration({ a, b }: { a: number[]; b: number[] }) {
   const all = [...a, ...b];
   const tOf = (first: number[], second: number[]) =>
@@ -32,7 +32,7 @@ describe('studentized permutation test', () => {
     ['a small champion', { a: [0.5, -1], b: [1.2, 0.1, 2.6, 0.9, -0.2, 1.9, 3] }],
     ['a small challenger', { a: [0.5, -1, 2, 0.3, -0.4, 1.1, 0.2], b: [-1.2, 0.1] }],
     ['ties', { a: [0.1, 0.3, 0.1, 0.3, 0.1, 0.7], b: [0.3, 0.1, 0.7] }],
-  ])('is near the share of all assignments: %s', (_, stage) => {
+  ])('permutation p-value is within 0.02 of full enumeration: %s', (_, stage) => {
     const { upper, lower } = byEnumeration(stage);
     const test = permutationTest([stage], 1)!;
     expect(Math.abs(test.pUpper - upper)).toBeLessThan(0.02);
@@ -40,15 +40,15 @@ describe('studentized permutation test', () => {
     expect(test.p).toBe(Math.min(1, 2 * Math.min(test.pUpper, test.pLower)));
   });
 
-  it('counts what is equal but for the order of its sum', () => {
-    // Wins of 0.3 and of 0.1: how many of ten large ones are among the eight trades of b is hypergeometric.
+  it('permutation test counts assignments equal up to rounding as ties', () => {
+    // Wins of 0.3 and 0.1: the number of large ones among the eight trades of b is hypergeometric.
     const variant = (large: number, small: number) => [...Array(large).fill(0.3), ...Array(small).fill(0.1)];
     const test = permutationTest([{ a: variant(5, 5), b: variant(5, 3) }], 3)!;
     expect(Math.abs(test.pUpper - 20_997 / 43_758)).toBeLessThan(0.02);
     expect(Math.abs(test.pLower - 36_873 / 43_758)).toBeLessThan(0.02);
   });
 
-  it('is near Welch for two large lists, stage by stage', () => {
+  it("permutation p-value is near Welch's for two large stages", () => {
     const stages: StageValues[] = [
       { a: generated(1, 150, 0), b: generated(2, 150, 0.2) },
       { a: generated(3, 100, 1), b: generated(4, 60, 1.1) },
@@ -58,7 +58,7 @@ describe('studentized permutation test', () => {
     expect(Math.abs(test.p - welch.p)).toBeLessThan(0.02);
   });
 
-  it('shuffles inside a stage only: a market that moves between stages changes nothing', () => {
+  it('permutation test shuffles within stages and ignores market moves between them', () => {
     const withMarketAt = (level: number): StageValues[] => [
       { a: generated(1, 300, 0), b: generated(2, 15, 0) },
       { a: generated(3, 30, level), b: generated(4, 30, level) },
@@ -67,26 +67,26 @@ describe('studentized permutation test', () => {
     expect(permutationTest(withMarketAt(1e8), 1)!.p).toBeCloseTo(p, 3);
   });
 
-  it('finds a true difference', () => {
+  it('permutation test detects a true difference', () => {
     const stage = { a: generated(1, 100, 0), b: generated(2, 100, 2) };
     expect(permutationTest([stage], 1)!.p).toBe(2 / 10_000);
   });
 
-  it('gives the same for the same seed', () => {
+  it('permutation test is deterministic by seed', () => {
     const stage = { a: generated(1, 40, 0), b: generated(2, 10, 0.3) };
     expect(permutationTest([stage], 5)).toEqual(permutationTest([stage], 5));
     expect(permutationTest([stage], 5)).not.toEqual(permutationTest([stage], 6));
   });
 
-  it('knows no difference where nothing varies, and no test without trades', () => {
+  it('permutation test returns p = 1 without variance and undefined without enough trades', () => {
     const one = new Float64Array(20).fill(1.2);
     expect(permutationTest([{ a: one, b: one }], 1)).toEqual({ pUpper: 1, pLower: 1, p: 1 });
     expect(permutationTest([{ a: [1, 2, 3], b: [1] }], 1)).toBeUndefined();
     expect(permutationTest([], 1)).toBeUndefined();
   });
 
-  it('stays honest where rare losses have not happened yet: 380 against 20 trades, 86 % small winners', () => {
-    // One-sided 2.5 %: Welch promotes an equal challenger in about 14 % of such tests.
+  it('permutation test keeps its size with 380 against 20 trades and rare losses, unlike Welch', () => {
+    // One-sided 2.5 %: Welch promotes an equal challenger in about 14 % of these tests.
     let promotedByWelch = 0;
     let promoted = 0;
     for (let run = 0; run < 60; run++) {

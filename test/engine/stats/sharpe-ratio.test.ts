@@ -14,8 +14,8 @@ const FIRST = { sharpe: 0.1, periods: 500, skewness: -0.5, kurtosis: 5 };
 const SECOND = { sharpe: 0.15, periods: 400, skewness: -1, kurtosis: 6 };
 
 describe('significance of a Sharpe ratio', () => {
-  // The published vectors, to the digits given.
-  it('answers the vector of 500 periods', () => {
+  // Published vectors, to the digits given.
+  it('Sharpe statistics match the published vector of 500 periods', () => {
     expect(probabilisticSharpe(FIRST)).toBeCloseTo(0.984985, 6);
     expect(minimumTrackRecord(FIRST)).toBeCloseTo(287.79, 2);
     expect(expectedMaximumSharpe(0.0025, 100)).toBeCloseTo(0.12653, 6);
@@ -24,37 +24,37 @@ describe('significance of a Sharpe ratio', () => {
     expect(deflatedSharpe(FIRST, { variance: 0.0025, trials: 10 })).toBeCloseTo(0.677778, 6);
   });
 
-  it('answers the vector of 400 trades', () => {
+  it('Sharpe statistics match the published vector of 400 trades', () => {
     expect(expectedMaximumSharpe(0.05 ** 2, 100)).toBeCloseTo(0.12653014466, 11);
     expect(deflatedSharpe(SECOND, { variance: 0.05 ** 2, trials: 100 })).toBeCloseTo(0.667099447521, 11);
     expect(probabilisticSharpe(SECOND)).toBeCloseTo(0.9971140303, 11);
   });
 
-  it('takes one trial, or trials that are all alike, as no selection', () => {
+  it('deflatedSharpe equals probabilisticSharpe for one trial or zero variance', () => {
     const plain = probabilisticSharpe(FIRST);
     expect(deflatedSharpe(FIRST, { variance: 0.0025, trials: 1 })).toBe(plain);
     expect(deflatedSharpe(FIRST, { variance: 0, trials: 100 })).toBe(plain);
   });
 
-  it('needs no record where none is enough, and a longer one for more confidence', () => {
+  it('minimumTrackRecord is null at or below the benchmark and grows with confidence', () => {
     expect(minimumTrackRecord({ ...FIRST, sharpe: 0 })).toBeNull();
     expect(minimumTrackRecord(FIRST, { benchmark: 0.1 })).toBeNull();
     expect(minimumTrackRecord(FIRST, { confidence: 0.99 })!).toBeGreaterThan(minimumTrackRecord(FIRST)!);
   });
 
-  it('is the confidence itself after exactly the minimum track record', () => {
+  it('probabilisticSharpe equals the confidence after the minimum track record', () => {
     const periods = minimumTrackRecord(SECOND, { confidence: 0.9, benchmark: 0.05 })!;
     expect(probabilisticSharpe({ ...SECOND, periods }, 0.05)).toBeCloseTo(0.9, 12);
   });
 
-  it('is undefined without uncertainty', () => {
+  it('probabilisticSharpe is null for one period or a non-positive variance', () => {
     expect(probabilisticSharpe({ ...FIRST, periods: 1 })).toBeNull();
     expect(probabilisticSharpe({ sharpe: 1, periods: 10, skewness: 2, kurtosis: 5 })).toBeNull();
   });
 });
 
-describe('the shape of returns', () => {
-  it('is what SciPy computes', () => {
+describe('sharpeSample', () => {
+  it('sharpeSample matches SciPy', () => {
     const returns = [0.012, -0.004, 0.007, -0.021, 0.016, 0.003, -0.009, 0.025, 0.001, -0.002, 0.011, -0.006];
     // mean / std(ddof=1), scipy.stats.skew, scipy.stats.kurtosis(fisher=False), SciPy 1.17.1.
     const sample = sharpeSample(returns)!;
@@ -64,7 +64,7 @@ describe('the shape of returns', () => {
     expect(sample.kurtosis).toBeCloseTo(2.65616024195536, 12);
   });
 
-  it('needs returns that vary', () => {
+  it('sharpeSample is undefined for returns without variance', () => {
     expect(sharpeSample([])).toBeUndefined();
     expect(sharpeSample([0.1])).toBeUndefined();
     expect(sharpeSample(new Float64Array(50))).toBeUndefined();
@@ -72,20 +72,20 @@ describe('the shape of returns', () => {
   });
 });
 
-describe('effective number of trials', () => {
+describe('effectiveTrials', () => {
   it.each([
     [100, 0, 100],
     [100, 1, 1],
     [100, 0.5, 50.5],
     [100, -0.2, 100],
-  ])('of %d trials at a correlation of %d', (trials, correlation, effective) => {
+  ])('effective number of %d trials at a correlation of %d is %d', (trials, correlation, effective) => {
     expect(effectiveTrials(trials, correlation)).toBeCloseTo(effective, 12);
   });
 });
 
-describe('mean correlation', () => {
-  it('is the mean over all pairs', () => {
-    // Correlations: a with b 1, a with c -1, b with c -1.
+describe('meanCorrelation', () => {
+  it('meanCorrelation averages over all pairs', () => {
+    // Correlations: a and b 1, a and c -1, b and c -1.
     const a = [1, 2, 3, 4];
     const b = [10, 20, 30, 40];
     const c = [4, 3, 2, 1];
@@ -94,7 +94,7 @@ describe('mean correlation', () => {
     expect(meanCorrelation([a, [1, -1, -1, 1]])).toBeCloseTo(0, 12);
   });
 
-  it('finds a common part', () => {
+  it('meanCorrelation finds a common component', () => {
     const random = createRandom(1);
     const normalish = () => random() + random() + random() - 1.5;
     const common = Array.from({ length: 5000 }, normalish);
@@ -102,7 +102,7 @@ describe('mean correlation', () => {
     expect(Math.abs(meanCorrelation(series)! - 0.5)).toBeLessThan(0.03);
   });
 
-  it('leaves out what does not vary', () => {
+  it('meanCorrelation ignores constant series and is null without two others', () => {
     expect(
       meanCorrelation([
         [1, 2, 3],

@@ -18,22 +18,22 @@ import { generated } from './trade-lists.ts';
 
 const sample = (n: number, mean: number, sd: number): SampleStats => ({ n, mean, variance: sd * sd });
 
-/** Sufficient statistics of a list, by the textbook. */
+/** Sufficient statistics of a list by the textbook formulas. */
 function statsOf(values: readonly number[]): SampleStats {
   const mean = values.reduce((total, value) => total + value, 0) / values.length;
   const squares = values.reduce((total, value) => total + (value - mean) ** 2, 0);
   return { n: values.length, mean, variance: squares / (values.length - 1) };
 }
 
-describe('Welch', () => {
-  it('answers the vector of two trade lists', () => {
+describe('welchTest', () => {
+  it('Welch test matches the vector of two trade lists', () => {
     const { t, df, probabilityBLarger } = welchTest(sample(320, 0.21, 2.0), sample(290, 0.42, 1.9))!;
     expect(t).toBeCloseTo(1.329532708074, 11);
     expect(df).toBeCloseTo(606.641246567, 8);
     expect(probabilityBLarger).toBeCloseTo(0.907913995435, 11);
   });
 
-  it('answers what R prints of the sleep data (Student 1908)', () => {
+  it('Welch test matches R for the sleep data (Student 1908)', () => {
     const first = statsOf([0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0, 2]);
     const second = statsOf([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]);
     const forth = welchTest(first, second)!;
@@ -45,22 +45,22 @@ describe('Welch', () => {
     expect(back.probabilityBLarger).toBeCloseTo(1 - forth.probabilityBLarger, 12);
   });
 
-  it('is the pooled test for samples of one size and variance', () => {
+  it('Welch test equals the pooled test for equal sizes and variances', () => {
     const { t, df } = welchTest(sample(10, 0, 2), sample(10, 1, 2))!;
     expect(df).toBeCloseTo(18, 12);
     expect(t).toBeCloseTo(1 / (2 * Math.sqrt(2 / 10)), 12);
   });
 
-  it('is undecided between equal means', () => {
+  it('Welch test is 0.5 for equal means', () => {
     expect(welchTest(sample(30, 1, 2), sample(50, 1, 3))!.probabilityBLarger).toBe(0.5);
   });
 
-  it('takes a sample without variance beside one that varies', () => {
+  it('Welch test accepts one sample without variance', () => {
     const { df } = welchTest(sample(5, 1, 0), sample(8, 2, 1))!;
     expect(df).toBeCloseTo(7, 12);
   });
 
-  it('holds for the smallest variances', () => {
+  it('Welch test is accurate for variances near underflow', () => {
     const { t, df } = welchTest(sample(10, 0, 1e-120), sample(10, 1e-120, 1e-120))!;
     expect(t).toBeCloseTo(1 / Math.sqrt(0.2), 9);
     expect(df).toBeCloseTo(18, 9);
@@ -70,7 +70,7 @@ describe('Welch', () => {
     [sample(1, 1, 1), sample(100, 2, 1)],
     [sample(100, 1, 1), sample(0, 0, 0)],
     [sample(10, 1, 0), sample(10, 2, 0)],
-  ])('is undefined without enough to go by', (a, b) => {
+  ])('Welch test is undefined for too few trades or no variance', (a, b) => {
     expect(welchTest(a, b)).toBeUndefined();
   });
 });
@@ -89,9 +89,9 @@ const RAMP = [
   b: { n: nB!, mean: meanB!, variance: sdB! ** 2 },
 }));
 
-// The vectors of champion/challenger tests: made with SciPy and an implementation of its own, equal to about 12 digits.
+// Vectors of champion/challenger tests from SciPy and an independent implementation, which agree to about 12 digits.
 describe('stratified Welch', () => {
-  it('T1: two short lists', () => {
+  it('stratified Welch matches T1: two short lists', () => {
     const test = stratifiedWelch([stageOf([0.5, -1, 2, 0.3, -0.4, 1.1], [1.2, 0.1, 2.6, 0.9, -0.2, 1.9, 3])]);
     expect(test.meanA).toBeCloseTo(0.416666666667, 11);
     expect(test.meanB).toBeCloseTo(1.357142857143, 11);
@@ -106,7 +106,7 @@ describe('stratified Welch', () => {
     expect(high).toBeCloseTo(2.329166, 6);
   });
 
-  it('T2: a baseline below 0', () => {
+  it('stratified Welch matches T2: a baseline below 0', () => {
     const test = stratifiedWelch([
       stageOf([-0.5, -1, 0.2, -0.7, -0.1, -0.9], [-0.2, 0.1, -0.4, 0, -0.1, -0.3]),
     ]);
@@ -118,7 +118,7 @@ describe('stratified Welch', () => {
     expect(improvementPct(test.meanA, test.meanB)).toBeCloseTo(70, 10);
   });
 
-  it('T3: 120 trades each, a better challenger', () => {
+  it('stratified Welch matches T3: 120 trades each, a better challenger', () => {
     const champion = generated(12345, 120, 0);
     const challenger = generated(67890, 120, 0.6);
     expect(champion.slice(0, 5)).toEqual([-1.15, 2.33, -1.13, -1.1, -1.1]);
@@ -139,14 +139,14 @@ describe('stratified Welch', () => {
     expect([Math.round(low), Math.round(high)]).toEqual([-54, 441]);
   });
 
-  it('T3b: 120 trades each, not enough', () => {
+  it('stratified Welch matches T3b: 120 trades each, not significant', () => {
     const test = stratifiedWelch([stageOf(generated(12345, 120, 0), generated(67890, 120, 0.2))]);
     expect(test.t).toBeCloseTo(1.685160082083, 11);
     expect(test.p).toBeCloseTo(0.093272444085, 11);
     expect(improvementPct(test.meanA, test.meanB)).toBeCloseTo(94.914907, 6);
   });
 
-  it('T4: unequal variants', () => {
+  it('stratified Welch matches T4: unequal variants', () => {
     const stage = stageOf(generated(111, 380, 0), generated(222, 20, 0.5));
     const test = stratifiedWelch([stage]);
     expect(test.meanA).toBeCloseTo(0.551131578947, 11);
@@ -157,7 +157,7 @@ describe('stratified Welch', () => {
     expect(isBalanced([stage])).toBe(false);
   });
 
-  it('T5 and T6: nothing varies', () => {
+  it('stratified Welch matches T5 and T6: no variance', () => {
     const better = stratifiedWelch([stageOf(repeated(1, 100), repeated(1.2, 100))]);
     expect(better).toMatchObject({ p: 0, t: Number.POSITIVE_INFINITY, standardError: 0 });
     expect(improvementPct(better.meanA, better.meanB)).toBeCloseTo(20, 10);
@@ -166,7 +166,7 @@ describe('stratified Welch', () => {
     expect(improvementPct(same.meanA, same.meanB)).toBe(0);
   });
 
-  it('T7: fewer than two trades in a variant', () => {
+  it('stratified Welch matches T7: fewer than two trades in a variant', () => {
     const lone = stratifiedWelch([stageOf([1, 2, 3], [5])]);
     expect(lone).toMatchObject({ p: 1, meanA: 2, meanB: 5, usedStages: 0 });
     expect(stratifiedWelch([stageOf([1, 2, 3], [])])).toMatchObject({ p: 1, meanA: 2, meanB: 0 });
@@ -175,7 +175,7 @@ describe('stratified Welch', () => {
     expect(second).toMatchObject({ meanA: 1.5, meanB: 3.5, usedStages: 1 });
   });
 
-  it('T8: four stages, where pooling turns the sign', () => {
+  it('stratified Welch matches T8: four stages where pooling reverses the sign', () => {
     const test = stratifiedWelch(RAMP);
     expect(test.effectiveSize / 4).toBeCloseTo(72, 10);
     expect(test.meanA).toBeCloseTo(0.095833333333, 11);
@@ -201,12 +201,12 @@ describe('stratified Welch', () => {
     [5, 3.2, 0.01317209307],
     [12, 200.25, 2.3843788e-25],
     [0.5, 0.9, 0.7120059201],
-  ])('T13: tail of t = %d with %d degrees of freedom', (t, df, p) => {
+  ])('T13: tail of t = %d with %d degrees of freedom is %d', (t, df, p) => {
     expect(Math.abs(studentTwoSidedP(t, df) / p - 1)).toBeLessThan(2e-8);
     expect(studentTwoSidedP(t, df)).toBeCloseTo(p, 11);
   });
 
-  it('is Welch itself with one stage', () => {
+  it('stratified Welch equals the Welch test with one stage', () => {
     const stage = RAMP[0]!;
     const { t, df } = welchTest(stage.a, stage.b)!;
     const test = stratifiedWelch([stage]);
@@ -215,24 +215,24 @@ describe('stratified Welch', () => {
   });
 });
 
-describe('quantiles of Student t', () => {
-  it.each([0.6, 0.975, 0.9999, 0.025])('invert the distribution at %d', (p) => {
+describe('studentQuantile', () => {
+  it.each([0.6, 0.975, 0.9999, 0.025])('studentQuantile inverts the distribution at %d', (p) => {
     for (const df of [1, 3.3, 20, 1e5]) expect(studentCdf(studentQuantile(p, df), df)).toBeCloseTo(p, 13);
   });
 
-  it('are those of the tables', () => {
+  it('studentQuantile matches published tables', () => {
     expect(studentQuantile(0.975, 10)).toBeCloseTo(2.228139, 6);
     expect(studentQuantile(0.5, 10)).toBeCloseTo(0, 12);
   });
 });
 
-describe('balance', () => {
+describe('isBalanced', () => {
   const variants = (a: number, b: number) => ({
     a: { n: a, mean: 0, variance: 1 },
     b: { n: b, mean: 0, variance: 1 },
   });
 
-  it('is at most twice as many in each stage that counts', () => {
+  it('isBalanced allows at most twice as many trades in each stage with two per variant', () => {
     expect(isBalanced([variants(100, 50)])).toBe(true);
     expect(isBalanced([variants(50, 101)])).toBe(false);
     expect(isBalanced([variants(40, 40), variants(95, 5)])).toBe(false);
@@ -243,7 +243,7 @@ describe('balance', () => {
 describe('sufficient statistics', () => {
   const values = generated(5, 50, 0.1);
 
-  it('are the same from sums and in parts', () => {
+  it('samples from sums and from parts equal the direct sample', () => {
     const whole = sampleOf(values);
     const sum = values.reduce((a, b) => plus(a, [b, 0]), ZERO);
     const squares = values.reduce((a, b) => plus(a, times([b, 0], [b, 0])), ZERO);
@@ -257,7 +257,7 @@ describe('sufficient statistics', () => {
     }
   });
 
-  it('do not vary by rounding', () => {
+  it('sample variance of values equal up to rounding is 0', () => {
     let sum = ZERO;
     let squares = ZERO;
     for (let n = 1; n <= 200; n++) {
@@ -271,7 +271,7 @@ describe('sufficient statistics', () => {
   });
 });
 
-describe('improvement', () => {
+describe('improvementPct', () => {
   it.each([
     [1.5, 1.8, 20],
     [-0.5, -0.25, 50],
@@ -279,7 +279,7 @@ describe('improvement', () => {
     [0, 0.3, 100],
     [0, -0.3, -100],
     [0, 0, 0],
-  ])('from %d to %d is %d %%', (a, b, pct) => {
+  ])('improvement from %d to %d is %d %%', (a, b, pct) => {
     expect(improvementPct(a, b)).toBeCloseTo(pct, 10);
   });
 });

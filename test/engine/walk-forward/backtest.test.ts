@@ -11,7 +11,7 @@ import { learningInput, type SampleOptions } from './sample.ts';
 
 const run = (options?: SampleOptions) => runBacktest(learningInput(options), { digest: sha256 });
 
-/** In the market all the time, in both directions, whatever is predicted. */
+/** Always in the market, alternating sides, regardless of predictions. */
 const always: StrategyDefinition = {
   ...emaCrossover,
   name: 'always',
@@ -32,18 +32,18 @@ const always: StrategyDefinition = {
 };
 const seen: Readonly<Record<string, Float64Array | undefined>>[] = [];
 
-describe('a backtest with models', () => {
+describe('backtest with models', () => {
   const outcome = run();
   const models = outcome.report.models!;
 
-  it('learns what the past tells', () => {
+  it('backtest with models learns a predictable market', () => {
     expect(models.quality.auc).toBeGreaterThan(0.9);
     expect(models.quality.log_loss).toBeLessThan(models.quality.base_log_loss!);
     expect(outcome.result.total_trades).toBeGreaterThan(10);
     expect(outcome.result.total_profit).toBeGreaterThan(0);
   });
 
-  it('reports every window, and fits the contract', () => {
+  it('models report contains every window and matches the contract', () => {
     expect(ReportSchema.parse(outcome.report)).toEqual(outcome.report);
     expect(models).toMatchObject({ model_kind: 'depthwise_gbdt', horizon: 12, trained: 8 });
     expect(models.windows.map(({ pair, index }) => `${pair} ${index}`)).toEqual(
@@ -58,14 +58,14 @@ describe('a backtest with models', () => {
       skipped: null,
       quality: { rows: 72 },
     });
-    // The last twelve labels are not known by the end of the data.
+    // The last 12 labels are unknown at the end of the data.
     expect(models.windows[3]!.quality.rows).toBe(24 - 12);
     expect(models.quality.rows).toBe(2 * (240 - 12));
     const shown = models.windows[1]!.calibration.reduce((rows, bin) => rows + bin.rows, 0);
     expect(shown).toBe(72);
   });
 
-  it('measures on no label that the data ends before, whatever the strategy says of it', () => {
+  it('models are not evaluated on labels beyond the end of the data', () => {
     const mlLabel: StrategyDefinition['mlLabel'] = (candles, params) => {
       const { labels, horizon } = mlClassifier.mlLabel!(candles, params);
       return { labels: labels.map((label) => label % 255), horizon };
@@ -74,7 +74,7 @@ describe('a backtest with models', () => {
     expect(report.models!.quality).toEqual(models.quality);
   });
 
-  it('tells what the features are worth', () => {
+  it('feature importances sum to 1 in descending order', () => {
     const gains = models.importances.map(({ gain }) => gain);
     expect(models.importances).toHaveLength(models.features);
     expect(gains.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 9);
@@ -82,26 +82,26 @@ describe('a backtest with models', () => {
     expect(Math.max(...models.importances.map(({ permutation }) => permutation!))).toBeGreaterThan(0.01);
   });
 
-  it('gives the same bytes again, and other ones for another model', () => {
+  it('backtest with models is reproducible and changes with the model type', () => {
     expect(JSON.stringify(run().report)).toBe(JSON.stringify(outcome.report));
     const other = run({ ml: { model_type: 'logistic_regression' } });
     expect(other.report.models).toMatchObject({ model_kind: 'logistic_regression', trained: 8 });
     expect(other.report.provenance.digest).not.toBe(outcome.report.provenance.digest);
   });
 
-  it('says what was asked for, and what it stands for', () => {
+  it('report states the requested model type and the model kind it maps to', () => {
     const { report } = run({ ml: { model_type: 'LightGBMClassifier' }, days: 3 });
     expect(report.settings.ml_engine).toMatchObject({ model_type: 'LightGBMClassifier' });
     expect(report.models!.model_kind).toBe('leafwise_gbdt');
   });
 
-  it('has startup candles for the features and the first training', () => {
+  it('backtest with models includes the first training period in its startup candles', () => {
     expect(outcome.report.settings.startup_candles).toBe(50 + 10 * 24);
     expect(outcome.report.warnings).toEqual([expect.stringContaining('too few trades')]);
   });
 });
 
-it('models of a market without memory are told apart', () => {
+it('report warns when models predict no better than the base rate', () => {
   const input = learningInput();
   const pairs = input.pairs.map((pair, i) => {
     const rows = pair.candles.timestamp.length;
@@ -114,13 +114,13 @@ it('models of a market without memory are told apart', () => {
   );
 });
 
-describe('a strategy that does not read predictions', () => {
+describe('strategy that does not read predictions', () => {
   const entries = (threshold: number, ml = {}) => {
     const { report, trades } = run({ strategy: always, ml: { ...ml, entry_threshold: threshold } });
     return { report, trades };
   };
 
-  it('trades without models as ever', () => {
+  it('strategy trades without models when ml_engine is absent', () => {
     const input = learningInput({ strategy: always });
     const { ml_engine: _, ...config } = input.config;
     const { report } = runBacktest({ ...input, config }, { digest: sha256 });
@@ -128,7 +128,7 @@ describe('a strategy that does not read predictions', () => {
     expect(report.data[0]!.enter_long_signals).toBe(120);
   });
 
-  it('enters long only on what a model holds likely, short only on what it does not', () => {
+  it('entry_threshold gates long entries by high and short entries by low probability', () => {
     const loose = entries(0).report.data[0]!;
     const even = entries(0.5).report.data[0]!;
     const strict = entries(0.7).report.data[0]!;
@@ -139,7 +139,7 @@ describe('a strategy that does not read predictions', () => {
     expect(entries(1).trades).toEqual([]);
   });
 
-  it('counts both sides by the same probability', () => {
+  it('entry_threshold gates both sides by the same probability', () => {
     seen.length = 0;
     const { report } = entries(0.6);
     const { ml_probability: p } = seen[0]!;
@@ -151,7 +151,7 @@ describe('a strategy that does not read predictions', () => {
     });
   });
 
-  it('is given the predictions as columns all the same', () => {
+  it('prediction columns are passed to a strategy that does not read them', () => {
     seen.length = 0;
     run({ strategy: always });
     const { ml_probability, do_predict } = seen[0]!;
@@ -162,14 +162,14 @@ describe('a strategy that does not read predictions', () => {
   });
 });
 
-describe('data that does not reach back', () => {
-  it('far enough for any window ends the run and says from when it is needed', () => {
+describe('short history with models', () => {
+  it('backtest rejects history too short for any training window and states the required start', () => {
     expect(() => run({ history: 1, days: 3 })).toThrow(
       /^BTC\/USDT:USDT has no window that a model can be trained for \(0 of 228 training rows are there, at least 114 are needed\): before the first prediction the ML engine needs 240 1h candles to learn from \(train_period_days 10\) and 50 startup candles, so candles from 2023-12-19T22:00:00\.000Z on are needed; the stored ones begin at 2023-12-31T00:00:00\.000Z\./,
     );
   });
 
-  it('far enough for the first windows leaves those without predictions, and says so', () => {
+  it('windows without enough history have no predictions and are warned about', () => {
     const { report } = run({ history: 1 });
     expect(report.models!.windows.map(({ skipped }) => skipped !== null).slice(0, 4)).toEqual([
       ...[true, true, true, false],
@@ -181,7 +181,7 @@ describe('data that does not reach back', () => {
     );
   });
 
-  it('of one pair leaves that pair out', () => {
+  it('pair with too little training history is left out with a warning', () => {
     const input = learningInput();
     const short = input.pairs.map((pair, i) => {
       const rows = pair.candles.timestamp.length;

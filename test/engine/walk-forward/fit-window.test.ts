@@ -18,7 +18,7 @@ import { SMALL, swinging } from './sample.ts';
 const STARTUP = 50;
 const HORIZON = 12;
 const PARAMS = { horizon: HORIZON, enter_probability: 0.55, exit_probability: 0.45 };
-/** The first window begins on this row: ten days of training after the startup candles. */
+/** Row of the first window: ten days of training after the startup candles. */
 const FIRST = STARTUP + 240;
 const CANDLES = swinging(STARTUP + 240 + 9 * 24, START);
 const run: MlRun = {
@@ -36,8 +36,8 @@ const run: MlRun = {
 const learn = (candles: Candles = CANDLES, strategy: StrategyDefinition = mlClassifier) =>
   trainingInputsOf(strategy, PARAMS, candles, {});
 
-describe('what a window learns from', () => {
-  it('ends the horizon before its first row', () => {
+describe('training set of a window', () => {
+  it('training set ends one horizon before the window', () => {
     const set = trainingSet(learn(), CANDLES.timestamp, run.windows[1]!, run);
     const first = FIRST + 72;
     expect(set.rows).toMatchObject({ trainFrom: first - 240, trainTo: first - HORIZON, from: first });
@@ -45,7 +45,7 @@ describe('what a window learns from', () => {
     expect(set.features.columns[0]![0]).toBe(learn().features.columns[0]![first - 240]);
   });
 
-  it('leaves out startup candles and rows without a label', () => {
+  it('training set excludes startup candles and rows without a label', () => {
     const learning = learn();
     const labels = learning.labels.slice();
     labels[STARTUP + 100] = UNKNOWN_LABEL;
@@ -59,7 +59,7 @@ describe('what a window learns from', () => {
 
   it.each<[string, (learning: TrainingInputs) => TrainingInputs, string]>([
     [
-      'one class alone',
+      'only one class',
       (each) => ({ ...each, labels: each.labels.map(() => 1) }),
       'all 228 training rows have the label 1',
     ],
@@ -72,22 +72,22 @@ describe('what a window learns from', () => {
       '68 of 228 training rows are there, at least 114 are needed',
     ],
     [
-      'a horizon that leaves nothing beside the tail',
+      'a horizon that leaves no rows before the tail',
       (each) => ({ ...each, horizon: 180, labels: each.labels.map((_, row) => row % 2) }),
       'the tail that stops boosting and the horizon of 180 candles leave 0 of 60 training rows to fit, at least 25 are needed',
     ],
     [
-      'another class in the tail alone',
+      'the second class only in the tail',
       (each) => ({ ...each, labels: each.labels.map((_, row) => (row < FIRST - 60 ? 0 : 1)) }),
       'the first 170 of 228 training rows, which trees are fitted to, all have the label 0',
     ],
-  ])('is too little: %s', (_, change, reason) => {
+  ])('fitWindow skips a window with %s', (_, change, reason) => {
     const fit = fitWindow(change(learn()), CANDLES.timestamp, run.windows[0]!, run);
     expect(fit).toMatchObject({ model: null, skipped: reason });
   });
 });
 
-/** Everything that models predict of candles. */
+/** All predictions for the candles. */
 function predictions(candles: Candles, train?: FitWindow): Float64Array {
   const steps = predicting(mlClassifier, PARAMS, candles, run, train);
   for (;;) {
@@ -101,12 +101,12 @@ function firstDifference(full: Float64Array, part: Float64Array): number {
   return part.findIndex((value, row) => !Object.is(value, full[row]));
 }
 
-describe('predictions do not know the future', () => {
+describe('predictions have no look-ahead bias', () => {
   const full = predictions(CANDLES);
-  /** Cut inside windows, just after their first row, and in between. */
+  /** Rows inside windows, just after their first row, and between. */
   const cuts = [FIRST + 1, FIRST + 30, FIRST + 73, FIRST + 75, FIRST + 145];
 
-  it('begin with the first window and are the same without later candles', () => {
+  it('predictions start with the first window and do not change when later candles are removed', () => {
     expect(full.findIndex((value) => !Number.isNaN(value))).toBe(FIRST);
     expect(full.subarray(FIRST).every((value) => value > 0 && value < 1)).toBe(true);
     for (const known of cuts) {
@@ -114,7 +114,7 @@ describe('predictions do not know the future', () => {
     }
   });
 
-  it('but would be others if the horizon were not kept apart: this test can fail', () => {
+  it('predictions without the embargo depend on later candles (negative control)', () => {
     const withoutEmbargo: FitWindow = (learning, ...rest) => fitWindow({ ...learning, horizon: 1 }, ...rest);
     const cheating = predictions(CANDLES, withoutEmbargo);
     const differences = cuts.map((known) =>
@@ -123,7 +123,7 @@ describe('predictions do not know the future', () => {
     expect(differences).toContain(FIRST);
   });
 
-  it('come from models that are stopped by rows the horizon away from the others', () => {
+  it('early stopping uses rows separated by the horizon', () => {
     const config = { ...run.config, n_estimators: 60, early_stopping_rounds: 3 };
     const stopped = { ...run, config };
     const [window] = run.windows;
@@ -144,7 +144,7 @@ describe('predictions do not know the future', () => {
     expect(model!.validationLoss).not.toEqual(losses(0));
   });
 
-  it('hang on the seed, the pair and the window alone', () => {
+  it('models depend only on seed, pair and window', () => {
     const subsampled = { ...run, config: { ...run.config, subsample: 0.5 } };
     const probabilities = (changes: Partial<MlRun>) => {
       const fit = fitWindow(learn(), CANDLES.timestamp, run.windows[0]!, { ...subsampled, ...changes });
@@ -162,7 +162,7 @@ describe('features and labels', () => {
   const label = (labels: unknown, horizon: unknown) => ({ mlLabel: () => ({ labels, horizon }) as never });
   const rows = CANDLES.close.length;
 
-  it('are free of the price level and defined after 50 candles', () => {
+  it('features are independent of the price level and defined after 50 candles', () => {
     const { features } = learn();
     const scaled = { ...CANDLES };
     for (const name of ['open', 'high', 'low', 'close'] as const) {
@@ -189,18 +189,18 @@ describe('features and labels', () => {
     ['short labels', label(new Uint8Array(2), 1), `labels as a Uint8Array of ${rows} values`],
     ['labels of 2', label(new Uint8Array(rows).fill(2), 1), 'holds 2 in row 0'],
     ['no horizon', label(new Uint8Array(rows), 0), 'answered the horizon 0'],
-  ])('are refused: %s', (_, changes, message) => {
+  ])('fitWindow rejects %s', (_, changes, message) => {
     expect(answering(changes)).toThrow(message);
   });
 
-  it('a column that is the engine’s own is refused', () => {
+  it('training inputs reject a column reserved for the ML engine', () => {
     const columns = { do_predict: new Float64Array(rows) };
     expect(() => trainingInputsOf(mlClassifier, PARAMS, CANDLES, columns)).toThrow(
       'Strategy ml_classifier: do_predict is a column of the ML engine',
     );
   });
 
-  it('what throws says where', () => {
+  it('error of mlLabel() states the function', () => {
     const mlLabel = () => {
       throw new Error('no label');
     };

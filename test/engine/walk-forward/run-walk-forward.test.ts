@@ -19,8 +19,8 @@ const runOn = async (options: SampleOptions = {}, more: Partial<WalkForwardOptio
     ...more,
   })) as CompleteWalkForward;
 
-describe('a walk-forward run', () => {
-  it('is the backtest of the same configuration, number by number', async () => {
+describe('runWalkForward', () => {
+  it('runWalkForward returns exactly the numbers of the equivalent backtest', async () => {
     for (const strategy of [undefined, emaCrossover]) {
       const options = { ...(strategy && { strategy, params: { slow: 50, fast: 5 }, history: 30 }) };
       const { report, result, equity } = runBacktest(learningInput(options), { digest: sha256 });
@@ -37,7 +37,7 @@ describe('a walk-forward run', () => {
     }
   });
 
-  it('tells each window as it was traded on its own', async () => {
+  it('runWalkForward reports each window like a separate backtest', async () => {
     const told: WindowReport[] = [];
     const run = await runOn({}, { onWindow: (window) => (told.push(window) > 0 ? 'continue' : 'prune') });
     expect(told.map(({ of: _, ...window }) => window)).toEqual(run.windows);
@@ -45,14 +45,14 @@ describe('a walk-forward run', () => {
     const alone = learningInput();
     const range = { start: run.windows[1]!.from, end: run.windows[1]!.to };
     const config = { ...alone.config, date_range: range, ml_engine: { ...alone.config.ml_engine! } };
-    // Seeds hang on the place of a window: without sampling they decide nothing.
+    // Seeds depend on the window index; without sampling they have no effect.
     const { report } = runBacktest({ ...alone, config }, { digest: sha256 });
     expect(run.windows[1]!.value).toBe(report.metrics.equity.sharpe_ratio);
     const mean = run.windows[1]!.meanDailyReturn * 3;
     expect(mean).toBeCloseTo(report.metrics.account.total_profit_pct / 100, 2);
   });
 
-  it('is pruned where it is told to be', async () => {
+  it('runWalkForward stops at the window where the pruner says prune', async () => {
     const run = await runOn({}, { onWindow: ({ index }) => (index === 1 ? 'prune' : 'continue') });
     expect(run).toMatchObject({ state: 'pruned', value: null, windows: [{ index: 0 }, { index: 1 }] });
     const whole = await runOn();
@@ -64,7 +64,7 @@ describe('a walk-forward run', () => {
     expect(atTheEnd).toEqual(whole);
   });
 
-  it('promises more in sample than it keeps out of sample', async () => {
+  it('walk-forward efficiency divides the out-of-sample by the in-sample return', async () => {
     const run = await runOn({ ml: { n_estimators: 60, max_depth: 4 } });
     expect(run.inSample).toHaveLength(4);
     expect(run.inSample[0]).toMatchObject({
@@ -77,7 +77,7 @@ describe('a walk-forward run', () => {
     expect(run.efficiency).toBeCloseTo(run.annualizedReturnPct / promised, 12);
   });
 
-  it('gives the same with pauses and a cache shared by trials, which saves the binning', async () => {
+  it('runWalkForward returns the same with pauses and a shared cache, which avoids binning again', async () => {
     const cache = createWindowCache();
     let made = 0;
     const counting: typeof cache = {
@@ -103,12 +103,12 @@ describe('a walk-forward run', () => {
     expect(first).toBe(2 * (2 + 4 + 1));
     expect(made).toBe(first);
     expect(pauses).toBe(4 * 8);
-    // Another parameter of the strategy: its columns and labels are made anew, but the bins are those of before.
+    // Another strategy parameter: columns and labels are computed again, the bins are reused.
     expect(await trial(0.2, counting, 0.6)).toEqual(await trial(0.2, undefined, 0.6));
     expect(made).toBe(first + 2 * 2);
   });
 
-  it('has no value without trades where the objective has none', async () => {
+  it('runWalkForward has a null value when the objective is undefined without trades', async () => {
     const params = { enter_probability: 0.8 };
     const ml = { n_estimators: 1, learning_rate: 0.001 };
     const run = await runOn({ params, ml });
@@ -117,7 +117,7 @@ describe('a walk-forward run', () => {
     expect((await runOn({ params, ml }, { objective: 'total_profit' })).value).toBe(0);
   });
 
-  it('refuses an unknown objective, a configuration without models, data that is not there', async () => {
+  it('runWalkForward rejects an unknown objective, a missing ml_engine and missing data', async () => {
     await expect(runOn({}, { objective: 'luck' })).rejects.toThrow('"luck" is not a metric');
     const input = learningInput();
     const { ml_engine: _, ...config } = input.config;
@@ -128,7 +128,7 @@ describe('a walk-forward run', () => {
 });
 
 describe('objectives', () => {
-  it('are all numbers of the result and the report, with the way that is better', async () => {
+  it('every objective is a number or null and states its better direction', async () => {
     const run = await runOn({ days: 3 });
     const names = OBJECTIVES.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);

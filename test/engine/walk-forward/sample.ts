@@ -11,7 +11,7 @@ import { START } from '../run/candles.ts';
 
 const HOUR = 3_600_000;
 
-/** Small models: what matters here is on which rows they are trained. */
+/** Small models: these tests check which rows they are trained on. */
 export const SMALL: MlEngineOverrides = {
   train_period_days: 10,
   backtest_period_days: 3,
@@ -19,7 +19,7 @@ export const SMALL: MlEngineOverrides = {
   max_depth: 2,
 };
 
-/** Hourly candles that swing up and down every day and a half, with noise: the direction can be learned from the past. */
+/** Hourly candles that swing up and down every 36 hours, with noise. The direction is predictable from the past. */
 export function swinging(rows: number, from: number, seed = 1): Candles {
   const random = createRandom(seed);
   const candles = createCandles(rows);

@@ -8,8 +8,8 @@ import { planWindows } from '#engine/walk-forward/windows.ts';
 const START = Date.UTC(2024, 0, 1);
 const PERIODS = { train_period_days: 30, backtest_period_days: 7 };
 
-describe('windows of a range', () => {
-  it('follow on each other and learn from the days before', () => {
+describe('planWindows', () => {
+  it('windows are contiguous and train on the days before each', () => {
     const windows = planWindows(START, START + 17 * DAY_MS, PERIODS);
     expect(windows.map(({ from, to }) => [(from - START) / DAY_MS, (to - START) / DAY_MS])).toEqual([
       [0, 7],
@@ -23,24 +23,24 @@ describe('windows of a range', () => {
     ]);
   });
 
-  it('of a longer range begin with those of the shorter', () => {
+  it('windows of a longer range start with those of the shorter', () => {
     const long = planWindows(START, START + 70 * DAY_MS, PERIODS);
     expect(long).toHaveLength(10);
     expect(long.slice(0, 2)).toEqual(planWindows(START, START + 14 * DAY_MS, PERIODS));
   });
 });
 
-describe('the cache of a study', () => {
+describe('window cache', () => {
   const bytes = (text: string) => text.length;
 
-  it('makes a value once and keeps it', () => {
+  it('window cache computes a value once', () => {
     const cache = createWindowCache(10);
     let made = 0;
     const make = () => `v${made++}`;
     expect([cache.get('a', make, bytes), cache.get('a', make, bytes)]).toEqual(['v0', 'v0']);
   });
 
-  it('drops what was used longest ago when it holds too much', () => {
+  it('window cache evicts the least recently used value when full', () => {
     const cache = createWindowCache(10);
     let made = 0;
     const get = (key: string) => cache.get(key, () => `${key}${made++}`.padEnd(4), bytes);
@@ -50,13 +50,13 @@ describe('the cache of a study', () => {
     expect(made).toBe(4);
   });
 
-  it('answers with what is larger than itself, too', () => {
+  it('window cache returns a value larger than its capacity', () => {
     const cache = createWindowCache(1);
     expect(cache.get('a', () => 'long', bytes)).toBe('long');
   });
 });
 
-describe('the key of a matrix', () => {
+describe('contentKey', () => {
   const matrix = (...columns: number[][]) => ({
     names: columns.map((_, i) => `f${i}`),
     columns: columns.map((column) => Float64Array.from(column)),
@@ -64,24 +64,24 @@ describe('the key of a matrix', () => {
   });
   const key = contentKey(matrix([1, 2, 3], [4, 5, 6]));
 
-  it('is the same for the same values, wherever they stand', () => {
+  it('contentKey is equal for equal values at any buffer offset', () => {
     const wide = matrix([0, 1, 2, 3, 9], [0, 4, 5, 6, 9]);
     const part = { ...wide, columns: wide.columns.map((column) => column.subarray(1, 4)), rows: 3 };
     expect(contentKey(part)).toBe(key);
   });
 
   it.each([
-    ['the last bit of a value', matrix([1, 2, 3 + 2 ** -51], [4, 5, 6])],
-    ['columns in turn', matrix([4, 5, 6], [1, 2, 3])],
-    ['rows in turn', matrix([2, 1, 3], [4, 5, 6])],
+    ['a value changed in its last bit', matrix([1, 2, 3 + 2 ** -51], [4, 5, 6])],
+    ['swapped columns', matrix([4, 5, 6], [1, 2, 3])],
+    ['swapped rows', matrix([2, 1, 3], [4, 5, 6])],
     ['one column', matrix([1, 2, 3, 4, 5, 6])],
     ['a missing value', matrix([1, 2, Number.NaN], [4, 5, 6])],
     ['other names', { ...matrix([1, 2, 3], [4, 5, 6]), names: ['f1', 'f0'] }],
-  ])('is another for %s', (_, other) => {
+  ])('contentKey differs for %s', (_, other) => {
     expect(contentKey(other)).not.toBe(key);
   });
 
-  it('tells columns of zeros and ones apart, whose numbers share all but their highest bits', () => {
+  it('contentKey distinguishes columns of zeros and ones', () => {
     const random = createRandom(7);
     const flags = () => Array.from({ length: 100 }, () => Math.round(random()));
     const keys = Array.from({ length: 1000 }, () => contentKey(matrix(flags())));
