@@ -6,7 +6,7 @@ interface Reply {
   readonly body: any;
 }
 
-/** A request whose response never came: the platform was being killed for too long. */
+/** A request without a response: the platform was unavailable for too long. */
 class NoResponse extends Error {
   override readonly name = 'NoResponse';
 }
@@ -16,16 +16,16 @@ const PATIENCE_MS = 120_000;
 const RETRY_MS = 100;
 
 /**
- * Calls services that are killed at any moment: sends a request again, with the same `Idempotency-Key`, until a response
- * comes that is not an outage.
+ * Calls services that may be killed at any time. Repeats a request with the same `Idempotency-Key` until the response
+ * is not an outage.
  */
 export class SoakClient {
-  /** Responses that no outage explains. */
+  /** Errors other than outages. */
   readonly breaches: string[] = [];
   #keys = 0;
   readonly #run = Date.now().toString(36);
 
-  /** Throws NoResponse when there is none for two minutes. */
+  /** @throws NoResponse after two minutes without a response. */
   async call(method: 'GET' | 'POST', url: string, content?: unknown): Promise<Reply> {
     const headers: Record<string, string> = { 'content-type': 'application/json' };
     if (method === 'POST') headers['idempotency-key'] = `${this.#run}-${++this.#keys}`;
@@ -43,7 +43,7 @@ export class SoakClient {
     }
   }
 
-  /** Undefined while the platform or something that it needs is away. */
+  /** Undefined while the platform or a dependency is unavailable. */
   async #send(url: string, init: RequestInit): Promise<Reply | undefined> {
     let status: number;
     let text: string;

@@ -1,10 +1,10 @@
 import type { SoakClient } from './client.ts';
 
 const TERMINAL = ['completed', 'failed', 'cancelled'];
-/** What a job may say when every one of its attempts was killed. */
+/** Valid error codes of a job whose attempts were all killed. */
 const KILLED_TOO_OFTEN = ['SVC001'];
 
-/** Jobs that the platform acknowledged, and the first response in which each was terminal. */
+/** Acknowledged jobs, with the first terminal response of each. */
 export class Jobs {
   readonly #client: SoakClient;
   readonly #urls = new Map<string, string>();
@@ -16,7 +16,7 @@ export class Jobs {
     this.#client = client;
   }
 
-  /** @param url where the job is read */
+  /** @param url URL of the job */
   add(url: string): void {
     if (this.#urls.has(url)) this.breaches.push(`${url} was acknowledged for two requests`);
     this.#urls.set(url, url);
@@ -26,7 +26,7 @@ export class Jobs {
     return this.#urls.size;
   }
 
-  /** Jobs not yet seen in a terminal state. */
+  /** URLs of jobs without a terminal response. */
   open(): string[] {
     return [...this.#urls.keys()].filter((url) => !this.#ended.has(url));
   }
@@ -35,12 +35,12 @@ export class Jobs {
     return [...this.#ended.keys()];
   }
 
-  /** Jobs seen as completed. */
+  /** URLs of completed jobs. */
   completed(): string[] {
     return [...this.#ended].filter(([, text]) => JSON.parse(text).status === 'completed').map(([url]) => url);
   }
 
-  /** Reads a job: it must exist, and a terminal one must be the same bytes as when it ended. */
+  /** Reads a job: it must exist, and a terminal response must never change. */
   async check(url: string): Promise<void> {
     const { status, text, body } = await this.#client.call('GET', url);
     if (status !== 200) {

@@ -12,7 +12,7 @@ const IMAGE = 'registry.example/strategies:1';
 const CHALLENGE_MODEL = 'ema_crossover';
 const MOVED_MODEL = 'rsi_mean_reversion';
 
-/** What the actors of a soak share. */
+/** Shared state of the actors. */
 export interface Stage {
   readonly client: SoakClient;
   readonly jobs: Jobs;
@@ -58,7 +58,7 @@ export async function hyperopt({ client, jobs, urls, random }: Stage): Promise<v
   jobs.add(`${urls.strategy}/api/v1/hyperopt/${body.job_id}`);
 }
 
-/** Starts a collection of candles. 409: enough of them wait already. */
+/** Starts a collection of candles. 409: the queue is full. */
 export async function collection({ client, jobs, urls, random }: Stage): Promise<void> {
   const start = FIRST_DAY + integer(random, 300) * DAY_MS;
   const { status, body } = await client.call('POST', `${urls.dataCollection}/api/v1/collections`, {
@@ -76,7 +76,7 @@ export function trade({ trades, random }: Stage): Promise<void> {
   return trades.post(1 + integer(random, 10));
 }
 
-/** Moves versions of a model about: any answer but an error of the platform will do. */
+/** Makes a random stage transition. Any response but a server error is valid. */
 export async function move(stage: Stage): Promise<void> {
   const { client, urls, random } = stage;
   const { body } = await client.call('GET', `${urls.backend}/api/v1/models/${MOVED_MODEL}/versions`);
@@ -92,7 +92,7 @@ export async function move(stage: Stage): Promise<void> {
   await checkProduction(stage);
 }
 
-/** One version of a model at most is in Production, whenever it is asked. */
+/** At most one version of a model is in Production at any time. */
 export async function checkProduction({ client, urls, breaches }: Stage): Promise<void> {
   for (const model of [MOVED_MODEL, CHALLENGE_MODEL]) {
     const { body } = await client.call('GET', `${urls.backend}/api/v1/models/${model}/versions`);
@@ -101,7 +101,7 @@ export async function checkProduction({ client, urls, breaches }: Stage): Promis
   }
 }
 
-/** Reads a job that has ended, and one that has not. */
+/** Reads one open and one ended job. */
 export async function look({ jobs, random }: Stage): Promise<void> {
   for (const urls of [jobs.open(), jobs.ended()]) {
     const url = urls[integer(random, urls.length)];
@@ -109,7 +109,7 @@ export async function look({ jobs, random }: Stage): Promise<void> {
   }
 }
 
-/** Versions to move and a challenge to post trades to. Returns the URL of the challenge. */
+/** Creates versions for transitions and a challenge for trades. Returns the URL of the challenge. */
 export async function prepare(
   client: SoakClient,
   urls: SoakedPlatform['urls'],

@@ -6,32 +6,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Processes of a platform that a soak kills, by what they do. */
+/** Kinds of platform processes that a soak kills. */
 export const VICTIMS = ['platform', 'database', 'task', 'worker', 'collector', 'definitions'] as const;
 export type Victim = (typeof VICTIMS)[number];
 
-/** A platform as `npm start` runs it, started again whenever it ends. */
+/** Platform of `npm start`, restarted whenever it ends. */
 export interface SoakedPlatform {
   readonly urls: { readonly backend: string; readonly strategy: string; readonly dataCollection: string };
   /** Running processes of a kind. */
   find(victim: Victim): number[];
-  /** Kills a process of a kind; false when it has ended by itself. */
+  /** Kills a process of a kind; false when it has already ended. */
   kill(victim: Victim, pid: number): boolean;
-  /** Whether the last start has ended: it answers. */
+  /** True when the last start is complete and the platform responds. */
   isReady(): boolean;
-  /** How often it was started. */
+  /** Number of starts. */
   starts(): number;
-  /** Last line of each start that failed by itself: neither the platform nor its database was killed. */
+  /** Last output line of each failed start during which neither the platform nor its database was killed. */
   failedStarts(): readonly string[];
-  /** Ends it for good, and removes its folder unless it is to be kept. */
+  /** Stops the platform without a restart. Removes its folder unless `keep` is set. */
   stop(keep: boolean): Promise<void>;
   readonly home: string;
 }
 
-/** The platform has started when it prints its addresses; a busy machine may need that long. */
+/** Time limit until the platform prints its addresses, on a busy machine. */
 const START_LIMIT_MS = 60_000;
 
-/** Starts a platform on free ports with a folder of its own. Rejects when the first start fails. */
+/** Starts a platform on free ports with its own folder. Rejects when the first start fails. */
 export async function startSoakedPlatform(): Promise<SoakedPlatform> {
   const home = mkdtempSync(join(tmpdir(), 'touchstone-soak-'));
   const [backend, strategy, data] = await freePorts(3);
@@ -40,13 +40,13 @@ export async function startSoakedPlatform(): Promise<SoakedPlatform> {
     BACKEND_PORT: String(backend),
     STRATEGY_PORT: String(strategy),
     DATA_COLLECTION_PORT: String(data),
-    // No exchange is ever asked: nothing listens there.
+    // A closed port: no request reaches an exchange.
     EXCHANGE_URL: 'http://127.0.0.1:9',
   };
   let child: ChildProcess;
   let starts = 0;
   let ready = false;
-  /** Whether something was killed without which a start cannot succeed. */
+  /** True when a process that the start needs was killed. */
   let excused = false;
   let stopped = false;
   const failures: string[] = [];
@@ -75,7 +75,7 @@ export async function startSoakedPlatform(): Promise<SoakedPlatform> {
     if (!isReady && !excused) failures.push(output.trim().split('\n').at(-1) || 'no output within a minute');
     void ended.then(async () => {
       if (stopped) return;
-      // A start that fails at once is not repeated without a pause.
+      // Delay before repeating a start that failed immediately.
       if (!isReady) await sleep(500);
       if (!stopped) await start();
     });
@@ -126,7 +126,7 @@ async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** What the command line of each kind holds; the platform's own process holds none of them. */
+/** Part of the command line of each kind; the platform's own process contains none of them. */
 const COMMANDS: readonly (readonly [string, Victim])[] = [
   ['dynoxide', 'database'],
   ['tasks/backtest', 'task'],
@@ -135,7 +135,7 @@ const COMMANDS: readonly (readonly [string, Victim])[] = [
   ['bin/local.ts', 'platform'],
 ];
 
-/** The platform's process and those below it, from /proc. */
+/** Process of the platform and its descendants, from /proc. */
 function processesOf(platform: number, victim: Victim): number[] {
   const parents = new Map<number, number>();
   const commands = new Map<number, string>();
@@ -148,7 +148,7 @@ function processesOf(platform: number, victim: Victim): number[] {
       parents.set(Number(entry), Number(parent));
       commands.set(Number(entry), readFileSync(`/proc/${entry}/cmdline`, 'utf8'));
     } catch {
-      // It ended meanwhile.
+      // The process ended meanwhile.
     }
   }
   const isBelow = (pid: number): boolean => {
@@ -159,7 +159,7 @@ function processesOf(platform: number, victim: Victim): number[] {
   const kindOf = (command: string) => COMMANDS.find(([part]) => command.includes(part))?.[1] ?? 'definitions';
   return (
     [...commands]
-      // Beside each child waits a shell that ends it with the platform: it is no process of the platform's work.
+      // Excludes the shell next to each child, which only ends the child with the platform.
       .filter(([, command]) => command !== '' && !command.startsWith('/bin/sh'))
       .filter(([pid, command]) => isBelow(pid) && kindOf(command) === victim)
       .map(([pid]) => pid)

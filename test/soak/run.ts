@@ -1,4 +1,4 @@
-/** Kills processes of a platform of its own under load, and checks what it promises: `npm run soak`. Linux only. */
+/** Kills processes of a test platform under load and checks its guarantees: `npm run soak`. Linux only. */
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { soakPlatform } from './soak.ts';
@@ -8,7 +8,7 @@ const USAGE = `npm run soak -- [--kills <n>] [--seed <n>] [--keep]
   --seed   chooses the load and the order of the kills; default a new one, which is printed
   --keep   keep the data folder; after a breach it is always kept`;
 
-/** Breaches that are shown whole: a person reads a few. */
+/** Maximum number of breaches that are printed. */
 const SHOWN = 20;
 
 const { values } = parseArgs({

@@ -15,7 +15,7 @@ export interface SoakOptions {
 }
 
 export interface SoakResult {
-  /** Promises that did not hold, a line each. */
+  /** Broken guarantees, one line each. */
   readonly breaches: readonly string[];
   readonly kills: Readonly<Record<Victim, number>>;
   readonly jobs: number;
@@ -25,7 +25,7 @@ export interface SoakResult {
   readonly home: string;
 }
 
-/** What each actor does, over and over, and how long it rests in between, ms. */
+/** Repeated action of each actor, and the mean delay between two, ms. */
 const ACTORS = [
   [load.backtest, 700],
   [load.hyperopt, 8_000],
@@ -36,13 +36,13 @@ const ACTORS = [
   [load.look, 50],
 ] as const;
 
-/** The shortest and longest time between two kills, ms. */
+/** Minimum and maximum time between two kills, ms. */
 const PAUSE_MS = [150, 1_200] as const;
-/** Time in which all that was begun must end once nothing is killed any more. */
+/** Time limit for open jobs to end after the last kill, ms. */
 const DRAIN_MS = 600_000;
 
 /**
- * Kills processes of a platform at random under a mixed load, lets it finish, and holds it to what it promises: no
+ * Kills random processes of a platform under a mixed load, waits for its jobs and checks its guarantees: no
  * acknowledged job is lost, no terminal state changes, no half-written file is served, one version of a model is in
  * Production, and each trade counts once.
  */
@@ -104,12 +104,12 @@ async function killUnderLoad(
   return counts;
 }
 
-/** One kill in so many comes while the platform is starting. */
+/** One of this many kills hits the platform during its start. */
 const STARTING = 8;
-/** A kind of process that was killed less than others is waited for this long. */
+/** Time to wait for a process of the kind that was killed least, ms. */
 const WAIT_MS = 10_000;
 
-/** The kind killed least, if one of it comes to run in time; else the one killed least that runs. */
+/** Kind killed least, if one starts within the time limit; else the running kind killed least. */
 async function chooseVictim(
   platform: SoakedPlatform,
   counts: Readonly<Record<Victim, number>>,
@@ -137,7 +137,7 @@ async function drain({ jobs, breaches }: load.Stage, onProgress: (text: string) 
   for (const url of jobs.open()) breaches.push(`${url} did not end within ${DRAIN_MS / 1000} s`);
 }
 
-/** Everything once more at the end, when nothing changes any more. */
+/** Repeats all checks at the end, when the state is final. */
 async function checkAll(stage: load.Stage, challenge: string): Promise<void> {
   const { client, jobs, trades, breaches } = stage;
   for (const url of jobs.ended()) await jobs.check(url);

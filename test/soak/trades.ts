@@ -1,9 +1,9 @@
 import type { SoakClient } from './client.ts';
 
-/** Profits in eighths, so that sums of them are exact in any order. Both variants get the same ones: neither wins. */
+/** Multiples of 0.125: their sums are exact in any order. Both variants get equal profits, so neither wins. */
 const PROFITS = [0.5, -0.375, 0.25, -0.125, 0.125, -0.25] as const;
 
-/** Trades of a challenge: posted until acknowledged, then counted by the platform's evaluation. */
+/** Trades of a challenge: posted until acknowledged, then compared with the platform's evaluation. */
 export class Trades {
   readonly #client: SoakClient;
   readonly #challenge: string;
@@ -21,7 +21,7 @@ export class Trades {
     return this.#posted;
   }
 
-  /** Posts some trades of both variants as one request. */
+  /** Posts trades of both variants in one request. */
   async post(pairs: number): Promise<void> {
     const trades = Array.from({ length: pairs }, () => {
       const number = this.#posted++;
@@ -36,7 +36,7 @@ export class Trades {
     if (status >= 400) throw new Error(`Trades were rejected: ${status} ${text.slice(0, 300)}`);
   }
 
-  /** What is wrong with the evaluation; nothing when each trade counts once. */
+  /** Errors of the evaluation; empty when each trade counts once. */
   async check(): Promise<string[]> {
     const { body } = await this.#client.call('GET', `${this.#challenge}/evaluate`);
     return (['champion', 'challenger'] as const).flatMap((variant) => {

@@ -32,17 +32,17 @@ type Role = Parameters<typeof accessClaims>[0]['role'];
 
 interface Answer {
   readonly status: number;
-  /** Of an error with one, else undefined. */
+  /** Error code; undefined without an error. */
   readonly code: string | undefined;
   readonly body: any;
 }
 
-/** Somebody with a token, or nobody. */
+/** Calls of one user, or calls without a token. */
 export interface Person {
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   put(path: string, body: unknown): Promise<Answer>;
-  /** Puts the sharing of a resource: principals to read, or `name!` to write. */
+  /** Replaces the grants of a resource: read for each principal, write for `name!`. */
   share(path: string, ...principals: string[]): Promise<Answer>;
   register(run: string, model?: string, headers?: Record<string, string>): Promise<Answer>;
 }
@@ -54,13 +54,13 @@ export interface AccessFixture {
   readonly registryTable: string;
   readonly instruments: InstrumentStore;
   readonly client: Awaited<ReturnType<typeof startEngine>>['client'];
-  /** With a token of the issuer, and of more groups than that of the role. */
+  /** Calls with a token of the issuer for a role and further groups. */
   person(user: string, role?: Role, groups?: readonly string[]): Person;
   /** Calls without a token. */
   readonly nobody: Person;
-  /** The same services where no token is needed. */
+  /** Calls to the same services with optional authentication. */
   readonly development: Person;
-  /** Stores a backtest of an owner, moved on to that status. */
+  /** Stores a backtest of an owner in a status. */
   backtest(owner: string, changes?: Partial<JobIn<'pending'>>, status?: JobStatus): Promise<string>;
   stop(): Promise<void>;
 }
@@ -68,8 +68,8 @@ export interface AccessFixture {
 const AT = '2026-05-02T00:00:00.000Z';
 
 /**
- * Both services over the embedded database with tokens of a real issuer, their responses held to the contract. Nothing
- * runs: tests move the jobs.
+ * Both services over the embedded database with tokens of a real issuer. Responses are checked against the contract.
+ * No task runs: tests change the job status.
  */
 export async function accessFixture(): Promise<AccessFixture> {
   const home = mkdtempSync(join(tmpdir(), 'touchstone-access-'));

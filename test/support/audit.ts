@@ -8,7 +8,7 @@ export interface MemoryAudit {
   readonly outcomes: StoredAuditOutcome[];
 }
 
-/** An audit trail that keeps what is written to it and answers no questions. */
+/** Audit trail that keeps its writes in memory; its list is empty. */
 export function memoryAudit(): MemoryAudit {
   const calls: StoredAuditCall[] = [];
   const outcomes: StoredAuditOutcome[] = [];

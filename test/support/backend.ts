@@ -21,7 +21,7 @@ export interface LogLine {
   readonly fields: Record<string, unknown>;
 }
 
-/** A log that keeps its lines. */
+/** Log that keeps its lines in memory. */
 export function memoryLog(): { log: Log; lines: LogLine[] } {
   const lines: LogLine[] = [];
   const write =
@@ -33,7 +33,7 @@ export function memoryLog(): { log: Log; lines: LogLine[] } {
   return { log: log as unknown as Log, lines };
 }
 
-/** One pending job, `bt-1`, and no models, all of them anonymous' own. */
+/** One pending job `bt-1` of the anonymous caller, and no models. */
 export const fakeOwnership: Ownership = ownershipOf({
   jobs: {
     sharing: {
@@ -45,7 +45,7 @@ export const fakeOwnership: Ownership = ownershipOf({
   challenges: { read: async () => undefined },
 });
 
-/** Dependencies of a backend that knows one pending job, `bt-1`, and no strategy. */
+/** Dependencies of a backend with one pending job `bt-1` and no strategy. */
 export function fakeBackendDeps(jobs: Partial<JobStore> = {}): BackendDeps {
   const job = pendingJob('bt-1');
   const find = async (jobId: string) => (jobId === job.job_id ? job : undefined);
@@ -103,7 +103,7 @@ export function fakeHandlers(changes: Partial<Handlers<'backend'>> = {}): Handle
   };
 }
 
-/** The backend's application over fake handlers, with every response validated against the contract. */
+/** Backend application with fake handlers. Every response is checked against the contract. */
 export function backendApp(
   changes: Partial<Handlers<'backend'>> = {},
   deps: Partial<ServiceDeps> = {},
@@ -120,7 +120,7 @@ export function backendApp(
   return { app, lines };
 }
 
-/** A POST of a JSON value, or of a text as it is. */
+/** POST of a JSON value, or of an unchanged string. */
 export function post(body: unknown, headers: Record<string, string> = {}): RequestInit {
   return {
     method: 'POST',

@@ -3,7 +3,7 @@ import { type Answer, MODEL, type RegistryFixture, registryFixture } from './reg
 
 export const HOUR = 3_600_000;
 
-/** A clock that tests move. */
+/** Clock that tests set. */
 interface TestClock {
   now(): number;
   forward(ms: number): void;
@@ -24,12 +24,12 @@ export interface ChallengeFixture extends RegistryFixture {
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
   post(id: string, action: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   read(id: string, what?: string): Promise<Answer>;
-  /** Logs trades of a variant, 100 a call, with ids of their own. */
+  /** Logs trades of a variant with new IDs, 100 per call. */
   log(id: string, variant: string, profits: readonly number[], more?: object): Promise<Answer>;
   evaluate(id: string): Promise<any>;
 }
 
-/** The registry with version 1 in Production and version 2 in Staging. */
+/** Registry with version 1 in Production and version 2 in Staging. */
 export async function challengeFixture(
   engine: Pick<TestEngine, 'client' | 'freshTables'>,
   options: Parameters<typeof registryFixture>[1] = {},

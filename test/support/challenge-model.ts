@@ -1,6 +1,6 @@
 /**
- * The verdict of a challenge, written a second time from its formulas: from the trades themselves instead of their sums, with
- * tails by numerical integration. Slow and plain, to hold beside the service.
+ * Second implementation of the verdict of a challenge, from single trades instead of their sums, with
+ * tails by numerical integration. Slow and simple: the reference for the service.
  */
 
 import { binomialTest, chiSquareTail, tTail } from './reference-tails.ts';
@@ -22,7 +22,7 @@ const variance = (values: readonly number[]) => {
   return values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1);
 };
 
-/** 3.1: the variants compared within stages. */
+/** Section 3.1: stratified comparison of the variants by stage. */
 export function compare(stages: readonly Pick<Stage, 'trades'>[]) {
   const used = stages
     .map(({ trades: { champion: a, challenger: b } }) => ({
@@ -77,7 +77,7 @@ export function compare(stages: readonly Pick<Stage, 'trades'>[]) {
 }
 type Comparison = ReturnType<typeof compare>;
 
-/** 3.5: at all times at once; `alpha` 0.05. */
+/** Section 3.5: confidence sequence, valid after every trade; `alpha` is 0.05. */
 export function always(
   { d, error, effective }: Pick<Comparison, 'd' | 'error' | 'effective'>,
   tuning: number,
@@ -90,12 +90,12 @@ export function always(
   return {
     p: Math.min(1, Math.sqrt(1 + x) * Math.exp((-(z * z) / 2) * (x / (1 + x)))),
     half: error * Math.sqrt(((1 + x) / x) * 2 * Math.log(Math.sqrt(1 + x) / 0.05)),
-    // 3.7: one-sided.
+    // Section 3.7: one-sided.
     harm: error * Math.sqrt(((2 * (1 + y)) / y) * Math.log(1 + Math.sqrt(1 + y) / (2 * 0.05))),
   };
 }
 
-/** A life of a challenge in one process's memory: 3.4 to 3.8, 3.12 and 4.4, for one analysis unit: the trade. */
+/** Challenge in memory by sections 3.4 to 3.8, 3.12 and 4.4, for the analysis unit trade. */
 export class ChallengeModel {
   readonly stages: Stage[];
   readonly #request: { min_trades: number; max_duration_hours: number; max_drawdown_pct: number };
@@ -150,7 +150,7 @@ export class ChallengeModel {
     this.#climb();
   }
 
-  /** A closed trade. `permutation` is asked where the variants are unbalanced: p of both sides, and of the lower one. */
+  /** Logs a closed trade. With unbalanced variants `permutation` supplies the two-sided and the lower p-value. */
   trade(variant: Variant, profit: number, permutation: () => { p: number; lower: number }): void {
     if (this.status !== 'active') return;
     this.stages.at(-1)!.trades[variant].push(profit);
@@ -195,7 +195,7 @@ export class ChallengeModel {
     return Math.abs(share('champion') - share('challenger'));
   }
 
-  /** Lets the next share come when it is due. */
+  /** Advances to the next stage when it is due. */
   #climb(): void {
     const { stage, since, trades } = this.stages.at(-1)!;
     const { min_trades, max_duration_hours } = this.#request;
@@ -205,7 +205,7 @@ export class ChallengeModel {
     if (this.status === 'active' && stage < 3 && isDue && this.sampleRatio() >= 0.001) this.advance();
   }
 
-  /** 3.8. */
+  /** Section 3.8: p-value of the sample ratio test. */
   sampleRatio(): number {
     const used = this.stages.filter(({ assigned: { champion, challenger } }) => champion + challenger > 0);
     if (used.length === 0) return 1;

@@ -8,7 +8,7 @@ import type { TestEngine } from './engine.ts';
 import { MODEL } from './registry-fixture.ts';
 import { storedChallenge } from './stored-challenge.ts';
 
-/** Random lives of a challenge that can be played again in another fixture, to the same ids and times. */
+/** Random challenge scenarios that are repeatable in another fixture with the same IDs and times. */
 
 export interface Trade {
   readonly trade_id: string;
@@ -24,12 +24,12 @@ export type Step =
   | { readonly kind: 'tick' }
   | { readonly kind: 'get'; readonly what: string };
 
-/** A fixture in which the ids of challenges count from 1: what is created in the same order has the same id in each. */
+/** Fixture whose challenge IDs count from 1: equal creation order gives equal IDs. */
 export async function repeatableFixture(
   engine: TestEngine,
   options: NonNullable<Parameters<typeof challengeFixture>[1]> = {},
 ): Promise<ChallengeFixture> {
-  // What the registry writes before is known by its ids to the whole engine, and must differ.
+  // Earlier registry writes use random IDs, which must be unique in the engine.
   let next = Number.NaN;
   const ids = { ulid: () => (next > 0 ? `0${String(next++).padStart(25, '0')}` : ulids.ulid()) };
   const fixture = await challengeFixture(engine, { ...options, deps: { ids, ...options.deps } });
@@ -37,7 +37,7 @@ export async function repeatableFixture(
   return fixture;
 }
 
-/** Everything that can be read of a challenge: none of it may change anything. */
+/** Every read of a challenge; none may change stored state. */
 const READS = [
   '/evaluate',
   '',
@@ -48,7 +48,7 @@ const READS = [
   'MODEL/challenges?status=active',
 ] as const;
 
-/** Takes a step; says whether it was a write that was accepted whole. */
+/** Executes a step. Returns true for a completely accepted write. */
 export async function take(fixture: ChallengeFixture, id: string, step: Step): Promise<boolean> {
   const headers = { 'X-Correlation-ID': 'play' };
   const post = async (action: string, body: object) => {
@@ -81,7 +81,7 @@ export async function take(fixture: ChallengeFixture, id: string, step: Step): P
   }
 }
 
-/** All that is stored of challenges, and the model, in the order of their keys. */
+/** All stored items of challenges and the model, in key order. */
 export async function stored(fixture: ChallengeFixture, client: TestEngine['client']): Promise<object[]> {
   const items: Record<string, any>[] = [];
   for await (const page of paginateScan({ client }, { TableName: fixture.table, ConsistentRead: true }))
@@ -92,14 +92,14 @@ export async function stored(fixture: ChallengeFixture, client: TestEngine['clie
     .sort((a, b) => (`${a.pk} ${a.sk}` < `${b.pk} ${b.sk}` ? -1 : 1));
 }
 
-/** A variant of so many closed trades of that mean and standard deviation. */
+/** Totals of a variant with a number of closed trades, their mean and standard deviation. */
 export function closedArm(closed: number, mean: number, sd: number, assigned = 0): VariantTotals {
   const nothing = storedChallenge().stages[0]!.champion;
   const squares = (closed - 1) * sd ** 2 + closed * mean ** 2;
   return { ...nothing, assigned, closed, sum: [closed * mean, 0], sum_of_squares: [squares, 0] };
 }
 
-/** Stores an active challenge whose stages, by number, are so far along. */
+/** Stores an active challenge with the given totals per stage number. */
 export async function storeChallenge(
   fixture: ChallengeFixture,
   challenge_id: string,
@@ -128,8 +128,8 @@ export async function storeChallenge(
 }
 
 /**
- * A challenge at 50 % for each variant, ten trades before its planned look: the challenger is 0.5 ahead, which decides nothing
- * yet at 100 trades each of a standard deviation of 1.8.
+ * A challenge at 50 % for each variant, ten trades before its planned look. The challenger leads by 0.5, which is not
+ * significant with 100 trades each and a standard deviation of 1.8.
  */
 export function nearTheLook(fixture: ChallengeFixture, id: string): Promise<void> {
   return storeChallenge(fixture, id, [[4, closedArm(90, 0.4, 1.8), closedArm(90, 0.9, 1.8)]], {
@@ -137,7 +137,7 @@ export function nearTheLook(fixture: ChallengeFixture, id: string): Promise<void
   });
 }
 
-/** 24 trades of both variants whose challenger is so much better; the same seed is the same trades. */
+/** 24 trades of both variants; `shift` is the challenger's lead. Equal seeds give equal trades. */
 export function batchOf(seed: number, shift: number): Trade[] {
   return generated(seed, 24, 0).map((value, n) => ({
     trade_id: `b-${seed}-${n}`,
@@ -150,7 +150,7 @@ const ARM = fc.constantFrom('champion', 'challenger');
 const SOME_ID = fc.nat(12).map((n) => `s-${n}`);
 const profit = fc.integer({ min: -400, max: 500 }).map((hundredths) => hundredths / 100);
 
-/** Single trades of few ids: open, closed, again, with keys, from before the challenge and from its end on. */
+/** Single trades with few IDs: open, closed, repeated, with keys, and opened before or after the challenge. */
 const trade: fc.Arbitrary<Trade> = fc
   .record(
     {

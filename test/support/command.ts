@@ -8,7 +8,7 @@ export interface Ended {
   readonly err: string;
 }
 
-/** Runs a script of bin/ in a process of its own, whose output is a pipe, to its end. `home` is its data folder. */
+/** Runs a script of bin/ in a separate process with piped output until it ends. `home` is its data folder. */
 export async function runScript(
   home: string,
   script: string,

@@ -11,12 +11,12 @@ export interface TestEngine {
   readonly client: DynamoDBDocumentClient;
   readonly endpoint: string;
   readonly tables: TableNames;
-  /** Empty tables of other names on the same engine, for tests that must not see each other's items. */
+  /** Empty tables with new names on the same engine, for isolated tests. */
   freshTables(): Promise<TableNames>;
   stop(): Promise<void>;
 }
 
-/** A new embedded database in a temporary folder, with the platform's tables. Takes about 0.1 s. */
+/** New embedded database in a temporary folder with the platform's tables. Takes about 0.1 s. */
 export async function startEngine(): Promise<TestEngine> {
   const folder = await mkdtemp(join(tmpdir(), 'touchstone-engine-'));
   const database = await startDatabase({

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WatchHyperoptDeps } from '#domain/hyperopt/watch-hyperopt.ts';
 
-/** An event as it was received. */
+/** Received event. */
 export interface Received {
   readonly event?: string;
   readonly id?: number;
   readonly data?: any;
 }
 
-/** The events of a stream's text; comments and what comes before the first are none. */
+/** Events of a stream; skips comments and the preamble. */
 export function parseEvents(text: string): Received[] {
   const blocks = text.split('\n\n').filter((block) => /^(event|id): /.test(block));
   return blocks.map((block) => {
@@ -26,12 +26,12 @@ export function parseEvents(text: string): Received[] {
   });
 }
 
-/** The events of an answer, to its end. */
+/** All events of a response, read to its end. */
 export async function eventsOf(response: Response): Promise<Received[]> {
   return parseEvents(await response.text());
 }
 
-/** Time that passes only while somebody pauses; a pause is over as soon as others have had their turn. */
+/** Virtual clock that only pauses advance. A pause takes one turn of the event loop. */
 export function virtualTime(): Pick<WatchHyperoptDeps, 'clock' | 'pause'> & { readonly pauses: number[] } {
   let now = 1_000_000;
   const pauses: number[] = [];

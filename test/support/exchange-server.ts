@@ -6,21 +6,21 @@ import { SIM_SYMBOLS } from '#adapters/exchange/sim-symbols.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 
-/** `/fapi/v1/` and this. */
+/** Path after `/fapi/v1/`. */
 type Endpoint = 'exchangeInfo' | 'klines' | 'markPriceKlines' | 'fundingRate' | 'time';
 
-/** What becomes of one reply. */
+/** Failure of one response. */
 export type Fault =
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: string; readonly body?: string }
   /** Valid HTTP around half of the JSON. */
   | { readonly kind: 'truncated' }
-  /** 200 with a page for people. */
+  /** Status 200 with an HTML page. */
   | { readonly kind: 'html' }
-  /** The connection breaks within the body. */
+  /** The connection closes within the body. */
   | { readonly kind: 'cut' }
-  /** Nothing ever comes. */
+  /** No response. */
   | { readonly kind: 'silent' }
-  /** Half of the body comes, and no more. */
+  /** Half of the body, then silence. */
   | { readonly kind: 'stalled' }
   | { readonly kind: 'rows'; readonly change: (rows: unknown[]) => unknown };
 
@@ -34,33 +34,33 @@ interface Request {
 }
 
 export interface ExchangeServer {
-  /** For EXCHANGE_URL. */
+  /** Value of EXCHANGE_URL. */
   readonly url: string;
-  /** Every request since the last look. */
+  /** Recorded requests; tests clear the list. */
   readonly requests: Request[];
-  /** Now, as the exchange has it, ms. */
+  /** Current time of the exchange, Unix milliseconds. */
   now: () => number;
-  /** When each symbol was listed, ms; 2017 where nothing is said. */
+  /** Listing time of each symbol, Unix milliseconds; default: 2017. */
   readonly listed: Map<string, number>;
-  /** Symbols that it has beside those of sim: made of the prices of BTC. */
+  /** Symbols in addition to those of sim, with the prices of BTC. */
   readonly aliases: string[];
-  /** Times of candles that do not exist. */
+  /** Times of missing candles. */
   readonly lacking: Set<number>;
-  /** Prices at funding events: told there since the end of 2023 only, as at Binance. */
+  /** Funding events contain mark prices, as at Binance since the end of 2023. */
   tellsMarkPrice: boolean;
-  /** Applied to the next requests of an endpoint, in turn. */
+  /** Applies failures to the next requests of an endpoint, in order. */
   fail(endpoint: Endpoint, ...faults: Fault[]): void;
-  /** As long as it is set, every request goes through it; undefined answers as usual. */
+  /** If set, decides the failure of every request; undefined means a normal response. */
   failing: ((request: Request) => Fault | undefined) | undefined;
   stop(): Promise<void>;
 }
 
-/** Parsed by nothing: what exchanges answer while their gateway restarts. */
+/** Response that is not JSON: exchanges send it while their gateway restarts. */
 const HTML = '<html><head><title>502 Bad Gateway</title></head></html>';
 
 /**
- * An exchange on loopback that speaks the public REST format of Binance's USD-M futures: recorded shapes, with the numbers of
- * the simulated market. Limits are Binance's: 1500 candles and 1000 funding rates a page, from the start of the stretch.
+ * Exchange on loopback with the public REST format of Binance's USD-M futures: recorded shapes with the numbers of
+ * the simulated market. Limits as at Binance: 1500 candles and 1000 funding rates per page, from the interval's start.
  */
 export async function startExchangeServer(): Promise<ExchangeServer> {
   const pending: { endpoint: Endpoint; fault: Fault }[] = [];
@@ -151,7 +151,7 @@ async function resultOf(exchange: ExchangeServer, request: Request): Promise<Res
   const listed = exchange.listed.get(symbol) ?? 0;
   const market = new SimExchange({ clock: { now: exchange.now } });
   const name = SIM_SYMBOLS.has(symbol) ? symbol : 'BTC/USDT:USDT';
-  // The first candle of a timeframe holds the listing.
+  // The first candle of a timeframe contains the listing time.
   const step = request.interval ? TIMEFRAME_MS[request.interval as Timeframe] : 1;
   const from = Math.max(request.start, Math.floor(listed / step) * step);
   const body =
@@ -165,7 +165,7 @@ async function klines(exchange: ExchangeServer, market: SimExchange, symbol: str
   const timeframe = request.interval as Timeframe;
   const step = TIMEFRAME_MS[timeframe];
   const from = Math.ceil(request.start / step) * step;
-  // The first `limit` of the stretch, whatever it lacks.
+  // The first `limit` candles of the interval, not counting missing ones.
   const room = (request.limit + exchange.lacking.size) * step;
   const { timestamp, open, high, low, close, volume } = await market.fetchCandles(
     symbol,
@@ -193,7 +193,7 @@ async function fundingRates(
   const events = await market.fetchFunding(symbol, request.start, request.end);
   return Array.from(events.timestamp.subarray(0, request.limit), (time, i) => ({
     symbol: request.symbol,
-    // A few milliseconds late, as recorded.
+    // A few milliseconds late, as in the recordings.
     fundingTime: time + (i % 3),
     fundingRate: events.rate[i]!.toFixed(8),
     markPrice: exchange.tellsMarkPrice ? events.markPrice[i]!.toFixed(8) : '',

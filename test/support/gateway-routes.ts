@@ -1,6 +1,6 @@
 import { ofType, type Resource, type Synthesized } from './stacks.ts';
 
-/** What of a stage's template leads from a request to a function. */
+/** Resources of a template between a request and its function. */
 
 /** Methods of one API. */
 export const methodsOf = (stage: Synthesized, api: RegExp) =>
@@ -8,7 +8,7 @@ export const methodsOf = (stage: Synthesized, api: RegExp) =>
     .filter(([id]) => api.test(id))
     .map(([, each]) => each.Properties);
 
-/** Methods that lead elsewhere than to the service's own function, with `GET /path`. */
+/** Methods with another target than the service's function, as `GET /path`. */
 export const ownRoutes = (stage: Synthesized, api: RegExp) =>
   methodsOf(stage, api)
     .filter(({ HttpMethod }) => HttpMethod !== 'ANY')

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 
-/** An event as a REST API sends it to a Lambda proxy integration; `changes` go over its fields. */
+/** Event of a REST API for a Lambda proxy integration; `changes` override its fields. */
 export function gatewayEvent(changes: Partial<APIGatewayProxyEvent> = {}): APIGatewayProxyEvent {
   const path = changes.path ?? '/api/v1/health';
   const httpMethod = changes.httpMethod ?? 'GET';
@@ -53,7 +53,7 @@ export const LAMBDA_CONTEXT = {
   getRemainingTimeInMillis: () => 28_000,
 } as unknown as Context;
 
-/** A header of a Lambda proxy result, whatever its case and whichever map it is in. */
+/** Header of a Lambda proxy result, in any case and from either map. */
 export function headerOf(result: APIGatewayProxyResult, name: string): string | undefined {
   const all = {
     ...result.headers,

@@ -13,7 +13,7 @@ export interface FinishedHyperoptJob {
   readonly trials: StoredTrial[];
 }
 
-/** Hyperopt jobs of a test file on an engine of its own, and workers of them in this process. */
+/** Hyperopt jobs of a test file on its own engine, with workers in this process. */
 export function hyperoptFixture() {
   let engine: TestEngine;
   let hyperoptJobs = 0;
@@ -44,13 +44,13 @@ export function hyperoptFixture() {
     newHyperopt,
     work,
     read,
-    /** The job as one worker alone runs it. */
+    /** Result of a job that a single worker runs. */
     alone: async (): Promise<FinishedHyperoptJob> => {
       const jobId = await newHyperopt();
       await work(jobId, 0, deps());
       return read(jobId);
     },
-    /** A worker that dies at its `nth` trial: whatever it was about to do never happens. */
+    /** Worker that dies during its `nth` trial. Its remaining actions never happen. */
     dying(nth: number): { deps: RunHyperoptWorkerDeps; died: Promise<void> } {
       const forever = () => new Promise<never>(() => undefined);
       const { promise: died, resolve } = Promise.withResolvers<void>();

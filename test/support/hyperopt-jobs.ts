@@ -54,7 +54,7 @@ export async function startHyperopt(platform: TestPlatform, request: object): Pr
   return body.job_id;
 }
 
-/** Submits a hyperopt job and returns it with its trials and its result once it has completed. */
+/** Submits a hyperopt job, waits for its completion and returns it with its trials and its result. */
 export async function runHyperopt(
   platform: TestPlatform,
   request: object,
@@ -70,7 +70,7 @@ export async function readOutcome(platform: TestPlatform, jobId: string) {
   return { trials: body.items as any[], result: result as any };
 }
 
-/** The part of an outcome that must not depend on which workers ran the trials, and how often. */
+/** Part of an outcome that must not depend on workers and attempts. */
 export function reproducible({ trials, result }: { trials: readonly any[]; result: any }) {
   const { job_id: _, study_name: __, ...rest } = result;
   return {
@@ -79,7 +79,7 @@ export function reproducible({ trials, result }: { trials: readonly any[]; resul
   };
 }
 
-/** Process ids of the workers of a job. */
+/** Process IDs of the workers of a job. */
 export function workerProcesses(jobId: string): number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))

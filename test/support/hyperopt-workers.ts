@@ -12,7 +12,7 @@ import { pendingJob } from './jobs.ts';
 const AT = '2025-03-01T00:00:00.000Z';
 const RANGE = { start: '2025-01-01T00:00:00.000Z', end: '2025-03-01T00:00:00.000Z' };
 
-/** A valid pending job of 40 trials; `config` goes over what it searches and how. */
+/** Valid pending job of 40 trials; `config` overrides its config. */
 export function pendingHyperopt(
   jobId: string,
   config: Partial<HyperoptJobConfig> = {},
@@ -73,7 +73,7 @@ export function pendingHyperopt(
   };
 }
 
-/** A trial without candles: a function of the request alone, of which some are pruned and some fail. */
+/** Trial without candles: a pure function of the request. Some trials are pruned and some fail. */
 export async function computeTrial({ config, search, past }: TrialRequest): Promise<TrialOutcome> {
   const { n_estimators, learning_rate, model_type } = config.ml_engine!;
   if (n_estimators % 9 === 4) return { state: 'failed', error: `${n_estimators} trees are not liked` };
@@ -98,7 +98,7 @@ export const computing: TrialRunner = {
   close: async () => undefined,
 };
 
-/** What a worker in this process needs; `runner` runs its trials. */
+/** Dependencies of a worker in this process; `runner` runs its trials. */
 export function workerDeps(
   engine: Pick<TestEngine, 'client' | 'tables'>,
   runner: TrialRunner = computing,
@@ -113,7 +113,7 @@ export function workerDeps(
   };
 }
 
-/** What of a trial must not depend on who ran it, and when. */
+/** Part of a trial that must not depend on its worker and time. */
 export function essence(trial: StoredTrial) {
   const { number, state, params, ...rest } = trial;
   const { value = null, windows = [], error = null, same_as = null } = rest as Record<string, unknown>;

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { BacktestResult, JobIn, JobTiming, ResultsLocation } from '#contract/backtest.ts';
 import type { JobFilter, JobRow, JobStore } from '#domain/ports.ts';
 
-/** A valid pending job; `changes` go over its fields. */
+/** Valid pending job; `changes` override its fields. */
 export function pendingJob(jobId: string, changes: Partial<JobIn<'pending'>> = {}): JobIn<'pending'> {
   const range = { start: '2025-01-01T00:00:00.000Z', end: '2025-02-01T00:00:00.000Z' };
   return {
@@ -93,14 +93,14 @@ export const SOME_TIMING: JobTiming = {
   peak_memory_mb: 80,
 };
 
-/** Every row of a list, page by page; checks what a page promises. */
+/** All rows of a list over its pages. Checks the guarantees of each page. */
 export async function everyRow(store: JobStore, filter: JobFilter, limit = 100): Promise<JobRow[]> {
   const rows: JobRow[] = [];
   let cursor: string | null = null;
   do {
     const page: { items: readonly JobRow[]; next: string | null } = await store.list(filter, limit, cursor);
     expect(page.items.length).toBeLessThanOrEqual(limit);
-    // A page that promises more is full, and what it promises exists.
+    // A page with a cursor is full, and the next page is not empty.
     if (page.next !== null) expect(page.items.length).toBe(limit);
     if (cursor !== null) expect(page.items.length).toBeGreaterThan(0);
     rows.push(...page.items);

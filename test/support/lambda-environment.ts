@@ -1,4 +1,4 @@
-/** Variables of every deployed function, as far as it can run here. */
+/** Common variables of deployed functions. */
 export const FUNCTION_ENVIRONMENT = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'x',
@@ -7,7 +7,7 @@ export const FUNCTION_ENVIRONMENT = {
   POWERTOOLS_METRICS_DISABLED: 'true',
 };
 
-/** Those of the backend. Nothing listens at its database: whatever is not mocked finds it down. */
+/** Variables of the backend. Its database port is closed: calls that are not mocked fail. */
 export const BACKEND_ENVIRONMENT = {
   ...FUNCTION_ENVIRONMENT,
   DYNAMODB_ENDPOINT: 'http://127.0.0.1:1',
@@ -20,7 +20,7 @@ export const BACKEND_ENVIRONMENT = {
   DATA_PROXY_FUNCTION: 'data-proxy',
 };
 
-/** The timers of challenges, of the strategy service. */
+/** Variables of challenge schedules in the strategy service. */
 export const SCHEDULES = {
   SCHEDULE_GROUP: 'challenges',
   SCHEDULE_FUNCTION_ARN: 'arn:aws:lambda:us-east-1:123456789012:function:reconcile:live',

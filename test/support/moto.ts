@@ -2,13 +2,14 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** Whether this machine has moto, the AWS stand-in written in Python. */
+/** True when this machine has moto, the AWS mock in Python. */
 export function hasMoto(): boolean {
   return spawnSync('python3', ['-c', 'import moto.server'], { stdio: 'ignore' }).status === 0;
 }
 
 /**
- * A moto server on a free port. One request at a time: its conditional puts are not atomic among threads. It ends with its standard input, that is with this process at the latest.
+ * Moto server on a free port. It handles one request at a time, because its conditional puts are not atomic across
+ * threads. It ends when its standard input closes, at the latest with this process.
  */
 const SERVE = `
 import sys, threading, os

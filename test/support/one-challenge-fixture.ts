@@ -15,7 +15,7 @@ export function useOneChallengeFixture(): void {
   afterAll(() => engine?.stop());
 }
 
-/** A new challenge, at 50 % unless told otherwise; the one before it is rolled back. */
+/** Creates a challenge, at 50 % by default. Rolls back the one before it. */
 export async function started(body: object = {}): Promise<string> {
   const active = (await fixture.store.read(MODEL, [])).model?.active_challenge_id;
   if (active) await fixture.post(active, 'rollback');

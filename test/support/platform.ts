@@ -19,27 +19,27 @@ interface ServiceCalls {
   ): Promise<{ status: number; body: T }>;
 }
 
-/** Its own calls go to the backend. */
+/** Test platform; its inherited calls go to the backend. */
 export interface TestPlatform extends Platform, ServiceCalls {
   readonly home: string;
   readonly strategy: ServiceCalls;
-  /** Submits and waits for the end. */
+  /** Submits a backtest and waits for its end. */
   run(config: Record<string, unknown>, more?: Record<string, unknown>): Promise<any>;
-  /** Process id of the embedded database. */
+  /** Process ID of the embedded database. */
   databasePid(): number;
-  /** Stores a pending job like the given one, as a process would that dies before it starts the execution. */
+  /** Stores a pending copy of a job without an execution: the state after a crash between both steps. */
   storeWithoutStarting(jobId: string): Promise<string>;
   /** Polls a backtest or hyperopt job until it is in one of the statuses. */
   until(jobId: string, ...statuses: string[]): Promise<any>;
-  /** Polls a backtest or hyperopt job until it is accepted; throws when it ends before. */
+  /** Polls a backtest or hyperopt job until it is accepted. Throws when it ends first. */
   untilJob(jobId: string, accept: (job: any) => unknown): Promise<any>;
-  /** Polls a version until its validation has ended, and returns that. */
+  /** Polls a version until its validation has ended and returns the validation. */
   validated(model: string, version: string): Promise<any>;
 }
 
 export const TERMINAL = ['completed', 'failed', 'cancelled'];
 
-/** The process that listens on a loopback port, found as the child of this one with that port in its arguments. */
+/** Child process of this one with the port in its arguments: the process that listens on it. */
 function listeningProcess(port: number): number {
   for (const entry of readdirSync('/proc')) {
     if (!/^\d+$/.test(entry)) continue;
@@ -47,7 +47,7 @@ function listeningProcess(port: number): number {
       const args = readFileSync(`/proc/${entry}/cmdline`, 'utf8').split('\0');
       if (args[0]?.endsWith('dynoxide') && args.includes(String(port))) return Number(entry);
     } catch {
-      // It ended while this looked.
+      // The process ended meanwhile.
     }
   }
   throw new Error(`No database listens on ${port}`);
@@ -73,7 +73,7 @@ function callsOf(base: string): ServiceCalls {
   };
 }
 
-/** The whole platform on free ports and a folder of its own; responses are checked against the contract. */
+/** Complete platform on free ports with its own folder. Responses are checked against the contract. */
 export async function startTestPlatform(
   options: Partial<PlatformOptions> & { readonly keepHome?: boolean } = {},
 ): Promise<TestPlatform> {

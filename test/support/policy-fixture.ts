@@ -5,11 +5,11 @@ import type { Principal } from '#runtime/authenticate.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from './jobs.ts';
 import type { RegistryFixture } from './registry-fixture.ts';
 
-/** For tests of the release policy: callers by role, and staging checks that end when a test says so. */
+/** Fixture of release policy tests: callers by role, and staging checks that a test ends. */
 
 type Role = Principal['roles'][number];
 
-/** The caller has the role that its token names, a researcher's without one. All are the owner but the admin. */
+/** The token names the role of the caller; default: researcher. Every caller but the admin is the owner. */
 export const byRole = {
   authenticate: async (token: string | null): Promise<Principal> => {
     const role = (token ?? 'researcher') as Role;
@@ -26,7 +26,7 @@ interface TaskChecks extends StagingChecks {
   readonly end: (outcome: StagingOutcome) => void;
 }
 
-/** Checks that end when the test says so. */
+/** Staging checks that the test ends. */
 export function taskChecks(): TaskChecks {
   const started: StoredVersion[] = [];
   let outcome: StagingOutcome | undefined;
@@ -43,7 +43,7 @@ export function taskChecks(): TaskChecks {
   };
 }
 
-/** How the checks of a task ended; `changes` by name. */
+/** Result of the checks of a task; `changes` override statuses by name. */
 export function ended(
   status: 'passed' | 'failed',
   changes: Readonly<Record<string, StagingOutcome['checks'][number]['status']>> = {},
@@ -56,7 +56,7 @@ export function ended(
   return { status, checks };
 }
 
-/** Stores a completed backtest whose job and result are changed so. */
+/** Stores a completed backtest with a changed job and result. */
 export async function completedBacktest(
   fixture: Pick<RegistryFixture, 'jobs'>,
   jobId: string,

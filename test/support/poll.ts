@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Two minutes on a loaded machine; less than the time limit of a test, so that what never happened is named. */
+/** Two minutes for a loaded machine. Below the time limit of a test, so that the error states what did not happen. */
 const PATIENCE_MS = 120_000;
 
-/** Reads until a value is accepted and returns it; by default until it is truthy. */
+/** Reads until a value is accepted, by default a truthy one, and returns it. */
 export async function poll<T>(
   read: () => T | Promise<T>,
   accept: (value: T) => unknown = Boolean,
@@ -16,7 +16,7 @@ export async function poll<T>(
     if (Date.now() > deadline) {
       throw new Error(`Did not happen in time: ${description || accept} (last: ${JSON.stringify(value)})`);
     }
-    // Yields to a platform in this process.
+    // Yields to the platform in this process.
     await sleep(20);
   }
 }

@@ -1,13 +1,13 @@
-/** Tails of distributions by their definitions, slow and plain: to hold beside the engine's. */
+/** Distribution tails by definition, slow and simple: the reference for the engine's tails. */
 
-/** Integral by the tanh-sinh rule, which bears singular ends. */
+/** Integral by the tanh-sinh rule, which tolerates singular endpoints. */
 function integral(f: (x: number) => number, from: number, to: number): number {
   const half = (to - from) / 2;
   let sum = 0;
   for (let k = -160; k <= 160; k++) {
     const u = (Math.PI / 2) * Math.sinh(k / 40);
     const weight = ((Math.PI / 2) * Math.cosh(k / 40)) / Math.cosh(u) ** 2 / 40;
-    // The distance from the nearer end, exactly.
+    // Exact distance from the nearer end.
     const gap = (half * Math.exp(-Math.abs(u))) / Math.cosh(u);
     const value = weight * f(u < 0 ? from + gap : to - gap);
     if (Number.isFinite(value)) sum += value;
@@ -18,7 +18,7 @@ function integral(f: (x: number) => number, from: number, to: number): number {
 /** P(|T| > t): with t = sqrt(df) tan(angle) the density is a power of the cosine. */
 export function tTail(t: number, df: number): number {
   const power = (angle: number) => Math.cos(angle) ** (df - 1);
-  // For many degrees of freedom all of it lies near 0.
+  // With many degrees of freedom the mass is near 0.
   const end = Math.min(Math.PI / 2, 12 / Math.sqrt(df));
   const angle = Math.atan(Math.abs(t) / Math.sqrt(df));
   if (angle >= end) return 0;
@@ -40,7 +40,7 @@ export function chiSquareTail(x: number, df: number): number {
   return chiSquareTail(x, df - 2) + ((x / 2) ** (df / 2 - 1) * Math.exp(-x / 2)) / factorial;
 }
 
-/** Two-sided: all counts that are no likelier than the one that was seen. */
+/** Two-sided: all counts at most as likely as the observed one. */
 export function binomialTest(k: number, n: number, share: number): number {
   let log = n * Math.log1p(-share);
   const logs = [log];

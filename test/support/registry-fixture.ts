@@ -40,7 +40,7 @@ export const PROVENANCE = {
   digest: 'e'.repeat(64),
 };
 
-/** What registering reads of a report: of candles of 5 minutes, for as long as the configuration of every test's job says. */
+/** Parts of a report that registration reads: 5-minute candles over the date range of every test job. */
 export const SOME_REPORT = {
   provenance: PROVENANCE,
   data: [{ first: '2025-01-01T00:00:00.000Z', last: '2025-01-31T23:55:00.000Z' }],
@@ -79,10 +79,10 @@ export interface RegistryFixture {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer>;
-  /** A request of the strategy service as it is. */
+  /** Raw request to the strategy service. */
   request(path: string, init: RequestInit): Promise<Answer>;
   readonly deps: FixtureDeps;
-  /** Every item of the model, as stored. */
+  /** All stored items of the model. */
   items(): Promise<Record<string, any>[]>;
   /** Stores another completed backtest. */
   backtest(jobId: string, strategy?: string, result?: BacktestResult): Promise<void>;
@@ -96,17 +96,17 @@ export const someResults = {
 export interface FixtureOptions {
   readonly deps?: Partial<Omit<FixtureDeps, 'registry' | 'challenges'>>;
   readonly service?: Partial<ServiceDeps>;
-  /** Default: the engine's. */
+  /** Default: the client of the engine. */
   readonly client?: DynamoDBDocumentClient;
-  /** Default: empty ones. */
+  /** Default: new empty tables. */
   readonly tables?: TableNames;
-  /** Puts something between the use cases and the store. */
+  /** Wraps the store of the use cases. */
   readonly wrap?: (store: RegistryStore) => RegistryStore;
-  /** Hears of changes of challenges. */
+  /** Called on changes of challenges. */
   readonly tell?: ChallengeListener;
 }
 
-/** The registry of both services over empty tables, with one completed backtest. Nothing waits. */
+/** Registry of both services over empty tables, with one completed backtest. Delays take no time. */
 export async function registryFixture(
   engine: Pick<TestEngine, 'client' | 'freshTables'>,
   options: FixtureOptions = {},

@@ -3,7 +3,7 @@ import type { CatalogRow, Stage } from '#contract/stored-registry.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import type { RegistryFixture } from './registry-fixture.ts';
 
-/** Attributes that transitions may change, and those that put a version into the catalog. */
+/** Attributes that transitions may change, including those of the catalog. */
 const STATE = [
   'stage',
   'validation',
@@ -21,7 +21,7 @@ const STATE = [
   'catalog_row',
 ];
 
-/** Holds what was seen of the registry against what is there now; {@link check} after every step. */
+/** Compares earlier states of the registry with the current one; call {@link check} after every step. */
 export class Invariants {
   #fixture: RegistryFixture;
   /** Content of each version when it was first seen, as JSON. */
@@ -33,14 +33,14 @@ export class Invariants {
     this.#fixture = fixture;
   }
 
-  /** Goes on with another fixture over the same tables: what was seen must still be there. */
+  /** Continues with another fixture over the same tables: earlier state must still exist. */
   reopen(fixture: RegistryFixture): void {
     this.#fixture = fixture;
   }
 
   /**
-   * At most one version in Production and META names it; numbers count from 1 without gaps; content and past events are as
-   * they were; the history in its order leads to the present state; the catalog holds Production and Staging, counted.
+   * At most one version is in Production, and META has its number. Numbers count from 1 without gaps. Content and past
+   * events are unchanged. The history leads to the current state. The catalog has Production and Staging, with counts.
    */
   async check(): Promise<void> {
     const { store } = this.#fixture;
@@ -95,7 +95,7 @@ async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-/** The state to which events lead, each checked against the one before. */
+/** State that results from the events. Checks each event against the one before. */
 function replay(events: readonly Record<string, any>[]): {
   production: string | null;
   stages: Record<string, Stage>;

@@ -13,7 +13,7 @@ interface Retrier {
   readonly BackoffRate?: number;
 }
 
-/** What the tests read of the parameters of a task. */
+/** Parameters of a task that the tests read. */
 interface TaskParameters {
   readonly CapacityProviderStrategy?: unknown;
   readonly TaskDefinition?: string;
@@ -31,7 +31,7 @@ interface State {
   readonly Retry?: readonly Retrier[];
   readonly Catch?: readonly unknown[];
   readonly Parameters?: TaskParameters;
-  /** Of a Map. */
+  /** Set for Map states. */
   readonly ItemProcessor?: Pick<Definition, 'States'>;
 }
 
@@ -40,14 +40,14 @@ export interface Definition {
   readonly States: Readonly<Record<string, State>>;
 }
 
-/** What a fake task does: `fail` throws an error as its service names it. */
+/** Behaviour of a fake task: `fail` throws an error with its name in the service. */
 export type Step = (parameters: TaskParameters) => unknown;
 
 export function fail(name: string, cause = 'because'): never {
   throw Object.assign(new Error(cause), { name });
 }
 
-/** All states with their names, those inside of Maps too. */
+/** All states with their names, including those within Maps. */
 export function allStates({ States }: Pick<Definition, 'States'>): [string, State][] {
   return Object.entries(States).flatMap(([name, state]) => [
     [name, state] as [string, State],
@@ -55,20 +55,20 @@ export function allStates({ States }: Pick<Definition, 'States'>): [string, Stat
   ]);
 }
 
-/** Every `${Name}` becomes its own name. */
+/** Replaces every `${Name}` by its name. */
 export function readDefinition(file: URL): Definition {
   return JSON.parse(readFileSync(file, 'utf8').replaceAll(/\$\{(\w+)\}/g, '$1'));
 }
 
 export interface AslRun {
-  /** States in the order in which they were entered; a retried state stands once. */
+  /** Entered states in order; a retried state occurs once. */
   readonly path: readonly string[];
   /** Parameters of every call of a task, in order. */
   readonly calls: readonly { readonly state: string; readonly parameters: TaskParameters }[];
   readonly failure: string | undefined;
 }
 
-/** Runs a definition with fake tasks and without pauses. A task that has no fake fails the run. */
+/** Runs a definition with fake tasks and without waiting. A task without a fake fails the run. */
 export async function runAsl(
   file: URL,
   input: unknown,

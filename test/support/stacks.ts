@@ -24,7 +24,7 @@ export interface Templates {
   readonly platform: { readonly Resources: Readonly<Record<string, Resource>> };
 }
 
-/** A stage as it is deployed: synthesized once for all test files, by the global set-up in synthesize.ts. */
+/** Deployed stage, synthesized once for all test files by the global set-up in synthesize.ts. */
 export function templatesOf(stage: 'dev' | 'prod'): Synthesized {
   const text = readFileSync(join(inject('templates'), `${stage}.json`), 'utf8');
   return synthesized(stageConfig(stage), JSON.parse(text));
@@ -43,7 +43,7 @@ export function ofType({ resources }: Synthesized, type: string): [string, Resou
   return [...resources].filter(([, resource]) => resource.Type === type);
 }
 
-/** All IAM policy statements with the id of the role or policy they stand in. */
+/** All IAM policy statements with the ID of their role or policy. */
 export function statements(
   synthesized: Synthesized,
 ): { readonly id: string; readonly statement: Statement }[] {

@@ -2,10 +2,10 @@ import { type DynamoDBDocumentClient, PutCommand, TransactWriteCommand } from '@
 import { COUNTS_KEY, catalogAttributes, isInCatalog, versionKey } from '#adapters/aws/registry-item.ts';
 import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 
-/** Of one transaction, which the engine syncs once. */
+/** Items per transaction, which the engine syncs once. */
 const BATCH = 100;
 
-/** Stores the catalog as transitions would have left it: rows and counters, without the versions that they are of. */
+/** Stores the rows and counters of the catalog as transitions would, without full versions. */
 export async function storeCatalog(
   client: DynamoDBDocumentClient,
   table: string,

@@ -3,7 +3,7 @@ import { NO_TRADES } from '#domain/challenges/challenge-state.ts';
 
 const AT = '2026-05-01T00:00:00.000Z';
 
-/** A valid active challenge without trades; `changes` go over its fields. */
+/** Valid active challenge without trades; `changes` override its fields. */
 export function storedChallenge(changes: Partial<StoredChallenge> = {}): StoredChallenge {
   return {
     schema_version: 2,

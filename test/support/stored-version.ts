@@ -3,7 +3,7 @@ import { pendingJob, SOME_RESULT, SOME_RESULTS } from './jobs.ts';
 
 const AT = '2026-05-01T00:00:00.000Z';
 
-/** A valid version in Staging; `changes` go over its fields. */
+/** Valid version in Staging; `changes` override its fields. */
 export function storedVersion(version: string, changes: Partial<StoredVersion> = {}): StoredVersion {
   return {
     schema_version: 1,

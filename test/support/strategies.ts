@@ -2,11 +2,11 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder of strategies that misbehave in a task's process, as users' code can. */
+/** Folder of strategies that misbehave in a task's process. */
 export class MisbehavingStrategies {
   readonly folder = mkdtempSync(join(tmpdir(), 'touchstone-strategies-'));
 
-  /** `body` runs when the indicators are computed; it may use `existsSync` and `writeFileSync`, of its own folder and of `here`. */
+  /** `body` runs in `indicators`. It may use `existsSync` and `writeFileSync` in its own folder and in `here`. */
   add(name: string, body: string): void {
     writeFileSync(
       join(this.folder, `${name}.ts`),
@@ -27,7 +27,7 @@ export default {
     );
   }
 
-  /** A strategy that waits until {@link open} is called, and leaves a file in its own folder while it runs. */
+  /** Strategy that waits for {@link open} and keeps a file in its own folder while it runs. */
   addGated(name: string): void {
     this.add(
       name,
@@ -41,7 +41,7 @@ export default {
     writeFileSync(join(this.folder, `${name}-open`), '');
   }
 
-  /** Process ids of the tasks that have begun and run, of the platform with this data folder. */
+  /** Process IDs of the running tasks of the platform with this data folder. */
   begun(name: string, home: string): number[] {
     const prefix = `${name}-begun-`;
     return filesIn(join(home, 'tasks'))
@@ -75,7 +75,7 @@ export function strategyFolder() {
   };
 }
 
-/** None where the folder is not there, or not any more. */
+/** File names of a folder; empty when it does not exist. */
 function filesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

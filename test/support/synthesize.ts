@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..');
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Folder with the templates of each stage as it is deployed. */
+    /** Folder with the templates of each deployed stage. */
     templates: string;
   }
 }
@@ -28,15 +28,15 @@ export default function setup(project: TestProject): () => void {
   return () => rmSync(folder, { recursive: true });
 }
 
-/** A stage with changes of its configuration. */
+/** Stage with a changed configuration. */
 export function synthesize(stage: string, changes: Partial<StageConfig>): Synthesized {
   const config = { ...stageConfig(stage), ...changes };
   return synthesized(config, templates(config));
 }
 
 /**
- * Synthesizes a stage as `cdk synth` does, cdk-nag included, with empty bundles. Throws when cdk-nag finds something.
- * The validation of templates is left to `cdk synth`: its engine alone takes longer to start than all of this.
+ * Synthesizes a stage as `cdk synth` does, with cdk-nag and empty bundles. Throws on cdk-nag findings.
+ * Template validation is left to `cdk synth`: starting its engine takes longer than the whole synthesis.
  */
 function templates(config: StageConfig): Templates {
   process.env.CDK_VALIDATION = 'false';

@@ -1,7 +1,7 @@
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 
-/** A store with other methods in the place of some of its own. */
+/** Store with some methods replaced. */
 export function withMethods(store: RegistryStore, methods: Partial<RegistryStore>): RegistryStore {
   return {
     sharing: store.sharing,
@@ -17,7 +17,7 @@ export function withMethods(store: RegistryStore, methods: Partial<RegistryStore
   };
 }
 
-/** Of a store of challenges what writes use of it, with other methods in the place of some. */
+/** Part of a challenge store that writes use, with some methods replaced. */
 export function withWrites(store: ChallengeStore, methods: Partial<ChallengeStore>): ChallengeStore {
   const { find, commit, inTurn } = store;
   const own = { find: find.bind(store), commit: commit.bind(store), inTurn: inTurn.bind(store) };
