@@ -6,6 +6,7 @@ import { LocalStrategies } from '../src/adapters/local/definitions/local-strateg
 import { describeBroken } from '../src/domain/find-strategy.ts';
 import {
   bundledExchanges,
+  checkMatches,
   credentialsOfAws,
   namedUndici,
   packageVersions,
@@ -42,7 +43,7 @@ const CCXT = 'node_modules/ccxt/js/src';
  * `meta.json` beside them. Each Lambda's folder is its asset; the tasks' folder is the context of their one image, with
  * ccxt's exchanges in `tasks/ccxt` and the users' strategies in `tasks/strategies`.
  *
- * @throws Error that names the strategy file which cannot be used
+ * @throws Error that names a broken strategy file, or a bundle plugin that matches no file
  */
 export async function build(outdir: string): Promise<Metafile> {
   await checkStrategies();
@@ -56,6 +57,7 @@ export async function build(outdir: string): Promise<Metafile> {
     outdir,
     metafile: true,
   });
+  checkMatches(metafile);
   await bundleExchanges(outdir);
   await bundleStrategies(outdir);
   await copyAssets(outdir);

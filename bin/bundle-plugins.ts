@@ -1,15 +1,36 @@
 /**
- * Changes to what esbuild bundles. Without the first three the bundles do not work. The others make them smaller; the
- * figures compare a minified bundle with one that is built without the plugin.
+ * Changes to what esbuild bundles. Without the first three the bundles do not work. The others make them smaller; the sizes
+ * compare a minified bundle with one that is built without the plugin.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Plugin } from 'esbuild';
+import type { Metafile, Plugin } from 'esbuild';
 import { digestStrategyFiles } from '../src/adapters/strategy-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const STRATEGIES = join(ROOT, 'strategies');
 const GLOBAL_STATE = join(ROOT, 'src/adapters/global-state.ts');
+
+/** Files that each plugin changes, by the plugin's name. */
+const FILES = {
+  'user-strategies': /[\\/]src[\\/]adapters[\\/]strategy-files\.ts$/,
+  'bundled-exchanges': /[\\/]src[\\/]adapters[\\/]exchange[\\/]ccxt-files\.ts$/,
+  'package-versions': /[\\/]package\.json$/,
+  'plain-schemas': /@aws-sdk[\\/].*[\\/]schemas_0\.js$/,
+  'credentials-of-aws': /credential-provider-node[\\/]dist-es[\\/]defaultProvider\.js$/,
+} as const;
+
+/** @throws Error that names each plugin without a matching file: after a rename its change would be missing in the bundles */
+export function checkMatches({ inputs }: Pick<Metafile, 'inputs'>): void {
+  const unmatched = Object.entries(FILES).filter(
+    ([, filter]) => !Object.keys(inputs).some((path) => filter.test(`/${path}`)),
+  );
+  if (unmatched.length === 0) return;
+  const names = unmatched.map(([name, filter]) => `${name} (${filter.source})`);
+  throw new Error(
+    `No bundled file matches the plugin ${names.join(', ')}. Update its filter in bin/bundle-plugins.ts to the new path, or remove the plugin.`,
+  );
+}
 
 /**
  * Replaces the reader of the strategies folder, which a bundle does not have, by the files with the digests of their source.
@@ -18,7 +39,7 @@ const GLOBAL_STATE = join(ROOT, 'src/adapters/global-state.ts');
 export const userStrategies: Plugin = {
   name: 'user-strategies',
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/]src[\\/]adapters[\\/]strategy-files\.ts$/ }, async () => {
+    onLoad({ filter: FILES['user-strategies'] }, async () => {
       const files = [...(await digestStrategyFiles(STRATEGIES))];
       const imports = files.map(([file], i) => `import strategy${i} from ${JSON.stringify(`./${file}`)};`);
       const items = files.map(
@@ -46,7 +67,7 @@ export const userStrategies: Plugin = {
 export const bundledExchanges: Plugin = {
   name: 'bundled-exchanges',
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/]src[\\/]adapters[\\/]exchange[\\/]ccxt-files\.ts$/ }, () => ({
+    onLoad({ filter: FILES['bundled-exchanges'] }, () => ({
       contents: "export const ccxtFile = (key) => new URL('./ccxt/' + key + '.mjs', import.meta.url);",
       loader: 'js',
     }));
@@ -72,7 +93,7 @@ export const namedUndici: Plugin = {
 export const packageVersions: Plugin = {
   name: 'package-versions',
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/]package\.json$/ }, async ({ path }) => {
+    onLoad({ filter: FILES['package-versions'] }, async ({ path }) => {
       const { name, version } = JSON.parse(await readFile(path, 'utf8'));
       return { contents: JSON.stringify({ name, version }), loader: 'json' };
     });
@@ -87,7 +108,7 @@ export const packageVersions: Plugin = {
 export const plainSchemas: Plugin = {
   name: 'plain-schemas',
   setup({ onLoad }) {
-    onLoad({ filter: /@aws-sdk[\\/].*[\\/]schemas_0\.js$/ }, async ({ path }) => {
+    onLoad({ filter: FILES['plain-schemas'] }, async ({ path }) => {
       const text = await readFile(path, 'utf8');
       const names = new Map(
         [...text.matchAll(/^const (\w+) = (".*");$/gm)].map(([, name, value]) => [name, value]),
@@ -106,7 +127,7 @@ export const plainSchemas: Plugin = {
 export const credentialsOfAws: Plugin = {
   name: 'credentials-of-aws',
   setup({ onLoad }) {
-    onLoad({ filter: /credential-provider-node[\\/]dist-es[\\/]defaultProvider\.js$/ }, () => ({
+    onLoad({ filter: FILES['credentials-of-aws'] }, () => ({
       contents: [
         "import { fromEnv } from '@aws-sdk/credential-provider-env';",
         "import { fromHttp } from '@aws-sdk/credential-provider-http';",

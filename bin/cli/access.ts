@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type * as z from 'zod';
 import type { AuditEntry, AuditEntryList } from '#contract/audit.ts';
 import { LocalEnv } from '#contract/env.ts';
+import { CLI_LIMITS, PAGE_LIMITS } from '#contract/limits.ts';
 import { EVERYONE, type Grant, type Sharing } from '#contract/sharing.ts';
 import { readEnv } from '#runtime/env.ts';
 import { accessClaims, openIssuerKey, signToken, type TokenOptions } from '../../src/local/issuer-key.ts';
@@ -10,8 +11,7 @@ import { boundsText, integer, queryOf, UsageError } from './options.ts';
 import { second, table } from './output.ts';
 import { sessionWith } from './session.ts';
 
-const AUDIT_LIMIT = { min: 1, max: 1_000 };
-const TOKEN_MINUTES = { min: 1, max: 1_440 };
+const { audit_entries: AUDIT_ENTRIES, token_minutes: TOKEN_MINUTES } = CLI_LIMITS;
 
 export function addAccessCommands(program: Command): void {
   program
@@ -38,7 +38,7 @@ export function addAccessCommands(program: Command): void {
     .option('--operation <id>', 'only this operation, such as promoteVersion')
     .option('--resource <id>', 'only this resource: bt-<id>, ho-<id> or the name of a model')
     .option('--outcome <outcome>', 'succeeded, refused, failed or unknown')
-    .option('--limit <n>', boundsText(AUDIT_LIMIT), integer(AUDIT_LIMIT), 20)
+    .option('--limit <n>', boundsText(AUDIT_ENTRIES), integer(AUDIT_ENTRIES), AUDIT_ENTRIES.default)
     .action((options: AuditOptions) => sessionWith(program)(({ client }) => printAudit(client, options)));
 
   program
@@ -58,7 +58,12 @@ export function addAccessCommands(program: Command): void {
       (text: string, previous: string[]) => [...previous, userName(text)],
       [],
     )
-    .option('--minutes <n>', `validity, ${boundsText(TOKEN_MINUTES)}`, integer(TOKEN_MINUTES), 60)
+    .option(
+      '--minutes <n>',
+      `validity, ${boundsText(TOKEN_MINUTES)}`,
+      integer(TOKEN_MINUTES),
+      TOKEN_MINUTES.default,
+    )
     .action(printToken);
 }
 
@@ -143,7 +148,7 @@ async function printAudit(client: ApiClient, { user, limit, ...filters }: AuditO
     const query: string = queryOf({
       ...filters,
       principal: user,
-      limit: Math.min(limit - entries.length, 100),
+      limit: Math.min(limit - entries.length, PAGE_LIMITS.max),
       cursor: cursor ?? undefined,
     });
     const page: z.infer<typeof AuditEntryList> = await client.get(`/api/v1/audit?${query}`);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type * as z from 'zod';
-import { TIMEFRAMES } from '#contract/limits.ts';
+import { CLI_LIMITS, TIMEFRAMES } from '#contract/limits.ts';
 import type { BrokenStrategyFile, StrategyConfiguration } from '#contract/strategy.ts';
 import type { StrategyCheckOptions } from './check.ts';
 import type { ApiClient } from './client.ts';
@@ -8,8 +8,7 @@ import { boundsText, integer, parameter, repeated } from './options.ts';
 import { number, table, wrap } from './output.ts';
 import { sessionWith } from './session.ts';
 
-const CUTS = { min: 1, max: 1_000 };
-const SEED = { min: 0, max: 1_000_000 };
+const { cuts: CUTS, check_seed: SEED } = CLI_LIMITS;
 
 export function addStrategyCommands(program: Command): void {
   const session = sessionWith(program);
@@ -30,8 +29,18 @@ export function addStrategyCommands(program: Command): void {
     .option('--timeframe <timeframe>', `${TIMEFRAMES.join(', ')} (default: the strategy's)`)
     .option('--timerange <days>', 'such as 20250101-20250301 (default: 1,000 candles)')
     .option('--param <name=value>', 'strategy parameter; repeatable', parameter, {})
-    .option('--cuts <n>', `times at which later candles are removed, ${boundsText(CUTS)}`, integer(CUTS), 20)
-    .option('--seed <n>', `seed of simulated candles and cuts, ${boundsText(SEED)}`, integer(SEED), 1)
+    .option(
+      '--cuts <n>',
+      `times at which later candles are removed, ${boundsText(CUTS)}`,
+      integer(CUTS),
+      CUTS.default,
+    )
+    .option(
+      '--seed <n>',
+      `seed of simulated candles and cuts, ${boundsText(SEED)}`,
+      integer(SEED),
+      SEED.default,
+    )
     .action(async (strategy: string, options: StrategyCheckOptions) => {
       // Loaded only here: it takes the engine and the candle files with it.
       const { checkCommand } = await import('./check.ts');

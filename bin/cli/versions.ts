@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type * as z from 'zod';
 import type { VersionComparison } from '#contract/catalog-api.ts';
+import { PAGE_LIMITS } from '#contract/limits.ts';
 import type { ModelHistory, ModelVersion, ModelVersionList } from '#contract/registry-api.ts';
 import type { ApiClient } from './client.ts';
 import { queryOf } from './options.ts';
@@ -46,7 +47,7 @@ async function printVersions(client: ApiClient, model: string, archived: boolean
 
 async function printHistory(client: ApiClient, model: string): Promise<void> {
   const path = `/api/v1/models/${encodeURIComponent(model)}/history`;
-  const history = await client.get<z.infer<typeof ModelHistory>>(`${path}?limit=100`);
+  const history = await client.get<z.infer<typeof ModelHistory>>(`${path}?limit=${PAGE_LIMITS.max}`);
   console.log(historyTable(history.items));
   if (history.next_cursor) console.log(`Older events exist: GET ${path}`);
 }

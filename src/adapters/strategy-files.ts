@@ -80,13 +80,21 @@ async function findAmong(
 }
 
 /**
- * The strategy files of a folder, in the order of their names, each with its digest; see {@link StrategyFile}. Files that are
- * gone when they are read are left out.
+ * Strategy files of a folder by name, each with its digest; see {@link StrategyFile}.
  *
  * @throws Error that names a link in the folder
  */
 export async function digestStrategyFiles(folder: string): Promise<Map<string, string>> {
-  const digests = new Map<string, string>();
+  return strategyDigests(await digestSources(folder));
+}
+
+/**
+ * SHA-256 of each `.ts` source in a folder and its subfolders, hex, by relative path in ascending order. A file that is deleted
+ * before it is read is left out.
+ *
+ * @throws Error that names a link in the folder
+ */
+export async function digestSources(folder: string): Promise<Map<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   for (const entry of entries) if (entry.isSymbolicLink()) throw linkRefused(entry);
   const sources = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.ts'));
@@ -96,16 +104,21 @@ export async function digestStrategyFiles(folder: string): Promise<Map<string, s
       return [relative(folder, path), await digestFile(path)] as const;
     }),
   );
-  const found = digested.filter(([, digest]) => digest !== undefined).sort(([a], [b]) => (a < b ? -1 : 1));
-  const isShared = (file: string) => file !== basename(file);
-  const shared = found.filter(([file]) => isShared(file)).map(([file, digest]) => `${file} ${digest}\n`);
-  for (const [file, digest] of found) {
-    if (!isShared(file)) digests.set(file, sha256(shared.join('') + digest));
-  }
-  return digests;
+  const found = digested.filter((each): each is readonly [string, string] => each[1] !== undefined);
+  return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Digest of a file's text; of one that cannot be read of the reason; undefined when it is gone. */
+/** Strategy files among the sources of a folder, each with the digest over its text and all shared files. */
+export function strategyDigests(sources: ReadonlyMap<string, string>): Map<string, string> {
+  const isShared = (file: string) => file !== basename(file);
+  const shared = [...sources]
+    .filter(([file]) => isShared(file))
+    .map(([file, digest]) => `${file} ${digest}\n`);
+  const own = [...sources].filter(([file]) => !isShared(file));
+  return new Map(own.map(([file, digest]) => [file, sha256(shared.join('') + digest)]));
+}
+
+/** Digest of a file's text, or of the reason why it cannot be read; undefined when the file is gone. */
 async function digestFile(path: string): Promise<string | undefined> {
   try {
     return sha256(await readFile(path));

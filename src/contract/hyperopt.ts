@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CollectionOutcome, ResolvedBacktestConfig } from './backtest.ts';
 import { CollectMode, Timestamp } from './common.ts';
+import { OVERFITTING_BOUNDS } from './limits.ts';
 import { InstrumentRecord } from './stored-market-data.ts';
 
 /** Shapes of hyperopt jobs as stored. A stored shape carries `schema_version`; test/contract pins its hash. */
@@ -188,8 +189,7 @@ export const OverfittingReport = z
     pbo: z
       .object({
         probability: z.number().meta({
-          description:
-            'Probability of backtest overfitting, 0 to 1: share of the splits in which the best trial in sample is at or below the median out of sample. Good below 0.1, no predictive value above 0.5',
+          description: `Probability of backtest overfitting, 0 to 1: share of the splits in which the best trial in sample is at or below the median out of sample. Good below ${OVERFITTING_BOUNDS.pbo.good}, no predictive value above ${OVERFITTING_BOUNDS.pbo.bad}`,
         }),
         loss_probability: z
           .number()

@@ -218,3 +218,23 @@ export const AUDIT_DEFAULTS = { days: 7 } as const;
 
 /** Items on a page of a list. */
 export const PAGE_LIMITS = { min: 1, max: 100, default: 20 } as const;
+
+/** Bounds of command line options that no request has. */
+export const CLI_LIMITS = {
+  /** Times at which `check` removes later candles. */
+  cuts: { min: 1, max: 1_000, default: 20 },
+  /** Seed of the simulated candles and the cuts of `check`. */
+  check_seed: { min: 0, max: 1_000_000, default: 1 },
+  /** Entries that `audit` prints; several pages. */
+  audit_entries: { min: 1, max: 1_000, default: 20 },
+  token_minutes: { min: 1, max: 1_440, default: 60 },
+} as const;
+
+/** Overfitting diagnostics: a value at or beyond `good` is good, at or beyond `bad` bad; see docs/overfitting.md. */
+export const OVERFITTING_BOUNDS = {
+  deflated_sharpe_ratio: { good: 0.95, bad: 0.9 },
+  pbo: { good: 0.1, bad: 0.5 },
+  /** Above `max` the return out of sample is too high to be explained by skill. */
+  walk_forward_efficiency: { good: 0.5, bad: 0.1, max: 2 },
+  plateau_width: { good: 0.1, bad: 0.02 },
+} as const;

@@ -6,6 +6,7 @@ import type {
   HyperoptTrial,
   HyperoptTrialList,
 } from '#contract/hyperopt-api.ts';
+import { OVERFITTING_BOUNDS, PAGE_LIMITS } from '#contract/limits.ts';
 import { MORE_JOBS, statusWithError } from '../backtest.ts';
 import type { ApiClient } from '../client.ts';
 import { queryOf } from '../options.ts';
@@ -50,7 +51,7 @@ async function windowsOf(
 ): Promise<ReadonlyMap<number, Trial['windows']>> {
   const found = new Map<number, Trial['windows']>();
   for (let cursor: string | null = ''; cursor !== null && found.size < numbers.length; ) {
-    const query = queryOf({ state: 'complete', limit: 100, cursor: cursor || undefined });
+    const query = queryOf({ state: 'complete', limit: PAGE_LIMITS.max, cursor: cursor || undefined });
     const page: z.infer<typeof HyperoptTrialList> = await client.get(jobPath(jobId, `/trials?${query}`));
     for (const { number, windows } of page.items) if (numbers.includes(number)) found.set(number, windows);
     cursor = page.next_cursor;
@@ -99,7 +100,6 @@ function assess(value: number | null, bounds: { readonly good: number; readonly 
 
 const ratioText = (value: number) => `${Math.round(100 * value)} %`;
 
-/** docs/overfitting.md lists the same bounds. */
 function diagnosticsOf(overfitting: OverfittingReport, isTrained: boolean): Diagnostic[] {
   const efficiency = isTrained ? [walkForwardEfficiency(overfitting)] : [];
   return [
@@ -114,7 +114,7 @@ function deflatedSharpe({ deflated_sharpe_ratio: value, trials }: OverfittingRep
   return {
     name: 'Deflated Sharpe ratio',
     value,
-    assessment: assess(value, { good: 0.95, bad: 0.9 }),
+    assessment: assess(value, OVERFITTING_BOUNDS.deflated_sharpe_ratio),
     meaning:
       value === null
         ? 'Undefined: the returns do not vary, are too few, or are equal in all trials.'
@@ -126,7 +126,7 @@ function probabilityOfOverfitting({ pbo }: OverfittingReport): Diagnostic {
   return {
     name: 'Probability of overfitting',
     value: pbo?.probability ?? null,
-    assessment: assess(pbo?.probability ?? null, { good: 0.1, bad: 0.5 }),
+    assessment: assess(pbo?.probability ?? null, OVERFITTING_BOUNDS.pbo),
     meaning: pbo
       ? `In ${ratioText(pbo.probability)} of ${pbo.splits} splits of the days into halves, the best trial of one half was at or below the median in the other; in ${ratioText(pbo.loss_probability)} it lost money there.`
       : 'Undefined: it needs ten days and two complete trials.',
@@ -134,11 +134,12 @@ function probabilityOfOverfitting({ pbo }: OverfittingReport): Diagnostic {
 }
 
 function walkForwardEfficiency({ walk_forward_efficiency: value }: OverfittingReport): Diagnostic {
-  const tooGood = value !== null && value > 2;
+  const bounds = OVERFITTING_BOUNDS.walk_forward_efficiency;
+  const tooGood = value !== null && value > bounds.max;
   return {
     name: 'Walk-forward efficiency',
     value,
-    assessment: tooGood ? 'doubtful' : assess(value, { good: 0.5, bad: 0.1 }),
+    assessment: tooGood ? 'doubtful' : assess(value, bounds),
     meaning:
       value === null
         ? 'Undefined: no profit on the days that the ML models were trained on.'
@@ -150,7 +151,7 @@ function plateau({ plateau: found }: OverfittingReport): Diagnostic {
   return {
     name: 'Plateau width',
     value: found?.width ?? null,
-    assessment: assess(found?.width ?? null, { good: 0.1, bad: 0.02 }),
+    assessment: assess(found?.width ?? null, OVERFITTING_BOUNDS.plateau_width),
     meaning: found
       ? `Parameters can move by ${ratioText(found.width)} of their ranges before the value drops (from ${found.trials} trials).`
       : 'Undefined: it needs ten complete trials.',

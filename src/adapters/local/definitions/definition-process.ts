@@ -11,12 +11,12 @@ const STDERR_TAIL = 2_000;
 /**
  * - `time`: no reply within the limit
  * - `ended`: the process ended before its reply
- * - `reply`: what it wrote is not a reply
- * - `start`: the machine did not start the process
+ * - `reply`: the output is not a valid reply
+ * - `start`: the operating system did not start the process
  */
 export type FailureKind = 'time' | 'ended' | 'reply' | 'start';
 
-/** A definition process did not reply as it must. It is ended. */
+/** A definition process failed to reply. The process has been ended. */
 export class DefinitionProcessError extends Error {
   readonly kind: FailureKind;
 
@@ -31,7 +31,7 @@ interface Waiting {
   readonly reject: (error: DefinitionProcessError) => void;
 }
 
-/** Sandboxed process that has loaded one strategy file; program: child.ts. It has one request at a time. */
+/** Sandboxed process that has loaded one strategy file; program: child.ts. It handles one request at a time. */
 export class DefinitionProcess {
   readonly #child: SupervisedProcess;
   #waiting: Waiting | undefined;
@@ -54,8 +54,8 @@ export class DefinitionProcess {
     replies.setEncoding('utf8').on('data', (text: string) => this.#receive(text));
     replies.on('error', () => {});
     this.#child.once('error', (error) => this.#fail('start', error.message));
-    // Not `exit`: what it wrote before its end comes first.
-    this.#child.once('close', () => this.#fail('ended', this.#lastWords()));
+    // Not `exit`: `close` fires after all output was read.
+    this.#child.once('close', () => this.#fail('ended', this.#exitReason()));
   }
 
   get isAlive(): boolean {
@@ -63,12 +63,12 @@ export class DefinitionProcess {
   }
 
   /**
-   * Next line that the process writes, after sending it `request`; without one the line that it writes once it has loaded.
+   * Sends `request` and returns the next line that the process writes. With null it returns the line written after loading.
    *
    * @throws DefinitionProcessError
    */
   async exchange(request: string | null, limitMs: number): Promise<string> {
-    if (!this.#isAlive) throw new DefinitionProcessError('ended', this.#lastWords());
+    if (!this.#isAlive) throw new DefinitionProcessError('ended', this.#exitReason());
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#waiting = { resolve, reject };
     const timer = setTimeout(() => this.#fail('time', `no reply within ${limitMs / 1000} s`), limitMs);
@@ -104,16 +104,118 @@ export class DefinitionProcess {
     const { pid, exitCode, signalCode } = this.#child;
     if (pid === undefined || exitCode !== null || signalCode !== null) return;
     try {
-      // Its group: what it may have started ends with it.
+      // The process group, so that processes it started end too.
       process.kill(-pid, 'SIGKILL');
     } catch {
-      // It has ended meanwhile.
+      // The process has already ended.
     }
   }
 
-  #lastWords(): string {
+  #exitReason(): string {
     return this.#stderr.includes('heap out of memory')
       ? `it needed more than ${HEAP_MB} MB of memory`
       : 'it ended its process';
+  }
+}
+
+/** Limits the number of concurrent actions; further actions wait in order. */
+export class Slots {
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  async run<T>(action: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await action();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#free++;
+    }
+  }
+}
+
+export interface Limits {
+  /** For loading one file, ms. */
+  readonly loadLimitMs: number;
+  /** For one call of `startupCandles`, ms. */
+  readonly startupLimitMs: number;
+}
+
+/** Idle processes that are kept; each takes 50 MB. */
+const MAX_IDLE = 4;
+const MAX_BUSY = 8;
+const IDLE_MS = 60_000;
+
+interface Idle {
+  readonly process: DefinitionProcess;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** Definition processes by the file version that they loaded. The most recently used idle processes are kept for 60 s. */
+export class ProcessPool {
+  readonly limits: Limits;
+  readonly #slots = new Slots(MAX_BUSY);
+  readonly #idle = new Map<object, Idle>();
+  readonly #busy = new Set<DefinitionProcess>();
+  #isClosed = false;
+
+  constructor(limits: Limits) {
+    this.limits = limits;
+  }
+
+  /** Runs `action` with the idle process of `owner`, or with a fresh process that has not reported its load yet. */
+  use<T>(
+    owner: object,
+    start: () => DefinitionProcess,
+    action: (process: DefinitionProcess, isFresh: boolean) => Promise<T>,
+  ): Promise<T> {
+    return this.#slots.run(async () => {
+      const idle = this.#take(owner);
+      const process = idle ?? start();
+      this.#busy.add(process);
+      try {
+        return await action(process, !idle);
+      } finally {
+        this.#busy.delete(process);
+        this.keep(owner, process);
+      }
+    });
+  }
+
+  /** Keeps a loaded process for the next request about `owner`. */
+  keep(owner: object, process: DefinitionProcess): void {
+    if (this.#isClosed) process.end();
+    if (!process.isAlive) return;
+    this.drop(owner);
+    const timer = setTimeout(() => this.drop(owner), IDLE_MS);
+    timer.unref();
+    this.#idle.set(owner, { process, timer });
+    const [oldest] = this.#idle.keys();
+    if (this.#idle.size > MAX_IDLE) this.drop(oldest!);
+  }
+
+  /** Ends the idle process of `owner`. */
+  drop(owner: object): void {
+    this.#take(owner)?.end();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const owner of [...this.#idle.keys()]) this.drop(owner);
+    for (const process of this.#busy) process.end();
+  }
+
+  #take(owner: object): DefinitionProcess | undefined {
+    const idle = this.#idle.get(owner);
+    if (!idle) return undefined;
+    clearTimeout(idle.timer);
+    this.#idle.delete(owner);
+    return idle.process.isAlive ? idle.process : undefined;
   }
 }

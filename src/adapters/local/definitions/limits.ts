@@ -1,6 +1,6 @@
-/** Descriptor of a definition process to which it writes its replies, a line of JSON each. */
+/** Descriptor to which a definition process writes its replies, one line of JSON each. */
 export const REPLY_FD = 4;
-/** Longest reply, characters: a definition is data of a few kilobytes. */
+/** Maximum length of a reply, characters; a definition takes a few kilobytes. */
 export const MAX_REPLY = 256 * 1024;
-/** Longest text of an error, characters. */
+/** Maximum length of an error message, characters. */
 export const MAX_ERROR = 1_000;

@@ -2,37 +2,41 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { knownBuiltIns, sortedByName } from '#adapters/known-strategies.ts';
-import { digestStrategyFiles, USER_STRATEGIES } from '#adapters/strategy-files.ts';
+import { digestSources, strategyDigests, USER_STRATEGIES } from '#adapters/strategy-files.ts';
 import type { BrokenStrategyFile, KnownStrategy, Strategies, StrategyList } from '#domain/strategy-ports.ts';
 import { strippedSources } from '../stripped-file.ts';
 import { stripStrategies } from '../stripped-sources.ts';
-import { DefinitionProcess, DefinitionProcessError } from './definition-process.ts';
-import { type Limits, ProcessPool } from './process-pool.ts';
-import { Slots } from './slots.ts';
+import {
+  DefinitionProcess,
+  DefinitionProcessError,
+  type Limits,
+  ProcessPool,
+  Slots,
+} from './definition-process.ts';
 import { lookAtFolder } from './strategy-folder.ts';
 import { StrategySource } from './strategy-source.ts';
 
 export interface LocalStrategiesOptions extends Partial<Limits> {
-  /** Folder of the users' strategy files; it need not exist. Default: the project's `strategies/`. */
+  /** Folder of the users' strategy files; it may be absent. Default: the project's `strategies/`. */
   readonly folder?: string | undefined;
-  /** Folder of Node's compile cache, next to which sources are kept without types for the tasks; absent: none are kept. */
+  /** Folder of Node's compile cache. Sources without types are stored next to it for the tasks; absent: they are not stored. */
   readonly compiled?: string | undefined;
   /** Called once for each version of a file that cannot be used. */
   readonly onBroken?: (file: BrokenStrategyFile) => void;
 }
 
-/** Loading takes 0.1 s; a busy machine may need much longer. */
+/** Loading takes 0.1 s; the limit covers a busy machine. */
 const LOAD_LIMIT_MS = 5_000;
 const STARTUP_LIMIT_MS = 1_000;
-/** A file that failed for lack of time or of a process is read again after this time, then after twice as long. */
+/** Delay before a file is read again after a time-out or a failed process start; it doubles with each attempt. */
 const RETRY_MS = 60_000;
 
 interface Failed {
   readonly error: string;
   readonly line: number | null;
-  /** Name of the strategy that the file defined before or seems to define. */
+  /** Name of the strategy that the file defined before, or that its source seems to define. */
   readonly strategy: string | null;
-  /** Unix ms; absent: not before it changes. */
+  /** Unix ms; absent: the file is read again only after it changes. */
   readonly retryAt?: number;
 }
 
@@ -42,7 +46,7 @@ interface Version {
   readonly digest: string;
   /** Strategy that the file defined before this version. */
   readonly formerName: string | null;
-  /** Undefined until it was read. */
+  /** Undefined until the file was read. */
   outcome: KnownStrategy | Failed | undefined;
   reading: Promise<void>;
   attempts: number;
@@ -51,13 +55,13 @@ interface Version {
 
 const NO_FILE = 'it is not a file';
 const LINK =
-  'it is a link, and no file can be used while the strategy folder holds a link: it would lead out of the folder. Copy the file or the folder there';
+  'it is a link, and links can lead out of the strategy folder, so no file is used while the folder contains one. Replace the link with a copy of the file or folder';
 
 /**
- * Strategies of one machine: the built-in ones, and those of a folder as data. No code of the folder runs in this process:
- * each file is read by a sandboxed process of its own, which is asked for its startup candles too.
- * Each call compares names, sizes and times of the files with the last look and waits until the files that matter to it and
- * changed since were read.
+ * Strategies of local mode: the built-in ones, and the definitions of a folder as data. No code of the folder runs in this
+ * process: a sandboxed process per file reads the definition and computes startup candles.
+ * Each call compares names, sizes and times of the files with the last look. It waits until the changed files that it needs
+ * were read.
  */
 export class LocalStrategies implements Strategies {
   readonly #folder: string;
@@ -66,7 +70,7 @@ export class LocalStrategies implements Strategies {
   readonly #pool: ProcessPool;
   readonly #readings = new Slots(Math.max(2, availableParallelism()));
   readonly #builtIns = new Map(knownBuiltIns().map((each) => [each.definition.name, each]));
-  /** In the order of the files' names. */
+  /** Sorted by file name. */
   #versions: readonly Version[] = [];
   #signature = '';
   #isUncertain = false;
@@ -113,7 +117,7 @@ export class LocalStrategies implements Strategies {
     this.#pool.close();
   }
 
-  /** What can be used and what cannot, of the files that were read: of two with one name the first by file name is used. */
+  /** Usable and broken files among those that were read. When two files define one name, the first by file name is used. */
   #divide(versions: readonly Version[]): { known: KnownStrategy[]; broken: BrokenStrategyFile[] } {
     const known = new Map<string, { file: string; strategy: KnownStrategy }>();
     const broken: BrokenStrategyFile[] = this.#folderError
@@ -153,7 +157,7 @@ export class LocalStrategies implements Strategies {
     }
   }
 
-  /** Versions of the files as they are now. Calls share a look only when it begins after they did. */
+  /** Current versions of the files. Calls share a look only if the look starts after the call. */
   async #current(): Promise<readonly Version[]> {
     this.#nextLook ??= this.#look.then(() => {
       this.#nextLook = undefined;
@@ -169,32 +173,36 @@ export class LocalStrategies implements Strategies {
       const now = Date.now();
       const look = await lookAtFolder(this.#folder, now);
       if (look.signature !== this.#signature || this.#isUncertain) {
-        // What a process may read is decided by paths.
+        // The sandbox grants read access by path, and a link would lead out of the folder.
         const isClosed = look.links.length > 0;
-        const digests = isClosed ? new Map() : await digestStrategyFiles(this.#folder);
-        if (!isClosed) this.#stripTypes();
-        this.#update(digests, isClosed ? look.links : look.notFiles, isClosed ? LINK : NO_FILE);
+        const sources = isClosed ? new Map<string, string>() : await digestSources(this.#folder);
+        if (!isClosed) this.#stripTypes(sources);
+        this.#update(
+          strategyDigests(sources),
+          isClosed ? look.links : look.notFiles,
+          isClosed ? LINK : NO_FILE,
+        );
       }
       this.#signature = look.signature;
       this.#isUncertain = look.isRecent;
       this.#folderError = undefined;
       for (const version of this.#versions) this.#retry(version, now);
     } catch (error) {
-      // What was read before stays in use.
+      // The versions that were read before stay in use.
       this.#folderError = `the folder cannot be read: ${(error as Error).message}`;
     }
   }
 
-  /** Without waiting: a task that is faster removes the types itself. */
-  #stripTypes(): void {
+  /** Runs in the background: a task that starts earlier removes the types itself. */
+  #stripTypes(sources: ReadonlyMap<string, string>): void {
     if (!this.#compiled) return;
-    stripStrategies(this.#folder, strippedSources(this.#compiled)).catch(() => undefined);
+    stripStrategies(this.#folder, strippedSources(this.#compiled), sources).catch(() => undefined);
   }
 
-  /** @param refused names that are not read, and why */
-  #update(digests: ReadonlyMap<string, string>, refused: readonly string[], reason: string): void {
+  /** @param rejected names that are not read, for `reason` */
+  #update(digests: ReadonlyMap<string, string>, rejected: readonly string[], reason: string): void {
     const former = new Map(this.#versions.map((version) => [version.file, version]));
-    const all = new Map([...digests, ...refused.map((file) => [file, reason] as const)]);
+    const all = new Map([...digests, ...rejected.map((file) => [file, reason] as const)]);
     this.#versions = [...all]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([file, digest]) => {
@@ -216,7 +224,7 @@ export class LocalStrategies implements Strategies {
     return version;
   }
 
-  /** In the background: until it has ended the outcome before stays. */
+  /** Runs in the background; the previous outcome stays until it ends. */
   #retry(version: Version, now: number): void {
     const { outcome } = version;
     if (!outcome || !('error' in outcome) || !outcome.retryAt || outcome.retryAt > now) return;
@@ -283,7 +291,7 @@ export class LocalStrategies implements Strategies {
   }
 }
 
-/** Name that a version defines, or seems to define. */
+/** Name of the strategy that a version defines, or seems to define. */
 function nameOf(version: Version | undefined): string | null {
   const outcome = version?.outcome;
   if (!version || !outcome) return version?.formerName ?? null;

@@ -2,23 +2,23 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/** Changes within this time before a look may happen again without another modification time, ms. */
+/** File systems with coarse times: a second change within this interval may have the same modification time, ms. */
 const CLOCK_STEP_MS = 2_000;
 
-/** Strategy sources of a folder as the file system describes them, without their content. */
+/** File metadata of the strategy sources in a folder, without content. */
 export interface FolderLook {
   /** Equal for two looks between which no source was added, removed or changed. */
   readonly signature: string;
-  /** Whether a source changed so recently that another change may leave the signature as it is. */
+  /** True if a source changed so recently that another change may not change the signature. */
   readonly isRecent: boolean;
   /** Names of strategy files that are folders or devices. */
   readonly notFiles: readonly string[];
-  /** Names of all links, whatever their ending. */
+  /** Names of all links, with any extension. */
   readonly links: readonly string[];
 }
 
 /**
- * Names, sizes and times of all `.ts` files in a folder and the folders in it. A folder that does not exist has none.
+ * Names, sizes and times of all `.ts` files in a folder and its subfolders. A folder that does not exist has no files.
  *
  * @param now Unix ms
  * @throws Error of the file system
@@ -30,7 +30,7 @@ export async function lookAtFolder(folder: string, now: number): Promise<FolderL
     sources.map(async (entry) => {
       const path = join(entry.parentPath, entry.name);
       const stats = await lstat(path, { bigint: true }).catch(() => undefined);
-      // A file that has just gone is missing from the next look.
+      // A file deleted just now is missing from the next look.
       const state = stats && `${stats.size} ${stats.mtimeNs} ${stats.ctimeNs} ${stats.ino}`;
       const changed = stats ? Math.max(Number(stats.ctimeMs), Number(stats.mtimeMs)) : now;
       return { path, name: relative(folder, path), state, changed, entry };

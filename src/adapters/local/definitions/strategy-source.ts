@@ -1,28 +1,31 @@
+import * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
+import { TIMEFRAMES } from '#contract/limits.ts';
 import { canonicalJson } from '#engine/digest.ts';
+import { MAX_STARTUP_CANDLES } from '#engine/run/history.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
-import { type DefinitionProcess, DefinitionProcessError } from './definition-process.ts';
-import type { ProcessPool } from './process-pool.ts';
-import { type LoadReply, parseLoadReply, parseStartupReply } from './replies.ts';
+import { CALLBACK_NAMES, type DefinitionData, dataProblems } from '#engine/strategies/validate-definition.ts';
+import { type DefinitionProcess, DefinitionProcessError, type ProcessPool } from './definition-process.ts';
+import { MAX_ERROR } from './limits.ts';
 
 type Parameters = Readonly<Record<string, number | string | boolean>>;
 
-/** Answers that one version of a file keeps. */
+/** Results that one version of a file keeps. */
 const MAX_KEPT = 1_000;
-/** Longest wait of a question for those before it. */
+/** Maximum wait of a request for earlier ones. */
 const MAX_WAIT_MS = 10_000;
 
 /**
- * One version of a strategy file: its definition, and its startup candles by parameters. Its process is asked one question at
- * a time; a process that does not reply is replaced before the next request. Equal questions are asked once: the result is a function of the
- * parameters.
+ * One version of a strategy file: its definition, and its startup candles by parameters. The process handles one request at a
+ * time; a process that does not reply is replaced before the next request. Results are cached by parameters, because they
+ * depend only on these.
  */
 export class StrategySource {
   readonly #pool: ProcessPool;
   readonly #start: () => DefinitionProcess;
   readonly #kept = new Map<string, Promise<number>>();
   #last: Promise<unknown> = Promise.resolve();
-  #asked = 0;
+  #requests = 0;
   #name = '';
 
   /** @param start makes a process that loads the file */
@@ -62,8 +65,8 @@ export class StrategySource {
     if (kept) return kept;
     const since = Date.now();
     const result = this.#last.then(() => {
-      if (Date.now() - since <= MAX_WAIT_MS) return this.#askNow(params);
-      throw this.#refused(
+      if (Date.now() - since <= MAX_WAIT_MS) return this.#request(params);
+      throw this.#rejected(
         `was not called within ${MAX_WAIT_MS / 1000} s: earlier calls took too long`,
         params,
       );
@@ -82,25 +85,25 @@ export class StrategySource {
     this.#kept.set(key, result);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_KEPT) this.#kept.delete(oldest!);
-    // The next caller may have more luck: a machine may be busy.
+    // Errors are not cached: the machine may be busy only now.
     result.catch(() => this.#kept.get(key) === result && this.#kept.delete(key));
   }
 
-  /** A kept process that has ended while it was idle is not the fault of this question: a fresh one is asked. */
-  async #askNow(params: Parameters): Promise<number> {
+  /** When an idle process has ended, the request is repeated with a fresh process. */
+  async #request(params: Parameters): Promise<number> {
     try {
-      return await this.#askProcess(params);
+      return await this.#requestProcess(params);
     } catch (error) {
       if (error instanceof CodedError) throw error;
-      if (!(error instanceof KeptProcessEnded)) throw this.#refused(problemOf(error), params);
-      return this.#askNow(params);
+      if (!(error instanceof KeptProcessEnded)) throw this.#rejected(problemOf(error), params);
+      return this.#request(params);
     }
   }
 
-  #askProcess(params: Parameters): Promise<number> {
+  #requestProcess(params: Parameters): Promise<number> {
     const { loadLimitMs, startupLimitMs } = this.#pool.limits;
     return this.#pool.use(this, this.#start, async (process, isFresh) => {
-      const id = ++this.#asked;
+      const id = ++this.#requests;
       try {
         if (isFresh) checkLoaded(parseLoadReply(await process.exchange(null, loadLimitMs)));
         const line = await process.exchange(JSON.stringify({ id, params }), startupLimitMs);
@@ -116,7 +119,7 @@ export class StrategySource {
     });
   }
 
-  #refused(problem: string, params: Parameters): CodedError {
+  #rejected(problem: string, params: Parameters): CodedError {
     const shown = JSON.stringify(params).slice(0, 200);
     return new CodedError('VAL006', {
       message: `Strategy ${this.#name}: startupCandles() ${problem} for ${shown}. It must return an integer that it computes from the parameters only.`,
@@ -138,4 +141,90 @@ function problemOf(error: unknown): string {
 
 function checkLoaded(reply: object): void {
   if ('error' in reply) throw new Error(`the file cannot be loaded any more: ${reply.error}`);
+}
+
+/*
+ * Replies of a definition process. Strategy code may have written them, so every field is validated.
+ */
+
+const text = (max: number) => z.string().max(max);
+const Choice = z.union([text(200), z.number(), z.boolean()]);
+const description = text(2_000);
+
+const Parameter = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.enum(['integer', 'number']),
+    ...{ default: z.number(), min: z.number(), max: z.number(), description },
+  }),
+  z.object({ kind: z.literal('choice'), default: Choice, choices: z.array(Choice).max(1_000), description }),
+]);
+
+/** The type requires every field of a definition. */
+const FIELDS = {
+  name: text(64),
+  description,
+  timeframe: z.enum(TIMEFRAMES),
+  pairs: z.array(text(50)).max(200),
+  stakeAmount: z.number(),
+  parameters: z.record(text(64), Parameter),
+  informativeTimeframes: z.array(z.enum(TIMEFRAMES)).max(TIMEFRAMES.length).exactOptional(),
+  mlEngine: z.record(text(64), z.union([z.number(), z.boolean(), text(64), z.null()])).exactOptional(),
+  canShort: z.boolean().exactOptional(),
+  stoploss: z.number(),
+  trailing: z
+    .object({
+      positive: z.number().exactOptional(),
+      offset: z.number().exactOptional(),
+      only_offset_is_reached: z.boolean().exactOptional(),
+    })
+    .exactOptional(),
+  minimalRoi: z.record(text(9), z.number()).exactOptional(),
+  leverage: z.number().exactOptional(),
+  useExitSignal: z.boolean().exactOptional(),
+  exitProfitOnly: z.boolean().exactOptional(),
+  exitProfitOffset: z.number().exactOptional(),
+  ignoreRoiIfEntrySignal: z.boolean().exactOptional(),
+  unfilledTimeoutMinutes: z.number().exactOptional(),
+  callbacks: z.array(z.enum(CALLBACK_NAMES)).max(CALLBACK_NAMES.length),
+  ownFeatures: z.boolean(),
+  ownLabel: z.boolean(),
+} satisfies Record<keyof DefinitionData, z.ZodType>;
+
+const Definition = z.object(FIELDS);
+
+const Startup = z.int().min(0).max(MAX_STARTUP_CANDLES);
+const Failure = z.object({ error: text(MAX_ERROR), line: z.int().positive().nullable() });
+const Loaded = z.object({ definition: Definition, startup: Startup });
+const StartupReply = z.union([
+  z.object({ id: z.int(), startup: Startup }),
+  z.object({ id: z.int(), error: text(MAX_ERROR) }),
+]);
+
+/** Result of loading a file: the definition and its startup candles for the default parameters, or the error. */
+type LoadReply = { readonly definition: DefinitionData; readonly startup: number } | z.infer<typeof Failure>;
+
+/** @throws Error that says what is wrong with the reply */
+function parseLoadReply(line: string): LoadReply {
+  const value: unknown = JSON.parse(line);
+  const failure = Failure.safeParse(value);
+  if (failure.success) return failure.data;
+  const { definition, startup } = parse(Loaded, value);
+  const data = definition as DefinitionData;
+  const problems = dataProblems(data);
+  if (problems.length > 0) throw new Error(problems.join('; '));
+  return { definition: data, startup };
+}
+
+/** @throws Error that says what is wrong with the reply */
+function parseStartupReply(line: string, id: number): { startup: number } | { error: string } {
+  const reply = parse(StartupReply, JSON.parse(line));
+  if (reply.id !== id) throw new Error('it replied to another request');
+  return reply;
+}
+
+function parse<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Error(`${issue!.path.join('.')}: ${issue!.message}`.slice(0, MAX_ERROR));
 }
