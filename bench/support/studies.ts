@@ -1,5 +1,5 @@
 import { suggest } from '#engine/search/sampler.ts';
-import { lagOf, type PastTrial, visibleHistory } from '#engine/search/trials.ts';
+import { type PastTrial, samplerLag, visibleHistory } from '#engine/search/trials.ts';
 import type { TestFunction } from './test-functions.ts';
 
 export interface StudyOptions {
@@ -13,7 +13,7 @@ export interface StudyOptions {
 /** All trials of one study of a test function. */
 export function runStudy(
   { space, minimise }: Pick<TestFunction, 'space' | 'minimise'>,
-  { seed, trials, sampler, lag = lagOf(trials) }: StudyOptions,
+  { seed, trials, sampler, lag = samplerLag(trials) }: StudyOptions,
 ): PastTrial[] {
   const past: PastTrial[] = [];
   for (let number = 0; number < trials; number++) {

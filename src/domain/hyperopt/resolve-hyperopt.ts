@@ -16,7 +16,7 @@ import {
 import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { nearestName } from '#engine/nearest-name.ts';
 import { historyStartOf } from '#engine/run/history.ts';
-import { lagOf } from '#engine/search/trials.ts';
+import { samplerLag } from '#engine/search/trials.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { OBJECTIVES, type Objective } from '#engine/walk-forward/objectives.ts';
 import { type ResolveDeps, resolveConfig } from '../resolve-config.ts';
@@ -114,7 +114,7 @@ function checkObjective(name: string): Objective {
 /** Limits the workers to the trials that may run concurrently: additional workers would only wait. */
 function checkWorkers(asked: number, trials: number): { workers: number; warnings: string[] } {
   const workers = checkNumber(asked, 'workers', LIMITS.workers);
-  const most = lagOf(trials);
+  const most = samplerLag(trials);
   if (workers <= most) return { workers, warnings: [] };
   const warning = `workers is ${most} instead of ${workers}: of ${trials} trials at most a tenth run at once, so that later ones learn from earlier ones`;
   return { workers: most, warnings: [warning] };

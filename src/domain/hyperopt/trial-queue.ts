@@ -7,7 +7,7 @@ import type {
   TrialParams,
 } from '#contract/hyperopt.ts';
 import { suggest } from '#engine/search/sampler.ts';
-import { duplicateOf, isBetter, lagOf, type PastTrial, visibleHistory } from '#engine/search/trials.ts';
+import { duplicateOf, isBetter, type PastTrial, samplerLag, visibleHistory } from '#engine/search/trials.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
@@ -71,7 +71,7 @@ export class TrialQueue {
     this.#job = job;
     this.#me = me;
     this.#earlier = new Map(earlier.map((trial) => [trial.number, trial]));
-    this.#lag = lagOf(job.config.n_trials);
+    this.#lag = samplerLag(job.config.n_trials);
   }
 
   /** Begins the next trial. `wait`: trials that it depends on still run. `none`: every trial has ended. */

@@ -1,6 +1,6 @@
 import { isTerminal } from '#contract/backtest.ts';
 import type { EndedTrial, StoredHyperoptJob, TrialCounts } from '#contract/hyperopt.ts';
-import { lagOf } from '#engine/search/trials.ts';
+import { samplerLag } from '#engine/search/trials.ts';
 import { type Caller, mayAccess } from '../access.ts';
 import type { Clock, Log } from '../ports.ts';
 import { getHyperopt } from './get-hyperopt.ts';
@@ -138,7 +138,7 @@ export class FinishedTrialReader {
     this.#ledger = ledger;
     this.#jobId = job_id;
     this.#sequence = after + 1;
-    this.#from = Math.max(0, after + 1 - lagOf(config.n_trials));
+    this.#from = Math.max(0, after + 1 - samplerLag(config.n_trials));
   }
 
   /** The trials not yet returned among the first `ended` ones; reads nothing when there are none. */

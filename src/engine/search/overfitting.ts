@@ -14,12 +14,12 @@ import { type Axis, axisOf, coordinate, type Point, type SearchSpace } from './s
 import { bestTrial, type DailyReturns, type Direction, groupEqualRuns, type PastTrial } from './trials.ts';
 
 /**
- * Overfitting diagnostics of the best trial of a finished study. Sharpe ratios are per day, not annualized. Trials that repeat
- * the parameters or the run of an earlier one count as trials but are one series to choose from: their ratios would have no
- * spread. Days on which a trial has no return count as 0.
+ * Overfitting diagnostics of the best trial of a finished study. Sharpe ratios are per day, not annualized. A trial that
+ * repeats the parameters or the run of an earlier one counts as a trial, but adds no series to choose from: equal ratios
+ * would understate the variance. A day without a return of a trial counts as 0.
  *
  * @param trials all trials of the study
- * @param returns of the complete trials, by number
+ * @param returns daily returns of the complete trials, by trial number
  * @param efficiency walk-forward efficiency of the best trial
  * @returns undefined without a complete trial that has returns
  */
@@ -32,7 +32,7 @@ export function overfittingReport(
 ): OverfittingReport | undefined {
   const best = bestTrial(trials, direction);
   if (!best || !returns.has(best.number)) return undefined;
-  // The best is the first of its run, as it is the first with its value.
+  // The best trial is the first with its value, so it is also the first of its group.
   const known = distinctTrials(space, trials)
     .filter(({ number }) => returns.has(number))
     .sort((a, b) => a.number - b.number);
@@ -63,12 +63,12 @@ export function overfittingReport(
 
 const MAX_MEANINGFUL = 1e12;
 
-/** Null for a value beyond any meaning, which DynamoDB may also not hold. */
+/** Null for a value of 1e12 or more: it has no meaning, and DynamoDB may be unable to store it. */
 function orNull(value: number | null | undefined): number | null {
   return typeof value === 'number' && Math.abs(value) < MAX_MEANINGFUL ? value : null;
 }
 
-/** The complete trials without those that repeat an earlier one's parameters. */
+/** Complete trials without repetitions of an earlier trial's parameters. */
 function distinctTrials(space: SearchSpace, trials: readonly PastTrial[]): PastTrial[] {
   const first = new Map<string, PastTrial>();
   for (const trial of trials) {
@@ -80,16 +80,16 @@ function distinctTrials(space: SearchSpace, trials: readonly PastTrial[]): PastT
   return [...first.values()];
 }
 
-/** What was selected from: undefined when one of several trials alone is complete, whose spread nobody knows. */
+/** Number of trials and variance of their Sharpe ratios. Undefined when only one of several trials is complete. */
 function selectionOf(series: readonly ArrayLike<number>[], trials: number) {
   if (trials === 1) return { trials, variance: 0 };
   if (series.length < 2) return undefined;
-  // A trial that never varied, such as one without trades, has earned nothing for its risk.
+  // A trial whose returns do not vary, such as one without trades, has a Sharpe ratio of 0.
   const ratios = series.map((values) => sharpeSample(values)?.sharpe ?? 0);
   return { trials, variance: variance(ratios, 'sample') };
 }
 
-/** All series over the same days: from the first of any to the last of any, 0 where one has no return. */
+/** Extends all series to the same days, from the earliest to the latest day of all; 0 on days without a return. */
 function aligned(series: readonly DailyReturns[]): Float64Array[] {
   const starts = series.map(({ firstDay }) => Date.parse(firstDay) / DAY_MS);
   const first = Math.min(...starts);
@@ -108,15 +108,15 @@ type ProbabilityOfOverfitting = NonNullable<OverfittingReport['pbo']>;
 
 /**
  * Probability of backtest overfitting by combinatorially symmetric cross-validation (Bailey, Borwein, Lopez de Prado, Zhu,
- * J. of Computational Finance 20(4), 2017). The days are cut into S blocks; for each choice of S/2 of them the trial with
- * the best Sharpe ratio there is taken and its rank r among the N trials on the other days is found; w = r / (N + 1), and
- * the probability is the share of choices with ln(w / (1 - w)) of at most 0. Ties share their mean rank. A trial that does
- * not vary has a Sharpe ratio of 0.
+ * J. of Computational Finance 20(4), 2017). The days are cut into S blocks. For each choice of S/2 blocks, the trial with
+ * the best Sharpe ratio on them has the rank r among the N trials on the other days, and w = r / (N + 1). The probability
+ * is the share of choices with ln(w / (1 - w)) of at most 0. Ties share their mean rank. A trial that does not vary has a
+ * Sharpe ratio of 0.
  *
- * S is the largest even number up to 16 with at least 5 days in a block. Sums and sums of squares of each block make a
- * choice cost a few additions for each trial.
+ * S is the largest even number up to 16 with at least 5 days in a block. Sums and sums of squares are kept per block, so a
+ * choice costs a few additions per trial.
  *
- * @param returns the daily returns of each trial, all over the same days
+ * @param returns daily returns of each trial, all over the same days
  * @returns null with fewer than 2 trials or 10 days
  */
 export function probabilityOfOverfitting(
@@ -135,7 +135,7 @@ export function probabilityOfOverfitting(
   return summary.result(blocks);
 }
 
-/** Sums over each block, all trials of a block side by side. */
+/** Sums by block, then by trial. */
 interface BlockTable {
   readonly trials: number;
   readonly days: readonly number[];
@@ -162,8 +162,8 @@ function blockTable(returns: readonly ArrayLike<number>[], blocks: number): Bloc
 }
 
 /**
- * Calls `visit` with the Sharpe ratios of all trials on each half of the blocks and on the other half. Each choice with the
- * first block is visited in both directions, which are all choices. The arrays are used again for the next choice.
+ * Calls `visit` with the Sharpe ratios of all trials on each half of the blocks and on the other half. It enumerates the
+ * halves that contain the first block and visits each in both directions. The next call reuses the arrays.
  */
 function forEachHalf(
   { trials, days, sums, squares }: BlockTable,
@@ -180,7 +180,7 @@ function forEachHalf(
   const one = new Float64Array(trials);
   const other = new Float64Array(trials);
 
-  /** Adds block `block` as the `depth`-th of the half, which has `count` days so far, and goes on with later ones. */
+  /** Adds block `block` as the `depth`-th of a half with `count` days so far, then continues with later blocks. */
   const take = (block: number, depth: number, count: number): void => {
     const taken = count + days[block]!;
     add(sumTo[depth]!, sums[block]!, sumTo[depth + 1]!);
@@ -211,7 +211,7 @@ function add(a: Float64Array, b: Float64Array, into: Float64Array): void {
   for (let i = 0; i < into.length; i++) into[i] = a[i]! + b[i]!;
 }
 
-/** Mean by standard deviation from sums over `n` days; 0 where nothing varies but rounding. */
+/** Mean divided by standard deviation, from sums over `n` days; 0 when values differ only by rounding. */
 function sharpe(sum: number, squares: number, n: number): number {
   const mean = sum / n;
   const variance = squares / n - mean * mean;
@@ -236,7 +236,7 @@ function relativeRank(values: Float64Array, index: number): number {
   return (below + (equal + 1) / 2) / (values.length + 1);
 }
 
-/** What the chosen trials did, choice by choice. */
+/** Running totals of the chosen trials over all choices of blocks. */
 class SelectionSummary {
   #splits = 0;
   #overfitted = 0;
@@ -272,21 +272,21 @@ class SelectionSummary {
 }
 
 const MIN_TRIALS = 10;
-/** A trial is on the plateau while it keeps this share of the best trial's lead over the median trial. */
+/** Share of the best trial's lead over the median trial that a trial on the plateau keeps at least. */
 const KEPT_LEAD = 0.8;
-/** Of the trials within the width, at least this share is on the plateau. */
+/** Minimum share of the trials within the width that is on the plateau. */
 const SHARE_ON_PLATEAU = 0.8;
 
 /**
- * `width`, 0 to 1: the largest difference of any parameter from the best trial's, as a share of its range (of the logarithm's
- * for a logarithmic parameter), within which at least four of five complete trials are on the plateau.
+ * `width`, 0 to 1: largest distance from the best trial within which at least 80 % of the complete trials are on the
+ * plateau. The unit is the range of a parameter, on a logarithmic scale for a logarithmic parameter.
  */
 type Plateau = NonNullable<OverfittingReport['plateau']>;
 
 /**
- * Width of the plateau around the best trial: a good optimum has good neighbors (Pardo 2008; robustness of parameters). On
- * the plateau is what keeps 80 % of the lead that the best trial has over the median of the complete trials. The distance of
- * two points is that of their most different parameter; another choice is a whole range away.
+ * Width of the plateau around the best trial: a robust optimum has good neighbors (Pardo 2008). A trial is on the plateau
+ * if it keeps 80 % of the best trial's lead over the median of the complete trials. The distance of two points is that of
+ * their most different parameter; different choices have the distance 1.
  *
  * @returns null with fewer than ten complete trials
  */
@@ -301,9 +301,9 @@ export function plateauWidth(
   const axes = space.map(axisOf);
   const worth = ({ value }: PastTrial) => (direction === 'maximize' ? value! : -value!);
   const middle = median(complete.map(worth));
-  const least = middle + KEPT_LEAD * (worth(best) - middle);
+  const minWorth = middle + KEPT_LEAD * (worth(best) - middle);
   const neighbors = complete
-    .map((trial) => ({ far: distance(axes, best.params, trial.params), isGood: worth(trial) >= least }))
+    .map((trial) => ({ far: distance(axes, best.params, trial.params), isGood: worth(trial) >= minWorth }))
     .sort((a, b) => a.far - b.far);
   let plateau: Plateau = { width: 0, trials: 1 };
   let good = 0;

@@ -4,19 +4,19 @@ import { bestTrial, type Direction, isBetter, type PastTrial } from './trials.ts
 
 export type Pruner = 'wilcoxon' | 'median' | 'none';
 
-/** Windows that both trials must have before one can be stopped. */
+/** Minimum number of common windows before a trial can be pruned. */
 const WILCOXON_STARTUP_WINDOWS = 2;
 const WILCOXON_P = 0.1;
-/** Complete trials before any is stopped. */
+/** Minimum number of complete trials before a trial can be pruned. */
 const MEDIAN_STARTUP_TRIALS = 5;
 
 /**
- * Whether a running trial shall be stopped after the walk-forward windows that it has finished.
+ * Returns true if a running trial is to be pruned after its finished walk-forward windows.
  *
- * `wilcoxon`: its windows are significantly worse (one-sided signed-rank test, p < 0.1) than the same windows of the best
- * complete trial, from two common windows on; never while its mean over them is at least as good.
- * `median`: its best window is worse than the median of what complete trials had at this window, from five complete trials
- * on. Both with the defaults of Optuna.
+ * `wilcoxon`: prunes when its windows are significantly worse (one-sided signed-rank test, p < 0.1) than the same windows
+ * of the best complete trial. Needs two common windows, and a worse mean over them.
+ * `median`: prunes when its best window is worse than the median of the complete trials at this window. Needs five
+ * complete trials. Both use the defaults of Optuna.
  *
  * A window without a value (null) is left out of the comparison.
  *
@@ -71,18 +71,18 @@ function isNumber(value: number | null | undefined): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
 
-/** Up to this many differences the distribution is enumerated, beyond it is taken as normal. */
+/** Up to this many differences the distribution is enumerated; above, the normal approximation is used. */
 const MAX_EXACT = 50;
 
 /**
- * One-sided Wilcoxon signed-rank test: the probability of positive differences weighing at least as much as they do if the
- * differences were symmetric around 0. Small says that they lie above 0.
+ * One-sided Wilcoxon signed-rank test: probability of a rank sum of positive differences at least as large as observed, if
+ * the differences are symmetric around 0. A small value is evidence for differences above 0.
  *
  * Equal sizes share their mean rank. Zeros are ranked, and half of their ranks counts as positive (`zsplit`). Up to 50
- * differences the p-value is exact, given the ranks: every assignment of signs is counted. Beyond, it is that of the normal
- * approximation, its variance corrected for ties, without correction for continuity (as scipy.stats.wilcoxon).
+ * differences the p-value is exact, given the ranks: every assignment of signs is counted. Above, it is the normal
+ * approximation with a tie-corrected variance and without continuity correction (as scipy.stats.wilcoxon).
  *
- * @returns `NaN` without differences or with one that is not a number
+ * @returns `NaN` without differences or with a `NaN` difference
  */
 export function wilcoxonGreaterP(differences: readonly number[]): number {
   const n = differences.length;
@@ -100,7 +100,7 @@ export function wilcoxonGreaterP(differences: readonly number[]): number {
   return normalCdf((total / 4 - (positive + zero / 2) / 2) / spread);
 }
 
-/** Twice the rank of each size, so that the mean ranks of ties are whole. */
+/** Twice the rank of each size, so that the mean ranks of ties are integers. */
 function doubledRanks(sizes: readonly number[]): number[] {
   const order = sizes.map((_, i) => i).sort((a, b) => sizes[a]! - sizes[b]!);
   const ranks = new Array<number>(sizes.length);
@@ -115,10 +115,10 @@ function sumWhere(ranks: readonly number[], isCounted: (index: number) => boolea
   return ranks.reduce((total, rank, i) => (isCounted(i) ? total + rank : total), 0);
 }
 
-/** The share of all assignments of signs to the ranks whose positive ranks add up to at least `reached`. */
+/** Share of all sign assignments whose positive ranks add up to at least `reached`. */
 function exactTail(ranks: readonly number[], reached: number): number {
-  const most = ranks.reduce((a, b) => a + b, 0);
-  const share = new Float64Array(most + 1);
+  const total = ranks.reduce((a, b) => a + b, 0);
+  const share = new Float64Array(total + 1);
   share[0] = 1;
   let sum = 0;
   for (const rank of ranks) {
@@ -126,7 +126,7 @@ function exactTail(ranks: readonly number[], reached: number): number {
     for (let s = sum; s >= 0; s--) share[s] = (share[s]! + (s >= rank ? share[s - rank]! : 0)) / 2;
   }
   let tail = 0;
-  for (let s = most; s >= reached; s--) tail += share[s]!;
+  for (let s = total; s >= reached; s--) tail += share[s]!;
   return tail;
 }
 

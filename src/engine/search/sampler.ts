@@ -14,17 +14,17 @@ import {
 } from './space.ts';
 import type { Direction, PastTrial } from './trials.ts';
 
-/** Trials that end before the model is used: independent draws until then. */
+/** Number of finished trials before the model is used. Until then draws are independent. */
 const STARTUP_TRIALS = 10;
-/** Draws from the good mixture of which the best is taken. */
+/** Number of draws from the good mixture; the best draw is used. */
 const CANDIDATES = 24;
-/** The good set is the best tenth of the finished trials, rounded up, and no more than this. */
+/** Maximum size of the good set, which is the best tenth of the finished trials, rounded up. */
 const MAX_GOOD = 25;
 
 export interface SuggestOptions {
-  /** The study's: with `number` it gives the generator, whatever was drawn before. */
+  /** Seed of the study. Seed and `number` determine the generator, regardless of earlier draws. */
   readonly seed: number;
-  /** The trial to suggest. */
+  /** Number of the trial to suggest. */
   readonly number: number;
   readonly direction: Direction;
   readonly sampler: 'tpe' | 'random';
@@ -34,19 +34,19 @@ export interface SuggestOptions {
  * Parameters for the next trial: a pure function of its arguments, independent of the order of `past`.
  *
  * `tpe` is the tree-structured Parzen estimator with a joint model (Bergstra et al., NeurIPS 2011; Falkner et al., ICML
- * 2018; Watanabe, arXiv:2304.11127): mixtures l of the best trials and g of the others, 24 draws from l, of which the one
- * with the largest l / g is taken. Running trials are in g (constant liar), so that workers do not try the same; failed
- * ones are in neither. `random` draws every dimension uniformly.
+ * 2018; Watanabe, arXiv:2304.11127), with mixtures l of the best trials and g of the others. The draw with the largest
+ * l / g of 24 draws from l is used. Running trials are in g (constant liar), so that workers do not try the same point.
+ * Failed trials are in neither. `random` draws every dimension uniformly.
  *
  * @param past the visible history (see `visibleHistory`)
- * @throws RangeError when a trial's parameters are not of the space
+ * @throws RangeError when a trial has parameters outside the space
  */
 export function suggest(space: SearchSpace, past: readonly PastTrial[], options: SuggestOptions): Point {
   const axes = space.map(axisOf);
   const random = createRandom(mix32(options.seed ^ mix32(options.number)));
   const finished = past.filter(isFinished);
-  const isModelled = options.sampler === 'tpe' && finished.length >= STARTUP_TRIALS;
-  const row = isModelled
+  const isModeled = options.sampler === 'tpe' && finished.length >= STARTUP_TRIALS;
+  const row = isModeled
     ? drawByModel(axes, past, finished, options.direction, random)
     : axes.map((axis) => uniform(axis, random));
   return Object.fromEntries(
@@ -67,33 +67,33 @@ function drawByModel(
 ): number[] {
   const goodSize = Math.min(Math.ceil(0.1 * finished.length), MAX_GOOD);
   const good = new Set([...finished].sort(byRank(direction)).slice(0, goodSize));
-  const modelled = past.filter(({ state }) => state !== 'failed').sort((a, b) => a.number - b.number);
+  const modeled = past.filter(({ state }) => state !== 'failed').sort((a, b) => a.number - b.number);
   const rowOf = ({ params }: PastTrial) => axes.map((axis) => indexOrValue(axis, params[axis.name]));
-  const better = new Mixture(axes, modelled.filter((trial) => good.has(trial)).map(rowOf));
-  const worse = new Mixture(axes, modelled.filter((trial) => !good.has(trial)).map(rowOf));
+  const better = new Mixture(axes, modeled.filter((trial) => good.has(trial)).map(rowOf));
+  const worse = new Mixture(axes, modeled.filter((trial) => !good.has(trial)).map(rowOf));
   const candidates = Array.from({ length: CANDIDATES }, () => better.sample(random));
   const gains = candidates.map((point) => better.logDensity(point) - worse.logDensity(point));
   return candidates[gains.indexOf(Math.max(...gains))]!;
 }
 
-/** Complete trials by value; then pruned ones by how many windows they reached, then by the last of them; equals by number. */
+/** Order: complete trials by value; then pruned trials by number of windows, then by their last window. Ties by number. */
 function byRank(direction: Direction): (a: PastTrial, b: PastTrial) => number {
   const sign = direction === 'maximize' ? -1 : 1;
   const reached = ({ state, windows }: PastTrial) =>
     state === 'complete' ? Number.MAX_VALUE : (windows?.length ?? 0);
   const cost = ({ state, value, windows }: PastTrial) => {
-    const judged = state === 'complete' ? value : (windows?.at(-1) ?? null);
-    return judged === null ? Number.MAX_VALUE : sign * judged;
+    const result = state === 'complete' ? value : (windows?.at(-1) ?? null);
+    return result === null ? Number.MAX_VALUE : sign * result;
   };
   return (a, b) => reached(b) - reached(a) || cost(a) - cost(b) || a.number - b.number;
 }
 
-/** As many of the newest trials count in full; older ones fade. */
+/** Number of newest trials with weight 1; older trials have less. */
 const FULL_WEIGHTS = 25;
 
 /**
- * A Parzen mixture over the whole space: kernel k is the product of one distribution for each dimension, around trial k;
- * the last kernel is the prior, the whole range.
+ * A Parzen mixture over the whole space. Kernel k is the product of one distribution per dimension, around trial k. The
+ * last kernel is the prior over the whole range.
  */
 export class Mixture {
   readonly #dimensions: readonly Kernels[];
@@ -101,7 +101,7 @@ export class Mixture {
   readonly #logWeights: Float64Array;
   readonly #sums: Float64Array;
 
-  /** @param rows the trials in order of their numbers, each a value (of a choice: its index) for each axis */
+  /** @param rows trials in order of their numbers, each with one value per axis (for a choice: its index) */
   constructor(axes: readonly Axis[], rows: readonly (readonly number[])[]) {
     this.#dimensions = axes.map((axis, d) =>
       kernelsOf(
@@ -121,7 +121,7 @@ export class Mixture {
     this.#sums = new Float64Array(weights.length);
   }
 
-  /** A draw: one kernel by weight, every dimension from it. */
+  /** Draws one kernel by weight, then every dimension from that kernel. */
   sample(random: Random): number[] {
     const u = random();
     const picked = this.#cumulative.findIndex((share) => u < share);
@@ -129,7 +129,7 @@ export class Mixture {
     return this.#dimensions.map((kernels) => kernels.sample(k, random));
   }
 
-  /** ln of the density of a point (in steps and choices: of its probability). */
+  /** ln of the density of a point (for steps and choices: of its probability). */
   logDensity(point: readonly number[]): number {
     const sums = this.#sums;
     sums.set(this.#logWeights);
@@ -144,7 +144,7 @@ export class Mixture {
   }
 }
 
-/** 1 for the newest 25 trials, before them a linear ramp from 1/n up to 1. */
+/** Weights: 1 for the newest 25 trials, a linear ramp from 1/n to 1 for older ones. */
 export function trialWeights(n: number): number[] {
   const older = n - FULL_WEIGHTS;
   return Array.from({ length: n }, (_, k) => {
@@ -153,11 +153,11 @@ export function trialWeights(n: number): number[] {
   });
 }
 
-/** One dimension of a Parzen mixture: a distribution for each observation and, last, one for the prior. */
+/** One dimension of a Parzen mixture: one distribution per observation; the last one is the prior. */
 interface Kernels {
-  /** A value (of a choice: its index) from kernel `k`. */
+  /** Draws a value (for a choice: its index) from kernel `k`. */
   sample(k: number, random: Random): number;
-  /** Adds ln of the density of `value` (its probability, where there are steps) under each kernel to `sums`. */
+  /** Adds ln of the density of `value` (for steps: of its probability) under each kernel to `sums`. */
   addLogDensity(value: number, sums: Float64Array): void;
 }
 
@@ -171,8 +171,8 @@ function kernelsOf(axis: Axis, observed: readonly number[]): Kernels {
 }
 
 /**
- * The quantile `u` of the normal with these parameters truncated to [low, high], from the logarithm of the distribution
- * function and from the side where that is small, so that it is exact however far the range lies from the mean.
+ * Quantile `u` of a normal distribution truncated to [low, high]. It uses the logarithm of the distribution function on the
+ * side where it is small, so the result is exact at any distance of the range from the mean.
  */
 export function truncatedNormal(mean: number, sigma: number, low: number, high: number, u: number): number {
   if (low + high > 2 * mean) return -truncatedNormal(-mean, sigma, -high, -low, 1 - u);
@@ -194,7 +194,7 @@ function density(axis: NumericAxis, { means, sigmas, logMasses }: Normals): Kern
   };
 }
 
-/** Candidates and kernels are often equal: each pair is computed once. */
+/** Computes each pair of a value and a kernel once, because many candidates and kernels are equal. */
 function cellMass(axis: NumericAxis, normals: Normals): Kernels['addLogDensity'] {
   const { means, sigmas, logMasses, equals } = normals;
   const known = new Map<number, Float64Array>();
@@ -216,7 +216,7 @@ function cellMass(axis: NumericAxis, normals: Normals): Kernels['addLogDensity']
   };
 }
 
-/** ln of the probability of a cell. In a very narrow one it is density times width: a difference would round to zero. */
+/** ln of the probability of a cell. For a very narrow cell it uses density times width: a difference would round to 0. */
 function logCellMass(left: number, right: number): number {
   const width = right - left;
   if (width > 1e-6) return logNormalMass(left, right);
@@ -224,7 +224,7 @@ function logCellMass(left: number, right: number): number {
   return -0.5 * middle * middle - LN_SQRT_2PI + Math.log(Math.max(width, Number.MIN_VALUE));
 }
 
-/** Each kernel has 1 / kernels on every choice and 1 more on the observed one, normalised; the prior is uniform. */
+/** Each kernel has 1 / kernels on every choice and 1 more on the observed choice, normalized. The prior is uniform. */
 function choiceKernels(axis: ChoiceAxis, observed: readonly number[]): Kernels {
   const choices = axis.choices.length;
   const base = 1 / (observed.length + 1);
@@ -235,7 +235,7 @@ function choiceKernels(axis: ChoiceAxis, observed: readonly number[]): Kernels {
     sample(k, random) {
       const u = random();
       if (k >= observed.length) return Math.floor(u * choices);
-      // The observed choice takes its extra 1 first, the rest is uniform over all.
+      // The observed choice has the extra 1 first; the rest is uniform over all choices.
       const rest = u * total - 1;
       return rest < 0 ? observed[k]! : Math.min(choices - 1, Math.floor(rest / base));
     },
@@ -246,17 +246,17 @@ function choiceKernels(axis: ChoiceAxis, observed: readonly number[]): Kernels {
   };
 }
 
-/** The truncated normals of a numeric dimension, in model coordinates: one for each observation and, last, the prior. */
+/** Truncated normals of a numeric dimension, in model coordinates: one per observation; the last one is the prior. */
 interface Normals {
   readonly means: Float64Array;
   readonly sigmas: Float64Array;
-  /** ln of the share of each normal that lies within the range. */
+  /** ln of the probability of the range under each normal. */
   readonly logMasses: Float64Array;
-  /** For each kernel an equal one, often the same for many: steps make observations equal. */
+  /** Index of the first equal kernel, for each kernel. With steps many observations are equal. */
   readonly equals: Int32Array;
 }
 
-/** Normals around the observed values. The prior has its mean in the middle and the whole range as its sigma. */
+/** Normals around the observed values. The prior has its mean in the middle of the range and the range as its sigma. */
 function normalsAround(axis: NumericAxis, observed: readonly number[]): Normals {
   const { low, high } = axis;
   const n = observed.length;
@@ -277,7 +277,7 @@ function normalsAround(axis: NumericAxis, observed: readonly number[]): Normals 
   return { means, sigmas, logMasses, equals };
 }
 
-/** Beyond so many sigmas lies less of a normal than the rounding of 1. */
+/** Number of sigmas beyond which a normal has less probability than the rounding error of 1. */
 const ALL_WITHIN = 8.5;
 
 function logMassWithin(mean: number, sigma: number, low: number, high: number): number {
@@ -286,7 +286,7 @@ function logMassWithin(mean: number, sigma: number, low: number, high: number): 
   return a < -ALL_WITHIN && b > ALL_WITHIN ? 0 : logNormalMass(a, b);
 }
 
-/** Indices in order of the values, equal ones in order of the index. Sorting numbers alone is many times faster. */
+/** Indices in ascending order of the values, ties by index. Sorting plain numbers is many times faster than a comparator. */
 function ascending(values: Float64Array): Int32Array {
   const sorted = values.slice().sort();
   const taken = new Int32Array(values.length);
@@ -306,8 +306,8 @@ function ascending(values: Float64Array): Int32Array {
 }
 
 /**
- * The larger distance to a neighbor. The ends of the range are neighbors too, but not of the two outermost of several
- * observations. At least range / min(100, 1 + kernels), at most the range, which is also the prior's.
+ * Sigma of each kernel: the larger distance to a neighboring observation. A single observation has the ends of the range as
+ * neighbors. Limits: range / min(100, 1 + kernels) to range. The prior has the range.
  */
 function widths(means: Float64Array, order: Int32Array, low: number, high: number): Float64Array {
   const n = order.length;

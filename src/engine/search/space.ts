@@ -6,9 +6,9 @@ interface FloatDimension {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** Searched in the logarithm; needs a `min` above 0. */
+  /** Search on a logarithmic scale; needs a `min` above 0. */
   readonly log?: boolean;
-  /** Only min, min + step, ... up to max; not together with `log`. */
+  /** Restricts values to min, min + step, ... up to max; not together with `log`. */
   readonly step?: number;
 }
 
@@ -18,11 +18,11 @@ interface IntDimension {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** Searched in the logarithm; needs a `min` of at least 1. */
+  /** Search on a logarithmic scale; needs a `min` of at least 1. */
   readonly log?: boolean;
 }
 
-/** One of a few values without an order. */
+/** One of several unordered values. */
 interface CategoricalDimension {
   readonly kind: 'categorical';
   readonly name: string;
@@ -31,7 +31,7 @@ interface CategoricalDimension {
 
 export type Dimension = FloatDimension | IntDimension | CategoricalDimension;
 
-/** What is searched: every trial has a value for each dimension. */
+/** Dimensions of a search; every trial has a value for each. */
 export type SearchSpace = readonly Dimension[];
 
 /** A value for each dimension, by name. */
@@ -40,12 +40,14 @@ export type Point = Readonly<Record<string, string | number | boolean>>;
 /**
  * Checks a space before a study starts.
  *
- * @throws RangeError naming the dimension and what is wrong with it
+ * @throws RangeError that names the dimension and its error
  */
 export function checkSpace(space: SearchSpace): void {
   const names = new Set<string>();
   for (const dimension of space) {
-    const problem = names.has(dimension.name) ? 'is there twice' : dimensionProblem(dimension);
+    const problem = names.has(dimension.name)
+      ? 'is defined twice; use each name once'
+      : dimensionProblem(dimension);
     if (problem) throw new RangeError(`Search dimension ${dimension.name} ${problem}`);
     names.add(dimension.name);
   }
@@ -54,41 +56,45 @@ export function checkSpace(space: SearchSpace): void {
 function dimensionProblem(dimension: Dimension): string | undefined {
   if (dimension.kind === 'categorical') {
     const { choices } = dimension;
-    if (choices.length === 0) return 'has no choices';
-    return new Set(choices).size < choices.length ? 'has a choice twice' : undefined;
+    if (choices.length === 0) return 'has no choices; give at least one';
+    return new Set(choices).size < choices.length ? 'has a choice twice; give each choice once' : undefined;
   }
   return rangeProblem(dimension);
 }
 
 function rangeProblem(dimension: Exclude<Dimension, { kind: 'categorical' }>): string | undefined {
   const { min, max } = dimension;
-  if (!Number.isFinite(min) || !Number.isFinite(max)) return 'needs finite ends';
-  if (min > max) return `has a min of ${min} above its max of ${max}`;
+  if (!Number.isFinite(min) || !Number.isFinite(max))
+    return `needs a finite min and max, not ${min} and ${max}`;
+  if (min > max) return `has a min of ${min} above its max of ${max}; swap them`;
   if (dimension.kind === 'int') {
-    if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max)) return 'needs whole ends';
-    return dimension.log && min < 1 ? 'is logarithmic: its min must be at least 1' : undefined;
+    if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max))
+      return `needs integers as min and max, not ${min} and ${max}`;
+    return dimension.log && min < 1 ? `is logarithmic: its min must be at least 1, not ${min}` : undefined;
   }
-  if (dimension.log && !(min > 0)) return 'is logarithmic: its min must be above 0';
-  if (dimension.log && dimension.step !== undefined) return 'cannot have a step and be logarithmic';
-  if (dimension.step !== undefined && !(dimension.step > 0)) return 'needs a step above 0';
+  if (dimension.log && !(min > 0)) return `is logarithmic: its min must be above 0, not ${min}`;
+  if (dimension.log && dimension.step !== undefined)
+    return 'has a step and is logarithmic; remove one of both';
+  if (dimension.step !== undefined && !(dimension.step > 0))
+    return `needs a step above 0, not ${dimension.step}`;
   return undefined;
 }
 
-/** A numeric dimension as the sampler models it: in the logarithm when it is logarithmic. */
+/** Numeric dimension in model coordinates: the logarithm of the value for a logarithmic dimension. */
 export interface NumericAxis {
   readonly kind: 'numeric';
   readonly name: string;
-  /** Ends in model coordinates, half a step beyond the outermost values when there are steps. */
+  /** Ends in model coordinates; with steps, half a step beyond the outermost values. */
   readonly low: number;
   readonly high: number;
   readonly log: boolean;
-  /** 0: every number from min to max. */
+  /** 0 without steps: every number from min to max. */
   readonly step: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** A dimension of a few values; its coordinate is the index of the value. */
+/** Dimension of choices; its coordinate is the index of the choice. */
 export interface ChoiceAxis {
   readonly kind: 'choice';
   readonly name: string;
@@ -97,24 +103,24 @@ export interface ChoiceAxis {
 
 export type Axis = NumericAxis | ChoiceAxis;
 
-/** How the sampler sees a dimension. A number without room to vary is a choice of one. */
+/** Model of a dimension for the sampler. A numeric dimension with a single value is a choice of one. */
 export function axisOf(dimension: Dimension): Axis {
   const { kind, name } = dimension;
   if (kind === 'categorical') return { kind: 'choice', name, choices: dimension.choices };
   const { min, log = false } = dimension;
   const step = kind === 'int' ? 1 : (dimension.step ?? 0);
-  // The last step within the range; the margin forgives what rounding took from a whole number of steps.
+  // Last step within the range. The margin of 1e-9 allows for rounding errors of the division.
   const max = step === 0 ? dimension.max : min + Math.floor((dimension.max - min) / step + 1e-9) * step;
   const [low, high] = [min - step / 2, max + step / 2].map((end) => (log ? Math.log(end) : end)) as [
     number,
     number,
   ];
-  // Ends that differ by their last digits may have one logarithm.
+  // Ends that differ only in their last digits can have equal logarithms.
   if (min === max || low === high) return { kind: 'choice', name, choices: [min] };
   return { kind: 'numeric', name, low, high, log, step, min, max };
 }
 
-/** The value of the dimension nearest to a model coordinate. */
+/** Value of the dimension that is nearest to a model coordinate. */
 export function snap(axis: NumericAxis, x: number): number {
   const value = axis.log ? Math.exp(x) : x;
   if (axis.step === 0) return Math.min(axis.max, Math.max(axis.min, value));
@@ -127,22 +133,26 @@ export function coordinate(axis: NumericAxis, value: number): number {
   return axis.log ? Math.log(value) : value;
 }
 
-/** A uniform draw (uniform in the logarithm on a logarithmic axis): the value, or the index of the choice. */
+/** Uniform draw of a value or of the index of a choice; on a logarithmic axis, uniform in the logarithm. */
 export function uniform(axis: Axis, random: Random): number {
   if (axis.kind === 'choice') return Math.floor(random() * axis.choices.length);
   return snap(axis, axis.low + random() * (axis.high - axis.low));
 }
 
 /**
- * What a trial's parameter is to the model: the value itself, or the index of the choice.
+ * Coordinate input of a trial's parameter: the value itself, or the index of the choice.
  *
- * @throws RangeError when it is no value of the dimension: the trial belongs to another space
+ * @throws RangeError when the dimension does not have this value: the trial belongs to another space
  */
 export function indexOrValue(axis: Axis, parameter: unknown): number {
   if (axis.kind === 'numeric' && typeof parameter === 'number') {
     if (parameter >= axis.min && parameter <= axis.max) return parameter;
   }
   const index = axis.kind === 'choice' ? axis.choices.indexOf(parameter as string) : -1;
-  if (index < 0) throw new RangeError(`${String(parameter)} is no value of search dimension ${axis.name}`);
+  if (index < 0) {
+    throw new RangeError(
+      `${String(parameter)} is not a value of search dimension ${axis.name}; pass only trials of this search space`,
+    );
+  }
   return index;
 }

@@ -2,33 +2,33 @@ import type { Point } from './space.ts';
 
 export type Direction = 'maximize' | 'minimize';
 
-/** What a suggestion and a pruning decision know of an earlier trial. */
+/** Data of an earlier trial for suggestions and pruning. */
 export interface PastTrial {
-  /** From 0, in the order of the suggestions. */
+  /** Counted from 0 in the order of the suggestions. */
   readonly number: number;
   readonly params: Point;
-  /** `running`: its parameters are known, its result is not, or must not be looked at. */
+  /** `running`: only the parameters are known, or the result must not be used. */
   readonly state: 'complete' | 'pruned' | 'failed' | 'running';
   /** The objective; null unless complete. */
   readonly value: number | null;
-  /** The objective of each walk-forward window reached, in order; null where undefined. */
+  /** Objective of each finished walk-forward window, in order; null where undefined. */
   readonly windows?: readonly (number | null)[];
 }
 
 /**
- * How many trials of a study may run at once, and how far results lag behind suggestions: L = max(1, floor(n / 10)).
- * A function of the study alone, so that its trials are the same for any number of workers.
+ * Maximum number of concurrent trials of a study, and the lag of results behind suggestions: L = max(1, floor(n / 10)).
+ * It depends only on the number of trials, so a study has the same trials for any number of workers.
  */
-export function lagOf(nTrials: number): number {
+export function samplerLag(nTrials: number): number {
   return Math.max(1, Math.floor(nTrials / 10));
 }
 
 /**
- * What trial `k` is suggested and pruned from: trials 0..k-L as they ended, and of k-L+1..k-1 the parameters alone, as
- * `running`, even where they have ended. In order of number, whatever the order given.
+ * History for the suggestion and the pruning of trial `k`: trials 0..k-L with their results, and trials k-L+1..k-1 as
+ * `running`, with only their parameters, even after they ended. Sorted by number.
  *
- * @param past at least trials 0..k-1; later ones are left out
- * @throws Error when trial `k` cannot be suggested yet: one of 0..k-1 is not there, or one of 0..k-L has not ended
+ * @param past at least trials 0..k-1, in any order; later ones are ignored
+ * @throws Error when trial `k` cannot be suggested yet: one of 0..k-1 is missing, or one of 0..k-L has not ended
  */
 export function visibleHistory(past: readonly PastTrial[], k: number, lag: number): PastTrial[] {
   const byNumber = new Map(past.map((trial) => [trial.number, trial]));
@@ -41,7 +41,7 @@ export function visibleHistory(past: readonly PastTrial[], k: number, lag: numbe
   });
 }
 
-/** The first trial with exactly these parameters, whatever its state: what it comes to can be taken over without a run. */
+/** First trial with exactly these parameters, in any state. Its result can be copied without a run. */
 export function duplicateOf<T extends Pick<PastTrial, 'params'>>(
   earlier: readonly T[],
   point: Point,
@@ -50,7 +50,7 @@ export function duplicateOf<T extends Pick<PastTrial, 'params'>>(
   return earlier.find(({ params }) => names.every((name) => params[name] === point[name]));
 }
 
-/** The complete trial with the best value, of equals the one with the smallest number; undefined before the first. */
+/** Complete trial with the best value, ties by the smallest number; undefined without a complete trial. */
 export function bestTrial(past: readonly PastTrial[], direction: Direction): PastTrial | undefined {
   let best: PastTrial | undefined;
   for (const trial of past) {
@@ -61,24 +61,24 @@ export function bestTrial(past: readonly PastTrial[], direction: Direction): Pas
   return best;
 }
 
-/** Whether value `a` is truly better than `b`. */
+/** True if value `a` is strictly better than `b`. */
 export function isBetter(a: number, b: number, direction: Direction): boolean {
   return direction === 'maximize' ? a > b : a < b;
 }
 
-/** What a complete trial returned. */
+/** Daily returns of a complete trial. */
 export interface DailyReturns {
-  /** `YYYY-MM-DD`, of the first. */
+  /** Day of the first return, `YYYY-MM-DD`. */
   readonly firstDay: string;
-  /** Ratios, one a UTC day. */
+  /** Return ratios, one per UTC day. */
   readonly returns: ArrayLike<number>;
 }
 
 /**
- * Trials in groups whose runs are equal to the last bit: objective, windows and daily returns, whatever their parameters. The
- * groups and the trials in each stand in the order given.
+ * Groups trials with bit-identical runs: equal objective, windows and daily returns, regardless of parameters. Groups, and
+ * the trials of each group, keep the given order.
  *
- * @param returns of the trials, by number
+ * @param returns daily returns by trial number
  */
 export function groupEqualRuns<T extends Pick<PastTrial, 'number' | 'value' | 'windows'>>(
   trials: readonly T[],

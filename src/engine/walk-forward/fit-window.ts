@@ -1,4 +1,4 @@
-import type { ModelKind } from '#contract/limits.ts';
+import { MODEL_KINDS, type ModelKind } from '#contract/limits.ts';
 import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
 import { type Candles, indexAtOrAfter } from '../candles.ts';
 import { type Classifier, trainClassifier } from '../ml/classifier.ts';
@@ -17,62 +17,62 @@ import {
 } from './training-inputs.ts';
 import type { Window } from './windows.ts';
 
-/** Fewer labelled rows say nothing about the next ones. */
+/** Minimum number of labelled training rows: a model of fewer rows does not generalize. */
 export const MIN_TRAINING_ROWS = 50;
-/** Of them, those that trees are fitted to. */
+/** Minimum number of training rows to which trees are fitted. */
 const MIN_FITTED_ROWS = 25;
-/** Share of the training period that must be there. */
+/** Minimum share of the training period with labelled rows. */
 const MIN_SHARE = 0.5;
 
-/** A window of one pair, as rows of its candles: it learns from [trainFrom, trainTo), predicts [from, to). */
+/** A window of one pair in rows of its candles: trained on [trainFrom, trainTo), predicts [from, to). */
 interface WindowRows {
   readonly window: Window;
   readonly trainFrom: number;
-  /** The horizon before `from`: the label of a row before it is known when the window begins. */
+  /** `from` minus the horizon: labels of earlier rows are known when the window begins. */
   readonly trainTo: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** A window of one pair with its model, or why it has none. */
+/** A window of one pair with its model, or the reason why it has no model (`skipped`). */
 export interface WindowFit extends WindowRows {
   readonly trainingRows: number;
-  /** Of the training rows, those with label 1. */
+  /** Number of training rows with label 1. */
   readonly positives: number;
   readonly model: Classifier | null;
   readonly skipped: string | null;
 }
 
-/** What is trained in a run: everything but the data. */
+/** Settings of the models of one pair in a run. */
 export interface MlRun {
   readonly config: ResolvedMlEngine;
   readonly windows: readonly Window[];
-  /** Of the run; each model has one of its own from this, its pair and its window. */
+  /** Seed of the run. The seed of a model is derived from it, the pair and the window. */
   readonly seed: number;
   readonly pair: string;
   /** Length of a candle, ms. */
   readonly stepMs: number;
-  /** Rows before this are startup: their features are not to be trusted, and nothing is learned from them. */
+  /** First row after the startup candles. Features of earlier rows are unreliable and not used for training. */
   readonly firstRow: number;
 }
 
 /** Keeps binned matrices for other runs over the same features; see {@link WindowCache}. */
 type KeepBinned = (features: FeatureMatrix, make: () => BinnedMatrix) => BinnedMatrix;
 
-/** Where a window lies in the candles of a pair; rows that are not there are left out. */
+/** Rows of a window in the candles of a pair; candles that do not exist are left out. */
 function windowRows(timestamps: Float64Array, window: Window, horizon: number, firstRow: number): WindowRows {
   const rowAt = (time: number) => Math.max(firstRow, indexAtOrAfter(timestamps, time));
   const [trainFrom, from, to] = [rowAt(window.trainFrom), rowAt(window.from), rowAt(window.to)];
   return { window, trainFrom, trainTo: Math.max(trainFrom, from - horizon), from, to };
 }
 
-/** What the model of a window learns from. */
+/** Training data of the model of one window. */
 export interface TrainingSet extends LabelledRows {
   readonly rows: WindowRows;
 }
 
 /**
- * The labelled rows before a window: none of the window itself, and none whose label its first candle would not have known.
+ * Labelled rows before a window. Excluded are the rows of the window and rows whose label is unknown at its first candle.
  */
 export function trainingSet(
   learning: TrainingInputs,
@@ -85,8 +85,8 @@ export function trainingSet(
 }
 
 /**
- * Trains the model of one window from its {@link trainingSet}. The tail by which boosting is stopped lies at the end of the
- * training rows, the horizon away from the others.
+ * Trains the model of one window from its {@link trainingSet}. The validation rows of early stopping are the last training
+ * rows; an embargo of the horizon separates them from the fitted rows.
  */
 export function fitWindow(
   learning: TrainingInputs,
@@ -97,7 +97,7 @@ export function fitWindow(
 ): WindowFit {
   const set = trainingSet(learning, timestamps, window, run);
   const base = { ...set.rows, trainingRows: set.labels.length, positives: set.positives };
-  const skipped = whyNot(set, learning.horizon, run);
+  const skipped = skipReason(set, learning.horizon, run);
   if (skipped) return { ...base, model: null, skipped };
   const settings = classifierSettings(run, window);
   const isLinear = settings.kind === 'logistic_regression';
@@ -110,16 +110,16 @@ export function fitWindow(
   return { ...base, model, skipped: null };
 }
 
-function whyNot(
+function skipReason(
   { labels, positives, rows: { from, to } }: TrainingSet,
   horizon: number,
   { config, stepMs }: MlRun,
 ): string | null {
   if (from === to) return 'the pair has no candles in it';
-  const wanted = (config.train_period_days * DAY_MS) / stepMs - horizon;
-  const least = Math.max(MIN_TRAINING_ROWS, Math.ceil(wanted * MIN_SHARE));
-  if (labels.length < least) {
-    return `${labels.length} of ${Math.max(wanted, 0)} training rows are there, at least ${least} are needed`;
+  const expected = (config.train_period_days * DAY_MS) / stepMs - horizon;
+  const min = Math.max(MIN_TRAINING_ROWS, Math.ceil(expected * MIN_SHARE));
+  if (labels.length < min) {
+    return `${labels.length} of ${Math.max(expected, 0)} training rows are there, at least ${min} are needed`;
   }
   if (positives === 0 || positives === labels.length) {
     return `all ${labels.length} training rows have the label ${labels[0]}`;
@@ -137,17 +137,20 @@ function whyNot(
   return null;
 }
 
-/** Training rows less the tail by which boosting is stopped and the horizon before it. */
+/** Number of training rows without the validation rows of early stopping and the horizon before them. */
 function fittedRows(rows: number, horizon: number, config: ResolvedMlEngine): number {
   const { early_stopping_rounds, validation_fraction, model_type } = config;
   const isStopped = early_stopping_rounds > 0 && requireModelKind(model_type) !== 'logistic_regression';
   return isStopped ? Math.floor(rows * (1 - validation_fraction)) - horizon : rows;
 }
 
-/** @throws RangeError for a model type that is not known */
+/** @throws RangeError for an unknown model type */
 export function requireModelKind(name: string): ModelKind {
   const kind = modelKindOf(name);
-  if (!kind) throw new RangeError(`${JSON.stringify(name)} is no model type.`);
+  if (!kind) {
+    const names = MODEL_KINDS.join(', ');
+    throw new RangeError(`${JSON.stringify(name)} is not a model type. Use one of ${names}.`);
+  }
   return kind;
 }
 
@@ -167,7 +170,7 @@ function classifierSettings({ config, seed, pair }: MlRun, window: Window): Clas
   };
 }
 
-/** Writes what a window's model says of the rows [from, to), by default those of the window. */
+/** Writes the predictions of a window's model for the rows [from, to), by default the rows of the window. */
 export function predictRows(
   { model, ...window }: WindowFit,
   learning: TrainingInputs,
@@ -180,21 +183,21 @@ export function predictRows(
   do_predict.fill(1, from, to);
 }
 
-/** What a strategy computes of one pair with the ML engine. */
+/** Result of a strategy on one pair with the ML engine. */
 export interface LearnedAnalysis extends Analysis {
   readonly learning: TrainingInputs;
   readonly predictions: PredictionColumns;
   readonly fits: readonly WindowFit[];
 }
 
-/** Trains the model of a window; a memo may answer for it. */
+/** Trains the model of a window; look-ahead analysis passes a memoized version. */
 export type FitWindow = typeof fitWindow;
 
 /**
- * Runs a strategy over the candles of one pair with a model for each window: columns, features and labels, predictions
- * window by window, signals. Pauses after every window, with the share that is done.
+ * Runs a strategy over the candles of one pair with a model for each window. It computes columns, features and labels, then
+ * predictions window by window, then signals. Yields the finished share after every window.
  *
- * @throws StrategyRunError as `analyze`, and when features or labels are not one value per candle
+ * @throws StrategyRunError as `analyze`, and when features or labels do not have one value per candle
  */
 export function* predicting(
   strategy: StrategyDefinition,

@@ -6,11 +6,11 @@ import { METRIC_DEFINITIONS } from '#engine/metrics/catalogue.ts';
 export interface Objective {
   readonly name: string;
   readonly label: string;
-  /** In which direction it is better, as a rule; null where it depends on what is wanted. */
+  /** Usual direction of improvement; null where it depends on the user's goal. */
   readonly better: 'maximize' | 'minimize' | null;
 }
 
-/** The same for every set of parameters, so that there is nothing to optimize. */
+/** Metrics that do not depend on the parameters, so they cannot be optimized. */
 const CONSTANT: ReadonlySet<string> = new Set(['starting_balance', 'market_change_pct', 'backtest_days']);
 
 const MINIMIZE: ReadonlySet<string> = new Set([
@@ -33,7 +33,7 @@ const MINIMIZE: ReadonlySet<string> = new Set([
   'fees',
 ]);
 
-/** How much, how long, how often: more is neither better nor worse. */
+/** Amounts, durations and frequencies: more is neither better nor worse. */
 const EITHER: ReadonlySet<string> = new Set([
   'total_trades',
   'draws',
@@ -52,7 +52,7 @@ const EITHER: ReadonlySet<string> = new Set([
   'total_volume',
 ]);
 
-/** Every metric that a search can optimize: those of the report, and the costs that the result names. */
+/** Every metric that a search can optimize: the metrics of the report, and the costs in the result. */
 export const OBJECTIVES: readonly Objective[] = [
   ...Object.entries(METRIC_DEFINITIONS).map(([name, { label }]) => objective(name, label)),
   objective('fees', 'Fees paid'),
@@ -64,14 +64,16 @@ function objective(name: string, label: string): Objective {
   return { name, label, better };
 }
 
-/** @throws RangeError for a name that is not one of {@link OBJECTIVES} */
+/** @throws RangeError for a name that is not in {@link OBJECTIVES} */
 export function requireObjective(name: string): void {
   if (OBJECTIVES.some((each) => each.name === name)) return;
-  throw new RangeError(`${JSON.stringify(name)} is not a metric that can be optimized.`);
+  throw new RangeError(
+    `${JSON.stringify(name)} is not a metric that can be optimized. Use the name of a report metric, fees or funding.`,
+  );
 }
 
 /**
- * The objective of a run. Null where it is undefined: the report's sense, so a Sharpe ratio without trades is null, not 0.
+ * Objective of a run. Null where undefined, as in the report: a Sharpe ratio without trades is null, not 0.
  *
  * @param name one of {@link OBJECTIVES}
  */

@@ -20,7 +20,7 @@ import type {
 import { planWindows, type Window } from './windows.ts';
 
 export interface UntrainedOptions extends Omit<WalkForwardOptions, 'pause'> {
-  /** Length of a window in days; the last one ends with the range. */
+  /** Length of a window in days; the last window ends with the range. */
   readonly windowDays: number;
 }
 
@@ -31,16 +31,19 @@ interface AnalyzedPair {
 }
 
 /**
- * Runs one trial without models: the range in windows, each traded on its own from a full wallet and reported, then the whole
- * range as one run, which gives the value. That run is the backtest of the same configuration, number by number. Since nothing
- * is trained, `inSample` is empty and `efficiency` null.
+ * Runs one trial without models. Each window is traded on its own from a full wallet and reported. Then the whole range is
+ * traded as one run, which gives the value. That run has exactly the numbers of a backtest of the same configuration.
+ * Nothing is trained, so `inSample` is empty and `efficiency` is null.
  *
  * @throws RangeError when the configuration has `ml_engine`, or the objective is not one of `OBJECTIVES`
  * @throws BacktestError as `runBacktest`
  */
 export function runUntrained(input: WalkForwardInput, options: UntrainedOptions): WalkForwardOutcome {
   const { config, strategy } = input;
-  if (config.ml_engine) throw new RangeError('An untrained run needs a configuration without ml_engine.');
+  if (config.ml_engine)
+    throw new RangeError(
+      'An untrained run needs a configuration without ml_engine. Use runWalkForward instead.',
+    );
   requireObjective(options.objective);
   const { cache = NO_CACHE, digest } = options;
   const { start, end } = tradedRange(config);
@@ -80,7 +83,7 @@ export function runUntrained(input: WalkForwardInput, options: UntrainedOptions)
   };
 }
 
-/** Trials that differ in stop, ROI table or trailing stop alone share columns and signals. */
+/** Trials that differ only in stop loss, ROI table or trailing stop share columns and signals. */
 function analyzedPair(
   strategy: StrategyDefinition,
   config: ResolvedBacktestConfig,

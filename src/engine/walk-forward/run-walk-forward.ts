@@ -19,9 +19,9 @@ import { TrialPair } from './trial-pair.ts';
 import { planWindows } from './windows.ts';
 
 /**
- * Runs one walk-forward backtest: for each window and pair a model is trained on the days before it, the window is traded out
- * of sample, and told; the windows joined into one run give the value. That run is the backtest of the same configuration,
- * number by number. Cache, pauses and what is told change no number.
+ * Runs one walk-forward backtest. For each window and pair a model is trained on the days before the window. The window is
+ * traded out of sample and reported. All windows joined into one run give the value. That run has exactly the numbers of a
+ * backtest of the same configuration. Cache, pauses and reports do not change any number.
  *
  * @throws RangeError when the configuration has no `ml_engine`, or the objective is not one of `OBJECTIVES`
  * @throws BacktestError as `runBacktest`
@@ -43,7 +43,10 @@ function* walkForwardSteps(
   options: WalkForwardOptions,
 ): Generator<void, WalkForwardOutcome> {
   const { config, strategy } = input;
-  if (!config.ml_engine) throw new RangeError('A walk-forward run needs a configuration with ml_engine.');
+  if (!config.ml_engine)
+    throw new RangeError(
+      'A walk-forward run needs a configuration with ml_engine. Use runUntrained instead.',
+    );
   requireObjective(options.objective);
   const { start, end } = tradedRange(config);
   const planned = planWindows(start, end, config.ml_engine);
@@ -74,7 +77,7 @@ function* walkForwardSteps(
       ),
     );
     const verdict = options.onWindow?.({ ...windows.at(-1)!, of: planned.length });
-    // After the last window there is nothing left to save: a trial without a value would only be missing from the statistics.
+    // Pruning after the last window would save no time, and the trial would be missing from the statistics.
     if (verdict === 'prune' && windows.length < planned.length)
       return { state: 'pruned', value: null, windows };
   }
@@ -88,7 +91,7 @@ interface Traded {
   readonly inSample: readonly InSampleWindow[];
 }
 
-/** The windows as one run. Pairs for which no model could be trained are left out, as in a backtest. */
+/** Joins the windows into one run. Pairs without any trained model are left out, as in a backtest. */
 function join(
   input: WalkForwardInput,
   { digest, cache = NO_CACHE }: WalkForwardOptions,

@@ -17,7 +17,7 @@ import { objectiveValue } from './objectives.ts';
 import type { InSampleWindow, WalkForwardInput, WindowCache, WindowValue } from './trial.ts';
 import type { Window } from './windows.ts';
 
-/** Trades stretches of a run, each from a full wallet. */
+/** Simulates and measures intervals of a run, each from a full wallet. */
 export class Trader {
   readonly #strategy: StrategyDefinition;
   readonly #config: ResolvedBacktestConfig;
@@ -31,7 +31,7 @@ export class Trader {
     this.#settings = simulationSettings(strategy, config);
   }
 
-  /** A window traded on its own. */
+  /** Objective of one window, simulated on its own. */
   window(window: Window, inputs: readonly PairInput[]): WindowValue {
     const range = { index: window.index, from: iso(window.from), to: iso(window.to) };
     const traded = this.#measure(inputs);
@@ -39,7 +39,7 @@ export class Trader {
     return { ...range, value: traded.value, meanDailyReturn: mean(traded.dailyReturns) };
   }
 
-  /** The training range of a window, traded by the window's own models. */
+  /** In-sample result: the training range of a window, simulated with the window's own models. */
   inSample(window: Window, inputs: readonly PairInput[]): InSampleWindow {
     const range = { index: window.index, from: iso(window.trainFrom), to: iso(window.from) };
     const traded = this.#measure(inputs);
@@ -55,7 +55,7 @@ export class Trader {
     };
   }
 
-  /** The stretch simulated and measured; undefined when no pair has candles enough. */
+  /** Simulates and measures an interval; undefined when no pair has enough candles. */
   #measure(inputs: readonly PairInput[]) {
     const enough = inputs.filter(({ candles }) => candles.timestamp.length >= MIN_CANDLES);
     return enough.length > 0 ? this.trade(enough) : undefined;
@@ -84,9 +84,9 @@ function tradedCandles({ candles }: PairInput) {
 }
 
 /**
- * The pairs of a run that have candles enough, as `open` makes them, and why the others have not.
+ * Opens each pair that has enough candles, and returns the reasons for skipping the others.
  *
- * @throws BacktestError `insufficient_data` when none has, `invalid_candles` or `strategy`
+ * @throws BacktestError `insufficient_data` when no pair has enough candles, `invalid_candles` or `strategy`
  */
 export function openPairs<T>(
   { strategy, config, pairs }: WalkForwardInput,
@@ -100,14 +100,17 @@ export function openPairs<T>(
     else opened.push(open(history));
   }
   if (opened.length === 0) {
-    throw new BacktestError('insufficient_data', skipped.join(' ') || 'No pair was given.');
+    throw new BacktestError(
+      'insufficient_data',
+      skipped.join(' ') || 'The configuration has no pairs. Pass at least one pair.',
+    );
   }
   return { pairs: opened, skipped };
 }
 
 export const NO_CACHE: WindowCache = { get: (_, make) => make() };
 
-/** Digest of what each pair was traded on; trials over the same data share it through the cache. */
+/** Digest of each pair's simulation input. The cache shares it between trials over the same data. */
 export function pairDigests(
   pairs: readonly { readonly history: PairHistory }[],
   inputs: readonly PairInput[],
@@ -118,7 +121,7 @@ export function pairDigests(
     digest: cache.get(
       `${history.data.pair} ${history.startup} digest`,
       () => digestPair(history.read, inputs[index]!, digest),
-      (text) => text.length * 2,
+      (hex) => hex.length * 2,
     ),
   }));
 }

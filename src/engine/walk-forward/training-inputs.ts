@@ -15,20 +15,20 @@ import {
 import { DAY_MS } from '../timeframe.ts';
 import { riseLabel } from './labels.ts';
 
-/** What models of one pair learn from: a row per candle. */
+/** Features and labels of one pair, one row per candle. */
 export interface TrainingInputs extends MlLabel {
   readonly features: FeatureMatrix;
 }
 
-/** More would be a slip, such as a column per candle. */
+/** A larger number indicates a mistake, such as one column per candle. */
 const MAX_FEATURES = 500;
 const FEATURES = { from: 'mlFeatures()', column: 'feature' } as const;
 
 /**
  * Features and labels of a pair, from the strategy or by default.
  *
- * @param columns those of the strategy's indicators
- * @throws StrategyRunError when the strategy throws, or they are not one value per candle
+ * @param columns columns of the strategy's indicators
+ * @throws StrategyRunError when the strategy throws, or features or labels do not have one value per candle
  */
 export function trainingInputsOf(
   strategy: StrategyDefinition,
@@ -38,7 +38,10 @@ export function trainingInputsOf(
 ): TrainingInputs {
   const rows = candles.timestamp.length;
   const taken = ['ml_probability', 'do_predict'].find((name) => Object.hasOwn(columns, name));
-  if (taken) throw new StrategyRunError(`Strategy ${strategy.name}: ${taken} is a column of the ML engine.`);
+  if (taken)
+    throw new StrategyRunError(
+      `Strategy ${strategy.name}: ${taken} is a column of the ML engine. Rename the column in indicators().`,
+    );
   const features = strategy.mlFeatures
     ? withErrorContext('mlFeatures()', () => strategy.mlFeatures!(candles, columns, params))
     : defaultFeatures(candles);
@@ -46,7 +49,7 @@ export function trainingInputsOf(
   const names = Object.keys(features);
   if (names.length === 0 || names.length > MAX_FEATURES) {
     throw new StrategyRunError(
-      `Strategy ${strategy.name}: mlFeatures() answered ${names.length} features: there must be 1 to ${MAX_FEATURES}.`,
+      `Strategy ${strategy.name}: mlFeatures() returned ${names.length} features: return 1 to ${MAX_FEATURES}.`,
     );
   }
   const label = strategy.mlLabel
@@ -57,31 +60,33 @@ export function trainingInputsOf(
 }
 
 function checkLabel(strategy: string, label: MlLabel, rows: number): void {
-  const wrong = (text: string) => new StrategyRunError(`Strategy ${strategy}: mlLabel() ${text}.`);
-  if (typeof label !== 'object' || label === null) throw wrong('must answer labels and their horizon');
+  const invalid = (problem: string) => new StrategyRunError(`Strategy ${strategy}: mlLabel() ${problem}.`);
+  if (typeof label !== 'object' || label === null) throw invalid('must return labels and their horizon');
   const { labels, horizon } = label;
   if (!(labels instanceof Uint8Array) || labels.length !== rows) {
-    throw wrong(`must answer labels as a Uint8Array of ${rows} values`);
+    throw invalid(`must return labels as a Uint8Array of ${rows} values`);
   }
   if (!Number.isInteger(horizon) || horizon < 1) {
-    throw wrong(`answered the horizon ${horizon}: it must be an integer number of candles from 1`);
+    throw invalid(`returned the horizon ${horizon}: it must be an integer number of candles from 1`);
   }
   for (let row = 0; row < rows; row++) {
     if (labels[row]! > 1 && labels[row] !== UNKNOWN_LABEL) {
-      throw wrong(`holds ${labels[row]} in row ${row}: a label is 0, 1 or ${UNKNOWN_LABEL} for unknown`);
+      throw invalid(
+        `returned the label ${labels[row]} in row ${row}: a label must be 0, 1 or ${UNKNOWN_LABEL} for unknown`,
+      );
     }
   }
 }
 
-/** Labelled rows of a stretch. */
+/** Labelled rows of an interval. */
 export interface LabelledRows {
   readonly features: FeatureMatrix;
-  /** 0 or 1 each. */
+  /** Labels, each 0 or 1. */
   readonly labels: Uint8Array;
   readonly positives: number;
 }
 
-/** The rows of [from, to) that have a label; views where all have one. */
+/** Rows of [from, to) with a label. If all have a label, the columns are views, not copies. */
 export function labelledRows({ features, labels }: TrainingInputs, from: number, to: number): LabelledRows {
   const given = labels.subarray(from, to);
   let known = 0;
@@ -90,36 +95,36 @@ export function labelledRows({ features, labels }: TrainingInputs, from: number,
     if (given[row] !== UNKNOWN_LABEL) known++;
     if (given[row] === 1) positives++;
   }
-  const stretch = featureRows(features, from, to);
-  if (known === given.length) return { features: stretch, labels: given, positives };
+  const all = featureRows(features, from, to);
+  if (known === given.length) return { features: all, labels: given, positives };
   const keep = (_: number, row: number) => given[row] !== UNKNOWN_LABEL;
-  const columns = stretch.columns.map((column) => column.filter(keep));
-  return { features: { ...stretch, columns, rows: known }, labels: given.filter(keep), positives };
+  const columns = all.columns.map((column) => column.filter(keep));
+  return { features: { ...all, columns, rows: known }, labels: given.filter(keep), positives };
 }
 
-/** The rows of [from, to), as views. */
+/** Rows of [from, to) as views. */
 export function featureRows(features: FeatureMatrix, from: number, to: number): FeatureMatrix {
   const columns = features.columns.map((column) => column.subarray(from, to));
   return { names: features.names, columns, rows: Math.max(0, to - from) };
 }
 
-/** Candles over which returns are measured. */
+/** Intervals of the return features, candles. */
 const RETURNS = [1, 2, 4, 8, 16, 32] as const;
 
-/** Candles before the first row on which every default feature is defined: the longest window is 50. */
+/** Number of candles before the first row on which every default feature is defined: the longest window is 50. */
 export const DEFAULT_FEATURE_CANDLES = 50;
 
-/** Candles ahead at which the default label looks. */
+/** Horizon of the default label, candles. */
 const DEFAULT_HORIZON = 12;
 
 /**
- * The features of a strategy that declares none: returns, volatility, where the price stands in its recent range, the shape
- * of the candle, volume, time of day. All are free of the price level and depend on 50 candles at the most.
+ * Default features: returns, volatility, position of the price in its recent range, shape of the candle, volume, time of
+ * day. All are independent of the price level and depend on at most 50 candles.
  */
 function defaultFeatures(candles: Candles): Columns {
   const { open, high, low, close, volume } = candles;
   const logarithm = close.map(Math.log);
-  const returns = RETURNS.map((ahead) => [`return_${ahead}`, difference(logarithm, ahead)] as const);
+  const returns = RETURNS.map((lag) => [`return_${lag}`, difference(logarithm, lag)] as const);
   const [, step] = returns[0]!;
   const [fast, slow] = [standardDeviation(step, 8), standardDeviation(step, 32)];
   const range = trueRange(candles);
@@ -147,19 +152,19 @@ function defaultFeatures(candles: Candles): Columns {
   };
 }
 
-/** The label of a strategy that declares none: whether the close is higher in 12 candles. */
+/** Default label: 1 if the close is higher after 12 candles. */
 function defaultLabel(candles: Candles): MlLabel {
   return riseLabel(candles, DEFAULT_HORIZON);
 }
 
 const dayAngle = (time: number) => (2 * Math.PI * (time % DAY_MS)) / DAY_MS;
 
-/** Of a logarithm: the return over `ahead` candles. */
-function difference(values: Float64Array, ahead: number): Float64Array {
-  return each(values, (row) => (row < ahead ? Number.NaN : values[row]! - values[row - ahead]!));
+/** Difference from the value `lag` candles ago; for logarithms of prices it is the logarithmic return. */
+function difference(values: Float64Array, lag: number): Float64Array {
+  return each(values, (row) => (row < lag ? Number.NaN : values[row]! - values[row - lag]!));
 }
 
-/** A value over the usual one; 1 where nothing is usual. */
+/** Ratio of a value to its usual value; 1 where the usual value is 0. */
 function relative(values: Float64Array, usual: Float64Array): Float64Array {
   return each(values, (row) => (usual[row] === 0 ? 1 : values[row]! / usual[row]!));
 }

@@ -13,10 +13,10 @@ import { type TrainingInputs, trainingInputsOf } from './training-inputs.ts';
 import type { WindowCache } from './trial.ts';
 import type { Window } from './windows.ts';
 
-/** One pair of a walk-forward run, which learns and is traded window by window. */
+/** One pair of a walk-forward run, trained and traded window by window. */
 export class TrialPair {
   readonly history: PairHistory;
-  /** What came of the windows so far; their models are gone with them. */
+  /** Results of the finished windows, without their models, to free memory. */
   readonly fits: FittedWindow[] = [];
   readonly #strategy: StrategyDefinition;
   readonly #params: ParameterValues;
@@ -39,7 +39,7 @@ export class TrialPair {
     this.#run = mlRunOf(config, history)!;
     this.#cache = cache;
     const params = `${history.data.pair} ${history.startup} ${canonicalJson(config.params)}`;
-    // Default features and labels know nothing of the parameters.
+    // Default features and labels do not depend on the parameters.
     const ownLearning = strategy.mlFeatures || strategy.mlLabel;
     const learned = ownLearning ? params : `${history.data.pair} ${history.startup}`;
     this.#computed = cache.get(
@@ -61,7 +61,7 @@ export class TrialPair {
   /** Trains the model of a window and predicts its candles. */
   learn(window: Window): WindowFit {
     const { max_bins } = this.#run.config;
-    // By what they were made of: parameters that features do not hang on make no others.
+    // Keyed by content, so trials share bins when their parameters do not change the features.
     const binned = (features: FeatureMatrix, make: () => BinnedMatrix) =>
       this.#cache.get(
         `${max_bins} bins ${contentKey(features)}`,
@@ -75,24 +75,24 @@ export class TrialPair {
     return fit;
   }
 
-  /** What is traded of the rows of a window, with what was predicted of them. */
+  /** Simulation input of the rows of a window, with their predictions. */
   outOfSample({ from, to }: WindowFit): PairInput {
     return this.#traded(this.#predictions, from, to);
   }
 
-  /** What would have been traded of the rows that a window's model has learned from. */
+  /** Simulation input of the training rows of a window, predicted by the window's model. */
   inSample(fit: WindowFit): PairInput {
     const predictions = noPredictions(fit.from);
     predictRows(fit, this.#learning, predictions, fit.trainFrom, fit.from);
     return this.#traded(predictions, fit.trainFrom, fit.from);
   }
 
-  /** What is traded of the whole run. */
+  /** Simulation input of the whole run. */
   joined(): PairInput {
     return this.#traded(this.#predictions, this.history.from, this.history.candles.timestamp.length);
   }
 
-  /** Signals are decided from the rows before `to`: they are the same with those after it. */
+  /** Computes signals only from rows before `to`. Later rows would not change them. */
   #traded(predictions: PredictionColumns, from: number, to: number): PairInput {
     const candles = sliceCandles(this.history.candles, 0, to);
     const { columns, informative } = this.#computed;
@@ -130,18 +130,18 @@ function bytesOf(columns: Columns): number {
 
 const add = (a: number, b: number) => a + b;
 
-/** Odd, so that no step of the hash loses a bit (MurmurHash3's). */
+/** Factors of MurmurHash3. They are odd, so no step of the hash loses a bit. */
 const LOW_FACTOR = 0x85ebca6b;
 const HIGH_FACTOR = 0xc2b2ae35;
 
-/** A text that is the same for matrices of the same names and values, and for others is not, but for one chance in 2^64. */
+/** Content key: equal for matrices of equal names and values, otherwise different except with probability 2^-64. */
 export function contentKey({ names, columns, rows }: FeatureMatrix): string {
   let low = rows;
   let high = columns.length;
   for (const column of columns) {
     const words = new Uint32Array(column.buffer, column.byteOffset, rows * 2);
     for (let word = 0; word < words.length; word += 2) {
-      // Products carry upwards alone: what small whole numbers differ by, their highest bits, is brought down again.
+      // Products carry only upwards. The shift brings the high bits, in which small integers differ, down again.
       low = Math.imul(low ^ high ^ words[word]!, LOW_FACTOR);
       low ^= low >>> 15;
       high = Math.imul(high ^ low ^ words[word + 1]!, HIGH_FACTOR);

@@ -4,48 +4,48 @@ import type { Metrics } from '#contract/report-metrics.ts';
 import type { BacktestInput } from '#engine/backtest.ts';
 import type { Digest } from '#engine/digest.ts';
 
-/** A backtest whose configuration has `ml_engine`: `date_range.start` is where the first window is predicted. */
+/** A backtest whose configuration has `ml_engine`. The first window begins at `date_range.start`. */
 export type WalkForwardInput = BacktestInput;
 
 /** One window of a walk-forward run, out of sample. */
 export interface WindowValue {
   /** 0 for the first. */
   readonly index: number;
-  /** First candle predicted, and the end (exclusive), ISO 8601. */
+  /** First predicted candle and end (exclusive), ISO 8601. */
   readonly from: string;
   readonly to: string;
-  /** The objective of the window traded on its own, from a full wallet; null where it is undefined, such as a ratio without trades. */
+  /** Objective of the window on its own, from a full wallet; null where undefined, such as a ratio without trades. */
   readonly value: number | null;
-  /** Mean of the window's daily returns, as a ratio: finite whatever was traded, so that windows can be paired. */
+  /** Mean of the window's daily returns, as a ratio. Always finite, so windows can be compared in pairs. */
   readonly meanDailyReturn: number;
 }
 
-/** The same window's model on its own training range: what it promised. */
+/** In-sample result of a window: its models on their own training range. */
 export interface InSampleWindow {
   readonly index: number;
-  /** First and end (exclusive) of the training range, ISO 8601. */
+  /** Start and end (exclusive) of the training range, ISO 8601. */
   readonly from: string;
   readonly to: string;
   readonly value: number | null;
   readonly returnPct: number;
-  /** `returnPct` times 365 over the window's days: not compounded, which would blow up weeks to any number. */
+  /** `returnPct` * 365 / days of the range. Not compounded: that would exaggerate the return of a few weeks. */
   readonly annualizedReturnPct: number;
   readonly trades: number;
 }
 
-/** What is told of a window when it has been traded; the answer `prune` ends the run there, unless it was the last. */
+/** Result of a finished window. If `onWindow` returns `prune`, the run ends there, unless it was the last window. */
 export interface WindowReport extends WindowValue {
-  /** Windows of the whole run. */
+  /** Number of windows of the run. */
   readonly of: number;
 }
 
 /**
- * Keeps what trials over the same data have in common: columns, features and labels of a pair for the same strategy
- * parameters, and the binned matrices of training rows, by their values. A cache holds one study's data: one strategy, one
- * set of pairs and their candles, one range. It never changes a result.
+ * Caches values that trials over the same data share: columns, features and labels of a pair for equal strategy
+ * parameters, and binned matrices of training rows, keyed by their content. A cache serves one study: one strategy, one set
+ * of pairs with their candles, one range. It does not change results.
  */
 export interface WindowCache {
-  /** The value under `key`, made at the first call. `bytes` says what keeping it takes. */
+  /** Value under `key`, made at the first call. `bytes` returns its size in memory. */
   get<T>(key: string, make: () => T, bytes: (value: T) => number): T;
 }
 
@@ -53,57 +53,56 @@ export interface WalkForwardOptions {
   readonly digest: Digest;
   /** A name of {@link OBJECTIVES}. */
   readonly objective: string;
-  /** Called after every window, so that the host can do other work; one that throws ends the run. */
+  /** Called after every window, so that the host can do other work. If it throws, the run ends. */
   readonly pause?: () => Promise<void>;
   readonly onWindow?: (window: WindowReport) => 'continue' | 'prune';
   readonly cache?: WindowCache;
 }
 
-/** Milliseconds are the host's to measure: everything here is a function of the input alone. */
+/** Depends only on the input. The host measures durations. */
 export type WalkForwardOutcome = CompleteWalkForward | PrunedWalkForward;
 
 interface PrunedWalkForward {
   readonly state: 'pruned';
-  /** A run that was cut short has no value. */
+  /** A pruned run has no value. */
   readonly value: null;
-  /** The windows up to the one at which it was pruned. */
+  /** Windows up to and including the one at which the run was pruned. */
   readonly windows: readonly WindowValue[];
 }
 
 export interface CompleteWalkForward {
   readonly state: 'complete';
-  /** The objective of the windows joined into one run; null when undefined, which makes the trial a failed one. */
+  /** Objective of all windows joined into one run. Null when undefined: the trial then counts as failed. */
   readonly value: number | null;
   readonly windows: readonly WindowValue[];
   readonly inSample: readonly InSampleWindow[];
   /** Return of the joined run in percent of the wallet, annualized as in {@link InSampleWindow}. */
   readonly annualizedReturnPct: number;
   /**
-   * Walk-forward efficiency (Pardo 2008): the annualized return of the joined run over the mean of those in sample; null
-   * unless the latter is above 0.
+   * Walk-forward efficiency (Pardo 2008): annualized return of the joined run divided by the mean annualized in-sample
+   * return; null unless that mean is above 0.
    */
   readonly efficiency: number | null;
-  /** Of the joined run, one a UTC day, as ratios; the first is that of `firstDay`. */
+  /** Daily returns of the joined run as ratios, one per UTC day from `firstDay`. */
   readonly dailyReturns: Float64Array;
   /** `YYYY-MM-DD`. */
   readonly firstDay: string;
-  /** Of the joined run at the end of each of the same days, quote currency. */
+  /** Equity of the joined run at the end of each of these days, quote currency. */
   readonly equity: Float64Array;
   readonly metrics: Metrics;
   readonly result: BacktestResult;
   readonly provenance: Provenance;
-  /** What a reader must know of the data and the windows, as sentences. */
+  /** Warnings about the data and the windows, as sentences. */
   readonly warnings: readonly string[];
 }
 
-/** Enough for some sets of strategy parameters over a year of 5m candles of a few pairs. */
+/** Sufficient for several sets of strategy parameters over a year of 5m candles of a few pairs. */
 const DEFAULT_BYTES = 256 * 1024 * 1024;
 
 /**
- * A cache of bounded size for one study: beyond `mostBytes` what was used longest ago is dropped and made again when it is
- * asked for.
+ * LRU cache of at most `maxBytes` for one study. A dropped value is made again on its next use.
  */
-export function createWindowCache(mostBytes = DEFAULT_BYTES): WindowCache {
+export function createWindowCache(maxBytes = DEFAULT_BYTES): WindowCache {
   const entries = new Map<string, { readonly value: unknown; readonly bytes: number }>();
   let held = 0;
   const drop = (key: string, bytes: number) => {
@@ -114,7 +113,7 @@ export function createWindowCache(mostBytes = DEFAULT_BYTES): WindowCache {
     get<T>(key: string, make: () => T, bytesOf: (value: T) => number): T {
       const known = entries.get(key);
       if (known) {
-        // A Map keeps the order of insertion: what is used moves to its end.
+        // A Map keeps the insertion order: a used entry moves to its end.
         entries.delete(key);
         entries.set(key, known);
         return known.value as T;
@@ -124,7 +123,7 @@ export function createWindowCache(mostBytes = DEFAULT_BYTES): WindowCache {
       entries.set(key, { value, bytes });
       held += bytes;
       for (const [oldest, entry] of entries) {
-        if (held <= mostBytes || oldest === key) break;
+        if (held <= maxBytes || oldest === key) break;
         drop(oldest, entry.bytes);
       }
       return value;

@@ -7,16 +7,16 @@ import type { MlEngineOverrides, StrategyDefinition } from '../strategy.ts';
 export interface Window {
   /** 0 for the first. */
   readonly index: number;
-  /** Its model learns from candles that open in [trainFrom, from), less those whose label is not known by `from`. */
+  /** Its model trains on candles that open in [trainFrom, from), except those whose label is unknown at `from`. */
   readonly trainFrom: number;
-  /** It predicts candles that open in [from, to). */
+  /** Its model predicts candles that open in [from, to). */
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * The windows of a range: the first is predicted from `start` on, each follows on the one before, the last ends with the
- * range. They hang on `start` alone, so a longer range has the same windows first.
+ * Windows of a range. The first begins at `start`, each begins at the end of the previous one, the last ends with the
+ * range. They are aligned to `start`, so a longer range begins with the same windows.
  *
  * @param start first candle of the range, ms
  * @param end exclusive, ms
@@ -39,7 +39,7 @@ export function planWindows(
 
 const { entry_threshold: DEFAULT_ENTRY_THRESHOLD, ...DEFAULTS } = ML_ENGINE_DEFAULTS;
 
-/** The settings of a run: what is given, over what the strategy declares, over the defaults. Values are not checked. */
+/** Settings of a run, in order of precedence: `given`, the strategy's declaration, the defaults. Values are not checked. */
 export function mlEngineOf(
   strategy: Pick<StrategyDefinition, 'mlEngine'>,
   { entry_threshold, ...given }: MlEngineOverrides = {},

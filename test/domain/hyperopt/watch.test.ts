@@ -9,7 +9,7 @@ import {
   watchHyperopt,
 } from '#domain/hyperopt/watch-hyperopt.ts';
 import { createRandom } from '#engine/random.ts';
-import { lagOf } from '#engine/search/trials.ts';
+import { samplerLag } from '#engine/search/trials.ts';
 import { virtualTime } from '../../support/events.ts';
 import { pendingHyperopt } from '../../support/hyperopt-workers.ts';
 
@@ -17,7 +17,7 @@ const never = new AbortController().signal;
 const READER: Caller = { id: 'reader', groups: [], isAdmin: false };
 const SHARED: Grant[] = [{ principal: 'user:reader', level: 'read' }];
 
-/** Hyperopt job whose trials finish in a random order, with at most `lagOf` running concurrently. */
+/** Hyperopt job whose trials finish in a random order, with at most `samplerLag` running concurrently. */
 class Ledger {
   readonly trials: StoredTrial[] = [];
   readonly order: number[] = [];
@@ -39,7 +39,7 @@ class Ledger {
   step(): boolean {
     const running = this.trials.filter(({ state }) => state === 'running');
     const first = running[0]?.number ?? this.trials.length;
-    const mayBegin = this.trials.length < this.#total && this.trials.length - lagOf(this.#total) < first;
+    const mayBegin = this.trials.length < this.#total && this.trials.length - samplerLag(this.#total) < first;
     if (mayBegin && (running.length === 0 || this.#random() < 0.6)) {
       this.trials.push({ number: this.trials.length, state: 'running', params: {} } as StoredTrial);
       return true;

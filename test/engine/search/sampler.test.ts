@@ -148,9 +148,9 @@ describe('suggestions', () => {
   it('refuse trials of another space', () => {
     const past = lineWith([0.2, 0.3]);
     const other = [...past.slice(1), trial(0, 3)];
-    expect(() => suggest(LINE, other, options())).toThrow('3 is no value of search dimension x');
+    expect(() => suggest(LINE, other, options())).toThrow('3 is not a value of search dimension x');
     const without = [...past.slice(1), { ...past[0]!, params: {} as Point }];
-    expect(() => suggest(LINE, without, options())).toThrow('undefined is no value of search dimension x');
+    expect(() => suggest(LINE, without, options())).toThrow('undefined is not a value of search dimension x');
   });
 });
 
@@ -165,17 +165,26 @@ describe('search quality', () => {
 
 describe('a search space', () => {
   it.each<[string, Dimension[]]>([
-    ['x is there twice', [...LINE, ...LINE] as Dimension[]],
-    ['x has no choices', [{ kind: 'categorical', name: 'x', choices: [] }]],
-    ['x has a choice twice', [{ kind: 'categorical', name: 'x', choices: [1, 1] }]],
-    ['x has a min of 2 above its max of 1', [{ kind: 'float', name: 'x', min: 2, max: 1 }]],
-    ['x needs finite ends', [{ kind: 'float', name: 'x', min: 0, max: Number.POSITIVE_INFINITY }]],
-    ['x needs whole ends', [{ kind: 'int', name: 'x', min: 0, max: 1.5 }]],
-    ['x is logarithmic: its min must be above 0', [{ kind: 'float', name: 'x', min: 0, max: 1, log: true }]],
-    ['x is logarithmic: its min must be at least 1', [{ kind: 'int', name: 'x', min: 0, max: 9, log: true }]],
-    ['x needs a step above 0', [{ kind: 'float', name: 'x', min: 0, max: 1, step: 0 }]],
+    ['x is defined twice; use each name once', [...LINE, ...LINE] as Dimension[]],
+    ['x has no choices; give at least one', [{ kind: 'categorical', name: 'x', choices: [] }]],
+    ['x has a choice twice; give each choice once', [{ kind: 'categorical', name: 'x', choices: [1, 1] }]],
+    ['x has a min of 2 above its max of 1; swap them', [{ kind: 'float', name: 'x', min: 2, max: 1 }]],
     [
-      'x cannot have a step and be logarithmic',
+      'x needs a finite min and max, not 0 and Infinity',
+      [{ kind: 'float', name: 'x', min: 0, max: Number.POSITIVE_INFINITY }],
+    ],
+    ['x needs integers as min and max, not 0 and 1.5', [{ kind: 'int', name: 'x', min: 0, max: 1.5 }]],
+    [
+      'x is logarithmic: its min must be above 0, not 0',
+      [{ kind: 'float', name: 'x', min: 0, max: 1, log: true }],
+    ],
+    [
+      'x is logarithmic: its min must be at least 1, not 0',
+      [{ kind: 'int', name: 'x', min: 0, max: 9, log: true }],
+    ],
+    ['x needs a step above 0, not 0', [{ kind: 'float', name: 'x', min: 0, max: 1, step: 0 }]],
+    [
+      'x has a step and is logarithmic; remove one of both',
       [{ kind: 'float', name: 'x', min: 1, max: 2, log: true, step: 0.1 }],
     ],
   ])('is refused when %s', (message, space) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Pruner, shouldPrune } from '#engine/search/pruner.ts';
-import { bestTrial, duplicateOf, lagOf, type PastTrial, visibleHistory } from '#engine/search/trials.ts';
+import { bestTrial, duplicateOf, type PastTrial, samplerLag, visibleHistory } from '#engine/search/trials.ts';
 
 const trial = (number: number, rest: Partial<PastTrial> = {}): PastTrial => ({
   number,
@@ -19,7 +19,7 @@ describe('lag', () => {
     [100, 10],
     [10_000, 1000],
   ])('of %d trials is %d', (trials, lag) => {
-    expect(lagOf(trials)).toBe(lag);
+    expect(samplerLag(trials)).toBe(lag);
   });
 });
 

@@ -177,18 +177,18 @@ describe('features and labels', () => {
   });
 
   it.each<[string, Partial<StrategyDefinition>, string]>([
-    ['no features', { mlFeatures: () => ({}) }, 'mlFeatures() answered 0 features'],
-    ['an array', { mlFeatures: () => [] as never }, 'mlFeatures() answered 0 features'],
+    ['no features', { mlFeatures: () => ({}) }, 'mlFeatures() returned 0 features: return 1 to 500'],
+    ['an array', { mlFeatures: () => [] as never }, 'mlFeatures() returned 0 features: return 1 to 500'],
     ['nothing', { mlFeatures: () => null as never }, 'mlFeatures() must answer an object of columns'],
-    ['no label', { mlLabel: () => undefined as never }, 'mlLabel() must answer labels and their horizon'],
+    ['no label', { mlLabel: () => undefined as never }, 'mlLabel() must return labels and their horizon'],
     [
       'a short feature',
       { mlFeatures: () => ({ x: new Float64Array(3) }) },
       `feature "x" must be a Float64Array of ${rows} values`,
     ],
     ['short labels', label(new Uint8Array(2), 1), `labels as a Uint8Array of ${rows} values`],
-    ['labels of 2', label(new Uint8Array(rows).fill(2), 1), 'holds 2 in row 0'],
-    ['no horizon', label(new Uint8Array(rows), 0), 'answered the horizon 0'],
+    ['labels of 2', label(new Uint8Array(rows).fill(2), 1), 'returned the label 2 in row 0'],
+    ['no horizon', label(new Uint8Array(rows), 0), 'returned the horizon 0'],
   ])('fitWindow rejects %s', (_, changes, message) => {
     expect(answering(changes)).toThrow(message);
   });
