@@ -14,8 +14,8 @@ import {
 } from '#contract/tables.ts';
 
 /**
- * Creates the tables that are missing, for an engine on one machine; in AWS the deployment creates them.
- * Throws when a table of that name has other keys or indexes: the data is of another version.
+ * Creates the missing tables in local mode; in AWS the deployment creates them. Throws when a table of that name has
+ * other keys or indexes: another version made it.
  */
 export async function createTables(client: DynamoDBDocumentClient, names: TableNames): Promise<void> {
   await Promise.all(

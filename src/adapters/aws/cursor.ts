@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
 
-/** Versioned, so that a cursor of a later form is refused instead of misread. */
+/** Versioned, so that a cursor of a later form is rejected instead of misread. */
 const Cursor = z.tuple([z.literal(1), z.string(), z.array(z.string().min(1).max(200))]);
 
-/** What a list was filtered by: a cursor serves no other list. */
+/** Filters of a list. A cursor is valid only for a list with the same filters. */
 export type CursorScope = Readonly<Record<string, string | null>>;
 
 /** An opaque position in a list: the key of its last item, bound to the list's filters. */
@@ -13,13 +13,17 @@ export function encodeCursor(position: readonly string[], scope: CursorScope): s
   return Buffer.from(JSON.stringify([1, hashScope(scope), position])).toString('base64url');
 }
 
-/** The position in `cursor`. Throws VAL006 when it is broken or was made by a list with other filters. */
+/**
+ * The position in `cursor`.
+ *
+ * @throws CodedError VAL006 for a cursor that is invalid or was made by a list with other filters
+ */
 export function decodeCursor(cursor: string, scope: CursorScope, length: number): string[] {
   const parsed = Cursor.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString('utf8')));
-  if (!parsed.success || parsed.data[2].length !== length) throw brokenCursor();
+  if (!parsed.success || parsed.data[2].length !== length) throw invalidCursor();
   if (parsed.data[1] !== hashScope(scope)) {
     throw new CodedError('VAL006', {
-      message: 'The cursor belongs to a list with other filters: keep the filters while paging',
+      message: 'The cursor belongs to a list with other filters. Keep the filters while paging.',
       field: 'cursor',
       context: { filters: scope },
     });
@@ -27,14 +31,17 @@ export function decodeCursor(cursor: string, scope: CursorScope, length: number)
   return parsed.data[2];
 }
 
-/** VAL006: the text is no cursor, or one that somebody made up. */
-export function brokenCursor(): CodedError {
-  return new CodedError('VAL006', { message: 'The cursor is not one that this list made', field: 'cursor' });
+/** VAL006 for a string that no list returned as a cursor. */
+export function invalidCursor(): CodedError {
+  return new CodedError('VAL006', {
+    message: 'The cursor is not valid. Pass the cursor of the previous page unchanged.',
+    field: 'cursor',
+  });
 }
 
-function parseJson(text: string): unknown {
+function parseJson(json: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(json);
   } catch {
     return undefined;
   }

@@ -17,7 +17,7 @@ import type {
 import type { Page } from '#domain/ports.ts';
 import type { IdempotencyRecord } from '#domain/transitions/apply-transition.ts';
 import { KeyedLock } from '../keyed-lock.ts';
-import { brokenCursor, decodeCursor, encodeCursor } from './cursor.ts';
+import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
 import {
   assignmentKey,
   CHALLENGE_EVENT_PREFIX,
@@ -43,21 +43,21 @@ import {
 } from './registry-transaction.ts';
 import { batchGet, projectionOf } from './stored-items.ts';
 
-/** A third of a trade, and of the time that reading thousands takes. */
+/** Attributes of a trade's result: a third of its size, and of the time to read thousands. */
 const RESULT_ATTRIBUTES = Object.keys(TradeResult.shape);
 
 /** Challenges per read of a filtered list, and maximum per page. */
-const FILTERED_AT_ONCE = 100;
+const FILTERED_PAGE = 100;
 const MAX_FILTERED = 900;
 
-/** Challenges in the Registry table. Every read but that of the unfinished ones is strongly consistent. */
+/** Challenges in the Registry table. All reads except `unfinished` are strongly consistent. */
 export class DynamoChallengeStore implements ChallengeStore {
   readonly #store: RegistryTable;
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
   readonly #turns = new KeyedLock();
 
-  /** @param client one whose failures are SVC005 */
+  /** @param client throws SVC005 when DynamoDB is unavailable */
   constructor(
     client: DynamoDBDocumentClient,
     table: string,
@@ -88,14 +88,14 @@ export class DynamoChallengeStore implements ChallengeStore {
     const known = ofKind('TRADE-ID#').map(({ sequence }) => tradeKey(id, Number(sequence)));
     const stored = (await this.#get(known)).map((item) => readItem(StoredTrade, item));
     const more = await this.#get(keysOf(stored, assignmentKeys).map((each) => assignmentKey(id, each)));
-    const given = [...ofKind('ASSIGNMENT#'), ...more].map((item) => readItem(StoredAssignment, item));
+    const assignments = [...ofKind('ASSIGNMENT#'), ...more].map((item) => readItem(StoredAssignment, item));
     const [challenge] = ofKind('META');
-    const [kept] = ofKind('KEY#');
+    const [record] = ofKind('KEY#');
     return {
       challenge: challenge && readItem(StoredChallenge, challenge),
       trades: new Map(stored.map((trade) => [trade.trade_id, trade])),
-      assignments: new Map(given.map((assignment) => [assignment.assignment_key, assignment])),
-      idempotencyRecord: kept && readIdempotencyRecord(kept),
+      assignments: new Map(assignments.map((assignment) => [assignment.assignment_key, assignment])),
+      idempotencyRecord: record && readIdempotencyRecord(record),
     };
   }
 
@@ -116,16 +116,16 @@ export class DynamoChallengeStore implements ChallengeStore {
     const pageAfter = (challenge: StoredChallenge) => encodeCursor([listKey(challenge).sk], scope);
     const items: StoredChallenge[] = [];
     let from = cursor;
-    for (let seen = 0; ; seen += FILTERED_AT_ONCE) {
-      const asked = { scope, limit: passes ? FILTERED_AT_ONCE : limit, cursor: from };
-      const page = await this.#page(partitionOf(model), CHALLENGE_PREFIX, asked);
+    for (let scanned = 0; ; scanned += FILTERED_PAGE) {
+      const range = { scope, limit: passes ? FILTERED_PAGE : limit, cursor: from };
+      const page = await this.#page(partitionOf(model), CHALLENGE_PREFIX, range);
       const read = await this.#readAll(page.items.map(({ challenge_id }) => String(challenge_id)));
       for (const challenge of read) {
         if (passes && !passes(challenge)) continue;
         if (items.length === limit) return { items, next: pageAfter(items.at(-1)!) };
         items.push(challenge);
       }
-      if (!passes || page.next === null || seen >= MAX_FILTERED) return { items, next: page.next };
+      if (!passes || page.next === null || scanned >= MAX_FILTERED) return { items, next: page.next };
       from = page.next;
     }
   }
@@ -148,8 +148,8 @@ export class DynamoChallengeStore implements ChallengeStore {
     const found: TradeResult[] = [];
     let after: string | undefined;
     do {
-      const asked = { limit: limit - found.length, after, attributes: RESULT_ATTRIBUTES };
-      const page = await this.#query(challengePartition(id), TRADE_PREFIX, asked);
+      const range = { limit: limit - found.length, after, attributes: RESULT_ATTRIBUTES };
+      const page = await this.#query(challengePartition(id), TRADE_PREFIX, range);
       found.push(...(page.Items ?? []).map((item) => readItem(TradeResult, item)));
       after = page.LastEvaluatedKey && String(page.LastEvaluatedKey.sk);
     } while (after !== undefined && found.length < limit);
@@ -190,21 +190,21 @@ export class DynamoChallengeStore implements ChallengeStore {
     schema: z.ZodType<T>,
     id: string,
     prefix: string,
-    asked: { readonly limit: number; readonly cursor: string | null },
+    range: { readonly limit: number; readonly cursor: string | null },
   ): Promise<Page<T>> {
     const scope = { list: prefix, challenge: id };
-    const page = await this.#page(challengePartition(id), prefix, { scope, ...asked });
+    const page = await this.#page(challengePartition(id), prefix, { scope, ...range });
     return { items: page.items.map((item) => readItem(schema, item)), next: page.next };
   }
 
   async #page(
     partition: string,
     prefix: string,
-    asked: { readonly scope: Record<string, string>; readonly limit: number; readonly cursor: string | null },
+    range: { readonly scope: Record<string, string>; readonly limit: number; readonly cursor: string | null },
   ): Promise<Page<Record<string, unknown>>> {
-    const { scope, limit, cursor } = asked;
+    const { scope, limit, cursor } = range;
     const after = cursor === null ? undefined : decodeCursor(cursor, scope, 1)[0]!;
-    if (after !== undefined && !after.startsWith(prefix)) throw brokenCursor();
+    if (after !== undefined && !after.startsWith(prefix)) throw invalidCursor();
     // One item more than the limit shows that another page follows.
     const { Items = [] } = await this.#query(partition, prefix, { limit: limit + 1, after });
     const items = Items.slice(0, limit);
@@ -212,13 +212,13 @@ export class DynamoChallengeStore implements ChallengeStore {
     return { items, next };
   }
 
-  /** Items of a partition whose key begins with that, last first. */
+  /** Items of a partition whose sort key begins with `prefix`, descending. */
   #query(
     pk: string,
     prefix: string,
-    asked: { limit: number; after?: string | undefined; attributes?: readonly string[] },
+    range: { limit: number; after?: string | undefined; attributes?: readonly string[] },
   ) {
-    const { limit, after, attributes } = asked;
+    const { limit, after, attributes } = range;
     return this.#client.send(
       new QueryCommand({
         TableName: this.#table,
@@ -234,8 +234,8 @@ export class DynamoChallengeStore implements ChallengeStore {
   }
 }
 
-/** Keys of trades that were not asked for. */
-function keysOf(trades: readonly StoredTrade[], asked: readonly string[]): string[] {
+/** Assignment keys of the trades that are not in `known`. */
+function keysOf(trades: readonly StoredTrade[], known: readonly string[]): string[] {
   const keys = trades.map(({ assignment_key }) => assignment_key).filter((key) => key !== null);
-  return [...new Set(keys)].filter((key) => !asked.includes(key));
+  return [...new Set(keys)].filter((key) => !known.includes(key));
 }

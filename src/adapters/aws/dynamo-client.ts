@@ -4,17 +4,16 @@ import type { ErrorCode } from '#contract/errors.ts';
 import { reportUnavailable } from './unavailable.ts';
 
 export interface DynamoClientOptions {
-  /** An engine beside the platform. It takes any credentials, so none are looked up. Absent: AWS. */
+  /** Address of a local DynamoDB engine, which accepts any credentials. Absent: AWS. */
   readonly endpoint?: string | undefined;
-  /** What a command throws when the database cannot answer. Default DATA005. */
+  /** Code of the error that commands throw when DynamoDB is unavailable. Default DATA005. */
   readonly unavailable?: ErrorCode;
 }
 
 /**
- * The document client of every table. Worst case of one call: 3 attempts of 5 s and at most 0.3 s between them, about
- * 15 s, half of what API Gateway waits; a host that does not answer costs 3 s each. That limit includes the wait for one
- * of 50 sockets, so a burst of some thousands of calls passes.
- * It refuses NaN and Infinity, and reads back every number as a double, large ones too.
+ * Document client of all tables. Worst case of one call: 3 attempts of 5 s and up to 0.3 s between them, about 15 s, half
+ * of API Gateway's limit. An unreachable host costs 3 s per attempt. That limit includes the wait for one of 50 sockets,
+ * so a burst of some thousands of calls succeeds. The client rejects NaN and Infinity and reads all numbers as doubles.
  */
 export function createDocumentClient({
   endpoint,
@@ -27,7 +26,7 @@ export function createDocumentClient({
     maxAttempts: 3,
     requestHandler: { connectionTimeout: 3_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
   });
-  // It copies all that is sent and received, also where there is no logger to tell.
+  // This middleware copies each request and response, even without a logger.
   client.middlewareStack.remove('loggerMiddleware');
   return DynamoDBDocumentClient.from(reportUnavailable(client, unavailable), {
     marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },

@@ -6,10 +6,10 @@ import { CollectionQueue, StoredCollection } from '#contract/stored-market-data.
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import { parseStored } from './stored-items.ts';
 
-/** No exchange has such a key, so that these items lie beside the series and are in no list of them. */
+/** Partition of the collections. No exchange has such a name, so lists of series exclude its items. */
 const PARTITION = '#collections';
 const QUEUE = '#queue';
-/** Each lost attempt means that another request came between: at most 20 collections wait. */
+/** An attempt fails when another request changed the queue in the meantime. Up to 20 collections wait. */
 const QUEUE_ATTEMPTS = 50;
 const EMPTY: CollectionQueue = {
   schema_version: 2,
@@ -20,8 +20,8 @@ const EMPTY: CollectionQueue = {
 };
 
 /**
- * Collections and their queue, in the Series table: an item each, and one for the queue, whole in the attribute `stored`,
- * since `exchange` is the table's key. Reads are strongly consistent.
+ * Collections and their queue, in the Series table, one item each. The attribute `stored` holds the whole value, because
+ * a collection has a field `exchange` and that is the table's key. Reads are strongly consistent.
  */
 export class DynamoCollectionStore implements CollectionStore {
   readonly #client: DynamoDBDocumentClient;
@@ -54,7 +54,7 @@ export class DynamoCollectionStore implements CollectionStore {
       if (written) return written;
     }
     throw new CodedError('DATA005', {
-      message: 'The queue of collections is being written by too many at once',
+      message: `Write conflict: the collection queue changed during ${QUEUE_ATTEMPTS} attempts. Retry the request.`,
     });
   }
 
@@ -65,7 +65,7 @@ export class DynamoCollectionStore implements CollectionStore {
     return Item && parseStored(schema, Item.stored, () => `The stored ${name}`);
   }
 
-  /** Stores the next revision of an item, unless it is no longer the one given. Revision 0 is none. */
+  /** Stores the next revision of an item; undefined if the stored revision differs. Revision 0: not stored yet. */
   async #put<T extends { readonly revision: number }>(name: string, item: T): Promise<T | undefined> {
     const { revision } = item;
     const next = { ...item, revision: revision + 1 };

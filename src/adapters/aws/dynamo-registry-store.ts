@@ -14,7 +14,7 @@ import type {
   ModelState,
   RegistryStore,
 } from '#domain/transitions/registry-store.ts';
-import { brokenCursor, decodeCursor, encodeCursor } from './cursor.ts';
+import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
 import {
   COUNTS_KEY,
   EVENT_PREFIX,
@@ -43,7 +43,7 @@ export class DynamoRegistryStore implements RegistryStore {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
 
-  /** @param client one whose failures are SVC005 */
+  /** @param client throws SVC005 when DynamoDB is unavailable */
   constructor(
     client: DynamoDBDocumentClient,
     table: string,
@@ -90,7 +90,7 @@ export class DynamoRegistryStore implements RegistryStore {
   async history(model: string, limit: number, cursor: string | null): Promise<Page<RegistryEvent>> {
     const scope = { list: 'history', model };
     const after = cursor === null ? undefined : decodeCursor(cursor, scope, 1)[0]!;
-    if (after !== undefined && !isEventSortKey(after)) throw brokenCursor();
+    if (after !== undefined && !isEventSortKey(after)) throw invalidCursor();
     const { Items = [] } = await this.#client.send(
       new QueryCommand({
         ...this.#itemsOf(model, EVENT_PREFIX),
@@ -118,7 +118,7 @@ export class DynamoRegistryStore implements RegistryStore {
         ExpressionAttributeValues: {
           ':model': partitionOf(model),
           ':first': EVENT_PREFIX,
-          // Beyond every sequence number of that time.
+          // Sorts after every sequence number of that time.
           ':last': `${EVENT_PREFIX}${at}#~`,
         },
         Limit: 1,
@@ -153,7 +153,7 @@ export class DynamoRegistryStore implements RegistryStore {
     return stage === 'Production' ? Production : Staging;
   }
 
-  /** A query of a model's items of one kind, last first. */
+  /** Query of a model's items of one kind, descending. */
   #itemsOf(model: string, prefix: string) {
     return {
       TableName: this.#table,

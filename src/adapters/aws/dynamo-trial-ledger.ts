@@ -88,17 +88,17 @@ export class DynamoTrialLedger implements TrialLedger {
     });
   }
 
-  async renew({ job_id, number, attempt }: TrialIn<'running'>, leaseUntil: number): Promise<boolean> {
+  async renew({ job_id, number, attempt }: TrialIn<'running'>, leaseExpiresAt: number): Promise<boolean> {
     return written(
       this.#client.send(
         new UpdateCommand({
           TableName: this.#table,
           Key: trialKey(job_id, number),
           UpdateExpression: 'SET lease_expires_at = :lease',
-          ...heldBy(attempt),
+          ...runningUnder(attempt),
           ExpressionAttributeValues: {
-            ...heldBy(attempt).ExpressionAttributeValues,
-            ':lease': leaseUntil,
+            ...runningUnder(attempt).ExpressionAttributeValues,
+            ':lease': leaseExpiresAt,
           },
         }),
       ),
@@ -121,7 +121,7 @@ export class DynamoTrialLedger implements TrialLedger {
               Put: {
                 TableName,
                 Item: toTrialItem(trial),
-                ...heldBy(attempt),
+                ...runningUnder(attempt),
                 ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
               },
             },
@@ -205,7 +205,7 @@ export class DynamoTrialLedger implements TrialLedger {
 }
 
 /** Condition: the trial is running under that attempt. */
-function heldBy(attempt: number) {
+function runningUnder(attempt: number) {
   return {
     ConditionExpression: '#state = :running AND attempt = :attempt',
     ExpressionAttributeNames: { '#state': 'state' },

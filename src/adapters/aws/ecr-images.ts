@@ -13,10 +13,10 @@ import { reportUnavailable } from './unavailable.ts';
 const ECR_IMAGE =
   /^(?<account>\d{12})\.dkr\.ecr\.(?<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/(?<repository>[^:@]+)(?::(?<tag>[^@]+))?(?:@(?<digest>sha256:[0-9a-f]{64}))?$/;
 
-/** A name that ECR does not accept names nothing either. */
+/** Errors for a missing image, including a name that ECR rejects. */
 const NO_SUCH_IMAGE = [ImageNotFoundException, RepositoryNotFoundException, InvalidParameterException];
 
-/** Worst case of one call: 3 attempts of 5 s. Commands throw HTTP503 when ECR cannot answer. */
+/** Worst case of one call: 3 attempts of 5 s. Commands throw HTTP503 when ECR is unavailable. */
 function createEcrClient(region: string): ECRClient {
   const client = new ECRClient({
     region,
@@ -26,7 +26,7 @@ function createEcrClient(region: string): ECRClient {
   return reportUnavailable(client, 'HTTP503');
 }
 
-/** Images in ECR, of any account and region that lets this one read them. Other registries are not asked. */
+/** Images in ECR, of any account and region that grants read access. Other registries are not queried. */
 export class EcrImages implements ImageRegistry {
   readonly #clientOf: (region: string) => ECRClient;
 
@@ -34,7 +34,7 @@ export class EcrImages implements ImageRegistry {
     this.#clientOf = clientOf;
   }
 
-  /** Throws VAL005 for a repository that may not be read, HTTP503. */
+  /** @throws CodedError VAL005 for a repository without read access, HTTP503 */
   async digestOf(uri: string): Promise<string | null | undefined> {
     const { account, region, repository, tag = 'latest', digest } = ECR_IMAGE.exec(uri)?.groups ?? {};
     if (!account || !region) return null;
@@ -49,12 +49,13 @@ export class EcrImages implements ImageRegistry {
       return imageDetails[0]?.imageDigest;
     } catch (error) {
       if (NO_SUCH_IMAGE.some((kind) => error instanceof kind)) return undefined;
-      // No class of ECR's own: the name is what tells it.
+      // The SDK exports no class for this error.
       if ((error as Error).name !== 'AccessDeniedException') throw error;
+      const source = `${account}.dkr.ecr.${region}.amazonaws.com/${repository}`;
       throw new CodedError('VAL005', {
-        message: 'This platform may not read the repository of the image',
+        message: `No read access to the ECR repository ${source}. Grant this platform read access in the repository policy.`,
         field: 'container_image_uri',
-        context: { repository: `${account}.dkr.ecr.${region}.amazonaws.com/${repository}` },
+        context: { repository: source },
         cause: error,
       });
     }

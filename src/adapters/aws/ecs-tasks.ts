@@ -14,7 +14,7 @@ import { reportUnavailable } from './unavailable.ts';
 /** Limit of a stop reason in ECS, characters. */
 const MAX_REASON = 255;
 
-/** Worst case of one call: 3 attempts of 5 s. Commands throw HTTP503 when ECS cannot answer. */
+/** Worst case of one call: 3 attempts of 5 s. Commands throw HTTP503 when ECS is unavailable. */
 export function createEcsClient(): ECSClient {
   const client = new ECSClient({
     maxAttempts: 3,

@@ -132,7 +132,7 @@ export abstract class JobRecords<
     await this.change(jobId, { set: { collection: outcome, updated_at: outcome.at }, from: UNFINISHED });
   }
 
-  /** Pending and running jobs. A job that starts to run during the read is returned once, as it is when read. */
+  /** Pending and running jobs. A job that starts to run during the read is returned once. */
   async *unfinished(): AsyncIterable<Job> {
     const returned = new Set<string>();
     for (const status of UNFINISHED) {

@@ -4,8 +4,8 @@ import type { InvokeProxy } from '../data-proxy-client.ts';
 import { reportUnavailable } from './unavailable.ts';
 
 /**
- * One attempt of at most 28 s: API Gateway gives its caller 29 s, and the proxy itself repeats what is worth repeating.
- * Commands throw SVC004 when Lambda cannot answer.
+ * One attempt of up to 28 s: API Gateway's limit is 29 s, and the proxy itself retries where that is useful. Commands
+ * throw SVC004 when Lambda is unavailable.
  */
 export function createLambdaClient(): LambdaClient {
   const client = new LambdaClient({
@@ -16,8 +16,9 @@ export function createLambdaClient(): LambdaClient {
 }
 
 /**
- * The data proxy as a deployed function. Throws SVC002 when it failed or its answer is not JSON, SVC004 when there is
- * no such function or Lambda cannot answer.
+ * The data proxy as a deployed function. Throws SVC002 when the function failed or its response is not JSON, SVC004 when
+ * the function does not exist or Lambda is unavailable.
+ *
  * @param functionName name or ARN, with its alias
  */
 export function lambdaDataProxy(client: LambdaClient, functionName: string): InvokeProxy {
@@ -26,9 +27,9 @@ export function lambdaDataProxy(client: LambdaClient, functionName: string): Inv
       const { FunctionError, Payload } = await client.send(
         new InvokeCommand({ FunctionName: functionName, Payload: JSON.stringify(event) }),
       );
-      const text = Buffer.from(Payload ?? []).toString('utf8');
-      if (FunctionError) throw new CodedError('SVC002', { cause: new Error(text) });
-      return JSON.parse(text);
+      const response = Buffer.from(Payload ?? []).toString('utf8');
+      if (FunctionError) throw new CodedError('SVC002', { cause: new Error(response) });
+      return JSON.parse(response);
     } catch (error) {
       if (error instanceof SyntaxError) throw new CodedError('SVC002', { cause: error });
       throw error;

@@ -14,12 +14,12 @@ import { createLambdaClient, lambdaDataProxy } from './lambda-data-proxy.ts';
 import { openRegistry, promotionRules } from './open-registry.ts';
 import { createSfnClient, SfnExecutions } from './sfn-executions.ts';
 
-/** What the deployed backend reaches. `tell` hears of every change of a challenge. */
-export function openBackend(env: BackendEnv, tell: ChallengeListener) {
+/** Dependencies of the deployed backend. `onChallengeChange` is notified of each stored change of a challenge. */
+export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListener) {
   const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});
   const dataProxy = new DataProxyClient(lambdaDataProxy(createLambdaClient(), env.DATA_PROXY_FUNCTION));
   return {
-    ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, tell),
+    ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, onChallengeChange),
     images: new EcrImages(),
     ...promotionRules(env),
     rollbackReasonRequired: env.REQUIRE_ROLLBACK_REASON,

@@ -18,8 +18,8 @@ export function promotionRules(env: PromotingEnv) {
 }
 
 /**
- * The registry, the cursors of its lists and what its repeats need, on a client of its own: a registry that cannot be
- * reached is SVC005. `onChallengeChange` is notified of each stored change of a challenge.
+ * The registry, the cursors of its lists and the dependencies of its retries. Its own client throws SVC005 when DynamoDB
+ * is unavailable. `onChallengeChange` is notified of each stored change of a challenge.
  */
 export function openRegistry(
   table: string,

@@ -15,7 +15,7 @@ import { openRegistry, promotionRules } from './open-registry.ts';
 import { createSchedulerClient, SchedulerTimer } from './scheduler-timer.ts';
 import { createSfnClient, SfnExecutions } from './sfn-executions.ts';
 
-/** The timer of challenges: schedules that invoke the reconcile function. */
+/** Timer of challenge deadlines: schedules that invoke the reconcile function. */
 export function openScheduler(env: StrategyEnv): SchedulerTimer {
   return new SchedulerTimer(createSchedulerClient(), {
     group: env.SCHEDULE_GROUP,
@@ -24,11 +24,13 @@ export function openScheduler(env: StrategyEnv): SchedulerTimer {
   });
 }
 
-/** What the deployed strategy service reaches. `tell` hears of every change of a challenge. */
-export function openStrategyService(env: StrategyEnv, tell: ChallengeListener) {
+/**
+ * Dependencies of the deployed strategy service. `onChallengeChange` is notified of each stored change of a challenge.
+ */
+export function openStrategyService(env: StrategyEnv, onChallengeChange: ChallengeListener) {
   const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});
   return {
-    ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, tell),
+    ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, onChallengeChange),
     images: new EcrImages(),
     allowedRegistries: env.ALLOWED_REGISTRIES ?? null,
     ...promotionRules(env),

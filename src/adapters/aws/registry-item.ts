@@ -41,9 +41,9 @@ export function eventKey({ model_name, at, sequence }: RegistryEvent): ItemKey {
   return { pk: partitionOf(model_name), sk: `${EVENT_PREFIX}${at}#${String(sequence).padStart(9, '0')}` };
 }
 
-/** True for a sort key that {@link eventKey} can have made. */
-export function isEventSortKey(text: string): boolean {
-  return /^EVENT#\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#\d{9}$/.test(text);
+/** True for a sort key of the form that {@link eventKey} makes. */
+export function isEventSortKey(key: string): boolean {
+  return /^EVENT#\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#\d{9}$/.test(key);
 }
 
 /** Principal and key are separate attributes, so that two pairs never share a key. */
@@ -101,7 +101,7 @@ function catalogRow(version: StoredVersion, stage: CatalogRow['stage'], model: S
   });
 }
 
-/** String of 16 characters that sorts as the number does: its bits, inverted for negative numbers. */
+/** String of 16 characters that sorts like the number: its bits, inverted for negative numbers. */
 export function sortableNumber(value: number): string {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value === 0 ? 0 : value);
@@ -111,7 +111,11 @@ export function sortableNumber(value: number): string {
   return sortable.toString(16).padStart(16, '0');
 }
 
-/** The value of an item; throws SVC001 naming the item and the field when it is of another shape. */
+/**
+ * Value of an item.
+ *
+ * @throws CodedError SVC001 that names the item and the field, if the item does not match the schema
+ */
 export function readItem<T>(schema: z.ZodType<T>, item: Record<string, unknown>): T {
   return parseStored(schema, item, () => `The registry's item ${String(item.pk)} ${String(item.sk)}`);
 }
@@ -123,7 +127,7 @@ function paddedVersion(version: string): string {
 export const TRADE_PREFIX = 'TRADE#';
 export const CHALLENGE_PREFIX = 'CHALLENGE#';
 export const CHALLENGE_EVENT_PREFIX = 'EVENT#';
-/** The one partition of the index of challenges to which time can still do something. */
+/** The only partition of the index of challenges that deadlines can still change. */
 export const UNFINISHED = 'unfinished';
 
 export function challengePartition(id: string): string {

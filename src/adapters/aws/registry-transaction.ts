@@ -51,7 +51,7 @@ const STATE = [
 
 /** Table of registry and challenges, and the listener that is notified of stored changes of challenges. */
 export interface RegistryTable {
-  /** One whose failures are SVC005. */
+  /** Throws SVC005 when DynamoDB is unavailable. */
   readonly client: DynamoDBDocumentClient;
   readonly table: string;
   readonly onChallengeChange: ChallengeListener;
@@ -81,7 +81,7 @@ export async function commitTransition(
   return outcome;
 }
 
-/** The actions of a stage transition, the model first. One failed condition cancels all. */
+/** Actions of a stage transition, the model first. One failed condition cancels all. */
 function stageActions(transition: StageTransition, table: string): Action[] {
   const { model, versions, archived, event, challenges } = transition;
   return [
@@ -100,8 +100,8 @@ function hasReadSkew({ versions, archived }: Pick<StageTransition, 'versions' | 
 }
 
 /**
- * True when the cancelled transaction was applied before: its response was lost, and the SDK sent it again after the database
- * had forgotten its token.
+ * True when the cancelled transaction was applied before: its response was lost, and the SDK sent it again after its
+ * idempotency token had expired.
  */
 function isAlreadyApplied(error: TransactionCanceledException, transition: StageTransition): boolean {
   const found = error.CancellationReasons?.[0]?.Item;
@@ -142,7 +142,7 @@ export function readIdempotencyRecord(item: Record<string, unknown>): Idempotenc
 function putModel({ before, after }: StageTransition['model'], table: string): Action {
   const condition = before
     ? {
-        // Sharing and challenges change the model without an event: their changes since the read must not be overwritten.
+        // Sharing and challenges change the model without an event; the write must not overwrite their changes.
         ConditionExpression: 'events = :events AND revision = :revision AND shared_with = :shared',
         ExpressionAttributeValues: {
           ':events': before.events,
@@ -199,7 +199,7 @@ function update(
       TableName: table,
       Key: key,
       UpdateExpression: `SET ${assignments}${removed.length > 0 ? ` REMOVE ${removed.map((name) => `#${name}`).join(', ')}` : ''}`,
-      // Stage and validation may have been read a moment before the model: the model's condition is not enough.
+      // Stage and validation may have been read before the model, so the model's condition does not cover them.
       ConditionExpression: `#stage = :from${change.validation ? ' AND #validation.#status = :validated' : ''}`,
       ExpressionAttributeNames: {
         ...Object.fromEntries([...names, ...removed].map((name) => [`#${name}`, name])),
@@ -214,7 +214,7 @@ function update(
   };
 }
 
-/** Keeps the number of rows of each stage of the catalog; no action when the transition leaves them unchanged. */
+/** Updates the number of catalog rows per stage; no action if the transition does not change them. */
 function countRows({ versions, archived }: StageTransition, table: string): Action[] {
   const change: Record<CatalogRow['stage'], number> = { Production: archived ? -1 : 0, Staging: 0 };
   for (const { before, after } of versions) {
@@ -237,7 +237,7 @@ function countRows({ versions, archived }: StageTransition, table: string): Acti
   ];
 }
 
-/** The actions of a write of a challenge, with the stage transition that promotes its winner. */
+/** Actions of a write of a challenge, with the stage transition that promotes its winner. */
 export function challengeActions(write: ChallengeWrite, table: string): Action[] {
   const { before, after, trades = [], assignments = [], promotion } = write;
   const id = after.challenge_id;
@@ -253,13 +253,13 @@ export function challengeActions(write: ChallengeWrite, table: string): Action[]
     }),
     ...assignments.map(({ before, after }) => {
       const key = assignmentKey(id, after.assignment_key);
-      return before ? putAsRead(key, { before, after }, table) : putNew(key, after, table);
+      return before ? putUnchanged(key, { before, after }, table) : putNew(key, after, table);
     }),
     ...(before === null ? [putNew(listKey(after), { challenge_id: id }, table)] : []),
   ];
 }
 
-/** The model names its active challenge, in the transaction that begins or ends it. */
+/** Sets or clears the model's active challenge, in the transaction that starts or ends the challenge. */
 function modelActions({ before, after, modelRevision }: ChallengeWrite, table: string): Action[] {
   const Key = { ...modelKey(after.model_name) };
   const change = {
@@ -281,19 +281,19 @@ function modelActions({ before, after, modelRevision }: ChallengeWrite, table: s
   return [{ Update: { ...change, ...condition } }];
 }
 
-/** The actions that store a challenge and its events, if it still is as it was read. */
+/** Actions that store a challenge and its events, if the challenge is unchanged since the read. */
 function putChallenge({ before, after, events }: ChallengeChange, table: string): Action[] {
   const unfinished = after.status === 'active' || isAwaitingPromotion(after);
   const item = unfinished ? { ...after, active_challenge: UNFINISHED } : after;
   const key = challengeKey(after.challenge_id);
   return [
-    before ? putAsRead(key, { before, after: item }, table) : putNew(key, item, table),
+    before ? putUnchanged(key, { before, after: item }, table) : putNew(key, item, table),
     ...events.map((event) => putNew(challengeEventKey(event), event, table)),
   ];
 }
 
-/** Stores an item if it still is as it was read. */
-function putAsRead(
+/** Stores an item if it is unchanged since the read. */
+function putUnchanged(
   key: ItemKey,
   { before, after }: { readonly before: { readonly revision: number }; readonly after: object },
   table: string,

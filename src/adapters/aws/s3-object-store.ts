@@ -15,12 +15,12 @@ import { checkObjectKey, checkObjectPrefix } from '../object-key.ts';
 import { storedObject } from '../stored-object.ts';
 import { reportUnavailable } from './unavailable.ts';
 
-/** Another writer came first: the object changed, went away, or is being written just now. */
+/** Write conflicts: the object changed, was deleted, or is being written. */
 const CONFLICTS = new Set(['PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey']);
 
 /**
- * The client of every bucket; commands throw DATA005 when S3 cannot answer. Worst case of one call: 3 attempts of 30 s.
- * Results and months of candles are at most some tens of megabytes, a few seconds within a region.
+ * Client of all buckets. Commands throw DATA005 when S3 is unavailable. Worst case of one call: 3 attempts of 30 s.
+ * Results and months of candles have up to some tens of megabytes, a few seconds within a region.
  *
  * @param endpoint an S3-compatible server, addressed by path and with any credentials; absent: AWS
  */
@@ -113,7 +113,7 @@ export class S3ObjectStore implements ObjectStore {
     return { etag };
   }
 
-  /** The condition in S3's own terms, whose ETag is not our hash; undefined when it does not hold already now. */
+  /** Condition for S3, whose ETag is not our hash. Undefined if the stored object differs from `expected` already. */
   async #conditionFor(key: string, expected: string | null) {
     checkObjectKey(key);
     if (expected === null) return { IfNoneMatch: '*' };
@@ -121,7 +121,7 @@ export class S3ObjectStore implements ObjectStore {
       const { ETag, ChecksumSHA256 } = await this.#client.send(
         new HeadObjectCommand({ Bucket: this.#bucket, Key: key, ChecksumMode: 'ENABLED' }),
       );
-      // What was put by other tools may carry no such checksum.
+      // Objects put by other tools may lack this checksum.
       const current = ChecksumSHA256
         ? Buffer.from(ChecksumSHA256, 'base64').toString('hex')
         : (await this.get(key))?.etag;

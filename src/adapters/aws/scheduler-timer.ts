@@ -2,7 +2,10 @@ import { ConflictException, CreateScheduleCommand, SchedulerClient } from '@aws-
 import type { ChallengeTimer } from '#domain/challenges/process-due-challenges.ts';
 import { reportUnavailable } from './unavailable.ts';
 
-/** Worst case of one call: 2 attempts of 2 s, which a request waits for. Commands throw HTTP503 when Scheduler cannot answer. */
+/**
+ * Worst case of one call: 2 attempts of 2 s, during which a request waits. Commands throw HTTP503 when EventBridge
+ * Scheduler is unavailable.
+ */
 export function createSchedulerClient(): SchedulerClient {
   const client = new SchedulerClient({
     maxAttempts: 2,
@@ -14,13 +17,13 @@ export function createSchedulerClient(): SchedulerClient {
 export interface SchedulerTarget {
   /** Group of the schedules. */
   readonly group: string;
-  /** The function that is invoked with `{challenge_id}`, by the ARN of its alias. */
+  /** ARN of the alias of the function to invoke with `{challenge_id}`. */
   readonly functionArn: string;
-  /** What EventBridge Scheduler may invoke it with. */
+  /** ARN of the role with which EventBridge Scheduler invokes the function. */
   readonly roleArn: string;
 }
 
-/** One-time schedules of EventBridge Scheduler, each named after its challenge and its second. They delete themselves. */
+/** One-time schedules, each named after its challenge and its second. EventBridge Scheduler deletes them when done. */
 export class SchedulerTimer implements ChallengeTimer {
   readonly #client: SchedulerClient;
   readonly #target: SchedulerTarget;
@@ -32,7 +35,7 @@ export class SchedulerTimer implements ChallengeTimer {
 
   async at(challengeId: string, time: number): Promise<void> {
     const { group, functionArn, roleArn } = this.#target;
-    // Not a moment before: then nothing would be due.
+    // Rounded up: an invocation before the deadline would change nothing.
     const second = Math.ceil(time / 1000);
     try {
       await this.#client.send(
@@ -47,7 +50,7 @@ export class SchedulerTimer implements ChallengeTimer {
             Arn: functionArn,
             RoleArn: roleArn,
             Input: JSON.stringify({ challenge_id: challengeId }),
-            // What cannot be delivered is left to the regular passes.
+            // After a failed delivery the regular reconcile runs apply the deadline.
             RetryPolicy: { MaximumEventAgeInSeconds: 3_600, MaximumRetryAttempts: 10 },
           },
         }),

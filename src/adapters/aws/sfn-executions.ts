@@ -20,10 +20,10 @@ const STATES: Readonly<Record<ExecutionStatus, ExecutionState['status']>> = {
   TIMED_OUT: 'timed_out',
 };
 
-/** What StopExecution takes of a cause, characters. */
+/** Limit of StopExecution for a cause, characters. */
 const MAX_CAUSE = 32_768;
 
-/** Worst case of one call: 3 attempts of 5 s. Commands throw HTTP503 when Step Functions cannot answer. */
+/** Worst case of one call: 3 attempts of 5 s. Commands throw HTTP503 when Step Functions is unavailable. */
 export function createSfnClient(): SFNClient {
   const client = new SFNClient({
     maxAttempts: 3,
@@ -33,8 +33,8 @@ export function createSfnClient(): SFNClient {
 }
 
 /**
- * Executions of a Standard state machine, each named after its job: Step Functions itself keeps a job from having two,
- * for the 90 days in which it remembers names.
+ * Executions of a Standard state machine, each named after its job. Step Functions rejects a second execution of the
+ * same name for 90 days.
  */
 export class SfnExecutions<Input extends { readonly job_id: string }> implements Executions<Input> {
   readonly #client: SFNClient;
@@ -55,7 +55,7 @@ export class SfnExecutions<Input extends { readonly job_id: string }> implements
         }),
       );
     } catch (error) {
-      // A running execution of the same input is no error to begin with: this one has ended already.
+      // The execution has ended. A second start of a running one with the same input succeeds in Step Functions.
       if (!(error instanceof ExecutionAlreadyExists)) throw error;
     }
   }

@@ -11,16 +11,16 @@ export type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[num
 
 type BusyCode = Extract<ErrorCode, 'SVC005' | 'DATA005'>;
 
-/** Why it was cancelled: another transaction, or another write, of one of its items was under way. */
+/** Cancellation reason: another write of one of the items is in progress. */
 const CONFLICT = 'TransactionConflict';
-/** Why it was cancelled that may succeed later as it is. */
+/** Cancellation reasons of throttling. */
 const BUSY = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
-/** Pauses of 0.02 to 0.32 s between them, 0.62 s in all at most. */
+/** Backoff of 0.02 to 0.32 s between attempts, up to 0.62 s in total. */
 const ATTEMPTS = 6;
 
 /**
- * The error of a transaction cancelled by a failed condition or a concurrent write: the caller may decide again.
- * Any other error is thrown on, one of a table that is too busy as `busy`.
+ * Error of a transaction cancelled by a failed condition or a concurrent write: the caller may read and decide again.
+ * Rethrows any other error; throttling becomes a CodedError of `busy`.
  */
 export function conflictOf(error: unknown, busy: BusyCode): TransactionCanceledException {
   if (!(error instanceof TransactionCanceledException)) throw error;
@@ -32,13 +32,16 @@ export function conflictOf(error: unknown, busy: BusyCode): TransactionCanceledE
 interface TransactOptions {
   /** Default 6. */
   readonly attempts?: number;
-  /** Default: one of the SDK for each attempt. */
+  /** Idempotency token. Default: the SDK makes one per attempt. */
   readonly token?: string;
   /** True when the cancelled transaction had been applied by an attempt whose response was lost. */
   readonly isAlreadyApplied?: (error: TransactionCanceledException) => boolean;
 }
 
-/** TransactWriteItems with backoff. Returns `conflict` when a condition fails or other transactions hold the items after 6 attempts. */
+/**
+ * TransactWriteItems with backoff. Returns `conflict` when a condition fails, or when other transactions still hold the
+ * items after the last attempt.
+ */
 export async function transact(
   client: DynamoDBDocumentClient,
   actions: readonly Action[],
@@ -55,24 +58,24 @@ export async function transact(
       if (isAlreadyApplied(conflict)) return 'done';
       const isFinal = reasonsOf(conflict).includes('ConditionalCheckFailed');
       if (isFinal || attempt >= attempts) return 'conflict';
-      await pause(attempt);
+      await backOff(attempt);
     }
   }
 }
 
-/** A write of one item that waits for transactions that are changing it. */
+/** Retries the write of one item while a transaction changes the item. */
 export async function retryOnConflict<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await write();
     } catch (error) {
       if (attempt === ATTEMPTS || !(error instanceof TransactionConflictException)) throw error;
-      await pause(attempt);
+      await backOff(attempt);
     }
   }
 }
 
-function pause(attempt: number): Promise<void> {
+function backOff(attempt: number): Promise<void> {
   return wait(10 * 2 ** attempt * (0.5 + Math.random() / 2));
 }
 

@@ -1,13 +1,13 @@
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
 
-/** Names of SDK errors that say: not now. */
+/** Names of SDK errors of a temporarily unavailable service. */
 const TRANSIENT_NAMES = new Set([
   'AbortError',
   'InternalServerError',
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
   'RequestTimeout',
-  // Of a table or function that is being restored or replaced.
+  // A table or function is being restored or replaced.
   'ResourceNotFoundException',
   'ServiceUnavailable',
   'SlowDown',
@@ -16,7 +16,7 @@ const TRANSIENT_NAMES = new Set([
   'ThrottlingException',
   'TimeoutError',
   'TooManyRequestsException',
-  // Of a repeat that overtook the transaction it repeats.
+  // A retry arrived while its transaction was in progress.
   'TransactionInProgressException',
 ]);
 
@@ -33,7 +33,7 @@ const NETWORK_CODES = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Whether the service could not answer (throttled, unreachable, too slow, broken) rather than refused the request. */
+/** True when the service failed to respond (throttled, unreachable, timeout, 5xx); false when it rejected the request. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { name, code, $metadata } = error as Error & {
@@ -57,8 +57,8 @@ interface ClientWithMiddleware {
 }
 
 /**
- * Makes every command of `client` throw a CodedError of `code` when, after the SDK's own retries, the service is still
- * unavailable. Every other error passes.
+ * Makes each command of `client` throw a CodedError of `code` when the service is still unavailable after the SDK's
+ * retries. Other errors are unchanged.
  */
 export function reportUnavailable<C>(client: C, code: ErrorCode): C {
   (client as ClientWithMiddleware).middlewareStack.add(

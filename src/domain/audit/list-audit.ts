@@ -130,7 +130,10 @@ function positionOf([key, from, to]: readonly string[]): { range: Range; before:
   if (isAuditKey(key!) && range.to - range.from <= AUDIT_LIMITS.days * DAY_MS && key! < to! && key! > from!) {
     return { range, before: key! };
   }
-  throw new CodedError('VAL006', { message: 'The cursor is not one that this list made', field: 'cursor' });
+  throw new CodedError('VAL006', {
+    message: 'The cursor is not valid. Pass the cursor of the previous page unchanged.',
+    field: 'cursor',
+  });
 }
 
 function scopeOf({ limit: _, cursor: __, ...filters }: ListAuditInput): Record<string, string | null> {

@@ -92,7 +92,7 @@ export interface TrialLedger {
   renew(trial: TrialIn<'running'>, leaseUntil: number): Promise<boolean>;
   /**
    * Records a trial's end and the job's new counts in one transaction, if the job still has that revision.
-   * `lost`: the trial is another attempt's, or has ended. `moved`: the job has changed since; read it again.
+   * `conflict`: the trial is another attempt's, or has ended. `moved`: the job has changed since; read it again.
    */
   end(
     job: HyperoptJobIn<'running'>,
