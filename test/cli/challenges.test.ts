@@ -273,7 +273,7 @@ describe('challenge commands', () => {
     );
   });
 
-  it('errors without a champion or challenge print what to do', async () => {
+  it('errors without a champion or challenge print the next step', async () => {
     await expect(challenge('status', MODEL)).rejects.toThrow(`challenge create ${MODEL} <challenger>`);
     expect((await challenge('list', MODEL)).out).toContain('No challenge.');
     await expect(challenge('status', 'nothing')).rejects.toThrow('RES002');
@@ -377,7 +377,7 @@ describe('intervalChart', () => {
         '            +100.000             +100.250             +100.500',
       ],
     },
-  ])('draws the interval $interval', ({ interval, width, lines }) => {
+  ])('chart draws the interval $interval', ({ interval, width, lines }) => {
     const drawn = intervalChart(interval as [number, number], width).split('\n');
     expect(drawn).toEqual(lines);
   });

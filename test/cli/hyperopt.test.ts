@@ -240,7 +240,7 @@ describe('startHyperopt', () => {
     });
   });
 
-  it.each(['5', '5..', '..5', 'a..b', '1..2..3'])('rejects %j as a range', (text) => {
+  it.each(['5', '5..', '..5', 'a..b', '1..2..3'])('range %j is rejected', (text) => {
     expect(() => range(text)).toThrow('min..max');
   });
 });

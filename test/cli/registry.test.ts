@@ -114,7 +114,7 @@ describe('registry commands', () => {
     for (const text of [out, history]) expect(text).not.toMatch(/NaN|undefined|\[object/);
   });
 
-  it('compare prints the confidence that the trades give', async () => {
+  it('compare prints the confidence derived from the trades', async () => {
     const { body } = await platform.get(`/api/v1/catalog/strategies/${M}/compare?version_a=1&version_b=2`);
     const [a, b] = await Promise.all(runs.map(statsOfTrades));
     expect(body.sample_sizes).toEqual({ a: a!.n, b: b!.n });

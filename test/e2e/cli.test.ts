@@ -88,13 +88,13 @@ describe('touchstone without a running platform', () => {
     [['jobs', '--limit', '1000'], 'Pass an integer from 1 to 100.'],
     [['--url', 'http://127.0.0.1:1', 'import', '.'], 'Leave out --url'],
     [['proxy', '{'], 'The event is not JSON'],
-  ])('%j exits with 2 and prints what to type', async (args, text) => {
+  ])('%j exits with 2 and prints the correct usage', async (args, text) => {
     const { code, err } = await touchstone(...args);
     expect([code, err]).toEqual([2, expect.stringContaining(text)]);
     expect(err).not.toMatch(RAW);
   });
 
-  it('an empty environment variable counts as absent; an invalid one prints what it takes', async () => {
+  it('empty environment variable counts as absent; an invalid one prints the valid values', async () => {
     const empty = { BACKEND_PORT: '', DEFAULT_EXCHANGE: '', LOG_LEVEL: '' };
     expect(await run('bin/touchstone.ts', ['strategies'], empty)).toMatchObject({ code: 0, err: '' });
     const { code, err } = await run('bin/touchstone.ts', ['strategies'], { BACKEND_PORT: 'abc' });
@@ -110,7 +110,7 @@ describe('touchstone without a running platform', () => {
     // Node's recursive mkdir does not terminate for this path.
     ['/proc/x/y', '/proc/x/y cannot be made: there can be no folders in that place.'],
     ['/proc', 'The data folder /proc cannot be written to: unable to open database file.'],
-  ])('a data folder at %s prints why it cannot be used', async (folder, text) => {
+  ])('data folder at %s prints why it cannot be used', async (folder, text) => {
     const { code, err } = await run('bin/local.ts', [], { TOUCHSTONE_HOME: folder });
     expect([code, err]).toEqual([1, expect.stringContaining(text)]);
     expect(err).not.toMatch(RAW);
@@ -142,7 +142,7 @@ describe('touchstone import', () => {
     writeFileSync(join(folder, 'notes.txt'), 'nothing');
   });
 
-  it('imports valid files, lists the others, and a backtest runs on the candles', async () => {
+  it('import stores valid files, lists the others, and a backtest runs on the candles', async () => {
     const imported = await touchstone('import', folder);
     expect(imported.out).toMatch(
       /Found in .*: 3 files[\s\S]*candles +│ CSV +│ +2[\s\S]*not for import +│ +│ +1/,
@@ -173,7 +173,7 @@ describe('touchstone import', () => {
     expect(code).toBe(0);
   });
 
-  it('imports a data folder of freqtrade for the exchange in its name', async () => {
+  it('import reads a data folder of freqtrade for the exchange in its name', async () => {
     const data = join(home, 'user_data/data/bybit');
     const futures = join(data, 'futures');
     mkdirSync(futures, { recursive: true });
@@ -234,7 +234,7 @@ describe('touchstone import', () => {
     expect(code).toBe(0);
   });
 
-  it('prints why nothing could be imported', async () => {
+  it('import prints why it stored no file', async () => {
     const empty = join(home, 'empty');
     mkdirSync(empty);
     const nothing = await touchstone('import', empty);
@@ -243,7 +243,7 @@ describe('touchstone import', () => {
     expect([absent.code, absent.err]).toEqual([1, expect.stringContaining('absent does not exist')]);
   });
 
-  it('rejects --exchange sim', async () => {
+  it('import rejects --exchange sim', async () => {
     const { code, err } = await touchstone('import', folder, '--exchange', 'sim');
     expect([code, err]).toEqual([1, expect.stringContaining('simulated')]);
   });
@@ -278,7 +278,7 @@ describe('touchstone with a running platform', () => {
   });
 });
 
-it('an error prints its message and correlation ID; --verbose adds the context as lines', async () => {
+it('error prints its message and correlation ID; --verbose adds the context as lines', async () => {
   const args = ['backtest', 'ema_crossover', '--param', 'fast=900'];
   const [plain, verbose] = await Promise.all([touchstone(...args), touchstone(...args, '--verbose')]);
   expect(plain.err).toMatch(/^VAL005: .*fast.*\nCorrelation ID: [0-9a-f-]{36}\n$/);
@@ -288,7 +288,7 @@ it('an error prints its message and correlation ID; --verbose adds the context a
   expect(lines.at(-1)).toMatch(/^Correlation ID: /);
 });
 
-it('an error of a command with --json is one line of JSON', async () => {
+it('error of a command with --json is one line of JSON', async () => {
   const { code, out, err } = await touchstone('hyperopt', 'status', 'ho-none', '--json');
   expect([code, out]).toEqual([1, '']);
   expect(JSON.parse(err).error).toMatchObject({
@@ -297,7 +297,7 @@ it('an error of a command with --json is one line of JSON', async () => {
   });
 });
 
-it('a command ends quietly when the reader of its output has closed the pipe', async () => {
+it('command ends without an error when the reader of its output closes the pipe', async () => {
   const child = spawn(process.execPath, ['bin/touchstone.ts', 'strategies'], {
     env: { TOUCHSTONE_HOME: home },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -311,7 +311,7 @@ it('a command ends quietly when the reader of its output has closed the pipe', a
   expect([code, err]).toEqual([0, '']);
 });
 
-it('an address without a service prints how to start one', async () => {
+it('address without a service prints how to start one', async () => {
   const { code, err } = await touchstone('--url', 'http://127.0.0.1:9', 'jobs');
   expect([code, err]).toEqual([1, expect.stringContaining('No response from http://127.0.0.1:9')]);
 });

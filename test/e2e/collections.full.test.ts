@@ -117,8 +117,8 @@ async function expectStored(
   stores.dynamo.destroy();
 }
 
-describe('the service', () => {
-  it('repeated kills leave complete files, and each start resumes', async () => {
+describe('killed collection service', () => {
+  it('repeatedly killed service leaves complete files, and each start resumes', async () => {
     const request = { symbols: [BTC], timeframe: '5m', start: START, end: END };
     const january = 'timeframe=5m/2026-01.parquet';
     const ids = new Set<string>();
@@ -163,7 +163,7 @@ describe('the service', () => {
     await platform.stop();
   });
 
-  it('kill under load loses no accepted collection', async () => {
+  it('service killed under load loses no accepted collection', async () => {
     const requests = Array.from({ length: 12 }, (_, i) => ({
       symbols: [BTC, 'ETH/USDT:USDT'],
       timeframe: '1d',
@@ -196,8 +196,8 @@ describe('the service', () => {
   });
 });
 
-describe('the task', () => {
-  it('killed collection leaves complete months, and the next one resumes', async () => {
+describe('killed collection task', () => {
+  it('killed task leaves complete months, and the next one resumes', async () => {
     const engine = await startEngine();
     const jobs = new DynamoJobStore(engine.client, engine.tables.jobs);
     const { execution_input } = pendingJob('bt-1');

@@ -151,7 +151,7 @@ describe('instruments', () => {
     expect(unlisted.out).toContain('No instrument stored for NOBODY/USDT:USDT');
   });
 
-  it('collection stores candles, names inconsistent instruments and leaves them out', async () => {
+  it('collection stores candles and omits inconsistent instruments with a warning', async () => {
     server.failing = ({ endpoint }) =>
       endpoint === 'exchangeInfo' ? { kind: 'rows', change: withCrossedLimits } : undefined;
     const job = await run('BARE', byDefault);

@@ -200,7 +200,7 @@ describe('platform failures', () => {
     await first.stop();
   });
 
-  it('startup error names the port in use', async () => {
+  it('startup error contains the port in use', async () => {
     const first = await startTestPlatform();
     const port = Number(new URL(first.info.backend_url).port);
     await expect(

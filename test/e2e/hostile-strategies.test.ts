@@ -166,7 +166,7 @@ describe('hostile strategy', () => {
     expect(job.error.length).toBeLessThan(2_100);
   });
 
-  it('task folders are removed', async () => {
+  it('platform removes task folders of hostile strategies', async () => {
     await expect.poll(() => readdirSync(join(platform.home, 'tasks'))).toEqual([]);
   });
 });

@@ -182,7 +182,7 @@ describe('hostile strategy in a trial', () => {
     for (const trial of await trialsOf(jobId)) expect(trial).toMatchObject({ state: 'complete', attempt: 1 });
   });
 
-  it('task folders are removed', async () => {
+  it('platform removes task folders of hostile trials', async () => {
     await expect.poll(() => readdirSync(join(platform.home, 'tasks'))).toEqual([]);
   });
 });

@@ -37,7 +37,7 @@ describe('exit spaces', () => {
 });
 
 describe('equal trials', () => {
-  it('trial with equal parameters names its duplicate and is not run', async () => {
+  it('trial with equal parameters references its duplicate and is not run', async () => {
     const { trials } = await runHyperopt(platform, {
       ...MARKET,
       models: 'none',

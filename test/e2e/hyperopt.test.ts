@@ -204,7 +204,7 @@ describe('hyperopt job', () => {
     await until(ended, first.body.job_id);
   });
 
-  it('unknown job is OPT001', async () => {
+  it('unknown job returns OPT001', async () => {
     for (const path of ['', '/result', '/trials']) {
       const { status, body } = await platform.strategy.get(`/api/v1/hyperopt/ho-none${path}`);
       expect(status).toBe(404);

@@ -34,7 +34,7 @@ describe('terminal output of an import', () => {
     put('\u001b[31mnotes.txt', 'x');
   });
 
-  it('lists files found, imported, missing and skipped', async () => {
+  it('import lists files found, imported, missing and skipped', async () => {
     const { out, err, code } = await importInto(home, folder);
     const lines = out.split('\n');
     expect(err).toBe('');

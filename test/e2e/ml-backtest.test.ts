@@ -143,7 +143,7 @@ describe('validation of ml_engine', () => {
     ['a rate beyond 1', { learning_rate: 1.5 }, 'VAL005', 'config.ml_engine.learning_rate'],
     ['a weight of no class', { class_weight: 'fair' }, 'VAL005', 'config.ml_engine.class_weight'],
     ['a threshold beyond 1', { entry_threshold: 2 }, 'VAL005', 'config.ml_engine.entry_threshold'],
-  ])('rejects %s', async (_, ml_engine, code, field) => {
+  ])('ml_engine rejects %s', async (_, ml_engine, code, field) => {
     const { status, body } = await submit({ strategy: 'ema_crossover', ml_engine });
     expect([status, body.detail.code, body.detail.field]).toEqual([400, code, field]);
   });
@@ -155,7 +155,7 @@ describe('validation of ml_engine', () => {
     );
   });
 
-  it('rejects a training period with too few candles of a long timeframe', async () => {
+  it('ml_engine rejects a training period with too few candles of a long timeframe', async () => {
     const { status, body } = await submit({
       strategy: 'ema_crossover',
       timeframe: '1d',
@@ -165,14 +165,14 @@ describe('validation of ml_engine', () => {
     expect(body.detail.message).toContain('gives 30 candles of 1d to learn from: a model needs at least 50');
   });
 
-  it('rejects disabled models for a strategy that trades on predictions', async () => {
+  it('ml_engine cannot be disabled for a strategy that trades on predictions', async () => {
     const { status, body } = await submit({ strategy: 'learner', ml_engine: { enabled: false } });
     expect([status, body.detail.code, body.detail.field]).toEqual([
       ...[400, 'VAL005', 'config.ml_engine.enabled'],
     ]);
   });
 
-  it('rejects a wrong JSON type', async () => {
+  it('ml_engine rejects a wrong JSON type', async () => {
     const { status, body } = await submit({ strategy: 'learner', ml_engine: { model_type: 5 } });
     expect([status, body.detail[0].type]).toEqual([400, 'string_type']);
     expect(body.detail[0].loc).toEqual(['body', 'config', 'ml_engine', 'model_type']);

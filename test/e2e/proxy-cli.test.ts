@@ -36,7 +36,7 @@ const atService = () => ({ DATA_COLLECTION_URL: service.url });
 const freshness = { operation: 'check-freshness', params: { symbols: ['BTC/USDT:USDT'] } };
 
 describe('touchstone proxy', () => {
-  it('prints only the envelope as indented JSON; handler metrics go to stderr', async () => {
+  it('touchstone proxy prints only the envelope as indented JSON; handler metrics go to stderr', async () => {
     service.behaviours = [{ status: 200, body: { all_fresh: true, stale_symbols: [] } }];
     const { code, out, err } = await proxy(JSON.stringify(freshness), atService());
     const envelope = {
@@ -51,7 +51,7 @@ describe('touchstone proxy', () => {
     expect(code).toBe(0);
   });
 
-  it('reads an API Gateway event from stdin and prints its string body', async () => {
+  it('touchstone proxy reads an API Gateway event from stdin and prints its string body', async () => {
     service.behaviours = [{ status: 200, body: { all_fresh: true, stale_symbols: [] } }];
     const event = { requestContext: { requestId: 'gw-1' }, body: JSON.stringify(freshness) };
     const { code, out } = await proxy('-', atService(), JSON.stringify(event));
@@ -63,21 +63,21 @@ describe('touchstone proxy', () => {
     ['a safe result with an error', freshness, 200],
     ['a refusal', { operation: 'drop_tables' }, 400],
     ['an error that was asked for', { ...freshness, safe: false }, 503],
-  ])('exits with 1 for %s', async (_, event, statusCode) => {
+  ])('touchstone proxy exits with 1 for %s', async (_, event, statusCode) => {
     service.behaviours = [{ status: 503, body: {} }];
     const { code, out } = await proxy(JSON.stringify(event), atService());
     expect(JSON.parse(out).statusCode).toBe(statusCode);
     expect(code).toBe(1);
   });
 
-  it('prints the error of an event that is not JSON', async () => {
+  it('touchstone proxy prints the error of an event that is not JSON', async () => {
     const { code, out, err } = await proxy('{operation: health}', atService());
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(/^The event is not JSON: .+ For example: touchstone proxy/);
     expect(err).not.toContain('    at ');
   });
 
-  it('starts a temporary platform when none runs', async () => {
+  it('touchstone proxy starts a temporary platform when none runs', async () => {
     const { code, out } = await proxy('{"operation":"symbols"}');
     expect(JSON.parse(out).body.data.result).toEqual({ exchange: 'sim', symbols: [], count: 0 });
     expect(code).toBe(0);
@@ -91,7 +91,7 @@ describe('touchstone proxy with a running platform', () => {
   });
   afterAll(() => platform.stop());
 
-  it('command does not use the platform when service discovery is configured', async () => {
+  it('touchstone proxy does not use the platform when service discovery is configured', async () => {
     const noNames = `import dns from 'node:dns';
       dns.lookup = (name, options, done) => {
         process.stderr.write('looked up ' + name);
@@ -111,7 +111,7 @@ describe('touchstone proxy with a running platform', () => {
     expect(code).toBe(1);
   });
 
-  it('command uses the data collection of the platform', async () => {
+  it('touchstone proxy uses the data collection of the platform', async () => {
     const { out } = await proxy('{"operation":"symbols"}', { TOUCHSTONE_HOME: platform.home });
     expect(JSON.parse(out).body.data.result.exchange).toBe('kraken');
   });

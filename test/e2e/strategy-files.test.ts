@@ -78,7 +78,7 @@ describe('strategy files', () => {
     remove('steals_later.ts');
   });
 
-  it('strategy that loops in startupCandles is VAL006 after a second; others run', async () => {
+  it('strategy that loops in startupCandles fails with VAL006 after a second; others run', async () => {
     add('loops.ts', source('loops', { startup: 'while (n > 5); return n;' }));
     await list();
     const [looping, same, other] = await Promise.all([

@@ -466,12 +466,12 @@ describe('GET /api/v1/audit', () => {
     ['limit=101', 400, 'VAL005', 'limit'],
     ['outcome=good', 400, 'VAL005', 'outcome'],
     ['cursor=abc', 400, 'VAL006', 'cursor'],
-  ])('rejects ?%s with %i %s', async (query, status, code, field) => {
+  ])('audit list rejects ?%s with %i %s', async (query, status, code, field) => {
     const { body, ...answer } = await open().audit(`?${query}`);
     expect([answer.status, body.detail.code, body.detail.field]).toEqual([status, code, field]);
   });
 
-  it('accepts a cursor only with the same filters and rejects a forged one', async () => {
+  it('cursor is accepted only with the same filters; a forged cursor is rejected', async () => {
     const { submit, audit } = open();
     await submit();
     now += 1;

@@ -117,7 +117,7 @@ describe('model catalog', () => {
     ['stage=Staging&stage=Production', 'VAL005', 'stage', { count: 2 }],
     ['cursor=nonsense', 'VAL006', 'cursor', {}],
     ['cursor=nonsense&offset=3', 'VAL005', 'offset', {}],
-  ])('rejects ?%s with %s', async (query, code, field, context) => {
+  ])('catalog rejects ?%s with %s', async (query, code, field, context) => {
     const { status, body } = await catalog(`?${query}`);
     expect([status, body]).toMatchObject([400, { detail: { code, field, context } }]);
   });
@@ -138,7 +138,7 @@ describe('model catalog', () => {
     'offset=999999999999999',
     'offset=10001&search=BTC',
     'min_sharpe=1e9&offset=10001',
-  ])('?%s returns an empty page', async (query) => {
+  ])('catalog returns an empty page for ?%s', async (query) => {
     await register(1);
     await fixture.stage('1');
     const { status, body } = await catalog(`?${query}`);
@@ -153,7 +153,7 @@ describe('model catalog', () => {
     'max_drawdown=-4.2',
     'timeframe=5m',
     'unknown=x',
-  ])('accepts ?%s', async (query) => {
+  ])('catalog accepts ?%s', async (query) => {
     await register(1);
     await fixture.stage('1');
     expect((await catalog(`?${query}`)).body.total).toBe(1);

@@ -163,7 +163,7 @@ it.each<readonly [string, Stream, object]>([
     { seed: 17, returns: 'normal', effect: -0.1, request: { ...plain, max_drawdown_pct: 25 } },
     { status: 'rolled_back', reason: 'max_drawdown' },
   ],
-])('service matches the model after every call: %s', async (_, stream, end) => {
+])('service agrees with the reference model after every call: %s', async (_, stream, end) => {
   const model = await run(stream);
   expect(model).toMatchObject(end);
 });

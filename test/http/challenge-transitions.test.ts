@@ -98,7 +98,7 @@ const CASES = Object.keys(STATES).flatMap((state) =>
   (Object.keys(done) as Call[]).map((call) => [call, state, TABLE[state]![call]] as const),
 );
 
-it('table covers every state and every call', () => {
+it('test table covers every state and every call', () => {
   expect(Object.keys(TABLE)).toEqual(Object.keys(STATES));
   expect(CASES).toHaveLength(50);
 });
@@ -151,7 +151,7 @@ describe('challenge transitions', () => {
     return fixture;
   }
 
-  it.each(CASES)('transition: %s of a challenge that is %s', async (call, state, expected) => {
+  it.each(CASES)('challenge call %s in the state: %s', async (call, state, expected) => {
     const fixture = await ready();
     const { body } = await fixture.create({ enable_canary: !BALANCED.includes(state) });
     const id = body.challenge_id;

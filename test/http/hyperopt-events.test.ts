@@ -130,7 +130,7 @@ describe('hyperopt event stream', () => {
     whole = await reading;
   });
 
-  it('events come as a stream with the headers of every response', async () => {
+  it('events are a stream with the headers of every response', async () => {
     expect(response.status).toBe(200);
     const { headers } = response;
     expect(headers.get('Content-Type')).toBe('text/event-stream');
@@ -182,7 +182,7 @@ describe('hyperopt event stream', () => {
     expect(byQuery).toEqual(whole.slice(34));
   });
 
-  it('stream after the last event is 204', async () => {
+  it('stream after the last event returns 204', async () => {
     const { app } = host();
     for (const id of [41, 42, 10_001]) {
       const response = await app.request(at(finished), { headers: { 'Last-Event-ID': String(id) } });
@@ -192,7 +192,7 @@ describe('hyperopt event stream', () => {
     }
   });
 
-  it('stream has the same events for a client that is cut off repeatedly', async () => {
+  it('stream has the same events for a client that reconnects repeatedly', async () => {
     const { app } = host();
     const jobId = await newHyperopt();
     const running = run(jobId);
@@ -256,7 +256,7 @@ describe('access to hyperopt events', () => {
     expect(await answer('ho-none', token('ann'))).toEqual([404, 'OPT001']);
   });
 
-  it.each(['x', '-1', '1.5', '10002', ' '])('invalid event id is rejected: %j', async (id) => {
+  it.each(['x', '-1', '1.5', '10002', ' '])('invalid event ID is rejected: %j', async (id) => {
     const { app } = host();
     const response = await app.request(at(finished), { headers: { 'Last-Event-ID': `a${id}` } });
     expect(response.status).toBe(400);
@@ -343,7 +343,7 @@ describe('host of event streams', () => {
   const longPause: WatchHyperoptDeps['pause'] = (_, signal) =>
     sleep(60_000, undefined, { signal }).catch(() => undefined);
 
-  it('host releases the stream of a vanished client', async () => {
+  it('host releases the stream of a disconnected client', async () => {
     const { app, followed } = host({ pause: longPause });
     const { log } = memoryLog();
     const server = await serve(app, { port: 0, hostname: '127.0.0.1', log });
@@ -363,7 +363,7 @@ describe('host of event streams', () => {
     await server.close();
   });
 
-  it('stopping host ends its streams so that clients resume elsewhere', async () => {
+  it('stopping host ends its streams so that clients reconnect to another host', async () => {
     const { app, followed } = host({ pause: longPause });
     const { log } = memoryLog();
     const server = await serve(app, { port: 0, hostname: '127.0.0.1', log });

@@ -38,7 +38,7 @@ describe.each([
     expect(body.version ?? body.detail.context.version).toBe('1');
   });
 
-  it('rejects a body with neither version nor synonym', async () => {
+  it('body with neither version nor synonym is rejected', async () => {
     const { status, body } = await call(undefined);
     expect({ status, detail: body.detail }).toEqual({
       status: 400,
@@ -50,7 +50,7 @@ describe.each([
     [1.5, 'version'],
     [null, 'version'],
     [['1'], 'version'],
-  ])('rejects %j as a version by its type', async (version, field) => {
+  ])('version %j is rejected by its type', async (version, field) => {
     const { status, body } = await call(version);
     expect(status).toBe(400);
     expect(body.detail.map(({ loc }: { loc: string[] }) => loc)).toContainEqual(['body', field]);
@@ -66,7 +66,7 @@ describe.each([
     '__proto__',
     'Latest',
     'x'.repeat(5000),
-  ])('returns RES003 for version %j', async (version) => {
+  ])('unknown version %j returns RES003', async (version) => {
     const { status, body } = await call(version);
     expect({ status, code: body.detail.code }).toEqual({ status: 404, code: 'RES003' });
     expect(JSON.stringify(body).length).toBeLessThan(500);

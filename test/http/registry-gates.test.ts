@@ -36,7 +36,7 @@ const checksOf = (checks: readonly { name: string; status: string }[]) =>
   Object.fromEntries(checks.map(({ name, status }) => [name, status]));
 
 describe('staging checks', () => {
-  it('gate result is returned line by line', async () => {
+  it('staging returns every check of the validation', async () => {
     const fixture = await registered({ deps: { stagingChecks: taskChecks() } });
     const { body } = await fixture.stage(1);
     expect(checksOf(body.validation.checks)).toEqual({
@@ -114,7 +114,7 @@ describe('staging checks', () => {
     expect(checks.find(({ name }: any) => name === 'image')).toMatchObject({ status: 'skipped', message });
   });
 
-  it('gate is not evaluated while storage is unavailable', async () => {
+  it('staging returns 503 DATA005 while storage is unavailable', async () => {
     const down = () => {
       throw new CodedError('DATA005');
     };

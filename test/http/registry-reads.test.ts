@@ -74,10 +74,13 @@ describe('version list', () => {
     expect(body).toMatchObject({ version, model_name: MODEL, config: { strategy: MODEL } });
   });
 
-  it.each(['4', '0', '01', '-1', 'first', '1e0'])('unknown reference is RES003: %s', async (reference) => {
-    const { status, body } = await models(`/versions/${reference}`);
-    expect({ status, code: body.detail.code }).toEqual({ status: 404, code: 'RES003' });
-  });
+  it.each(['4', '0', '01', '-1', 'first', '1e0'])(
+    'unknown reference returns RES003: %s',
+    async (reference) => {
+      const { status, body } = await models(`/versions/${reference}`);
+      expect({ status, code: body.detail.code }).toEqual({ status: 404, code: 'RES003' });
+    },
+  );
 });
 
 describe('model history', () => {
@@ -134,13 +137,13 @@ describe('Production at a time', () => {
     expect(body).toEqual({ model_name: MODEL, at: at(hours), version });
   });
 
-  it('default is the current state; an invalid time is rejected', async () => {
+  it('Production defaults to the current time; an invalid time is rejected', async () => {
     expect((await models('/production')).body).toEqual({ model_name: MODEL, at: at(8), version: '1' });
     const { status, body } = await models('/production?at=yesterday');
     expect({ status, code: body.detail.code }).toEqual({ status: 400, code: 'VAL005' });
   });
 
-  it('time in the future is rejected', async () => {
+  it('Production at a time in the future is rejected', async () => {
     const { status, body } = await models(`/production?at=${at(8.01)}`);
     expect({ status, code: body.detail.code }).toEqual({ status: 400, code: 'VAL005' });
     expect(body.detail.context).toEqual({ value: at(8.01), max: at(8) });

@@ -159,20 +159,20 @@ describe('rejected registration', () => {
       400,
       'VAL006',
     ],
-  ])('rejects %s', async (_, body, status, code) => {
+  ])('registration rejects %s', async (_, body, status, code) => {
     const answer = await fixture.register(body);
     expect(answer.status).toBe(status);
     const { detail } = answer.body;
     expect(Array.isArray(detail) ? detail[0].type : detail.code).toBe(code);
   });
 
-  it('rejects an unknown strategy and lists the known ones', async () => {
+  it('registration rejects an unknown strategy and lists the known ones', async () => {
     const { status, body } = await fixture.register({}, {}, 'unheard_of');
     expect({ status, code: body.detail.code }).toEqual({ status: 404, code: 'RES002' });
     expect(body.detail.context.known).toContain(MODEL);
   });
 
-  it('rejects an image of a registry outside the allow list', async () => {
+  it('registration rejects an image of a registry outside the allow list', async () => {
     const own = await registryFixture(engine, { deps: { allowedRegistries: ['registry.example'] } });
     expect((await own.register()).status).toBe(201);
     const { status, body } = await own.register({
@@ -188,7 +188,7 @@ it.each([
   'localhost:5000/a/b:tag',
   `123456789012.dkr.ecr.us-east-1.amazonaws.com/touchstone@${DIGEST}`,
   `Registry.example/touchstone:v1@${DIGEST}`,
-])('accepts %s as an image reference', async (uri) => {
+])('registration accepts %s as an image reference', async (uri) => {
   expect((await fixture.register({ container_image_uri: uri })).status).toBe(201);
 });
 

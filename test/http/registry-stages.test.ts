@@ -81,7 +81,7 @@ const CASES = Object.entries(TABLE).flatMap(([state, calls]) =>
   }),
 );
 
-it('table covers every state and every call', () => {
+it('test table covers every state and every call', () => {
   expect(Object.keys(TABLE)).toEqual(Object.keys(STATES));
   expect(CASES).toHaveLength(18);
 });

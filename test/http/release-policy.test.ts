@@ -320,7 +320,7 @@ describe('release policy', () => {
     expect([status, body.new_production]).toEqual([200, '1']);
   });
 
-  it('without a policy the check list says so and only thresholds apply', async () => {
+  it('registration warns when neither a policy nor thresholds are set', async () => {
     const fixture = await fixtureOf({});
     const { body } = await fixture.register({ skip_validation: false });
     expect(checkOf(body.validation.checks, 'release_policy')).toMatchObject({
@@ -546,7 +546,7 @@ describe('policy waiver', () => {
     }
   });
 
-  it('policy response lists its unknown keys', async () => {
+  it('response warns of unknown keys of a waiver', async () => {
     const fixture = await fixtureOf(policy);
     await fixture.register();
     const { body } = await fixture.stage(1, { waive: { ...waive, check: 'x' } }, as('admin'));

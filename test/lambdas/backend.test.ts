@@ -143,7 +143,7 @@ it.each<[string, number, Partial<APIGatewayProxyEvent>]>([
   expect(headerOf(result, 'X-Correlation-ID')).toBe('c6af9ac6-7b61-11e6-9a41-93e8deadbeef');
 });
 
-it('function does not start without its environment and names the missing variables', async () => {
+it('function does not start without its environment and lists the missing variables', async () => {
   vi.resetModules();
   vi.stubEnv('JOBS_TABLE', undefined);
   await expect(import('#lambdas/backend.ts')).rejects.toThrow('JOBS_TABLE is missing');

@@ -120,7 +120,7 @@ describe('settings', () => {
   });
 
   it.each(['', 'not an address', 'data.example:8002'])(
-    'with the address "%s" every call is 503 SVC004',
+    'function with the address "%s" returns 503 SVC004',
     async (url) => {
       const invoke = await start({ DATA_COLLECTION_URL: url, SERVICE_DISCOVERY_NAMESPACE: '' });
       expect(await invoke({ operation: 'health' })).toMatchObject({
@@ -151,7 +151,7 @@ describe('settings', () => {
   });
 });
 
-it('API Gateway event gets a string body and its correlation id, which the log has too', async () => {
+it('API Gateway event gets a string body and its correlation ID, which is also in the log', async () => {
   const invoke = await start({ DATA_COLLECTION_URL: service.url });
   const event = gatewayEvent({
     httpMethod: 'POST',

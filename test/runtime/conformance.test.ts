@@ -15,7 +15,7 @@ describe('checkError', () => {
   const check = (detail: unknown, code: string | null = 'RES001', status = 404, id = 'getBacktest') =>
     checkError(row(id), { status, code, body: { detail } as never });
 
-  it('accepts documented errors', () => {
+  it('checkError accepts documented errors', () => {
     expect(() => check(notFound)).not.toThrow();
     const issue = { type: 'missing', loc: ['body', 'config'], msg: 'Field required', input: null };
     expect(() => check([issue], null, 400, 'submitBacktest')).not.toThrow();
@@ -26,16 +26,16 @@ describe('checkError', () => {
     [{ ...notFound, message: undefined }, 'detail.message'],
     [{ ...notFound, context: 'text' }, 'detail.context'],
     [[], 'detail'],
-  ])('rejects the error body %j', (detail, message) => {
+  ])('checkError rejects the error body %j', (detail, message) => {
     expect(() => check(detail)).toThrow(message);
   });
 
-  it('rejects an undocumented status, and an array for an operation without a body', () => {
+  it('checkError rejects an undocumented status, and an array for an operation without a body', () => {
     expect(() => check(notFound, 'RES001', 410)).toThrow('does not document RES001 with status 410');
     expect(() => check([], null, 400)).toThrow('does not document null with status 400');
   });
 
-  it('checks errors outside operations too', () => {
+  it('checkError checks errors outside operations too', () => {
     expect(() => checkError(undefined, { status: 404, code: 'HTTP404', body: {} as never })).toThrow(
       'no operation: detail',
     );

@@ -19,7 +19,7 @@ async function responses(socket: Socket, count: number): Promise<void> {
   while (text.split('HTTP/1.1 200').length - 1 < count) text += String((await once(socket, 'data'))[0]);
 }
 
-it('processes at most 16 requests of a connection concurrently and responds to all', async () => {
+it('server processes at most 16 requests of a connection concurrently and responds to all', async () => {
   let working = 0;
   let most = 0;
   const server = await start(async () => {
@@ -37,7 +37,7 @@ it('processes at most 16 requests of a connection concurrently and responds to a
   await server.close();
 });
 
-it('stops reading a connection with queued requests', async () => {
+it('server stops reading a connection with queued requests', async () => {
   let started = 0;
   const { promise: open, resolve: letGo } = Promise.withResolvers<void>();
   const server = await start(async () => {
@@ -66,7 +66,7 @@ async function drained(socket: Socket): Promise<boolean> {
   return false;
 }
 
-it('cancels every pipelined response when its client disconnects', async () => {
+it('server cancels every pipelined response when its client disconnects', async () => {
   let open = 0;
   const server = await start(() => {
     open++;
@@ -84,7 +84,7 @@ it('cancels every pipelined response when its client disconnects', async () => {
   await server.close();
 });
 
-it('accepts the 257th connection of a peer after another one closes', async () => {
+it('server accepts the 257th connection of a peer after another one closes', async () => {
   const server = await start(() => new Response('done'));
   const sockets = Array.from({ length: 257 }, () => connect(server.port, '127.0.0.1'));
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
@@ -99,7 +99,7 @@ it('accepts the 257th connection of a peer after another one closes', async () =
   await server.close();
 });
 
-it('closes a connection that waits too long to be accepted', async () => {
+it('server closes a connection that waits too long to be accepted', async () => {
   const server = await start(() => new Response('done'), 100);
   const busy = Array.from({ length: 256 }, () => connect(server.port, '127.0.0.1'));
   await Promise.all(busy.map((socket) => once(socket, 'connect')));
@@ -111,7 +111,7 @@ it('closes a connection that waits too long to be accepted', async () => {
   await server.close();
 });
 
-it('closes a connection that sends without reading its response', async () => {
+it('server closes a connection that sends without reading its response', async () => {
   const server = await start(() => {
     const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(65_536));
     return new Response(new ReadableStream({ pull }));
@@ -127,7 +127,7 @@ it('closes a connection that sends without reading its response', async () => {
   await server.close();
 });
 
-it('closes idle and waiting connections when the server stops', async () => {
+it('server closes idle and waiting connections when it stops', async () => {
   const server = await start(() => new Response('done'));
   const sockets = Array.from({ length: 258 }, () => connect(server.port, '127.0.0.1').resume());
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
@@ -138,7 +138,7 @@ it('closes idle and waiting connections when the server stops', async () => {
   await Promise.all(closed);
 });
 
-it('reads an asset from disk at the pace of its client', async () => {
+it('server reads an asset from disk at the pace of its client', async () => {
   const server = await serve(backendApp().app, { port: 0, hostname: '127.0.0.1', log });
   const response = await fetch(`${server.url}/docs/swagger-ui-bundle.js`);
   const reader = response.body!.getReader();

@@ -474,7 +474,7 @@ describe('collections', () => {
     [{ ...request, start: '2025-01-01', end: undefined }, 'VAL001', 'start'],
     [{ ...request, end: 'now' }, 'VAL001', 'end'],
     [{ ...request, exchange: 'mtgox' }, 'VAL005', 'exchange'],
-  ])('rejects %j', async (body, code, field) => {
+  ])('collection request %j is rejected', async (body, code, field) => {
     expect(await start(body)).toMatchObject({ status: 400, body: { detail: { code, field } } });
     expect(exchange.calls).toEqual([]);
   });

@@ -329,7 +329,7 @@ describe('data proxy with safe: false', () => {
     expect(r.outcomes[0]!.cause).toBeUndefined();
   });
 
-  it('unreachable service is SVC004 after the same retries', async () => {
+  it('unreachable service returns SVC004 after the same retries', async () => {
     service.behaviours = ['drop'];
     const r = rig(service);
     expect((await unsafe(r)).body.error).toMatchObject({
@@ -516,7 +516,7 @@ describe('data proxy events of API Gateway', () => {
     expect([response.statusCode, response.headers['X-Correlation-ID']]).toEqual([200, 'gw-1']);
   });
 
-  it.each([[null], [''], ['{'], ['[]'], ['"health"']])('rejects body %j with 400', async (body) => {
+  it.each([[null], [''], ['{'], ['[]'], ['"health"']])('proxy rejects body %j with 400', async (body) => {
     const response = (await rig(service).proxy(event(body))) as ProxyHttpResponse;
     expect(response.statusCode).toBe(400);
     expect(JSON.parse(response.body)).toMatchObject({ success: false, data: { result: null } });

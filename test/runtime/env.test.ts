@@ -87,7 +87,7 @@ describe('readEnv', () => {
       [{ ...POOL, BACKEND_IDP_USER_POOL_ID: 'pool' }, 'BACKEND_IDP_USER_POOL_ID is malformed'],
       [{ ...POOL, BACKEND_IDP_USER_POOL_ID: 'eu-west-1_abc' }, 'BACKEND_IDP_REGION is missing'],
       [{ ...POOL, BACKEND_IDP_REGION: 'eu-west-1' }, 'BACKEND_IDP_REGION is malformed'],
-    ])('rejects incomplete settings: %j', (variables, problem) => {
+    ])('readEnv rejects incomplete settings: %j', (variables, problem) => {
       expect(() => readEnv(BackendEnv, { ...BACKEND, ...variables })).toThrow(problem);
     });
   });

@@ -49,8 +49,8 @@ const lines = () =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-describe('a REST API event', () => {
-  it("response has the gateway's request id when the caller sent no correlation id", async () => {
+describe('REST API event', () => {
+  it("response has the gateway's request ID when the caller sent no correlation ID", async () => {
     const result = await call({});
     expect(result).toMatchObject({ statusCode: 200, isBase64Encoded: false });
     expect(JSON.parse(result.body)).toMatchObject({ status: 'healthy' });
@@ -58,7 +58,7 @@ describe('a REST API event', () => {
     expect(headerOf(result, 'content-type')).toBe('application/json');
   });
 
-  it("response keeps the caller's correlation id", async () => {
+  it("response keeps the caller's correlation ID", async () => {
     expect(headerOf(await call({ headers: { 'x-correlation-id': 'mine' } }), CORRELATION_HEADER)).toBe(
       'mine',
     );
@@ -156,8 +156,8 @@ describe('a REST API event', () => {
   });
 });
 
-describe('the log', () => {
-  it('log has the correlation id on every line, and the stack of an unhandled error', async () => {
+describe('function log', () => {
+  it('log has the correlation ID on every line, and the stack of an unhandled error', async () => {
     await call({ path: '/api/v1/strategies/demo', headers: { 'x-correlation-id': 'trace-me' } });
     const logged = lines().filter((line) => 'level' in line);
     expect(logged.map((line) => line.correlation_id)).toEqual(['trace-me', 'trace-me']);

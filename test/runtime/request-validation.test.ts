@@ -123,7 +123,7 @@ describe('body validation against its schema', () => {
       ['config', 'trailing', 'only_offset_is_reached'],
       1,
     ],
-  ])('type error names its location: %s', async (_, body, type, path, input) => {
+  ])('type error contains its location: %s', async (_, body, type, path, input) => {
     const { status, body: answer } = await submit(body);
     expect(status).toBe(400);
     expect(answer.detail).toHaveLength(1);
@@ -199,7 +199,7 @@ describe('body that is not JSON', () => {
     ['deeper than 64 levels', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
     ['unclosed brackets', '['.repeat(100_000)],
     ['a megabyte of quotes', '\\"'.repeat(400_000)],
-  ])('rejects with json_invalid: %s', async (_, text) => {
+  ])('body is rejected with json_invalid: %s', async (_, text) => {
     const { status, body } = await submit(text);
     expect(status).toBe(400);
     expect(body.detail).toEqual([
@@ -212,7 +212,7 @@ describe('body that is not JSON', () => {
     ]);
   });
 
-  it('rejects invalid UTF-8 with json_invalid', async () => {
+  it('body with invalid UTF-8 is rejected with json_invalid', async () => {
     const body = Buffer.from('{"config":{"strategy":"\xff"}}', 'latin1');
     const response = await app.request('/api/v1/backtests', { ...post(''), body });
     expect(response.status).toBe(400);
@@ -233,7 +233,7 @@ describe('media type', () => {
     'Application/JSON',
     'application/json; charset=utf-8',
     'application/json;charset="UTF-8"',
-  ])('accepts the media type %s', async (type) => {
+  ])('media type %s is accepted', async (type) => {
     expect((await submit(text, { 'content-type': type })).status).toBe(201);
   });
 
@@ -244,7 +244,7 @@ describe('media type', () => {
     [{ 'content-type': 'application/jsonx' }],
     [{ 'content-type': '' }],
     [{ 'content-encoding': 'gzip' }],
-  ])('rejects %o with 415 HTTP415', async (headers) => {
+  ])('media type of %o is rejected with 415 HTTP415', async (headers) => {
     const { status, body } = await submit(text, headers as Record<string, string>);
     expect(status).toBe(415);
     expect(body.detail).toMatchObject({
@@ -261,22 +261,22 @@ describe('body size', () => {
     return JSON.stringify({ config, x: 'a'.repeat(bytes - rest) });
   };
 
-  it('accepts a body of exactly 1 MiB', async () => {
+  it('body of exactly 1 MiB is accepted', async () => {
     expect((await submit(fill(1024 * 1024))).status).toBe(201);
   });
 
-  it('rejects a body of 1 MiB plus one byte with 413 HTTP413', async () => {
+  it('body of 1 MiB plus one byte is rejected with 413 HTTP413', async () => {
     const { status, body } = await submit(fill(1024 * 1024 + 1));
     expect(status).toBe(413);
     expect(body.detail).toMatchObject({ code: 'HTTP413', context: { max_bytes: 1_048_576 } });
   });
 
-  it('rejects a body announced as larger before reading it, for every operation', async () => {
+  it('body announced as larger is rejected before it is read, for every operation', async () => {
     const init = { method: 'POST', headers: { 'content-length': '1048577' } };
     expect((await app.request('/api/v1/backtests/bt-1/cancel', init)).status).toBe(413);
   });
 
-  it('stops reading a body of unknown length at the limit', async () => {
+  it('body of unknown length is read up to the limit only', async () => {
     let sent = 0;
     const body = new ReadableStream({
       pull: (controller) => {
@@ -316,7 +316,7 @@ describe('query parameters', () => {
     ['status=__proto__', 'status', { value: '__proto__' }],
     [`experiment_name=${'x'.repeat(201)}`, 'experiment_name', { value: 'x'.repeat(100), max_length: 200 }],
     [`cursor=${'x'.repeat(5000)}`, 'cursor', { max_length: 4096 }],
-  ])('rejects ?%s with 400 VAL005', async (query, field, context) => {
+  ])('query ?%s is rejected with 400 VAL005', async (query, field, context) => {
     const { status, body } = await get(`/api/v1/backtests?${query}`);
     expect(status).toBe(400);
     expect(body).toMatchObject({ detail: { code: 'VAL005', field, context } });
@@ -330,7 +330,7 @@ describe('query parameters', () => {
   });
 
   it.each(['limit=100', 'limit=007', 'unknown=1', '&&=&', 'x[a]=1', '%E0%A4%A=1', 'cursor=%FF'])(
-    'accepts ?%s',
+    'query ?%s is accepted',
     async (query) => {
       expect((await get(`/api/v1/backtests?${query}`)).status).toBe(200);
     },
@@ -375,7 +375,7 @@ describe('path parameters', () => {
     `bt-${'x'.repeat(65)}`,
     'bt-%00',
     'ho-1',
-  ])('rejects the job ID %s with 400 VAL005', async (id) => {
+  ])('job ID %s is rejected with 400 VAL005', async (id) => {
     const { status, body } = await get(`/api/v1/backtests/${id}`);
     expect(status).toBe(400);
     expect(body).toMatchObject({
@@ -398,7 +398,7 @@ describe('path parameters', () => {
     },
   );
 
-  it('rejects a name longer than 100 characters with 400', async () => {
+  it('name longer than 100 characters is rejected with 400', async () => {
     expect((await get(`/api/v1/strategies/${'x'.repeat(101)}`)).status).toBe(400);
   });
 });

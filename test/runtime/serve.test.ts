@@ -73,7 +73,7 @@ it('server returns 413 for a body of 5 MB with or without a length', async () =>
   expect(await unannounced.json()).toMatchObject({ detail: { code: 'HTTP413' } });
 });
 
-it('startup error names the port in use', async () => {
+it('startup error contains the port in use', async () => {
   const second = serve(backendApp().app, { port: server.port, hostname: '127.0.0.1', log });
   await expect(second).rejects.toThrow(`Port ${server.port} is in use`);
 });

@@ -14,7 +14,7 @@ import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/j
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const SUBMISSION = { config: { strategy: 'demo' } };
 
-describe('correlation id', () => {
+describe('correlation ID', () => {
   const { app } = backendApp({
     getStrategy: () => {
       throw new Error('secret detail');
@@ -85,7 +85,7 @@ describe('routing', () => {
     '/api/v1/backtests/',
     '/API/V1/health',
     '/api/v1/backtests/bt-1/x',
-  ])('returns 404 HTTP404 for %s', async (path) => {
+  ])('unknown path returns 404 HTTP404: %s', async (path) => {
     const response = await app.request(path);
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ detail: { code: 'HTTP404', field: '' } });
@@ -97,14 +97,14 @@ describe('routing', () => {
     ['GET', '/api/v1/backtests/bt-1/cancel', 'POST'],
     ['OPTIONS', '/api/v1/health', 'GET, HEAD'],
     ['PATCH', '/docs', 'GET, HEAD'],
-  ])('returns 405 HTTP405 with Allow for %s %s', async (method, path, allow) => {
+  ])('wrong method returns 405 HTTP405 with Allow: %s %s', async (method, path, allow) => {
     const response = await app.request(path, { method });
     expect(response.status).toBe(405);
     expect(response.headers.get('Allow')).toBe(allow);
     expect(await response.json()).toMatchObject({ detail: { code: 'HTTP405' } });
   });
 
-  it('serves HEAD as GET without the body', async () => {
+  it('HEAD returns the headers of GET without the body', async () => {
     const response = await app.request('/api/v1/health', { method: 'HEAD' });
     expect(response.headers.get('content-type')).toBe('application/json');
     expect(await response.text()).toBe('');
@@ -162,14 +162,14 @@ describe('errors', () => {
     expect(lines.some((line) => line.level === 'error' && line.fields.code === 'DATA005')).toBe(true);
   });
 
-  it('returns 504 SVC006 when the deadline passes', async () => {
+  it('call returns 504 SVC006 when the deadline passes', async () => {
     const { app } = backendApp({ getBacktest: () => new Promise(() => {}) }, { deadlineMs: 10 });
     const response = await app.request('/api/v1/backtests/bt-1');
     expect(response.status).toBe(504);
     expect(await response.json()).toMatchObject({ detail: { code: 'SVC006' } });
   });
 
-  it("aborts the handler's signal only when the deadline passes", async () => {
+  it('signal of the handler aborts only when the deadline passes', async () => {
     const signals: AbortSignal[] = [];
     const stuck = withDeadline(10, (signal) => {
       signals.push(signal);

@@ -73,26 +73,26 @@ describe('local mode without tokens', () => {
     '127.0.0.1.evil.example',
     'localhost.evil.example',
     '10.0.0.1',
-  ])('rejects the host name %s (DNS rebinding)', async (name) =>
+  ])('local mode rejects the host name %s (DNS rebinding)', async (name) =>
     expectRefusal(await get(name), 403, 'HTTP403'),
   );
 
   it.each(['https://evil.example', 'http://127.0.0.1.evil.example', 'null'])(
-    'rejects the origin %s',
+    'local mode rejects the origin %s',
     async (origin) => {
       expectRefusal(await get('127.0.0.1', `Origin: ${origin}\r\n`), 403, 'HTTP403');
     },
   );
 
   it.each(['127.0.0.1:8000', 'localhost:8000', 'LOCALHOST', '[::1]:8000'])(
-    'accepts the host name %s',
+    'local mode accepts the host name %s',
     async (name) => {
       expect((await get(name)).status).toBe(200);
       expect((await get(name, 'Origin: http://localhost:8000\r\n')).status).toBe(200);
     },
   );
 
-  it('rejects a request with two Host headers', async () => {
+  it('local mode rejects a request with two Host headers', async () => {
     expectRefusal(await get('127.0.0.1', 'Host: evil.example\r\n'), 403, 'HTTP403');
   });
 });

@@ -51,11 +51,11 @@ describe.each([
       'HTTP431',
       { path: '/api/v1/health', headers: { x: 'x'.repeat(20_000) } },
     ],
-  ])('rejects %s with %i %s', async (_, status, code, request) => {
+  ])('service rejects %s with %i %s', async (_, status, code, request) => {
     expectRefusal(await call(request), status, code);
   });
 
-  it('accepts a large valid request', async () => {
+  it('service accepts a large valid request', async () => {
     const pairs = many(200, (index) => `"A${index}/USDT:USDT"`);
     expect((await call(submit(`"pairs":[${pairs}]`))).status).toBe(201);
     const symbols = many(500, (index) => `ABC${index}/USDT:USDT`);

@@ -94,7 +94,7 @@ describe('data proxy parameters', () => {
     '../../admin',
     '?x#y',
     'a\r\nHost: evil',
-  ])('%j changes neither host nor path', async (text) => {
+  ])('parameter %j changes neither host nor path', async (text) => {
     asked.length = 0;
     const proxy = localDataProxy(base);
     await proxy({ operation: 'symbols', params: { exchange: text } });
@@ -171,7 +171,7 @@ describe('container image references', () => {
     '--privileged',
     '',
     `ghcr.io/team/${'x'.repeat(500)}`,
-  ])('rejects %j as malformed', (uri) => {
+  ])('image reference %j is rejected as malformed', (uri) => {
     expect(() => checkImageUri(uri, null)).toThrow(expect.objectContaining({ code: 'VAL006' }));
   });
 
@@ -182,11 +182,14 @@ describe('container image references', () => {
     '123456789012.dkr.ecr.us-east-1.amazonaws.com.evil.example/image',
     'evil.example/123456789012.dkr.ecr.us-east-1.amazonaws.com/image',
     'image',
-  ])('rejects %j as outside the allowed registries', (uri) => {
+  ])('image reference %j is rejected as outside the allowed registries', (uri) => {
     expect(() => checkImageUri(uri, allowed)).toThrow(expect.objectContaining({ code: 'VAL005' }));
   });
 
-  it.each([`${allowed[0]}/touchstone:1@${digest}`, 'ghcr.io/team/image'])('accepts %j', (uri) => {
-    expect(checkImageUri(uri, allowed)).toBe(uri);
-  });
+  it.each([`${allowed[0]}/touchstone:1@${digest}`, 'ghcr.io/team/image'])(
+    'image reference %j is accepted',
+    (uri) => {
+      expect(checkImageUri(uri, allowed)).toBe(uri);
+    },
+  );
 });

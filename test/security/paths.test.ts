@@ -101,7 +101,7 @@ describe('object keys', () => {
     '',
     '~lock',
     'x'.repeat(2000),
-  ])('rejects the key %j', async (key) => {
+  ])('object key %j is rejected', async (key) => {
     expect(() => checkObjectKey(key)).toThrow(RangeError);
     const store = new FileObjectStore(join(tmpdir(), 'never-made'));
     await expect(store.get(key)).rejects.toThrow(RangeError);

@@ -52,7 +52,7 @@ const files = FOLDERS.flatMap((folder) =>
 );
 const patterns = files.flatMap(patternsOf);
 
-it('finds the regular expressions of the sources', () => {
+it('analysis finds the regular expressions of the sources', () => {
   expect(patterns.length).toBeGreaterThan(40);
 });
 
@@ -70,7 +70,7 @@ it('patterns built at run time use constants and take linear time', () => {
 });
 
 it.each([/^(a+)+$/, /^(\w|\d)+!$/, /^(ab|a|b)*c$/, /^a*a*$/, /x+$/])(
-  'detects the slow pattern %s',
+  'analysis detects the slow pattern %s',
   (pattern) => {
     expect(isSlow(pattern)).toBe(true);
   },

@@ -27,7 +27,7 @@ it.each([
   ['NUL in the path', `GET /a\0b HTTP/1.1\r\n${host}\r\n`],
   ['NUL in a header', `GET /api/v1/health HTTP/1.1\r\n${host}X: a\0b\r\n\r\n`],
   ['ESC in a header', `GET /api/v1/health HTTP/1.1\r\n${host}X: a\x1bb\r\n\r\n`],
-])('rejects %s with 400', async (_, request) => {
+])('server rejects %s with 400', async (_, request) => {
   expectRefusal(await server.raw(request), 400, 'HTTP400');
 });
 

@@ -92,7 +92,7 @@ test.each([
   });
 });
 
-test('dashboard shows every alarmed service, user-facing symptoms first', () => {
+test('dashboard shows every alarmed service, with user-facing symptoms first', () => {
   const [[, { Properties }]] = ofType(prod, 'AWS::CloudWatch::Dashboard') as [[string, Resource]];
   const parts: unknown[] = Properties.DashboardBody['Fn::Join'][1];
   const body = JSON.parse(parts.map((part) => (typeof part === 'string' ? part : 'reference')).join(''));

@@ -11,31 +11,31 @@ const all = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, found]) => 
 const client = ofType(prod, 'AWS::Cognito::UserPoolClient')[0]![1].Properties;
 
 describe('docs/deploy.md', () => {
-  test('names only outputs of the data stack', () => {
+  test('docs/deploy.md contains only outputs of the data stack', () => {
     const named = all(/\$\(output (\w+)\)/g);
     expect(named).toEqual(['UserPoolId', 'UserPoolClientId']);
     for (const name of named) expect(prod.data.findOutputs(name), name).toHaveProperty(name);
     expect(text).toContain('touchstone-$STAGE-data');
   });
 
-  test('names exactly the sign-in flows that the client allows', () => {
+  test('docs/deploy.md contains exactly the sign-in flows that the client allows', () => {
     const flows = new Set(all(/\b((?:USER|REFRESH)_\w+_AUTH)\b/g));
     const allowed = new Set(client.ExplicitAuthFlows.map((flow: string) => flow.replace(/^ALLOW_/, '')));
     expect(flows).toEqual(allowed);
   });
 
-  test('sends no client secret', () => {
+  test('docs/deploy.md sends no client secret', () => {
     expect(text).not.toContain('SECRET_HASH');
     expect(client).not.toHaveProperty('GenerateSecret', true);
   });
 
-  test('names exactly the groups of the pool', () => {
+  test('docs/deploy.md contains exactly the groups of the pool', () => {
     const groups = ofType(prod, 'AWS::Cognito::UserPoolGroup').map(([, each]) => each.Properties.GroupName);
     for (const name of all(/--group-name (\w+)/g)) expect(groups).toContain(name);
     for (const name of groups) expect(text).toContain(`\`${name}\``);
   });
 
-  test('states the validity of passwords and tokens', () => {
+  test('docs/deploy.md states the validity of passwords and tokens', () => {
     const [[, pool]] = ofType(prod, 'AWS::Cognito::UserPool') as [ReturnType<typeof ofType>[number]];
     const { MinimumLength, TemporaryPasswordValidityDays } = pool.Properties.Policies.PasswordPolicy;
     expect([MinimumLength, TemporaryPasswordValidityDays]).toEqual([12, 3]);
@@ -44,7 +44,7 @@ describe('docs/deploy.md', () => {
     expect(text).toMatch(/access token is valid for one hour\.[^.]*valid for 12 hours/);
   });
 
-  test('names only settings of lib/config.ts', () => {
+  test('docs/deploy.md contains only settings of lib/config.ts', () => {
     const table = /^Other settings:\n\n([\s\S]*?)\n\n/m.exec(text)![1]!;
     const known = readFileSync(new URL('../../lib/config.ts', import.meta.url), 'utf8');
     const named = [...table.matchAll(/`(\w+)`/g)].map(([, name]) => name!);

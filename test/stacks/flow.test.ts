@@ -14,7 +14,7 @@ const FLOWS = [
 const machineOf = (stage: Synthesized, id: RegExp) =>
   ofType(stage, 'AWS::StepFunctions::StateMachine').find(([name]) => id.test(name))!;
 
-describe.each(FLOWS)('the $flow state machine', ({ flow, id, asl }) => {
+describe.each(FLOWS)('$flow state machine', ({ flow, id, asl }) => {
   test('state machine is the file of local mode with a substitution for every name', () => {
     const { Properties } = machineOf(dev, id)[1];
     expect(Properties.DefinitionString).toBe(readFileSync(asl, 'utf8'));

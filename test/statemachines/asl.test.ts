@@ -140,7 +140,7 @@ describe('freshness check', () => {
     ['an envelope without a body', () => ({ Payload: { statusCode: 200 } })],
     ['a string body', () => ({ Payload: { statusCode: 200, body: '{"data":{}}' } })],
     ['an empty payload', () => ({ Payload: null })],
-  ])('collects for a freshness result that is %s', async (_, step) => {
+  ])('candles are collected for a freshness result that is %s', async (_, step) => {
     const { path, failure } = await run(step);
     expect(failure).toBeUndefined();
     expect(path).toEqual([
@@ -154,7 +154,7 @@ describe('freshness check', () => {
     ]);
   });
 
-  test('collects after retries when the proxy fails', async () => {
+  test('candles are collected after retries when the proxy fails', async () => {
     const { path, calls } = await run(() => fail('Lambda.TooManyRequestsException'));
     expect(path).toEqual([
       'ChooseCollection',

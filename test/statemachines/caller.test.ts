@@ -75,7 +75,7 @@ describe('documented state machine with the proxy handler', () => {
   }
   const reply = (all_fresh: unknown): Behaviour => ({ status: 200, body: { all_fresh, stale_symbols: [] } });
 
-  test('runs the backtest without collecting when candles are fresh', async () => {
+  test('caller runs the backtest without collecting when candles are fresh', async () => {
     const output = await run(reply(true));
     expect(output.freshness.envelope.body.data.result.all_fresh).toBe(true);
     expect(output.collected).toBeUndefined();
@@ -93,11 +93,11 @@ describe('documented state machine with the proxy handler', () => {
     ['a service that is down', { status: 503, body: {} }],
     ['a service that rejects', { status: 400, body: {} }],
     ['a dropped connection', 'drop'],
-  ])('collects first for %s', async (_, behaviour) => {
+  ])('caller collects first for %s', async (_, behaviour) => {
     expect((await run(behaviour)).collected).toBe('yes');
   });
 
-  test('collects first for symbols that are not a list', async () => {
+  test('caller collects first for symbols that are not a list', async () => {
     expect((await run(reply(true), { symbols: 'BTC/USDT:USDT' })).collected).toBe('yes');
     expect(service.requests).toHaveLength(0);
   });
