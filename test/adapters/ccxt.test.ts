@@ -104,9 +104,9 @@ describe('CcxtExchange candles', () => {
     const exchange = await open();
     const [start, end] = [at('2024-03-01T00:00'), at('2024-03-03T00:00')];
     const gap = grid(start + 30 * MINUTE, start + DAY, MINUTE);
-    for (const time of gap) server.lacking.add(time);
+    for (const time of gap) server.missing.add(time);
     const { timestamp } = await exchange.fetchCandles(BTC, '1m', start, end);
-    expect([...timestamp]).toEqual(grid(start, end, MINUTE).filter((time) => !server.lacking.has(time)));
+    expect([...timestamp]).toEqual(grid(start, end, MINUTE).filter((time) => !server.missing.has(time)));
   });
 
   it('fetchCandles handles repeated, unordered and missing rows within a page', async () => {
@@ -363,7 +363,7 @@ describe('CcxtExchange funding', () => {
   });
 
   it('fetchFunding uses the open of the mark-price candle when the event lacks a price', async () => {
-    server.tellsMarkPrice = false;
+    server.hasMarkPrice = false;
     const exchange = await open();
     const [start, end] = [at('2023-01-01'), at('2023-01-11')];
     const events = await exchange.fetchFunding(BTC, start, end);

@@ -348,8 +348,8 @@ describe('challenge command as a process', () => {
     const [line] = await once(child.stdout.setEncoding('utf8'), 'data');
     expect(line).toMatch(/active, stage_1, 0 and 0 trades, p-value 1\.0000, CONTINUE\n/);
     child.kill('SIGINT');
-    const [told] = await once(child.stderr.setEncoding('utf8'), 'data');
-    expect(told).toContain(`challenge status ${MODEL} --watch`);
+    const [hint] = await once(child.stderr.setEncoding('utf8'), 'data');
+    expect(hint).toContain(`challenge status ${MODEL} --watch`);
     expect(await once(child, 'close')).toEqual([130, null]);
     await fixture.post(body.challenge_id, 'rollback');
     const ended = await challenge('status', MODEL, '--watch');

@@ -174,8 +174,8 @@ describe('watchHyperopt', () => {
   });
 
   it('watch throws when the service does not respond', async () => {
-    const nobody = new ApiClient('http://127.0.0.1:1');
-    await expect(watch(undefined, nobody)).rejects.toThrow('No response');
+    const unreachable = new ApiClient('http://127.0.0.1:1');
+    await expect(watch(undefined, unreachable)).rejects.toThrow('No response');
   });
 });
 

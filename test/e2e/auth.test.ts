@@ -113,8 +113,8 @@ describe('platform with tokens', () => {
     const id = items[0]!.job_id;
     const jobs = async () => (await touchstone(['jobs'], as('viewer'))).out;
     expect(await jobs()).toContain('No backtests.');
-    const alone = await touchstone(['share', id], as('researcher'));
-    expect([alone.code, alone.out]).toEqual([0, `${id}: owner researcher@example.com, not shared\n`]);
+    const unshared = await touchstone(['share', id], as('researcher'));
+    expect([unshared.code, unshared.out]).toEqual([0, `${id}: owner researcher@example.com, not shared\n`]);
     const given = ['--with', 'viewer@example.com', '--with', 'group:desk', '--write'];
     const shared = await touchstone(['share', id, ...given], as('researcher'));
     expect(shared.out).toMatch(

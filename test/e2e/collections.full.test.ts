@@ -134,7 +134,7 @@ describe('killed collection service', () => {
       const asked = server.requests.filter(({ endpoint }) => endpoint === 'klines');
       return [...new Set(asked.map(({ start }) => new Date(start).toISOString().slice(0, 7)))];
     };
-    const byItself = () => {};
+    const withoutKill = () => {};
     const files = () => {
       const all = parquetFiles(home).map((file) => ({ file, intact: hasValidChecksum(readFileSync(file)) }));
       // The funding rates of the whole range come first.
@@ -143,9 +143,9 @@ describe('killed collection service', () => {
         .map(({ intact }) => intact);
     };
 
-    expect(await live(byItself, { at: 'half', file: january })).toEqual(['2026-01']);
+    expect(await live(withoutKill, { at: 'half', file: january })).toEqual(['2026-01']);
     expect(files()).toEqual([]);
-    expect(await live(byItself, { at: 'named', file: january })).toEqual(['2026-01']);
+    expect(await live(withoutKill, { at: 'named', file: january })).toEqual(['2026-01']);
     expect(files()).toEqual([true]);
     // The unrecorded file is complete and is not fetched again. February has 17 pages.
     expect(await live(({ child }) => afterPages(8, () => child.kill('SIGKILL')))).toEqual(['2026-02']);

@@ -18,7 +18,7 @@ let server: ExchangeServer;
 let platform: TestPlatform;
 beforeAll(async () => {
   server = await startExchangeServer();
-  const aliases = ['UNSEEN', 'YOUNG', 'BRIEF', 'HOLED', 'EXACT', 'BARE', 'AHEAD'];
+  const aliases = ['UNSEEN', 'YOUNG', 'BRIEF', 'GAPS', 'EXACT', 'BARE', 'AHEAD'];
   server.aliases.push(...aliases.map((base) => `${base}/USDT:USDT`));
   platform = await startTestPlatform({
     exchange: 'binanceusdm',
@@ -192,12 +192,12 @@ describe('check for sufficient candles', () => {
   it('run with too many gaps fails with DATA002', async () => {
     // Three days of 45 and some startup candles: 6 %.
     const gap = Array.from({ length: 72 }, (_, i) => at('2026-03-10') + i * HOUR);
-    for (const time of gap) server.lacking.add(time);
-    const job = await run('HOLED').finally(() => server.lacking.clear());
+    for (const time of gap) server.missing.add(time);
+    const job = await run('GAPS').finally(() => server.missing.clear());
     expect(job).toMatchObject({ status: 'failed', error_code: 'DATA002' });
     expect(job.error).toContain('more than 5 %');
     // The next run first fetches candles that the exchange has by then.
-    expect(await run('HOLED')).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
+    expect(await run('GAPS')).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
   });
 
   it('run on an unlisted symbol fails with DATA003', async () => {

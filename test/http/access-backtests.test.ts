@@ -68,7 +68,7 @@ describe('backtest access', () => {
       Promise.all(PARTS.map(async (part) => (await person.get(at(id) + part)).status));
     for (const person of [ann, admin, fixture.development])
       expect(new Set(await statuses(person))).toEqual(new Set([200]));
-    expect(await statuses(fixture.nobody)).toEqual([401, 401, 401, 401]);
+    expect(await statuses(fixture.withoutToken)).toEqual([401, 401, 401, 401]);
     expect((await bob.get(at('bt-unknown'))).code).toBe('RES001');
     expect((await bob.get(at('nonsense'))).code).toBe('VAL005');
   });
@@ -99,7 +99,7 @@ describe('backtest access', () => {
     expect((await fixture.person('desk', 'viewer').get(at(id))).code).toBe('AUTH005');
     await ann.share(at(id), 'everyone');
     expect((await fixture.person('eve', 'viewer').get(at(id))).status).toBe(200);
-    expect((await fixture.nobody.get(at(id))).code).toBe('AUTH003');
+    expect((await fixture.withoutToken.get(at(id))).code).toBe('AUTH003');
     expect((await ann.share(at('bt-unknown'))).code).toBe('RES001');
     expect((await admin.share(at('bt-unknown'))).code).toBe('RES001');
   });

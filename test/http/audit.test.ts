@@ -149,7 +149,7 @@ describe('audit entry', () => {
     expect((await submit({}, { config: 'none' })).status).toBe(400);
     expect((await submit({}, '{')).status).toBe(400);
     await app.request('/api/v1/backtests', { method: 'DELETE' });
-    const nobody = backendApp(
+    const unauthenticated = backendApp(
       {},
       {
         audit: { trail, clock, ids: ulids },
@@ -158,7 +158,7 @@ describe('audit entry', () => {
         },
       },
     );
-    expect((await nobody.app.request('/api/v1/backtests', post(SUBMISSION))).status).toBe(401);
+    expect((await unauthenticated.app.request('/api/v1/backtests', post(SUBMISSION))).status).toBe(401);
     expect(await items()).toEqual([]);
   });
 

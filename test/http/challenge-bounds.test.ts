@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TRADE_FIELDS } from '#contract/challenge-trade.ts';
 import { processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import { generated, HOUR } from '../support/challenge-fixture.ts';
-import { closedArm, storeChallenge } from '../support/challenge-scenarios.ts';
+import { closedTotals, storeChallenge } from '../support/challenge-scenarios.ts';
 import { fixture, started, useOneChallengeFixture } from '../support/one-challenge-fixture.ts';
 
 /** Rules on both sides of their limits. */
@@ -92,7 +92,7 @@ describe('hold reasons', () => {
       [3, 0.05 ** 3],
     ] as const) {
       const id = `ch-exact${assigned}`;
-      await storeChallenge(fixture, id, [[1, closedArm(0, 0, 0), closedArm(0, 0, 0, assigned)]]);
+      await storeChallenge(fixture, id, [[1, closedTotals(0, 0, 0), closedTotals(0, 0, 0, assigned)]]);
       await fixture.log(id, 'champion', [0.1]);
       expect((await read(id)).hold?.reason ?? null).toBe(p < 0.001 ? 'sample_ratio_mismatch' : null);
       expect((await fixture.evaluate(id)).srm.p_value).toBeCloseTo(p, 9);
@@ -102,7 +102,7 @@ describe('hold reasons', () => {
 
   it('resumed hold does not return for the same cause but for another one', async () => {
     const id = 'ch-accepted';
-    await storeChallenge(fixture, id, [[1, closedArm(0, 0, 0), closedArm(0, 0, 0, 3)]]);
+    await storeChallenge(fixture, id, [[1, closedTotals(0, 0, 0), closedTotals(0, 0, 0, 3)]]);
     await fixture.log(id, 'champion', generated(1, 20, 0));
     expect((await read(id)).hold.reason).toBe('sample_ratio_mismatch');
     await fixture.post(id, 'resume');
@@ -156,8 +156,8 @@ it('verdict passes at an open trade imbalance of 20 points and fails above', asy
     [26, 'active'],
   ] as const) {
     const id = `ch-gap${opened}`;
-    const challenger = { ...closedArm(99, 2, 1), open: opened };
-    await storeChallenge(fixture, id, [[4, closedArm(100, 0.4, 1), challenger]], { trades: 199 });
+    const challenger = { ...closedTotals(99, 2, 1), open: opened };
+    await storeChallenge(fixture, id, [[4, closedTotals(100, 0.4, 1), challenger]], { trades: 199 });
     await fixture.log(id, 'challenger', [2]);
     expect((await read(id)).status).toBe(status);
     const { criteria } = await fixture.evaluate(id);
@@ -252,8 +252,8 @@ describe('trade identity', () => {
     await fixture.post(id, 'advance');
     fixture.clock.forward(1);
     const stageOf = async (opened_at: string, assignment_key?: string) => {
-      const told = trade(`${opened_at} ${assignment_key}`, { opened_at, assignment_key });
-      return (await fixture.post(id, 'trades', told)).body.canary_stage;
+      const opened = trade(`${opened_at} ${assignment_key}`, { opened_at, assignment_key });
+      return (await fixture.post(id, 'trades', opened)).body.canary_stage;
     };
     expect(await stageOf(isoAfter(-2))).toBe('stage_1');
     expect(await stageOf(isoAfter(-1))).toBe('stage_2');

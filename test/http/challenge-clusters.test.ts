@@ -87,10 +87,13 @@ it('unit trade treats trades of one key as independent and warns (T14)', async (
   expect((0.658333333 - 0.375) / errorBehind(evaluation.confidence_interval, 24)).toBeCloseTo(1.10928, 6);
   // One of the ten keys has a single trade.
   expect(evaluation.warnings).toContainEqual(expect.stringMatching(/^dependent_trades: 9 keys/));
-  const alone = await started();
-  await logAll(alone, keyed(alone, 'champion', [[1], [2]]));
-  await fixture.post(alone, 'trades', { ...keyed(alone, 'champion', [[1, 3]])[1], status: 'open' });
-  expect(JSON.stringify((await fixture.evaluate(alone)).warnings)).not.toContain('dependent_trades');
+  const independent = await started();
+  await logAll(independent, keyed(independent, 'champion', [[1], [2]]));
+  await fixture.post(independent, 'trades', {
+    ...keyed(independent, 'champion', [[1, 3]])[1],
+    status: 'open',
+  });
+  expect(JSON.stringify((await fixture.evaluate(independent)).warnings)).not.toContain('dependent_trades');
 });
 
 it('key keeps the stage of its first trade', async () => {

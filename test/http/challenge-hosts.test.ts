@@ -66,7 +66,7 @@ it('200 concurrent posts over two hosts with repeats count each trade once', asy
     ...Array.from({ length: 20 }, (_, n) => ({ trades: trades.slice(n * 6, n * 6 + 7) })),
   ];
   /** Repeats the request while the response asks for a retry. */
-  const insist = async (host: RegistryFixture, body: object) => {
+  const postWithRetry = async (host: RegistryFixture, body: object) => {
     for (let tries = 0; tries < 50; tries++) {
       const { status, body: answer } = await host.strategy('POST', `/challenges/${id}/trades`, body);
       if (status < 300) return answer;
@@ -75,13 +75,13 @@ it('200 concurrent posts over two hosts with repeats count each trade once', asy
     throw new Error('it never came through');
   };
   const answers = await Promise.all(
-    bodies.map((body, n) => insist((n * 31) % 200 < 100 ? first : second, body)),
+    bodies.map((body, n) => postWithRetry((n * 31) % 200 < 100 ? first : second, body)),
   );
   expect(answers).toHaveLength(200);
   await expectOnce(first, id, trades);
   // At most one response per trade is not a duplicate; that response may be lost.
-  const told = answers.flatMap((answer) => answer.items ?? [answer]);
-  const fresh = told.filter(({ duplicate }) => duplicate === false).map(({ trade_id }) => trade_id);
+  const results = answers.flatMap((answer) => answer.items ?? [answer]);
+  const fresh = results.filter(({ duplicate }) => duplicate === false).map(({ trade_id }) => trade_id);
   expect(new Set(fresh).size).toBe(fresh.length);
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
-import { closedArm, storeChallenge } from '../support/challenge-scenarios.ts';
+import { closedTotals, storeChallenge } from '../support/challenge-scenarios.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 
 let engine: TestEngine;
@@ -78,7 +78,7 @@ it.each(Object.keys(ENDS))('late trades change nothing when the challenge ended 
   const id = 'ch-late';
   const policy = { max_duration_hours: 40, max_drawdown_pct: 250 };
   const ends_at = new Date(fixture.clock.now() + 40 * HOUR).toISOString();
-  const variants = [4, closedArm(100, 0.4, 1.8), closedArm(20, 0.5, 1.8)] as const;
+  const variants = [4, closedTotals(100, 0.4, 1.8), closedTotals(20, 0.5, 1.8)] as const;
   await storeChallenge(fixture, id, [variants], { ...policy, ends_at });
   const opened = { trade_id: 'open', variant: 'challenger', status: 'open' };
   await fixture.post(id, 'trades', opened);

@@ -53,14 +53,14 @@ it('unrealised profits and closed trades of one key form one cluster', async () 
     ...{ trade_id, variant, profit_pct, assignment_key: 'k', ...more },
   });
   const open = { status: 'open' };
-  const alone = { assignment_key: undefined };
+  const withoutKey = { assignment_key: undefined };
   await fixture.post(id, 'trades', {
     trades: [
       trade('a', 1),
       trade('b', 3, open),
       trade('c', 2),
       trade('b', 4, open),
-      trade('d', 8, { ...open, ...alone }),
+      trade('d', 8, { ...open, ...withoutKey }),
     ],
   });
   const clusters = (count: number, squares: number, products: number, sizes: number) => ({
@@ -75,7 +75,7 @@ it('unrealised profits and closed trades of one key form one cluster', async () 
     clusters: clusters(1, 4, 6, 9),
     marked: { count: 1, sum: [8, 0], clusters: clusters(2, 4 + 64, 6 + 8, 10) },
   });
-  await fixture.post(id, 'trades', trade('d', 7, alone));
+  await fixture.post(id, 'trades', trade('d', 7, withoutKey));
   expect(await variantOfTrade(id, variant)).toMatchObject({
     clusters: clusters(2, 4 + 49, 6 + 7, 10),
     marked: null,

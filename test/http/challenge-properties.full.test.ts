@@ -41,7 +41,7 @@ async function play(from: Start, steps: readonly Step[], retry: Retry = async ()
 }
 
 /** Outcome without the number of writes. */
-function told({ items, evaluation }: Awaited<ReturnType<typeof play>>) {
+function outcomeOf({ items, evaluation }: Awaited<ReturnType<typeof play>>) {
   return { items: items.map(({ revision: _, ...item }) => item), evaluation };
 }
 
@@ -69,12 +69,12 @@ it('reads at any time change no stored state', async () => {
 it('batch equals its trades posted one by one', async () => {
   await fc.assert(
     fc.asyncProperty(start, fc.array(write, { minLength: 3, maxLength: 8 }), async (from, steps) => {
-      const alone = steps.flatMap((step): Step[] => {
+      const oneByOne = steps.flatMap((step): Step[] => {
         const trades = step.kind === 'batch' ? batchOf(step.seed, step.shift) : null;
         const batch = step.kind === 'trades' ? step.trades : trades;
         return batch ? batch.map((trade) => ({ kind: 'trades', trades: [trade] })) : [step];
       });
-      expect(told(await play(from, alone))).toEqual(told(await play(from, steps)));
+      expect(outcomeOf(await play(from, oneByOne))).toEqual(outcomeOf(await play(from, steps)));
     }),
     { numRuns: 8, ...parameters },
   );
@@ -97,7 +97,7 @@ it('write repeated immediately or later counts once', async () => {
           else if (isNamed) due[place + after] = [...(due[place + after] ?? []), done!];
         }
       };
-      expect(told(await play(from, writes, retry))).toEqual(told(await play(from, writes)));
+      expect(outcomeOf(await play(from, writes, retry))).toEqual(outcomeOf(await play(from, writes)));
     }),
     { numRuns: 8, ...parameters },
   );

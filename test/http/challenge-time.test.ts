@@ -26,7 +26,7 @@ const NO_CANARY = { enable_canary: false };
 
 interface WatchedFixture extends ChallengeFixture {
   /** Log lines as `level message reason`, and counted metrics. */
-  readonly told: string[];
+  readonly logged: string[];
   readonly counted: string[];
   readonly timers: [id: string, time: string][];
   readonly lines: ReturnType<typeof memoryLog>['lines'];
@@ -45,12 +45,12 @@ async function watchedFixture(
       timers.push([id, new Date(time).toISOString()]);
     },
   };
-  const tell = challengeListener({ log, timer, count: (metric) => counted.push(metric) });
-  const fixture = await challengeFixture(engine, { ...options, tell });
+  const onChallengeChange = challengeListener({ log, timer, count: (metric) => counted.push(metric) });
+  const fixture = await challengeFixture(engine, { ...options, onChallengeChange });
   return {
     ...fixture,
     ...{ counted, timers, lines },
-    get told() {
+    get logged() {
       return lines.map(({ level, message, fields }) => `${level} ${message} ${fields.reason ?? ''}`.trim());
     },
     tick: async () => (await processDueChallenges(fixture.deps, fail)).changed,
@@ -71,10 +71,10 @@ describe('challenge log', () => {
     expect((await fixture.read(id)).body.status).toBe('expired');
     await fixture.evaluate(id);
     await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=a`);
-    expect(fixture.told).toEqual(['info challenge ended']);
+    expect(fixture.logged).toEqual(['info challenge ended']);
     expect(await processDueChallenge(fixture.deps, id)).toBe(false);
     expect(await fixture.tick()).toEqual([]);
-    expect(fixture.told).toEqual(['info challenge ended']);
+    expect(fixture.logged).toEqual(['info challenge ended']);
     expect(fixture.lines[0]!.fields).toEqual({
       ...{ challenge_id: id, model_name: MODEL, status: 'expired', outcome: null, reason: null },
       ...{ canary_stage: 'stage_1', at: body.ends_at },
@@ -91,7 +91,7 @@ describe('challenge log', () => {
     fixture.clock.forward(-DAY);
     expect((await fixture.read(shown)).body).toMatchObject({ status: 'expired', traffic_split: [1, 0] });
     expect((await fixture.evaluate(shown)).status).toBe('expired');
-    expect(fixture.told).toEqual(['info challenge ended']);
+    expect(fixture.logged).toEqual(['info challenge ended']);
   });
 
   it('rollback for harm is logged once for repeated posts', async () => {
@@ -102,7 +102,7 @@ describe('challenge log', () => {
     expect(last.body.status).toBe('rolled_back');
     await fixture.log(id, 'challenger', [1], { opened_at: '2026-05-01T00:00:00.000Z' });
     expect(await fixture.tick()).toEqual([]);
-    expect(fixture.told).toEqual(['warn challenge rolled back harm']);
+    expect(fixture.logged).toEqual(['warn challenge rolled back harm']);
     expect(fixture.lines[0]!.fields).toMatchObject({ challenge_id: id, canary_stage: 'stage_4' });
     expect(fixture.counted).toEqual(['ChallengesRolledBack']);
   });
@@ -115,7 +115,7 @@ describe('challenge log', () => {
     expect([await fixture.tick(), await fixture.tick()]).toEqual([[id], []]);
     await fixture.post(id, 'assignments', { assignment_key: 'a' });
     expect((await fixture.read(id)).body.hold).toBeNull();
-    expect(fixture.told).toEqual(['warn challenge held no_traffic']);
+    expect(fixture.logged).toEqual(['warn challenge held no_traffic']);
     expect(fixture.counted).toEqual(['ChallengesHeld']);
   });
 
@@ -134,7 +134,7 @@ describe('challenge log', () => {
     ]);
     fixture.clock.forward(7 * DAY);
     await processDueChallenge(fixture.deps, id);
-    expect(fixture.told).toEqual([
+    expect(fixture.logged).toEqual([
       'info challenge ended challenger_wins',
       'info challenge ended promotion lapsed after 7 days',
     ]);
@@ -153,7 +153,7 @@ describe('challenge log', () => {
       await fixture.log(id, 'challenger', generated(67890, 120, 0.6));
       const won = ['info challenge ended challenger_wins'];
       const refused = [expect.stringMatching(/^warn challenge not promoted RES005: /)];
-      expect(fixture.told).toEqual(staged ? won : [...won, ...refused]);
+      expect(fixture.logged).toEqual(staged ? won : [...won, ...refused]);
       // A promoted winner has no further deadline.
       expect(fixture.timers).toHaveLength(staged ? 1 : 2);
     }
@@ -169,7 +169,7 @@ describe('challenge log', () => {
     const { challenge_id: second } = (await fixture.create()).body;
     await fixture.promote('2');
     expect((await fixture.read(second)).body.outcome).toBe('promoted_manually');
-    expect([fixture.told, fixture.counted]).toEqual([[], []]);
+    expect([fixture.logged, fixture.counted]).toEqual([[], []]);
   });
 
   it('automatic action is logged when a registry transition stores it', async () => {
@@ -178,7 +178,7 @@ describe('challenge log', () => {
     fixture.clock.forward(7 * DAY);
     expect((await fixture.promote('2')).status).toBe(200);
     expect((await fixture.read(id)).body.status).toBe('expired');
-    expect(fixture.told).toEqual(['info challenge ended']);
+    expect(fixture.logged).toEqual(['info challenge ended']);
   });
 
   it('action is logged only by the host whose transaction commits', async () => {
@@ -199,7 +199,7 @@ describe('challenge log', () => {
     });
     expect(await processDueChallenge({ ...one.deps, challenges: writeConflict }, id)).toBe(false);
     expect(await finds[0]).toBe(true);
-    expect([one.told, lines]).toEqual([['warn challenge held no_traffic'], []]);
+    expect([one.logged, lines]).toEqual([['warn challenge held no_traffic'], []]);
   });
 });
 

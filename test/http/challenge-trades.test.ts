@@ -202,13 +202,13 @@ it.each([
 ])('rejects %j as a single trade and in a batch, and stores nothing', async (trade, code, field) => {
   const [fixture, id] = await started();
   const good = { trade_id: 'good', variant: 'champion', profit_pct: 1 };
-  const alone = await fixture.post(id, 'trades', trade);
+  const single = await fixture.post(id, 'trades', trade);
   const batch = await fixture.post(id, 'trades', { trades: [good, trade] });
   const said = ({ body: { detail } }: { body: any }) =>
     Array.isArray(detail)
       ? [detail[0].type.replace(/^number_type$/, 'float_type'), detail[0].loc.at(-1)]
       : [detail.code, detail.field.split('.').at(-1)];
-  expect(said(alone)).toEqual([code, field]);
+  expect(said(single)).toEqual([code, field]);
   // The version check needs the challenge: in a batch it rejects only that item.
   if (field === 'version') return void expect(batch.body.items[1].error.field).toBe('trades.1.version');
   expect(said(batch)).toEqual([code, field]);

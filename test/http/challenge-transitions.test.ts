@@ -132,7 +132,7 @@ const CALLED: Record<string, Standing> = {
 };
 
 /** Actions of the event that records each call. */
-const TOLD: Record<Call, readonly string[]> = {
+const EVENT_ACTIONS: Record<Call, readonly string[]> = {
   advance: ['advance'],
   hold: ['hold'],
   resume: ['resume'],
@@ -167,7 +167,7 @@ describe('challenge transitions', () => {
     if (expected === 'RES005' || expected === same) expect([news, ...rest]).toEqual(earlier);
     else {
       expect(rest).toEqual(earlier);
-      expect(TOLD[call]).toContain(news.action);
+      expect(EVENT_ACTIONS[call]).toContain(news.action);
       expect([news.actor, news.status, news.outcome]).toEqual(['anonymous', after.status, after.outcome]);
     }
     if (expected === 'RES005') {
@@ -276,10 +276,10 @@ describe('registry transition during a challenge', () => {
     const id = (await fixture.create()).body.challenge_id;
     expect((await fixture.promote(version)).status).toBe(200);
     expect((await fixture.read(id)).body).toMatchObject(expected);
-    const told =
+    const expectedEvent =
       expected.status === 'completed' ? ['promote', 'promoted_manually'] : ['roll_back', 'champion_replaced'];
     const [event] = (await fixture.read(id, '/events?limit=1')).body.items;
-    expect([event.action, event.reason, event.actor]).toEqual([...told, 'anonymous']);
+    expect([event.action, event.reason, event.actor]).toEqual([...expectedEvent, 'anonymous']);
     expect((await fixture.store.read(MODEL, [])).model).toMatchObject({
       active_challenge_id: null,
       production_version: version,

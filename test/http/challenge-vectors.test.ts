@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createRandom } from '#engine/random.ts';
 import { challengeFixture } from '../support/challenge-fixture.ts';
 import { compare } from '../support/challenge-model.ts';
-import { closedArm, repeatableFixture, storeChallenge } from '../support/challenge-scenarios.ts';
+import { closedTotals, repeatableFixture, storeChallenge } from '../support/challenge-scenarios.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 
 let engine: TestEngine;
@@ -31,10 +31,10 @@ it("comparison is stratified by canary stage when the pooled means reverse (Simp
     fixture,
     'ch-ramp',
     [
-      [1, closedArm(380, 0.5, 2), closedArm(20, 0.8, 2.2)],
-      [2, closedArm(180, 0.3, 1.9), closedArm(20, 0.55, 2.1)],
-      [3, closedArm(60, 0, 2.1), closedArm(20, 0.2, 2)],
-      [4, closedArm(40, -0.4, 2), closedArm(40, -0.1, 2)],
+      [1, closedTotals(380, 0.5, 2), closedTotals(20, 0.8, 2.2)],
+      [2, closedTotals(180, 0.3, 1.9), closedTotals(20, 0.55, 2.1)],
+      [3, closedTotals(60, 0, 2.1), closedTotals(20, 0.2, 2)],
+      [4, closedTotals(40, -0.4, 2), closedTotals(40, -0.1, 2)],
     ],
     { min_trades: 1000, effective_min_trades: 1000 },
   );
@@ -85,7 +85,7 @@ it.each([
 ] as const)('sample ratio test matches the reference (T12): %j', async (assigned, p, status) => {
   const fixture = await challengeFixture(engine);
   const stages = assigned.map(
-    ([stage, a, b]) => [stage, closedArm(0, 0, 0, a), closedArm(0, 0, 0, b)] as const,
+    ([stage, a, b]) => [stage, closedTotals(0, 0, 0, a), closedTotals(0, 0, 0, b)] as const,
   );
   await storeChallenge(fixture, 'ch-split', stages);
   const { srm, assignments } = await fixture.evaluate('ch-split');

@@ -12,7 +12,7 @@ class NoResponse extends Error {
 }
 
 /** Longer than a start of the platform on a busy machine. */
-const PATIENCE_MS = 120_000;
+const RESPONSE_LIMIT_MS = 120_000;
 const RETRY_MS = 100;
 
 /**
@@ -29,7 +29,7 @@ export class SoakClient {
   async call(method: 'GET' | 'POST', url: string, content?: unknown): Promise<Reply> {
     const headers: Record<string, string> = { 'content-type': 'application/json' };
     if (method === 'POST') headers['idempotency-key'] = `${this.#run}-${++this.#keys}`;
-    const until = Date.now() + PATIENCE_MS;
+    const until = Date.now() + RESPONSE_LIMIT_MS;
     for (;;) {
       const reply = await this.#send(url, {
         method,
@@ -38,7 +38,7 @@ export class SoakClient {
       });
       if (reply) return reply;
       if (Date.now() > until)
-        throw new NoResponse(`${method} ${url}: no response in ${PATIENCE_MS / 1000} s`);
+        throw new NoResponse(`${method} ${url}: no response in ${RESPONSE_LIMIT_MS / 1000} s`);
       await sleep(RETRY_MS);
     }
   }

@@ -10,7 +10,7 @@ const FIRST_DAY = Date.UTC(2024, 0, 1);
 const IMAGE = 'registry.example/strategies:1';
 
 const CHALLENGE_MODEL = 'ema_crossover';
-const MOVED_MODEL = 'rsi_mean_reversion';
+const TRANSITION_MODEL = 'rsi_mean_reversion';
 
 /** Shared state of the actors. */
 export interface Stage {
@@ -35,7 +35,7 @@ function config(random: Random, strategy: string) {
 
 /** Submits a backtest, and cancels one in ten. */
 export async function backtest({ client, jobs, urls, random }: Stage): Promise<void> {
-  const strategy = random() < 0.5 ? CHALLENGE_MODEL : MOVED_MODEL;
+  const strategy = random() < 0.5 ? CHALLENGE_MODEL : TRANSITION_MODEL;
   const { status, body } = await client.call('POST', `${urls.backend}/api/v1/backtests`, {
     config: config(random, strategy),
     priority: 1 + integer(random, 7),
@@ -77,24 +77,24 @@ export function trade({ trades, random }: Stage): Promise<void> {
 }
 
 /** Makes a random stage transition. Any response but a server error is valid. */
-export async function move(stage: Stage): Promise<void> {
+export async function transition(stage: Stage): Promise<void> {
   const { client, urls, random } = stage;
-  const { body } = await client.call('GET', `${urls.backend}/api/v1/models/${MOVED_MODEL}/versions`);
+  const { body } = await client.call('GET', `${urls.backend}/api/v1/models/${TRANSITION_MODEL}/versions`);
   const { version } = body.versions[integer(random, body.versions.length)];
-  const strategies = `${urls.backend}/api/v1/strategies/${MOVED_MODEL}`;
-  const moves = [
+  const strategies = `${urls.backend}/api/v1/strategies/${TRANSITION_MODEL}`;
+  const transitions = [
     [`${strategies}/stage`, { version }],
     [`${strategies}/promote`, { version }],
-    [`${urls.backend}/api/v1/models/${MOVED_MODEL}/rollback`, { reason: 'soak' }],
+    [`${urls.backend}/api/v1/models/${TRANSITION_MODEL}/rollback`, { reason: 'soak' }],
   ] as const;
-  const [path, content] = moves[integer(random, moves.length)]!;
+  const [path, content] = transitions[integer(random, transitions.length)]!;
   await client.call('POST', path, content);
   await checkProduction(stage);
 }
 
 /** At most one version of a model is in Production at any time. */
 export async function checkProduction({ client, urls, breaches }: Stage): Promise<void> {
-  for (const model of [MOVED_MODEL, CHALLENGE_MODEL]) {
+  for (const model of [TRANSITION_MODEL, CHALLENGE_MODEL]) {
     const { body } = await client.call('GET', `${urls.backend}/api/v1/models/${model}/versions`);
     const inProduction = body.versions.filter(({ stage }: { stage: string }) => stage === 'Production');
     if (inProduction.length > 1) breaches.push(`${model} has ${inProduction.length} versions in Production`);
@@ -102,7 +102,7 @@ export async function checkProduction({ client, urls, breaches }: Stage): Promis
 }
 
 /** Reads one open and one ended job. */
-export async function look({ jobs, random }: Stage): Promise<void> {
+export async function readJobs({ jobs, random }: Stage): Promise<void> {
   for (const urls of [jobs.open(), jobs.ended()]) {
     const url = urls[integer(random, urls.length)];
     if (url !== undefined) await jobs.check(url);
@@ -120,7 +120,7 @@ export async function prepare(
     if (status >= 400) throw new Error(`${url}: ${status} ${JSON.stringify(body)}`);
     return body;
   };
-  for (const model of [MOVED_MODEL, CHALLENGE_MODEL]) {
+  for (const model of [TRANSITION_MODEL, CHALLENGE_MODEL]) {
     const { job_id } = await done(`${urls.backend}/api/v1/backtests`, {
       config: { ...config(random, model), timeframe: '1h' },
     });

@@ -31,9 +31,9 @@ const ACTORS = [
   [load.hyperopt, 8_000],
   [load.collection, 3_000],
   [load.trade, 150],
-  [load.move, 400],
-  [load.look, 50],
-  [load.look, 50],
+  [load.transition, 400],
+  [load.readJobs, 50],
+  [load.readJobs, 50],
 ] as const;
 
 /** Minimum and maximum time between two kills, ms. */

@@ -75,11 +75,11 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('schedules of $config.s
       ['StrategyServiceRole', { 'Fn::GetAtt': [roleId, 'Arn'] }],
     ]);
     const functions = ofType(stage, 'AWS::Lambda::Function').map(([, { Properties }]) => Properties);
-    const told = functions
+    const configured = functions
       .map(({ Environment }) => Environment.Variables)
       .filter((all) => all.SCHEDULE_GROUP);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatchObject({
+    expect(configured).toHaveLength(1);
+    expect(configured[0]).toMatchObject({
       SCHEDULE_GROUP: name,
       SCHEDULE_FUNCTION_ARN: reconcile,
       SCHEDULE_ROLE_ARN: { 'Fn::GetAtt': [roleId, 'Arn'] },

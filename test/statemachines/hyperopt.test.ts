@@ -140,7 +140,7 @@ describe('hyperopt job with lost workers', () => {
   const { deps, newHyperopt, read, work, dying } = fixture;
   let one: FinishedHyperoptJob;
   beforeAll(async () => {
-    one = await fixture.alone();
+    one = await fixture.runWithOneWorker();
   });
 
   /** Real write of the state on a real table. */

@@ -57,7 +57,7 @@ export interface AccessFixture {
   /** Calls with a token of the issuer for a role and further groups. */
   person(user: string, role?: Role, groups?: readonly string[]): Person;
   /** Calls without a token. */
-  readonly nobody: Person;
+  readonly withoutToken: Person;
   /** Calls to the same services with optional authentication. */
   readonly development: Person;
   /** Stores a backtest of an owner in a status. */
@@ -146,7 +146,7 @@ export async function accessFixture(): Promise<AccessFixture> {
   return {
     ...{ jobs, registry, instruments, client, person, backtest },
     ...{ jobsTable: tables.jobs, registryTable: tables.registry },
-    nobody: personOf(enforced, {}),
+    withoutToken: personOf(enforced, {}),
     development: personOf(open, {}),
     stop: async () => {
       await Promise.all([issuer.stop(), engine.stop()]);

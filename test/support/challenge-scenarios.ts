@@ -93,7 +93,7 @@ export async function stored(fixture: ChallengeFixture, client: TestEngine['clie
 }
 
 /** Totals of a variant with a number of closed trades, their mean and standard deviation. */
-export function closedArm(closed: number, mean: number, sd: number, assigned = 0): VariantTotals {
+export function closedTotals(closed: number, mean: number, sd: number, assigned = 0): VariantTotals {
   const nothing = storedChallenge().stages[0]!.champion;
   const squares = (closed - 1) * sd ** 2 + closed * mean ** 2;
   return { ...nothing, assigned, closed, sum: [closed * mean, 0], sum_of_squares: [squares, 0] };
@@ -132,7 +132,7 @@ export async function storeChallenge(
  * significant with 100 trades each and a standard deviation of 1.8.
  */
 export function nearTheLook(fixture: ChallengeFixture, id: string): Promise<void> {
-  return storeChallenge(fixture, id, [[4, closedArm(90, 0.4, 1.8), closedArm(90, 0.9, 1.8)]], {
+  return storeChallenge(fixture, id, [[4, closedTotals(90, 0.4, 1.8), closedTotals(90, 0.9, 1.8)]], {
     trades: 180,
   });
 }

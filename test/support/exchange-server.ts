@@ -45,9 +45,9 @@ export interface ExchangeServer {
   /** Symbols in addition to those of sim, with the prices of BTC. */
   readonly aliases: string[];
   /** Times of missing candles. */
-  readonly lacking: Set<number>;
+  readonly missing: Set<number>;
   /** Funding events contain mark prices, as at Binance since the end of 2023. */
-  tellsMarkPrice: boolean;
+  hasMarkPrice: boolean;
   /** Applies failures to the next requests of an endpoint, in order. */
   fail(endpoint: Endpoint, ...faults: Fault[]): void;
   /** If set, decides the failure of every request; undefined means a normal response. */
@@ -77,8 +77,8 @@ export async function startExchangeServer(): Promise<ExchangeServer> {
     now: Date.now,
     listed: new Map(),
     aliases: [],
-    lacking: new Set(),
-    tellsMarkPrice: true,
+    missing: new Set(),
+    hasMarkPrice: true,
     failing: undefined,
     fail: (endpoint, ...faults) => {
       pending.push(...faults.map((fault) => ({ endpoint, fault })));
@@ -166,7 +166,7 @@ async function klines(exchange: ExchangeServer, market: SimExchange, symbol: str
   const step = TIMEFRAME_MS[timeframe];
   const from = Math.ceil(request.start / step) * step;
   // The first `limit` candles of the interval, not counting missing ones.
-  const room = (request.limit + exchange.lacking.size) * step;
+  const room = (request.limit + exchange.missing.size) * step;
   const { timestamp, open, high, low, close, volume } = await market.fetchCandles(
     symbol,
     timeframe,
@@ -176,7 +176,7 @@ async function klines(exchange: ExchangeServer, market: SimExchange, symbol: str
   const rows: unknown[] = [];
   for (let i = 0; i < timestamp.length && rows.length < request.limit; i++) {
     const time = timestamp[i]!;
-    if (exchange.lacking.has(time)) continue;
+    if (exchange.missing.has(time)) continue;
     const prices = [open[i]!, high[i]!, low[i]!, close[i]!].map(String);
     const base = String(volume[i]!);
     rows.push([time, ...prices, base, time + step - 1, '0', 100, '0', '0', '0']);
@@ -196,7 +196,7 @@ async function fundingRates(
     // A few milliseconds late, as in the recordings.
     fundingTime: time + (i % 3),
     fundingRate: events.rate[i]!.toFixed(8),
-    markPrice: exchange.tellsMarkPrice ? events.markPrice[i]!.toFixed(8) : '',
+    markPrice: exchange.hasMarkPrice ? events.markPrice[i]!.toFixed(8) : '',
   }));
 }
 

@@ -45,7 +45,7 @@ export function hyperoptFixture() {
     work,
     read,
     /** Result of a job that a single worker runs. */
-    alone: async (): Promise<FinishedHyperoptJob> => {
+    runWithOneWorker: async (): Promise<FinishedHyperoptJob> => {
       const jobId = await newHyperopt();
       await work(jobId, 0, deps());
       return read(jobId);

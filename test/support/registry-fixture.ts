@@ -103,7 +103,7 @@ export interface FixtureOptions {
   /** Wraps the store of the use cases. */
   readonly wrap?: (store: RegistryStore) => RegistryStore;
   /** Called on changes of challenges. */
-  readonly tell?: ChallengeListener;
+  readonly onChallengeChange?: ChallengeListener;
 }
 
 /** Registry of both services over empty tables, with one completed backtest. Delays take no time. */
@@ -113,7 +113,7 @@ export async function registryFixture(
 ): Promise<RegistryFixture> {
   const { deps: changes = {}, service = {}, client = engine.client, wrap = (store) => store } = options;
   const tables = options.tables ?? (await engine.freshTables());
-  const store = new DynamoRegistryStore(client, tables.registry, options.tell);
+  const store = new DynamoRegistryStore(client, tables.registry, options.onChallengeChange);
   const jobs = new DynamoJobStore(engine.client, tables.jobs);
   const deps: FixtureDeps = {
     jobs,
@@ -140,7 +140,7 @@ export async function registryFixture(
     sleep: async () => undefined,
     ...changes,
     registry: wrap(store),
-    challenges: new DynamoChallengeStore(client, tables.registry, options.tell),
+    challenges: new DynamoChallengeStore(client, tables.registry, options.onChallengeChange),
   };
   const { log } = memoryLog();
   const host = {

@@ -10,7 +10,7 @@ const fixture = hyperoptFixture();
 const { newHyperopt, work, deps } = fixture;
 let one: FinishedHyperoptJob;
 beforeAll(async () => {
-  one = await fixture.alone();
+  one = await fixture.runWithOneWorker();
 });
 
 /** Every trial of a list, page by page. */

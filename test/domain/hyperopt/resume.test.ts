@@ -7,7 +7,7 @@ const fixture = hyperoptFixture();
 const { newHyperopt, work, read, deps, dying } = fixture;
 let one: FinishedHyperoptJob;
 beforeAll(async () => {
-  one = await fixture.alone();
+  one = await fixture.runWithOneWorker();
 });
 
 describe('resumed hyperopt job', () => {

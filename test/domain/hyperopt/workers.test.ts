@@ -13,7 +13,7 @@ const fixture = hyperoptFixture();
 const { newHyperopt, work, read, deps, dying } = fixture;
 let one: FinishedHyperoptJob;
 beforeAll(async () => {
-  one = await fixture.alone();
+  one = await fixture.runWithOneWorker();
 });
 
 /** Runs trials with delays that vary by call, so that workers interleave. */
