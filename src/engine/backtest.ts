@@ -11,7 +11,7 @@ import { alternativeModel, buildEquityData, buildResult, compareFillModels } fro
 import { type RunSettings, simulationSettings } from './run/config.ts';
 import { type PairData, startupRows, trainingRows } from './run/history.ts';
 import { type PreparedPair, preparePair, withSimulationErrors } from './run/prepare-pair.ts';
-import { BacktestError, enter } from './run/strategy-errors.ts';
+import { BacktestError, reportActivity } from './run/strategy-errors.ts';
 import { simulate } from './simulator/simulate.ts';
 import type { SimulatedTrade, TradeTable } from './simulator/trade-table.ts';
 import type { Simulation, SimulationSettings } from './simulator/types.ts';
@@ -20,7 +20,7 @@ import type { StrategyDefinition } from './strategy.ts';
 export interface BacktestInput {
   readonly strategy: StrategyDefinition;
   readonly config: ResolvedBacktestConfig;
-  /** One for each pair of the configuration, in its order. */
+  /** One element per pair of the configuration, in its order. */
   readonly pairs: readonly PairData[];
   /** Digest of the strategy's source. */
   readonly strategyDigest: string;
@@ -28,13 +28,13 @@ export interface BacktestInput {
 
 export interface BacktestOptions {
   readonly digest: Digest;
-  /** A clock in milliseconds, for {@link BacktestTiming} alone: no number of the result depends on it. */
+  /** Clock in ms, only for {@link BacktestTiming}: results do not depend on it. */
   readonly now?: () => number;
-  /** Called with the share done, 0 to 1, rising. */
+  /** Called with the share done, 0 to 1, ascending. */
   readonly onProgress?: (share: number) => void;
 }
 
-/** Milliseconds of each phase by the injected clock; zeros without one. */
+/** Duration of each phase by the injected clock, ms; zeros without one. */
 interface BacktestTiming {
   /** Checks, digests, indicators and signals of all pairs. */
   readonly indicators_ms: number;
@@ -44,21 +44,21 @@ interface BacktestTiming {
   readonly report_ms: number;
 }
 
-/** What a run leaves behind. All of it but the timing is a function of the input alone, byte for byte. */
+/** Outcome of a run. Everything except `timing` is a pure function of the input, byte for byte. */
 export interface BacktestOutcome {
   readonly result: BacktestResult;
   readonly equity: EquityData;
   readonly report: BacktestReport;
-  /** The trades as columns, in the order of closing; see {@link tradeRecord} for the shape of the outside. */
+  /** The trades as columns, in the order of closing; see {@link tradeRecord} for their public shape. */
   readonly table: TradeTable;
-  /** The trades as objects, built at the first look. */
+  /** The trades as objects, built at the first read. */
   readonly trades: readonly SimulatedTrade[];
   readonly timing: BacktestTiming;
-  /** Candles traded on, over all pairs. */
+  /** Number of traded candles, over all pairs. */
   readonly candles: number;
 }
 
-/** Shares of the whole at which the phases end, by what they cost; models cost more than all the rest. */
+/** Progress at the end of each phase, by measured cost; training costs more than all other phases. */
 const PHASES = { prepared: 0.4, simulated: 0.75, compared: 0.95 };
 const PHASES_WITH_MODELS = { prepared: 0.9, simulated: 0.95, compared: 0.99 };
 
@@ -78,8 +78,8 @@ export function runBacktest(input: BacktestInput, options: BacktestOptions): Bac
 }
 
 /**
- * The same with a pause after every pair and every phase, in which the host can do other work, such as sending the
- * progress that was reported. A pause that throws ends the run.
+ * {@link runBacktest} with a pause after every pair and every phase. The host can do other work in it, such as sending the
+ * reported progress. A pause that throws ends the run.
  */
 export async function runBacktestPausing(
   input: BacktestInput,
@@ -106,7 +106,7 @@ function* backtestSteps(input: BacktestInput, options: BacktestOptions): Generat
   );
   const simulatedAt = now();
   yield;
-  enter('the report', input.config.pairs);
+  reportActivity('the report', input.config.pairs);
   const documents = describe(input, options.digest, settings, prepared, runs, warnings);
   progress(1);
   return {

@@ -1,6 +1,6 @@
 /**
  * Candles of one series as columns. All columns have the same length; row `i` is one candle.
- * Rows are ascending by time and lie on the timeframe's grid.
+ * Rows are ascending by time and on the timeframe's grid.
  */
 export interface Candles {
   /** Open time of each candle, Unix milliseconds UTC. */
@@ -40,7 +40,7 @@ export function sliceCandles(candles: Candles, from: number, to: number): Candle
   };
 }
 
-/** Index of the first candle that opens at or after `time` (ms); `length` when there is none. Binary search. */
+/** Index of the first candle that opens at or after `time` (ms); `length` without one. Binary search. */
 export function indexAtOrAfter(timestamps: Float64Array, time: number): number {
   let low = 0;
   let high = timestamps.length;

@@ -1,13 +1,13 @@
 import { CANDLE_COLUMNS, type Candles } from './candles.ts';
 import type { FundingEvents } from './simulator/types.ts';
 
-/** SHA-256 of a text (UTF-8) or of bytes, hex. Injected: the engine has no hash of its own. */
+/** SHA-256 of a string (UTF-8) or of bytes, hex. Injected: the engine has no hash of its own. */
 export type Digest = (data: string | Uint8Array) => string;
 
 /**
- * JSON with sorted keys and without spaces: equal values give equal texts. Properties that are `undefined` are left out.
+ * JSON with sorted keys and without spaces: equal values give equal strings. `undefined` properties are omitted.
  *
- * @throws TypeError for a number that JSON cannot hold, or a value that is no JSON at all
+ * @throws TypeError for a number or another value that JSON cannot represent
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return JSON.stringify(value);
@@ -24,7 +24,7 @@ export function canonicalJson(value: unknown): string {
   return `{${entries.join(',')}}`;
 }
 
-/** Digest over candles: the digest of the digests of their columns, in storage order. No copy is made. */
+/** Digest of candles: the digest of the digests of their columns, in storage order. Makes no copy. */
 export function digestCandles(candles: Candles, digest: Digest): string {
   return digestColumns(
     CANDLE_COLUMNS.map((name) => candles[name]),
@@ -32,7 +32,7 @@ export function digestCandles(candles: Candles, digest: Digest): string {
   );
 }
 
-/** Digest over funding events, in the manner of {@link digestCandles}. */
+/** Digest of funding events, computed as in {@link digestCandles}. */
 export function digestFunding(events: FundingEvents, digest: Digest): string {
   return digestColumns([events.timestamp, events.rate, events.markPrice], digest);
 }
@@ -44,21 +44,19 @@ function digestColumns(columns: readonly Float64Array[], digest: Digest): string
   return digest(parts.join('\n'));
 }
 
-/**
- * Columns of signals, a byte a row, read four rows at a time: reading a million of them one by one takes as long as
- * simulating them.
- */
+// Signal columns have one byte per row and are read four rows at a time: reading a million rows one by one takes as long as
+// simulating them.
 
 const LOWEST_BITS = 0x01010101;
 
-/** First row with a value above `most`, the length when there is none. */
-export function firstAbove(column: Uint8Array, most: number): number {
-  let row = most === 1 ? rowsOfBits(column) : 0;
-  while (row < column.length && column[row]! <= most) row++;
+/** First row with a value above `max`; the length without one. */
+export function firstAbove(column: Uint8Array, max: number): number {
+  let row = max === 1 ? rowsOfBits(column) : 0;
+  while (row < column.length && column[row]! <= max) row++;
   return row;
 }
 
-/** Rows that are 1, in a column of zeros and ones. */
+/** Number of rows that are 1, in a column of zeros and ones. */
 export function countSet(column: Uint8Array): number {
   const { head, words } = inWords(column);
   let count = 0;
@@ -72,7 +70,7 @@ export function countSet(column: Uint8Array): number {
   return count;
 }
 
-/** A number of rows from the first on that are certainly 0 or 1: all before the four in which the first other one is. */
+/** Number of leading rows that are 0 or 1: all rows before the word with the first other value. */
 function rowsOfBits(column: Uint8Array): number {
   const { head, words } = inWords(column);
   for (let row = 0; row < head; row++) if (column[row]! > 1) return row;
@@ -81,7 +79,7 @@ function rowsOfBits(column: Uint8Array): number {
   return head + 4 * index;
 }
 
-/** The rows behind the first `head` ones as numbers of four bytes; up to three remain behind them. */
+/** The column as four-byte words after the first `head` rows; up to three rows remain after the words. */
 function inWords({ buffer, byteOffset, length }: Uint8Array) {
   const head = Math.min(length, -byteOffset & 3);
   const words = (length - head) >>> 2;

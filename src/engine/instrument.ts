@@ -1,16 +1,16 @@
 /**
- * What an exchange lets be ordered of one market, in its own terms: amounts are in contracts of `contractSize` units of base
- * currency, costs are contracts times price, in quote currency. null where the exchange names none.
+ * Order rules of one market, in the units of the exchange. Amounts are in contracts of `contractSize` units of base currency.
+ * Costs are contracts times price, in quote currency. null: the exchange states no value.
  */
 export interface Instrument {
-  /** Amounts are whole multiples of it. */
+  /** Amounts are integer multiples of it. */
   readonly amountStep: number | null;
   readonly minAmount: number | null;
   readonly maxAmount: number | null;
   readonly minCost: number | null;
   readonly maxCost: number | null;
-  /** Units of base currency in a contract; 1 where amounts are in base currency. */
+  /** Units of base currency per contract; 1 where amounts are in base currency. */
   readonly contractSize: number;
-  /** Today's price tick. The engine derives the tick of each month from the candles; this one stands where they show none. */
+  /** Current price tick. The engine derives each month's tick from the candles and uses this one where they show none. */
   readonly priceTick: number | null;
 }

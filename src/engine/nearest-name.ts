@@ -1,14 +1,14 @@
 /**
- * The known name that `name` most probably meant, or undefined when none is close: at most one edit per three
- * characters, at least one. Case, hyphens and underscores are not edits. Ties go to the earlier name.
+ * Known name nearest to `name`, within one edit per three characters and at least one; undefined without one. Case, hyphens
+ * and underscores are not edits. Ties go to the earlier name.
  */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   return nearestWithin(Math.max(1, Math.floor(fold(name).length / 3)), name, known);
 }
 
 /**
- * The known name that `name` misspells beyond doubt: at most one edit, two from five letters on, as {@link nearestName}
- * counts them. Undefined when there is none.
+ * Known name of which `name` is a clear misspelling: within one edit, or two from five letters on; undefined without one.
+ * Edits are counted as in {@link nearestName}.
  */
 export function misspeltName(name: string, known: Iterable<string>): string | undefined {
   return nearestWithin(fold(name).length < 5 ? 1 : 2, name, known);
@@ -33,8 +33,8 @@ function fold(name: string): string {
 }
 
 /**
- * Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours that turn `a` into
- * `b`, counted in UTF-16 code units.
+ * Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbors that turn `a` into `b`,
+ * counted in UTF-16 code units.
  */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];

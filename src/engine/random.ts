@@ -1,7 +1,7 @@
 /** A source of uniform numbers in [0, 1). */
 export type Random = () => number;
 
-/** Mixes a 32-bit integer (murmur3 finaliser): every input bit changes every output bit with probability about 1/2. */
+/** Mixes a 32-bit integer (murmur3 finalizer): every input bit changes every output bit with probability about 1/2. */
 export function mix32(value: number): number {
   let h = value | 0;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
@@ -9,7 +9,7 @@ export function mix32(value: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** 32-bit FNV-1a hash of a text's UTF-16 code units: turns names into seeds. */
+/** 32-bit FNV-1a hash of a string's UTF-16 code units: turns names into seeds. */
 export function hash32(text: string): number {
   let h = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);

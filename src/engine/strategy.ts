@@ -13,7 +13,7 @@ export type Columns = Readonly<Record<string, Float64Array>>;
 
 /**
  * Signals of one pair, each column as long as the candles, 1 where the signal is set.
- * Row `i` is decided from candles `0..i` alone; the simulator acts on it at the open of candle `i + 1`.
+ * Row `i` is decided from candles `0..i` only; the simulator acts on it at the open of candle `i + 1`.
  */
 export interface Signals {
   readonly enterLong?: Uint8Array;
@@ -24,11 +24,11 @@ export interface Signals {
   readonly enterTag?: Uint8Array;
   /** Tag of an exit on row `i`: an index into `tags`, 0 for none. It replaces the reason `exit_signal`. */
   readonly exitTag?: Uint8Array;
-  /** Tag texts; index 0 is unused. */
+  /** Tag strings; index 0 is unused. */
   readonly tags?: readonly string[];
 }
 
-/** What the ML engine adds to the columns that `signals` and callbacks read; absent in a run without it. */
+/** Columns that the ML engine adds for `signals` and callbacks; absent in a run without it. */
 export interface PredictionColumns {
   /** Probability that the row's label is 1; NaN where nothing is predicted. */
   readonly ml_probability: Float64Array;
@@ -36,14 +36,14 @@ export interface PredictionColumns {
   readonly do_predict: Float64Array;
 }
 
-/** Value of a label that is not known: the row is not learned from. */
+/** Value of an unknown label: its row is not used for training. */
 export const UNKNOWN_LABEL = 255;
 
-/** What the ML engine learns to predict. */
+/** Prediction target of the ML engine. */
 export interface MlLabel {
-  /** 1 or 0 per candle, {@link UNKNOWN_LABEL} where it cannot be told. */
+  /** 1 or 0 per candle, {@link UNKNOWN_LABEL} where it is unknown. */
   readonly labels: Uint8Array;
-  /** How many candles later a row's label is known: it depends on rows up to `row + horizon`, none later. From 1. */
+  /** Candles until a row's label is known: it depends on rows up to `row + horizon`. At least 1. */
   readonly horizon: number;
 }
 
@@ -72,7 +72,7 @@ export type ParameterValues<S extends ParameterSpec = ParameterSpec> = {
   readonly [K in keyof S]: S[K] extends ChoiceParameter ? S[K]['choices'][number] : number;
 };
 
-/** What every callback is given: read-only, valid during the call only. */
+/** The trade that a callback is called for: read-only, valid during the call only. */
 export interface TradeView {
   readonly pair: string;
   readonly side: 'long' | 'short';
@@ -116,9 +116,9 @@ export interface StrategyCallbacks {
   ): number | null;
   /** Required profit ratio now, or null for the ROI table. */
   customRoi?(context: CallbackContext, trade: TradeView, minutes: number): number | null;
-  /** A text closes the trade at the open with that reason. */
+  /** A string closes the trade at the open with that reason. */
   customExit?(context: CallbackContext, trade: TradeView, price: number, profit: number): string | null;
-  /** Asked once per later candle for a pending entry: same price keeps, other replaces, null cancels. */
+  /** Called once per later candle for a pending entry: the same price keeps it, another replaces it, null cancels it. */
   adjustEntryPrice?(context: CallbackContext, trade: TradeView, price: number): number | null;
 }
 
@@ -128,7 +128,7 @@ export type InformativeColumns<C extends Columns = Columns, T extends Timeframe 
 >;
 
 /**
- * A strategy: `S` are its parameters, `C` the columns that its indicators make, `T` the informative timeframes it reads.
+ * A strategy. `S`: its parameters. `C`: the columns of its indicators. `T`: the informative timeframes that it reads.
  * {@link defineStrategy} infers all three.
  */
 export interface StrategyDefinition<
@@ -145,7 +145,7 @@ export interface StrategyDefinition<
   /** Default stake per trade in quote currency. */
   readonly stakeAmount: number;
   readonly parameters: S;
-  /** Candles needed before the first signal can be trusted, for the given parameters. */
+  /** Candles needed before the first valid signal, for the given parameters. */
   startupCandles(params: ParameterValues<S>): number;
   /** Higher timeframes whose columns `signals` reads as `informative[timeframe]`. */
   readonly informativeTimeframes?: readonly T[];
@@ -157,13 +157,13 @@ export interface StrategyDefinition<
     params: ParameterValues<S>,
     informative: InformativeColumns<C, T>,
   ): Signals;
-  /** What the ML engine learns from, a value per candle, from rows up to its own. Default: see src/engine/walk-forward/training-inputs.ts. */
+  /** Features of the ML engine: a value per candle, from rows up to its own. Default: see walk-forward/training-inputs.ts. */
   mlFeatures?(candles: Candles, columns: C, params: ParameterValues<S>): Columns;
-  /** What it learns to predict. Default: whether the close is higher in 12 candles. */
+  /** Prediction target. Default: 1 if the close is higher in 12 candles. */
   mlLabel?(candles: Candles, params: ParameterValues<S>): MlLabel;
   /**
-   * Of a strategy that reads the predictions in `signals`: how it learns unless the run says otherwise. It always runs with
-   * the ML engine, and its entries are its own affair; those of other strategies are gated by the probability.
+   * Default ML settings of a strategy that reads predictions in `signals`. Such a strategy always runs with the ML engine, and
+   * its entries are not gated. Entries of other strategies are gated by the probability.
    */
   readonly mlEngine?: MlEngineOverrides;
   readonly canShort?: boolean;

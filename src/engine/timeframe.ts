@@ -14,7 +14,7 @@ export { TIMEFRAMES, type Timeframe };
 
 export const DAY_MS = 86_400_000;
 
-/** Whether `text` names a supported timeframe. */
+/** True if `text` is a supported timeframe. */
 export function isTimeframe(text: string): text is Timeframe {
   return Object.hasOwn(TIMEFRAME_MS, text);
 }

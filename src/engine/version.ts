@@ -1,2 +1,2 @@
-/** Part of every result's provenance. Raised whenever the same inputs may give another number. */
+/** Part of every result's provenance. Raised when the same inputs may give other numbers. */
 export const ENGINE_VERSION = '1.4.0';

@@ -87,7 +87,7 @@ describe('broken strategy file', () => {
         `name: 'mine', parameters: { p: { kind: 'choice', default: 1, choices: [1, {}], description: 'x' } }`,
       ),
       3,
-      'parameters.p: choices must be texts, numbers, true or false',
+      'parameters.p: choices must be strings, numbers, true or false',
     ],
     ['exits', `\nprocess.exit(0);`, 2, 'loading did not finish: it ended its process'],
     ['waits forever', 'await new Promise(() => {});', null, 'loading did not finish: it ended its process'],
@@ -239,9 +239,9 @@ describe('startupCandles', () => {
     ['loops', 'if (n > 50) for (;;); return n;', 'did not return within 2 s for {"n":99}'],
     ['exits', 'if (n > 50) process.exit(); return n;', 'failed (it ended its process) for {"n":99}'],
     ['throws', `if (n > 50) throw new Error('no'); return n;`, 'startupCandles() threw "no'],
-    ['returns a fraction', 'return n / 2;', 'answered 49.5, which is not an integer from 0 to 1000000'],
-    ['returns too many', 'return n > 50 ? 1e9 : n * 2;', 'answered 1000000000, which is not an integer'],
-    ['returns a string', `return n > 50 ? '7' : n;`, 'answered 7, which is not an integer'],
+    ['returns a fraction', 'return n / 2;', 'returned 49.5, which is not an integer from 0 to 1000000'],
+    ['returns too many', 'return n > 50 ? 1e9 : n * 2;', 'returned 1000000000, which is not an integer'],
+    ['returns a string', `return n > 50 ? '7' : n;`, 'returned 7, which is not an integer'],
   ])(
     'startupCandles is VAL006 when the function %s, and other parameters are still computed',
     async (_, body, message) => {

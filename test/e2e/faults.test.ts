@@ -62,7 +62,7 @@ describe('task failures', () => {
     );
     expect([bad!.status, bad!.body.detail.code]).toEqual([400, 'VAL006']);
     expect(bad!.body.detail.message).toBe(
-      'Strategy halves: startupCandles() answered 0.5, which is not an integer from 0 to 1000000, for {"length":2}.',
+      'Strategy halves: startupCandles() returned 0.5, which is not an integer from 0 to 1000000, for {"length":2}.',
     );
     expect(good!.status).toBe(201);
   });

@@ -125,9 +125,9 @@ describe('failing strategy', () => {
   });
 
   it.each([
-    ['NaN', () => Number.NaN, 'answered NaN'],
-    ['a fraction', () => 20.5, 'answered 20.5'],
-    ['too many', () => 1e12, 'answered 1000000000000'],
+    ['NaN', () => Number.NaN, 'returned NaN'],
+    ['a fraction', () => 20.5, 'returned 20.5'],
+    ['too many', () => 1e12, 'returned 1000000000000'],
     [
       'an error',
       () => {

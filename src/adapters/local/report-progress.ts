@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { reportActivity } from '#engine/run/strategy-errors.ts';
+import { setActivityListener } from '#engine/run/strategy-errors.ts';
 
 /** Descriptor on which a watched process says what it does, a line of JSON each. */
 export const PROGRESS_DESCRIPTOR = 4;
@@ -42,7 +42,7 @@ export function reportProgress(mark: string | undefined): ProgressReporter {
   const { buffer } = new WebAssembly.Memory({ initial: 1, maximum: 1 });
   new Uint8Array(buffer).set(Buffer.from(mark, 'hex'));
   const enter = (what: string, pairs: readonly string[]) => send({ what, pairs });
-  reportActivity(enter, new Uint16Array(buffer, MARK_BYTES, 2));
+  setActivityListener(enter, new Uint16Array(buffer, MARK_BYTES, 2));
   let last = 0;
   return {
     enter: (what) => enter(what, []),

@@ -98,7 +98,7 @@ export async function checkStrategy(request: CheckRequest, options: CheckOptions
         else if (message.kind === 'definition') {
           config = message.config;
           options.loadCandles(config, message.from).then((pairs) => child.send([...pairs]), reject);
-        } else resolve({ config: config!, certificate: placed(message.certificate, file) });
+        } else resolve({ config: config!, certificate: withLocations(message.certificate, file) });
       });
       child.send({ ...request, file });
       wait();
@@ -110,19 +110,19 @@ export async function checkStrategy(request: CheckRequest, options: CheckOptions
   }
 }
 
-/** Findings without a place get the line of the file that names the callback or column first. */
-function placed(certificate: LookAheadCertificate, file: string | null): LookAheadCertificate {
+/** Adds the first line that names the callback or column to findings without a location. */
+function withLocations(certificate: LookAheadCertificate, file: string | null): LookAheadCertificate {
   if (!file) return certificate;
   const lines = readFileSync(file, 'utf8').split('\n');
   const findings = certificate.findings.map((finding): LookAheadFinding => {
     const name = finding.callback ?? finding.column?.split('.').at(-1);
-    if (finding.place || !name) return finding;
+    if (finding.location || !name) return finding;
     const line = lines.findIndex(
       (text) => text.split(/\W+/).includes(name) && !/^\s*(\/\/|\*|import )/.test(text),
     );
     if (line < 0) return finding;
-    const place = `${basename(file)}:${line + 1}`;
-    return { ...finding, place, message: `${finding.message} (${place})` };
+    const location = `${basename(file)}:${line + 1}`;
+    return { ...finding, location, message: `${finding.message} (${location})` };
   });
   return { ...certificate, findings };
 }

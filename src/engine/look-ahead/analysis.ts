@@ -19,37 +19,40 @@ import { mlEngineOf, planWindows } from '../walk-forward/windows.ts';
 
 interface LookAheadReport {
   readonly findings: readonly LookAheadFinding[];
-  /** Truncated histories that were compared, over all pairs. */
+  /** Number of compared truncated histories, over all pairs. */
   readonly histories: number;
-  /** Rows with an entry signal, over all pairs: without any, only the columns were put to the test. */
+  /** Number of rows with an entry signal, over all pairs. If 0, only the columns were tested. */
   readonly entrySignals: number;
 }
 
 export interface LookAheadOptions {
   /**
-   * Truncated histories per pair. Default: as many as there are rows in a short series, fewer the longer it is (24 at
-   * the least), which keeps the time of a search about constant.
+   * Truncated histories per pair. Default: one per row of a short series, fewer for a longer one, at least 24. This keeps the
+   * time of a search about constant.
    */
   readonly histories?: number;
-  /** Chooses where histories are cut. Default 1. */
+  /** Seed of the choice of cuts. Default 1. */
   readonly seed?: number;
-  /** Models to train and search with; by default those that the strategy declares. */
+  /** ML settings of the search. Default: those that the strategy declares. */
   readonly ml?: SearchedModels | undefined;
 }
 
 /** Histories times candles of a default search. */
 const DEFAULT_WORK = 5_000_000;
 const MIN_HISTORIES = 24;
+
 /**
- * Searches a strategy for knowledge of the future: computes its signals, indicator columns and informative columns on
- * truncated histories and compares every row with what the full history gives. A causal strategy gives the same. Half
- * of the histories end right on a row with a signal: one that leans on the next candles is missing there.
- * With models, features and predictions are compared too, and labels as far as their horizon says that they are known: a
- * model that learned from what its window could not have known predicts something else when that is cut off.
+ * Searches a strategy for look-ahead bias. Computes its signals, indicator columns and informative columns on truncated
+ * histories and compares every row with the full history: a causal strategy gives equal rows. Half of the histories end on a
+ * row with a signal, because a signal that depends on the next candles is missing there.
+ *
+ * With models, features and predictions are compared too, and labels up to the row that their horizon allows. A model trained
+ * on later data than its window knows predicts other values on a truncated history.
+ *
  * Callbacks are not covered: they run inside the simulation.
  *
  * @param candles per pair, of the strategy's timeframe, each longer than the strategy's startup candles
- * @throws RangeError when there is no pair or one is too short to be cut
+ * @throws RangeError without a pair, or when one is too short to be cut
  * @throws StrategyRunError when the strategy cannot run on the candles
  */
 export function analyzeLookAhead(
@@ -58,7 +61,7 @@ export function analyzeLookAhead(
   candles: ReadonlyMap<string, Candles>,
   options: LookAheadOptions = {},
 ): LookAheadReport {
-  if (candles.size === 0) throw new RangeError('There is no pair to search for look-ahead.');
+  if (candles.size === 0) throw new RangeError('No pair was given.');
   const reports = [...candles].map(([pair, series]) => searchPair(strategy, params, pair, series, options));
   return {
     findings: reports.flatMap((report) => report.findings),
@@ -67,8 +70,8 @@ export function analyzeLookAhead(
   };
 }
 
-/** Runs the strategy on candles of its own, which no other run sees. */
-type Run = (candles: Candles, memo: 'memo' | 'anew') => Analysis | LearnedAnalysis;
+/** Runs the strategy on its own copy of the candles. `retrain`: without remembered models. */
+type Run = (candles: Candles, training: 'remember' | 'retrain') => Analysis | LearnedAnalysis;
 
 function searchPair(
   strategy: StrategyDefinition,
@@ -88,11 +91,11 @@ function searchPair(
   }
   const run: Run = models?.run ?? ((candles) => analyze(strategy, params, candles));
   const candles = copy(given);
-  const full = run(candles, 'memo');
+  const full = run(candles, 'remember');
   const horizon = 'learning' in full ? full.learning.horizon : 0;
   const findings = new Findings(pair, given);
   findings.compare('input_changed', length, inputColumns(given), inputColumns(candles));
-  findings.compare('not_repeatable', length, columnsOf(run(copy(given), 'anew')), columnsOf(full));
+  findings.compare('not_repeatable', length, columnsOf(run(copy(given), 'retrain')), columnsOf(full));
   const expected = columnsOf(full);
   const columns = 'learning' in full ? full.learning.features.columns.length : 1;
   const wanted = options.histories ?? Math.max(MIN_HISTORIES, Math.floor(DEFAULT_WORK / length / columns));
@@ -100,14 +103,14 @@ function searchPair(
   const signals = signalRows(full.signals, least, length);
   const cuts = chooseCuts(signals, least, length, wanted, random, models?.beginnings);
   for (const known of cuts) {
-    const truncated = run(copy(sliceCandles(given, 0, known)), 'memo');
+    const truncated = run(copy(sliceCandles(given, 0, known)), 'remember');
     findings.compare('look_ahead', known, columnsOf(truncated), expected);
     findings.compare('look_ahead', known - horizon, labelOf(truncated), labelOf(full));
   }
   return { findings: findings.all(), histories: cuts.length, entrySignals: countEntries(full.signals) };
 }
 
-/** The strategy gets candles of its own: what it writes into them must not reach the other runs. */
+/** Copy for one run: writes of the strategy must not reach the other runs. */
 function copy(candles: Candles): Candles {
   const result = createCandles(candles.timestamp.length);
   for (const name of Object.keys(result) as (keyof Candles)[]) result[name].set(candles[name]);
@@ -118,12 +121,12 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Every pair is cut this many times just before its end, where a look of few candles ahead shows at once. */
+/** Number of cuts just before the end of each pair: they show a look-ahead of few candles. */
 const LAST_ROWS = 3;
 
 /**
- * Lengths of the truncated histories, ascending: all there are when that many are wanted, else ends on signal rows,
- * random ends (on which a signal may show that is withdrawn later), the last rows, and those that are asked for.
+ * Lengths of the truncated histories, ascending: all of them if enough are wanted. Otherwise the ends are signal rows, random
+ * rows, the last rows and `also`. A random end may show a signal that is withdrawn later.
  */
 function chooseCuts(
   signals: readonly number[],
@@ -138,7 +141,7 @@ function chooseCuts(
   for (let last = 1; last <= LAST_ROWS; last++) cuts.add(length - last);
   for (let i = 0; i < wanted; i++) {
     const onSignal = i % 2 === 0 && signals.length > 0;
-    // One draw from each of equal parts, so that the whole range is covered.
+    // One draw per equal part covers the whole range.
     const share = (i + random()) / wanted;
     if (onSignal) cuts.add(signals[Math.floor(share * signals.length)]! + 1);
     else cuts.add(least + Math.floor(share * (length - least)));
@@ -146,7 +149,7 @@ function chooseCuts(
   return [...cuts].filter((known) => known < length).sort((a, b) => a - b);
 }
 
-/** Rows on which any signal begins, from the first that a history may end on. */
+/** Rows on which a signal begins, from the shortest history on. */
 function signalRows(signals: Signals, least: number, length: number): number[] {
   const columns = [signals.enterLong, signals.exitLong, signals.enterShort, signals.exitShort];
   const rows: number[] = [];
@@ -163,28 +166,28 @@ export function countEntries({ enterLong, enterShort }: Signals): number {
   return count;
 }
 
-/** Models with which a strategy is searched. */
+/** ML settings of a search. */
 interface SearchedModels {
   readonly config: ResolvedMlEngine;
-  /** Of the run. Default 0. */
+  /** Seed of the training. Default 0. */
   readonly seed?: number;
   /** Open time (ms) of the first candle of the first window. Default: the first with the whole training period before it. */
   readonly start?: number;
 }
 
-/** How a strategy with models is searched on one pair. */
+/** Search of one pair of a strategy with models. */
 interface ModelSearch {
-  /** Candles of the shortest history: the first window has begun. */
+  /** Length of the shortest history, candles: the first window has begun. */
   readonly least: number;
   /**
-   * Lengths of histories of which a window has just begun: a model that learned across the border was trained on labels that
-   * are not known in them.
+   * Lengths of histories that end at the beginning of a window. A model trained across the border used labels that are
+   * unknown in them.
    */
   readonly beginnings: readonly number[];
-  readonly run: (candles: Candles, memo: 'memo' | 'anew') => LearnedAnalysis;
+  readonly run: (candles: Candles, training: 'remember' | 'retrain') => LearnedAnalysis;
 }
 
-/** Windows whose beginning is cut off on purpose; spread over the pair. */
+/** Maximum number of histories that end at the beginning of a window; spread over the pair. */
 const MAX_BEGINNINGS = 12;
 
 function modelSearch(
@@ -206,8 +209,8 @@ function modelSearch(
   return {
     least: Math.max(before, Math.round((first - (timestamp[0] ?? 0)) / stepMs)) + 1,
     beginnings: begun.filter((_, index) => Math.floor(index / every) !== Math.floor((index - 1) / every)),
-    run: (candles, memo) =>
-      finish(predicting(strategy, params, candles, run, memo === 'memo' ? remembered : fitWindow)),
+    run: (candles, training) =>
+      finish(predicting(strategy, params, candles, run, training === 'remember' ? remembered : fitWindow)),
   };
 }
 
@@ -219,8 +222,8 @@ function finish<T>(steps: Generator<unknown, T>): T {
 }
 
 /**
- * Trains a window's model once and answers with it wherever it would be trained on the same rows: training is a function of
- * those, and most of the time of a search.
+ * Trains a window's model once and returns it for equal training rows. Training is a pure function of them, and most of the
+ * time of a search.
  */
 export function rememberingFit(): FitWindow {
   const known = new Map<number, { readonly set: TrainingSet; readonly fit: WindowFit }>();
@@ -244,14 +247,14 @@ function isSameSet(a: TrainingSet, b: TrainingSet): boolean {
 }
 
 /**
- * What is wrong with a column:
+ * Defect of a column:
  * - `look_ahead`: a row changed when later candles became known;
- * - `not_repeatable`: two runs over the same candles differed, so nothing can be said about the future;
+ * - `not_repeatable`: two runs over the same candles differed, so look-ahead cannot be tested;
  * - `input_changed`: the strategy wrote into its candles.
  */
 type LookAheadKind = 'look_ahead' | 'not_repeatable' | 'input_changed';
 
-/** One column of one pair that cannot be trusted, with the first proof of it. */
+/** Invalid column of a pair, with the first proof. */
 export interface LookAheadFinding {
   readonly pair: string;
   readonly kind: LookAheadKind;
@@ -260,19 +263,19 @@ export interface LookAheadFinding {
   /** Row and open time (ms) of the candle whose value changed. */
   readonly row: number;
   readonly time: number;
-  /** How many candles were known when the row had the value `before`. */
+  /** Number of known candles when the row had the value `before`. */
   readonly known: number;
-  /** The value then, and with all candles; tags as texts. */
+  /** The value then, and with all candles; tags as strings. */
   readonly before: number | string;
   readonly after: number | string;
-  /** In how many of the truncated histories the column differed. */
+  /** Number of truncated histories in which the column differed. */
   readonly histories: number;
 }
 
-/** Columns may differ by this much, relative: a sum over a longer array may be added up in another order. */
+/** Relative tolerance of columns: a sum over a longer array may be added in another order. */
 const COLUMN_TOLERANCE = 1e-9;
 
-/** Reads one row of a column. Signals that a run left out read as 0, other columns as NaN. */
+/** Reads one row of a column. Absent signals read as 0, other absent columns as NaN. */
 type Reader = (row: number) => number | string;
 type Readers = ReadonlyMap<string, Reader>;
 
@@ -304,7 +307,7 @@ function addColumns(readers: Map<string, Reader>, path: string, columns: Columns
   }
 }
 
-/** The label of a run with models, as the strategy gave it. */
+/** The labels of a run with models; empty without models. */
 export function labelOf(analysis: Analysis | LearnedAnalysis): Readers {
   if (!('learning' in analysis)) return new Map();
   const { labels } = analysis.learning;
@@ -317,7 +320,7 @@ function inputColumns(candles: Candles): Readers {
   return readers;
 }
 
-/** Collects one finding per kind and column: the first proof, and how many histories gave one. */
+/** Collects one finding per kind and column: the first proof and the number of histories that gave one. */
 export class Findings {
   readonly #pair: string;
   readonly #candles: Candles;

@@ -2,7 +2,7 @@ import type { Candles } from '../candles.ts';
 import { createRandom } from '../random.ts';
 import { type PairHistory, tradedRange, trainingRows } from '../run/history.ts';
 import { atTimeframe } from '../run/prepare-pair.ts';
-import { placeOf } from '../run/strategy-errors.ts';
+import { locationOf } from '../run/strategy-errors.ts';
 import type { ParameterValues } from '../strategy.ts';
 import { analyzeLookAhead, countEntries } from './analysis.ts';
 import { columnFinding, failureFinding, guardFinding, type LookAheadFinding } from './findings.ts';
@@ -21,47 +21,50 @@ import {
 } from './search.ts';
 
 export interface CertifyOptions {
-  /** Times at which the candles of all pairs end. Default 20. */
+  /** Number of cuts: times at which the candles of all pairs end. Default 20. */
   readonly cuts?: number;
-  /** Truncated histories of the column test over all pairs. Default 200, with models 60. */
+  /** Number of truncated histories of the column test, over all pairs. Default 200, with models 60. */
   readonly histories?: number;
-  /** Chooses where candles end. Default 1. */
+  /** Seed of the choice of cuts. Default 1. */
   readonly seed?: number;
   /** Awaited between runs. */
   readonly pause?: () => Promise<void>;
-  /** Called with the share done, 0 to 1, rising. */
+  /** Called with the share done, 0 to 1, ascending. */
   readonly onProgress?: (share: number) => void;
 }
 
-/** What was run, and what it found. */
+/** Extent and findings of a search. */
 export interface LookAheadCertificate {
-  /** Empty: certified. */
+  /** Empty for a certified strategy. */
   readonly findings: readonly LookAheadFinding[];
-  /** Times at which the candles ended and the run was repeated. */
+  /** Number of cuts, each a repeated run on truncated candles. */
   readonly cuts: number;
-  /** Truncated histories of the column test, over all pairs. */
+  /** Number of truncated histories of the column test, over all pairs. */
   readonly histories: number;
-  /** Candles traded on, over all pairs. */
+  /** Number of traded candles, over all pairs. */
   readonly rows: number;
   readonly pairs: readonly string[];
   readonly entrySignals: number;
   readonly trades: number;
-  /** Calls of each callback of the strategy in the whole run; 0: it was never put to the test. */
+  /** Calls of each callback of the strategy in the whole run; 0: not tested. */
   readonly calls: Readonly<Record<string, number>>;
 }
 
 const DEFAULT_CUTS = 20;
 const DEFAULT_HISTORIES = 200;
 const DEFAULT_HISTORIES_WITH_MODELS = 60;
-/** Every pair's columns are cut this often at the least. */
+/** Minimum number of truncated histories per pair. */
 const MIN_HISTORIES = 24;
 
 /**
- * Certifies that a strategy with its callbacks knows nothing of the future: the whole run under guard agrees with the plain
- * one, columns and signals are the same on truncated histories, and at each cut the run up to then is the same as with all
- * candles. Every run loads the strategy again.
+ * Certifies that a strategy with its callbacks is free of look-ahead bias:
+ * - the guarded whole run equals the plain one;
+ * - columns and signals are equal on truncated histories;
+ * - at each cut the run up to then equals the run with all candles.
  *
- * @throws RangeError when no pair has candles enough
+ * Every run loads the strategy again.
+ *
+ * @throws RangeError when no pair has enough candles
  * @throws BacktestError or StrategyRunError when the strategy fails on the whole candles
  */
 export async function certifyLookAhead(
@@ -85,7 +88,11 @@ export async function certifyLookAhead(
     progress(0.4 + (0.6 * (at + 1)) / times.length);
   }
   return {
-    findings: firstOfEach([...guarded.refused, ...columns.findings, ...(await confirmed(search, compared))]),
+    findings: firstOfEach([
+      ...guarded.forbidden,
+      ...columns.findings,
+      ...(await confirmed(search, compared)),
+    ]),
     cuts: times.length,
     histories: columns.histories,
     rows: tradedRows(search),
@@ -97,15 +104,15 @@ export async function certifyLookAhead(
 }
 
 interface GuardTest {
-  /** Reads of the future and writes, which need no second proof. */
-  readonly refused: readonly LookAheadFinding[];
-  /** In what the guarded run differs from the plain one. */
+  /** Forbidden reads and writes, which need no second proof. */
+  readonly forbidden: readonly LookAheadFinding[];
+  /** Differences of the guarded run from the plain one. */
   readonly differing: readonly LookAheadFinding[];
 }
 
 async function testGuarded(search: Search): Promise<GuardTest> {
   const { subject, histories, fits, whole } = search;
-  if (whole.callbacks.length === 0) return { refused: [], differing: [] };
+  if (whole.callbacks.length === 0) return { forbidden: [], differing: [] };
   const log: GuardLog = { error: null };
   let guarded: Observed | undefined;
   let failure: unknown;
@@ -114,19 +121,19 @@ async function testGuarded(search: Search): Promise<GuardTest> {
   } catch (error) {
     failure = error;
   }
-  if (log.error) return { refused: [guardFinding(log.error.cause, log.error.call)], differing: [] };
+  if (log.error) return { forbidden: [guardFinding(log.error.cause, log.error.call)], differing: [] };
   if (!guarded)
-    return { refused: [], differing: [failureFinding(failure, 'while its columns were guarded')] };
+    return { forbidden: [], differing: [failureFinding(failure, 'while its columns were guarded')] };
   const sides = {
     kind: 'look_ahead',
     before: 'with the known rows only',
     after: 'with all candles',
   } as const;
   const found = differences(search, guarded, whole, sides);
-  return { refused: [], differing: await Promise.all(found.map((each) => withUse(search, each))) };
+  return { forbidden: [], differing: await Promise.all(found.map((each) => withUse(search, each))) };
 }
 
-/** Adds the member of a column, such as `at` or `length`, that the call of a finding reached for, and where. */
+/** Adds the column member, such as `at` or `length`, that the call of a finding used, with its location. */
 async function withUse(
   { subject, histories, fits }: Search,
   finding: LookAheadFinding,
@@ -143,10 +150,10 @@ async function withUse(
   await runWhole(subject, histories, fits, log);
   const use = uses[0];
   if (!use) return finding;
-  const place = placeOf(use.stack);
+  const location = locationOf(use.stack);
   const { column, member } = use;
   const message = `${finding.message}; it uses ${column}.${member}, which depends on how many candles there are`;
-  return { ...finding, column, place, message: place ? `${message} (${place})` : message };
+  return { ...finding, column, location, message: location ? `${message} (${location})` : message };
 }
 
 interface ColumnTest {
@@ -154,7 +161,7 @@ interface ColumnTest {
   readonly histories: number;
 }
 
-/** Columns and signals on many more truncated histories than there are cuts. */
+/** Tests columns and signals on many more truncated histories than there are cuts. */
 async function testColumns({ subject, histories }: Search, options: CertifyOptions): Promise<ColumnTest> {
   const { config } = subject;
   const { ml_engine: ml, timeframe } = config;

@@ -1,56 +1,56 @@
 import type { PairHistory } from '../run/history.ts';
-import { describeThrown, placeOf } from '../run/strategy-errors.ts';
+import { describeThrown, locationOf } from '../run/strategy-errors.ts';
 import type { SimulatedTrade } from '../simulator/trade-table.ts';
 import { type LookAheadFinding as ColumnFinding, columnsOf, Findings, isSame, labelOf } from './analysis.ts';
 import type { Call, CallbackName, Comparable, GuardError, GuardedCall } from './guard.ts';
 import { knownRows, type Observed, type PairAnalysis } from './runs.ts';
 
 /**
- * Reason for which a strategy is not certified:
- * - `look_ahead`: it read what is not known yet, or something changed when later candles became known;
- * - `not_repeatable`: two runs over the same candles differed, so nothing can be said about the future;
- * - `input_changed`: it wrote into what it was given;
- * - `not_runnable`: it fails on a part of the candles, or under guard, and runs on the whole.
+ * Reason for rejecting a strategy:
+ * - `look_ahead`: it read unknown values, or its results changed when later candles became known;
+ * - `not_repeatable`: two runs over the same candles differed, so look-ahead cannot be tested;
+ * - `input_changed`: it wrote into its input;
+ * - `not_runnable`: it fails on a part of the candles or under guard, but runs on all of them.
  */
 type FindingKind = ColumnFinding['kind'] | 'not_runnable';
 
-/** One fault of a strategy, with its first proof. */
+/** One defect of a strategy, with its first proof. */
 export interface LookAheadFinding {
   readonly kind: FindingKind;
-  /** Null where it is not of one pair. */
+  /** null when the finding does not concern one pair. */
   readonly pair: string | null;
   readonly callback: CallbackName | null;
-  /** `enterLong`, `columns.rsi`, `informative.4h.trend`, `candles.close`; null where no column is known. */
+  /** `enterLong`, `columns.rsi`, `informative.4h.trend`, `candles.close`; null when unknown. */
   readonly column: string | null;
-  /** Row that was read or differs; null where none is known. */
+  /** Row that was read or differs; null when unknown. */
   readonly row: number | null;
-  /** Open time of the candle of the call or of the row, ms; null where none is known. */
+  /** Open time of the candle of the call or of the row, ms; null when unknown. */
   readonly time: number | null;
-  /** `file:line` of the strategy's source, empty where it is not known. */
-  readonly place: string;
-  /** One sentence with all of it. */
+  /** `file:line` of the strategy's source; empty when unknown. */
+  readonly location: string;
+  /** One sentence with all fields. */
   readonly message: string;
 }
 
 const iso = (time: number) => new Date(time).toISOString();
 
-/** What the guard refused. */
+/** Finding for a read or write that the guard rejected. */
 export function guardFinding(cause: GuardError, call: GuardedCall): LookAheadFinding {
   const { callback, pair, opened } = call;
-  const place = placeOf(cause);
+  const location = locationOf(cause);
   return {
     kind: cause.kind,
     pair,
     callback,
-    place,
+    location,
     column: cause.column,
     row: cause.row,
     time: opened,
-    message: `${callback} of ${pair} in the candle of ${iso(opened)} ${cause.message}${place && ` (${place})`}`,
+    message: `${callback} of ${pair} in the candle of ${iso(opened)} ${cause.message}${location && ` (${location})`}`,
   };
 }
 
-/** A column test's finding as one of the certificate. */
+/** Certificate finding for a finding of the column test. */
 export function columnFinding(found: ColumnFinding): LookAheadFinding {
   const { kind, pair, column, row, time, before, after, known } = found;
   return {
@@ -60,12 +60,12 @@ export function columnFinding(found: ColumnFinding): LookAheadFinding {
     row,
     time,
     callback: null,
-    place: '',
+    location: '',
     message: `${column} of ${pair} at ${iso(time)} was ${before} when ${known} candles were known, and is ${after} with all`,
   };
 }
 
-/** A run of a part that failed. */
+/** Finding for a failed run. */
 export function failureFinding(error: unknown, when: string): LookAheadFinding {
   return {
     kind: 'not_runnable',
@@ -74,12 +74,12 @@ export function failureFinding(error: unknown, when: string): LookAheadFinding {
     column: null,
     row: null,
     time: null,
-    place: '',
+    location: '',
     message: `The strategy failed ${when}: ${error instanceof Error ? error.message : describeThrown(error)}`,
   };
 }
 
-/** Columns and signals of the rows that had closed by `time`, of every pair that has an analysis. */
+/** Compares columns and signals in the rows that had closed by `time`, of every pair with an analysis. */
 export function compareColumns(
   histories: readonly PairHistory[],
   time: number,
@@ -99,7 +99,7 @@ export function compareColumns(
   });
 }
 
-/** Names of what differs between two runs, and in words which of them gave what. */
+/** Kind of a difference between two runs, and a phrase for each run. */
 export interface Sides {
   readonly kind: FindingKind;
   /** `with all candles`, `when ... was the last one known`. */
@@ -108,8 +108,8 @@ export interface Sides {
 }
 
 /**
- * The first difference between two runs' calls, orders and trades in candles that open before `end`, ms. After it the runs
- * go different ways: one is all that can be said.
+ * First difference between two runs' calls, orders and trades in candles that open before `end`, ms. Later differences may
+ * follow from the first.
  */
 export function compareRuns(
   before: Observed,
@@ -121,22 +121,22 @@ export function compareRuns(
 }
 
 function compareCalls(before: Observed, after: Observed, end: number, sides: Sides) {
-  const ours = before.calls.filter(({ opened }) => opened < end);
-  const theirs = after.calls.filter(({ opened }) => opened < end);
-  const count = Math.max(ours.length, theirs.length);
-  for (let at = 0; at < count; at++) {
-    const [a, b] = [ours[at], theirs[at]];
+  const callsBefore = before.calls.filter(({ opened }) => opened < end);
+  const callsAfter = after.calls.filter(({ opened }) => opened < end);
+  const count = Math.max(callsBefore.length, callsAfter.length);
+  for (let index = 0; index < count; index++) {
+    const [a, b] = [callsBefore[index], callsAfter[index]];
     if (a && b && isSameCall(a, b)) {
-      if (isSameValue(a.answer, b.answer)) continue;
+      if (isSameValue(a.returned, b.returned)) continue;
       return callFinding(
         a,
-        `returned ${shown(a.answer)} ${sides.before} and ${shown(b.answer)} ${sides.after}`,
+        `returned ${shown(a.returned)} ${sides.before} and ${shown(b.returned)} ${sides.after}`,
         sides,
       );
     }
     if (!b || (a && a.opened <= b.opened))
-      return callFinding(a!, `was asked ${sides.before} but not so ${sides.after}`, sides);
-    return callFinding(b, `was asked ${sides.after} but not so ${sides.before}`, sides);
+      return callFinding(a!, `was called ${sides.before} but not so ${sides.after}`, sides);
+    return callFinding(b, `was called ${sides.after} but not so ${sides.before}`, sides);
   }
   return undefined;
 }
@@ -150,7 +150,7 @@ function callFinding(call: Call, difference: string, { kind }: Sides): LookAhead
     row,
     column: null,
     time: opened,
-    place: '',
+    location: '',
     message: `${callback} of ${pair} in the candle of ${iso(opened)} (row ${row}) ${difference}`,
   };
 }
@@ -160,28 +160,28 @@ function isSameCall(a: Call, b: Call): boolean {
     a.callback === b.callback &&
     a.pair === b.pair &&
     a.opened === b.opened &&
-    a.asked.every((value, at) => isSameValue(value, b.asked[at]))
+    a.args.every((value, index) => isSameValue(value, b.args[index]))
   );
 }
 
 function isSameValue(a: Comparable, b: Comparable): boolean {
   if (typeof a === 'number' && typeof b === 'number') return isSame(a, b);
-  // No answer is no wish, however it is written.
+  // null and undefined both mean "no change".
   return (a ?? null) === (b ?? null);
 }
 
 const shown = (value: Comparable) => (typeof value === 'string' ? JSON.stringify(value) : String(value));
 
-/** Entries by a limit price may be filled after the cut, in a candle that is not there. */
+/** Callbacks that set limit prices: such an entry may be filled after the cut, in a missing candle. */
 const LIMIT_ENTRIES = ['customEntryPrice', 'adjustEntryPrice'];
 
 function compareTrades(before: Observed, after: Observed, end: number, sides: Sides) {
   const closed = ({ trades }: Observed) =>
-    trades.filter((each) => !each.leftOpen && each.closedAt < end).map(asTold);
+    trades.filter((each) => !each.leftOpen && each.closedAt < end).map(exitOf);
   const opened = ({ trades }: Observed) =>
     trades
       .filter((each) => each.openedAt < end)
-      .map(asOpened)
+      .map(entryOf)
       .sort((a, b) => a.opened - b.opened || (a.pair < b.pair ? -1 : 1));
   const byLimit = before.callbacks.some((name) => LIMIT_ENTRIES.includes(name));
   return (
@@ -190,35 +190,37 @@ function compareTrades(before: Observed, after: Observed, end: number, sides: Si
   );
 }
 
-interface Told {
+/** Compared values of a trade's entry or exit. */
+interface TradeEvent {
   readonly pair: string;
   readonly opened: number;
+  /** Description for a finding. */
   readonly text: string;
   readonly values: readonly Comparable[];
 }
 
-function asOpened(trade: SimulatedTrade): Told {
+function entryOf(trade: SimulatedTrade): TradeEvent {
   const { pair, openedAt, side, entryPrice, amount, stake, leverage, enterTag } = trade;
   const text = `${side} entry at ${entryPrice}${enterTag === null ? '' : ` (${enterTag})`}`;
   return { pair, opened: openedAt, text, values: [side, entryPrice, amount, stake, leverage, enterTag] };
 }
 
-function asTold(trade: SimulatedTrade): Told {
+function exitOf(trade: SimulatedTrade): TradeEvent {
   const { pair, openedAt, closedAt, exitPrice, exitReason, profit, stopPrice } = trade;
   const text = `exit at ${exitPrice} (${exitReason}, ${iso(closedAt)})`;
   return { pair, opened: openedAt, text, values: [closedAt, exitPrice, exitReason, profit, stopPrice] };
 }
 
 function firstDifference(
-  ours: readonly Told[],
-  theirs: readonly Told[],
+  before: readonly TradeEvent[],
+  after: readonly TradeEvent[],
   sides: Sides,
 ): LookAheadFinding | undefined {
-  const count = Math.max(ours.length, theirs.length);
-  for (let at = 0; at < count; at++) {
-    const [a, b] = [ours[at], theirs[at]];
+  const count = Math.max(before.length, after.length);
+  for (let index = 0; index < count; index++) {
+    const [a, b] = [before[index], after[index]];
     if (a && b && a.pair === b.pair && a.opened === b.opened) {
-      if (a.values.every((value, place) => isSameValue(value, b.values[place]))) continue;
+      if (a.values.every((value, at) => isSameValue(value, b.values[at]))) continue;
     }
     const first = (a ?? b)!;
     return {
@@ -229,7 +231,7 @@ function firstDifference(
         column: null,
         row: null,
         time: first.opened,
-        place: '',
+        location: '',
       },
       message:
         `Trade of ${first.pair} of ${iso(first.opened)}: ${a?.text ?? 'none'} ${sides.before}, ` +

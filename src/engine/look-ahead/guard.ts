@@ -1,7 +1,7 @@
 import { CANDLE_COLUMNS, type Candles } from '../candles.ts';
 import type { CallbackContext, Columns, StrategyCallbacks } from '../strategy.ts';
 
-/** A read or a write that a callback must not make, thrown at the place of the read. */
+/** Forbidden read or write of a callback, thrown where it happens. */
 export class GuardError extends Error {
   override readonly name = 'GuardError';
   readonly kind: 'look_ahead' | 'input_changed';
@@ -18,7 +18,7 @@ export class GuardError extends Error {
   }
 }
 
-/** Member of a column that a callback reached for, such as `length` or `at`, with the stack of the place. */
+/** Column member that a callback used, such as `length` or `at`, with the stack. */
 export interface MemberUse {
   readonly column: string;
   readonly member: string;
@@ -27,13 +27,13 @@ export interface MemberUse {
 
 /** State shared by the views of all pairs of a run. */
 export interface GuardLog {
-  /** The first forbidden read or write and the call that made it, also when the strategy caught the error. */
+  /** First forbidden read or write and its call, also when the strategy caught the error. */
   error: { readonly cause: GuardError; readonly call: GuardedCall } | null;
-  /** Called for each member of a column that is reached for. */
+  /** Called for each use of a column member. */
   readonly onUse?: (use: MemberUse, call: GuardedCall) => void;
 }
 
-/** The call that is being made. */
+/** The present call. */
 export interface GuardedCall {
   readonly callback: CallbackName;
   readonly pair: string;
@@ -42,19 +42,19 @@ export interface GuardedCall {
   readonly opened: number;
 }
 
-/** Rows of a pair that are known: moves with each call. */
+/** Known rows of a pair, updated by each call. */
 interface Known {
   index: number;
   call: GuardedCall;
 }
 
-/** Known at the open of the candle that is forming; every other value of it is known at its close. */
+/** Columns whose value is known at the open of the forming candle; all others are known at its close. */
 const KNOWN_AT_OPEN: readonly string[] = ['timestamp', 'open'];
 
 /**
- * Contexts whose columns throw where a callback reads a row beyond `index`, or row `index` of anything but `timestamp` and
- * `open`. `length` is `index + 1`; methods and iterators work on the allowed rows only, and what they return shares no memory
- * with the column. Every view is an instance of Float64Array, but `ArrayBuffer.isView` is false for it.
+ * Contexts whose columns throw when a callback reads a row beyond `index`, or row `index` of a column other than `timestamp`
+ * and `open`. `length` is `index + 1`. Methods and iterators use the allowed rows only, and their results share no memory with
+ * the column. Every view is an instance of Float64Array, but `ArrayBuffer.isView` is false for it.
  *
  * @returns the guarded context of a call; one per pair, valid during the call
  */
@@ -103,16 +103,16 @@ function guardColumn(
   log: GuardLog,
 ): Float64Array {
   const allowed = () => Math.min(column.length, atOpen ? known.index + 1 : known.index);
-  const refuse = (error: GuardError): never => {
+  const reject = (error: GuardError): never => {
     log.error ??= { cause: error, call: known.call };
     throw error;
   };
   const write = (): never =>
-    refuse(new GuardError('input_changed', name, null, `wrote into ${name}; a callback may only read`));
+    reject(new GuardError('input_changed', name, null, `wrote into ${name}; a callback may only read`));
   const read = (row: number) =>
     row < allowed()
       ? column[row]
-      : refuse(new GuardError('look_ahead', name, row, described(name, row, known)));
+      : reject(new GuardError('look_ahead', name, row, described(name, row, known)));
   const member = (key: PropertyKey) => {
     log.onUse?.({ column: name, member: String(key), stack: new Error('used here') }, known.call);
     if (key === 'length') return known.index + 1;
@@ -146,7 +146,7 @@ function guardColumn(
 
 const ROW = /^\d+$/;
 
-/** The row that a key names; null for a member. A negative or broken one is undefined in every column. */
+/** The row that a key names; null for a member. Negative and fractional rows are undefined in every column. */
 function rowOf(key: PropertyKey): number | null {
   return typeof key === 'string' && ROW.test(key) ? Number(key) : null;
 }
@@ -162,51 +162,52 @@ export type CallbackName = keyof StrategyCallbacks;
 /** An argument or return value that can be compared. */
 export type Comparable = number | string | boolean | null | undefined;
 
-/** One call of a callback: what it was asked and what it returned. */
+/** One call of a callback with its arguments and return value. */
 export interface Call {
   readonly callback: CallbackName;
   readonly pair: string;
-  /** Row of the candle that was forming, in the rows that the callback sees, and its open time, ms. */
+  /** Row of the forming candle, in the rows that the callback sees. */
   readonly row: number;
+  /** Open time of that candle, ms. */
   readonly opened: number;
   /** Arguments after the context, without the trade. */
-  readonly asked: readonly Comparable[];
-  readonly answer: Comparable;
+  readonly args: readonly Comparable[];
+  readonly returned: Comparable;
 }
 
-type Callback = (context: CallbackContext, ...asked: unknown[]) => Comparable;
+type Callback = (context: CallbackContext, ...args: unknown[]) => Comparable;
 
 /**
- * The same callbacks with every call recorded.
+ * Wraps callbacks: every call is added to `calls`.
  *
- * @param seen context that the strategy is given in place of the simulator's
+ * @param contextFor context for the strategy in place of the simulator's
  */
 export function recordingCallbacks(
   callbacks: StrategyCallbacks,
   calls: Call[],
-  seen: (context: CallbackContext, callback: CallbackName) => CallbackContext,
+  contextFor: (context: CallbackContext, callback: CallbackName) => CallbackContext,
 ): StrategyCallbacks {
   const recording: Record<string, Callback> = {};
   for (const [name, callback] of Object.entries(callbacks) as [CallbackName, Callback | undefined][]) {
     if (!callback) continue;
-    recording[name] = (context, ...asked) => {
-      const answer = callback.call(callbacks, seen(context, name), ...asked);
+    recording[name] = (context, ...args) => {
+      const returned = callback.call(callbacks, contextFor(context, name), ...args);
       const { pair, index: row, candles } = context;
       calls.push({
         callback: name,
         pair,
         row,
         opened: candles.timestamp[row]!,
-        asked: asked.filter((each) => typeof each !== 'object') as Comparable[],
-        answer,
+        args: args.filter((each) => typeof each !== 'object') as Comparable[],
+        returned,
       });
-      return answer;
+      return returned;
     };
   }
   return recording as StrategyCallbacks;
 }
 
-/** Position of the value that a callback may leave as it is, among the arguments that are compared. */
+/** Index of the proposed value among the compared arguments; returning it means no change. */
 const PROPOSED: Partial<Record<CallbackName, number>> = {
   leverage: 1,
   customStake: 1,
@@ -215,12 +216,12 @@ const PROPOSED: Partial<Record<CallbackName, number>> = {
   adjustEntryPrice: 0,
 };
 
-/** Whether a return value changed anything: another value than the proposed one, a refusal, a stop, a ratio, an exit. */
-export function hasActed({ callback, asked, answer }: Call): boolean {
-  if (callback === 'confirmEntry' || callback === 'confirmExit') return answer === false;
-  if (callback === 'adjustEntryPrice' && answer === null) return true;
-  if (answer === null || answer === undefined) return false;
+/** True if the return value has an effect: a changed value, a denied confirmation, a stop, a ratio or an exit. */
+export function hasActed({ callback, args, returned }: Call): boolean {
+  if (callback === 'confirmEntry' || callback === 'confirmExit') return returned === false;
+  if (callback === 'adjustEntryPrice' && returned === null) return true;
+  if (returned === null || returned === undefined) return false;
   const proposed = PROPOSED[callback];
-  if (proposed !== undefined) return answer !== asked[proposed];
-  return answer !== 0 && answer !== '';
+  if (proposed !== undefined) return returned !== args[proposed];
+  return returned !== 0 && returned !== '';
 }

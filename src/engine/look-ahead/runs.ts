@@ -12,28 +12,28 @@ import { type FitWindow, type LearnedAnalysis, predicting } from '../walk-forwar
 import { rememberingFit } from './analysis.ts';
 import { type Call, type GuardLog, guarding, recordingCallbacks } from './guard.ts';
 
-/** Strategy, configuration and candles that are searched for look-ahead. */
+/** Strategy, configuration and candles of a look-ahead search. */
 export interface LookAheadSubject {
-  /** Loads the strategy again, so that no state of its modules is left from another run. */
+  /** Loads the strategy again: a run must not see module state of another run. */
   readonly load: () => Promise<StrategyDefinition>;
   readonly config: ResolvedBacktestConfig;
-  /** One for each pair of the configuration, in its order. */
+  /** One element per pair of the configuration, in its order. */
   readonly pairs: readonly PairData[];
 }
 
 export type PairAnalysis = Analysis | LearnedAnalysis;
 
-/** Everything compared of one run. */
+/** Compared results of one run. */
 export interface Observed {
   readonly callbacks: readonly string[];
   readonly analyses: ReadonlyMap<string, PairAnalysis>;
-  /** In the order of the calls. */
+  /** Chronological. */
   readonly calls: readonly Call[];
   /** In the order of closing. */
   readonly trades: readonly SimulatedTrade[];
 }
 
-/** Trains each window of each pair once in all runs of a search. */
+/** Training of a pair that remembers models: each window is trained once per search. */
 export type Fits = (pair: string) => FitWindow;
 
 export function rememberingFits(): Fits {
@@ -45,7 +45,7 @@ export function rememberingFits(): Fits {
   };
 }
 
-/** The candles of each pair that can be traded, checked and with their gaps filled. */
+/** Candles of each tradable pair, checked and with gaps filled. */
 export async function readHistories(subject: LookAheadSubject): Promise<PairHistory[]> {
   const strategy = await subject.load();
   const { config, pairs } = subject;
@@ -54,14 +54,14 @@ export async function readHistories(subject: LookAheadSubject): Promise<PairHist
     .filter((history): history is PairHistory => !('reason' in history));
 }
 
-/** One pair of a run: what the strategy is given, and what the simulator trades on. Both have the same rows. */
+/** One pair of a run: candles for the strategy (`seen`) and for the simulator (`traded`), with the same rows. */
 interface RunPair {
   readonly history: PairHistory;
   readonly seen: Candles;
   readonly traded: Candles;
 }
 
-/** The whole run, with callbacks that are recorded, and guarded where a log is given. */
+/** Runs the whole range with recorded callbacks; with a log they are also guarded. */
 export async function runWhole(
   subject: LookAheadSubject,
   histories: readonly PairHistory[],
@@ -73,9 +73,9 @@ export async function runWhole(
 }
 
 /**
- * The run as it was at `time`, an open time in ms: of the candle that opens then the strategy knows timestamp and open; its
- * other prices are its open, and a filler of the same price follows, so that callbacks are asked at that open. The simulator
- * fills orders by the true candle: what it asks the callbacks there is what the whole run asked.
+ * Runs up to `time`, the open time (ms) of the forming candle. The strategy knows only timestamp and open of that candle: its
+ * other prices equal the open. A filler candle at the same price follows, so that callbacks are called at that open. The
+ * simulator fills orders by the true candle, so its calls there equal those of the whole run.
  */
 export async function runCut(
   subject: LookAheadSubject,
@@ -90,7 +90,7 @@ export async function runCut(
   return observe(subject, pairs, fits);
 }
 
-/** Analyses of the candles that have closed by `time`, without the one that is forming. */
+/** Analyzes the candles that have closed by `time`, without the forming one. */
 export async function analyzeClosed(
   subject: LookAheadSubject,
   histories: readonly PairHistory[],
@@ -105,13 +105,13 @@ export async function analyzeClosed(
     const seen = copyOf(sliceCandles(history.candles, 0, known));
     analyses.set(
       history.data.pair,
-      analyseRows(strategy, subject.config, { ...history, end: time }, seen, fits),
+      analyzeRows(strategy, subject.config, { ...history, end: time }, seen, fits),
     );
   }
   return analyses;
 }
 
-/** Rows of a pair that have closed by `time`. */
+/** Number of rows of a pair that have closed by `time`. */
 export function knownRows({ candles }: PairHistory, time: number): number {
   return indexAtOrAfter(candles.timestamp, time);
 }
@@ -122,7 +122,7 @@ function cutPair(history: PairHistory, known: number, time: number): RunPair {
   const detail =
     data.detail && sliceCandles(data.detail, 0, indexAtOrAfter(data.detail.timestamp, time + stepMs));
   const cut = { ...history, end, data: { ...data, ...(detail && { detail }) } };
-  // The pair's data had ended before: it is known whole.
+  // The pair's data ended earlier: all of it is known.
   if (known === candles.timestamp.length) return { history: cut, seen: candles, traded: candles };
   const traded = extend(candles, known + 1, stepMs, 1);
   const seen = extend(candles, known + 1, stepMs, 1);
@@ -163,7 +163,7 @@ async function observe(
   for (const { history, seen, traded } of pairs) {
     const { pair } = history.data;
     const given = copyOf(seen);
-    const analysis = analyseRows(strategy, config, history, given, fits);
+    const analysis = analyzeRows(strategy, config, history, given, fits);
     analyses.set(pair, analysis);
     const rows = seen.timestamp.length;
     const input = cutRows(strategy, { ...history, candles: traded }, analysis, history.from, rows);
@@ -186,7 +186,7 @@ async function observe(
   return { callbacks: Object.keys(recorded?.callbacks ?? {}), analyses, calls, trades };
 }
 
-function analyseRows(
+function analyzeRows(
   strategy: StrategyDefinition,
   config: ResolvedBacktestConfig,
   history: PairHistory,
@@ -203,7 +203,7 @@ function analyseRows(
   }
 }
 
-/** The strategy gets candles of its own: what it writes into them must not reach the other runs. */
+/** Copy for one run: writes of the strategy must not reach the other runs. */
 function copyOf(candles: Candles): Candles {
   return extend(candles, candles.timestamp.length, 0, 0);
 }

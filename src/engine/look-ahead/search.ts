@@ -22,10 +22,10 @@ import {
   runWhole,
 } from './runs.ts';
 
-/** Fewer traded candles than this give no room for a cut. */
+/** Minimum number of traded candles for a cut. */
 export const MIN_ROWS = 10;
 
-/** A subject with its candles as a run sees them, and the whole run that the others are compared with. */
+/** A subject with its prepared candles and its whole run, the reference of all comparisons. */
 export interface Search {
   readonly subject: LookAheadSubject;
   readonly histories: readonly PairHistory[];
@@ -36,21 +36,21 @@ export interface Search {
 /**
  * Reads the candles of a subject and runs it whole.
  *
- * @throws RangeError when no pair has candles enough
+ * @throws RangeError when no pair has enough candles
  * @throws BacktestError or StrategyRunError when the strategy fails
  */
 export async function beginSearch(subject: LookAheadSubject): Promise<Search> {
   const histories = await readHistories(subject);
   const enough = histories.some(({ candles, from }) => candles.timestamp.length - from >= MIN_ROWS);
-  if (!enough) throw new RangeError('No pair has candles enough to be searched for look-ahead');
+  if (!enough) throw new RangeError('No pair has enough candles to be searched for look-ahead');
   const fits = rememberingFits();
   return { subject, histories, fits, whole: await runWhole(subject, histories, fits) };
 }
 
-/** Times of cuts, ms; with models one of them lets a window have just begun. */
+/** Times of cuts, ms. With models one of them is at the beginning of a window. */
 export function cutTimes({ subject, histories, whole }: Search, wanted: number, random: Random): number[] {
   const { stepMs } = histories[0]!;
-  // A signal needs a row to be given on, and one to act in.
+  // A signal is on one row and acts in the next.
   const first = Math.min(...histories.map(({ candles, from }) => candles.timestamp[from]!)) + stepMs;
   const last = Math.max(...histories.map(({ candles }) => candles.timestamp.at(-1)!));
   const windows = mlRunOf(subject.config, histories[0]!)?.windows ?? [];
@@ -58,7 +58,7 @@ export function cutTimes({ subject, histories, whole }: Search, wanted: number, 
   return chooseTimes(whole, { first, last, stepMs }, wanted, random, begun);
 }
 
-/** Compares the run as it was at a time with the whole one. */
+/** Compares the run cut at `time` with the whole run. */
 export async function testCut(
   { subject, histories, fits, whole }: Search,
   time: number,
@@ -67,7 +67,7 @@ export async function testCut(
   try {
     const closed = await analyzeClosed(subject, histories, time, fits);
     const inClosed = compareColumns(histories, time, closed, whole.analyses);
-    // Without callbacks a run is its signals: nothing else of the strategy takes part in it.
+    // Without callbacks a run depends on the strategy's signals only.
     if (inClosed.length > 0 || whole.callbacks.length === 0) return inClosed;
     const cut = await runCut(subject, histories, time, fits);
     const inForming = compareColumns(histories, time, cut.analyses, whole.analyses);
@@ -80,7 +80,7 @@ export async function testCut(
   }
 }
 
-/** Everything in which two whole runs differ. */
+/** Differences of two whole runs. */
 export function differences(
   { histories }: Search,
   before: Observed,
@@ -94,8 +94,8 @@ export function differences(
 }
 
 /**
- * The findings of comparisons, if the strategy gives the same whole run twice; else that it does not, since a run that differs
- * from itself proves nothing.
+ * Findings of comparisons, if the strategy repeats its whole run exactly. Otherwise the differences of its two runs, because
+ * the comparisons then prove nothing.
  */
 export async function confirmed(
   search: Search,
@@ -111,7 +111,7 @@ export async function confirmed(
   return differing.length > 0 ? differing : findings;
 }
 
-/** One finding of each kind of error: the first. */
+/** First finding of each kind of error. */
 export function firstOfEach(findings: readonly LookAheadFinding[]): LookAheadFinding[] {
   const found = new Map<string, LookAheadFinding>();
   for (const finding of findings) {
@@ -122,12 +122,12 @@ export function firstOfEach(findings: readonly LookAheadFinding[]): LookAheadFin
   return [...found.values()];
 }
 
-/** Candles traded on, over all pairs. */
+/** Number of traded candles, over all pairs. */
 export function tradedRows({ histories }: Search): number {
   return histories.reduce((rows, { candles, from }) => rows + candles.timestamp.length - from, 0);
 }
 
-/** Candles in which something acted, by what did: open times in ms, ascending. */
+/** Open times (ms, ascending) of the candles with an entry, an exit or an effective callback; one list per kind. */
 function actingTimes({ calls, trades }: Observed, first: number, stepMs: number): number[][] {
   const kinds = new Map<string, Set<number>>();
   const add = (kind: string, time: number) => {
@@ -143,16 +143,16 @@ function actingTimes({ calls, trades }: Observed, first: number, stepMs: number)
   return [...kinds.values()].map((times) => [...times].sort((a, b) => a - b));
 }
 
-/** Reasons of exits are kinds of their own, but for numbers in them: one that is rare may be the one that looks ahead. */
-function kindOf({ callback, answer }: Call): string {
-  return typeof answer === 'string' ? `${callback} ${answer.replace(/[\d.]+/g, '0')}` : callback;
+/** Each exit reason is a kind, with its numbers replaced: the rare one may be the one that looks ahead. */
+function kindOf({ callback, returned }: Call): string {
+  return typeof returned === 'string' ? `${callback} ${returned.replace(/[\d.]+/g, '0')}` : callback;
 }
 
 /**
- * Open times (ms) of the candles that are forming when the candles end: half of them candles in which an order was filled or an
- * answer acted, each kind in turn, more where there are more kinds; the others drawn evenly from the range. `also` are taken in any case.
+ * Open times (ms) of the candles that are forming at the cuts. Half of them are candles with a fill or an effective callback,
+ * each kind in turn; more if there are more kinds. The others are drawn evenly from the range. `also` is always included.
  *
- * @param first and `last` bound the times, both included
+ * @param first first possible time, ms; `last` is the last one
  */
 function chooseTimes(
   observed: Observed,
@@ -178,46 +178,46 @@ function chooseTimes(
     const share = (i + random()) / drawn;
     chosen.add(first + Math.floor(share * steps) * stepMs);
   }
-  // Some of those were chosen before.
+  // Some of the drawn times were chosen before.
   while (chosen.size < Math.min(wanted, steps)) chosen.add(first + Math.floor(random() * steps) * stepMs);
   return [...chosen].sort((a, b) => a - b);
 }
 
 interface SampleOptions {
-  /** Processor time of this process so far, ms: decides how many cuts there are, and no number of a result. */
+  /** Processor time of this process so far, ms. It decides only the number of cuts. */
   readonly spent: () => number;
-  /** Time that the whole run took, ms: from it follows how long a part would take. */
+  /** Duration of the whole run, ms, from which the cost of a part is estimated. */
   readonly runMs: number;
-  /** Open times (ms) of trades of the run: the part that is sampled holds one of them. */
+  /** Open times (ms) of trades of the run: the sampled part contains one of them. */
   readonly opened: ArrayLike<number>;
-  /** Share of the processor time, sampling included, that it may take. Default 0.1. */
+  /** Maximum share of sampling in the processor time, sampling included. Default 0.1. */
   readonly share?: number;
-  /** Chooses the part and where its candles end. Default 1. */
+  /** Seed of the choice of the part and its cuts. Default 1. */
   readonly seed?: number;
   /** Awaited between runs. */
   readonly pause?: () => Promise<void>;
 }
 
-/** What was sampled. */
+/** Result of a sampled search. */
 interface LookAheadSample {
-  /** Times at which the candles ended and the run was repeated; 0: nothing was checked. */
+  /** Number of cuts, each a repeated run on truncated candles; 0: nothing was checked. */
   readonly cuts: number;
-  /** Candles of the sampled part, over all pairs. */
+  /** Number of candles of the sampled part, over all pairs. */
   readonly rows: number;
   readonly pairs: readonly string[];
   readonly findings: readonly LookAheadFinding[];
-  /** Why there was no cut; empty where there was. */
+  /** Reason for a sample without cuts; else empty. */
   readonly reason: string;
 }
 
 const MAX_CUTS = 20;
-/** The part of a run is as long as lets the first of these numbers of cuts be paid for. */
+/** Numbers of cuts in order of preference: the length of the part follows from the first one within the budget. */
 const WANTED_CUTS = [5, 2, 1];
 const MIN_STEPS = 50;
 
 /**
- * Repeats a part of a run with its candles cut off, callbacks included, at as many times as a share of the processor time
- * buys, and compares. All pairs are cut at once; every run loads the strategy again.
+ * Repeats a part of a run on truncated candles, callbacks included, and compares. The number of cuts is limited by a share of
+ * the processor time. A cut applies to all pairs; every run loads the strategy again.
  */
 export async function sampleLookAhead(
   subject: LookAheadSubject,
@@ -235,13 +235,13 @@ export async function sampleLookAhead(
     const times = shuffled(cutTimes(search, MAX_CUTS, random), random);
     const findings: LookAheadFinding[] = [];
     let cuts = 0;
-    let dearest = 0;
+    let maxCost = 0;
     for (const time of times) {
       await pause();
       const before = spent();
-      if (before + dearest > limit) break;
+      if (before + maxCost > limit) break;
       findings.push(...(await testCut(search, time)));
-      dearest = Math.max(dearest, spent() - before);
+      maxCost = Math.max(maxCost, spent() - before);
       cuts++;
     }
     if (cuts === 0) return { ...nothing, reason: `${share * 100} % of the processor time buys no cut` };
@@ -253,12 +253,12 @@ export async function sampleLookAhead(
       reason: '',
     };
   } catch (error) {
-    // The run itself went well: what fails is a part of it.
+    // The whole run succeeded; only this part of it failed.
     return { ...nothing, reason: error instanceof Error ? error.message : String(error) };
   }
 }
 
-/** The configuration with the part of its range that is sampled; undefined where the budget buys none. */
+/** The configuration with the sampled part of its range; undefined when the budget allows no cut. */
 async function choosePart(
   { load, config }: LookAheadSubject,
   { runMs, opened }: SampleOptions,
@@ -270,10 +270,10 @@ async function choosePart(
   const stepMs = TIMEFRAME_MS[config.timeframe];
   const steps = Math.ceil((end - start) / stepMs);
   const ml = config.ml_engine;
-  // Models are most of a run's time, and as many are trained as windows are traded.
+  // Training is most of a run's time and is proportional to the traded windows.
   const before = ml ? 0 : startupRows(strategy, config.params, config.timeframe);
   const stepCost = runMs / (steps + before);
-  // A cut takes two runs of half the part on average, one without callbacks; with models what was trained is remembered.
+  // A cut costs two runs of half the part on average, or one without callbacks; trained models are remembered.
   const cutCost = ml ? 0.1 : strategy.callbacks ? 1 : 0.5;
   const least = Math.min(steps, ml ? (ml.backtest_period_days * DAY_MS) / stepMs : MIN_STEPS);
   const affordable = WANTED_CUTS.map(
@@ -288,7 +288,7 @@ async function choosePart(
   return { ...config, date_range: { start: iso(first), end: iso(Math.min(end, first + length * stepMs)) } };
 }
 
-/** Fewer cuts than there are times must not all be early ones. */
+/** In random order: if the budget ends early, the cuts so far cover the whole range. */
 function shuffled(times: readonly number[], random: Random): number[] {
   return times
     .map((time) => [random(), time] as const)

@@ -1,9 +1,9 @@
 import { CANDLE_COLUMNS, type Candles, createCandles } from '../candles.ts';
 import { BacktestError } from './strategy-errors.ts';
 
-/** What was noticed in sound candles. */
+/** Irregularities of valid candles. */
 export interface CandleQuality {
-  /** Candles whose open or close lies outside low to high. */
+  /** Number of candles whose open or close is outside low to high. */
   readonly outsideRange: number;
   /** Largest step from a close to the next open, percent. */
   readonly largestJumpPct: number;
@@ -14,15 +14,15 @@ export interface CandleQuality {
  * below low, volume not negative. Gaps are allowed.
  *
  * @param stepMs length of a candle, ms
- * @throws BacktestError `invalid_candles` naming the first candle at fault
+ * @throws BacktestError `invalid_candles` naming the first invalid candle
  */
 export function checkCandles(pair: string, candles: Candles, stepMs: number): CandleQuality {
   const rows = candles.timestamp.length;
-  const odd = CANDLE_COLUMNS.find((name) => candles[name].length !== rows);
-  if (odd) {
+  const invalid = CANDLE_COLUMNS.find((name) => candles[name].length !== rows);
+  if (invalid) {
     throw new BacktestError(
       'invalid_candles',
-      `${pair}: column ${odd} holds ${candles[odd].length} values for ${rows} candles.`,
+      `${pair}: column ${invalid} holds ${candles[invalid].length} values for ${rows} candles.`,
     );
   }
   const checked = checkRows(candles, stepMs);
@@ -49,7 +49,7 @@ function checkRows(candles: Candles, stepMs: number): CandleQuality | { row: num
     const last = close[row]!;
     // Comparisons with NaN are false: each test is written so that NaN fails it.
     if (!(time > previousTime)) return { row, problem: 'does not come after the one before it' };
-    // A division a row would cost more than all the rest.
+    // One division per row would cost more than all other checks.
     if (time - previousTime !== stepMs && time % stepMs !== 0) {
       return { row, problem: 'does not open on the grid of its timeframe' };
     }
@@ -72,16 +72,16 @@ function checkRows(candles: Candles, stepMs: number): CandleQuality | { row: num
   return { outsideRange, largestJumpPct: largestJump * 100 };
 }
 
-/** Candles without holes. */
+/** Candles without gaps. */
 interface FilledCandles {
   readonly candles: Candles;
-  /** How many were put in. */
+  /** Number of inserted candles. */
   readonly filled: number;
 }
 
 /**
- * Fills holes in the grid with flat candles at the previous close and without volume, as upstream does when it loads data.
- * The very same columns come back when there is no hole.
+ * Fills gaps with flat candles at the previous close, with volume 0, as freqtrade does when it loads data. Returns the same
+ * columns when there is no gap.
  *
  * @param candles ascending, on the grid
  * @param stepMs length of a candle, ms
@@ -114,11 +114,11 @@ export function fillGaps(candles: Candles, stepMs: number): FilledCandles {
 export interface WriteDetectingCandles {
   /** The same columns, for code that must not write into them. */
   readonly candles: Candles;
-  /** Whether a bit of a column changed since it was first read from `candles`. */
+  /** True if a bit of a column changed since its first read from `candles`. */
   readonly changed: () => boolean;
 }
 
-/** Detects writes into candles. Columns are hashed when they are first read: most strategies read one or two of the six. */
+/** Detects writes into candles. Columns are hashed on their first read: most strategies read one or two of the six. */
 export function detectWrites(candles: Candles): WriteDetectingCandles {
   const hashes = new Map<keyof Candles, number>();
   const watched = {};
@@ -126,7 +126,7 @@ export function detectWrites(candles: Candles): WriteDetectingCandles {
     const column = candles[name];
     const get = () => {
       hashes.set(name, hashColumn(column));
-      // From here on a plain property: it may be read once per row.
+      // A plain property from now on: it may be read once per row.
       Object.defineProperty(watched, name, { value: column, enumerable: true });
       return column;
     };
@@ -142,8 +142,8 @@ export function detectWrites(candles: Candles): WriteDetectingCandles {
 const FACTOR = 31;
 
 /**
- * Hash of the column's bits without a copy, as four independent hashes: each step of one depends on the step before.
- * Products of numbers, not `Math.imul`, which is a function call before TurboFan.
+ * Hash of the column's bits, without a copy. Four independent hashes run in parallel, because each step depends on the step
+ * before. It multiplies numbers: `Math.imul` is a function call before TurboFan.
  */
 function hashColumn(column: Float64Array): number {
   const words = new Uint32Array(column.buffer, column.byteOffset, column.length * 2);

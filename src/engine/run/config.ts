@@ -4,22 +4,22 @@ import type { StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { withCallbackContext } from './strategy-errors.ts';
 
-/** Share of the balance that may be traded. */
+/** Tradable share of the balance. */
 export const TRADABLE_BALANCE_RATIO = 0.99;
 
-/** Isolated margin: maintenance margin rate, and the share of the distance by which a liquidation comes early. */
+/** Isolated margin. `buffer` moves the liquidation price towards the entry by this share of their distance. */
 const LIQUIDATION = { maintenanceMarginRate: 0.005, buffer: 0.05 } as const;
 
 /** Minutes after which an unfilled order is cancelled. */
 const UNFILLED_TIMEOUT_MINUTES = 10;
 
-/** Settings of a run, with what the simulator would otherwise take by default. */
+/** Simulation settings with explicit defaults, for the report. */
 export type RunSettings = SimulationSettings & {
   readonly tradableBalanceRatio: number;
   readonly unfilledTimeoutMinutes: number;
 };
 
-/** What the simulator is told: the configuration, and what only the strategy decides. */
+/** Settings from the configuration; the strategy decides those that no configuration has. */
 export function simulationSettings(
   strategy: StrategyDefinition,
   config: ResolvedBacktestConfig,

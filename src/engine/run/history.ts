@@ -11,32 +11,33 @@ import { DEFAULT_FEATURE_CANDLES } from '../walk-forward/training-inputs.ts';
 import { type CandleQuality, checkCandles, fillGaps } from './candles.ts';
 import { BacktestError, describeThrown } from './strategy-errors.ts';
 
-/** Everything read of one pair, as stored. */
+/** Stored data of one pair. */
 export interface PairData {
   readonly pair: string;
-  /** Of the run's timeframe, from {@link historyStart} as far as stored; gaps are allowed, rows beyond the end ignored. */
+  /** Run timeframe, from {@link historyStart} as far as stored. Gaps are allowed; rows beyond the end are ignored. */
   readonly candles: Candles;
   readonly funding?: FundingEvents;
-  /** Of the detail timeframe. */
+  /** Detail timeframe. */
   readonly detail?: Candles;
-  /** Prices and amounts follow its steps and limits; without it nothing is rounded and no order too small. */
+  /** Steps and limits of prices and amounts. Without it nothing is rounded and orders have no minimum. */
   readonly instrument?: Instrument;
 }
 
-/** The candles of one pair as a run sees them: checked, without holes, cut to what it reads. */
+/** Candles of one pair for a run: checked, gaps filled, cut to the rows that the run reads. */
 export interface PairHistory {
   readonly data: PairData;
-  /** As stored. */
+  /** Stored candles in the range of `candles`. */
   readonly read: Candles;
-  /** The same with holes filled. */
+  /** `read` with gaps filled. */
   readonly candles: Candles;
+  /** Number of inserted candles. */
   readonly filled: number;
   readonly quality: CandleQuality;
-  /** With an instrument: the price ticks of all these candles. */
+  /** Price ticks of all these candles; only with an instrument. */
   readonly ticks?: PriceTicks;
-  /** Rows before the first that the strategy judges. */
+  /** Number of startup rows, on which the strategy decides nothing. */
   readonly startup: number;
-  /** First row that is traded on. */
+  /** First traded row. */
   readonly from: number;
   /** First candle and end (exclusive) of the run, ms. */
   readonly start: number;
@@ -44,7 +45,7 @@ export interface PairHistory {
   readonly stepMs: number;
 }
 
-/** A pair that cannot be traded in this run, and why. */
+/** A pair that cannot be traded in this run, with the reason. */
 export interface SkippedPair {
   readonly pair: string;
   readonly reason: string;
@@ -53,7 +54,7 @@ export interface SkippedPair {
 /** Fewer candles leave no room for a signal, an entry and the end of the run. */
 export const MIN_CANDLES = 3;
 
-/** When a run trades: its first candle and its end (exclusive), ms. */
+/** Traded interval of a run: open time of its first candle and end (exclusive), ms. */
 export function tradedRange({ date_range, timeframe }: ResolvedBacktestConfig): {
   start: number;
   end: number;
@@ -64,8 +65,8 @@ export function tradedRange({ date_range, timeframe }: ResolvedBacktestConfig): 
 }
 
 /**
- * Checks the candles of a pair and fills its gaps. A pair whose data does not reach back far enough gives up its first candles
- * instead and joins later.
+ * Checks the candles of a pair and fills its gaps. If the data begins too late for the startup candles, the pair joins the run
+ * later.
  *
  * @throws BacktestError `invalid_candles` or `strategy`
  */
@@ -91,7 +92,7 @@ export function readHistory(
   return { data, read, candles, filled, quality, startup, from, start, end, stepMs, ...(ticks && { ticks }) };
 }
 
-/** The candles that open in [from, to), as views. */
+/** Views of the candles that open in [from, to), ms. */
 export function candlesBetween(candles: Candles, from: number, to: number): Candles {
   return sliceCandles(
     candles,
@@ -109,13 +110,13 @@ function tooFew(pair: string, rows: number, startup: number, config: ResolvedBac
   );
 }
 
-/** More than any strategy needs: two years of 1m candles. */
+/** Upper bound of startup candles: about two years of 1m candles. */
 export const MAX_STARTUP_CANDLES = 1_000_000;
 
 /**
- * Candles of the run's timeframe that a strategy needs before the first one that it judges: its startup candles, and as many
- * complete candles of each informative timeframe, plus one for the candle that is still open at the start. With the ML
- * engine the default features need theirs too.
+ * Number of candles of the run's timeframe that a strategy needs before its first decision. They cover its startup candles, and
+ * as many complete candles of each informative timeframe. One more of these covers the candle that is still open at the
+ * start. With the ML engine they cover the startup of the default features too.
  *
  * @throws BacktestError `strategy` when `startupCandles` throws for these parameters, or does not return an integer
  */
@@ -133,7 +134,7 @@ export function startupRows(
 /** Facts of a strategy on which its history depends, apart from its startup candles. */
 type HistoryFacts = Pick<DefinitionData, 'informativeTimeframes' | 'ownFeatures'>;
 
-/** {@link startupRows} of a strategy that needs `startup` candles for the parameters of the run. */
+/** {@link startupRows} from the `startup` candles that the strategy needs for the parameters of the run. */
 export function startupRowsOf(
   { informativeTimeframes = [], ownFeatures }: HistoryFacts,
   startup: number,
@@ -147,7 +148,7 @@ export function startupRowsOf(
   return Math.max(startup, features, ...rows);
 }
 
-/** Candles before the start from which the model of the first window learns; none without the ML engine. */
+/** Number of training candles of the first window, before the start; 0 without the ML engine. */
 export function trainingRows(timeframe: Timeframe, ml: ResolvedMlEngine | undefined): number {
   return ml ? Math.ceil((ml.train_period_days * DAY_MS) / TIMEFRAME_MS[timeframe]) : 0;
 }
@@ -174,10 +175,10 @@ export function startupCandles(
     throw problem(`threw "${describeThrown(error)}"`, error);
   }
   if (Number.isInteger(candles) && candles >= 0 && candles <= MAX_STARTUP_CANDLES) return candles;
-  throw problem(`answered ${candles}, which is not an integer from 0 to ${MAX_STARTUP_CANDLES},`);
+  throw problem(`returned ${candles}, which is not an integer from 0 to ${MAX_STARTUP_CANDLES},`);
 }
 
-/** Time from which candles are read for a run that begins at `start`, ms. Errors as {@link startupRows}. */
+/** Open time of the first candle to read for a run that begins at `start`, ms. Errors as {@link startupRows}. */
 export function historyStart(
   strategy: StrategyDefinition,
   params: ResolvedBacktestConfig['params'],
@@ -188,7 +189,7 @@ export function historyStart(
   return startBefore(start, startupRows(strategy, params, timeframe, ml), timeframe, ml);
 }
 
-/** {@link historyStart} of a strategy that needs `startup` candles for the parameters of the run. */
+/** {@link historyStart} from the `startup` candles that the strategy needs for the parameters of the run. */
 export function historyStartOf(
   facts: HistoryFacts,
   startup: number,

@@ -10,20 +10,20 @@ import { type LearnedAnalysis, type MlRun, predicting } from '../walk-forward/fi
 import { planWindows } from '../walk-forward/windows.ts';
 import { detectWrites, type WriteDetectingCandles } from './candles.ts';
 import { type PairData, type PairHistory, readHistory, type SkippedPair } from './history.ts';
-import { BacktestError, enter, messageOf } from './strategy-errors.ts';
+import { BacktestError, messageOf, reportActivity } from './strategy-errors.ts';
 import { dataWarnings, detailWarnings, fundingWarnings, modelWarnings, noModelReason } from './warnings.ts';
 
 export interface PreparedPair {
   readonly input: PairInput;
   readonly summary: ReportPairData;
   readonly warnings: readonly string[];
-  /** Of a run with the ML engine. */
+  /** Only with the ML engine. */
   readonly models?: PairModels;
 }
 
 /**
- * Makes one pair ready to simulate: check, fill gaps, analyze with the strategy, cut the startup candles. Pauses after each
- * model of a run with the ML engine, with the share of them that is done.
+ * Prepares one pair for the simulation: checks candles, fills gaps, runs the strategy, cuts the startup candles. With the ML
+ * engine it yields after each trained model: the share of models done.
  *
  * @throws BacktestError `invalid_candles` or `strategy`
  */
@@ -37,11 +37,11 @@ export function* preparePair(
   if ('reason' in history) return history;
   const analysis = yield* runStrategy(strategy, config, history);
   const learned = 'fits' in analysis ? analysis : undefined;
-  const nothing = learned && noModelReason(history, config, learned.fits);
-  if (nothing) return { pair: data.pair, reason: nothing };
+  const reason = learned && noModelReason(history, config, learned.fits);
+  if (reason) return { pair: data.pair, reason };
   const rows = history.candles.timestamp.length;
   const input = cutRows(strategy, history, analysis, history.from, rows);
-  const summary = summarise(history, input, digest);
+  const summary = summarize(history, input, digest);
   const warnings = [
     ...dataWarnings(summary, history),
     ...(learned ? modelWarnings(summary.pair, learned.fits) : []),
@@ -52,7 +52,7 @@ export function* preparePair(
   return { input, summary, warnings, ...(models && { models }) };
 }
 
-function summarise(history: PairHistory, input: PairInput, digest: Digest): ReportPairData {
+function summarize(history: PairHistory, input: PairInput, digest: Digest): ReportPairData {
   const { candles, filled, from, quality, read } = history;
   const rows = candles.timestamp.length;
   return {
@@ -73,7 +73,7 @@ function summarise(history: PairHistory, input: PairInput, digest: Digest): Repo
   };
 }
 
-/** What the simulator reads of the rows [from, to). */
+/** Simulator input of the rows [from, to). */
 export function cutRows(
   strategy: StrategyDefinition,
   { data, candles, ticks }: PairHistory,
@@ -104,7 +104,7 @@ function cutColumns(columns: Columns, from: number, to: number): Columns {
   );
 }
 
-/** Digest of everything that was read of a pair. */
+/** Digest of all data read of a pair. */
 export function digestPair(read: Candles, input: PairInput, digest: Digest): string {
   const parts = [
     digestCandles(read, digest),
@@ -122,8 +122,8 @@ const NO_SIGNALS = new Uint8Array(0);
 const iso = (time: number) => new Date(time).toISOString();
 
 /**
- * Runs a strategy over a pair's history, with models where the run has the ML engine. Pauses after each model, with the
- * share of them that is done.
+ * Runs a strategy over a pair's history, with models if the run has the ML engine. Yields after each trained model: the share
+ * of models done.
  * @throws BacktestError `strategy`
  */
 export function* runStrategy(
@@ -131,7 +131,7 @@ export function* runStrategy(
   config: ResolvedBacktestConfig,
   history: PairHistory,
 ): Generator<number, Analysis | LearnedAnalysis> {
-  enter('the analysis', [history.data.pair]);
+  reportActivity('the analysis', [history.data.pair]);
   const own = atTimeframe(strategy, config);
   const params = config.params as ParameterValues;
   const run = mlRunOf(config, history);
@@ -151,12 +151,12 @@ export function* runStrategy(
   }
 }
 
-// biome-ignore lint/correctness/useYield: it has nothing to wait for; its form is that of `predicting`.
+// biome-ignore lint/correctness/useYield: a generator for the sake of `predicting`, although it never waits.
 function* analyzing(...run: Parameters<typeof analyze>): Generator<number, Analysis> {
   return analyze(...run);
 }
 
-/** A run may override the timeframe for which the strategy was written. */
+/** The strategy with the timeframe of the run, which may override its own. */
 export function atTimeframe(
   strategy: StrategyDefinition,
   { timeframe }: Pick<ResolvedBacktestConfig, 'timeframe'>,
@@ -164,7 +164,7 @@ export function atTimeframe(
   return { ...strategy, timeframe };
 }
 
-/** What is trained for a pair in a run with the ML engine. */
+/** Training plan of a pair; undefined without the ML engine. */
 export function mlRunOf(config: ResolvedBacktestConfig, history: PairHistory): MlRun | undefined {
   if (!config.ml_engine) return undefined;
   const { start, end, stepMs, startup, data } = history;
@@ -179,8 +179,8 @@ export function mlRunOf(config: ResolvedBacktestConfig, history: PairHistory): M
 }
 
 /**
- * Runs code of a strategy on a pair's candles; what goes wrong is the strategy's fault, and said so.
- * @throws BacktestError `strategy` when it throws, or wrote into the candles
+ * Runs code of a strategy on a pair's candles.
+ * @throws BacktestError `strategy` when the code throws or writes into the candles
  */
 export function onCandles<T>(
   strategy: StrategyDefinition,

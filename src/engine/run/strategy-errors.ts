@@ -1,90 +1,90 @@
 import type { CallbackContext, StrategyCallbacks } from '../strategy.ts';
 
-/** Maximum characters of a thrown message, and of a whole error with its file and line. */
-const MAX_TEXT_LENGTH = 1_000;
+/** Maximum characters of a thrown message, of a whole error with its file and line, and of a stack frame. */
+const MAX_MESSAGE_LENGTH = 1_000;
 const MAX_ERROR_LENGTH = 2_000;
-const LONGEST_FRAME = 1_000;
+const MAX_FRAME_LENGTH = 1_000;
 
 /**
- * Message of a thrown value with the strategy's file and line that the engine had called: "no price (mine.ts:12)". Never throws,
- * for any value, and has a bounded length.
+ * Message of a thrown value with the file and line of the strategy: "no price (mine.ts:12)". Has a bounded length, and never
+ * throws, for any value.
  */
 export function describeThrown(thrown: unknown): string {
-  return describe(thrown, placeOf);
+  return describe(thrown, locationOf);
 }
 
-/** The same for a value thrown outside of a call of the engine, as in a timer. */
+/** {@link describeThrown} for a value thrown outside of a call by the engine, as in a timer. */
 export function describeStray(thrown: unknown): string {
-  return describe(thrown, (error) => placeAmong(framesOf(error)));
+  return describe(thrown, (error) => locationAmong(framesOf(error)));
 }
 
-function describe(thrown: unknown, place: (error: Error) => string): string {
+function describe(thrown: unknown, locate: (error: Error) => string): string {
   try {
     if (!(thrown instanceof Error)) {
-      return typeof thrown === 'string' ? cutMiddle(thrown, MAX_TEXT_LENGTH) : `it threw ${typeof thrown}`;
+      return typeof thrown === 'string' ? cutMiddle(thrown, MAX_MESSAGE_LENGTH) : `it threw ${typeof thrown}`;
     }
-    const where = place(thrown);
-    return `${cutMiddle(String(thrown.message || thrown.name), MAX_TEXT_LENGTH)}${where && ` (${where})`}`;
+    const location = locate(thrown);
+    return `${cutMiddle(String(thrown.message || thrown.name), MAX_MESSAGE_LENGTH)}${location && ` (${location})`}`;
   } catch {
     return 'it threw something that cannot be read';
   }
 }
 
-/** The message of an error of the engine; for any other value that of {@link describeThrown}. */
+/** Message of an error of the engine; {@link describeThrown} for any other value. */
 export function messageOf(error: unknown): string {
   try {
     if (error instanceof Error) return cutError(String(error.message));
   } catch {
-    // Below.
+    // A message that cannot be read is described below.
   }
   return describeThrown(error);
 }
 
-/** A message as it is stored: its beginning says what failed where, its end the file and line. */
+/** Cuts a message to the stored length. Keeps its beginning, with what failed, and its end, with file and line. */
 export function cutError(message: string): string {
   return cutMiddle(message, MAX_ERROR_LENGTH);
 }
 
-function cutMiddle(text: string, most: number): string {
-  if (text.length <= most) return text.toWellFormed();
-  const head = Math.floor(most * 0.7);
-  const left = `[${text.length - most} characters left out]`;
-  return `${text.slice(0, head)} ${left} ${text.slice(head - most)}`.toWellFormed();
+function cutMiddle(text: string, max: number): string {
+  if (text.length <= max) return text.toWellFormed();
+  const head = Math.floor(max * 0.7);
+  const omitted = `[${text.length - max} characters left out]`;
+  return `${text.slice(0, head)} ${omitted} ${text.slice(head - max)}`.toWellFormed();
 }
 
-/** `file:line` of the nearest frame outside the engine that the engine called; empty in a bundle, where lines mean nothing. */
-export function placeOf(error: Error): string {
+/** `file:line` of the nearest frame outside the engine that the engine called; empty in a bundle, which has other lines. */
+export function locationOf(error: Error): string {
   const frames = framesOf(error);
-  return placeAmong(frames.slice(0, frames.findLastIndex(isEngine) + 1));
+  return locationAmong(frames.slice(0, frames.findLastIndex(isEngine) + 1));
 }
 
-function placeAmong(frames: readonly string[]): string {
+function locationAmong(frames: readonly string[]): string {
   const frame = frames.find((each) => !isEngine(each) && FILE_AND_LINE.test(each));
   const [, file, line] = FILE_AND_LINE.exec(frame ?? '') ?? [];
   return file ? `${file}:${line}` : '';
 }
 
-/** Frames of a stack. Lines of the message may look like frames, and be of any length. */
+/** Frames of a stack. Lines of the message may look like frames and have any length. */
 function framesOf({ stack }: Error): string[] {
   if (typeof stack !== 'string') return [];
-  return stack.split('\n').filter((line) => line.length <= LONGEST_FRAME && /^\s+at /.test(line));
+  return stack.split('\n').filter((line) => line.length <= MAX_FRAME_LENGTH && /^\s+at /.test(line));
 }
 
-/** The address of a module that was loaded again contains the number of the run. */
+/** The URL of a reloaded module contains the number of the run. */
 const FILE_AND_LINE = /([^/\\(]+\.ts)(?:\?run=\d+)?:(\d+):\d+\)?$/;
 const isEngine = (frame: string) => /[/\\]src[/\\]engine[/\\]/.test(frame);
 
-type Callback = (...asked: unknown[]) => unknown;
+type Callback = (...args: unknown[]) => unknown;
 
-/** The same callbacks; an error that one throws names the callback, the pair and the candle. */
+/** Wraps callbacks: an error that one throws names the callback, the pair and the candle. */
 export function withCallbackContext(callbacks: StrategyCallbacks): StrategyCallbacks {
-  const named: Record<string, Callback> = {};
+  const wrapped: Record<string, Callback> = {};
   for (const [name, callback] of Object.entries(callbacks) as [string, Callback | undefined][]) {
     const number = CALLBACK_NAMES.indexOf(name) + 1;
     // Callbacks have at most four parameters; a rest parameter would allocate in every candle.
     if (callback)
-      named[name] = (context, a, b, c) => {
-        askNext(number);
+      wrapped[name] = (context, a, b, c) => {
+        active[0] = number;
         try {
           return callback.call(callbacks, context, a, b, c);
         } catch (error) {
@@ -96,18 +96,16 @@ export function withCallbackContext(callbacks: StrategyCallbacks): StrategyCallb
         }
       };
   }
-  return named as StrategyCallbacks;
+  return wrapped as StrategyCallbacks;
 }
 
-/**
- * Where a run is, for a host that must say so of one that never ends: called before code of the strategy is entered. It is state
- * of the process, which runs one thing at a time, and nothing of a result depends on it.
- *
- * Telling is too dear for callbacks, which are asked a million times in a run of some milliseconds. Of these a number is left
- * in memory, which the host can give, and read from outside.
- */
+// Current activity of the run, so that a supervisor can name the code that never returns. It is process state: a process runs
+// one thing at a time. Results do not depend on it.
+//
+// A listener is called before strategy code is entered. That costs too much for callbacks, which are called a million times in
+// a run of some milliseconds: their number is written to memory that the supervisor reads from outside.
 
-/** Callbacks by the number that is left: their place in this list, counted from 1; 0 is none. */
+/** Callbacks by their number in that memory: the index in this list plus 1; 0 stands for no callback. */
 export const CALLBACK_NAMES: readonly string[] = [
   'leverage',
   'customStake',
@@ -123,46 +121,41 @@ export const CALLBACK_NAMES: readonly string[] = [
 
 /**
  * @param what part of the strategy or of the run
- * @param pairs whose turn it is; in a simulation all, in the order of the numbers that are left for callbacks
+ * @param pairs pairs of the activity; in a simulation all, in the order of the pair numbers
  */
 type ActivityListener = (what: string, pairs: readonly string[]) => void;
 
-let onActivity: ActivityListener | undefined;
-/** Number of the callback that was asked last, and of its pair among those of the simulation. */
-let asked = new Uint16Array(2);
-let present: readonly string[] = [];
+let listener: ActivityListener | undefined;
+/** Numbers of the callback called last and of its pair in the simulation. */
+let active = new Uint16Array(2);
+let activePairs: readonly string[] = [];
 
-/** Calls `listener` with each later activity and writes the numbers of callback and pair to `memory`, two elements. */
-export function reportActivity(listener: ActivityListener, memory: Uint16Array<ArrayBuffer>): void {
-  onActivity = listener;
-  asked = memory;
+/** Sets the listener of later activities and the memory, two elements, for the numbers of callback and pair. */
+export function setActivityListener(onActivity: ActivityListener, memory: Uint16Array<ArrayBuffer>): void {
+  listener = onActivity;
+  active = memory;
 }
 
-/** Says what is entered next; without pairs, of the same as before. */
-export function enter(what: string, pairs = present): void {
-  present = pairs;
-  asked[0] = 0;
-  onActivity?.(what, pairs);
+/** Reports the next activity; without `pairs`, for the pairs of the activity before. */
+export function reportActivity(what: string, pairs = activePairs): void {
+  activePairs = pairs;
+  active[0] = 0;
+  listener?.(what, pairs);
 }
 
-/** Leaves the number of the callback that is asked next. */
-function askNext(callback: number): void {
-  asked[0] = callback;
-}
-
-/** Leaves the number of the pair whose callbacks are asked next. */
-export function turnTo(pair: number): void {
-  asked[1] = pair;
+/** Sets the number of the pair whose callbacks are called next. */
+export function setActivePair(pair: number): void {
+  active[1] = pair;
 }
 
 /**
- * - `insufficient_data`: no pair has candles enough to trade on
+ * - `insufficient_data`: no pair has enough candles to trade on
  * - `invalid_candles`: a candle is impossible, out of order or off its grid
  * - `strategy`: the strategy threw, or returned something that is not one value per candle
  */
 export type BacktestErrorKind = 'insufficient_data' | 'invalid_candles' | 'strategy';
 
-/** Why a backtest could not be run, in words for the researcher. */
+/** Failure of a backtest. The message is for its author. */
 export class BacktestError extends Error {
   override readonly name = 'BacktestError';
   readonly kind: BacktestErrorKind;

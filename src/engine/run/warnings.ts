@@ -5,13 +5,13 @@ import { TIMEFRAME_MS } from '../timeframe.ts';
 import type { WindowFit } from '../walk-forward/fit-window.ts';
 import { candlesBetween, type PairHistory, trainingRows } from './history.ts';
 
-/** Shares beyond which data deserves a warning, percent. */
+/** Thresholds of the warnings, percent. */
 const FILLED_WARNING_PCT = 1;
 const JUMP_WARNING_PCT = 10;
-/** Perpetuals settle every 8 h at the latest: after a day without an event some are not known. */
+/** Perpetuals settle at least every 8 h, so a day without an event means missing events. */
 const FUNDING_WARNING_MS = 24 * 3_600_000;
 
-/** What a reader must know of a pair's candles, as sentences. */
+/** Warnings about a pair's candles, one sentence each. */
 export function dataWarnings(
   summary: ReportPairData,
   { start, end, stepMs, quality: { outsideRange } }: PairHistory,
@@ -44,7 +44,7 @@ export function dataWarnings(
   return warnings;
 }
 
-/** Names the longest time without funding, where it is too long to be the exchange's. None for a run without funding. */
+/** Warning about the longest interval without funding events, if data must be missing there. Empty without funding. */
 export function fundingWarnings({ pair, candles, funding }: PairInput, stepMs: number): string[] {
   if (!funding) return [];
   const [first, end] = [candles.timestamp[0]!, candles.timestamp.at(-1)! + stepMs];
@@ -61,7 +61,7 @@ export function fundingWarnings({ pair, candles, funding }: PairInput, stepMs: n
   ];
 }
 
-/** Of candles without detail the simulator assumes the path, as it does in a run that asks for none. */
+/** Warning about missing detail candles: the simulator assumes the path of a candle that has none. */
 export function detailWarnings(
   { pair, candles, detail }: PairInput,
   config: ResolvedBacktestConfig,
@@ -80,10 +80,10 @@ export function detailWarnings(
 
 const iso = (time: number) => new Date(time).toISOString();
 
-/** What came of a window: the model need not be there any more. */
+/** Result of a window without its model, which may have been released. */
 export type FittedWindow = Omit<WindowFit, 'model'>;
 
-/** Why a pair cannot be traded with the ML engine: no window of it has a model. Undefined when one has. */
+/** Reason why a pair without a single model cannot be traded with the ML engine; undefined when a window has a model. */
 export function noModelReason(
   { data, read, startup, start, stepMs }: PairHistory,
   { timeframe, ml_engine }: ResolvedBacktestConfig,
@@ -100,7 +100,7 @@ export function noModelReason(
   );
 }
 
-/** What a reader must know of the windows of a pair that have no model. */
+/** Warning about the windows of a pair that have no model. */
 export function modelWarnings(pair: string, fits: readonly FittedWindow[]): string[] {
   const without = fits.filter(({ skipped, from, to }) => skipped !== null && to > from);
   const [first] = without;

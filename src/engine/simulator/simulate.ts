@@ -1,4 +1,4 @@
-import { enter } from '../run/strategy-errors.ts';
+import { reportActivity } from '../run/strategy-errors.ts';
 import { runLoop } from './loop/loop.ts';
 import { resolveSettings } from './settings.ts';
 import { createClock } from './state/market.ts';
@@ -18,7 +18,7 @@ export function simulate(
   settings: SimulationSettings,
   options: SimulateOptions = {},
 ): Simulation {
-  enter(
+  reportActivity(
     'the simulation',
     pairs.map(({ pair }) => pair),
   );

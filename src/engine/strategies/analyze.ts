@@ -3,7 +3,7 @@ import { firstAbove } from '../digest.ts';
 import { resampleCandles } from '../indicators/resample.ts';
 import { allOf, predictedAbove, predictedBelow } from '../indicators/signals.ts';
 import { nearestName } from '../nearest-name.ts';
-import { describeThrown, enter } from '../run/strategy-errors.ts';
+import { describeThrown, reportActivity } from '../run/strategy-errors.ts';
 import { MAX_REASON_LENGTH } from '../simulator/loop/return-values.ts';
 import type {
   Columns,
@@ -15,14 +15,14 @@ import type {
 } from '../strategy.ts';
 import { TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
 
-/** What a strategy computes for one pair. Every column is as long as the candles. */
+/** Columns and signals of a strategy for one pair. Every column is as long as the candles. */
 export interface Analysis {
   readonly columns: Columns;
   readonly informative: InformativeColumns;
   readonly signals: Signals;
 }
 
-/** The columns of {@link Signals}, without the tag texts. */
+/** The columns of {@link Signals}, without the tag strings. */
 export const SIGNAL_COLUMNS = [
   'enterLong',
   'exitLong',
@@ -37,27 +37,27 @@ export class StrategyRunError extends Error {
   override readonly name = 'StrategyRunError';
 }
 
-/** What a strategy computes before it decides. */
+/** Columns of a strategy before its signals. */
 export interface Computed extends Pick<Analysis, 'columns' | 'informative'> {
   readonly rows: number;
 }
 
-/** What models predict for every candle of a pair. */
+/** Predictions of the models for every candle of a pair. */
 interface Predictions {
   readonly columns: PredictionColumns;
-  /** Probability that entries need; null for a strategy that reads the predictions itself. */
+  /** Minimum probability of an entry; null for a strategy that reads the predictions itself. */
   readonly gate: number | null;
 }
 
 /**
- * Runs a strategy over the candles of one pair: indicators on its timeframe, indicators on each informative timeframe
- * (aggregated from the same candles and aligned so that a row holds closed candles only), then signals. It trains nothing:
- * a strategy that reads predictions finds none.
+ * Runs a strategy over the candles of one pair: indicators on its timeframe, indicators on each informative timeframe, then
+ * signals. Informative candles are aggregated from the same candles and aligned so that a row contains closed candles only.
+ * Trains no model: prediction columns are empty.
  *
  * @param candles of the strategy's timeframe, startup candles included
- * @param rows their number, for candles of which each column that is reached for is told
- * @throws StrategyRunError when the strategy throws, a column has the wrong type or length, or an informative timeframe is shorter than
- *   the strategy's
+ * @param rows number of candles; reading a column's length would hash the column, see `detectWrites`
+ * @throws StrategyRunError when the strategy throws, a column has the wrong type or length, or an informative timeframe is
+ *   shorter than the strategy's
  */
 export function analyze(
   strategy: StrategyDefinition,
@@ -65,11 +65,11 @@ export function analyze(
   candles: Candles,
   rows = candles.timestamp.length,
 ): Analysis {
-  const nothing = strategy.mlEngine && { columns: noPredictions(rows), gate: null };
-  return decide(strategy, params, candles, computeColumns(strategy, params, candles, rows), nothing);
+  const predictions = strategy.mlEngine && { columns: noPredictions(rows), gate: null };
+  return decide(strategy, params, candles, computeColumns(strategy, params, candles, rows), predictions);
 }
 
-/** The first half of {@link analyze}: all columns. Errors as there. */
+/** First half of {@link analyze}: all columns. Throws the same errors. */
 export function computeColumns(
   strategy: StrategyDefinition,
   params: ParameterValues,
@@ -85,7 +85,7 @@ export function computeColumns(
   return { columns, informative, rows };
 }
 
-/** The second half of {@link analyze}: signals, from what models predict too. Errors as there. */
+/** Second half of {@link analyze}: signals, with predictions if given. Throws the same errors. */
 export function decide(
   strategy: StrategyDefinition,
   params: ParameterValues,
@@ -101,9 +101,9 @@ export function decide(
   return { columns, informative, signals: predictions ? gateEntries(signals, predictions) : signals };
 }
 
-/** Runs code of a strategy; an error that it throws names the part, `what`. */
+/** Runs code of a strategy; its errors name the part, `what`. */
 export function withErrorContext<T>(what: string, action: () => T): T {
-  enter(what.replace('()', ''));
+  reportActivity(what.replace('()', ''));
   try {
     return action();
   } catch (error) {
@@ -137,22 +137,22 @@ function informativeColumns(
 const INDICATORS = { from: 'indicators()', column: 'indicator column' } as const;
 
 /**
- * @param answer which function answered, and what its columns are called
- * @throws StrategyRunError unless they are an object of Float64Arrays of `length` values
+ * @param source function that returned the columns, and the name of such a column
+ * @throws StrategyRunError unless `columns` is an object of Float64Arrays of `length` values
  */
 export function checkColumns(
   strategy: string,
-  answer: { readonly from: string; readonly column: string },
+  source: { readonly from: string; readonly column: string },
   columns: Columns,
   length: number,
 ): void {
   if (typeof columns !== 'object' || columns === null) {
-    throw new StrategyRunError(`Strategy ${strategy}: ${answer.from} must answer an object of columns.`);
+    throw new StrategyRunError(`Strategy ${strategy}: ${source.from} must return an object of columns.`);
   }
   for (const [name, column] of Object.entries(columns)) {
     if (!(column instanceof Float64Array) || column.length !== length) {
       throw new StrategyRunError(
-        `Strategy ${strategy}: ${answer.column} "${name}" must be a Float64Array of ${length} values.`,
+        `Strategy ${strategy}: ${source.column} "${name}" must be a Float64Array of ${length} values.`,
       );
     }
   }
@@ -160,7 +160,7 @@ export function checkColumns(
 
 function checkSignals(strategy: string, signals: Signals, length: number): void {
   if (typeof signals !== 'object' || signals === null) {
-    throw new StrategyRunError(`Strategy ${strategy}: signals() must answer an object of columns.`);
+    throw new StrategyRunError(`Strategy ${strategy}: signals() must return an object of columns.`);
   }
   checkTags(strategy, signals.tags ?? []);
   const checked = new Set<Uint8Array>();
@@ -173,7 +173,7 @@ function checkSignals(strategy: string, signals: Signals, length: number): void 
       );
     }
     const isTag = name === 'enterTag' || name === 'exitTag';
-    // What closes one side often opens the other: one column for both.
+    // One column may serve both sides: the exit of one is often the entry of the other.
     if (!isTag && checked.has(column)) continue;
     checkValues(strategy, name, column, isTag, signals.tags);
     if (!isTag) checked.add(column);
@@ -183,25 +183,25 @@ function checkSignals(strategy: string, signals: Signals, length: number): void 
 function unknownSignal(strategy: string, name: string): StrategyRunError {
   const nearest = nearestName(name, SIGNAL_COLUMNS);
   return new StrategyRunError(
-    `Strategy ${strategy}: signals() answered "${name}", which is not a signal` +
+    `Strategy ${strategy}: signals() returned "${name}", which is not a signal` +
       `${nearest ? `; did you mean ${nearest}?` : `: there are ${SIGNAL_COLUMNS.join(', ')} and tags.`}`,
   );
 }
 
-/** Texts that trades can carry. The first one stands for none and is never read. */
+/** Checks the tag strings, which trades store. Index 0 means "no tag" and is not read. */
 function checkTags(strategy: string, tags: readonly unknown[]): void {
   if (!Array.isArray(tags))
-    throw new StrategyRunError(`Strategy ${strategy}: tags must be an array of texts.`);
-  for (let place = 1, { length } = tags; place < length; place++) {
-    const tag: unknown = tags[place];
+    throw new StrategyRunError(`Strategy ${strategy}: tags must be an array of strings.`);
+  for (let index = 1, { length } = tags; index < length; index++) {
+    const tag: unknown = tags[index];
     if (typeof tag === 'string' && tag.length <= MAX_REASON_LENGTH) continue;
     throw new StrategyRunError(
-      `Strategy ${strategy}: tags[${place}] must be a text of at most ${MAX_REASON_LENGTH} characters.`,
+      `Strategy ${strategy}: tags[${index}] must be a string of at most ${MAX_REASON_LENGTH} characters.`,
     );
   }
 }
 
-/** A signal is 0 or 1, a tag the place of its text: anything else would be passed over in silence. */
+/** A signal is 0 or 1, a tag the index of its string. The simulator would silently ignore other values. */
 function checkValues(
   strategy: string,
   name: string,
@@ -209,24 +209,23 @@ function checkValues(
   isTag: boolean,
   tags: Signals['tags'],
 ): void {
-  const most = isTag ? Math.max(0, (tags?.length ?? 0) - 1) : 1;
-  const row = firstAbove(column, most);
+  const max = isTag ? Math.max(0, (tags?.length ?? 0) - 1) : 1;
+  const row = firstAbove(column, max);
   if (row === column.length) return;
   throw new StrategyRunError(
     `Strategy ${strategy}: signal column "${name}" holds ${column[row]} in row ${row}: ` +
-      (isTag ? `tags has ${tags?.length ?? 0} texts.` : 'a signal is 0 or 1.'),
+      (isTag ? `tags has ${tags?.length ?? 0} strings.` : 'a signal is 0 or 1.'),
   );
 }
 
-/** Prediction columns in which nothing is predicted yet. */
+/** Prediction columns without a prediction. */
 export function noPredictions(rows: number): PredictionColumns {
   return { ml_probability: new Float64Array(rows).fill(Number.NaN), do_predict: new Float64Array(rows) };
 }
 
 /**
- * Lets through the entries that a model agrees with: a long on a row predicted with at least the threshold, a short with at
- * most 1 less it; on a row that is not predicted there is no entry. Exits are never held back. Without a threshold all
- * signals stay as they are.
+ * Keeps the entries that a model supports: a long at a probability of at least the gate, a short at 1 - gate or below. Removes
+ * entries on rows without a prediction. Exits are unchanged; without a gate entries are too.
  */
 function gateEntries(
   signals: Signals,
@@ -242,9 +241,9 @@ function gateEntries(
 }
 
 /**
- * A column of a higher timeframe, spread over base candles without looking ahead: base row `i` holds the value of the
- * newest informative candle that has closed when base candle `i` closes, and keeps it until the next one closes.
- * So the value of the 1h candle that opens at 14:00 first appears on the 5m candle that opens at 14:55.
+ * Aligns a column of a higher timeframe with base candles, without look-ahead bias. Base row `i` has the value of the newest
+ * informative candle that is closed when base candle `i` closes.
+ * Example: the value of the 1h candle of 14:00 first appears on the 5m candle of 14:55.
  * `NaN` before the first informative candle has closed. Equal timeframes are not shifted.
  *
  * @param baseTimestamps open times of the base candles, ms, ascending

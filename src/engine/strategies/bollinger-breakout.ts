@@ -6,9 +6,8 @@ const SQUEEZE = 1;
 const BREAKOUT = 2;
 
 /**
- * Trades the close beyond a Bollinger band in its direction, until the price is back at the average. The tag tells
- * breakouts out of a squeeze (bands narrower than usual one candle before) from the others. A trailing stop keeps
- * profits once they are worth keeping.
+ * Trades the close beyond a Bollinger band in its direction, until the price is back at the average. The tag `squeeze` marks
+ * breakouts after a candle with bands narrower than usual. A trailing stop secures profits above its offset.
  */
 export const bollingerBreakout = defineStrategy({
   name: 'bollinger_breakout',

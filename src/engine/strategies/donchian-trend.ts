@@ -3,8 +3,8 @@ import { defineStrategy } from '../strategy.ts';
 import { DEFAULT_PAIRS, DEFAULT_STAKE } from './default-pairs.ts';
 
 /**
- * The Turtles' system: enters on a close beyond the extreme of the last weeks, leaves on a close beyond the opposite
- * extreme of fewer candles, and keeps a stop a few average true ranges behind the best price.
+ * The Turtles' system. Enters on a close beyond the extreme of the last weeks; exits on a close beyond the opposite extreme of
+ * fewer candles. The stop is a few average true ranges behind the best price.
  */
 export const donchianTrend = defineStrategy({
   name: 'donchian_trend',
@@ -31,7 +31,7 @@ export const donchianTrend = defineStrategy({
     const exit = donchian(candles, exit_period);
     const range = atr(candles, atr_period);
     return {
-      // A candle can only break the channel of the candles before it.
+      // The channel of the candles before: a candle cannot break a channel that includes it.
       entryHigh: shift(entry.upper, 1),
       entryLow: shift(entry.lower, 1),
       exitHigh: shift(exit.upper, 1),

@@ -4,7 +4,7 @@ import { DEFAULT_PAIRS, DEFAULT_STAKE } from './default-pairs.ts';
 
 /**
  * Trend following with two exponential averages: long while the fast one is above the slow one, short while it is below.
- * Every crossing turns the position around.
+ * Every crossing reverses the position.
  */
 export const emaCrossover = defineStrategy({
   name: 'ema_crossover',
@@ -28,7 +28,7 @@ export const emaCrossover = defineStrategy({
       description: 'Length of the slow average, candles',
     },
   },
-  // After five lengths the average has forgotten all but e^-10 of its start.
+  // After five lengths the start has a weight of e^-10 in the average.
   startupCandles: ({ slow }) => 5 * slow,
   indicators: ({ close }, { fast, slow }) => ({ fast: ema(close, fast), slow: ema(close, slow) }),
   signals: (_candles, columns) => {

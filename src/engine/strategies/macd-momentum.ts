@@ -3,8 +3,8 @@ import { defineStrategy } from '../strategy.ts';
 import { DEFAULT_PAIRS, DEFAULT_STAKE } from './default-pairs.ts';
 
 /**
- * Follows turns of momentum: the MACD line crossing its signal line, taken only while the directional index says that
- * the market trends at all. The opposite crossing closes the trade whatever the index says.
+ * Follows turns of momentum: enters when the MACD line crosses its signal line while the directional index shows a trend. The
+ * opposite crossing closes the trade, regardless of the index.
  */
 export const macdMomentum = defineStrategy({
   name: 'macd_momentum',

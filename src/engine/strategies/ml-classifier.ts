@@ -4,8 +4,8 @@ import { riseLabel } from '../walk-forward/labels.ts';
 import { DEFAULT_PAIRS, DEFAULT_STAKE } from './default-pairs.ts';
 
 /**
- * Trades what a classifier, trained anew every week on the two months before, says of the next hours: long when a rise is
- * likely, short when a fall is, out when neither is any more. A row without a prediction gives no signal.
+ * Trades the predictions of a classifier that is retrained every week on the last two months. Long at a high probability of a
+ * rise, short at a high probability of a fall; exits when the probability drops. A row without a prediction has no signal.
  */
 export const mlClassifier = defineStrategy({
   name: 'ml_classifier',

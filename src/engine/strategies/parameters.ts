@@ -1,7 +1,7 @@
 import { nearestName } from '../nearest-name.ts';
 import type { Parameter, ParameterSpec, ParameterValues } from '../strategy.ts';
 
-/** Why an override was not taken. */
+/** Rejected override. */
 interface ParameterProblem {
   readonly parameter: string;
   readonly message: string;
@@ -10,11 +10,10 @@ interface ParameterProblem {
 export interface ResolvedParameters {
   /** A value for every declared parameter: the override where it is valid, else the default. */
   readonly values: ParameterValues;
-  /** Empty when every override was taken. */
+  /** Empty when every override is valid. */
   readonly problems: readonly ParameterProblem[];
 }
 
-/** The default of every parameter. */
 export function defaultParameters(spec: ParameterSpec): ParameterValues {
   const values = Object.entries(spec).map(([name, parameter]) => [name, parameter.default]);
   return Object.fromEntries(values) as ParameterValues;
@@ -43,7 +42,7 @@ function unknownProblem(spec: ParameterSpec, name: string): string {
   return `unknown parameter; ${nearest ? `did you mean ${nearest}?` : `known are ${known.join(', ')}`}`;
 }
 
-/** Why `value` is not a value of the parameter, or undefined when it is one. */
+/** Reason why `value` is invalid for the parameter; undefined when valid. */
 function valueProblem(parameter: Parameter, value: unknown): string | undefined {
   if (parameter.kind === 'choice') {
     if (parameter.choices.some((choice) => choice === value)) return undefined;

@@ -2,7 +2,7 @@ import type { StrategyDefinition } from '../strategy.ts';
 import { type ResolvedParameters, resolveParameters } from './parameters.ts';
 import { definitionProblems } from './validate-definition.ts';
 
-/** A strategy definition cannot be used. The message names the strategy and everything that is wrong with it. */
+/** Invalid strategy definition. The message names the strategy and all of its problems. */
 export class StrategyDefinitionError extends Error {
   override readonly name = 'StrategyDefinitionError';
   readonly problems: readonly string[];
@@ -13,12 +13,12 @@ export class StrategyDefinitionError extends Error {
   }
 }
 
-/** The strategies a host knows, by name. */
+/** Available strategies by name. */
 export interface StrategyRegistry {
   get(name: string): StrategyDefinition | undefined;
   /** Sorted. */
   names(): readonly string[];
-  /** A value for every parameter, and what is wrong with the overrides. */
+  /** A value for every parameter, and the problems of the overrides. */
   resolveParams(
     definition: StrategyDefinition,
     overrides: Readonly<Record<string, unknown>>,
@@ -26,8 +26,8 @@ export interface StrategyRegistry {
 }
 
 /**
- * Checks every definition and makes them available by name.
- * @throws StrategyDefinitionError for the first definition that is unsound or whose name is already taken
+ * Checks all definitions and makes them available by name.
+ * @throws StrategyDefinitionError for the first definition that is invalid or has the name of another
  */
 export function createStrategyRegistry(definitions: Iterable<StrategyDefinition>): StrategyRegistry {
   const byName = new Map<string, StrategyDefinition>();

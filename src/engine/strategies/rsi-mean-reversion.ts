@@ -3,9 +3,9 @@ import { defineStrategy } from '../strategy.ts';
 import { DEFAULT_PAIRS, DEFAULT_STAKE } from './default-pairs.ts';
 
 /**
- * Buys dips of an uptrend and sells rallies of a downtrend. The trend is the hourly close against its exponential
- * average; a dip has ended when the relative strength index comes back above its lower level. It leaves when the
- * index has returned beyond the middle, or at the targets that sink with time.
+ * Buys dips of an uptrend and sells rallies of a downtrend. The trend is the hourly close relative to its exponential average.
+ * A dip ends when the relative strength index crosses its lower level upwards. Exits when the index is back beyond the middle,
+ * or at targets that fall with time.
  */
 export const rsiMeanReversion = defineStrategy({
   name: 'rsi_mean_reversion',
@@ -15,7 +15,7 @@ export const rsiMeanReversion = defineStrategy({
   stakeAmount: DEFAULT_STAKE,
   parameters: {
     rsi_period: { kind: 'integer', default: 14, min: 5, max: 30, description: 'Length of the RSI, candles' },
-    // In a trend the index seldom gets as far as the textbook's 30.
+    // In a trend the index rarely reaches the textbook's 30.
     oversold: {
       kind: 'number',
       default: 35,

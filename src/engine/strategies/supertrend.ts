@@ -2,7 +2,7 @@ import { crossedAbove, crossedBelow, supertrend } from '../indicators/index.ts';
 import { defineStrategy } from '../strategy.ts';
 import { DEFAULT_PAIRS, DEFAULT_STAKE } from './default-pairs.ts';
 
-/** Always in the market once the Supertrend has turned for the first time: long in an uptrend, short in a downtrend. */
+/** Long in an uptrend, short in a downtrend of the Supertrend line; always in the market after its first turn. */
 export const supertrendFollower = defineStrategy({
   name: 'supertrend',
   description: 'Long while the Supertrend line is below the price, short while it is above.',

@@ -19,12 +19,12 @@ import { isTimeframe, TIMEFRAME_MS, TIMEFRAMES } from '../timeframe.ts';
 import { mlEngineOf } from '../walk-forward/windows.ts';
 import { defaultParameters } from './parameters.ts';
 
-/** Names of strategies: what `config.strategy` may hold. */
+/** Names of strategies, the values of `config.strategy`. */
 const STRATEGY_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 const PARAMETER_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 const { leverage: LEVERAGE } = BACKTEST_LIMITS;
 
-/** Every key of a definition: a record, so that a key added to the type must be added here. */
+/** Keys of a definition. As a record, so that the compiler requires every key of the type. */
 const DEFINITION_KEYS: Readonly<Record<keyof StrategyDefinition, true>> = {
   name: true,
   description: true,
@@ -69,8 +69,8 @@ const CALLBACK_KEYS: Readonly<Record<keyof StrategyCallbacks, true>> = {
 export const CALLBACK_NAMES = Object.keys(CALLBACK_KEYS) as (keyof StrategyCallbacks)[];
 
 /**
- * Everything that is wrong with a definition, as sentences that begin with the field; empty when it is sound.
- * A strategy file runs without a type check, so nothing about the value is taken for granted.
+ * Problems of a definition, one sentence each that begins with the field; empty when it is valid.
+ * A strategy file runs without a type check, so the value may have any type.
  */
 export function definitionProblems(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) {
@@ -85,14 +85,14 @@ export function definitionProblems(value: unknown): string[] {
   return problems.length > 0 ? problems : startupProblems(definition);
 }
 
-/** {@link definitionProblems} of the declared data only, for a definition whose functions are elsewhere. */
+/** {@link definitionProblems} of the declared data, for a definition whose functions are in another process. */
 export function dataProblems(definition: DeclaredData): string[] {
   return [
     ...identityProblems(definition),
     ...parameterProblems(definition.parameters),
     ...exitProblems(definition),
     ...optionProblems(definition),
-    ...learningProblems(definition),
+    ...mlProblems(definition),
   ];
 }
 
@@ -104,7 +104,7 @@ function identityProblems(definition: DeclaredData): string[] {
   if (typeof name !== 'string' || !STRATEGY_NAME.test(name)) {
     problems.push(`name must match ${STRATEGY_NAME.source}`);
   }
-  if (!isText(description)) problems.push('description must be a text');
+  if (!isNonEmptyString(description)) problems.push('description must be a string');
   if (!isTimeframe(String(timeframe))) problems.push(`timeframe must be one of ${TIMEFRAMES.join(', ')}`);
   if (!isPairList(pairs)) problems.push('pairs must be different symbols of the form BASE/QUOTE:SETTLE');
   if (!(isNumber(stakeAmount) && stakeAmount > 0)) problems.push('stakeAmount must be a number above 0');
@@ -128,11 +128,11 @@ function parameterProblems(parameters: unknown): string[] {
 }
 
 function parameterProblem(parameter: Parameter): string | undefined {
-  if (!isText(parameter?.description)) return 'description must be a text';
+  if (!isNonEmptyString(parameter?.description)) return 'description must be a string';
   if (parameter.kind === 'choice') {
     const { choices } = parameter;
     if (!Array.isArray(choices) || choices.length === 0) return 'choices must not be empty';
-    if (!choices.every(isChoice)) return 'choices must be texts, numbers, true or false';
+    if (!choices.every(isChoice)) return 'choices must be strings, numbers, true or false';
     if (new Set(choices).size !== choices.length) return 'choices must differ';
     return choices.includes(parameter.default) ? undefined : 'default must be one of the choices';
   }
@@ -225,7 +225,7 @@ function unknownKeys(value: object, known: Readonly<Record<string, true>>, path:
     });
 }
 
-function isText(value: unknown): boolean {
+function isNonEmptyString(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '';
 }
 
@@ -248,15 +248,13 @@ function isPairList(value: unknown): boolean {
   );
 }
 
-/** The gate is not for strategies with settings of their own, which read the predictions themselves. */
+/** Without the gate: strategies with ML settings of their own read the predictions themselves. */
 const ML_SETTING_NAMES = Object.keys(mlEngineOf({})).filter(
   (name) => name !== 'enabled' && name !== 'entry_threshold',
 );
 
-/** What is wrong with what a definition says of models, as sentences that begin with the field. */
-function learningProblems(
-  definition: Pick<StrategyDefinition, 'mlFeatures' | 'mlLabel' | 'mlEngine'>,
-): string[] {
+/** Problems of the ML fields of a definition, one sentence each that begins with the field. */
+function mlProblems(definition: Pick<StrategyDefinition, 'mlFeatures' | 'mlLabel' | 'mlEngine'>): string[] {
   const { mlEngine } = definition;
   const problems: string[] = [];
   for (const name of ['mlFeatures', 'mlLabel'] as const) {
@@ -286,8 +284,8 @@ function settingProblems(settings: MlEngineOverrides): string[] {
       : [`model_type must be one of ${[...MODEL_KINDS, ...Object.keys(MODEL_ALIASES)].join(', ')}`]),
     ...periods.flatMap(([name, days]) => {
       const { min, max } = ML_ENGINE_LIMITS[name as keyof typeof ML_ENGINE_LIMITS];
-      const isSound = Number.isInteger(days) && days >= min && days <= max;
-      return isSound ? [] : [`${name} must be an integer from ${min} to ${max} (days)`];
+      const isValid = Number.isInteger(days) && days >= min && days <= max;
+      return isValid ? [] : [`${name} must be an integer from ${min} to ${max} (days)`];
     }),
     ...classifierSettingProblems({ ...classifier, kind: kind ?? MODEL_KINDS[0], seed: 0 }).map(
       ({ message }) => message,
@@ -297,20 +295,20 @@ function settingProblems(settings: MlEngineOverrides): string[] {
 
 type FunctionField = 'startupCandles' | 'indicators' | 'signals' | 'mlFeatures' | 'mlLabel' | 'callbacks';
 
-/** Strategy definition without its functions: plain data, and which optional functions exist. */
+/** Strategy definition without its functions: plain data, and flags for the optional functions. */
 export interface DefinitionData extends Omit<StrategyDefinition, FunctionField> {
   /** Names of the callbacks that the definition has, sorted. */
   readonly callbacks: readonly (keyof StrategyCallbacks)[];
-  /** Whether the definition has `mlFeatures`; without it the default features apply. */
+  /** True if the definition has `mlFeatures`; otherwise the default features apply. */
   readonly ownFeatures: boolean;
-  /** Whether the definition has `mlLabel`; without it the default label applies. */
+  /** True if the definition has `mlLabel`; otherwise the default label applies. */
   readonly ownLabel: boolean;
 }
 
 /**
- * Data of a sound definition, copied field by field: only own properties, no functions.
+ * Data of a definition, copied field by field: own properties only, without functions.
  *
- * @param definition one without {@link import('./validate-definition.ts').definitionProblems}
+ * @param definition one without {@link definitionProblems}
  */
 export function definitionData(definition: StrategyDefinition): DefinitionData {
   const { startupCandles, indicators, signals, mlFeatures, mlLabel, callbacks, ...data } = definition;

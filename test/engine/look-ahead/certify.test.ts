@@ -37,7 +37,7 @@ const withCallbacks = (callbacks: StrategyCallbacks) => () => sound({ callbacks 
 const certify = (define: () => StrategyDefinition, options = {}) =>
   certifyLookAhead(lookAheadSubject(define, options), { histories: 48 });
 
-describe('callback leaks that the guard names with the place', () => {
+describe('callback leaks that the guard names with their location', () => {
   it.each<[string, StrategyCallbacks, string, number]>([
     ['index', { customExit: ({ candles, index }) => (candles.close[index]! > 0 ? null : 'x') }, 'close', 0],
     [
@@ -76,7 +76,7 @@ describe('callback leaks that the guard names with the place', () => {
     const { findings } = await certify(withCallbacks(callbacks));
     const found = findings.find(({ column: read }) => read === `candles.${column}`)!;
     expect(found).toMatchObject({ kind: 'look_ahead', callback: 'customExit' });
-    expect(found.place).toMatch(/^certify\.test\.ts:\d+$/);
+    expect(found.location).toMatch(/^certify\.test\.ts:\d+$/);
     expect(found.message).toMatch(
       ahead === 0 ? /row index \(\d+\) is the candle that is still forming/ : `${ahead} row`,
     );
@@ -161,7 +161,7 @@ describe('callback leaks by members that depend on what is known', () => {
     const found = findings.find(({ callback }) => callback === 'customExit')!;
     expect(found.kind).toBe('look_ahead');
     expect(found.message).toContain(`.${member}, which depends on how many candles there are`);
-    expect(found.place).toMatch(/^certify\.test\.ts:\d+$/);
+    expect(found.location).toMatch(/^certify\.test\.ts:\d+$/);
   });
 });
 
@@ -391,7 +391,7 @@ describe('what is no look-ahead is named so', () => {
 
   it('too few candles', async () => {
     await expect(certify(() => sound(), { rows: 5 })).rejects.toThrow(
-      'No pair has candles enough to be searched for look-ahead',
+      'No pair has enough candles to be searched for look-ahead',
     );
   });
 });

@@ -64,8 +64,8 @@ describe('analysis', () => {
       '"x" must be a Float64Array of 48 values',
     ],
     ['an array', { indicators: () => ({ x: [1] as unknown as Float64Array }) }, '"x" must be a Float64Array'],
-    ['no columns', { indicators: () => undefined as never }, 'indicators() must answer an object of columns'],
-    ['no signals', { signals: () => undefined as never }, 'signals() must answer an object of columns'],
+    ['no columns', { indicators: () => undefined as never }, 'indicators() must return an object of columns'],
+    ['no signals', { signals: () => undefined as never }, 'signals() must return an object of columns'],
     [
       'signals of another length',
       { signals: () => ({ exitLong: new Uint8Array(1) }) },
@@ -113,13 +113,17 @@ describe('values of signals', () => {
     [
       'a tag without a text',
       { enterTag: column(2), tags: ['', 'dip'] },
-      '"enterTag" holds 2 in row 7: tags has 2 texts',
+      '"enterTag" holds 2 in row 7: tags has 2 strings',
     ],
-    ['a tag without any texts', { exitTag: column(1) }, '"exitTag" holds 1 in row 7: tags has 0 texts'],
-    ['a tag that is no text', { tags: ['', 'dip', 5 as never] }, 'tags[2] must be a text'],
-    ['a hole among the tags', { tags: Array(3) }, 'tags[1] must be a text'],
-    ['a tag of a novel', { tags: ['', 'x'.repeat(256)] }, 'tags[1] must be a text of at most 255 characters'],
-    ['a text for the tags', { tags: 'dip' as never }, 'tags must be an array of texts'],
+    ['a tag without any strings', { exitTag: column(1) }, '"exitTag" holds 1 in row 7: tags has 0 strings'],
+    ['a tag that is not a string', { tags: ['', 'dip', 5 as never] }, 'tags[2] must be a string'],
+    ['a gap among the tags', { tags: Array(3) }, 'tags[1] must be a string'],
+    [
+      'a tag of a novel',
+      { tags: ['', 'x'.repeat(256)] },
+      'tags[1] must be a string of at most 255 characters',
+    ],
+    ['a string for the tags', { tags: 'dip' as never }, 'tags must be an array of strings'],
   ])('%s is refused', (_, signals, text) => {
     expect(run({ signals: () => signals })).toThrow(text);
   });

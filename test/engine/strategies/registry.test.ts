@@ -60,7 +60,7 @@ describe('a definition is refused for', () => {
   it.each<[string, object, string]>([
     ['a name with capitals', { name: 'Loud' }, 'name must match'],
     ['a name that is too long', { name: `a${'b'.repeat(64)}` }, 'name must match'],
-    ['no description', { description: ' ' }, 'description must be a text'],
+    ['no description', { description: ' ' }, 'description must be a string'],
     ['an unknown timeframe', { timeframe: '2h' }, 'timeframe must be one of 1m, 5m, 15m, 1h, 4h, 1d'],
     ['no pairs', { pairs: [] }, 'pairs must be different symbols'],
     ['a spot pair', { pairs: ['BTC/USDT'] }, 'pairs must be different symbols'],
@@ -155,7 +155,7 @@ describe('a definition is refused for', () => {
     [
       'no description',
       { kind: 'choice', default: 1, choices: [1], description: '' },
-      'description must be a text',
+      'description must be a string',
     ],
   ])('a parameter with %s', (_case, parameter, problem) => {
     const problems = problemsOf({ parameters: { x: { description: 'x', ...parameter } } });

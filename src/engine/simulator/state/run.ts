@@ -1,4 +1,4 @@
-import { turnTo } from '../../run/strategy-errors.ts';
+import { setActivePair } from '../../run/strategy-errors.ts';
 import type { CallbackContext, Columns } from '../../strategy.ts';
 import { type Direction, slippedExit } from '../rules/prices.ts';
 import type { ResolvedSettings } from '../settings.ts';
@@ -88,7 +88,7 @@ export class Run {
 
   /** The callback context of `market` in the present candle. */
   contextOf(market: Market): CallbackContext {
-    this.#context.turnTo(market);
+    this.#context.selectMarket(market);
     return this.#context;
   }
 }
@@ -102,10 +102,10 @@ class Context implements CallbackContext {
     this.#candle = candle;
   }
 
-  turnTo(market: Market): void {
+  selectMarket(market: Market): void {
     if (this.#market === market) return;
     this.#market = market;
-    turnTo(market.index);
+    setActivePair(market.index);
   }
   get time() {
     return this.#candle.time;
