@@ -4,7 +4,7 @@ import { chooseExchange } from '#adapters/import/choose-exchange.ts';
 import { FileReader } from '#adapters/import/file-reader.ts';
 import { type Found, type FoundFile, findFiles } from '#adapters/import/find.ts';
 import { type ImportResult, importFiles } from '#adapters/import/import-files.ts';
-import { type ImportedSeries, summariseImport } from '#adapters/import/summarise.ts';
+import { type ImportedSeries, summarizeImport } from '#adapters/import/summary.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import type { PlatformInfo } from '../../src/local/platform-info.ts';
 import { duration, escapeControlChars, minute, number, table } from './output.ts';
@@ -57,7 +57,7 @@ export async function importCandles(
   const taken = duration(performance.now() - started);
   const imported = results.filter((result) => result.outcome === 'imported');
   const nameOf = (file: string) => escapeControlChars(relative(resolve(path), file) || basename(file));
-  if (imported.length > 0) printSeries(await summariseImport(results, exchange, store), nameOf);
+  if (imported.length > 0) printSeries(await summarizeImport(results, exchange, store), nameOf);
   printMessages(results, nameOf);
   console.log(`${imported.length} of ${results.length} files imported as ${exchange} in ${taken}.`);
   if (exchange !== platform.exchange && imported.length > 0) {

@@ -58,7 +58,7 @@ describe('CSV import', () => {
         outcome: 'failed',
         reason: 'line 1 holds "open_time": expected decimal numbers: timestamp,open,high,low,close,volume',
       },
-      { outcome: 'failed', reason: 'is cut off' },
+      { outcome: 'failed', reason: 'is truncated' },
     ]);
   });
 
@@ -129,7 +129,7 @@ describe('CSV file with invalid rows', () => {
     [
       'a time off the grid',
       `${T0 + 1},1,1,1,1,1`,
-      /^line 2: 2025-03-01T00:00:00.001Z does not lie on the grid of 5m$/,
+      /^line 2: 2025-03-01T00:00:00.001Z is not on the 5m grid$/,
     ],
     [
       'a time in another unit than the first',
@@ -142,14 +142,10 @@ describe('CSV file with invalid rows', () => {
       /^line 3: the time is not in seconds$/,
     ],
     ['a time in an unknown unit', '17,1,1,1,1,1', /^line 2: the time is not in milliseconds$/],
-    ['a future time in microseconds', `${(NOW + MINUTES_5) * 1000},1,1,1,1,1`, /lies in the future$/],
+    ['a future time in microseconds', `${(NOW + MINUTES_5) * 1000},1,1,1,1,1`, /is in the future$/],
     ['a date that does not exist', '2025-13-01 00:00,1,1,1,1,1', /^line 2 holds "2025-13-01 00:00"/],
     ['a date in another format', '01.03.2025 00:00,1,1,1,1,1', /^line 2 holds "01.03.2025 00:00"/],
-    [
-      'a future time',
-      `${NOW + MINUTES_5},1,1,1,1,1`,
-      /^line 2: 2026-01-01T00:05:00.000Z lies in the future$/,
-    ],
+    ['a future time', `${NOW + MINUTES_5},1,1,1,1,1`, /^line 2: 2026-01-01T00:05:00.000Z is in the future$/],
     ['a high below the low', csvRows([0, 2, 1, 2, 2, 1]), /^line 2: high 1 is below/],
     ['a high below the close', csvRows([0, 2, 2, 1, 3, 1]), /^line 2: high 2 is below/],
     ['a low above the open', csvRows([0, 1, 4, 2, 3, 1]), /^line 2: low 2 is above/],
@@ -170,7 +166,7 @@ describe('CSV file with invalid rows', () => {
     ['a word', `${T0},1,1,one,1,1`, /^line 2 holds "one"/],
     ['Infinity', `${T0},1,Infinity,1,1,1`, /^line 2 holds "Infinity"/],
     ['too many cells', `${T0},1,1,1,1,1,1`, /^line 2 has 7 values/],
-    ['rows after an empty line', `${csvRows([0, 1, 1, 1, 1, 1])}\n\n1`, /^line 4 stands after an empty one/],
+    ['rows after an empty line', `${csvRows([0, 1, 1, 1, 1, 1])}\n\n1`, /^line 4 follows an empty line/],
     ['no rows', '', /^holds no rows$/],
     [
       'several wrong rows',
@@ -212,7 +208,7 @@ describe('CSV corrections', () => {
       csvRows([2, 3, 3, 3, 3, 3], [0, 1, 1, 1, 1, 1], [2, 4, 4, 4, 4, 4], [1, 2, 2, 2, 2, 2]),
     );
     expect(await load()).toMatchObject([
-      { rows: 3, duplicates: 1, missing: 0, notes: ['rows were not in the order of time: sorted'] },
+      { rows: 3, duplicates: 1, missing: 0, notes: ['rows were not in time order: sorted'] },
     ]);
     expect(await stored('5m')).toMatchObject({
       timestamp: [T0, T0 + MINUTES_5, T0 + 2 * MINUTES_5],
@@ -224,7 +220,7 @@ describe('CSV corrections', () => {
 
   test('missing volume becomes 0', async () => {
     put('BTC_USDT_USDT-5m.csv', `${T0},1,1,1,1,\n${T0 + MINUTES_5},1,1,1,1,3`);
-    expect(await load()).toMatchObject([{ notes: ['volume missing in 1 rows: taken as 0'] }]);
+    expect(await load()).toMatchObject([{ notes: ['volume missing in 1 rows: set to 0'] }]);
     expect((await stored('5m')).volume).toEqual([0, 3]);
   });
 

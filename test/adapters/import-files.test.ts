@@ -15,7 +15,7 @@ import { gapsBetween } from '#adapters/import/candles.ts';
 import { chooseExchange } from '#adapters/import/choose-exchange.ts';
 import { findFiles } from '#adapters/import/find.ts';
 import { type ImportResult, importFiles } from '#adapters/import/import-files.ts';
-import { summariseImport } from '#adapters/import/summarise.ts';
+import { summarizeImport } from '#adapters/import/summary.ts';
 import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
 import { csvRows, FIXTURES, FOREVER, importFixture, MINUTES_5, T0 } from './import-fixture.ts';
 
@@ -71,7 +71,7 @@ describe('funding import', () => {
     put('BTC_USDT_USDT-8h-mark.json', JSON.stringify([[at(1), 200, 201, 199, 200, null]]));
     put('BTC_USDT_USDT-1h-mark.csv', [0, 4].map((h) => `${T0 + h * HOUR},${100 + h},200,50,150,`).join('\n'));
     expect(await load()).toMatchObject([
-      { outcome: 'imported', rows: 3, notes: ['rows were not in the order of time: sorted'] },
+      { outcome: 'imported', rows: 3, notes: ['rows were not in time order: sorted'] },
     ]);
     expect(await events()).toEqual([
       [T0, 0, 100],
@@ -187,8 +187,11 @@ describe('funding import', () => {
     put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
     put('elsewhere/BTC_USDT_USDT-8h-mark.csv', `${at(0)},1,1,1,1,0`);
     expect(await load()).toMatchObject([
-      { outcome: 'skipped', reason: expect.stringContaining('no mark prices beside it') },
-      { outcome: 'skipped', reason: expect.stringContaining('without funding rates beside') },
+      { outcome: 'skipped', reason: expect.stringContaining('no mark prices (...-mark) in the same folder') },
+      {
+        outcome: 'skipped',
+        reason: expect.stringContaining('no funding rates (...-funding_rate) in the same folder'),
+      },
     ]);
   });
 
@@ -219,7 +222,7 @@ describe('funding import', () => {
     put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
     put('BTC_USDT_USDT-8h-mark.csv', `${at(1)},1,1,1,1,0`);
     expect(await load()).toMatchObject([
-      { outcome: 'failed', reason: 'no event has a mark price of its time' },
+      { outcome: 'failed', reason: 'no event has a mark price of the same minute' },
     ]);
   });
 });
@@ -307,7 +310,7 @@ describe('folder import', () => {
     put('user_data/config.json', '{}');
     const results = await load();
     expect(outcomes(results)).toEqual([
-      ['user_data/config.json', expect.stringContaining('the name does not say')],
+      ['user_data/config.json', expect.stringContaining('the file name has no pair and timeframe')],
       [`${folder}/ETH_BTC-5m.feather`, expect.stringContaining('a spot pair')],
       [`${folder}/futures/BTC_USDT_USDT-1h-funding_rate.json`, 'funding'],
       [`${folder}/futures/BTC_USDT_USDT-1h-index.feather`, expect.stringContaining('type index')],
@@ -343,7 +346,7 @@ describe('exchange of an import', () => {
     }
     const two = await found();
     expect(() => chooseExchange(two, undefined, 'binanceusdm')).toThrow(
-      'bybit, okx: choose one with --exchange',
+      'several exchanges: bybit, okx. Choose one with --exchange',
     );
     expect(await load(fixture.folder, { exchange: 'okx' })).toMatchObject([
       { outcome: 'skipped', reason: 'of bybit, not of okx' },
@@ -374,7 +377,7 @@ test('import summary reports the gaps over all files', async () => {
   const funding = put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
   put('BTC_USDT_USDT-8h-mark.csv', `${at(0)},7,7,7,7,0`);
   put('BTC_USDT_USDT-4h.csv', 'x');
-  const summary = await summariseImport(await load(), 'binanceusdm', fixture.store);
+  const summary = await summarizeImport(await load(), 'binanceusdm', fixture.store);
   const iso = (row: number) => new Date(T0 + row * MINUTES_5).toISOString();
   const btc = { symbol: 'BTC/USDT:USDT', first: iso(0) };
   expect(summary).toEqual([
@@ -428,7 +431,7 @@ test('import summary counts corrupt stored files as missing', async () => {
   const files = readdirSync(fixture.storage, { recursive: true, encoding: 'utf8' });
   writeFileSync(join(fixture.storage, files.find((path) => path.endsWith(month))!), 'no longer Parquet');
   const results = await load(put('BTC_USDT_USDT-5m.csv', flat(0, 1, may)));
-  expect(await summariseImport(results, 'binanceusdm', fixture.store)).toMatchObject([
+  expect(await summarizeImport(results, 'binanceusdm', fixture.store)).toMatchObject([
     { rows: 3, stored: 3, gaps: { count: 1, missing: may - 2 } },
   ]);
 });

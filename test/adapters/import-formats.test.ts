@@ -37,9 +37,9 @@ const sparse = { ...candles, volume: candles.volume!.map((volume, i) => (i % 3 =
 const without = { ...candles, volume: candles.volume!.map(() => 0) };
 
 const EXPECTED = {
-  'gzip-us-nulls.parquet': [without, ['volume missing in 200 rows: taken as 0']],
+  'gzip-us-nulls.parquet': [without, ['volume missing in 200 rows: set to 0']],
   'lz4-batches-us.feather': [candles, []],
-  'lz4-s-nulls.feather': [sparse, ['volume missing in 133 rows: taken as 0']],
+  'lz4-s-nulls.feather': [sparse, ['volume missing in 133 rows: set to 0']],
   'lz4.feather': [candles, []],
   'snappy.parquet': [candles, []],
   'zstd-more-columns.parquet': [candles, []],
@@ -158,7 +158,7 @@ describe('columns of other types', () => {
     const late = nanoseconds(column(0).map((time, i) => BigInt(time) * 1_000_000n + (i === 7 ? 1_000n : 0n)));
     put('BTC_USDT_USDT-5m-futures.feather', feather({ ...columns(), date: late }));
     expect(await load()).toMatchObject([
-      { outcome: 'failed', reason: expect.stringMatching(/^row 8: .*does not lie on the grid of 5m$/) },
+      { outcome: 'failed', reason: expect.stringMatching(/^row 8: .*is not on the 5m grid$/) },
     ]);
   });
 });
@@ -218,7 +218,7 @@ describe('JSON import', () => {
       i % 3 === 0 ? prices[4] : null,
     ]);
     put('BTC_USDT_USDT-5m-futures.json', JSON.stringify(nulls));
-    expect(await load()).toMatchObject([{ notes: ['volume missing in 133 rows: taken as 0'] }]);
+    expect(await load()).toMatchObject([{ notes: ['volume missing in 133 rows: set to 0'] }]);
     expect(await stored('5m')).toEqual(sparse);
   });
 
@@ -251,7 +251,7 @@ describe('JSON import', () => {
     ['no rows', '[]', 'holds no rows'],
     ['nothing', '', 'is empty'],
     ['spaces', ' \n', 'is not a JSON array of rows'],
-    ['a truncated end', JSON.stringify(rows).slice(0, 5_000), 'is cut off'],
+    ['a truncated end', JSON.stringify(rows).slice(0, 5_000), 'is truncated'],
     ['no comma', `[[${T0},1,1,1,1,1] [${T0},1,1,1,1,1]]`, 'is not a JSON array of rows'],
     ['an endless string', '['.padEnd(1_000_000, 'x'), 'is not a JSON array of rows'],
   ])('import rejects JSON with %s', async (_, text, reason) => {
@@ -276,8 +276,8 @@ describe('corrupt or foreign files', () => {
   const names = CANDLE_COLUMNS;
 
   test.each<[string, string, Uint8Array, string | RegExp]>([
-    ['Feather, cut off', 'feather', lz4.subarray(0, 3_000), 'is cut off'],
-    ['Feather, its first bytes only', 'feather', lz4.subarray(0, 6), 'is cut off'],
+    ['Feather, truncated', 'feather', lz4.subarray(0, 3_000), 'is truncated'],
+    ['Feather, its first bytes only', 'feather', lz4.subarray(0, 6), 'is truncated'],
     ['Feather, empty', 'feather', new Uint8Array(), 'is empty'],
     ['Feather that is a CSV file', 'feather', Buffer.from('1,2,3\n'), 'is not a Feather file'],
     ['Feather, another magic', 'feather', flipped(lz4, 0), 'is not a Feather file'],
@@ -295,19 +295,19 @@ describe('corrupt or foreign files', () => {
       flipped(zstd, zstd.indexOf('28b52ffd', 0, 'hex')),
       'cannot be read: ',
     ],
-    ['Feather, footer corrupt', 'feather', flipped(lz4, lz4.length - 9), /^cannot be read: |is cut off/],
+    ['Feather, footer corrupt', 'feather', flipped(lz4, lz4.length - 9), /^cannot be read: |is truncated/],
     // Found by mutation: the Arrow library follows the offset and never stops allocating.
     [
       'Feather that allocates all memory gradually',
       'feather',
       flipped(lz4, lz4.length - 76, 0x30),
-      'cannot be read: its reader broke',
+      'cannot be read: the reader process ended',
     ],
     [
       'Feather that allocates all memory immediately',
       'feather',
       Uint8Array.from(lz4).with(5_134, 9),
-      'cannot be read: its reader broke',
+      'cannot be read: the reader process ended',
     ],
     ['Feather, a column missing', 'feather', feather(noVolume), 'has no column volume'],
     ['Feather, no times', 'feather', feather(noTimes), 'has no column timestamp or timestamp_ms or date'],
@@ -329,7 +329,7 @@ describe('corrupt or foreign files', () => {
       feather({ ...columns(), open: vectorFromArray(column(0), new TimestampMillisecond()) }),
       'column open holds Timestamp<MILLISECOND>: expected numbers',
     ],
-    ['Parquet, cut off', 'parquet', snappy.subarray(0, 4_000), /^cannot be read: .*Corrupt footer/],
+    ['Parquet, truncated', 'parquet', snappy.subarray(0, 4_000), /^cannot be read: .*Corrupt footer/],
     ['Parquet, empty', 'parquet', new Uint8Array(), 'is empty'],
     ['Parquet, a page corrupt', 'parquet', flipped(snappy, 4), /^cannot be read: /],
     ['Parquet that is a CSV file', 'parquet', Buffer.from('1,2,3\n'.repeat(50)), /^cannot be read: /],
@@ -358,9 +358,9 @@ describe('corrupt or foreign files', () => {
   test('import rejects a Feather file that exceeds the time limit', async () => {
     // Found by mutation: the Arrow library iterates over a billion entries that do not exist.
     put('BTC_USDT_USDT-5m-futures.feather', flipped(zstd, 3_988));
-    const reader = new FileReader({ patienceMs: 1_000 });
+    const reader = new FileReader({ baseLimitMs: 1_000 });
     expect(await load(fixture.folder, { reader })).toMatchObject([
-      { outcome: 'failed', reason: 'cannot be read: it takes too long, which a corrupt file can cause' },
+      { outcome: 'failed', reason: 'cannot be read: reading timed out; the file may be corrupt' },
     ]);
     reader.close();
   });

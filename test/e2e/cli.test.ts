@@ -219,7 +219,7 @@ describe('touchstone import', () => {
       /ETH\/USDT:USDT │ 5m +│ +1 │ +200 │/,
       /SOL\/USDT:USDT │ 5m +│ +1 │ +200 │/,
       /XRP\/USDT:USDT │ 1h +│ +1 │ +4 │ +4 │ 2025-03-01 00:00 │ 2025-03-01 20:00 │ +2 │ +17 │ +1 │/,
-      /^note: futures\/XRP_USDT_USDT-1h-futures.json.gz: rows were not in the order of time: sorted$/,
+      /^note: futures\/XRP_USDT_USDT-1h-futures.json.gz: rows were not in time order: sorted$/,
       /^skipped: BTC_USDT-5m.feather: a spot pair/,
       /^skipped: futures\/BTC_USDT_USDT-30m-futures.feather: timeframe 30m is not one of/,
       /^skipped: futures\/BTC_USDT_USDT-8h-index.feather: candles of type index/,

@@ -1,7 +1,7 @@
 import { type Data, DataType, Precision, type RecordBatch, type Timestamp, TimeUnit } from 'apache-arrow';
 import { BadFileError, type Layout, TIME_NAMES } from './rows.ts';
 
-/** What a time is multiplied with and divided by to be in milliseconds; both whole, so that nothing is lost on the way. */
+/** Factor and divisor that convert a time to milliseconds; both are integers, so the conversion is exact. */
 const TO_MS: Readonly<Record<TimeUnit, readonly [factor: number, divisor: number]>> = {
   [TimeUnit.SECOND]: [1_000, 1],
   [TimeUnit.MILLISECOND]: [1, 1],
@@ -10,9 +10,9 @@ const TO_MS: Readonly<Record<TimeUnit, readonly [factor: number, divisor: number
 };
 
 /**
- * Columns of a record batch as numbers, empty values as NaN. Times, in the first column, are timestamps of any unit, with
- * or without a time zone (Arrow counts both in UTC), or whole milliseconds.
- * @param names names in the file
+ * Columns of a record batch as numbers; empty values are NaN. The first column holds times: timestamps of any unit, with or
+ * without a time zone (Arrow counts both in UTC), or integer milliseconds.
+ * @param names column names in the file
  * @throws BadFileError for a column that is missing, of another type or shorter than the batch
  */
 export function columnsOfBatch(batch: RecordBatch, names: readonly string[]): Float64Array[] {
@@ -21,7 +21,7 @@ export function columnsOfBatch(batch: RecordBatch, names: readonly string[]): Fl
     if (!column) throw new BadFileError(`has no column ${name}`);
     const values = index === 0 && DataType.isTimestamp(column.type) ? timesOf(column) : numbersOf(column);
     if (!values) throw new BadFileError(`column ${name} holds ${column.type}: expected numbers`);
-    if (values.length !== batch.numRows) throw new BadFileError(`column ${name} is cut off`);
+    if (values.length !== batch.numRows) throw new BadFileError(`column ${name} is truncated`);
     if (column.nullCount > 0) {
       for (let row = 0; row < values.length; row++) if (!column.getValid(row)) values[row] = Number.NaN;
     }
@@ -29,20 +29,20 @@ export function columnsOfBatch(batch: RecordBatch, names: readonly string[]): Fl
   });
 }
 
-/** The first of some layouts that a file has, the column of times as it is called there. Throws BadFileError for none. */
+/** First layout whose columns the file has, with the file's name of the time column. Throws BadFileError if none fits. */
 export function layoutIn(hasColumn: (name: string) => boolean, layouts: readonly Layout[]): Layout {
   const time = TIME_NAMES.find(hasColumn);
-  if (time === undefined) throw lacking(TIME_NAMES);
+  if (time === undefined) throw missingColumn(TIME_NAMES);
   const absent: string[] = [];
   for (const [, ...others] of layouts) {
     const missing = others.find((name) => !hasColumn(name));
     if (missing === undefined) return [time, ...others];
     absent.push(missing);
   }
-  throw lacking(absent);
+  throw missingColumn(absent);
 }
 
-const lacking = (names: readonly string[]) => new BadFileError(`has no column ${names.join(' or ')}`);
+const missingColumn = (names: readonly string[]) => new BadFileError(`has no column ${names.join(' or ')}`);
 
 function timesOf(column: Data<Timestamp>): Float64Array {
   const [factor, divisor] = TO_MS[column.type.unit];
@@ -51,7 +51,7 @@ function timesOf(column: Data<Timestamp>): Float64Array {
   return times;
 }
 
-/** Undefined for what are no numbers. */
+/** Undefined if the column does not hold numbers. */
 function numbersOf({ type, values, length }: Data): Float64Array | undefined {
   if (DataType.isNull(type)) return new Float64Array(length).fill(Number.NaN);
   if (DataType.isFloat(type) ? type.precision === Precision.HALF : !DataType.isInt(type)) return undefined;
@@ -60,7 +60,7 @@ function numbersOf({ type, values, length }: Data): Float64Array | undefined {
   return numbers instanceof BigUint64Array ? Float64Array.from(numbers, Number) : new Float64Array(numbers);
 }
 
-/** As halves of 32 bits: a BigInt for each value is ten times slower. Beyond 2^53 to the nearest number there is. */
+/** Reads 32-bit halves: a BigInt per value is ten times slower. Values beyond 2^53 are rounded to the nearest number. */
 function int64ToNumbers(integers: BigInt64Array): Float64Array {
   const halves = new Int32Array(integers.buffer, integers.byteOffset, 2 * integers.length);
   const numbers = new Float64Array(integers.length);

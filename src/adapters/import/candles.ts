@@ -5,36 +5,36 @@ import { BadFileError, type FileRows, isoTime } from './rows.ts';
 export interface CheckedCandles {
   /** At least one; ascending, each time once. */
   readonly candles: Candles;
-  /** Rows that were merged into another of the same time. */
+  /** Rows that were merged into another row of the same time. */
   readonly duplicates: number;
-  /** What was put right, for people. */
+  /** Corrections, one sentence each, for the user. */
   readonly notes: readonly string[];
 }
 
 export interface CandleRules {
   /** Length of a candle, ms: times are multiples of it. */
   readonly step: number;
-  /** What that length is called: `5m`. */
+  /** Name of that length, such as `5m`. */
   readonly timeframe: string;
-  /** Unix milliseconds. A candle that is not closed by then is left out; one that opens later is wrong. */
+  /** Unix milliseconds. A candle that closes later is left out; a candle that opens later is invalid. */
   readonly now: number;
 }
 
 /**
- * Candles of a file, put in order. Rows of one time become one as freqtrade's do: first open, highest high, lowest low,
- * last close, highest volume. An absent volume, as in mark prices, is 0.
+ * Candles of a file, sorted by time. Rows of one time are merged as in freqtrade: first open, highest high, lowest low, last
+ * close, highest volume. A missing volume, as in mark prices, is 0.
  * @param rows `timestamp, open, high, low, close, volume`; their arrays are reused
- * @throws BadFileError for a row that cannot be true: where one is wrong, none is to be trusted
+ * @throws BadFileError for an invalid row: one invalid row rejects the whole file
  */
 export function checkCandles(rows: FileRows, rules: CandleRules): CheckedCandles {
   const times = takeTimes(rows.columns[0]!, rules.now);
   const notes = [...times.notes];
   const withoutVolume = fillVolumes(rows.columns[5]!);
   if (withoutVolume > 0)
-    notes.push(`volume missing in ${withoutVolume.toLocaleString('en-US')} rows: taken as 0`);
+    notes.push(`volume missing in ${withoutVolume.toLocaleString('en-US')} rows: set to 0`);
   rejectWrongRows(rows, candleProblems(candlesOf(rows.columns), rules, times.rules));
   const { columns, sorted } = inOrder(rows.columns);
-  if (sorted) notes.push('rows were not in the order of time: sorted');
+  if (sorted) notes.push('rows were not in time order: sorted');
   const all = candlesOf(columns);
   const distinct = mergeRepeated(all);
   const open = all.timestamp[distinct - 1]! + rules.step > rules.now;
@@ -44,14 +44,14 @@ export function checkCandles(rows: FileRows, rules: CandleRules): CheckedCandles
   return { candles: sliceCandles(all, 0, closed), duplicates: all.timestamp.length - distinct, notes };
 }
 
-/** Gaps that are told one by one. */
+/** Gaps that are listed individually. */
 const GAPS_LISTED = 10;
 
 export interface Gaps {
   readonly count: number;
-  /** Candles missing in all of them. */
+  /** Candles missing in all gaps. */
   readonly missing: number;
-  /** The widest first, of equals the older; ten at most. `start`: open time of the first missing candle, ISO 8601. */
+  /** Up to ten, widest first, then oldest first. `start`: open time of the first missing candle, ISO 8601. */
   readonly widest: readonly { readonly start: string; readonly missing: number }[];
 }
 
@@ -99,7 +99,7 @@ function candleProblems(candles: Candles, { step, timeframe }: CandleRules, time
     const [close, volume] = [candles.close[row]!, candles.volume[row]!];
     const wrongTime = timeProblem(time, times);
     if (wrongTime) return wrongTime;
-    if (time % step !== 0) return `${isoTime(time)} does not lie on the grid of ${timeframe}`;
+    if (time % step !== 0) return `${isoTime(time)} is not on the ${timeframe} grid`;
     if (Number.isNaN(open + high + low + close)) return 'a price is missing';
     if (!(low > 0)) return `low ${low} is not above 0`;
     if (high === Infinity) return 'high is not finite';
@@ -110,7 +110,7 @@ function candleProblems(candles: Candles, { step, timeframe }: CandleRules, time
   };
 }
 
-/** Merges rows of one time in place and answers how many are left. */
+/** Merges rows of one time in place and returns the number of remaining rows. */
 function mergeRepeated({ timestamp, open, high, low, close, volume }: Candles): number {
   let last = 0;
   for (let row = 1; row < timestamp.length; row++) {

@@ -2,9 +2,9 @@ import { BadFileError, type FileRows, isoTime } from './rows.ts';
 
 interface TimeUnit {
   readonly name: string;
-  /** 1973. The next larger number of digits begins 3000 years later, so no time can be taken for one of another unit. */
+  /** Time in 1973. The range of the next unit begins 3000 years later, so the units are unambiguous. */
   readonly from: number;
-  /** What its times are multiplied with and divided by to be in milliseconds. */
+  /** Times are multiplied by the factor and divided by the divisor to give milliseconds. */
   readonly factor: number;
   readonly divisor: number;
 }
@@ -16,20 +16,20 @@ const UNITS: readonly TimeUnit[] = [
   { name: 'microseconds', from: 1e14, factor: 1, divisor: 1_000 },
   { name: 'nanoseconds', from: 1e17, factor: 1, divisor: 1_000_000 },
 ];
-/** Between where one unit begins and where the next does. */
+/** Ratio between the beginnings of two consecutive units. */
 const RANGE = 1_000;
 
-/** What the times of a file are held against. */
+/** Limits on the times of a file. */
 export interface TimeRules {
   /** Unix milliseconds. */
   readonly now: number;
-  /** What the file counts its times in, for messages. */
+  /** Name of the unit of the file's times, for messages. */
   readonly unit: string;
 }
 
 /**
- * Turns times into milliseconds, in place, from the unit that the first of them tells by its size.
- * @returns the rules that the times must keep, and what people should know
+ * Converts times to milliseconds in place. The size of the first time determines the unit.
+ * @returns the limits that the times must keep, and notes for the user
  */
 export function takeTimes(
   times: Float64Array,
@@ -61,15 +61,15 @@ export function rejectWrongRows(rows: FileRows, problemOf: (row: number) => stri
   );
 }
 
-/** What is wrong with a time in milliseconds, if anything. */
+/** Problem of a time in milliseconds; undefined if it is valid. */
 export function timeProblem(time: number, { now, unit }: TimeRules): string | undefined {
   if (Number.isNaN(time)) return 'the time is missing';
   if (!(time >= MILLISECONDS.from && time < MILLISECONDS.from * RANGE)) return `the time is not in ${unit}`;
-  if (time > now) return `${isoTime(time)} lies in the future`;
+  if (time > now) return `${isoTime(time)} is in the future`;
   return undefined;
 }
 
-/** Columns by ascending time, the first column; rows of one time stay in their order. */
+/** Columns sorted by the first column, ascending time. The sort is stable. */
 export function inOrder(columns: readonly Float64Array[]): {
   readonly columns: readonly Float64Array[];
   readonly sorted: boolean;

@@ -1,18 +1,18 @@
 import { BadFileError, ColumnBuilder, type FileRows, type Layout, TIME_NAMES } from './rows.ts';
 import { MAX_ROW_LENGTH, textOf } from './text.ts';
 
-/** What decimal numbers and times are written with. Hexadecimal numbers and `Infinity` need other letters. */
+/** Characters of decimal numbers and times; excludes hexadecimal numbers and `Infinity`. */
 const PLAIN = /^[\d.,eE+\-:TZ \t]*$/;
-/** A date, or date and time; without a zone in UTC. */
+/** Date, or date and time; UTC if it has no zone. */
 const ISO_TIME =
   /^(?<day>\d{4}-\d\d-\d\d)(?:[T ](?<clock>\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?<zone>Z|[+-]\d\d:?\d\d)?)?$/;
-/** Characters of a wrong value that are repeated in a message. */
+/** Characters of an invalid value that a message quotes. */
 const VALUE_LENGTH = 40;
 
 /**
- * Reads comma separated decimal numbers, times as Unix time or ISO 8601, with or without a header of the columns' names.
- * The columns must be those of a layout in their order: the first line's names, or how many it has, tell which. The file
- * is streamed.
+ * Reads comma-separated decimal numbers, with or without a header of column names. Times are Unix time or ISO 8601. The
+ * columns must match a layout in its order; the names or the number of columns in the first line select it. The file is
+ * streamed.
  * @throws BadFileError
  */
 export async function readCsv(path: string, layouts: readonly Layout[]): Promise<FileRows> {
@@ -29,7 +29,7 @@ export async function readCsv(path: string, layouts: readonly Layout[]): Promise
 }
 
 class CsvRows {
-  /** Those that the lines so far leave. */
+  /** Layouts that fit all lines so far. */
   #layouts: readonly Layout[];
   #builder: ColumnBuilder;
   #lines = 0;
@@ -55,7 +55,7 @@ class CsvRows {
       this.#settle(named);
       return;
     }
-    if (this.#ended) throw this.#wrongLine('stands after an empty one');
+    if (this.#ended) throw this.#wrongLine('follows an empty line');
     const fitting = this.#layouts.filter(({ length }) => length === cells.length);
     if (fitting.length === 0) throw this.#wrongLine(`has ${cells.length} values`);
     const row = cells.map(numberOf);
@@ -71,7 +71,7 @@ class CsvRows {
     return { columns: this.#builder.finish(), first: { word: 'line', number: this.#header ? 2 : 1 } };
   }
 
-  /** Layouts whose names the cells are. */
+  /** Layouts whose column names equal the cells. */
   #namedIn(cells: readonly string[]): readonly Layout[] {
     const [time, ...others] = cells.map((cell) => cell.trim());
     if (!TIME_NAMES.includes(time!)) return [];
@@ -90,7 +90,7 @@ class CsvRows {
   }
 }
 
-/** NaN for an empty cell; undefined for what is not a number. */
+/** NaN for an empty cell; undefined for a cell that is not a number. */
 function numberOf(cell: string, column: number): number | undefined {
   const value = Number(cell);
   if (value === 0) return cell.trim() === '' ? Number.NaN : value;

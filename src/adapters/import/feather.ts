@@ -14,7 +14,7 @@ import {
 
 const MAGIC = 'ARROW1';
 const MAGIC_OF_VERSION_1 = 'FEA1';
-/** Shorter than this are only the two magics and what stands between them. */
+/** Two magics and the footer length: a shorter file cannot hold a schema. */
 const MIN_BYTES = 24;
 
 compressionRegistry.set(CompressionType.LZ4_FRAME, {
@@ -30,8 +30,8 @@ compressionRegistry.set(CompressionType.ZSTD, {
 });
 
 /**
- * Reads Feather version 2, which is an Arrow IPC file: freqtrade's own format, with bodies plain or compressed with LZ4 or
- * ZSTD, in any number of record batches.
+ * Reads Feather version 2, freqtrade's default format: an Arrow IPC file with any number of record batches, uncompressed or
+ * compressed with LZ4 or ZSTD.
  * @throws BadFileError; errors of the Arrow library for a corrupt file
  */
 export async function readFeather(path: string, layouts: readonly Layout[]): Promise<FileRows> {
@@ -54,11 +54,11 @@ function checkMagic(bytes: Uint8Array): void {
   }
   if (text(0, MAGIC.length) !== MAGIC) throw new BadFileError('is not a Feather file');
   if (bytes.length < MIN_BYTES || text(bytes.length - MAGIC.length, MAGIC.length) !== MAGIC) {
-    throw new BadFileError('is cut off');
+    throw new BadFileError('is truncated');
   }
 }
 
-/** The body's length stands in the eight bytes before it; the Arrow library passes on what follows them. */
+/** Reads the length in the eight bytes before the body; the Arrow library passes only the bytes after it. */
 function unpackedLength(body: Uint8Array): number {
   const length = Number(new DataView(body.buffer, body.byteOffset - 8).getBigInt64(0, true));
   if (!(length >= 0 && length <= 8 * MAX_ROWS)) throw new BadFileError('its compressed data is corrupt');

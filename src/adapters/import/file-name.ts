@@ -10,10 +10,10 @@ interface Source {
   readonly exchange?: string;
 }
 
-/** What a file holds, by its path, or why it is not imported. */
+/** Content of a file according to its path, or the reason why it is not imported. */
 export type FileContent =
   | (Source & { readonly kind: 'candles'; readonly timeframe: Timeframe })
-  /** Funding rates alone; the mark prices that make events of them are in a file beside it. */
+  /** Funding rates only; a file in the same folder has the mark prices. */
   | (Source & { readonly kind: 'rates' })
   | (Source & { readonly kind: 'marks' })
   /** Funding events as Touchstone stores them: rates with mark prices. */
@@ -22,12 +22,12 @@ export type FileContent =
 
 /** `BTC_USDT_USDT-5m`, `BTC_USDT_USDT-5m-futures`, `BTC_USDT_USDT-8h-funding_rate`, `...-mark`. */
 const STEM = /^(?<pair>.+)-(?<timeframe>\d+[A-Za-z]{1,2})(?:-(?<type>[A-Za-z_]+))?$/;
-/** Our own folders: `exchange=binanceusdm/symbol=BTC_USDT_USDT/timeframe=5m/2025-03.parquet`; funding has no timeframe. */
+/** Touchstone's folders: `exchange=binanceusdm/symbol=BTC_USDT_USDT/timeframe=5m/2025-03.parquet`; funding has no timeframe. */
 const HIVE =
   /\/exchange=(?<exchange>[^/]+)\/symbol=(?<pair>[^/]+)(?:\/timeframe=(?<timeframe>[^/]+))?\/[^/]+\.parquet$/;
 /** freqtrade's folder of perpetuals. */
 const FREQTRADE = /\/(?<exchange>[^/]+)\/futures\/[^/]+$/;
-/** Exchanges whose perpetuals freqtrade trades, by the name of its folder, and what they are called here: as in ccxt. */
+/** ccxt keys of the exchanges whose perpetuals freqtrade trades, by the name of freqtrade's folder. */
 const FREQTRADE_EXCHANGES: ReadonlyMap<string, string> = new Map([
   ['binance', 'binanceusdm'],
   ['bitget', 'bitget'],
@@ -43,18 +43,18 @@ export function contentOf(path: string): FileContent {
   const fileName = path.slice(path.lastIndexOf('/') + 1);
   if (/\.(h5|hdf5)$/.test(fileName)) {
     return other(
-      'HDF5; freqtrade makes Feather of it: freqtrade convert-data --format-from hdf5 --format-to feather',
+      'HDF5; convert it to Feather: freqtrade convert-data --format-from hdf5 --format-to feather',
     );
   }
   const named = formatOf(fileName);
   if (!named) return other('not a CSV, Feather, JSON or Parquet file');
   const hive = HIVE.exec(path)?.groups;
   if (hive) return hiveContent(hive, named.format);
-  if (named.stem.endsWith('-trades')) return other('trades; candles and funding rates are imported');
+  if (named.stem.endsWith('-trades')) return other('trades; only candles and funding rates are imported');
   const { pair, timeframe, type } = STEM.exec(named.stem)?.groups ?? {};
   if (pair === undefined || timeframe === undefined) {
     return other(
-      'the name does not say what it holds: expected PAIR-TIMEFRAME, as in BTC_USDT_USDT-5m.csv.gz',
+      'the file name has no pair and timeframe: expected PAIR-TIMEFRAME, such as BTC_USDT_USDT-5m.csv.gz',
     );
   }
   const symbol = symbolOf(pair, type);
@@ -82,11 +82,11 @@ function candles(source: Source, timeframe: string): FileContent {
   return { kind: 'candles', timeframe, ...source };
 }
 
-/** From the right: only the base may hold an underscore. */
+/** Splits from the right: only the base may contain an underscore. */
 function symbolOf(pair: string, type: string | undefined): string | FileContent {
   if (type !== undefined && !['futures', 'mark', 'funding_rate'].includes(type)) {
     return other(
-      `candles of type ${type}; those of perpetuals are imported, their mark prices and funding rates`,
+      `candles of type ${type}; only candles, mark prices and funding rates of perpetuals are imported`,
     );
   }
   const parts = pair.split('_');
@@ -94,12 +94,12 @@ function symbolOf(pair: string, type: string | undefined): string | FileContent 
   if (type !== undefined && parts.length === 2) parts.push(parts[1]!);
   if (parts.length < 3) {
     return other(
-      'a spot pair; perpetuals are traded: BASE_QUOTE_SETTLE, as in BTC_USDT_USDT-5m for BTC/USDT:USDT',
+      'a spot pair; only perpetuals are imported: BASE_QUOTE_SETTLE, such as BTC_USDT_USDT-5m for BTC/USDT:USDT',
     );
   }
   const [quote, settle] = parts.slice(-2);
   const symbol = `${parts.slice(0, -2).join('_')}/${quote}:${settle}`;
-  if (/-\d{6}$/.test(symbol)) return other('a future with a delivery date; perpetuals are traded');
+  if (/-\d{6}$/.test(symbol)) return other('a future with a delivery date; only perpetuals are imported');
   return isSymbol(symbol) ? symbol : notASymbol(symbol);
 }
 
@@ -121,7 +121,7 @@ function decoded(pair: string): string | undefined {
 }
 
 function notASymbol(text: string): FileContent {
-  return other(`${text} is not a symbol that can be traded: BASE/QUOTE:SETTLE in capital letters and digits`);
+  return other(`${text} is not a valid symbol: expected BASE/QUOTE:SETTLE in capital letters and digits`);
 }
 
 function other(reason: string): FileContent {

@@ -4,32 +4,32 @@ import { stat } from 'node:fs/promises';
 import type { ReadProblem, ReadReply, ReadRequest } from './read-process.ts';
 import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows } from './rows.ts';
 
-/** Objects that reading may need, in MB; columns are not among them. A sound file stays far below. */
+/** Heap for reading, MB; columns are outside the heap. A valid file needs far less. */
 const HEAP_MB = 128;
-/** Any sound file is read in a small part of the time; the rest is for slow disks. */
-const PATIENCE_MS = 30_000;
+/** A valid file needs a small part of this time; the rest is for slow disks. */
+const BASE_LIMIT_MS = 30_000;
 const BYTES_PER_MS = 1_000;
 const REASON_LENGTH = 200;
 
 /**
- * Reads files in a process of its own, with a bounded heap and time: the Arrow library can take all memory for a corrupt
- * file, which ends the process (a thread would take this one with it), or count to 2^31, and the Parquet library is
- * unusable after a fault. A process that saw such a thing is replaced.
+ * Reads files in a separate process with limited heap and time. For a corrupt file the Arrow library can use all memory, which
+ * ends the process (a thread would end this process too), or loop 2^31 times. The Parquet library is unusable after an error.
+ * The process is replaced in these cases.
  */
 export class FileReader {
-  readonly #patienceMs: number;
+  readonly #baseLimitMs: number;
   #process: ChildProcess | undefined;
 
-  /** @param patienceMs what a file may take, and a second more for each MB of it */
-  constructor({ patienceMs = PATIENCE_MS } = {}) {
-    this.#patienceMs = patienceMs;
+  /** @param baseLimitMs time limit of a file; each MB adds a second */
+  constructor({ baseLimitMs = BASE_LIMIT_MS } = {}) {
+    this.#baseLimitMs = baseLimitMs;
   }
 
-  /** One at a time. Throws BadFileError, whatever keeps the file from being read. */
+  /** Call it for one file at a time. Throws BadFileError for any error of reading. */
   async read(request: ReadRequest): Promise<FileRows> {
     const bytes = await sizeOf(request.path);
     if (bytes === 0) throw new BadFileError('is empty');
-    const limit = AbortSignal.timeout(this.#patienceMs + Math.ceil(bytes / BYTES_PER_MS));
+    const limit = AbortSignal.timeout(this.#baseLimitMs + Math.ceil(bytes / BYTES_PER_MS));
     const received = await receive(this.#running(), request, limit);
     if (!('problem' in received)) return received;
     if (received.sound) throw new BadFileError(received.problem);
@@ -65,7 +65,7 @@ async function receive(
     return await collect(replies as AsyncIterable<[ReadReply]>);
   } catch (error) {
     if (!limit.aborted) throw error;
-    return { problem: 'it takes too long, which a corrupt file can cause', sound: false };
+    return { problem: 'reading timed out; the file may be corrupt', sound: false };
   }
 }
 
@@ -81,7 +81,7 @@ async function collect(replies: AsyncIterable<[ReadReply]>): Promise<FileRows | 
     }
     if (rows.length === length) return { columns: rows.finish(), first };
   }
-  return { problem: 'its reader broke, which a corrupt file can cause', sound: false };
+  return { problem: 'the reader process ended; the file may be corrupt', sound: false };
 }
 
 async function sizeOf(path: string): Promise<number> {

@@ -15,18 +15,18 @@ export interface FoundMarks extends FoundFile {
 }
 
 export interface Found {
-  /** In the order of their paths. */
+  /** Sorted by path. */
   readonly files: readonly FoundFile[];
-  /** Mark prices at hand for the funding rates among them. */
+  /** Mark prices available for the funding rates among the files. */
   readonly marks: readonly FoundMarks[];
-  /** Exchanges that their paths name. */
+  /** Exchanges in the paths. */
   readonly exchanges: readonly string[];
 }
 
 /**
- * Looks at a file, or at every one in a folder and the folders in it, by its name alone. Links inside the folder are not
- * followed, so nothing outside it is read and no circle is walked; names that begin with a dot are passed over.
- * @throws Error when `path` is neither a file nor a folder, or may not be looked at
+ * Finds a file, or every file in a folder and its subfolders, by name only. Links inside the folder are not followed, so the
+ * search stays in the folder and ends. Names that begin with a dot are skipped.
+ * @throws Error when `path` is neither a file nor a folder, or cannot be read
  */
 export async function findFiles(path: string): Promise<Found> {
   const root = resolve(path);
@@ -39,15 +39,15 @@ export async function findFiles(path: string): Promise<Found> {
   }
   if (!info.isFile()) throw new Error(`${path} is neither a file nor a folder`);
   const file = { path: root, bytes: info.size, content: contentOf(slashed(root)) };
-  const beside = file.content.kind === 'rates' ? await filesIn(dirname(root), { deep: false }) : [file];
-  return found([file], beside);
+  const siblings = file.content.kind === 'rates' ? await filesIn(dirname(root), { deep: false }) : [file];
+  return found([file], siblings);
 }
 
-function found(files: readonly FoundFile[], beside: readonly FoundFile[]): Found {
+function found(files: readonly FoundFile[], siblings: readonly FoundFile[]): Found {
   const named = files.flatMap(({ content }) => ('exchange' in content && content.exchange) || []);
   return {
     files,
-    marks: beside.filter((file): file is FoundMarks => file.content.kind === 'marks'),
+    marks: siblings.filter((file): file is FoundMarks => file.content.kind === 'marks'),
     exchanges: [...new Set(named)].sort(),
   };
 }
@@ -72,7 +72,7 @@ async function filesIn(folder: string, { deep } = { deep: true }): Promise<Found
 async function fileAt(path: string, entry: Dirent): Promise<FoundFile> {
   if (entry.isSymbolicLink()) return { path, bytes: 0, content: other('a link; links are not followed') };
   if (!entry.isFile()) return { path, bytes: 0, content: other('not an ordinary file') };
-  // A file that is gone by now is met when it is read.
+  // A file deleted by now fails when it is read.
   const bytes = await lstat(path).then(
     (info) => info.size,
     () => 0,

@@ -1,8 +1,8 @@
 import type { ReadRows } from './rows.ts';
 
 /**
- * Every format that can be imported: its endings and its reader, which is loaded when the first such file is read. A new
- * one is a file beside these and a line here.
+ * Import formats: file extensions and the reader, which is loaded for the first such file. A new format needs a reader file in
+ * this folder and a line here.
  */
 const FORMATS = {
   CSV: { endings: ['.csv', '.csv.gz'], load: async () => (await import('./csv.ts')).readCsv },
@@ -17,7 +17,7 @@ export function readerOf(format: Format): Promise<ReadRows> {
   return FORMATS[format].load();
 }
 
-/** The format that a file's name ends with, and the name without that ending. */
+/** Format by the extension of a file, and the name without the extension. */
 export function formatOf(fileName: string): { readonly format: Format; readonly stem: string } | undefined {
   for (const [format, { endings }] of Object.entries(FORMATS)) {
     const ending = endings.find((text) => fileName.endsWith(text));

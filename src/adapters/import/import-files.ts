@@ -11,10 +11,10 @@ import type { Found, FoundFile, FoundMarks } from './find.ts';
 import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows, isoTime } from './rows.ts';
 
 const SIMULATED = 'sim';
-/** Funding rates as freqtrade writes them since 2026.9, and as it did before: as candles, the rate being the open. */
+/** Funding rates as freqtrade writes them since 2026.9, and before: as candles with the rate as the open. */
 const RATE_LAYOUTS = [['timestamp', 'funding_rate'], CANDLE_COLUMNS];
 
-/** What became of one file. Times are ISO 8601. */
+/** Result of one file. Times are ISO 8601. */
 export type ImportResult =
   | {
       readonly outcome: 'imported';
@@ -23,14 +23,14 @@ export type ImportResult =
       readonly symbol: string;
       readonly timeframe: Timeframe;
       readonly rows: number;
-      /** Rows that were merged into another of the same time. */
+      /** Rows that were merged into another row of the same time. */
       readonly duplicates: number;
       /** Candles missing between first and last. */
       readonly missing: number;
       /** Open times. */
       readonly first: string;
       readonly last: string;
-      /** What was put right, for people. */
+      /** Corrections, one sentence each, for the user. */
       readonly notes: readonly string[];
     }
   | {
@@ -41,12 +41,12 @@ export type ImportResult =
       readonly rows: number;
       readonly first: string;
       readonly last: string;
-      /** What was put right or left out, for people. */
+      /** Corrections and omissions, one sentence each, for the user. */
       readonly notes: readonly string[];
     }
-  /** Of no use here: another kind of file, a spot pair, an unsupported timeframe. */
+  /** Not importable: another kind of file, a spot pair, an unsupported timeframe. */
   | { readonly outcome: 'skipped'; readonly file: string; readonly reason: string }
-  /** Meant for us and wrong; nothing of it was stored. */
+  /** Invalid content; no row was stored. */
   | { readonly outcome: 'failed'; readonly file: string; readonly reason: string };
 
 type ContentOf<Kind> = Extract<FileContent, { kind: Kind }>;
@@ -55,25 +55,24 @@ type Imported = Extract<ImportResult, { outcome: 'imported' }>;
 
 export interface ImportOptions {
   readonly store: CandleStore;
-  /** Closed by who opened it. */
+  /** The caller closes it. */
   readonly reader: FileReader;
-  /** Exchange that the candles are of, for example `binanceusdm`. */
+  /** Exchange of the candles, for example `binanceusdm`. */
   readonly exchange: string;
   readonly clock: Clock;
-  /** Told after each file. */
+  /** Called after each file. */
   readonly onProgress?: (done: { readonly files: number; readonly bytes: number }) => void;
 }
 
 /**
- * Imports files one after the other. Candles that are stored already are replaced. A file is checked whole before anything
- * of it is stored, and a bad one does not keep the others from being imported. Mark prices are read along with the funding
- * rates they belong to and have no result of their own.
+ * Imports files one after the other and replaces stored candles. A file is checked completely before any row is stored. An
+ * invalid file does not stop the others. Mark prices are read with their funding rates and have no separate result.
  * @throws RangeError for the exchange `sim`: its collection would fill the gaps of real candles with simulated ones
  * @throws CodedError DATA005 when storage fails
  */
 export async function importFiles(found: Found, options: ImportOptions): Promise<ImportResult[]> {
   if (options.exchange === SIMULATED) {
-    throw new RangeError(`${SIMULATED} is the simulated market: name the exchange of the candles`);
+    throw new RangeError(`${SIMULATED} is the simulated market. Pass the exchange of the candles`);
   }
   const results: ImportResult[] = [];
   let bytes = 0;
@@ -106,7 +105,7 @@ async function importFile(
         return await importEvents(path, content, options);
       case 'rates': {
         const marks = found.marks.filter((mark) => belongTogether(mark, path, content.symbol));
-        if (marks.length === 0) return skipped('no mark prices beside it (...-mark)');
+        if (marks.length === 0) return skipped('no mark prices (...-mark) in the same folder');
         return await importRates(path, content, marks, options);
       }
       case 'marks':
@@ -117,7 +116,7 @@ async function importFile(
         ) {
           return undefined;
         }
-        return skipped('mark prices without funding rates beside them (...-funding_rate)');
+        return skipped('no funding rates (...-funding_rate) in the same folder');
     }
   } catch (error) {
     if (error instanceof BadFileError) return { outcome: 'failed', file: path, reason: error.message };
@@ -178,7 +177,7 @@ async function storeFunding(
   return { outcome: 'imported', file: path, kind: 'funding', symbol, ...extent(events), notes };
 }
 
-/** freqtrade changed the timeframe of mark prices and leaves the older files: what one of them lacks, another may have. */
+/** Merges all files: freqtrade changed the timeframe of mark prices and keeps the older files, so each may have gaps. */
 async function readMarks(files: readonly FoundMarks[], { reader, clock }: ImportOptions): Promise<Candles> {
   const rules = { step: MINUTE_MS, timeframe: '1m', now: clock.now() };
   const builder = new ColumnBuilder(CANDLE_COLUMNS.length);
@@ -204,20 +203,20 @@ function extent({ timestamp }: { readonly timestamp: Float64Array }) {
   return { rows: timestamp.length, first: isoTime(timestamp[0]!), last: isoTime(timestamp.at(-1)!) };
 }
 
-/** Exchanges stamp funding events some milliseconds late; they belong to the minute. */
+/** Exchanges record funding events some milliseconds late, so times are rounded down to the minute. */
 const MINUTE_MS = 60_000;
 
 interface CheckedFunding {
   /** At least one; ascending, each time once. */
   readonly events: FundingEvents;
-  /** What was put right or left out, for people. */
+  /** Corrections and omissions, one sentence each, for the user. */
   readonly notes: readonly string[];
 }
 
 /**
- * Funding events from rates and the mark prices of the same minutes. Only times that are in both count, as in freqtrade.
- * @param rates `timestamp, rate, ...`; of rows of one minute the last counts
- * @throws BadFileError for a row that cannot be true, or when no time is in both
+ * Funding events from rates and the mark prices of the same minutes. Only times in both files count, as in freqtrade.
+ * @param rates `timestamp, rate, ...`; the last row of a minute counts
+ * @throws BadFileError for an invalid row, or when no time is in both files
  */
 function joinFunding(rates: FileRows, marks: Candles, now: number): CheckedFunding {
   const [stamps, values] = rates.columns;
@@ -227,7 +226,7 @@ function joinFunding(rates: FileRows, marks: Candles, now: number): CheckedFundi
   const times = columns[0]!.map((time) => Math.floor(time / MINUTE_MS) * MINUTE_MS);
   const markPrices = times.map((time) => markAt(marks, time));
   const events = eventsOf(times, columns[1]!, markPrices);
-  if (events.timestamp.length === 0) throw new BadFileError('no event has a mark price of its time');
+  if (events.timestamp.length === 0) throw new BadFileError('no event has a mark price of the same minute');
   const left = markPrices.filter(Number.isNaN).length;
   const notes = left > 0 ? [`events without a mark price: ${left.toLocaleString('en-US')}, left out`] : [];
   return { events, notes: [...taken.notes, ...notes, ...orderNotes(sorted)] };
@@ -235,8 +234,8 @@ function joinFunding(rates: FileRows, marks: Candles, now: number): CheckedFundi
 
 /**
  * Funding events as Touchstone stores them.
- * @param rows `timestamp, rate, mark_price`; of rows of one time the last counts
- * @throws BadFileError for a row that cannot be true
+ * @param rows `timestamp, rate, mark_price`; the last row of a time counts
+ * @throws BadFileError for an invalid row
  */
 function checkEvents(rows: FileRows, now: number): CheckedFunding {
   const [stamps, rates, marks] = rows.columns;
@@ -259,7 +258,7 @@ function rateProblem(rate: number): string | undefined {
   return Math.abs(rate) < 1 ? undefined : `funding rate ${rate} is not a ratio`;
 }
 
-const orderNotes = (sorted: boolean) => (sorted ? ['rows were not in the order of time: sorted'] : []);
+const orderNotes = (sorted: boolean) => (sorted ? ['rows were not in time order: sorted'] : []);
 
 /** NaN when no mark candle opens in the minute. */
 function markAt(marks: Candles, minute: number): number {
@@ -267,7 +266,7 @@ function markAt(marks: Candles, minute: number): number {
   return marks.timestamp[row]! < minute + MINUTE_MS ? marks.open[row]! : Number.NaN;
 }
 
-/** Events that have a mark price, the last of each time. */
+/** The last event of each time that has a mark price. */
 function eventsOf(times: Float64Array, rates: Float64Array, marks: Float64Array): FundingEvents {
   const kept: number[] = [];
   for (const [row, time] of times.entries()) {

@@ -1,13 +1,13 @@
 import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows, type Layout } from './rows.ts';
 import { MAX_ROW_LENGTH, textOf } from './text.ts';
 
-/** Characters of a wrong row that are repeated in a message. */
+/** Characters of an invalid row that a message quotes. */
 const EXCERPT = 40;
 
 /**
- * Reads an array of rows, each an array of the wanted columns in their order; times as Unix time, `null` for what is
- * missing. How long the first row is tells the layout. The file is streamed: a row begins at a bracket, so the text before
- * the last bracket holds whole rows.
+ * Reads an array of rows, each an array of column values in the order of a layout. Times are Unix time; missing values are
+ * `null`. The length of the first row selects the layout. The file is streamed: a row begins at a bracket, so the text before
+ * the last bracket contains complete rows.
  * @throws BadFileError
  */
 export async function readJson(path: string, layouts: readonly Layout[]): Promise<FileRows> {
@@ -39,7 +39,7 @@ export async function readJson(path: string, layouts: readonly Layout[]): Promis
     if (rest.length > MAX_ROW_LENGTH) throw notRows();
   }
   if (!begun) throw notRows();
-  if (!rest.trimEnd().endsWith(']')) throw new BadFileError('is cut off');
+  if (!rest.trimEnd().endsWith(']')) throw new BadFileError('is truncated');
   add(rest.trimEnd().slice(0, -1));
   return { columns: builder.finish(), first: FIRST_ROW };
 }
@@ -51,7 +51,7 @@ function withoutComma(text: string): string {
   return trimmed.slice(0, -1);
 }
 
-/** `before`: rows of the file before these. */
+/** `before`: number of earlier rows of the file. */
 function parseRows(text: string, before: number): unknown[] {
   const parsed = parse(`[${text}]`);
   if (parsed) return parsed as unknown[];
@@ -64,7 +64,7 @@ function parseRows(text: string, before: number): unknown[] {
   throw new BadFileError(`row ${before + wrong + 1} is not a JSON array of numbers: ${excerpt}`);
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined if the text is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

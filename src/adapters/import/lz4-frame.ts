@@ -4,17 +4,17 @@ const MAGIC = 0x184d2204;
 /** Bits of the frame's descriptor. */
 const FLAG = { dictionary: 0x01, contentSize: 0x08, blockChecksum: 0x10, version: 0xc0 } as const;
 const VERSION_1 = 0x40;
-/** Set in the size of a block that is stored as it is. */
+/** Flag in the size of an uncompressed block. */
 const STORED = 0x8000_0000;
 const MIN_MATCH = 4;
-/** From here on copying in one call is faster than byte by byte. */
+/** Bytes from which copying in one call is faster than byte by byte. */
 const LONG = 32;
 
 /**
- * Unpacks an LZ4 frame of known length. Strict: a frame that ends early, points outside itself or has another length is an
- * error, never wrong bytes of the right number. Checksums, which Arrow's writers leave out, are skipped.
+ * Decompresses an LZ4 frame of known length. A frame that ends early, refers to bytes outside itself or has another length is
+ * an error. Checksums are skipped: Arrow's writers omit them.
  * Format: github.com/lz4/lz4, doc/lz4_Frame_format.md and lz4_Block_format.md.
- * @param length bytes that the frame unpacks to
+ * @param length decompressed length, bytes
  * @throws BadFileError
  */
 export function decodeLz4Frame(frame: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
@@ -48,7 +48,7 @@ export function decodeLz4Frame(frame: Uint8Array, length: number): Uint8Array<Ar
   return output;
 }
 
-/** Appends a block's bytes to `output` and answers the length so far; a block may repeat bytes of those before it. */
+/** Appends a block's bytes to `output` and returns the new length. A block may refer to bytes of earlier blocks. */
 function decodeBlock(block: Uint8Array, output: Uint8Array, from: number): number {
   let at = 0;
   let written = from;

@@ -3,11 +3,11 @@ import { readParquet, readSchema } from 'parquet-wasm';
 import { columnsOfBatch, layoutIn } from './arrow-columns.ts';
 import { ColumnBuilder, FIRST_ROW, type FileRows, type Layout, readWhole } from './rows.ts';
 
-/** Rows unpacked at once: what they take in WebAssembly's memory is never given back. */
+/** Rows decompressed in one step: WebAssembly memory never shrinks. */
 const ROWS_AT_ONCE = 262_144;
 
 /**
- * Reads Parquet of any writer and compression; further columns are not looked at.
+ * Reads Parquet of any writer and compression; other columns are ignored.
  * @throws BadFileError; errors of the Parquet library for a corrupt file
  */
 export async function readParquetFile(path: string, layouts: readonly Layout[]): Promise<FileRows> {

@@ -1,8 +1,8 @@
-/** A process that reads the files it is told to, one after the other. Its other end is file-reader.ts. */
+/** Program of the process that reads the files requested by file-reader.ts, one after the other. */
 import { type Format, readerOf } from './formats.ts';
 import { BadFileError, type FileRows, type Layout } from './rows.ts';
 
-/** Rows sent at once, 3 MB of candles. */
+/** Rows per message, 3 MB of candles. */
 const ROWS_AT_ONCE = 65_536;
 
 export interface ReadRequest {
@@ -11,13 +11,13 @@ export interface ReadRequest {
   readonly layouts: readonly Layout[];
 }
 
-/** `sound`: the reader itself found the file to be wrong, so it can go on; after other errors nobody knows. */
+/** `sound`: the reader rejected the file and can continue; after other errors its state is unknown. */
 export interface ReadProblem {
   readonly problem: string;
   readonly sound: boolean;
 }
 
-/** How many rows and columns there are, then the rows in blocks; or a problem in place of either. */
+/** First the number of rows and columns, then the rows in blocks; a problem can replace either. */
 export type ReadReply =
   | { readonly length: number; readonly width: number; readonly first: FileRows['first'] }
   | { readonly columns: FileRows['columns'] }
@@ -38,7 +38,7 @@ process.on('message', async ({ path, format, layouts }: ReadRequest) => {
   }
 });
 
-/** Waits until it is on its way: what waits would fill the memory. */
+/** Waits until the message is sent: queued messages would fill the memory. */
 function reply(message: ReadReply): Promise<void> {
   return new Promise((resolve) => {
     process.send!(message, undefined, {}, () => resolve());

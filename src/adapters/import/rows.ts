@@ -1,34 +1,34 @@
 import { readFile, stat } from 'node:fs/promises';
 
-/** A file that cannot be imported as it is. The message says what is wrong, and where in the file; it does not name the file. */
+/** A file that cannot be imported. The message states the problem and its position, without the name of the file. */
 export class BadFileError extends Error {
   override readonly name = 'BadFileError';
 }
 
-/** What a reader makes of a file. */
+/** Unchecked content of a file. */
 export interface FileRows {
-  /** The wanted columns in the wanted order, of one length, as they are in the file: nothing is checked. Empty values are NaN. */
+  /** Columns in the order of the layout, all of one length. Empty values are NaN. */
   readonly columns: readonly Float64Array<ArrayBuffer>[];
-  /** What people call the first row: `row 1`, or `line 2` of a text with a header. */
+  /** Name of the first row in messages: `row 1`, or `line 2` in a text file with a header. */
   readonly first: { readonly word: 'row' | 'line'; readonly number: number };
 }
 
 export const FIRST_ROW: FileRows['first'] = { word: 'row', number: 1 };
 
-/** Names of wanted columns in the wanted order, the column of times first: its name may be another in the file. */
+/** Column names in order. The first is the time column; the file may use another of {@link TIME_NAMES}. */
 export type Layout = readonly string[];
 
 /**
- * Reads columns of numbers by name, in the first of the layouts that the file has. Times come as Unix milliseconds, or as
- * the number in the file where that does not tell its unit. Whatever it throws means that the file cannot be read; a
- * {@link BadFileError} says why in plain words.
+ * Reads columns of numbers by name, in the first layout that the file has. Times are Unix milliseconds, or the number in the
+ * file if the format does not state the unit. Any exception means that the file cannot be read. The message of a
+ * {@link BadFileError} is for the user.
  */
 export type ReadRows = (path: string, layouts: readonly Layout[]) => Promise<FileRows>;
 
-/** Names of the column of times: ours, in CSV files, and freqtrade's. */
+/** Names of the time column: Touchstone's, that of CSV exports, and freqtrade's. */
 export const TIME_NAMES: readonly string[] = ['timestamp', 'timestamp_ms', 'date'];
 
-/** 31 years of minutes, 805 MB of candles: what is larger is broken, or a small file that unpacks without end. */
+/** 31 years of minutes, 805 MB of candles. A larger file is corrupt, or a small file that decompresses without end. */
 export const MAX_ROWS = 2 ** 24;
 
 /** Columns that grow row by row or block by block. */
@@ -36,7 +36,7 @@ export class ColumnBuilder {
   #columns: Float64Array<ArrayBuffer>[];
   #length = 0;
 
-  /** @param capacity rows that are expected */
+  /** @param capacity expected number of rows */
   constructor(columns: number, capacity = 8_192) {
     this.#columns = Array.from({ length: columns }, () => new Float64Array(capacity));
   }
@@ -76,7 +76,7 @@ export class ColumnBuilder {
   }
 }
 
-/** Formats that are read from their end must be in memory whole. */
+/** Maximum size of files in formats that are read from the end, which need the whole file in memory. */
 const MAX_WHOLE_BYTES = 2 ** 30;
 
 /** @throws BadFileError for a file of more than 1 GiB */
@@ -85,7 +85,7 @@ export async function readWhole(path: string): Promise<Uint8Array> {
   return readFile(path);
 }
 
-/** A time as it is shown in messages; any number is shown. */
+/** A time for messages; accepts any number. */
 export function isoTime(time: number): string {
   return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : String(time);
 }

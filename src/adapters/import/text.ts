@@ -3,16 +3,16 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { BadFileError } from './rows.ts';
 
-/** No row is nearly so long: what is longer is not what its name says, and must not fill the memory. */
+/** Maximum length of a row, characters. A longer row means another file format, which must not fill the memory. */
 export const MAX_ROW_LENGTH = 65_536;
 
 const GZIP_ERRORS: Readonly<Record<string, string>> = {
-  Z_BUF_ERROR: 'is cut off',
+  Z_BUF_ERROR: 'is truncated',
   Z_DATA_ERROR: 'is not gzipped, or its gzip compressed data is corrupt',
 };
 
 /**
- * The text of a file, piece by piece; unzipped when its name ends with `.gz`.
+ * Text of a file in chunks, decompressed if the name ends with `.gz`.
  * @throws BadFileError for gzip data that is corrupt
  */
 export async function* textOf(path: string): AsyncIterable<string> {
@@ -22,7 +22,7 @@ export async function* textOf(path: string): AsyncIterable<string> {
     return;
   }
   const unzipped = createGunzip();
-  // What fails is thrown where the text is read.
+  // Errors are thrown by the iterator below.
   pipeline(bytes, unzipped, () => {});
   try {
     yield* unzipped.setEncoding('utf8');

@@ -3,31 +3,31 @@ import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { type Gaps, gapsBetween } from './candles.ts';
 import type { ImportResult } from './import-files.ts';
 
-/** What was imported of one series. Times are open times, ISO 8601. */
+/** Import summary of one series. Times are open times, ISO 8601. */
 export interface ImportedSeries {
   readonly symbol: string;
   readonly series: Timeframe | 'funding';
-  /** Paths, in the order in which they were imported: of a time in several the last counts. */
+  /** Paths in import order: if several files contain a time, the last one counts. */
   readonly files: readonly string[];
-  /** Rows imported, of all files together; a time that is in several files counts in each. */
+  /** Rows imported from all files; a time in several files counts once per file. */
   readonly rows: number;
-  /** Rows that storage holds now between first and last. */
+  /** Rows stored now between first and last. */
   readonly stored: number;
-  /** Rows that were merged into another of the same time; null for funding. */
+  /** Rows that were merged into another row of the same time; null for funding. */
   readonly duplicates: number | null;
   readonly first: string;
   readonly last: string;
-  /** Gaps of what is stored now between first and last; null for funding. */
+  /** Gaps in the stored series between first and last; null for funding. */
   readonly gaps: Gaps | null;
 }
 
 type Imported = Extract<ImportResult, { outcome: 'imported' }>;
 
 /**
- * Imported files by their series, ascending. The candles are read back: several files may fill each other's gaps. What is
- * corrupt in storage counts as missing.
+ * Imported files by series, ascending. The candles are read back, because several files may fill each other's gaps. Corrupt
+ * stored files count as missing.
  */
-export async function summariseImport(
+export async function summarizeImport(
   results: readonly ImportResult[],
   exchange: string,
   store: CandleStore,
@@ -36,12 +36,12 @@ export async function summariseImport(
   const groups = Map.groupBy(imported, (result) => `${result.symbol} ${seriesOf(result)}`);
   const series: ImportedSeries[] = [];
   for (const [, files] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    series.push(await summarise(files, exchange, store));
+    series.push(await summarize(files, exchange, store));
   }
   return series;
 }
 
-async function summarise(
+async function summarize(
   files: readonly Imported[],
   exchange: string,
   store: CandleStore,
@@ -57,9 +57,9 @@ async function summarise(
   const rows = sum(files.map((file) => file.rows));
   const all = { symbol, series, files: files.map(({ file }) => file), rows, first, last };
   const [start, end] = [Date.parse(first), Date.parse(last)];
-  const passOver = () => {};
+  const ignoreCorrupt = () => {};
   if (series === 'funding') {
-    const { timestamp } = await store.readFunding(exchange, symbol, start, end, passOver);
+    const { timestamp } = await store.readFunding(exchange, symbol, start, end, ignoreCorrupt);
     return { ...all, stored: timestamp.length, duplicates: null, gaps: null };
   }
   const step = TIMEFRAME_MS[series];
@@ -67,7 +67,7 @@ async function summarise(
     { exchange, symbol, timeframe: series },
     start,
     end + step,
-    passOver,
+    ignoreCorrupt,
   );
   const duplicates = sum(files.map((file) => (file.kind === 'candles' ? file.duplicates : 0)));
   return { ...all, stored: timestamp.length, duplicates, gaps: gapsBetween(timestamp, step) };
