@@ -66,7 +66,7 @@ describe.each(EVERY_PATH)('access to %s', (_, { service, method, path, access })
     return { status: response.status, code, challenge: response.headers.get('WWW-Authenticate') };
   };
 
-  it(access === 'public' ? 'is open' : 'asks for a token', async () => {
+  it(access === 'public' ? 'operation is public' : 'operation requires a token', async () => {
     const answer = await call({});
     if (access === 'public') expect(answer).toMatchObject({ challenge: null });
     else expect(answer).toEqual({ status: 401, code: 'AUTH003', challenge: 'Bearer realm="touchstone"' });

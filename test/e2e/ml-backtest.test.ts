@@ -137,12 +137,12 @@ describe('version of a strategy that trades on predictions', () => {
 describe('validation of ml_engine', () => {
   it.each<[string, unknown, string, string]>([
     ['an unknown model', { model_type: 'svm' }, 'VAL005', 'config.ml_engine.model_type'],
-    ['too short a training', { train_period_days: 0 }, 'VAL005', 'config.ml_engine.train_period_days'],
+    ['too short a training period', { train_period_days: 0 }, 'VAL005', 'config.ml_engine.train_period_days'],
     ['too long a window', { backtest_period_days: 366 }, 'VAL005', 'config.ml_engine.backtest_period_days'],
     ['no trees', { n_estimators: 0 }, 'VAL005', 'config.ml_engine.n_estimators'],
-    ['a rate beyond 1', { learning_rate: 1.5 }, 'VAL005', 'config.ml_engine.learning_rate'],
-    ['a weight of no class', { class_weight: 'fair' }, 'VAL005', 'config.ml_engine.class_weight'],
-    ['a threshold beyond 1', { entry_threshold: 2 }, 'VAL005', 'config.ml_engine.entry_threshold'],
+    ['a learning rate above 1', { learning_rate: 1.5 }, 'VAL005', 'config.ml_engine.learning_rate'],
+    ['an unknown class weight', { class_weight: 'fair' }, 'VAL005', 'config.ml_engine.class_weight'],
+    ['an entry threshold above 1', { entry_threshold: 2 }, 'VAL005', 'config.ml_engine.entry_threshold'],
   ])('ml_engine rejects %s', async (_, ml_engine, code, field) => {
     const { status, body } = await submit({ strategy: 'ema_crossover', ml_engine });
     expect([status, body.detail.code, body.detail.field]).toEqual([400, code, field]);

@@ -61,8 +61,8 @@ describe('touchstone proxy', () => {
 
   it.each([
     ['a safe result with an error', freshness, 200],
-    ['a refusal', { operation: 'drop_tables' }, 400],
-    ['an error that was asked for', { ...freshness, safe: false }, 503],
+    ['a rejected operation', { operation: 'drop_tables' }, 400],
+    ['an error with safe: false', { ...freshness, safe: false }, 503],
   ])('touchstone proxy exits with 1 for %s', async (_, event, statusCode) => {
     service.behaviours = [{ status: 503, body: {} }];
     const { code, out } = await proxy(JSON.stringify(event), atService());

@@ -182,12 +182,12 @@ describe('redaction and size of audit entries', () => {
   };
 
   it.each([
-    ['a name', { params: { api_key: 'hush' } }],
-    ['a name in another spelling', { params: { dbPassword: { deep: 'hush' } } }],
+    ['a value under a secret name', { params: { api_key: 'hush' } }],
+    ['a value under a secret name in camel case', { params: { dbPassword: { deep: 'hush' } } }],
     ['a token', { note: `x eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.hush` }],
     ['a header', { note: 'Authorization: Bearer hush' }],
-    ['an address with a password', { note: 'https://u:hush@host/' }],
-    ['a key of AWS', { note: `${['AK', 'IA'].join('')}ABCDEFGHIJKLhush` }],
+    ['a URL with a password', { note: 'https://u:hush@host/' }],
+    ['an AWS access key', { note: `${['AK', 'IA'].join('')}ABCDEFGHIJKLhush` }],
   ])('entry omits %s', async (_, config) => {
     const { request } = await summary(config);
     expect(JSON.stringify(request)).not.toContain('hush');

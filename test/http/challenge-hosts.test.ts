@@ -110,8 +110,8 @@ describe('host crash within a batch', () => {
   it.each([
     ['before its first transaction', 1, 'before'],
     ['after its first transaction', 1, 'after'],
-    ['between two', 2, 'before'],
-    ['before it hears of the last', LAST, 'after'],
+    ['between two transactions', 2, 'before'],
+    ['before the response of the last transaction', LAST, 'after'],
   ] as const)('repeated batch counts each trade once after a crash %s', async (_, write, how) => {
     const whole = await challengeFixture(engine);
     const id = (await whole.create({ enable_canary: false, min_trades: 1000 })).body.challenge_id;

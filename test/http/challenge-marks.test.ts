@@ -83,9 +83,9 @@ it('unrealised profits and closed trades of one key form one cluster', async () 
 });
 
 it.each([
-  ['without marks', null, { status: 'completed', outcome: 'challenger_wins' }],
-  ['at good marks', 1.2, { status: 'completed', outcome: 'challenger_wins' }],
-  ['at bad marks', -5, { status: 'expired', outcome: null }],
+  ['without a mark price', null, { status: 'completed', outcome: 'challenger_wins' }],
+  ['with unrealised profits', 1.2, { status: 'completed', outcome: 'challenger_wins' }],
+  ['with unrealised losses', -5, { status: 'expired', outcome: null }],
 ])('final planned look includes open trades %s', async (_, mark, expected) => {
   const id = await started({ max_duration_hours: 4, min_trades: 120 });
   const opened = (variant: string, count: number, more: object) =>

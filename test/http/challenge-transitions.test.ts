@@ -264,11 +264,15 @@ describe('challenge promotion', () => {
 describe('registry transition during a challenge', () => {
   it.each([
     [
-      'promoting the challenger',
+      'the challenger is promoted',
       '2',
       { status: 'completed', outcome: 'promoted_manually', traffic_split: [0, 1] },
     ],
-    ['promoting another', '3', { status: 'rolled_back', reason: 'champion_replaced', traffic_split: [1, 0] }],
+    [
+      'another version is promoted',
+      '3',
+      { status: 'rolled_back', reason: 'champion_replaced', traffic_split: [1, 0] },
+    ],
   ])('challenge ends in the same transaction: %s', async (_, version, expected) => {
     const fixture = await challengeFixture(engine);
     await fixture.register();

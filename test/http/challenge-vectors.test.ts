@@ -132,8 +132,8 @@ function permuted(champion: readonly number[], challenger: readonly number[], sh
 
 // Reference 3.2: 220 against 100 trades are unbalanced.
 it.each([
-  ['promotes where the permutation test agrees', 11, 'challenger_wins'],
-  ['does not promote where only Welch would', 96, null],
+  ['promotes where the permutation test is significant too', 11, 'challenger_wins'],
+  ['does not promote where only the Welch test is significant', 96, null],
 ])('unbalanced planned look %s', async (_, seed, outcome) => {
   const champion = shortVol(seed, 220, 0);
   const challenger = shortVol(seed + 1000, 100, 0.3);

@@ -58,8 +58,8 @@ it.each([
   ['an unknown challenger', { challenger_version: '9' }, 404, 'RES003', 'challenger_version'],
   ['one version twice', { challenger_version: 1 }, 400, 'VAL005', 'challenger_version'],
   ['one version twice by its alias', { challenger_version: 'champion' }, 400, 'VAL005', 'challenger_version'],
-  ['too few trades', { min_trades: 0 }, 400, 'VAL005', 'min_trades'],
-  ['too long', { max_duration_hours: 9000 }, 400, 'VAL005', 'max_duration_hours'],
+  ['min_trades of 0', { min_trades: 0 }, 400, 'VAL005', 'min_trades'],
+  ['too long a duration', { max_duration_hours: 9000 }, 400, 'VAL005', 'max_duration_hours'],
 ])('creation rejects %s', async (_, body, status, code, field) => {
   const fixture = await challengeFixture(engine);
   const answer = await fixture.create(body);

@@ -25,13 +25,13 @@ describe.each([
   const call = CALLS[name]!;
 
   it.each([
-    ['a text', '1', {}],
+    ['a string', '1', {}],
     ['a number', 1, {}],
     ['an alias', 'latest', {}],
     ['its synonym', undefined, { [synonym]: '1' }],
     ['its synonym as a number', undefined, { [synonym]: 1 }],
-    ['itself before its synonym', '1', { [synonym]: '7' }],
-    ['its synonym, itself null', null, { [synonym]: '1', comment: null, reason: null, force: null }],
+    ['the field, which precedes its synonym', '1', { [synonym]: '7' }],
+    ['its synonym with a null field', null, { [synonym]: '1', comment: null, reason: null, force: null }],
   ])('body accepts the version as %s', async (_, version, more) => {
     const { status, body } = await call(version, { ...more, validate_only: true });
     expect(status).toBe(reached);

@@ -80,9 +80,13 @@ describe('staging checks', () => {
 
   it.each<[string, string, FixtureOptions]>([
     ['missing results', 'backtest', reading(gone)],
-    ['results that say something else', 'backtest', reading(() => ({ ...SOME_RESULT, sharpe_ratio: 9 }))],
     [
-      'an image that is gone',
+      'results that differ from the backtest',
+      'backtest',
+      reading(() => ({ ...SOME_RESULT, sharpe_ratio: 9 })),
+    ],
+    [
+      'an image that no longer exists',
       'image',
       { deps: { images: { digestOf: async (uri) => (uri.includes('@') ? undefined : 'sha256:1') } } },
     ],

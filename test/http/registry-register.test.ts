@@ -148,13 +148,13 @@ describe('rejected registration', () => {
     ['too many tags', { tags: Array.from({ length: 21 }, String) }, 400, 'VAL005'],
     // The first failing check of this order is reported.
     [
-      'an unknown backtest before a bad image',
+      'an unknown backtest before an invalid image',
       { backtest_run_id: 'bt-no', container_image_uri: '' },
       404,
       'RES001',
     ],
     [
-      'a bad image before thresholds',
+      'an invalid image before thresholds',
       { container_image_uri: '', thresholds: { min_sharpe: 99 } },
       400,
       'VAL006',

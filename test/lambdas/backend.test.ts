@@ -123,7 +123,7 @@ it.each<[string, number, Partial<APIGatewayProxyEvent>]>([
     },
   ],
   [
-    'a submission that breaks a rule',
+    'a submission with an invalid value',
     400,
     {
       httpMethod: 'POST',
@@ -132,7 +132,7 @@ it.each<[string, number, Partial<APIGatewayProxyEvent>]>([
       body: '{"config":{"strategy":"ema_crossover","timeframe":"7x"}}',
     },
   ],
-  ['a broken job id', 400, { path: '/api/v1/backtests/1' }],
+  ['a malformed job ID', 400, { path: '/api/v1/backtests/1' }],
   ['an unknown path', 404, { path: '/x', resource: '/{proxy+}', pathParameters: { proxy: 'x' } }],
 ])('function responds to %s with %i and the correlation header', async (_, status, changes) => {
   const dynamo = mockClient(DynamoDBDocumentClient);

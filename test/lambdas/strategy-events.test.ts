@@ -82,9 +82,15 @@ it('function streams the events of a hyperopt job after status and headers', asy
 });
 
 it.each([
-  ['nothing more to come', '/api/v1/hyperopt/ho-1/events', { 'Last-Event-ID': '41' }, 204, undefined],
+  [
+    'a stream without further events',
+    '/api/v1/hyperopt/ho-1/events',
+    { 'Last-Event-ID': '41' },
+    204,
+    undefined,
+  ],
   ['an unknown job', '/api/v1/hyperopt/ho-none/events', {}, 404, 'OPT001'],
-  ['no id', '/api/v1/hyperopt/ho-1/events', { 'Last-Event-ID': 'x' }, 400, 'VAL005'],
+  ['an invalid event ID', '/api/v1/hyperopt/ho-1/events', { 'Last-Event-ID': 'x' }, 400, 'VAL005'],
   ['an invalid token', '/api/v1/hyperopt/ho-1/events', { Authorization: 'Bearer x' }, 401, 'AUTH002'],
   ['another path of the service', '/api/v1/hyperopt', {}, 404, 'HTTP404'],
 ])('function responds to %s without streaming', async (_, path, headers, status, code) => {

@@ -133,8 +133,8 @@ describe('health of a dependency', () => {
 
   it.each([
     ['another service', 200, '{"service":"backend"}'],
-    ['an error', 503, '{"service":"strategy"}'],
-    ['no JSON', 200, '<html>'],
+    ['an unhealthy service', 503, '{"service":"strategy"}'],
+    ['a service without JSON', 200, '<html>'],
   ])('dependency is unavailable when %s responds', async (_, status, body) => {
     await withServer(
       (_request, response) => response.writeHead(status).end(body),

@@ -137,8 +137,8 @@ describe('REST API event', () => {
       },
     ],
     ['a path of two slashes', 404, 'HTTP404', { path: '//evil.example/api' }],
-    ['a bare percent', 400, 'VAL005', { path: '/api/v1/backtests/%' }],
-    ['a method that no request may have', 400, 'HTTP400', { httpMethod: 'TRACE' }],
+    ['a bare percent sign', 400, 'VAL005', { path: '/api/v1/backtests/%' }],
+    ['an invalid method', 400, 'HTTP400', { httpMethod: 'TRACE' }],
     ['an unhandled error', 500, 'SVC001', { path: '/api/v1/strategies/demo' }],
   ])('event is handled with its status and correlation ID: %s', async (_, status, code, changes) => {
     const result = await call(changes);

@@ -59,11 +59,11 @@ describe('body validation against its schema', () => {
     ['no body', '', 'missing', [], null],
     ['null for the body', null, 'dict_type', [], null],
     ['a list for the body', [], 'dict_type', [], []],
-    ['a text for the body', '"x"', 'dict_type', [], 'x'],
-    ['a text for config', { config: 'x' }, 'dict_type', ['config'], 'x'],
+    ['a string for the body', '"x"', 'dict_type', [], 'x'],
+    ['a string for config', { config: 'x' }, 'dict_type', ['config'], 'x'],
     ['null for the strategy', { config: { strategy: null } }, 'string_type', ['config', 'strategy'], null],
     ['a number for the strategy', { config: { strategy: 7 } }, 'string_type', ['config', 'strategy'], 7],
-    ['a text for pairs', { config: { ...config, pairs: 'X' } }, 'list_type', ['config', 'pairs'], 'X'],
+    ['a string for pairs', { config: { ...config, pairs: 'X' } }, 'list_type', ['config', 'pairs'], 'X'],
     [
       'a number in pairs',
       { config: { ...config, pairs: ['A', 1] } },
@@ -72,13 +72,13 @@ describe('body validation against its schema', () => {
       1,
     ],
     [
-      'a text for the wallet',
+      'a string for the wallet',
       { config: { ...config, dry_run_wallet: '5' } },
       'float_type',
       ['config', 'dry_run_wallet'],
       '5',
     ],
-    ['a text for an integer', { config, priority: '5' }, 'int_type', ['priority'], '5'],
+    ['a string for an integer', { config, priority: '5' }, 'int_type', ['priority'], '5'],
     ['a fraction for an integer', { config, priority: 1.5 }, 'int_from_float', ['priority'], 1.5],
     [
       'an integer too large',
@@ -110,7 +110,7 @@ describe('body validation against its schema', () => {
       [],
     ],
     [
-      'a text in a table',
+      'a string in a table',
       { config: { ...config, minimal_roi: { 0: 'x' } } },
       'float_type',
       ['config', 'minimal_roi', '0'],
@@ -188,9 +188,9 @@ describe('body validation against its schema', () => {
 
 describe('body that is not JSON', () => {
   it.each([
-    ['a key that copies drop', '{"config":{"strategy":"d","__proto__":{"polluted":1}}}'],
-    ['half a surrogate pair', '{"config":{"strategy":"\\ud800"}}'],
-    ['cut off', '{"config":'],
+    ['the key __proto__', '{"config":{"strategy":"d","__proto__":{"polluted":1}}}'],
+    ['a lone surrogate', '{"config":{"strategy":"\\ud800"}}'],
+    ['truncated', '{"config":'],
     ['single quotes', "{'config':1}"],
     ['trailing comma', '{"a":1,}'],
     ['not a number', '{"a":NaN}'],

@@ -34,11 +34,11 @@ it.each([
   ['no HTTP at all', 'hello\r\n\r\n', 400],
   ['an unknown method', `BREW /docs HTTP/1.1\r\n${host}\r\n\r\n`, 400],
   ['an invalid path', `GET docs HTTP/1.1\r\n${host}\r\n\r\n`, 400],
-  ['a broken host', 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 400],
+  ['a malformed host', 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 400],
   ['no host', 'GET /api/v1/health HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
   ['a backslash in the path', `GET /a\\b HTTP/1.1\r\n${host}\r\n\r\n`, 400],
   ['CONNECT', `CONNECT a:1 HTTP/1.1\r\n${host}\r\n\r\n`, 400],
-  ['an odd expectation', `GET /x HTTP/1.1\r\n${host}\r\nExpect: x\r\n\r\n`, 404],
+  ['an unknown expectation', `GET /x HTTP/1.1\r\n${host}\r\nExpect: x\r\n\r\n`, 404],
   [
     'an upgrade',
     `GET /x HTTP/1.1\r\nHost: x\r\nConnection: close, Upgrade\r\nUpgrade: websocket\r\n\r\n`,
@@ -46,8 +46,8 @@ it.each([
   ],
   ['headers beyond 16 KiB', `GET / HTTP/1.1\r\n${host}\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   ['two lengths', `POST / HTTP/1.1\r\n${host}\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`, 400],
-  ['a bare percent', `GET /api/v1/backtests/% HTTP/1.1\r\n${host}\r\n\r\n`, 400],
-  ['a path outside', `GET /docs/../../etc/passwd HTTP/1.1\r\n${host}\r\n\r\n`, 404],
+  ['a bare percent sign', `GET /api/v1/backtests/% HTTP/1.1\r\n${host}\r\n\r\n`, 400],
+  ['a path outside the assets', `GET /docs/../../etc/passwd HTTP/1.1\r\n${host}\r\n\r\n`, 404],
 ])('server responds to %s with the documented body and header', async (_, request, status) => {
   const answer = await raw(request);
   const [head, body] = answer.split('\r\n\r\n') as [string, string];

@@ -13,16 +13,19 @@ const host = 'Host: x\r\nConnection: close\r\n';
 const post = `POST /api/v1/backtests HTTP/1.1\r\n${host}Content-Type: application/json\r\n`;
 
 it.each([
-  ['a length and chunks', `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+  [
+    'a length with chunked encoding',
+    `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+  ],
   ['two lengths', `${post}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!`],
   ['a length with a sign', `${post}Content-Length: +5\r\n\r\nhello`],
   ['a length below 0', `${post}Content-Length: -1\r\n\r\n`],
-  ['a length no number holds', `${post}Content-Length: 99999999999999999999999\r\n\r\n`],
+  ['a length above the number range', `${post}Content-Length: 99999999999999999999999\r\n\r\n`],
   ['a space before the colon', `${post}Content-Length : 5\r\n\r\nhello`],
-  ['another encoding after the chunks', `${post}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`],
+  ['another encoding after chunked', `${post}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`],
   ['an encoding that does not exist', `${post}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
   ['a folded header', `${post}Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n`],
-  ['a chunk of no length', `${post}Transfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n`],
+  ['a chunk without a length', `${post}Transfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n`],
   ['lines that end with LF only', 'GET /api/v1/health HTTP/1.1\nHost: x\nConnection: close\n\n'],
   ['NUL in the path', `GET /a\0b HTTP/1.1\r\n${host}\r\n`],
   ['NUL in a header', `GET /api/v1/health HTTP/1.1\r\n${host}X: a\0b\r\n\r\n`],

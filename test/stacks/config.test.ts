@@ -31,11 +31,11 @@ describe('stages', () => {
       { identity: { kind: 'existing', userPoolId: 'eu-west-1_a', clientId: '', region: 'eu-west-1' } },
       /clientId/,
     ],
-    ['limits of rate without a firewall', { firewall: false, rateLimits: true }, /set it too/],
+    ['rate limits without a firewall', { firewall: false, rateLimits: true }, /set it too/],
     ['a user among callers', { trustedCallers: ['arn:aws:iam::111122223333:user/ann'] }, /trustedCallers/],
     ['a wildcard among callers', { trustedCallers: ['*'] }, /trustedCallers/],
     [
-      'sign-in pages that send people to where nothing is encrypted',
+      'a sign-in redirect without TLS',
       {
         identity: { kind: 'own', hostedUi: { domainPrefix: 'desk', callbackUrls: ['http://desk.example'] } },
       },

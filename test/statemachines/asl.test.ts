@@ -204,7 +204,7 @@ describe('collection step', () => {
 
   test.each([
     ['crashed', 'States.TaskFailed', 3],
-    ['ran out of time', 'States.Timeout', 1],
+    ['timed out', 'States.Timeout', 1],
     ['was rejected by ECS', 'ECS.AmazonECSException', 3],
   ])('backtest runs when the collection %s', async (_, name, attempts) => {
     const { path, calls, failure } = await runAsl(BACKTEST_ASL, INPUT, {
