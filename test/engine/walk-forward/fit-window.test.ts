@@ -179,7 +179,7 @@ describe('features and labels', () => {
   it.each<[string, Partial<StrategyDefinition>, string]>([
     ['no features', { mlFeatures: () => ({}) }, 'mlFeatures() returned 0 features: return 1 to 500'],
     ['an array', { mlFeatures: () => [] as never }, 'mlFeatures() returned 0 features: return 1 to 500'],
-    ['nothing', { mlFeatures: () => null as never }, 'mlFeatures() must answer an object of columns'],
+    ['nothing', { mlFeatures: () => null as never }, 'mlFeatures() must return an object of columns'],
     ['no label', { mlLabel: () => undefined as never }, 'mlLabel() must return labels and their horizon'],
     [
       'a short feature',
