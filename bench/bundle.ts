@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build as esbuild } from 'esbuild';
 import { BUNDLE_OPTIONS, build } from '../bin/build.ts';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench, Measurement } from './support/bench.ts';
 import { runFresh } from './support/fresh-process.ts';
 import { median } from './support/measure.ts';
 
 const RUNS = 21;
-/** Prints the milliseconds that importing its argument takes. */
+/** Script that prints the import time of its argument, ms. */
 const PROBE = `
 import { pathToFileURL } from 'node:url';
 const url = pathToFileURL(process.argv[1]).href;
@@ -18,7 +18,7 @@ console.log(performance.now() - started);
 process.exit();
 `;
 
-/** What the backend's environment needs so that its module loads. */
+/** Environment variables that the backend's module needs to load. */
 const ENVIRONMENT = {
   AWS_REGION: 'eu-west-1',
   JOBS_TABLE: 'jobs',
@@ -45,7 +45,7 @@ async function bundle(contents: string, outfile: string): Promise<string> {
   return outfile;
 }
 
-/** Milliseconds from start to end of each import, the files in turns. */
+/** Median import time of each file, ms. The files take turns. */
 async function importTimes(files: readonly string[]): Promise<number[]> {
   const times = files.map((): number[] => []);
   for (let run = -1; run < RUNS; run++) {
@@ -59,31 +59,31 @@ async function importTimes(files: readonly string[]): Promise<number[]> {
 
 export default {
   name: 'bundle',
-  description: `The backend's bundle: its size, and its import in a fresh process beside others bundled alike (medians of ${RUNS}, in turns)`,
+  description: `Size of the backend's bundle and its import time in a fresh process, compared with two other bundles (medians of ${RUNS}, in turns)`,
   async run() {
     const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
     try {
       await build(folder);
       const files = {
         backend: join(folder, 'lambdas', 'backend', 'index.mjs'),
-        'DynamoDB document client alone': await bundle(DOCUMENT_CLIENT, join(folder, 'client.mjs')),
+        'DynamoDB document client only': await bundle(DOCUMENT_CLIENT, join(folder, 'client.mjs')),
         'empty handler': await bundle(EMPTY, join(folder, 'empty.mjs')),
       };
       const times = await importTimes(Object.values(files));
-      const figures: Figure[] = [];
+      const measurements: Measurement[] = [];
       for (const [index, [label, file]] of Object.entries(files).entries()) {
         const size = (await stat(file)).size / 1000;
         if (label === 'backend') {
-          figures.push({ label: `${label}, size`, value: size, unit: 'KB', target: { atMost: 900 } });
+          measurements.push({ label: `${label}, size`, value: size, unit: 'KB', target: { atMost: 900 } });
         }
-        figures.push({
+        measurements.push({
           label: `${label}, import`,
           value: times[index]!,
           unit: 'ms',
           detail: `${size.toFixed(0)} KB minified, ${(times[index]! / times[1]!).toFixed(2)} of the document client's time`,
         });
       }
-      return figures;
+      return measurements;
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

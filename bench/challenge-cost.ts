@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { startDatabase } from '#adapters/local/dynoxide.ts';
 import { type Platform, startPlatform } from '../src/local/platform.ts';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench, Measurement } from './support/bench.ts';
 import { ChallengeRequests, createChallenge } from './support/challenge-requests.ts';
 import { type CountingDatabase, countDatabase, type DatabaseCost } from './support/counting-database.ts';
 import { withHome } from './support/local-platform.ts';
@@ -17,7 +17,7 @@ const REQUESTS = {
   route: 'GET route',
 } as const;
 
-/** Gives `work` a platform in this process whose database calls are counted. */
+/** Runs `work` with a platform in this process whose database calls are counted. */
 async function withCountedPlatform<T>(
   work: (platform: Platform, database: CountingDatabase) => Promise<T>,
 ): Promise<T> {
@@ -41,7 +41,7 @@ async function withCountedPlatform<T>(
   });
 }
 
-function figureOf(label: string, first: DatabaseCost, last: DatabaseCost): Figure {
+function measurementOf(label: string, first: DatabaseCost, last: DatabaseCost): Measurement {
   const detail = `${last.writeUnits} in the last stage, ${first.readUnits} read units, ${first.trips} round trips`;
   return { label, value: first.writeUnits, unit: 'write units', detail };
 }
@@ -49,7 +49,7 @@ function figureOf(label: string, first: DatabaseCost, last: DatabaseCost): Figur
 export default {
   name: 'challenge-cost',
   description:
-    'What requests of champion/challenger tests cost of DynamoDB, in the first and the last stage: counted, not measured',
+    'DynamoDB cost of the requests of champion/challenger tests, in the first and the last stage: counted, not timed',
   run: () =>
     withCountedPlatform(async ({ info }, database) => {
       const client = new RegistryClient(info);
@@ -66,6 +66,6 @@ export default {
       const first = await costs();
       for (let stage = 1; stage < 4; stage++) await client.post(`challenges/${id}/advance`, {}, 'strategy');
       const last = await costs();
-      return [...first].map(([label, cost]) => figureOf(label, cost, last.get(label)!));
+      return [...first].map(([label, cost]) => measurementOf(label, cost, last.get(label)!));
     }),
 } satisfies Bench;

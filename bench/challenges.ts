@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { StoredChallenge } from '#contract/stored-challenge.ts';
 import type { PlatformInfo } from '../src/local/platform-info.ts';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench, Measurement } from './support/bench.ts';
 import { challengeLog, type Item } from './support/challenge-log.ts';
 import {
   benchTrade,
@@ -18,20 +18,20 @@ import { onPlatform, withHome } from './support/local-platform.ts';
 import { median, time } from './support/measure.ts';
 import { RegistryClient } from './support/registry-client.ts';
 
-/** `CHALLENGE_TRADES=10,10000 npm run bench -- challenges` leaves out the million, which takes some minutes to store. */
+/** `CHALLENGE_TRADES=10,10000 npm run bench -- challenges` skips the size of 1,000,000, which takes minutes to store. */
 const SIZES = (process.env.CHALLENGE_TRADES ?? '10,10000,1000000').split(',').map(Number);
 const MODELS = ['buy_and_hold', 'ema_crossover', 'macd_momentum', 'supertrend'];
 const WARM_UPS = 20;
 const RUNS = 200;
 const BATCHES = 40;
 const LOOKS = 15;
-/** Of the median with the fewest trades: flat, as far as a machine that does other things can show. */
+/** Target: ratio to the median with the fewest trades. Ideal is 1; the rest allows for noise of a shared machine. */
 const FLAT = 1.25;
 
 const count = (trades: number) => trades.toLocaleString('en-US');
 
-function say(text: string): void {
-  process.stderr.write(`challenges: ${text}\n`);
+function report(message: string): void {
+  process.stderr.write(`challenges: ${message}\n`);
 }
 
 async function createChallenges(
@@ -48,7 +48,7 @@ async function createChallenges(
   return { challenges, dump: await dumpTable(platform.storage.DYNAMODB_ENDPOINT, REGISTRY_TABLE) };
 }
 
-/** The items of the registry, each challenge with the totals of a log of trades, after that log. */
+/** Items of the registry. Each filled challenge follows the items of its trade log and has the totals of that log. */
 function* filledItems(challenges: readonly FilledChallenge[], { items }: TableDump): Generator<Item> {
   const plain = items.map((item) => unmarshall(item as never));
   for (const [index, item] of items.entries()) {
@@ -57,7 +57,7 @@ function* filledItems(challenges: readonly FilledChallenge[], { items }: TableDu
       yield item;
       continue;
     }
-    say(`${count(challenge.filled)} trades are stored`);
+    report(`${count(challenge.filled)} trades are stored`);
     const tradeOf = (trade: number) => benchTrade(trade, UNBALANCED);
     yield* challengeLog(StoredChallenge.parse(plain[index]), challenge.filled, tradeOf);
   }
@@ -73,7 +73,7 @@ const REQUESTS: Record<Request, { readonly label: string; readonly runs: number 
   batch: { label: 'POST 100 trades', runs: BATCHES },
 };
 
-/** Milliseconds of each, the challenges taking turns: whatever else the machine does touches all alike. */
+/** Durations by challenge, ms. The challenges take turns, so that other load affects all of them equally. */
 async function timesInTurns(
   subjects: readonly ChallengeRequests[],
   runs: number,
@@ -90,8 +90,8 @@ async function timesInTurns(
   return times;
 }
 
-/** A row for each size: the median, and beside it the 95th percentile and the ratio to the first row. */
-function figuresOf(label: string, sizes: readonly string[], times: readonly number[][]): Figure[] {
+/** One row per size: the median, with the 95th percentile and the ratio to the first row as details. */
+function measurementsOf(label: string, sizes: readonly string[], times: readonly number[][]): Measurement[] {
   const base = median(times[0]!);
   return times.map((each, index) => {
     const value = median(each);
@@ -109,55 +109,62 @@ function figuresOf(label: string, sizes: readonly string[], times: readonly numb
 
 const sizes = SIZES.map((size) => `${count(size)} logged`);
 
-async function requestFiguresOf(subjects: readonly ChallengeRequests[], variants: string): Promise<Figure[]> {
-  const figures: Figure[] = [];
+async function requestMeasurementsOf(
+  subjects: readonly ChallengeRequests[],
+  variants: string,
+): Promise<Measurement[]> {
+  const measurements: Measurement[] = [];
   for (const [name, { label, runs }] of Object.entries(REQUESTS)) {
-    say(`${label}, ${variants}`);
+    report(`${label}, ${variants}`);
     const warmUps = Math.min(WARM_UPS, runs / 4);
     const times = await timesInTurns(subjects, runs, warmUps, (subject) =>
       time(() => subject[name as Request]()),
     );
-    figures.push(...figuresOf(`${label}, ${variants}`, sizes, times));
+    measurements.push(...measurementsOf(`${label}, ${variants}`, sizes, times));
   }
-  return figures;
+  return measurements;
 }
 
-/** The dearest write: the trade at which the variants have their number, unbalanced, so that the last 5,000 trades are read. */
-async function lookFigures(subjects: readonly ChallengeRequests[]): Promise<Figure[]> {
-  say('planned look');
+/** The most expensive write: the trade of the planned look. The variants are unbalanced, so it reads the last 5,000 trades. */
+async function lookMeasurements(subjects: readonly ChallengeRequests[]): Promise<Measurement[]> {
+  report('planned look');
   const logged = await Promise.all(subjects.map(async (subject) => (await subject.stored()).trades));
   const times = await timesInTurns(subjects, LOOKS, 2, (subject) => subject.timeLook());
-  return figuresOf(
+  return measurementsOf(
     'POST the trade of the planned look',
     logged.map((trades) => `${count(trades)} logged`),
     times,
-  ).map(({ target: _, ...figure }) => figure);
+  ).map(({ target: _, ...measurement }) => measurement);
 }
 
-async function measure(platform: PlatformInfo, challenges: readonly FilledChallenge[]): Promise<Figure[]> {
+async function measure(
+  platform: PlatformInfo,
+  challenges: readonly FilledChallenge[],
+): Promise<Measurement[]> {
   const subjects = challenges.map((challenge) => new ChallengeRequests(platform, challenge));
   for (const subject of subjects) await subject.checkLog();
-  const unbalanced = await requestFiguresOf(subjects, 'variants 2 : 1');
-  const looks = await lookFigures(subjects);
+  const unbalanced = await requestMeasurementsOf(subjects, 'variants 2 : 1');
+  const looks = await lookMeasurements(subjects);
   for (const subject of subjects) await subject.balance();
-  const balanced = await requestFiguresOf(subjects, 'variants balanced');
+  const balanced = await requestMeasurementsOf(subjects, 'variants balanced');
   for (const subject of subjects) {
     const { challenge_id, status } = await subject.stored();
-    if (status !== 'active') throw new Error(`${challenge_id} is ${status}: it was to be active to the end`);
+    if (status !== 'active')
+      throw new Error(`Challenge ${challenge_id} is ${status}; it must stay active during the benchmark`);
   }
   return [...unbalanced, ...balanced, ...looks];
 }
 
 export default {
   name: 'challenges',
-  description: `Requests of champion/challenger tests over loopback to the platform on one machine, with ${SIZES.map(count).join(', ')} trades logged already`,
+  description: `Requests of champion/challenger tests over loopback to the local platform, with ${SIZES.map(count).join(', ')} trades logged already`,
   run: () =>
     withHome(async (home) => {
       const { challenges, dump } = await onPlatform(home, createChallenges);
       const start = performance.now();
       const items = filledItems(challenges, dump);
       await importItems(join(home, 'database.sqlite'), { table: REGISTRY_TABLE, schema: dump.schema, items });
-      say(`filled in ${((performance.now() - start) / 1000).toFixed(0)} s`);
+      report(`filled in ${((performance.now() - start) / 1000).toFixed(0)} s`);
       return onPlatform(home, (platform) => measure(platform, challenges));
     }),
 } satisfies Bench;

@@ -5,21 +5,22 @@ import { alwaysValidP, isHarmful } from '#engine/stats/always-valid.ts';
 import { type Cluster, NO_CLUSTERS, sampleOfClusters, withCluster } from '#engine/stats/clusters.ts';
 import { type DoubleDouble, plus, times, ZERO } from '#engine/stats/double-double.ts';
 import { type SampleStats, sampleOfSums, stratifiedWelch } from '#engine/stats/welch.ts';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench, Measurement } from './support/bench.ts';
 
-/** Closed trades of each variant at the planned look, and at the end. */
+/** Closed trades of each variant at the planned look. */
 const PLANNED = 100;
-const MOST = 1000;
+/** Closed trades of each variant at the end. */
+const MAX_TRADES = 1000;
 const RUNS = 1000;
 const ALPHA = 0.05;
-/** The part of a trade's variance that all trades of its key share. */
+/** Share of a trade's variance that is common to all trades of its key. */
 const SHARED = 0.5;
 
 function normal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-/** A variant whose trades come key by key. */
+/** A variant whose trades arrive key by key. */
 class Variant {
   n = 0;
   clusters: ClusterTotals = NO_CLUSTERS;
@@ -59,27 +60,27 @@ class Variant {
   }
 }
 
-/** By which unit a challenge compares its variants. */
+/** Unit of analysis of a challenge. */
 interface Unit {
   readonly sampleOf: (variant: Variant) => SampleStats;
-  /** How many of a variant are independent. */
+  /** Number of independent observations of a variant. */
   readonly countOf: (variant: Variant) => number;
-  /** Of each variant before the planned look. */
-  readonly least: number;
+  /** Minimum count of each variant for the planned look. */
+  readonly minCount: number;
 }
 
 const TRADE: Unit = {
   sampleOf: (variant) => variant.byTrade(),
   countOf: (variant) => variant.n,
-  least: PLANNED,
+  minCount: PLANNED,
 };
 const KEY: Unit = {
   sampleOf: (variant) => variant.byKey(),
   countOf: (variant) => variant.clusters.count,
-  least: MIN_CLUSTERS,
+  minCount: MIN_CLUSTERS,
 };
 
-/** The rules of a challenge: Welch's test at the planned look, then the always-valid p-value; harm at any time. */
+/** Rules of a challenge: Welch's test at the planned look, later the always-valid p-value; rollback for harm at any time. */
 class Challenge {
   promoted = false;
   rolledBack = false;
@@ -91,11 +92,11 @@ class Challenge {
   }
 
   look(a: Variant, b: Variant): void {
-    const { sampleOf, countOf, least } = this.#unit;
+    const { sampleOf, countOf, minCount } = this.#unit;
     const test = stratifiedWelch([{ a: sampleOf(a), b: sampleOf(b) }]);
     const sample = { ...test, tuningSize: 4 * PLANNED };
     if (isHarmful(sample, { challengerTrades: countOf(b), lowerP: null })) this.rolledBack = true;
-    if (b.n < PLANNED || Math.min(countOf(a), countOf(b)) < least) return;
+    if (b.n < PLANNED || Math.min(countOf(a), countOf(b)) < minCount) return;
     const p = this.#hasLooked ? alwaysValidP(sample) : test.p;
     this.#hasLooked = true;
     if (test.difference > 0 && p < ALPHA) this.promoted = true;
@@ -104,7 +105,7 @@ class Challenge {
 
 type Ends = Record<'promoted' | 'rolledBack', number>;
 
-/** How many of the challenges between equal variants end one way and how many the other, in percent, by either unit. */
+/** Percentages of false promotions and false rollbacks in challenges between equal variants, by unit of analysis. */
 function falseEnds(keySize: number): { readonly byTrade: Ends; readonly byKey: Ends } {
   const random = createRandom(11);
   const byTrade = { promoted: 0, rolledBack: 0 };
@@ -112,7 +113,7 @@ function falseEnds(keySize: number): { readonly byTrade: Ends; readonly byKey: E
   for (let run = 0; run < RUNS; run++) {
     const [a, b] = [new Variant(keySize, random), new Variant(keySize, random)];
     const [trades, keys] = [new Challenge(TRADE), new Challenge(KEY)];
-    for (let n = 0; n < MOST; n++) {
+    for (let n = 0; n < MAX_TRADES; n++) {
       a.trade();
       b.trade();
       trades.look(a, b);
@@ -126,20 +127,20 @@ function falseEnds(keySize: number): { readonly byTrade: Ends; readonly byKey: E
   return { byTrade, byKey };
 }
 
-function figuresOf(keySize: number): Figure[] {
+function measurementsOf(keySize: number): Measurement[] {
   const { byTrade, byKey } = falseEnds(keySize);
-  const figure = (name: string, end: keyof Ends): Figure => ({
+  const measurement = (name: string, end: keyof Ends): Measurement => ({
     label: `keys of ${keySize} trades: false ${name} by assignment_key`,
     value: byKey[end],
     unit: '%',
     target: { atMost: 5 },
     detail: `as if the trades were independent ${byTrade[end].toFixed(1)} %`,
   });
-  return [figure('promotions', 'promoted'), figure('rollbacks', 'rolledBack')];
+  return [measurement('promotions', 'promoted'), measurement('rollbacks', 'rolledBack')];
 }
 
 export default {
   name: 'clusters',
-  description: `promotions and rollbacks for harm in ${RUNS} challenges of equal variants whose trades share half their variance with those of their key, looked at after every trade, up to ${MOST} trades a variant`,
-  run: () => [2, 5, 20].flatMap(figuresOf),
+  description: `promotions and rollbacks for harm in ${RUNS} challenges of equal variants whose trades share half their variance with the trades of their key, evaluated after every trade, up to ${MAX_TRADES} trades per variant`,
+  run: () => [2, 5, 20].flatMap(measurementsOf),
 } satisfies Bench;

@@ -10,19 +10,19 @@ import { startDatabase } from '#adapters/local/dynoxide.ts';
 import type { Bench } from './support/bench.ts';
 import { type FreshProcess, runFresh } from './support/fresh-process.ts';
 
-/** `COLLECT_PAIRS=10 COLLECT_MONTHS=24 npm run bench -- collect` is the whole: two years of ten pairs, about 3 minutes. */
+/** `COLLECT_PAIRS=10 COLLECT_MONTHS=24 npm run bench -- collect` runs the full size: two years of ten pairs, about 3 minutes. */
 const PAIRS = Number(process.env.COLLECT_PAIRS ?? 2);
 const MONTHS = Number(process.env.COLLECT_MONTHS ?? 6);
 const WHOLE = { pairs: 10, months: 24, candles: 10 * 731 * 1440 };
 
-/** ccxt's own pace at Binance: 499 candles a page, each 2 units of 50 ms. */
+/** Rate limit of ccxt for Binance: 499 candles per page; a page costs 2 units of 50 ms. */
 const PAGES_PER_SECOND = 10;
 const PAGE_CANDLES = 499;
 
 const SUPPORT = join(import.meta.dirname, 'support');
 const TABLES = { jobs: 'Jobs', registry: 'Registry', series: 'Series' };
 
-/** Collects into an empty store. */
+/** Collects into an empty store, in a new process. */
 async function collect(url: string, pairs: number, months: number): Promise<FreshProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
   const database = await startDatabase({ dbPath: join(folder, 'database.sqlite') });
@@ -50,7 +50,7 @@ const minutes = (seconds: number) => `${(seconds / 60).toPrecision(2)} min`;
 
 export default {
   name: 'collect',
-  description: `collecting one-minute candles of ${PAIRS} pairs, ${MONTHS} months, by ccxt from an exchange on loopback`,
+  description: `collecting one-minute candles of ${PAIRS} pairs, ${MONTHS} months, with ccxt from an exchange on loopback`,
   async run() {
     const server = fork(join(SUPPORT, 'exchange-process.ts'));
     try {
@@ -62,7 +62,7 @@ export default {
       const paced = PAGES_PER_SECOND * PAGE_CANDLES;
       return [
         {
-          label: 'candles a second, stored',
+          label: 'candles stored per second',
           value: perSecond,
           unit: '/s',
           detail: `${candles} in ${(all.wallMs / 1000).toFixed(1)} s, ${(all.cpuMs / all.wallMs).toFixed(2)} cores; 2 years of 10 pairs would take ${minutes(WHOLE.candles / perSecond)} here, ${minutes(WHOLE.candles / paced)} at Binance's pace`,

@@ -10,19 +10,19 @@ import { TIMEFRAMES } from '#engine/timeframe.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { createLogger } from '#runtime/log.ts';
 import { startDataCollection } from '../src/local/services.ts';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench, Measurement } from './support/bench.ts';
 import { medianTime } from './support/measure.ts';
 
 const authenticate = withoutIdentityProvider({ enforced: false });
 
 const SYMBOLS = Array.from({ length: 500 }, (_, i) => `S${i}/USDT:USDT`);
 const MINUTE = 60_000;
-/** Of a series that was collected for two years. */
+/** Months of each series: two years of candles. */
 const MONTHS = 24;
 const TARGET_MS = 50;
 
-/** Its symbols have six series each, with as many gaps as are listed. */
-const HOLED = 'bybit';
+/** Exchange whose symbols have six series each, with listed gaps in every month. */
+const EXCHANGE_WITH_GAPS = 'bybit';
 const GAPS_PER_MONTH = 20;
 
 /** Start of a month, ISO 8601. */
@@ -59,7 +59,7 @@ async function record({ series }: Stores): Promise<void> {
     SYMBOLS.map(async (symbol) => {
       await series.record({ exchange: 'sim', symbol, timeframe: '1m' }, months, at);
       for (const timeframe of TIMEFRAMES) {
-        await series.record({ exchange: HOLED, symbol, timeframe }, withGaps, at);
+        await series.record({ exchange: EXCHANGE_WITH_GAPS, symbol, timeframe }, withGaps, at);
       }
     }),
   );
@@ -69,17 +69,18 @@ async function measure(url: string, query: string): Promise<number> {
   return medianTime(async () => {
     const response = await fetch(`${url}/api/v1/freshness?symbols=${SYMBOLS.join(',')}${query}`);
     const { all_fresh } = (await response.json()) as { all_fresh: boolean };
-    if (!all_fresh) throw new Error('The series of the bench must be fresh');
+    if (!all_fresh) throw new Error('A series of the benchmark is stale; all must be fresh');
   });
 }
 
-function figure(label: string, ms: number): Figure {
+function measurement(label: string, ms: number): Measurement {
   return { label, value: ms, unit: 'ms', target: { atMost: TARGET_MS } };
 }
 
 export default {
   name: 'freshness',
-  description: '500 symbols at data collection over HTTP, on the embedded database: 5 BatchGet calls',
+  description:
+    'freshness of 500 symbols, from data collection over HTTP, on the embedded database: 5 BatchGet calls',
   async run() {
     const folder = mkdtempSync(join(tmpdir(), 'touchstone-bench-'));
     const database = await startDatabase({ dbPath: join(folder, 'database.sqlite') });
@@ -108,15 +109,18 @@ export default {
     );
     try {
       return [
-        figure('one timeframe', await measure(service.url, '&timeframe=1m')),
-        figure('the newest of six timeframes', await measure(service.url, '')),
-        figure(
+        measurement('one timeframe', await measure(service.url, '&timeframe=1m')),
+        measurement('the newest of six timeframes', await measure(service.url, '')),
+        measurement(
           'over two years, with gaps in each month',
-          await measure(service.url, `&exchange=${HOLED}&timeframe=1m&start=${monthsAgo(MONTHS - 1)}`),
+          await measure(
+            service.url,
+            `&exchange=${EXCHANGE_WITH_GAPS}&timeframe=1m&start=${monthsAgo(MONTHS - 1)}`,
+          ),
         ),
         {
-          label: 'the heaviest items there are: six series, each with 40 gaps listed',
-          value: await measure(service.url, `&exchange=${HOLED}`),
+          label: 'largest items: six series, each with 40 gaps listed',
+          value: await measure(service.url, `&exchange=${EXCHANGE_WITH_GAPS}`),
           unit: 'ms',
         },
       ];

@@ -4,14 +4,14 @@ import { binFeatures } from '#engine/ml/features.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from '../test/engine/ml/default-settings.ts';
 import { type Labelled, nonlinear } from '../test/engine/ml/synthetic.ts';
 import { pythonWithXgboost, startXgboost, type Xgboost } from '../test/engine/ml/xgboost.ts';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench, Measurement } from './support/bench.ts';
 import { cpuTime, median } from './support/measure.ts';
 
 const RUNS = 5;
 const WARM_UPS = 2;
 const MAX_BINS = 64;
 
-/** What XGBoost does that is most like ours; it has no symmetric trees. */
+/** XGBoost settings that are closest to each kind. XGBoost has no symmetric trees. */
 const POLICIES = {
   depthwise_gbdt: {},
   leafwise_gbdt: { grow_policy: 'lossguide', max_leaves: 31 },
@@ -20,7 +20,7 @@ const POLICIES = {
 
 type Kind = keyof typeof POLICIES;
 
-/** Processor times of one turn of ours and theirs, milliseconds; theirs are NaN where XGBoost is not installed. */
+/** Processor times of one turn, ms. `their*` are of XGBoost; NaN when it is not installed. */
 interface Turn {
   readonly bin: number;
   readonly train: number;
@@ -60,7 +60,7 @@ async function turn(
   };
 }
 
-async function measure(job: Job, fresh: Labelled, xgboost: Xgboost | undefined): Promise<Figure[]> {
+async function measure(job: Job, fresh: Labelled, xgboost: Xgboost | undefined): Promise<Measurement[]> {
   const turns: Turn[] = [];
   for (let run = -WARM_UPS; run < RUNS; run++) {
     const times = await turn(job, fresh, xgboost);
@@ -71,7 +71,7 @@ async function measure(job: Job, fresh: Labelled, xgboost: Xgboost | undefined):
   const [bin, train, predict] = [of((t) => t.bin), of((t) => t.train), of((t) => t.predict)];
   const detail = `bins ${bin.toFixed(0)} ms, trees ${train.toFixed(0)} ms, XGBoost ${of((t) => t.theirTrain).toFixed(0)} ms`;
   return [
-    figure(
+    measurement(
       `${name}: train`,
       of((t) => (t.bin + t.train) / t.theirTrain),
       bin + train,
@@ -79,7 +79,7 @@ async function measure(job: Job, fresh: Labelled, xgboost: Xgboost | undefined):
       xgboost,
       detail,
     ),
-    figure(
+    measurement(
       `${name}: predict ${fresh.matrix.rows}`,
       of((t) => t.predict / t.theirPredict),
       predict,
@@ -90,37 +90,39 @@ async function measure(job: Job, fresh: Labelled, xgboost: Xgboost | undefined):
   ];
 }
 
-/** A ratio to XGBoost, or milliseconds where it is not installed. */
-function figure(
+/** Ratio to XGBoost, or milliseconds when it is not installed. */
+function measurement(
   label: string,
   ratio: number,
   ms: number,
   atMost: number,
   xgboost: Xgboost | undefined,
   detail: string,
-): Figure {
+): Measurement {
   if (!xgboost) return { label, value: ms, unit: 'ms' };
   return { label, value: ratio, unit: `x XGBoost ${xgboost.version}`, target: { atMost }, detail };
 }
 
 const bench: Bench = {
   name: 'gbdt',
-  description: `gradient boosting with ${MAX_BINS} bins beside XGBoost hist on one thread with as many, processor time, in turns (${availableParallelism()} cores)`,
+  description: `gradient boosting with ${MAX_BINS} bins compared with XGBoost hist on one thread with as many bins: processor time, in turns (${availableParallelism()} cores)`,
   async run() {
     const python = pythonWithXgboost();
     if (!python)
-      console.log('gbdt: XGBoost is not installed (apt-get install python3-xgboost); times alone.');
+      console.log(
+        'gbdt: XGBoost is not installed; no comparison. Install it: apt-get install python3-xgboost',
+      );
     const xgboost = python ? await startXgboost(python) : undefined;
     const large = nonlinear(1, 20_000);
     const month = nonlinear(2, 8640);
     const fresh = nonlinear(3, 10_000);
-    const figures: Figure[] = [];
+    const measurements: Measurement[] = [];
     for (const kind of Object.keys(POLICIES) as Kind[]) {
-      figures.push(...(await measure({ kind, data: large, trees: 200 }, fresh, xgboost)));
-      figures.push(...(await measure({ kind, data: month, trees: 100 }, fresh, xgboost)));
+      measurements.push(...(await measure({ kind, data: large, trees: 200 }, fresh, xgboost)));
+      measurements.push(...(await measure({ kind, data: month, trees: 100 }, fresh, xgboost)));
     }
     xgboost?.stop();
-    return figures;
+    return measurements;
   },
 };
 

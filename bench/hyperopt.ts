@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench, Measurement } from './support/bench.ts';
 import { expectOk, withPlatform } from './support/local-platform.ts';
 
 const TRIALS = 500;
-/** 90 days of 1h candles: 10 windows of 6 days, each learned from 30. */
+/** 90 days of 1h candles: 30 days of training before each window, and 10 windows of 6 days. */
 const SEARCH = {
   strategy: 'ml_classifier',
   pairs: ['BTC/USDT:USDT'],
@@ -19,12 +19,12 @@ const SEARCH = {
   objective_metric: 'total_profit_pct',
   pruner: 'none',
 };
-/** What was compiled and loaded first is not the job's. */
+/** Trials left out at the start, while code is compiled and loaded. */
 const WARM_TRIALS = 50;
 const SAMPLE_MS = 250;
-/** Of the kernel's process times. */
+/** Unit of the process times in /proc. */
 const TICKS_PER_SECOND = 100;
-/** Room of the heap between two collections. */
+/** Allowed growth: the heap grows between two garbage collections. */
 const MEMORY_GROWTH_MB = 40;
 
 interface Sample {
@@ -34,7 +34,7 @@ interface Sample {
   readonly residentMb: number;
 }
 
-/** The process of the job's one worker; undefined before it runs and after it has ended. */
+/** Process ID of the job's only worker; undefined before its start and after its end. */
 function workerOf(jobId: string): string | undefined {
   return readdirSync('/proc').find((entry) => {
     if (!/^\d+$/.test(entry)) return false;
@@ -49,7 +49,7 @@ function workerOf(jobId: string): string | undefined {
   });
 }
 
-/** Processor time of all threads, and resident memory. */
+/** Processor time of all threads and resident memory; undefined after the end of the process. */
 function usageOf(pid: string): Pick<Sample, 'cpuMs' | 'residentMb'> | undefined {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
@@ -73,7 +73,7 @@ async function follow(base: string): Promise<Sample[]> {
       status: string;
       current_trial: number;
     };
-    if (job.status === 'failed') throw new Error('The job failed');
+    if (job.status === 'failed') throw new Error(`Hyperopt job ${job_id} failed`);
     pid ??= workerOf(job_id);
     const usage = pid && usageOf(pid);
     if (usage) samples.push({ at: performance.now(), ended: job.current_trial, ...usage });
@@ -82,7 +82,7 @@ async function follow(base: string): Promise<Sample[]> {
   }
 }
 
-function figures(samples: readonly Sample[]): Figure[] {
+function measurements(samples: readonly Sample[]): Measurement[] {
   const warm = samples.filter(({ ended }) => ended >= WARM_TRIALS && ended < TRIALS);
   const [first, last] = [warm[0]!, warm.at(-1)!];
   const cores = availableParallelism();
@@ -95,7 +95,7 @@ function figures(samples: readonly Sample[]): Figure[] {
   };
   const detail = `${cores} cores, load average ${loadavg()[0]!.toFixed(1)}`;
   return [
-    { label: 'trials a second', value: (1000 * trials) / wall, unit: 'trials/s', detail },
+    { label: 'trials per second', value: (1000 * trials) / wall, unit: 'trials/s', detail },
     {
       label: 'cores busy with trials',
       value: (last.cpuMs - first.cpuMs) / wall / cores,
@@ -106,10 +106,10 @@ function figures(samples: readonly Sample[]): Figure[] {
       label: 'processor time of a trial',
       value: (last.cpuMs - first.cpuMs) / trials,
       unit: 'ms',
-      detail: '10 windows of three kinds of boosting; asking and telling too',
+      detail: '10 windows, three kinds of boosting; includes claiming and reporting the trial',
     },
     {
-      label: `memory of a worker over ${TRIALS} trials, last third less first`,
+      label: `memory of a worker over ${TRIALS} trials, last third minus first third`,
       value: third(2) - third(0),
       unit: 'MB',
       target: { atMost: MEMORY_GROWTH_MB },
@@ -120,9 +120,9 @@ function figures(samples: readonly Sample[]): Figure[] {
 
 export default {
   name: 'hyperopt',
-  description: `A hyperopt job of ${TRIALS} trials on one machine: what its one worker takes, process and threads.`,
+  description: `Hyperopt job of ${TRIALS} trials in local mode: throughput, processor time and memory of its only worker`,
   run: () =>
     withPlatform(async ({ strategy_service_url }) =>
-      figures(await follow(`${strategy_service_url}/api/v1/hyperopt`)),
+      measurements(await follow(`${strategy_service_url}/api/v1/hyperopt`)),
     ),
 } satisfies Bench;

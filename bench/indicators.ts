@@ -9,7 +9,7 @@ import {
   twoPassDeviation,
   worstError,
 } from '../test/engine/indicators/reference.ts';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench, Measurement } from './support/bench.ts';
 import { randomCandles } from './support/candles.ts';
 import { median, time } from './support/measure.ts';
 
@@ -20,19 +20,19 @@ const MAX_ERROR = 1e-12;
 
 interface Contender {
   readonly label: string;
-  /** How many times as fast as trading-signals it must be. */
+  /** Target: minimum speed as a multiple of trading-signals. */
   readonly atLeast: number;
-  /** Writes into columns that exist. */
+  /** Writes into existing columns. */
   ours(): unknown;
-  /** Makes new columns. */
+  /** Allocates new columns. */
   allocating(): unknown;
-  /** trading-signals writing the same numbers into the same number of columns that exist. */
+  /** trading-signals, writing the same values into as many existing columns. */
   theirs(): unknown;
-  /** Largest error relative to the exact value; of MACD relative to the price, since its lines cross zero. */
+  /** Largest error relative to the exact value; for MACD relative to the price, because its lines cross zero. */
   error(): number;
 }
 
-async function measure(contender: Contender): Promise<Figure[]> {
+async function measure(contender: Contender): Promise<Measurement[]> {
   const ours: number[] = [];
   const allocating: number[] = [];
   const theirs: number[] = [];
@@ -76,8 +76,8 @@ function emaContender({ close }: Candles): Contender {
     ours: () => ema(close, 20, out),
     allocating: () => ema(close, 20),
     theirs: () => {
-      const oracle = new EMA(20);
-      for (let i = 0; i < LENGTH; i++) out[i] = oracle.add(close[i]!) ?? Number.NaN;
+      const reference = new EMA(20);
+      for (let i = 0; i < LENGTH; i++) out[i] = reference.add(close[i]!) ?? Number.NaN;
     },
     error: () => worstError(ema(close, 20), exactEma(close, 20)),
   };
@@ -91,8 +91,8 @@ function rsiContender({ close }: Candles): Contender {
     ours: () => rsi(close, 14, out),
     allocating: () => rsi(close, 14),
     theirs: () => {
-      const oracle = new RSI(14);
-      for (let i = 0; i < LENGTH; i++) out[i] = oracle.add(close[i]!) ?? Number.NaN;
+      const reference = new RSI(14);
+      for (let i = 0; i < LENGTH; i++) out[i] = reference.add(close[i]!) ?? Number.NaN;
     },
     error: () => worstError(rsi(close, 14), exactRsi(close, 14)),
   };
@@ -110,9 +110,9 @@ function macdContender({ close }: Candles): Contender {
     ours: () => macd(close, 12, 26, 9, out),
     allocating: () => macd(close, 12, 26, 9),
     theirs: () => {
-      const oracle = new MACD(new EMA(12), new EMA(26), new EMA(9));
+      const reference = new MACD(new EMA(12), new EMA(26), new EMA(9));
       for (let i = 0; i < LENGTH; i++) {
-        const result = oracle.add(close[i]!);
+        const result = reference.add(close[i]!);
         out.macd[i] = result?.macd ?? Number.NaN;
         out.signal[i] = result?.signal ?? Number.NaN;
         out.histogram[i] = result?.histogram ?? Number.NaN;
@@ -142,9 +142,9 @@ function bollingerContender({ close }: Candles): Contender {
     ours: () => bollinger(close, 20, 2, out),
     allocating: () => bollinger(close, 20, 2),
     theirs: () => {
-      const oracle = new BollingerBands(20, 2);
+      const reference = new BollingerBands(20, 2);
       for (let i = 0; i < LENGTH; i++) {
-        const result = oracle.add(close[i]!);
+        const result = reference.add(close[i]!);
         out.upper[i] = result?.upper ?? Number.NaN;
         out.middle[i] = result?.middle ?? Number.NaN;
         out.lower[i] = result?.lower ?? Number.NaN;
@@ -177,9 +177,9 @@ function atrContender(candles: Candles): Contender {
     ours: () => atr(candles, 14, out),
     allocating: () => atr(candles, 14),
     theirs: () => {
-      const oracle = new ATR(14);
+      const reference = new ATR(14);
       for (let i = 0; i < LENGTH; i++) {
-        out[i] = oracle.add({ high: high[i]!, low: low[i]!, close: close[i]! }) ?? Number.NaN;
+        out[i] = reference.add({ high: high[i]!, low: low[i]!, close: close[i]! }) ?? Number.NaN;
       }
     },
     error: () => worstError(atr(candles, 14), exactAtr(candles, 14)),
@@ -191,7 +191,7 @@ const bench: Bench = {
   description: `five indicators over ${LENGTH} values against trading-signals 8.3.0 (medians of ${RUNS}, in turns)`,
   async run() {
     const candles = randomCandles(7, LENGTH, '1m');
-    const figures: Figure[] = [];
+    const measurements: Measurement[] = [];
     for (const contender of [
       emaContender(candles),
       rsiContender(candles),
@@ -199,9 +199,9 @@ const bench: Bench = {
       bollingerContender(candles),
       atrContender(candles),
     ]) {
-      figures.push(...(await measure(contender)));
+      measurements.push(...(await measure(contender)));
     }
-    return figures;
+    return measurements;
   },
 };
 

@@ -8,7 +8,7 @@ const DAYS = 736;
 
 export default {
   name: 'pbo',
-  description: `probability of backtest overfitting of ${TRIALS} trials x ${DAYS} days: 12,870 ways to take 8 of 16 blocks`,
+  description: `probability of backtest overfitting of ${TRIALS} trials x ${DAYS} days: 12,870 choices of 8 of 16 blocks`,
   async run() {
     const random = createRandom(1);
     const returns = Array.from({ length: TRIALS }, () =>

@@ -2,15 +2,16 @@ import { createRandom, type Random } from '#engine/random.ts';
 import { alwaysValidP } from '#engine/stats/always-valid.ts';
 import { plus, times, ZERO } from '#engine/stats/double-double.ts';
 import { type StratifiedTest, sampleOfSums, stratifiedWelch } from '#engine/stats/welch.ts';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench, Measurement } from './support/bench.ts';
 
-/** Closed trades of each variant at the planned look, and at the end. */
+/** Closed trades of each variant at the planned look. */
 const PLANNED = 100;
-const MOST = 1000;
+/** Closed trades of each variant at the end. */
+const MAX_TRADES = 1000;
 const RUNS = 2000;
 const ALPHA = 0.05;
 
-/** A market's per-trade returns, of standard deviation 1. */
+/** Distribution of the per-trade returns of a market, with standard deviation 1. */
 interface Market {
   readonly name: string;
   readonly draw: (random: Random) => number;
@@ -20,7 +21,7 @@ function normal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-/** Two kinds of trades by chance: `rare` of share `p` around `far`, the others around `near`; made to mean 0 and deviation 1. */
+/** Mixture of two kinds of trades: share `p` around `far`, the others around `near`. Scaled to mean 0 and deviation 1. */
 function mixture(p: number, far: number, near: number, width: number) {
   const mean = p * far + (1 - p) * near;
   const deviation = Math.sqrt(p * (far - mean) ** 2 + (1 - p) * (near - mean) ** 2 + width * width);
@@ -33,21 +34,21 @@ const MARKETS: readonly Market[] = [
   { name: 'short volatility (5 % large losses)', draw: mixture(0.05, -8, 0.6, 0.4) },
 ];
 
-/** When a better challenger is promoted: how often, of all tests. */
+/** Share of all tests in which the challenger is promoted, by rule. */
 interface Promotions {
-  /** Whenever a plain test shows p < 0.05. */
+  /** As soon as a plain test has p < 0.05. */
   readonly naive: number;
-  /** At the planned look alone: a test of fixed horizon. */
+  /** Only at the planned look: a fixed-horizon test. */
   readonly planned: number;
-  /** At the planned look, or later by the always-valid p-value: what a challenge does. */
+  /** At the planned look, or later by the always-valid p-value: the rule of challenges. */
   readonly rule: number;
 }
 
-/** One test of two equal variants that is looked at after every pair of trades from the planned look on. */
+/** One test of two variants, evaluated after every pair of trades from the planned look on. */
 function runTest(draw: Market['draw'], effect: number, random: Random): { [K in keyof Promotions]: boolean } {
   const sums = { a: ZERO, aa: ZERO, b: ZERO, bb: ZERO };
   const seen = { naive: false, planned: false, rule: false };
-  for (let n = 1; n <= MOST; n++) {
+  for (let n = 1; n <= MAX_TRADES; n++) {
     const a = draw(random);
     const b = draw(random) + effect;
     sums.a = plus(sums.a, [a, 0]);
@@ -81,7 +82,7 @@ function promotions({ draw }: Market, effect: number): Promotions {
   return { naive: count.naive / RUNS, planned: count.planned / RUNS, rule: count.rule / RUNS };
 }
 
-function figureOf(market: Market, effect: number): Figure {
+function measurementOf(market: Market, effect: number): Measurement {
   const { naive, planned, rule } = promotions(market, effect);
   const pct = (share: number) => `${(100 * share).toFixed(1)} %`;
   const detail = `one look at ${PLANNED} trades ${pct(planned)}, p < 0.05 at any look ${pct(naive)}`;
@@ -98,9 +99,9 @@ function figureOf(market: Market, effect: number): Figure {
 
 export default {
   name: 'peeking',
-  description: `promotions in ${RUNS} challenges that are looked at after every trade, from ${PLANNED} to ${MOST} trades a variant: a planned look, then the always-valid p-value`,
+  description: `promotions in ${RUNS} challenges that are evaluated after every trade, from ${PLANNED} to ${MAX_TRADES} trades per variant: a planned look, then the always-valid p-value`,
   run: () => [
-    ...MARKETS.map((market) => figureOf(market, 0)),
-    ...[0.1, 0.2, 0.3].map((effect) => figureOf(MARKETS[0]!, effect)),
+    ...MARKETS.map((market) => measurementOf(market, 0)),
+    ...[0.1, 0.2, 0.3].map((effect) => measurementOf(MARKETS[0]!, effect)),
   ],
 } satisfies Bench;

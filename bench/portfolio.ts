@@ -12,7 +12,7 @@ const CANDLES = 105_120;
 export default {
   name: 'portfolio',
   description:
-    '20 pairs x 1 year of 5m candles on one wallet with 5 open trades at most, equity curve included',
+    '20 pairs x 1 year of 5m candles on one wallet with at most 5 open trades, including the equity curve',
   async run() {
     const pairs = Array.from({ length: PAIRS }, (_, i) =>
       crossoverPair(`P${i}/USDT:USDT`, randomCandles(i + 1, CANDLES, '5m')),

@@ -7,7 +7,7 @@ import { hasValidChecksum } from '#adapters/parquet/checksum.ts';
 import { readColumns } from '#adapters/parquet/read.ts';
 import type { SeriesStore } from '#domain/ports.ts';
 import { CANDLE_COLUMNS } from '#engine/candles.ts';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import { cpuTime, median } from './support/measure.ts';
 
@@ -22,10 +22,10 @@ interface Fixture {
   readonly keys: readonly string[];
 }
 
-/** A series of candles as the collector stores it: one file a month. */
+/** Stores a series of candles as the collector does: one file per month. */
 async function storeCandles(folder: string): Promise<Fixture> {
   const objects = new FileObjectStore(folder);
-  // Reading asks the object store alone.
+  // Reading uses only the object store.
   const series = { record: async () => undefined } as unknown as SeriesStore;
   const store = new ParquetCandleStore({ objects, series, clock: Date });
   await store.write(SERIES, randomCandles(1, CANDLES, '1m'));
@@ -34,7 +34,7 @@ async function storeCandles(folder: string): Promise<Fixture> {
   return { objects, store, keys };
 }
 
-/** Medians of wall and processor time of `subject`, ms, the first call left out. */
+/** Medians of wall-clock and processor time of `subject`, ms, without the first call. */
 async function measure(subject: () => Promise<unknown>) {
   await subject();
   const runs: { wallMs: number; cpuMs: number }[] = [];
@@ -44,15 +44,16 @@ async function measure(subject: () => Promise<unknown>) {
 
 async function readWhole({ store }: Fixture): Promise<void> {
   const { timestamp } = await store.read(SERIES, CANDLES_START, CANDLES_START + CANDLES * MINUTE);
-  if (timestamp.length !== CANDLES) throw new Error(`${timestamp.length} candles were read`);
+  if (timestamp.length !== CANDLES)
+    throw new Error(`${timestamp.length} candles were read instead of ${CANDLES}`);
 }
 
-/** The parts of a read by themselves, over files that are in memory but for the first. */
+/** Measures the parts of a read one by one. `file I/O` reads the files; the other parts use files in memory. */
 async function measureParts({ objects, keys }: Fixture) {
   const fetchAll = () => Promise.all(keys.map(async (key) => (await objects.get(key))!.body));
   const files = await fetchAll();
   const check = async () => {
-    if (!files.every(hasValidChecksum)) throw new Error('A file is corrupt');
+    if (!files.every(hasValidChecksum)) throw new Error('A candle file of the benchmark is corrupt');
   };
   const decode = async () => {
     for (const file of files) readColumns(file, CANDLE_COLUMNS, () => {});
@@ -69,12 +70,12 @@ async function measureParts({ objects, keys }: Fixture) {
 
 const perSecond = (ms: number) => CANDLES / ms / 1000;
 
-async function figures(fixture: Fixture): Promise<Figure[]> {
+async function measurements(fixture: Fixture): Promise<Measurement[]> {
   const first = await cpuTime(() => readWhole(fixture));
   const whole = await measure(() => readWhole(fixture));
   const { bytes, parts } = await measureParts(fixture);
   const rest = Object.values(parts).reduce((left, { cpuMs }) => left - cpuMs, whole.cpuMs);
-  const share = (label: string, cpuMs: number): Figure => ({
+  const share = (label: string, cpuMs: number): Measurement => ({
     label: `share of ${label}`,
     value: (cpuMs / whole.cpuMs) * 100,
     unit: '%',
@@ -86,16 +87,16 @@ async function figures(fixture: Fixture): Promise<Figure[]> {
       value: perSecond(whole.cpuMs),
       unit: 'M candles/s',
       target: { atLeast: 5 },
-      detail: `${whole.cpuMs.toFixed(0)} ms of processor time in all threads; ${fixture.keys.length} files, ${(bytes / CANDLES).toFixed(1)} bytes a candle`,
+      detail: `${whole.cpuMs.toFixed(0)} ms of processor time in all threads; ${fixture.keys.length} files, ${(bytes / CANDLES).toFixed(1)} bytes per candle`,
     },
     {
-      label: 'read into columns, by the clock',
+      label: 'read into columns, wall-clock time',
       value: perSecond(whole.wallMs),
       unit: 'M candles/s',
       detail: `${whole.wallMs.toFixed(0)} ms; load average ${loadavg()[0]!.toFixed(1)}`,
     },
     {
-      label: 'the first read of the process',
+      label: 'first read of the process',
       value: perSecond(first.wallMs),
       unit: 'M candles/s',
       detail: `${first.wallMs.toFixed(0)} ms, ${first.cpuMs.toFixed(0)} ms of processor time`,
@@ -111,7 +112,7 @@ export default {
   async run() {
     const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
     try {
-      return await figures(await storeCandles(folder));
+      return await measurements(await storeCandles(folder));
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

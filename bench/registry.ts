@@ -1,8 +1,8 @@
 import type { CatalogRow } from '#contract/stored-registry.ts';
 import type { PlatformInfo } from '../src/local/platform-info.ts';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench, Measurement } from './support/bench.ts';
 import { storeCatalogRows } from './support/catalog-rows.ts';
-import { requestFigures, withPlatform } from './support/local-platform.ts';
+import { requestMeasurements, withPlatform } from './support/local-platform.ts';
 import { time, timesOf } from './support/measure.ts';
 import { RegistryClient } from './support/registry-client.ts';
 
@@ -12,11 +12,11 @@ const READS = 60;
 const WARM_UPS = 10;
 const CATALOG_ROWS = 10_000;
 
-/** As src/local/platform.ts names it. */
+/** Table name of src/local/platform.ts. */
 const REGISTRY_TABLE = 'Registry';
 
-/** Each version is registered, staged and promoted, and the one before it rolled back to. No task runs beside. */
-async function moveTimes(client: RegistryClient, runId: string): Promise<Record<string, number[]>> {
+/** Registers, stages and promotes each version, then rolls back to the previous one. No task runs at the same time. */
+async function transitionTimes(client: RegistryClient, runId: string): Promise<Record<string, number[]>> {
   const times: Record<string, number[]> = {};
   const measured = async (label: string, run: number, work: () => Promise<unknown>) => {
     const ms = await time(work);
@@ -29,7 +29,7 @@ async function moveTimes(client: RegistryClient, runId: string): Promise<Record<
     await measured('register', run, () =>
       client.post(`strategies/${MODEL}/register`, registration, 'strategy'),
     );
-    await measured('stage: its check list', run, () =>
+    await measured('stage: validation only', run, () =>
       client.post(`strategies/${MODEL}/stage`, { ...on, validate_only: true }),
     );
     await measured('stage: the transition', run, () =>
@@ -45,35 +45,38 @@ async function moveTimes(client: RegistryClient, runId: string): Promise<Record<
 
 const readTimes = (read: () => Promise<unknown>) => timesOf(read, READS, WARM_UPS);
 
-async function catalogFigures(client: RegistryClient, platform: PlatformInfo): Promise<Figure[]> {
+async function catalogMeasurements(client: RegistryClient, platform: PlatformInfo): Promise<Measurement[]> {
   const { items } = await client.get<{ items: CatalogRow[] }>('catalog/strategies');
   const target = { endpoint: platform.storage.DYNAMODB_ENDPOINT, table: REGISTRY_TABLE };
   await storeCatalogRows(target, items[0]!, CATALOG_ROWS);
   const page = (query: string) => () => client.get(`catalog/strategies?limit=100&${query}`);
   const of = `of ${CATALOG_ROWS.toLocaleString('en-US')}`;
   return [
-    ...requestFigures(`catalog page of 100 ${of}`, await readTimes(page('sort_field=name'))),
-    ...requestFigures(`the same by Sharpe ratio`, await readTimes(page('sort_field=sharpe&sort_order=desc'))),
+    ...requestMeasurements(`catalog page of 100 ${of}`, await readTimes(page('sort_field=name'))),
+    ...requestMeasurements(
+      `the same by Sharpe ratio`,
+      await readTimes(page('sort_field=sharpe&sort_order=desc')),
+    ),
   ];
 }
 
 export default {
   name: 'registry',
   description:
-    'Calls of the registry over loopback to the platform on one machine: one after the other, from another process',
+    'Registry requests over loopback to the local platform: one after the other, from another process',
   run: () =>
     withPlatform(async (platform) => {
       const client = new RegistryClient(platform);
-      const moves = await moveTimes(client, await client.backtest(MODEL));
+      const transitions = await transitionTimes(client, await client.backtest(MODEL));
       const versions = await readTimes(() => client.get(`models/${MODEL}/versions`));
       const compared = await readTimes(() =>
         client.get(`catalog/strategies/${MODEL}/compare?version_a=champion&version_b=latest`),
       );
       return [
-        ...Object.entries(moves).flatMap(([label, times]) => requestFigures(label, times)),
-        ...requestFigures(`versions, all ${VERSIONS + WARM_UPS}`, versions),
-        ...requestFigures('compare', compared),
-        ...(await catalogFigures(client, platform)),
+        ...Object.entries(transitions).flatMap(([label, times]) => requestMeasurements(label, times)),
+        ...requestMeasurements(`versions, all ${VERSIONS + WARM_UPS}`, versions),
+        ...requestMeasurements('compare', compared),
+        ...(await catalogMeasurements(client, platform)),
       ];
     }),
 } satisfies Bench;

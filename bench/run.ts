@@ -2,11 +2,11 @@ import { fork } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import Table from 'cli-table3';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench, Measurement } from './support/bench.ts';
 
 const FOLDER = import.meta.dirname;
 
-/** Every other file of this folder is a bench. */
+/** Names of the benchmarks: every other file of this folder. */
 function benchNames(): string[] {
   return readdirSync(FOLDER)
     .filter((file) => file.endsWith('.ts'))
@@ -15,52 +15,57 @@ function benchNames(): string[] {
     .sort();
 }
 
-/** Runs one bench in a process of its own, so that none inherits the compiled code or heap of another. */
-function runBench(name: string): Promise<Figure[]> {
+/** Runs one benchmark in its own process, so that it does not inherit compiled code or heap from another. */
+function runBench(name: string): Promise<Measurement[]> {
   return new Promise((resolve, reject) => {
     const child = fork(join(FOLDER, 'support', 'child.ts'), [name], { execArgv: ['--expose-gc'] });
-    let figures: Figure[] | undefined;
+    let measurements: Measurement[] | undefined;
     child.on('message', (message) => {
-      figures = message as Figure[];
+      measurements = message as Measurement[];
     });
     child.on('error', reject);
     child.on('exit', (code) => {
-      if (figures) resolve(figures);
-      else reject(new Error(`bench ${name} ended with code ${code} and no figures`));
+      if (measurements) resolve(measurements);
+      else
+        reject(
+          new Error(
+            `Benchmark ${name} ended with code ${code} and without measurements. See its output above.`,
+          ),
+        );
     });
   });
 }
 
-function goal({ target, value }: Figure): string[] {
+function goal({ target, value }: Measurement): string[] {
   if (!target) return ['', ''];
   if ('atLeast' in target) return [`>= ${target.atLeast}`, value >= target.atLeast ? 'yes' : 'no'];
   return [`<= ${target.atMost}`, value <= target.atMost ? 'yes' : 'no'];
 }
 
-function toRow(bench: string, figure: Figure): string[] {
-  const value = `${Number(figure.value.toPrecision(3))} ${figure.unit}`;
-  return [bench, figure.label, value, ...goal(figure), figure.detail ?? ''];
+function toRow(bench: string, measurement: Measurement): string[] {
+  const value = `${Number(measurement.value.toPrecision(3))} ${measurement.unit}`;
+  return [bench, measurement.label, value, ...goal(measurement), measurement.detail ?? ''];
 }
 
 async function describe(name: string): Promise<Bench> {
   return (await import(join(FOLDER, `${name}.ts`))).default;
 }
 
-async function main(asked: string[]): Promise<void> {
+async function main(requested: string[]): Promise<void> {
   const known = benchNames();
-  const unknown = asked.filter((name) => !known.includes(name));
+  const unknown = requested.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
-    console.error(`No bench named ${unknown.join(', ')}. There are: ${known.join(', ')}`);
+    console.error(`Unknown benchmark: ${unknown.join(', ')}. Use one of: ${known.join(', ')}`);
     process.exitCode = 2;
     return;
   }
   const table = new Table({
-    head: ['bench', 'figure', 'median', 'target', 'met', 'of what'],
+    head: ['bench', 'measurement', 'median', 'target', 'met', 'detail'],
     style: { head: [], border: [], compact: true },
   });
-  for (const name of asked.length > 0 ? asked : known) {
+  for (const name of requested.length > 0 ? requested : known) {
     console.log(`${name}: ${(await describe(name)).description}`);
-    for (const figure of await runBench(name)) table.push(toRow(name, figure));
+    for (const measurement of await runBench(name)) table.push(toRow(name, measurement));
   }
   console.log(table.toString());
 }

@@ -2,7 +2,7 @@ import { simulate } from '#engine/simulator/simulate.ts';
 import type { Bench } from './support/bench.ts';
 import { randomCandles } from './support/candles.ts';
 import { CROSSOVER_SETTINGS, crossoverPair, runShort } from './support/crossover.ts';
-import { boundFigure, compareWithBound } from './support/measure.ts';
+import { boundMeasurement, compareWithBound } from './support/measure.ts';
 
 export default {
   name: 'simulate-callbacks',
@@ -25,6 +25,9 @@ export default {
     const label = `${calls} calls`;
     const trades = await compareWithBound(candles, () => simulate(pairs, settings, { equity: false }));
     const curve = await compareWithBound(candles, () => simulate(pairs, settings));
-    return [boundFigure(label, trades, 0.08), boundFigure(`${label}, with equity curve`, curve, 0.08)];
+    return [
+      boundMeasurement(label, trades, 0.08),
+      boundMeasurement(`${label}, with equity curve`, curve, 0.08),
+    ];
   },
 } satisfies Bench;

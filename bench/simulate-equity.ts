@@ -4,7 +4,7 @@ import type { PairInput } from '#engine/simulator/types.ts';
 import type { Bench } from './support/bench.ts';
 import { randomCandles } from './support/candles.ts';
 import { CROSSOVER_SETTINGS, crossoverPair, runShort } from './support/crossover.ts';
-import { boundFigure, compareWithBound } from './support/measure.ts';
+import { boundMeasurement, compareWithBound } from './support/measure.ts';
 
 export default {
   name: 'simulate-equity',
@@ -18,7 +18,7 @@ export default {
     };
     runShort(subject);
     return [
-      boundFigure('trades, curve and drawdown', await compareWithBound(candles, () => subject()), 0.18),
+      boundMeasurement('trades, curve and drawdown', await compareWithBound(candles, () => subject()), 0.18),
     ];
   },
 } satisfies Bench;

@@ -3,9 +3,9 @@ import type { PairInput } from '#engine/simulator/types.ts';
 import type { Bench } from './support/bench.ts';
 import { randomCandles } from './support/candles.ts';
 import { CROSSOVER_SETTINGS, crossoverPair, runShort } from './support/crossover.ts';
-import { boundFigure, compareWithBound } from './support/measure.ts';
+import { boundMeasurement, compareWithBound } from './support/measure.ts';
 
-/** Signals given, stop loss and ROI, no equity curve. A run keeps its trades as records; objects are built for those who look. */
+/** Given signals, stop loss and ROI, no equity curve. A run keeps trades as records and builds objects at the first read. */
 export default {
   name: 'simulate-trades',
   description: 'Simulation from given signals with stop loss and ROI: 1,000,000 candles to its trades',
@@ -19,8 +19,8 @@ export default {
     const records = await compareWithBound(candles, () => subject());
     const objects = await compareWithBound(candles, () => subject().trades);
     return [
-      boundFigure(label, records, 0.35),
-      boundFigure(`${label}, built as objects with their price ranges`, objects),
+      boundMeasurement(label, records, 0.35),
+      boundMeasurement(`${label}, built as objects with their price ranges`, objects),
     ];
   },
 } satisfies Bench;

@@ -1,5 +1,5 @@
 import type { Bench } from './support/bench.ts';
-import { expectOk, requestFigures, withPlatform } from './support/local-platform.ts';
+import { expectOk, requestMeasurements, withPlatform } from './support/local-platform.ts';
 import { time, timesOf } from './support/measure.ts';
 
 const SUBMITS = 300;
@@ -50,7 +50,7 @@ class Client {
   }
 }
 
-/** Each job is cancelled before the next, so that no task runs beside the requests. */
+/** Cancels each job before the next request, so that no task runs during the measurement. */
 async function submitTimes(client: Client): Promise<number[]> {
   const times: number[] = [];
   for (let run = -WARM_UPS; run < SUBMITS; run++) {
@@ -68,18 +68,17 @@ const readTimes = (read: () => Promise<unknown>) => timesOf(read, READS, WARM_UP
 
 export default {
   name: 'submit',
-  description:
-    'Requests over loopback to the platform on one machine: one after the other, from another process',
+  description: 'Requests over loopback to the local platform: one after the other, from another process',
   run: () =>
     withPlatform(async ({ backend_url }) => {
       const client = new Client(backend_url);
-      // Its candles are collected with the first job.
+      // The first job collects the candles.
       const jobId = await client.submit();
       await client.finished(jobId);
       return [
-        ...requestFigures('submit', await submitTimes(client)),
-        ...requestFigures('get', await readTimes(() => client.get(jobId))),
-        ...requestFigures('list of 20', await readTimes(() => client.list())),
+        ...requestMeasurements('submit', await submitTimes(client)),
+        ...requestMeasurements('get', await readTimes(() => client.get(jobId))),
+        ...requestMeasurements('list of 20', await readTimes(() => client.list())),
       ];
     }),
 } satisfies Bench;

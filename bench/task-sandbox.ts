@@ -6,7 +6,7 @@ import { openFolder, openSandbox, type Sandbox } from '#adapters/local/sandbox.t
 import { strippedSources } from '#adapters/local/stripped-file.ts';
 import { stripStrategies } from '#adapters/local/stripped-sources.ts';
 import { resultsPrefix } from '#adapters/result-store.ts';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import { median } from './support/measure.ts';
 import { TaskFixture, type TaskRun } from './support/task-fixture.ts';
@@ -19,7 +19,7 @@ const PAIR = 'P0OF1/USDT:USDT';
 const ROOT = join(import.meta.dirname, '..');
 const ENTRY = join(ROOT, 'src/tasks/backtest.ts');
 
-/** One that is built in, and one of the folder of strategies, which is loaded as a user's. */
+/** One built-in strategy, and one file of the strategy folder, which is loaded like a user's strategy. */
 const STRATEGIES = ['ema_crossover', 'example_pullback'];
 
 const configOf = (strategy: string) => ({
@@ -32,10 +32,10 @@ const configOf = (strategy: string) => ({
   },
 });
 
-/** As the platform of one machine starts it, with and without the permission model: in turns. */
-async function measure(fixture: TaskFixture, folder: string, strategy: string): Promise<Figure[]> {
+/** Runs the task as local mode starts it, with and without the permission model, in turns. */
+async function measure(fixture: TaskFixture, folder: string, strategy: string): Promise<Measurement[]> {
   const compiled = join(folder, 'compiled');
-  // As the platform does for the strategy folder.
+  // Local mode prepares the strategy folder in this way.
   await stripStrategies(join(ROOT, 'strategies'), strippedSources(compiled));
   let count = 0;
   const own = () => join(folder, `task-${count++}`);
@@ -59,7 +59,7 @@ async function measure(fixture: TaskFixture, folder: string, strategy: string): 
   return (['cpuMs', 'wallMs'] as const).map((kind) => {
     const [before, after] = ['without', 'with'].map((name) => middle(name, ({ usage }) => usage[kind]));
     return {
-      label: `${strategy}: more ${kind === 'cpuMs' ? 'processor time' : 'by the clock'} with the permission model`,
+      label: `${strategy}: more ${kind === 'cpuMs' ? 'processor time' : 'wall-clock time'} with the permission model`,
       value: after! - before!,
       unit: 'ms',
       ...(kind === 'cpuMs' && { target: { atMost: 20 } }),
@@ -70,13 +70,13 @@ async function measure(fixture: TaskFixture, folder: string, strategy: string): 
 
 export default {
   name: 'task-sandbox',
-  description: `The backtest task as the platform of one machine starts it, over ${CANDLES} candles, with and without the permission model (medians of ${RUNS}, in turns)`,
+  description: `The backtest task as local mode starts it, over ${CANDLES} candles, with and without the permission model (medians of ${RUNS}, in turns)`,
   async run() {
     const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
     const fixture = await TaskFixture.start();
     try {
       await fixture.storeCandles(PAIR, '5m', randomCandles(1, CANDLES, '5m'));
-      const rows: Figure[] = [];
+      const rows: Measurement[] = [];
       for (const strategy of STRATEGIES) rows.push(...(await measure(fixture, folder, strategy)));
       return rows;
     } finally {

@@ -1,6 +1,6 @@
 import { suggest } from '#engine/search/sampler.ts';
 import type { Dimension, SearchSpace } from '#engine/search/space.ts';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench, Measurement } from './support/bench.ts';
 import { cpuTime, median } from './support/measure.ts';
 import { bestValues, runStudy } from './support/studies.ts';
 import { TEST_FUNCTIONS, type TestFunction } from './support/test-functions.ts';
@@ -8,14 +8,14 @@ import { TEST_FUNCTIONS, type TestFunction } from './support/test-functions.ts';
 const SEEDS = 50;
 const TRIALS = 100;
 const FINISHED = 1000;
-/** Suggestions measured at once: the processor's clock is coarse. */
+/** Suggestions per measurement, because the clock of processor time is coarse. */
 const BATCH = 20;
 
 const float = (name: string): Dimension => ({ kind: 'float', name, min: 0, max: 1 });
 
 const FLOATS: SearchSpace = ['a', 'b', 'c', 'd', 'e'].map(float);
 
-/** What a boosted model has: whole numbers small and large, rates, and a few choices. */
+/** Dimensions of a boosted model: small and large integers, rates, and one choice. */
 const MODEL: SearchSpace = [
   { kind: 'int', name: 'trees', min: 50, max: 1000 },
   { kind: 'int', name: 'depth', min: 2, max: 12 },
@@ -27,9 +27,9 @@ const MODEL: SearchSpace = [
   { kind: 'categorical', name: 'growth', choices: ['depthwise', 'leafwise', 'symmetric'] },
 ];
 
-async function suggestionTime(label: string, space: SearchSpace): Promise<Figure> {
-  const minimise = (point: object) => Object.values(point).reduce((total, v) => total + Number(v) || 0, 0);
-  const past = runStudy({ space, minimise }, { seed: 1, trials: FINISHED, sampler: 'random' });
+async function suggestionTime(label: string, space: SearchSpace): Promise<Measurement> {
+  const minimize = (point: object) => Object.values(point).reduce((total, v) => total + Number(v) || 0, 0);
+  const past = runStudy({ space, minimize }, { seed: 1, trials: FINISHED, sampler: 'random' });
   let number = FINISHED;
   const batch = () => {
     for (let i = 0; i < BATCH; i++) {
@@ -42,13 +42,13 @@ async function suggestionTime(label: string, space: SearchSpace): Promise<Figure
   return { label, value: median(times), unit: 'ms', target: { atMost: 5 }, detail: 'processor time' };
 }
 
-/** The mean of the two middle ones: half of the studies are better. */
+/** Median of an even number of sorted values: the mean of the two middle ones. */
 function middle(sorted: readonly number[]): number {
   const half = sorted.length >> 1;
   return (sorted[half - 1]! + sorted[half]!) / 2;
 }
 
-function acceptance(subject: TestFunction): Figure {
+function acceptance(subject: TestFunction): Measurement {
   const medianOf = (sampler: 'tpe' | 'random', lag?: number) =>
     middle(bestValues(subject, SEEDS, { trials: TRIALS, sampler, ...(lag && { lag }) }));
   const behind = (value: number) =>
@@ -72,7 +72,7 @@ function acceptance(subject: TestFunction): Figure {
 
 export default {
   name: 'tpe',
-  description: `TPE after ${TRIALS} trials one after the other, median of ${SEEDS} seeds: how far behind Optuna 5.0's, in % of its distance to random search; time of a suggestion after ${FINISHED} trials`,
+  description: `TPE after ${TRIALS} sequential trials, median of ${SEEDS} seeds: gap to Optuna 5.0 in % of the distance from random search to Optuna; time of a suggestion after ${FINISHED} trials`,
   async run() {
     return [
       ...TEST_FUNCTIONS.map(acceptance),

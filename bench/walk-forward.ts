@@ -14,7 +14,7 @@ import { runWalkForward } from '#engine/walk-forward/run-walk-forward.ts';
 import { trainingInputsOf } from '#engine/walk-forward/training-inputs.ts';
 import { createWindowCache } from '#engine/walk-forward/trial.ts';
 import { mlEngineOf } from '#engine/walk-forward/windows.ts';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import { cpuTime } from './support/measure.ts';
 
@@ -22,11 +22,11 @@ const TIMEFRAME = '5m';
 const STEP = TIMEFRAME_MS[TIMEFRAME];
 const TRAIN_DAYS = 30;
 const DAYS = 365;
-/** Before the first window: its training period, and startup candles of the averages and the features. */
+/** Days before the first window: its training period, and 2 days of startup candles for averages and features. */
 const HISTORY_DAYS = TRAIN_DAYS + 2;
 const PAIR = 'BTC/USDT:USDT';
 
-/** A year of one pair: 53 windows of a week, 100 trees each, without early stopping. */
+/** One year of one pair: 53 windows of a week, 100 trees each, without early stopping. */
 function trial(learningRate: number): BacktestInput {
   const start = CANDLES_START + HISTORY_DAYS * DAY_MS;
   const iso = (time: number) => new Date(time).toISOString();
@@ -62,12 +62,12 @@ function trial(learningRate: number): BacktestInput {
   return { strategy: emaCrossover, config, strategyDigest: '', pairs: [{ pair: PAIR, candles }] };
 }
 
-/** Processor time of all threads, ms: a trial computes all the time. */
+/** Processor time of all threads, ms. A trial never waits, so it is the relevant time. */
 const time = async (subject: () => unknown) => (await cpuTime(subject)).cpuMs;
 
 const digest = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex');
 
-/** Milliseconds of the parts of a trial, each over all windows. */
+/** Duration of each part of a trial over all windows, ms. */
 async function phases({ strategy, config, pairs }: BacktestInput) {
   const history = readHistory(strategy, config, pairs[0]!);
   if ('reason' in history) throw new Error(history.reason);
@@ -111,38 +111,38 @@ async function phases({ strategy, config, pairs }: BacktestInput) {
 
 const bench: Bench = {
   name: 'walk-forward',
-  description: 'one walk-forward trial over a year of 5m candles: 30 days of training, 7 predicted',
-  async run(): Promise<Figure[]> {
+  description: 'one walk-forward trial over a year of 5m candles: 30 days of training, 7 days predicted',
+  async run(): Promise<Measurement[]> {
     const cache = createWindowCache();
     const options = { digest, objective: 'sharpe_ratio' };
     await runWalkForward(trial(0.05), { ...options, cache });
     const input = trial(0.1);
-    const alone = await time(() => runWalkForward(input, options));
+    const whole = await time(() => runWalkForward(input, options));
     const shared = await time(() => runWalkForward(input, { ...options, cache }));
     const parts = await phases(input);
     const { windows, ...measured } = parts;
-    const rest = alone - Object.values(measured).reduce((sum, each) => sum + each, 0);
-    const share = ([label, ms]: [string, number]): Figure => ({
-      label: `of it ${label}`,
-      value: (ms / alone) * 100,
+    const rest = whole - Object.values(measured).reduce((sum, each) => sum + each, 0);
+    const share = ([label, ms]: [string, number]): Measurement => ({
+      label: `share of ${label}`,
+      value: (ms / whole) * 100,
       unit: '%',
       detail: `${ms.toFixed(0)} ms`,
     });
     return [
       {
         label: 'a trial, processor time',
-        value: alone / 1000,
+        value: whole / 1000,
         unit: 's',
-        detail: `${windows} models of 100 trees, ${(alone / windows).toFixed(0)} ms a window`,
+        detail: `${windows} models of 100 trees, ${(whole / windows).toFixed(0)} ms per window`,
       },
       {
-        label: 'a trial that shares columns and bins with one before',
+        label: 'a trial that reuses columns and bins of an earlier trial',
         value: shared / 1000,
         unit: 's',
-        detail: `${((1 - shared / alone) * 100).toFixed(0)} % saved`,
+        detail: `${((1 - shared / whole) * 100).toFixed(0)} % saved`,
       },
       ...Object.entries(measured).map(share),
-      share(['signals, simulation and metrics of windows, in and out of sample, and of the whole', rest]),
+      share(['signals, simulation and metrics, in and out of sample and of the joined run', rest]),
     ];
   },
 };

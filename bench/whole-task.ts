@@ -4,7 +4,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import { build } from '../bin/build.ts';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import type { ProcessUsage } from './support/fresh-process.ts';
 import { median } from './support/measure.ts';
@@ -12,7 +12,7 @@ import { TaskFixture, type TaskRun } from './support/task-fixture.ts';
 
 const CANDLES = 1_000_000;
 const MINUTE = 60_000;
-/** More than any of the strategies needs before its first signal. */
+/** Startup candles: more than any of the strategies needs before its first signal. */
 const STARTUP = 1_000;
 const RUNS = 7;
 
@@ -50,7 +50,7 @@ function configOf({ pairs, params }: Case): BacktestConfigRequest {
       start: new Date(start).toISOString(),
       end: new Date(start + (CANDLES / pairs) * MINUTE).toISOString(),
     },
-    // Fees do not empty it.
+    // Large enough for all fees.
     dry_run_wallet: 1_000_000,
     stake_amount: 1_000,
   };
@@ -75,11 +75,11 @@ const millionPerSecond = (ms: number) => CANDLES / ms / 1000;
 const middle = (runs: readonly TaskRun[], pick: (run: TaskRun) => number) => median(runs.map(pick));
 
 /**
- * The row that carries the goal: by the processor time of all threads of a process that is kept on one core, compilation
- * and garbage collection too, less that of a task that finds no job. On a core that does nothing else it is the time by
- * the clock; on a busy one the clock says little.
+ * The row with the target. It uses the processor time of all threads of a process pinned to one core, including compilation
+ * and garbage collection, minus that of a task without a job. On an idle core this equals wall-clock time. On a busy
+ * machine wall-clock time is not comparable.
  */
-function oneCoreFigure(label: string, runs: readonly TaskRun[], idleCpuMs: number): Figure {
+function oneCoreMeasurement(label: string, runs: readonly TaskRun[], idleCpuMs: number): Measurement {
   const cpuMs = middle(runs, ({ usage }) => usage.cpuMs) - idleCpuMs;
   const clockMs = middle(runs, ({ timing }) => timing.total_ms);
   return {
@@ -91,11 +91,11 @@ function oneCoreFigure(label: string, runs: readonly TaskRun[], idleCpuMs: numbe
   };
 }
 
-/** What the parts take when helper threads may have a second core: by the clock, so only on a machine that is quiet. */
-function figures(label: string, runs: readonly TaskRun[]): Figure[] {
+/** Wall-clock time of the parts, with a second core for helper threads. Comparable only on an idle machine. */
+function measurements(label: string, runs: readonly TaskRun[]): Measurement[] {
   const totalMs = middle(runs, ({ timing }) => timing.total_ms);
   const wallMs = middle(runs, ({ usage }) => usage.wallMs);
-  const part = (name: string, pick: (run: TaskRun) => number): Figure => ({
+  const part = (name: string, pick: (run: TaskRun) => number): Measurement => ({
     label: `${label}: ${name}`,
     value: middle(runs, pick),
     unit: 'ms',
@@ -106,7 +106,7 @@ function figures(label: string, runs: readonly TaskRun[]): Figure[] {
       label: `${label}: the job by its own clock`,
       value: millionPerSecond(totalMs),
       unit: 'M candles/s',
-      detail: `${totalMs.toFixed(0)} ms; the process as a whole ${wallMs.toFixed(0)} ms`,
+      detail: `${totalMs.toFixed(0)} ms; whole process ${wallMs.toFixed(0)} ms`,
     },
     part('load', ({ timing }) => timing.load_ms),
     part('check, digest, indicators', ({ timing }) => timing.indicators_ms),
@@ -124,7 +124,7 @@ function figures(label: string, runs: readonly TaskRun[]): Figure[] {
   ];
 }
 
-function idleFigure(runs: readonly ProcessUsage[]): Figure {
+function idleMeasurement(runs: readonly ProcessUsage[]): Measurement {
   const cpuMs = median(runs.map((run) => run.cpuMs));
   const peakMb = median(runs.map((run) => run.peakMb));
   return {
@@ -143,14 +143,14 @@ async function measureIdle(fixture: TaskFixture, entry: string, oneCore: boolean
   return runs;
 }
 
-async function measureAll(fixture: TaskFixture, entry: string): Promise<Figure[]> {
-  // Without a way to keep it on one core, its threads may run beside each other: their time is still added up.
+async function measureAll(fixture: TaskFixture, entry: string): Promise<Measurement[]> {
+  // Without `taskset` the threads may run in parallel; their processor time is still added up.
   const oneCore = canPin();
-  const rows = [idleFigure(await measureIdle(fixture, entry, false))];
+  const rows = [idleMeasurement(await measureIdle(fixture, entry, false))];
   const idleCpuMs = median((await measureIdle(fixture, entry, oneCore)).map(({ cpuMs }) => cpuMs));
   for (const each of CASES) {
-    rows.push(oneCoreFigure(each.label, await measure(fixture, entry, each, oneCore), idleCpuMs));
-    rows.push(...figures(each.label, await measure(fixture, entry, each, false)));
+    rows.push(oneCoreMeasurement(each.label, await measure(fixture, entry, each, oneCore), idleCpuMs));
+    rows.push(...measurements(each.label, await measure(fixture, entry, each, false)));
   }
   return rows;
 }

@@ -1,19 +1,19 @@
-/** One measured number of a bench, printed as one row of the table. */
-export interface Figure {
+/** One measured value of a benchmark, printed as one row of the table. */
+export interface Measurement {
   readonly label: string;
   readonly value: number;
-  /** What `value` counts, for example `of bound` or `M rows/s`. */
+  /** Unit of `value`, for example `of bound` or `M rows/s`. */
   readonly unit: string;
-  /** The goal for `value`; a miss is shown, never an error. */
+  /** Target for `value`. The table shows a missed target; it is not an error. */
   readonly target?: { readonly atLeast: number } | { readonly atMost: number };
-  /** What the number was made of, for example the times behind a ratio. */
+  /** Inputs of the value, for example the times behind a ratio. */
   readonly detail?: string;
 }
 
-/** The default export of every bench file. */
+/** Default export of every benchmark file. */
 export interface Bench {
-  /** The file name without its ending: what `npm run bench -- <name>` takes. */
+  /** File name without its extension, as in `npm run bench -- <name>`. */
   readonly name: string;
   readonly description: string;
-  run(): Figure[] | Promise<Figure[]>;
+  run(): Measurement[] | Promise<Measurement[]>;
 }

@@ -5,7 +5,7 @@ import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 /** Open time of the first candle, ms. */
 export const CANDLES_START = Date.UTC(2024, 0, 1);
 
-/** Standard deviation of one minute's logarithmic return: about 70 % a year. */
+/** Standard deviation of one minute's logarithmic return: about 70 % per year. */
 const MINUTE_VOLATILITY = 0.001;
 
 /**
@@ -16,7 +16,7 @@ export function randomCandles(seed: number, length: number, timeframe: Timeframe
   const random = createRandom(seed);
   const step = TIMEFRAME_MS[timeframe];
   const sigma = MINUTE_VOLATILITY * Math.sqrt(step / TIMEFRAME_MS['1m']);
-  // The sum of three uniforms on (-1, 1) has variance 1 and is close enough to a normal for a bench.
+  // The sum of three uniforms on (-1, 1) has variance 1 and is close enough to a normal for a benchmark.
   const normal = () => 2 * (random() + random() + random()) - 3;
   const candles = createCandles(length);
   let price = 100;

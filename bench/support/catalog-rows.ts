@@ -3,12 +3,12 @@ import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { COUNTS_KEY, sortableNumber, versionKey } from '#adapters/aws/registry-item.ts';
 import type { CatalogRow } from '#contract/stored-registry.ts';
 
-/** Of one transaction, which the engine syncs once. */
+/** Items per transaction. The database syncs once per transaction. */
 const BATCH = 100;
 
 /**
- * Stores `count` copies of a row in Staging, of other names and metrics, as the moves of as many models would leave them,
- * and the counters of a catalog that holds no others.
+ * Stores `count` copies of a row in Staging with different names and metrics, as stage transitions of as many models would.
+ * Also stores the counters of a catalog with only these rows.
  */
 export async function storeCatalogRows(
   target: { readonly endpoint: string; readonly table: string },

@@ -9,9 +9,8 @@ import { begin, type Progress } from '#domain/challenges/challenge-state.ts';
 export type Item = Record<string, unknown>;
 
 /**
- * A log of `count` trades as the items that logging them would have left: each trade is read, counted and keyed by the
- * platform's own functions; only the verdict after each is left out. The items of the trades come first, in DynamoDB's JSON,
- * the challenge with their totals last.
+ * Items that logging `count` trades would store, in DynamoDB JSON: the items of the trades, then the challenge with their
+ * totals. The platform's own functions parse, count and key each trade. Only the verdict after each trade is left out.
  */
 export function* challengeLog(
   challenge: StoredChallenge,
@@ -33,7 +32,7 @@ export function* challengeLog(
 
 type Trades = NonNullable<Parameters<typeof challengeActions>[0]['trades']>;
 
-/** The challenge's own, then those of the trades. */
+/** Item of the challenge, then the items of the trades. */
 function itemsOf({ challenge }: Progress, trades: Trades): Item[] {
   const actions = challengeActions({ before: challenge, after: challenge, events: [], trades }, '');
   const options = { removeUndefinedValues: true, allowImpreciseNumbers: true };

@@ -6,18 +6,18 @@ import type { PlatformInfo } from '../../src/local/platform-info.ts';
 import { time } from './measure.ts';
 import { RegistryClient } from './registry-client.ts';
 
-/** As src/local/platform.ts names it. */
+/** Table name of src/local/platform.ts. */
 export const REGISTRY_TABLE = 'Registry';
 
-/** A challenge whose log was filled. */
+/** A challenge with a filled trade log. */
 export interface FilledChallenge {
   readonly model: string;
   readonly id: string;
-  /** Trades that were logged before anything was measured. */
+  /** Number of trades logged before the measurement. */
   readonly filled: number;
 }
 
-/** The id of an active challenge of two versions of a model, in its first stage, without trades. */
+/** Creates a challenge of two versions of a model, in its first stage, without trades. Returns its ID. */
 export async function createChallenge(client: RegistryClient, model: string): Promise<string> {
   const runId = await client.backtest(model);
   for (const version of ['1', '2']) {
@@ -32,11 +32,12 @@ export async function createChallenge(client: RegistryClient, model: string): Pr
   return challenge_id;
 }
 
-/** What becomes the challenger's of 100 trades: so that the champion has a little more than twice as many, or as many. */
+/** Percentage of trades of the challenger for which the champion has slightly more than twice as many. */
 export const UNBALANCED = 33;
+/** Percentage of trades of the challenger for which both variants have the same number. */
 const BALANCED = 50;
 
-/** A trade of that number: of the variant that keeps the challenger's share, profits in quarters, whose sums are exact. */
+/** Trade number `index`. Its variant keeps the challenger's percentage. Profits are multiples of 0.25, so sums are exact. */
 export function benchTrade(index: number, challengerPct: number): TradeInput {
   const isChallenger =
     Math.floor(((index + 1) * challengerPct) / 100) > Math.floor((index * challengerPct) / 100);
@@ -56,7 +57,7 @@ export function benchTrade(index: number, challengerPct: number): TradeInput {
   };
 }
 
-/** The requests that are measured, on one challenge. Each is another trade or key than the one before. */
+/** Measured requests on one challenge. Each uses a new trade or key. */
 export class ChallengeRequests {
   readonly challenge: FilledChallenge;
   readonly #client: RegistryClient;
@@ -97,20 +98,21 @@ export class ChallengeRequests {
     return this.#client.get(`models/${this.challenge.model}/route?key=key-${this.#keys++}`, 'strategy');
   }
 
-  /** Trades of the challenger alone, until neither variant has more than twice the trades of the other. */
+  /** Logs only challenger trades until neither variant has more than twice the trades of the other. */
   async balance(): Promise<void> {
     this.challengerPct = 100;
     for (let logged = 0; logged <= 0.01 * this.#next; logged += 100) await this.batch();
     this.challengerPct = BALANCED;
   }
 
-  /** Milliseconds of a trade that brings the planned look, which was there before and is taken back first. */
+  /** Duration of the trade that triggers the planned look, ms. Removes an earlier planned look first. */
   async timeLook(): Promise<number> {
     const before = await this.stored();
     const after = { ...before, planned_look: null, revision: before.revision + 1 };
     await this.#store.commit({ before, after, events: [] });
     const ms = await time(() => this.trade());
-    if (!(await this.stored()).planned_look) throw new Error('The trade brought no planned look');
+    if (!(await this.stored()).planned_look)
+      throw new Error(`The trade on challenge ${before.challenge_id} did not trigger the planned look`);
     return ms;
   }
 
@@ -119,8 +121,10 @@ export class ChallengeRequests {
   }
 
   /**
-   * Throws unless the filled log is one that the platform goes on with: a trade of it is known, the next one gets the next
-   * number and adds to the sums.
+   * Checks that the platform accepts the filled log: a trade of it is a duplicate, and the next trade has the next number
+   * and is added to the sums.
+   *
+   * @throws Error when the platform does not continue the log
    */
   async checkLog(): Promise<void> {
     const { filled } = this.challenge;
@@ -134,7 +138,7 @@ export class ChallengeRequests {
     const seen = [items.map(({ duplicate }) => duplicate), after.trades, profitOf(after), last[0]?.sequence];
     const due = [[true, true], filled + 1, profitOf(before) + trade.profit_pct!, filled + 1];
     if (JSON.stringify(seen) !== JSON.stringify(due))
-      throw new Error(`The log goes on with ${seen}, not ${due}`);
+      throw new Error(`The trade log continues with ${seen} instead of ${due}`);
   }
 
   #trade(): TradeInput {

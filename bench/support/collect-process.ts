@@ -1,4 +1,4 @@
-/** A collection in a process of its own, which prints what it stored: as the task does, without a job. */
+/** Process that collects candles as the task does, but without a job, and prints the number of stored candles. */
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { collectCandles } from '#domain/data/collect-candles.ts';

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What DynamoDB would have charged for, and how often it was asked. */
+/** Billed units of DynamoDB, and number of requests. */
 export interface DatabaseCost {
   readonly trips: number;
   readonly writeUnits: number;
   readonly readUnits: number;
 }
 
-/** In DynamoDB's JSON: one member, named by its type. */
+/** Value in DynamoDB JSON: one member, named by its type. */
 type Value = Readonly<{
   S?: string;
   N?: string;
@@ -37,23 +37,23 @@ interface Received {
 
 export interface CountingDatabase {
   readonly endpoint: string;
-  /** What `work` costs. */
+  /** Cost of all requests during `work`. */
   costOf(work: () => Promise<unknown>): Promise<DatabaseCost>;
   stop(): void;
 }
 
-/** Passes every request on to a database, and counts what it costs by DynamoDB's rules. Indexes are left out. */
+/** Forwards every request to a database and counts its cost by DynamoDB's rules, without indexes. */
 export async function countDatabase(database: string): Promise<CountingDatabase> {
   let costs: DatabaseCost[] | undefined;
   const server = createServer(async (request, response) => {
     const sent = await bodyOf(request);
     const headers = request.headers as Record<string, string>;
     const { host: _, 'content-length': __, connection: ___, ...passed } = headers;
-    const answer = await fetch(database, { method: 'POST', headers: passed, body: sent });
-    const received = await answer.text();
+    const forwarded = await fetch(database, { method: 'POST', headers: passed, body: sent });
+    const received = await forwarded.text();
     const operation = String(headers['x-amz-target']).split('.')[1]!;
     costs?.push(costOf(operation, JSON.parse(sent), JSON.parse(received)));
-    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(received);
+    response.writeHead(forwarded.status, Object.fromEntries(forwarded.headers)).end(received);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -79,7 +79,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** A strongly consistent read is a unit for each 4 KB, also of nothing; a write one for each KB, in a transaction two. */
+/** A strongly consistent read costs 1 unit per 4 KB, at least 1; a write 1 unit per KB, in a transaction 2. */
 function costOf(operation: string, sent: Sent, received: Received): DatabaseCost {
   const reads = (bytes: readonly number[], consistent: boolean | undefined) => ({
     trips: 1,
@@ -108,7 +108,7 @@ function costOf(operation: string, sent: Sent, received: Received): DatabaseCost
       return reads([...found, ...Array(Keys.length - found.length).fill(0)], ConsistentRead);
     }
     default:
-      throw new Error(`${operation} is not counted`);
+      throw new Error(`The cost of ${operation} is not implemented; add it to costOf()`);
   }
 }
 
@@ -120,7 +120,7 @@ function total(values: readonly number[]): number {
   return values.reduce((all, value) => all + value, 0);
 }
 
-/** Bytes, as DynamoDB counts them: names and values, and of maps and lists 3 and one for each member. */
+/** Size in bytes by DynamoDB's rules: names and values; a map or list has 3 bytes more, plus 1 per member. */
 function sizeOf(item: Item): number {
   return total(Object.entries(item).map(([name, value]) => Buffer.byteLength(name) + bytesOf(value)));
 }

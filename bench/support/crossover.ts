@@ -3,7 +3,7 @@ import { crossedAbove, crossedBelow, ema } from '#engine/indicators/index.ts';
 import type { PairInput, SimulationSettings } from '#engine/simulator/types.ts';
 import { randomCandles } from './candles.ts';
 
-/** An EMA 20/50 cross that is always long or short: about 19,000 trades per million candles of a random walk. */
+/** EMA 20/50 crossover that is always long or short: about 19,000 trades per million candles of a random walk. */
 export function crossoverPair(pair: string, candles: Candles): PairInput {
   const fast = ema(candles.close, 20);
   const slow = ema(candles.close, 50);
@@ -13,15 +13,16 @@ export function crossoverPair(pair: string, candles: Candles): PairInput {
 }
 
 /**
- * Runs `subject` over few candles some times, as a task runs a short range: code that is compiled in the middle of its first
- * long run has not seen every path yet, and on some starts keeps calls that it would otherwise inline, at a third of the speed.
+ * Runs `subject` several times over few candles, like a task with a short range. Code that is compiled during its first long
+ * run has not executed every path yet. In some processes it then keeps calls that it would otherwise inline, at a third of
+ * the speed.
  */
 export function runShort(subject: (pairs: readonly PairInput[]) => unknown): void {
   const pairs = [crossoverPair('SHORT/USDT:USDT', randomCandles(2, 5_000, '1m'))];
   for (let run = 0; run < 5; run++) subject(pairs);
 }
 
-/** Stop loss and a ROI table of three steps, both reached by some trades; a wallet that the fees do not empty. */
+/** Stop loss and a ROI table of three steps, both reached by some trades. The wallet is large enough for all fees. */
 export const CROSSOVER_SETTINGS: SimulationSettings = {
   timeframeMs: 60_000,
   startingBalance: 1_000_000,

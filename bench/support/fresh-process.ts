@@ -3,22 +3,22 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
-/** What one process cost from its start to its end. */
+/** Resource usage of one process from its start to its end. */
 export interface ProcessUsage {
-  /** From the call that starts it to its exit, milliseconds. */
+  /** Wall-clock time from the call that starts it to its exit, ms. */
   readonly wallMs: number;
-  /** Of all its threads, user and system, milliseconds. */
+  /** Processor time of all its threads, user and system, ms. */
   readonly cpuMs: number;
   /** Largest resident set, MB of 1,048,576 bytes. */
   readonly peakMb: number;
 }
 
 export interface FreshProcess extends ProcessUsage {
-  /** What it printed. */
+  /** Standard output. */
   readonly output: string;
 }
 
-/** Writes what the process used to descriptor 3 at its end. JavaScript, so that Node need not load its TypeScript parser. */
+/** Writes the resource usage to descriptor 3 at exit. JavaScript, so that Node does not load its TypeScript parser. */
 const REPORT_USAGE = `data:text/javascript,${encodeURIComponent(`
 import { writeSync } from 'node:fs';
 process.on('exit', () => {
@@ -27,11 +27,11 @@ process.on('exit', () => {
 });`)}`;
 
 /**
- * Runs Node in a process of its own, with nothing in its environment but what is given.
- * Throws an Error with what it printed when it does not end with 0.
+ * Runs Node in a new process with exactly the given environment.
  *
- * @param args Node's, the file among them
- * @param oneCore keeps all threads of the process on one core; Linux
+ * @param args arguments of Node, including the file
+ * @param oneCore pins all threads of the process to one core (Linux)
+ * @throws Error with the process output when the exit code is not 0
  */
 export async function runFresh(
   args: readonly string[],
@@ -43,10 +43,10 @@ export async function runFresh(
   const started = performance.now();
   const child = spawn(command!, rest, { env: environment, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
   const pipes = [child.stdout!, child.stderr!, child.stdio[3] as Readable];
-  const texts = Promise.all(pipes.map((pipe) => text(pipe)));
+  const outputs = Promise.all(pipes.map((pipe) => text(pipe)));
   const [code] = await once(child, 'exit');
   const wallMs = performance.now() - started;
-  const [output, errors, usage] = (await texts) as [string, string, string];
-  if (code !== 0) throw new Error(`node ${args.at(-1)} ended with ${code}: ${output}${errors}`);
+  const [output, errors, usage] = (await outputs) as [string, string, string];
+  if (code !== 0) throw new Error(`node ${args.at(-1)} ended with code ${code}: ${output}${errors}`);
   return { wallMs, output, ...(JSON.parse(usage) as { cpuMs: number; peakMb: number }) };
 }

@@ -10,7 +10,7 @@ import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { databaseBinary } from '#adapters/local/dynoxide.ts';
 import type { Item } from './challenge-log.ts';
 
-/** Of one file, which the engine reads whole. */
+/** Items per file. The database reads a file as a whole into memory. */
 const ITEMS_A_FILE = 100_000;
 
 export interface TableDump {
@@ -18,7 +18,7 @@ export interface TableDump {
   readonly items: readonly Item[];
 }
 
-/** A small table of a running database, in DynamoDB's JSON. */
+/** Reads a small table of a running database, in DynamoDB JSON. */
 export async function dumpTable(endpoint: string, table: string): Promise<TableDump> {
   const client = createDocumentClient({ endpoint });
   const { Table } = await client.send(new DescribeTableCommand({ TableName: table }));
@@ -34,8 +34,8 @@ export async function dumpTable(endpoint: string, table: string): Promise<TableD
 }
 
 /**
- * Replaces the file of a database that is not running by one with a single table of those items, by the engine's own import
- * of DynamoDB exports: ten times as fast as writing them in transactions.
+ * Replaces the file of a stopped database by one with a single table of these items. It uses the database's own import of
+ * DynamoDB exports, which is ten times as fast as transactions.
  */
 export async function importItems(
   dbPath: string,

@@ -4,14 +4,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlatformInfo } from '../../src/local/platform-info.ts';
-import type { Figure } from './bench.ts';
+import type { Measurement } from './bench.ts';
 
-/** Gives `work` a platform of one machine that runs in a process of its own on an empty folder, and removes both. */
+/** Runs `work` with a local platform in its own process on an empty folder. Stops the platform and removes the folder. */
 export function withPlatform<T>(work: (platform: PlatformInfo) => Promise<T>): Promise<T> {
   return withHome((home) => onPlatform(home, work));
 }
 
-/** Gives `work` an empty folder, and removes it. */
+/** Runs `work` with an empty folder, then removes the folder. */
 export async function withHome<T>(work: (home: string) => Promise<T>): Promise<T> {
   const home = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
   try {
@@ -21,7 +21,7 @@ export async function withHome<T>(work: (home: string) => Promise<T>): Promise<T
   }
 }
 
-/** Gives `work` a platform of one machine that runs in a process of its own on that folder, and stops it. */
+/** Runs `work` with a local platform in its own process on that folder, then stops the platform. */
 export async function onPlatform<T>(home: string, work: (platform: PlatformInfo) => Promise<T>): Promise<T> {
   const child = fork(join(import.meta.dirname, 'platform-process.ts'), [home], { execArgv: [] });
   try {
@@ -38,19 +38,19 @@ export async function onPlatform<T>(home: string, work: (platform: PlatformInfo)
   }
 }
 
-/** The parsed body; throws unless the status is one of success. */
+/** Parsed response body. @throws Error unless the status is 2xx */
 export async function expectOk(response: Response): Promise<unknown> {
   const body = await response.json();
   if (!response.ok) throw new Error(`HTTP ${response.status}: ${JSON.stringify(body)}`);
   return body;
 }
 
-/** Quantiles of the times of requests, ms. */
-export function requestFigures(
+/** Quantiles of request times, ms. */
+export function requestMeasurements(
   label: string,
   times: readonly number[],
   shares: readonly number[] = [0.5, 0.99],
-): Figure[] {
+): Measurement[] {
   const sorted = [...times].sort((a, b) => a - b);
   const detail = `${times.length} requests, load average ${loadavg()[0]!.toFixed(1)}`;
   return shares.map((share) => ({

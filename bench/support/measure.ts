@@ -1,29 +1,29 @@
 import type { Candles } from '#engine/candles.ts';
-import type { Figure } from './bench.ts';
+import type { Measurement } from './bench.ts';
 
 const WARM_UPS = 5;
-/** Warm-up of a comparison with the bound. */
+/** Warm-up time of a comparison with the bound, ms. */
 const WARM_UP_MS = 1_500;
 const RUNS = 21;
 
-/** The middle of the sorted values (the upper one of two). */
+/** Median; for an even number of values the upper of the two middle ones. */
 export function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }
 
 /**
- * Milliseconds that one call takes; awaits what it returns. The garbage of earlier calls is collected before, so that a call
- * pays for its own only.
+ * Duration of one call, ms; awaits its result. The garbage of earlier calls is collected first, so that they do not slow
+ * down the call.
  */
 export async function time(subject: () => unknown): Promise<number> {
-  // A full collection would throw compiled code away as well.
+  // A full collection would also discard compiled code.
   globalThis.gc?.({ type: 'minor' });
   const start = performance.now();
   await subject();
   return performance.now() - start;
 }
 
-/** {@link time} of one call beside the processor time of all threads of this process meanwhile, milliseconds. */
+/** {@link time} of one call, and processor time of all threads of this process during the call, ms. */
 export async function cpuTime(subject: () => unknown): Promise<{ wallMs: number; cpuMs: number }> {
   globalThis.gc?.({ type: 'minor' });
   const before = process.cpuUsage();
@@ -32,7 +32,7 @@ export async function cpuTime(subject: () => unknown): Promise<{ wallMs: number;
   return { wallMs, cpuMs: (user + system) / 1000 };
 }
 
-/** Milliseconds of each of `runs` calls, after warm-up calls that are not counted. */
+/** Duration of each of `runs` calls after warm-up calls, ms. */
 export async function timesOf(subject: () => unknown, runs = RUNS, warmUps = WARM_UPS): Promise<number[]> {
   for (let i = 0; i < warmUps; i++) await subject();
   const times: number[] = [];
@@ -40,12 +40,12 @@ export async function timesOf(subject: () => unknown, runs = RUNS, warmUps = WAR
   return times;
 }
 
-/** The median of {@link timesOf}. */
+/** Median of {@link timesOf}, ms. */
 export async function medianTime(subject: () => unknown, runs = RUNS, warmUps = WARM_UPS): Promise<number> {
   return median(await timesOf(subject, runs, warmUps));
 }
 
-/** Adds up five columns with one running sum each: as fast as JavaScript can read candles. */
+/** Sums five columns, each with its own running sum. JavaScript cannot read candles faster. */
 function sumColumns({ open, high, low, close, volume }: Candles): number {
   let a = 0.5;
   let b = 0.5;
@@ -67,13 +67,13 @@ export interface BoundComparison {
   readonly subjectMs: number;
   /** Median of the column sum over the same candles in the same process, milliseconds. */
   readonly boundMs: number;
-  /** boundMs / subjectMs: 1 would be as fast as reading the candles once. */
+  /** boundMs / subjectMs: 1 is as fast as reading the candles once. */
   readonly share: number;
 }
 
 /**
- * Times `subject` and the bound in turns, so that a change of the machine's speed touches both alike. A subject of a few
- * milliseconds needs more warm-up calls than others until all its code is compiled: they take a time, not a number.
+ * Times `subject` and the bound in turns, so that a change of the machine's speed affects both equally. The warm-up is a
+ * duration and not a number of calls: a short subject needs more calls until all its code is compiled.
  */
 export async function compareWithBound(
   candles: Candles,
@@ -96,8 +96,8 @@ export async function compareWithBound(
   return { subjectMs, boundMs, share: boundMs / subjectMs };
 }
 
-/** A comparison with the bound as a row of the table. `atLeast` is its goal, if it has one. */
-export function boundFigure(label: string, comparison: BoundComparison, atLeast?: number): Figure {
+/** Row of the table for a comparison with the bound. `atLeast` is its target, if any. */
+export function boundMeasurement(label: string, comparison: BoundComparison, atLeast?: number): Measurement {
   const { share, subjectMs, boundMs } = comparison;
   const detail = `${subjectMs.toFixed(2)} ms, bound ${boundMs.toFixed(2)} ms`;
   return {

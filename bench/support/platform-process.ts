@@ -1,4 +1,4 @@
-/** The platform of one machine in a process of its own: tells its parent how it is reached, stops when that lets go of it. */
+/** Runs the local platform in its own process. Sends its URLs to the parent process and stops when the parent disconnects. */
 import { startPlatform } from '../../src/local/platform.ts';
 
 const platform = await startPlatform({

@@ -3,7 +3,7 @@ import { expectOk } from './local-platform.ts';
 
 type Service = 'backend' | 'strategy';
 
-/** Calls of the registry and of challenges over loopback; each throws unless it succeeds. */
+/** Client of the registry and of challenges over loopback. Each call throws unless it succeeds. */
 export class RegistryClient {
   readonly #urls: Readonly<Record<Service, string>>;
 
@@ -21,7 +21,7 @@ export class RegistryClient {
     return (await expectOk(await fetch(`${this.#urls[service]}/api/v1/${path}`, init))) as T;
   }
 
-  /** The id of a backtest of a strategy that has ended. */
+  /** Runs a backtest of a strategy to completion and returns its ID. */
   async backtest(strategy: string): Promise<string> {
     const config = {
       strategy,

@@ -6,25 +6,25 @@ export interface StudyOptions {
   readonly seed: number;
   readonly trials: number;
   readonly sampler: 'tpe' | 'random';
-  /** How far results lag behind suggestions: 1 is one trial after the other; default the lag of studies. */
+  /** Lag of results behind suggestions; 1 means sequential trials. Default: `samplerLag`. */
   readonly lag?: number;
 }
 
-/** All trials of one study of a test function. */
+/** Runs one study of a test function and returns all its trials. */
 export function runStudy(
-  { space, minimise }: Pick<TestFunction, 'space' | 'minimise'>,
+  { space, minimize }: Pick<TestFunction, 'space' | 'minimize'>,
   { seed, trials, sampler, lag = samplerLag(trials) }: StudyOptions,
 ): PastTrial[] {
   const past: PastTrial[] = [];
   for (let number = 0; number < trials; number++) {
     const visible = visibleHistory(past, number, lag);
     const params = suggest(space, visible, { seed, number, direction: 'minimize', sampler });
-    past.push({ number, params, state: 'complete', value: minimise(params) });
+    past.push({ number, params, state: 'complete', value: minimize(params) });
   }
   return past;
 }
 
-/** The smallest value of each of `seeds` studies, in order of the values. */
+/** Smallest value of each of `seeds` studies, ascending. */
 export function bestValues(
   subject: TestFunction,
   seeds: number,

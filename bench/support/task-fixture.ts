@@ -20,13 +20,13 @@ const EXCHANGE = 'bench';
 const TABLES = { jobs: 'Jobs', registry: 'Registry', series: 'Series' };
 
 export interface TaskRun {
-  /** What the task wrote into its job. */
+  /** Timing that the task stored in its job. */
   readonly timing: JobTiming;
   readonly trades: number;
   readonly usage: ProcessUsage;
 }
 
-/** The storage of one machine in a temporary folder, and tasks that run on it in processes of their own. */
+/** Local storage in a temporary folder, and tasks that use it in their own processes. */
 export class TaskFixture {
   readonly #folder: string;
   readonly #database: Database;
@@ -72,7 +72,7 @@ export class TaskFixture {
     await this.#stores.candles.write({ exchange: EXCHANGE, symbol, timeframe }, candles);
   }
 
-  /** Submits a job as the API does and runs its task: `entry` is the file that Node runs. */
+  /** Submits a job as the API does and runs its task. `entry` is the file that Node runs. */
   async runTask(
     entry: string,
     config: BacktestConfigRequest,
@@ -88,7 +88,7 @@ export class TaskFixture {
     return { timing: job.timing, trades: job.result.total_trades, usage };
   }
 
-  /** The task of a job that is none: it starts, asks for its job and ends. */
+  /** Runs a task without a job: it starts, does not find its job and ends. */
   async runIdle(entry: string, oneCore = false): Promise<ProcessUsage> {
     return this.#run(entry, 'bt-none', oneCore);
   }
@@ -114,7 +114,7 @@ export class TaskFixture {
         ...this.#stores,
         registry: new DynamoRegistryStore(this.#stores.dynamo, TABLES.registry),
         strategies: await loadStrategies(),
-        // The bench starts the task itself.
+        // The benchmark starts the task.
         executions: { start: async () => {}, stop: async () => {}, state: async () => undefined },
         ids: ulids,
         digest: sha256,

@@ -1,17 +1,17 @@
 import type { Point, SearchSpace } from '#engine/search/space.ts';
 
-/** A function to minimise, and what others reached: median of the best value after 100 trials one after the other. */
+/** A function to minimize, with published results: median of the best value after 100 sequential trials. */
 export interface TestFunction {
   readonly name: string;
   readonly space: SearchSpace;
-  readonly minimise: (point: Point) => number;
+  readonly minimize: (point: Point) => number;
   /** Random search, 50 seeds. */
   readonly random: number;
   /** Optuna 5.0's default TPE (joint, constant liar), 50 seeds. */
   readonly reference: number;
 }
 
-/** A function of numbers over a cube. */
+/** Test function of numbers over a cube. */
 function overCube(
   name: string,
   dimensions: number,
@@ -25,14 +25,14 @@ function overCube(
     min,
     max,
   }));
-  const minimise = (point: Point) => of(space.map(({ name }) => point[name] as number));
-  return { name, space, minimise, random, reference };
+  const minimize = (point: Point) => of(space.map(({ name }) => point[name] as number));
+  return { name, space, minimize, random, reference };
 }
 
 const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
 const { PI, cos, exp, log, sqrt } = Math;
 
-/** Picheny et al. and every collection since: two inputs of their own ranges, here both on the unit interval. */
+/** Branin function (Picheny et al.), with both inputs scaled to the unit interval. */
 function branin(u: readonly number[]): number {
   const x = -5 + 15 * u[0]!;
   const y = 15 * u[1]!;
@@ -67,7 +67,7 @@ function ackley(x: readonly number[]): number {
   return -20 * exp(-0.2 * spread) - exp(sum(x.map((v) => cos(2 * PI * v))) / x.length) + 20 + Math.E;
 }
 
-/** Shaped as the search of a model is: one choice, one whole number and one rate whose product matters. */
+/** Similar to the search of a model: one choice, one integer and one rate, of which the product matters. */
 const MIXED: TestFunction = {
   name: 'mixed',
   space: [
@@ -75,7 +75,7 @@ const MIXED: TestFunction = {
     { kind: 'int', name: 'n', min: 50, max: 500 },
     { kind: 'float', name: 'rate', min: 0.001, max: 0.3, log: true },
   ],
-  minimise({ type, n, rate }) {
+  minimize({ type, n, rate }) {
     const kind = ['a', 'b', 'c'].indexOf(type as string);
     const off = log(((n as number) * (rate as number)) / [8, 12, 16][kind]!);
     return [0, 0.03, 0.06][kind]! + 0.25 * off * off + 0.05 * (((n as number) - 300) / 250) ** 2;

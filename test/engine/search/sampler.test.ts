@@ -117,7 +117,7 @@ describe('suggestions', () => {
       { kind: 'categorical', name: 'only', choices: [true] },
     ];
     const trials = runStudy(
-      { space, minimise: ({ x }) => x as number },
+      { space, minimize: ({ x }) => x as number },
       { seed: 1, trials: 30, sampler: 'tpe' },
     );
     const fixed = { n: 7, rate: 0.1, 'one logarithm': 0.1, only: true };
