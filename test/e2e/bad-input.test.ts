@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** Every malformed request gets a documented answer, never a 5xx, and stores nothing. */
+/** Every malformed request gets a documented response, never a 5xx, and stores nothing. */
 
 let platform: TestPlatform;
 beforeAll(async () => {

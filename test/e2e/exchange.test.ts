@@ -146,9 +146,9 @@ describe('instruments', () => {
     );
     const job = await run('AHEAD', { precision: 'exchange' });
     expect(job).toMatchObject({ status: 'completed', collection: null, config: { precision: 'exchange' } });
-    const unlisted = await collect('NOBODY/USDT:USDT', ...range);
+    const unlisted = await collect('UNLISTED/USDT:USDT', ...range);
     expect(unlisted).toMatchObject({ code: 1, err: expect.stringContaining(' failed: 1 of 1 series') });
-    expect(unlisted.out).toContain('No instrument stored for NOBODY/USDT:USDT');
+    expect(unlisted.out).toContain('No instrument stored for UNLISTED/USDT:USDT');
   });
 
   it('collection stores candles and omits inconsistent instruments with a warning', async () => {
@@ -201,12 +201,12 @@ describe('check for sufficient candles', () => {
   });
 
   it('run on an unlisted symbol fails with DATA003', async () => {
-    const job = await run('NOBODY');
+    const job = await run('UNLISTED');
     expect(job).toMatchObject({
       status: 'failed',
       error_code: 'DATA003',
-      collection: { status: 'failed', unlisted: ['NOBODY/USDT:USDT'] },
+      collection: { status: 'failed', unlisted: ['UNLISTED/USDT:USDT'] },
     });
-    expect(job.error).toContain('NOBODY/USDT:USDT is not listed on binanceusdm');
+    expect(job.error).toContain('UNLISTED/USDT:USDT is not listed on binanceusdm');
   });
 });

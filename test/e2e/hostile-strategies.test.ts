@@ -51,7 +51,7 @@ beforeAll(async () => {
     'indicators: () => new Proxy({}, { ownKeys() { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); throw proxy; } }),',
   );
   strategy('timer', "indicators() { setTimeout(() => { throw new Error('too late'); }, 0); return {}; },");
-  strategy('promise', "indicators() { Promise.reject(new Error('nobody waits')); return {}; },");
+  strategy('promise', "indicators() { Promise.reject(new Error('late rejection')); return {}; },");
   strategy('words', "indicators() { Promise.reject('only words'); return {}; },");
   strategy('ends_itself', 'indicators() { process.exit(0); },');
   platform = await startTestPlatform({
@@ -156,7 +156,7 @@ describe('hostile strategy', () => {
     ],
     [
       'promise',
-      /^Strategy promise failed in a timer or a promise that nothing waits for: nobody waits \(promise\.ts:\d+\)$/,
+      /^Strategy promise failed in a timer or a promise that nothing waits for: late rejection \(promise\.ts:\d+\)$/,
     ],
     ['words', /^Strategy words failed in a timer or a promise that nothing waits for: only words$/],
   ])('backtest fails at the first attempt with a short error: %s', async (name, error) => {

@@ -46,7 +46,7 @@ const HOSTILE = {
   exits_later: `indicators() { setTimeout(() => process.exit(0), 0); return {}; },`,
   ends_later: `indicators() { setTimeout(() => process.exit(7), 50); return {}; },`,
   timer: `indicators() { setTimeout(() => { throw new Error('too late'); }, 0); return {}; },`,
-  promise: `indicators() { Promise.reject(new Error('nobody waits')); return {}; },`,
+  promise: `indicators() { Promise.reject(new Error('late rejection')); return {}; },`,
   long_text: inExit(`if (context.index > 3) throw new Error('x'.repeat(2_000_000));`),
   forges: `indicators() { process.send({ outcome: { state: 'complete', value: 'much' }, spent: false }); return {}; },`,
   waits_for_file: `indicators() {
@@ -142,7 +142,7 @@ describe('hostile strategy in a trial', () => {
       'timer',
       /^Strategy timer failed in a timer or a promise that nothing waits for: too late \(timer\.ts:\d+\)$/,
     ],
-    ['promise', /that nothing waits for: nobody waits \(promise\.ts:\d+\)$/],
+    ['promise', /that nothing waits for: late rejection \(promise\.ts:\d+\)$/],
     [
       'long_text',
       /customExit threw for BTC\/USDT:USDT in the candle of \S+Z: x+ \[1999000 characters left out\] x+ \(long_text\.ts:\d+\)$/,

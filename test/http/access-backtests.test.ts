@@ -61,7 +61,7 @@ describe('backtest access', () => {
         field: 'job_id',
         context: { resource: 'backtest', id, required: 'read' },
       });
-      // The response contains nothing of the job.
+      // The response contains no part of the job.
       expect(JSON.stringify(refused.body)).not.toMatch(/ann|ema_crossover/);
     }
     const statuses = async (person: Person) =>

@@ -339,18 +339,18 @@ describe('hyperopt request', () => {
     ['an invalid time', days('soon', '2025-01-01'), 'VAL001', 'date_range'],
     ['a date range without room for a window', days('2025-01-01', '2025-01-07'), 'VAL005', 'date_range'],
     [
-      'a thousand windows',
+      'more than a thousand windows',
       { ...days('2020-01-01', '2024-01-01'), backtest_period_days: 1 },
       'VAL005',
       'date_range',
     ],
-    ['an unknown strategy', { strategy: 'nobody' }, 'RES002', 'strategy'],
-    ['no model where one is needed', { models: 'none' }, 'VAL005', 'models'],
+    ['an unknown strategy', { strategy: 'unknown' }, 'RES002', 'strategy'],
+    ['models none for a strategy that needs models', { models: 'none' }, 'VAL005', 'models'],
     ['an unknown value of models', { models: 'all' }, 'VAL005', 'models'],
-    ['no model and one', { model_types: ['none', 'xgboost'] }, 'VAL005', 'model_types'],
-    ['no model twice', { ...plain, model_types: ['none', 'none'] }, 'VAL005', 'model_types'],
-    ['no models and one', { ...plain, model_types: ['xgboost'] }, 'VAL005', 'model_types'],
-    ['no models and their space', { ...plain, spaces: ['ml'] }, 'VAL005', 'spaces'],
+    ['model type none with another', { model_types: ['none', 'xgboost'] }, 'VAL005', 'model_types'],
+    ['model type none twice', { ...plain, model_types: ['none', 'none'] }, 'VAL005', 'model_types'],
+    ['models none with a model type', { ...plain, model_types: ['xgboost'] }, 'VAL005', 'model_types'],
+    ['models none with the ml space', { ...plain, spaces: ['ml'] }, 'VAL005', 'spaces'],
     ['no spaces', { spaces: [] }, 'VAL005', 'spaces'],
     ['an unknown space', { spaces: ['params', 'sell'] }, 'VAL005', 'spaces.1'],
     ['a space twice', { spaces: ['roi', 'params', 'roi'] }, 'VAL005', 'spaces.2'],
@@ -416,7 +416,7 @@ describe('hyperopt job', () => {
     expect((await call(`/${job_id}`, as('bob'))).status).toBe(200);
     expect(await listed('bob')).toBe(1);
     expect((await call(`/${job_id}/cancel`, as('bob', { method: 'POST' }))).status).toBe(403);
-    expect((await call('/ho-nobody', as('bob'))).body.detail.code).toBe('OPT001');
+    expect((await call('/ho-unknown', as('bob'))).body.detail.code).toBe('OPT001');
   });
 
   it('only a cancelled job resumes as a new one', async () => {

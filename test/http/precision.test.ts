@@ -120,7 +120,7 @@ describe('precision of older items', () => {
     expect(Item!.config).not.toHaveProperty('precision');
   }
 
-  it('missing precision of an older job, version or run is none', async () => {
+  it('older job, version or run without a precision uses none', async () => {
     const exchange = await exchangeWith(BTC, ETH);
     const { config } = await jobOf({ exchange });
     expect(config.precision).toBe('exchange');

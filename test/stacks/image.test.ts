@@ -16,7 +16,7 @@ const buildah = (...args: string[]) =>
   });
 const available = buildah('inspect', '--type', 'image', BASE).status === 0;
 
-describe.skipIf(!available)(`the image of the tasks (skipped without buildah and ${BASE})`, () => {
+describe.skipIf(!available)(`task image (skipped without buildah and ${BASE})`, () => {
   const outdir = mkdtempSync(join(tmpdir(), 'touchstone-image-'));
   let container = '';
 
