@@ -73,13 +73,13 @@ async function phases({ strategy, config, pairs }: BacktestInput) {
   if ('reason' in history) throw new Error(history.reason);
   const run = mlRunOf(config, history)!;
   const { candles } = history;
-  const learn = () => {
+  const computeInputs = () => {
     const { columns } = computeColumns(strategy, config.params as never, candles);
     return trainingInputsOf(strategy, config.params as never, candles, columns);
   };
-  const features = await time(learn);
-  const learning = learn();
-  const sets = run.windows.map((window) => trainingSet(learning, candles.timestamp, window, run));
+  const features = await time(computeInputs);
+  const trainingInputs = computeInputs();
+  const sets = run.windows.map((window) => trainingSet(trainingInputs, candles.timestamp, window, run));
   const { max_bins } = run.config;
   const binning = await time(() => sets.map((set) => binFeatures(set.features, max_bins)));
   const binned = sets.map((set) => binFeatures(set.features, max_bins));
@@ -97,13 +97,13 @@ async function phases({ strategy, config, pairs }: BacktestInput) {
     ),
   );
   const fits = run.windows.map((window, i) =>
-    fitWindow(learning, candles.timestamp, window, run, () => binned[i]!),
+    fitWindow(trainingInputs, candles.timestamp, window, run, () => binned[i]!),
   );
   const predictions = noPredictions(candles.timestamp.length);
   const prediction = await time(() => {
     for (const fit of fits) {
-      predictRows(fit, learning, predictions);
-      predictRows(fit, learning, predictions, fit.trainFrom, fit.from);
+      predictRows(fit, trainingInputs, predictions);
+      predictRows(fit, trainingInputs, predictions, fit.trainFrom, fit.from);
     }
   });
   return { windows: fits.length, features, binning, training, prediction };

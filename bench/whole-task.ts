@@ -75,8 +75,8 @@ const millionPerSecond = (ms: number) => CANDLES / ms / 1000;
 const middle = (runs: readonly TaskRun[], pick: (run: TaskRun) => number) => median(runs.map(pick));
 
 /**
- * The row with the target. It uses the processor time of all threads of a process pinned to one core, including compilation
- * and garbage collection, minus that of a task without a job. On an idle core this equals wall-clock time. On a busy
+ * The row with the target. It is the processor time of all threads of a process pinned to one core, minus that of a task
+ * without a job. It includes compilation and garbage collection. On an idle core it equals wall-clock time. On a busy
  * machine wall-clock time is not comparable.
  */
 function oneCoreMeasurement(label: string, runs: readonly TaskRun[], idleCpuMs: number): Measurement {

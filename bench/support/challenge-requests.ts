@@ -121,8 +121,8 @@ export class ChallengeRequests {
   }
 
   /**
-   * Checks that the platform accepts the filled log: a trade of it is a duplicate, and the next trade has the next number
-   * and is added to the sums.
+   * Checks that the platform accepts the filled log. A trade of the log must be a duplicate. A new trade must have the next
+   * number and be added to the sums.
    *
    * @throws Error when the platform does not continue the log
    */

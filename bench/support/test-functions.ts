@@ -67,7 +67,7 @@ function ackley(x: readonly number[]): number {
   return -20 * exp(-0.2 * spread) - exp(sum(x.map((v) => cos(2 * PI * v))) / x.length) + 20 + Math.E;
 }
 
-/** Similar to the search of a model: one choice, one integer and one rate, of which the product matters. */
+/** Similar to the search of a model: one choice, one integer and one rate. The product of both numbers matters. */
 const MIXED: TestFunction = {
   name: 'mixed',
   space: [

@@ -55,8 +55,8 @@ export interface Macd {
 }
 
 /**
- * Moving average convergence/divergence. As in TA-Lib, both averages start on row `slow - 1`: the fast one with the
- * simple average of the last `fast` values up to that row. Signal and histogram start on row `slow + signal - 2`.
+ * Moving average convergence/divergence. As in TA-Lib, both averages start on row `slow - 1`. The fast one starts with
+ * the simple average of the last `fast` values. Signal and histogram start on row `slow + signal - 2`.
  * @throws RangeError for periods that are not integers from 1, or a fast one that is not below the slow one
  */
 export function macd(values: Float64Array, fast = 12, slow = 26, signal = 9, out?: Macd): Macd {

@@ -4,12 +4,12 @@ import { type Candles, createCandles } from '../candles.ts';
  * Candles of a longer timeframe, aggregated from `candles`: first open, highest high, lowest low, last close, summed
  * volume. Buckets start at UTC multiples of `toMs` (a day starts at midnight UTC).
  *
- * Only complete buckets are returned: the first one must begin with its own first candle, the last one must have
- * closed when the last candle closes. A gap inside a bucket means that nothing was traded then. Such a bucket is
+ * Only complete buckets are returned. The first one must begin with its own first candle. The last one must close no
+ * later than the last candle. A gap inside a bucket means that nothing was traded then. Such a bucket is
  * aggregated from the candles that exist, as exchanges do.
  *
  * @param fromMs length of the given candles, ms
- * @param toMs length of the wanted candles, ms: a multiple of `fromMs`
+ * @param toMs length of the resulting candles, ms: a multiple of `fromMs`
  * @throws RangeError when `toMs` is not a positive multiple of `fromMs`
  */
 export function resampleCandles(candles: Candles, fromMs: number, toMs: number): Candles {

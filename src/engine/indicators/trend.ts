@@ -51,7 +51,7 @@ interface DirectionalMovement {
 }
 
 /**
- * Average directional index and directional indicators (Wilder 1978), as TA-Lib computes them: the sums start with
+ * Average directional index and directional indicators (Wilder 1978), as TA-Lib computes them. The sums start with
  * `period - 1` candles and are decayed once before the first use. The directional indicators start on row `period`,
  * ADX on row `2 * period - 1`. All are 0 without movement.
  * @throws RangeError for a period that is not an integer from 2

@@ -182,7 +182,7 @@ export function stochastic(
 }
 
 /**
- * Williams %R, -100 to 0: distance of the close below the highest high of the last `period` candles, in percent of
+ * Williams %R, -100 to 0: difference of the close from the highest high of the last `period` candles, in percent of
  * their range. -50 where the range is empty.
  * @throws RangeError for a period that is not an integer from 1
  */
@@ -214,7 +214,7 @@ function closePosition(
 
 /**
  * Largest `sign * value` of every full window, times `sign`. By blocks of one period (van Herk, Gil-Werman): a window is
- * the tail of one block and the head of the next, so every value is visited twice for any period.
+ * the tail of one block and the head of the next. Every value is visited twice, for any period.
  */
 function extremes(values: Float64Array, period: number, sign: 1 | -1, out: Float64Array): Float64Array {
   const first = firstDefined(values);

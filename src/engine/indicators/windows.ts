@@ -60,8 +60,8 @@ export function shift(values: Float64Array, periods: number, out?: Float64Array)
  * Sums over a sliding window without drift.
  *
  * A running sum that adds the new value and subtracts the old one keeps all its rounding errors. Here the values are
- * cut into blocks of one window's length. A window is then the tail of one block and the head of the next, and its sum
- * is one suffix sum plus one prefix sum (van Herk and Gil-Werman use the same cut for maxima). Nothing is subtracted,
+ * cut into blocks of one window's length. A window is then the tail of one block and the head of the next. Its sum is
+ * one suffix sum plus one prefix sum (van Herk and Gil-Werman use the same cut for maxima). Nothing is subtracted,
  * each value is visited twice for any period, and the result depends only on the window's values.
  *
  * For deviations, the values of a block pair are taken relative to the second block's first value. That value is inside

@@ -8,7 +8,7 @@ import { TIMEFRAME_MS } from '../timeframe.ts';
 import {
   type FitWindow,
   fitWindow,
-  type LearnedAnalysis,
+  type MlAnalysis,
   type MlRun,
   predicting,
   type TrainingSet,
@@ -71,7 +71,7 @@ export function analyzeLookAhead(
 }
 
 /** Runs the strategy on its own copy of the candles. `retrain`: without remembered models. */
-type Run = (candles: Candles, training: 'remember' | 'retrain') => Analysis | LearnedAnalysis;
+type Run = (candles: Candles, training: 'remember' | 'retrain') => Analysis | MlAnalysis;
 
 function searchPair(
   strategy: StrategyDefinition,
@@ -92,12 +92,12 @@ function searchPair(
   const run: Run = models?.run ?? ((candles) => analyze(strategy, params, candles));
   const candles = copy(given);
   const full = run(candles, 'remember');
-  const horizon = 'learning' in full ? full.learning.horizon : 0;
+  const horizon = 'trainingInputs' in full ? full.trainingInputs.horizon : 0;
   const findings = new Findings(pair, given);
   findings.compare('input_changed', length, inputColumns(given), inputColumns(candles));
   findings.compare('not_repeatable', length, columnsOf(run(copy(given), 'retrain')), columnsOf(full));
   const expected = columnsOf(full);
-  const columns = 'learning' in full ? full.learning.features.columns.length : 1;
+  const columns = 'trainingInputs' in full ? full.trainingInputs.features.columns.length : 1;
   const wanted = options.histories ?? Math.max(MIN_HISTORIES, Math.floor(DEFAULT_WORK / length / columns));
   const random = createRandom((options.seed ?? 1) ^ hash32(pair));
   const signals = signalRows(full.signals, least, length);
@@ -184,7 +184,7 @@ interface ModelSearch {
    * unknown in them.
    */
   readonly beginnings: readonly number[];
-  readonly run: (candles: Candles, training: 'remember' | 'retrain') => LearnedAnalysis;
+  readonly run: (candles: Candles, training: 'remember' | 'retrain') => MlAnalysis;
 }
 
 /** Maximum number of histories that end at the beginning of a window; spread over the pair. */
@@ -227,11 +227,11 @@ function finish<T>(steps: Generator<unknown, T>): T {
  */
 export function rememberingFit(): FitWindow {
   const known = new Map<number, { readonly set: TrainingSet; readonly fit: WindowFit }>();
-  return (learning, timestamps, window, run) => {
-    const set = trainingSet(learning, timestamps, window, run);
+  return (trainingInputs, timestamps, window, run) => {
+    const set = trainingSet(trainingInputs, timestamps, window, run);
     const before = known.get(window.index);
     if (before && isSameSet(before.set, set)) return { ...before.fit, ...set.rows };
-    const fit = fitWindow(learning, timestamps, window, run);
+    const fit = fitWindow(trainingInputs, timestamps, window, run);
     if (!before && fit.model) known.set(window.index, { set, fit });
     return fit;
   };
@@ -279,12 +279,12 @@ const COLUMN_TOLERANCE = 1e-9;
 type Reader = (row: number) => number | string;
 type Readers = ReadonlyMap<string, Reader>;
 
-export function columnsOf(analysis: Analysis | LearnedAnalysis): Readers {
+export function columnsOf(analysis: Analysis | MlAnalysis): Readers {
   const { columns, informative, signals } = analysis;
   const readers = new Map<string, Reader>();
   addColumns(readers, 'columns', columns);
-  if ('learning' in analysis) {
-    const { names, columns: features } = analysis.learning.features;
+  if ('trainingInputs' in analysis) {
+    const { names, columns: features } = analysis.trainingInputs.features;
     addColumns(readers, 'features', Object.fromEntries(names.map((name, i) => [name, features[i]!])));
   }
   for (const [timeframe, aligned] of Object.entries(informative)) {
@@ -308,9 +308,9 @@ function addColumns(readers: Map<string, Reader>, path: string, columns: Columns
 }
 
 /** The labels of a run with models; empty without models. */
-export function labelOf(analysis: Analysis | LearnedAnalysis): Readers {
-  if (!('learning' in analysis)) return new Map();
-  const { labels } = analysis.learning;
+export function labelOf(analysis: Analysis | MlAnalysis): Readers {
+  if (!('trainingInputs' in analysis)) return new Map();
+  const { labels } = analysis.trainingInputs;
   return new Map([['label', (row: number) => labels[row]!]]);
 }
 

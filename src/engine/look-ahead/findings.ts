@@ -93,7 +93,7 @@ export function compareColumns(
     const known = knownRows(history, time);
     const findings = new Findings(pair, history.candles);
     findings.compare('look_ahead', known, columnsOf(before), columnsOf(after));
-    const horizon = 'learning' in after ? after.learning.horizon : 0;
+    const horizon = 'trainingInputs' in after ? after.trainingInputs.horizon : 0;
     findings.compare('look_ahead', known - horizon, labelOf(before), labelOf(after));
     return findings.all().map(columnFinding);
   });

@@ -8,7 +8,7 @@ import type { SimulatedTrade } from '../simulator/trade-table.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { type Analysis, analyze } from '../strategies/analyze.ts';
 import type { CallbackContext, ParameterValues, StrategyDefinition } from '../strategy.ts';
-import { type FitWindow, type LearnedAnalysis, predicting } from '../walk-forward/fit-window.ts';
+import { type FitWindow, type MlAnalysis, predicting } from '../walk-forward/fit-window.ts';
 import { rememberingFit } from './analysis.ts';
 import { type Call, type GuardLog, guarding, recordingCallbacks } from './guard.ts';
 
@@ -21,7 +21,7 @@ export interface LookAheadSubject {
   readonly pairs: readonly PairData[];
 }
 
-export type PairAnalysis = Analysis | LearnedAnalysis;
+export type PairAnalysis = Analysis | MlAnalysis;
 
 /** Compared results of one run. */
 export interface Observed {

@@ -295,8 +295,8 @@ function deserializeBoosted(serialized: SerializedForest, isSymmetric: boolean):
  * total weight (class weight: rows / (2 * rows of the class), for rows of weight 1).
  *
  * @param fitted number of leading rows whose weights are balanced
- * @throws RangeError when labels or weights are too short, a label is not 0 or 1, a weight is negative or not finite, or all
- *   fitted rows have weight 0
+ * @throws RangeError for too few labels or weights, a label other than 0 or 1, a negative or infinite weight, or weight 0 of
+ *   all fitted rows
  */
 function rowWeights(
   labels: Uint8Array,

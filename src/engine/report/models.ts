@@ -3,8 +3,8 @@ import type { ModelQuality, ReportModels, ReportWindow } from '#contract/report-
 import { permutationImportance } from '../ml/classifier.ts';
 import { logLoss } from '../ml/model.ts';
 import { hash32 } from '../random.ts';
-import { type LearnedAnalysis, requireModelKind, type WindowFit } from '../walk-forward/fit-window.ts';
-import { labelledRows, type TrainingInputs } from '../walk-forward/training-inputs.ts';
+import { type MlAnalysis, requireModelKind, type WindowFit } from '../walk-forward/fit-window.ts';
+import { labeledRows, type TrainingInputs } from '../walk-forward/training-inputs.ts';
 
 /** What one feature is worth, over all models. */
 interface FeatureImportance {
@@ -37,20 +37,20 @@ const MAX_WINDOWS = 1_000;
 export function pairModels(
   { pairs, seed }: Pick<ResolvedBacktestConfig, 'pairs' | 'seed'>,
   pair: string,
-  learned: LearnedAnalysis,
+  learned: MlAnalysis,
 ): PairModels {
-  const { learning, fits } = learned;
+  const { trainingInputs, fits } = learned;
   const told = fits.map((fit) => ({ fit, outcome: outcomeOf(learned, fit) }));
   const measurable = told.filter(({ outcome }) => outcome.labels.length > 0).map(({ fit }) => fit);
   return {
-    names: learning.features.names,
-    horizon: learning.horizon,
+    names: trainingInputs.features.names,
+    horizon: trainingInputs.horizon,
     windows: told.map(({ fit, outcome }) => reportWindow(pair, fit, outcome)),
     outcomes: joinOutcomes(told.map(({ outcome }) => outcome)),
     gains: fits.flatMap(({ model }) => (model ? [model.gainImportance()] : [])),
     permutations: spread(measurable, measuredOf(pairs, pair)).map((fit) => {
       const own = hash32(`${seed}#${pair}#${fit.window.index}#permutation`);
-      return permuted(learning, fit, own);
+      return permuted(trainingInputs, fit, own);
     }),
   };
 }
@@ -93,12 +93,12 @@ interface Outcomes {
   readonly labels: Uint8Array;
 }
 
-function outcomeOf({ learning, predictions }: LearnedAnalysis, fit: WindowFit): Outcomes {
+function outcomeOf({ trainingInputs, predictions }: MlAnalysis, fit: WindowFit): Outcomes {
   if (!fit.model) return { probabilities: new Float64Array(0), labels: new Uint8Array(0) };
   const { from } = fit;
-  const to = knownUntil(learning, fit);
-  const kept = labelledRows(
-    { ...learning, features: { names: ['p'], columns: [predictions.ml_probability], rows: to } },
+  const to = knownUntil(trainingInputs, fit);
+  const kept = labeledRows(
+    { ...trainingInputs, features: { names: ['p'], columns: [predictions.ml_probability], rows: to } },
     from,
     to,
   );
@@ -155,8 +155,8 @@ function importancesOf(pairs: readonly PairModels[]): FeatureImportance[] {
     .sort((a, b) => b.gain - a.gain || (a.feature < b.feature ? -1 : 1));
 }
 
-function permuted(learning: TrainingInputs, fit: WindowFit, seed: number): Float64Array {
-  const known = labelledRows(learning, fit.from, knownUntil(learning, fit));
+function permuted(trainingInputs: TrainingInputs, fit: WindowFit, seed: number): Float64Array {
+  const known = labeledRows(trainingInputs, fit.from, knownUntil(trainingInputs, fit));
   return permutationImportance(fit.model!, known.features, known.labels, seed, REPEATS);
 }
 

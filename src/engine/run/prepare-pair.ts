@@ -6,7 +6,7 @@ import { type PairModels, pairModels } from '../report/models.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { type Analysis, analyze, SIGNAL_COLUMNS } from '../strategies/analyze.ts';
 import type { Columns, ParameterValues, Signals, StrategyDefinition } from '../strategy.ts';
-import { type LearnedAnalysis, type MlRun, predicting } from '../walk-forward/fit-window.ts';
+import { type MlAnalysis, type MlRun, predicting } from '../walk-forward/fit-window.ts';
 import { planWindows } from '../walk-forward/windows.ts';
 import { detectWrites, type WriteDetectingCandles } from './candles.ts';
 import { type PairData, type PairHistory, readHistory, type SkippedPair } from './history.ts';
@@ -130,7 +130,7 @@ export function* runStrategy(
   strategy: StrategyDefinition,
   config: ResolvedBacktestConfig,
   history: PairHistory,
-): Generator<number, Analysis | LearnedAnalysis> {
+): Generator<number, Analysis | MlAnalysis> {
   reportActivity('the analysis', [history.data.pair]);
   const own = atTimeframe(strategy, config);
   const params = config.params as ParameterValues;

@@ -15,8 +15,8 @@ import { bestTrial, type DailyReturns, type Direction, groupEqualRuns, type Past
 
 /**
  * Overfitting diagnostics of the best trial of a finished study. Sharpe ratios are per day, not annualized. A trial that
- * repeats the parameters or the run of an earlier one counts as a trial, but adds no series to choose from: equal ratios
- * would understate the variance. A day without a return of a trial counts as 0.
+ * repeats the parameters or the run of an earlier one counts as a trial, but its series is left out. Equal ratios would
+ * understate the variance. A day without a return of a trial counts as 0.
  *
  * @param trials all trials of the study
  * @param returns daily returns of the complete trials, by trial number
@@ -109,8 +109,8 @@ type ProbabilityOfOverfitting = NonNullable<OverfittingReport['pbo']>;
 /**
  * Probability of backtest overfitting by combinatorially symmetric cross-validation (Bailey, Borwein, Lopez de Prado, Zhu,
  * J. of Computational Finance 20(4), 2017). The days are cut into S blocks. For each choice of S/2 blocks, the trial with
- * the best Sharpe ratio on them has the rank r among the N trials on the other days, and w = r / (N + 1). The probability
- * is the share of choices with ln(w / (1 - w)) of at most 0. Ties share their mean rank. A trial that does not vary has a
+ * the best Sharpe ratio on them is selected. Its rank among the N trials on the other days is r, and w = r / (N + 1). The
+ * probability is the share of choices with ln(w / (1 - w)) of at most 0. Ties share their mean rank. A trial that does not vary has a
  * Sharpe ratio of 0.
  *
  * S is the largest even number up to 16 with at least 5 days in a block. Sums and sums of squares are kept per block, so a

@@ -171,8 +171,8 @@ function kernelsOf(axis: Axis, observed: readonly number[]): Kernels {
 }
 
 /**
- * Quantile `u` of a normal distribution truncated to [low, high]. It uses the logarithm of the distribution function on the
- * side where it is small, so the result is exact at any distance of the range from the mean.
+ * Quantile `u` of a normal distribution truncated to [low, high]. It uses the logarithm of the distribution function, on
+ * the side where the function is small. The result is therefore exact at any distance of the range from the mean.
  */
 export function truncatedNormal(mean: number, sigma: number, low: number, high: number, u: number): number {
   if (low + high > 2 * mean) return -truncatedNormal(-mean, sigma, -high, -low, 1 - u);

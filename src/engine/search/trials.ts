@@ -24,8 +24,8 @@ export function samplerLag(nTrials: number): number {
 }
 
 /**
- * History for the suggestion and the pruning of trial `k`: trials 0..k-L with their results, and trials k-L+1..k-1 as
- * `running`, with only their parameters, even after they ended. Sorted by number.
+ * History for the suggestion and the pruning of trial `k`, sorted by number. Trials 0..k-L have their results. Trials
+ * k-L+1..k-1 are `running` with only their parameters, even after they ended.
  *
  * @param past at least trials 0..k-1, in any order; later ones are ignored
  * @throws Error when trial `k` cannot be suggested yet: one of 0..k-1 is missing, or one of 0..k-L has not ended

@@ -42,8 +42,8 @@ export function alwaysValidOneSidedHalfWidth(sample: SequentialSample, alpha = A
 }
 
 /**
- * Likelihood ratio of the mixture sequential probability ratio test with a N(0, tau2) prior of the difference d,
- * sqrt(V / (V + tau2)) exp(tau2 d^2 / (2 V (V + tau2))), V the squared standard error. 1 / ratio is an always-valid
+ * Likelihood ratio of the mixture sequential probability ratio test with a N(0, tau2) prior of the difference d:
+ * sqrt(V / (V + tau2)) exp(tau2 d^2 / (2 V (V + tau2))). V is the squared standard error. 1 / ratio is an always-valid
  * p-value, equal to {@link alwaysValidP} for tau2 = V x.
  */
 export function mixtureLikelihoodRatio(difference: number, standardError: number, tau2: number): number {

@@ -52,7 +52,7 @@ export function probabilisticSharpe(sample: SharpeSample, benchmark = 0): number
 }
 
 /**
- * Minimum track record length: number of periods until the Sharpe ratio is above `benchmark` at this confidence,
+ * Minimum track record length: number of periods until the Sharpe ratio is above `benchmark` at this confidence.
  * 1 + (1 - skew SR + (kurt - 1) / 4 SR^2) (z / (SR - SR*))^2 (same source).
  *
  * @returns not an integer; null when the ratio is not above the benchmark: no length is enough
@@ -108,8 +108,8 @@ function unitVariance({ sharpe, skewness, kurtosis }: SharpeSample): number {
 }
 
 /**
- * Mean correlation between two different series, over all pairs, in one pass over the data: the square of the sum of the
- * standardized series contains the products of all pairs.
+ * Mean correlation between two different series, over all pairs. One pass over the data suffices: the square of the sum of
+ * the standardized series contains the products of all pairs.
  *
  * @param series all of one length; series that do not vary are left out
  * @returns null with fewer than two series that vary

@@ -23,7 +23,7 @@ interface WelchTest {
 }
 
 /**
- * Welch's test of two means whose variances may differ, degrees of freedom after Welch and Satterthwaite:
+ * Welch's test of two means whose variances may differ. Degrees of freedom after Welch and Satterthwaite:
  * t = (mean_b - mean_a) / sqrt(u_a + u_b), df = (u_a + u_b)^2 / (u_a^2 / (n_a - 1) + u_b^2 / (n_b - 1)), u = variance / n.
  *
  * @returns undefined when a sample has fewer than 2 observations or neither sample varies

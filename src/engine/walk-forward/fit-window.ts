@@ -10,18 +10,18 @@ import type { ParameterValues, PredictionColumns, StrategyDefinition } from '../
 import { DAY_MS } from '../timeframe.ts';
 import {
   featureRows,
-  type LabelledRows,
-  labelledRows,
+  type LabeledRows,
+  labeledRows,
   type TrainingInputs,
   trainingInputsOf,
 } from './training-inputs.ts';
 import type { Window } from './windows.ts';
 
-/** Minimum number of labelled training rows: a model of fewer rows does not generalize. */
+/** Minimum number of labeled training rows: a model of fewer rows does not generalize. */
 export const MIN_TRAINING_ROWS = 50;
 /** Minimum number of training rows to which trees are fitted. */
 const MIN_FITTED_ROWS = 25;
-/** Minimum share of the training period with labelled rows. */
+/** Minimum share of the training period with labeled rows. */
 const MIN_SHARE = 0.5;
 
 /** A window of one pair in rows of its candles: trained on [trainFrom, trainTo), predicts [from, to). */
@@ -67,21 +67,21 @@ function windowRows(timestamps: Float64Array, window: Window, horizon: number, f
 }
 
 /** Training data of the model of one window. */
-export interface TrainingSet extends LabelledRows {
+export interface TrainingSet extends LabeledRows {
   readonly rows: WindowRows;
 }
 
 /**
- * Labelled rows before a window. Excluded are the rows of the window and rows whose label is unknown at its first candle.
+ * Labeled rows before a window. Excluded are the rows of the window and rows whose label is unknown at its first candle.
  */
 export function trainingSet(
-  learning: TrainingInputs,
+  trainingInputs: TrainingInputs,
   timestamps: Float64Array,
   window: Window,
   { firstRow }: Pick<MlRun, 'firstRow'>,
 ): TrainingSet {
-  const rows = windowRows(timestamps, window, learning.horizon, firstRow);
-  return { rows, ...labelledRows(learning, rows.trainFrom, rows.trainTo) };
+  const rows = windowRows(timestamps, window, trainingInputs.horizon, firstRow);
+  return { rows, ...labeledRows(trainingInputs, rows.trainFrom, rows.trainTo) };
 }
 
 /**
@@ -89,15 +89,15 @@ export function trainingSet(
  * rows; an embargo of the horizon separates them from the fitted rows.
  */
 export function fitWindow(
-  learning: TrainingInputs,
+  trainingInputs: TrainingInputs,
   timestamps: Float64Array,
   window: Window,
   run: MlRun,
   keep: KeepBinned = (_, make) => make(),
 ): WindowFit {
-  const set = trainingSet(learning, timestamps, window, run);
+  const set = trainingSet(trainingInputs, timestamps, window, run);
   const base = { ...set.rows, trainingRows: set.labels.length, positives: set.positives };
-  const skipped = skipReason(set, learning.horizon, run);
+  const skipped = skipReason(set, trainingInputs.horizon, run);
   if (skipped) return { ...base, model: null, skipped };
   const settings = classifierSettings(run, window);
   const isLinear = settings.kind === 'logistic_regression';
@@ -105,7 +105,7 @@ export function fitWindow(
     ? set.features
     : keep(set.features, () => binFeatures(set.features, settings.max_bins));
   const model = trainClassifier({ features, labels: set.labels }, settings, {
-    embargoRows: learning.horizon,
+    embargoRows: trainingInputs.horizon,
   });
   return { ...base, model, skipped: null };
 }
@@ -173,19 +173,19 @@ function classifierSettings({ config, seed, pair }: MlRun, window: Window): Clas
 /** Writes the predictions of a window's model for the rows [from, to), by default the rows of the window. */
 export function predictRows(
   { model, ...window }: WindowFit,
-  learning: TrainingInputs,
+  trainingInputs: TrainingInputs,
   { ml_probability, do_predict }: PredictionColumns,
   from = window.from,
   to = window.to,
 ): void {
   if (!model || to <= from) return;
-  model.predict(featureRows(learning.features, from, to), ml_probability.subarray(from, to));
+  model.predict(featureRows(trainingInputs.features, from, to), ml_probability.subarray(from, to));
   do_predict.fill(1, from, to);
 }
 
 /** Result of a strategy on one pair with the ML engine. */
-export interface LearnedAnalysis extends Analysis {
-  readonly learning: TrainingInputs;
+export interface MlAnalysis extends Analysis {
+  readonly trainingInputs: TrainingInputs;
   readonly predictions: PredictionColumns;
   readonly fits: readonly WindowFit[];
 }
@@ -205,18 +205,18 @@ export function* predicting(
   candles: Candles,
   run: MlRun,
   train: FitWindow = fitWindow,
-): Generator<number, LearnedAnalysis> {
+): Generator<number, MlAnalysis> {
   const computed = computeColumns(strategy, params, candles);
-  const learning = trainingInputsOf(strategy, params, candles, computed.columns);
+  const trainingInputs = trainingInputsOf(strategy, params, candles, computed.columns);
   const predictions = noPredictions(candles.timestamp.length);
   const fits: WindowFit[] = [];
   for (const window of run.windows) {
-    const fitted = train(learning, candles.timestamp, window, run);
-    predictRows(fitted, learning, predictions);
+    const fitted = train(trainingInputs, candles.timestamp, window, run);
+    predictRows(fitted, trainingInputs, predictions);
     fits.push(fitted);
     yield fits.length / run.windows.length;
   }
   const gate = run.config.entry_threshold;
   const analysis = decide(strategy, params, candles, computed, { columns: predictions, gate });
-  return { ...analysis, learning, predictions, fits };
+  return { ...analysis, trainingInputs, predictions, fits };
 }

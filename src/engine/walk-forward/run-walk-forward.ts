@@ -60,14 +60,14 @@ function* walkForwardSteps(
   for (const window of planned) {
     const fits: [TrialPair, WindowFit][] = [];
     for (const pair of pairs) {
-      fits.push([pair, pair.learn(window)]);
+      fits.push([pair, pair.train(window)]);
       yield;
     }
-    const learned = fits.filter(([, fit]) => fit.model);
+    const trained = fits.filter(([, fit]) => fit.model);
     inSample.push(
       trader.inSample(
         window,
-        learned.map(([pair, fit]) => pair.inSample(fit)),
+        trained.map(([pair, fit]) => pair.inSample(fit)),
       ),
     );
     windows.push(
@@ -100,14 +100,14 @@ function join(
 ): CompleteWalkForward {
   const { config } = input;
   const reasons = pairs.map(({ history, fits }) => noModelReason(history, config, fits));
-  const learned = pairs.filter((_, index) => reasons[index] === undefined);
+  const trained = pairs.filter((_, index) => reasons[index] === undefined);
   const leftOut = [...skipped, ...reasons.filter((reason) => reason !== undefined)];
-  if (learned.length === 0) throw new BacktestError('insufficient_data', leftOut.join(' '));
-  const inputs = learned.map((pair) => pair.joined());
+  if (trained.length === 0) throw new BacktestError('insufficient_data', leftOut.join(' '));
+  const inputs = trained.map((pair) => pair.joined());
   const traded = trader.trade(inputs);
   const annualizedReturnPct = traded.metrics.account.avg_daily_profit_pct * 365;
   const promised = mean(inSample.map((window) => window.annualizedReturnPct));
-  const digests = pairDigests(learned, inputs, cache, digest);
+  const digests = pairDigests(trained, inputs, cache, digest);
   return {
     state: 'complete',
     value: traded.value,
@@ -123,7 +123,7 @@ function join(
     provenance: provenanceOf(input, digests, digest),
     warnings: [
       ...leftOut.map((reason) => `Left out: ${reason}`),
-      ...learned.flatMap(({ history, fits }) => modelWarnings(history.data.pair, fits)),
+      ...trained.flatMap(({ history, fits }) => modelWarnings(history.data.pair, fits)),
     ],
   };
 }

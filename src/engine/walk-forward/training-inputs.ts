@@ -78,8 +78,8 @@ function checkLabel(strategy: string, label: MlLabel, rows: number): void {
   }
 }
 
-/** Labelled rows of an interval. */
-export interface LabelledRows {
+/** Labeled rows of an interval. */
+export interface LabeledRows {
   readonly features: FeatureMatrix;
   /** Labels, each 0 or 1. */
   readonly labels: Uint8Array;
@@ -87,7 +87,7 @@ export interface LabelledRows {
 }
 
 /** Rows of [from, to) with a label. If all have a label, the columns are views, not copies. */
-export function labelledRows({ features, labels }: TrainingInputs, from: number, to: number): LabelledRows {
+export function labeledRows({ features, labels }: TrainingInputs, from: number, to: number): LabeledRows {
   const given = labels.subarray(from, to);
   let known = 0;
   let positives = 0;

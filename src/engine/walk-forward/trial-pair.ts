@@ -22,7 +22,7 @@ export class TrialPair {
   readonly #params: ParameterValues;
   readonly #run: MlRun;
   readonly #computed: Computed;
-  readonly #learning: TrainingInputs;
+  readonly #trainingInputs: TrainingInputs;
   readonly #predictions: PredictionColumns;
   readonly #cache: WindowCache;
 
@@ -40,15 +40,15 @@ export class TrialPair {
     this.#cache = cache;
     const params = `${history.data.pair} ${history.startup} ${canonicalJson(config.params)}`;
     // Default features and labels do not depend on the parameters.
-    const ownLearning = strategy.mlFeatures || strategy.mlLabel;
-    const learned = ownLearning ? params : `${history.data.pair} ${history.startup}`;
+    const hasOwnInputs = strategy.mlFeatures || strategy.mlLabel;
+    const inputsKey = hasOwnInputs ? params : `${history.data.pair} ${history.startup}`;
     this.#computed = cache.get(
       `${params} columns`,
       () => this.#onCandles((candles) => computeColumns(this.#strategy, this.#params, candles)),
       ({ columns, informative }) => [columns, ...Object.values(informative)].map(bytesOf).reduce(add, 0),
     );
-    this.#learning = cache.get(
-      `${learned} learning`,
+    this.#trainingInputs = cache.get(
+      `${inputsKey} training inputs`,
       () =>
         this.#onCandles((candles) =>
           trainingInputsOf(this.#strategy, this.#params, candles, this.#computed.columns),
@@ -59,7 +59,7 @@ export class TrialPair {
   }
 
   /** Trains the model of a window and predicts its candles. */
-  learn(window: Window): WindowFit {
+  train(window: Window): WindowFit {
     const { max_bins } = this.#run.config;
     // Keyed by content, so trials share bins when their parameters do not change the features.
     const binned = (features: FeatureMatrix, make: () => BinnedMatrix) =>
@@ -68,8 +68,8 @@ export class TrialPair {
         make,
         ({ bins }) => bins.length * (bins[0]?.byteLength ?? 0),
       );
-    const fit = fitWindow(this.#learning, this.history.candles.timestamp, window, this.#run, binned);
-    predictRows(fit, this.#learning, this.#predictions);
+    const fit = fitWindow(this.#trainingInputs, this.history.candles.timestamp, window, this.#run, binned);
+    predictRows(fit, this.#trainingInputs, this.#predictions);
     const { model: _, ...fitted } = fit;
     this.fits.push(fitted);
     return fit;
@@ -83,7 +83,7 @@ export class TrialPair {
   /** Simulation input of the training rows of a window, predicted by the window's model. */
   inSample(fit: WindowFit): PairInput {
     const predictions = noPredictions(fit.from);
-    predictRows(fit, this.#learning, predictions, fit.trainFrom, fit.from);
+    predictRows(fit, this.#trainingInputs, predictions, fit.trainFrom, fit.from);
     return this.#traded(predictions, fit.trainFrom, fit.from);
   }
 

@@ -40,9 +40,9 @@ export interface WindowReport extends WindowValue {
 }
 
 /**
- * Caches values that trials over the same data share: columns, features and labels of a pair for equal strategy
- * parameters, and binned matrices of training rows, keyed by their content. A cache serves one study: one strategy, one set
- * of pairs with their candles, one range. It does not change results.
+ * Caches values that trials over the same data share. Columns, features and labels of a pair are keyed by the strategy
+ * parameters, binned matrices of training rows by their content. A cache serves one study: one strategy, one set of pairs
+ * with their candles, one range. It does not change results.
  */
 export interface WindowCache {
   /** Value under `key`, made at the first call. `bytes` returns its size in memory. */

@@ -46,18 +46,18 @@ describe('training set of a window', () => {
   });
 
   it('training set excludes startup candles and rows without a label', () => {
-    const learning = learn();
-    const labels = learning.labels.slice();
+    const trainingInputs = learn();
+    const labels = trainingInputs.labels.slice();
     labels[STARTUP + 100] = UNKNOWN_LABEL;
-    const set = trainingSet({ ...learning, labels }, CANDLES.timestamp, run.windows[0]!, run);
+    const set = trainingSet({ ...trainingInputs, labels }, CANDLES.timestamp, run.windows[0]!, run);
     expect(set.rows.trainFrom).toBe(STARTUP);
     expect(set.labels).toHaveLength(240 - HORIZON - 1);
     expect(set.features).toMatchObject({ rows: set.labels.length });
-    expect(set.features.columns[0]![100]).toBe(learning.features.columns[0]![STARTUP + 101]);
+    expect(set.features.columns[0]![100]).toBe(trainingInputs.features.columns[0]![STARTUP + 101]);
     expect(set.positives).toBe(set.labels.reduce((a, b) => a + b, 0));
   });
 
-  it.each<[string, (learning: TrainingInputs) => TrainingInputs, string]>([
+  it.each<[string, (trainingInputs: TrainingInputs) => TrainingInputs, string]>([
     [
       'only one class',
       (each) => ({ ...each, labels: each.labels.map(() => 1) }),
@@ -115,7 +115,8 @@ describe('predictions have no look-ahead bias', () => {
   });
 
   it('predictions without the embargo depend on later candles (negative control)', () => {
-    const withoutEmbargo: FitWindow = (learning, ...rest) => fitWindow({ ...learning, horizon: 1 }, ...rest);
+    const withoutEmbargo: FitWindow = (trainingInputs, ...rest) =>
+      fitWindow({ ...trainingInputs, horizon: 1 }, ...rest);
     const cheating = predictions(CANDLES, withoutEmbargo);
     const differences = cuts.map((known) =>
       firstDifference(cheating, predictions(sliceCandles(CANDLES, 0, known), withoutEmbargo)),

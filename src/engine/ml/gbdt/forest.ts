@@ -147,8 +147,8 @@ function addTree(
 const PASS_LEVELS = 3;
 
 /**
- * The leaf's index has one bit per level, and no step depends on another. A depth that is not a multiple of the levels per
- * pass is padded at the top with levels where all rows go left: leading 0 bits do not change the index.
+ * The leaf's index has one bit per level, and no step depends on another. The depth is padded to a multiple of the levels
+ * per pass, with levels at the top where all rows go left. Leading 0 bits do not change the index.
  */
 function addSymmetricTree(
   nodes: Int32Array,

@@ -156,7 +156,7 @@ function scan(
  * A packed gradient is G * 2^26 + H. G and H are integers: the gradient and the hessian in units of 2^-k. The units are
  * chosen so that the sum of |G| over all rows is below 2^27 and the sum of H below 2^26. For any subset of rows in any
  * order, every partial sum is then an integer below 2^53 and exact in a double. A histogram therefore does not depend on
- * the division of its rows among workers, and a sibling's is exactly the parent's minus the other child's.
+ * the division of its rows among workers. A child's histogram is exactly the parent's minus its sibling's.
  * (Quantized training: Shi et al., NeurIPS 2022, arXiv:2207.09682.)
  */
 /** Packed value of a gradient of one unit. */
