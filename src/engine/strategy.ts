@@ -122,6 +122,20 @@ export interface StrategyCallbacks {
   adjustEntryPrice?(context: CallbackContext, trade: TradeView, price: number): number | null;
 }
 
+/** Names of all callbacks; a record, so that the compiler requires every key of {@link StrategyCallbacks}. */
+export const CALLBACK_NAMES = Object.keys({
+  leverage: true,
+  customStake: true,
+  customEntryPrice: true,
+  customExitPrice: true,
+  confirmEntry: true,
+  confirmExit: true,
+  customStoploss: true,
+  customRoi: true,
+  customExit: true,
+  adjustEntryPrice: true,
+} satisfies Readonly<Record<keyof StrategyCallbacks, true>>) as (keyof StrategyCallbacks)[];
+
 /** Columns of informative timeframes, already shifted so that a row holds closed candles only. */
 export type InformativeColumns<C extends Columns = Columns, T extends Timeframe = Timeframe> = Readonly<
   Timeframe extends T ? Partial<Record<T, C>> : Record<T, C>

@@ -6,7 +6,7 @@ import type {
   EquityMetrics,
 } from '#contract/report-metrics.ts';
 
-/** Families of metrics, and the other parts of a report. */
+/** Families of metrics and other parts of a report. */
 type MetricFamily =
   | ('account' | 'equity' | 'closed_trades' | 'activity')
   | ('trades' | 'costs' | 'periods' | 'drawdowns' | 'counters' | 'fill_model' | 'data' | 'models');
@@ -242,5 +242,5 @@ const ACTIVITY = define<ActivityMetrics>('activity', {
   ],
 });
 
-/** Every metric of the report by name: what it is called, its unit and family, and how it is computed. */
+/** Every metric of the report by name: its label, unit, family and formula. */
 export const METRIC_DEFINITIONS = { ...ACCOUNT, ...EQUITY, ...CLOSED_TRADES, ...ACTIVITY };

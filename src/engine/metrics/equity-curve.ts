@@ -6,7 +6,7 @@ import { DAY_MS } from '../timeframe.ts';
 export interface DailyEquity {
   /** Start of the day, ms. */
   readonly day: Float64Array;
-  /** Equity at the last candle that opens on that day, open positions valued; quote currency. */
+  /** Equity at the last candle that opens on that day, open positions included; quote currency. */
   readonly equity: Float64Array;
 }
 
@@ -21,8 +21,8 @@ export function isoDay(time: number): string {
 }
 
 /**
- * Last equity of each UTC day, from the day of the run's first candle to the day of the curve's last. The wallet stands
- * until the curve begins; a day without candles keeps the equity of the day before.
+ * Last equity of each UTC day, from the day of the run's first candle to the day of the curve's last. Before the curve begins
+ * it is the wallet. A day without candles keeps the equity of the day before.
  *
  * @param wallet starting balance, quote currency
  * @param firstCandle open time of the run's first candle, ms: the curve begins one candle later
@@ -43,8 +43,8 @@ export function dailyEquity(curve: EquityCurve, wallet: number, firstCandle: num
 }
 
 /**
- * Return of each day as a ratio. The first day is measured against the wallet, so that it counts too: n days give n
- * returns. 0 where nothing was left the day before.
+ * Return of each day as a ratio. The first day is measured against the wallet, so n days give n returns. 0 if the equity of
+ * the day before was 0 or less.
  */
 export function dailyReturns(wallet: number, equity: Float64Array): Float64Array {
   const returns = new Float64Array(equity.length);
@@ -56,15 +56,15 @@ export function dailyReturns(wallet: number, equity: Float64Array): Float64Array
   return returns;
 }
 
-/** Groups days into periods: `2026-11` for months, and so on. `index`: place of the day in the run. */
+/** Key of a day's period, such as `2026-11` for its month. `index`: index of the day in the run. */
 export type PeriodKey = (day: number, index: number) => string;
 
 export const monthOf: PeriodKey = (day) => isoDay(day).slice(0, 7);
 
 /**
- * Return of each period in percent: the equity at its end over that at the end of the day before it (the first: the
- * wallet), less 1, whatever the equity was in between. A period of days that are not consecutive, such as all Mondays,
- * compounds the returns of its stretches. A stretch that begins with nothing left counts as 0.
+ * Return of each period in percent: the equity at its end over the equity before it, less 1. Before the first period the
+ * equity is the wallet. A period of separate days, such as all Mondays, compounds the returns of its intervals. An interval
+ * that begins at an equity of 0 or less has a return of 0.
  *
  * @param wallet starting balance, quote currency
  */
@@ -86,23 +86,23 @@ export function periodReturns(
   return new Map([...growth].map(([period, factor]) => [period, (factor - 1) * 100]));
 }
 
-/** The worst falls of a series of balances below its running maximum, which begins at the starting balance. */
+/** Largest drawdowns of a series of balances. The running maximum begins at the starting balance. */
 export interface Drawdown {
-  /** Largest fall, quote currency; 0 when the series never fell. */
+  /** Largest drawdown, quote currency; 0 when the series never fell. */
   readonly amount: number;
-  /** Share of the peak that was lost where the fall in currency is largest. */
+  /** Lost share of the peak at the drawdown with the largest amount. */
   readonly ratioAtAmount: number;
-  /** Largest share of a peak that was lost, anywhere. */
+  /** Largest lost share of a peak. */
   readonly ratio: number;
-  /** Row of the peak before the largest share was lost; -1 for the starting balance. */
+  /** Row of the peak before the largest lost share; -1 for the starting balance. */
   readonly peakRow: number;
-  /** Row at which the largest share was lost; -1 when the series never fell. */
+  /** Row of the largest lost share; -1 when the series never fell. */
   readonly lowRow: number;
 }
 
 /**
- * One pass over `balances`, which follow a starting balance of `start`. Only a new low since the peak can be worse than what
- * came before: the falls of the other rows are not computed.
+ * One pass over `balances`, which follow a starting balance of `start`. Only a new low since the peak can be a larger drawdown,
+ * so the drawdowns of other rows are not computed.
  */
 export function drawdownOf(start: number, balances: ArrayLike<number>): Drawdown {
   let peak = start;
@@ -114,9 +114,9 @@ export function drawdownOf(start: number, balances: ArrayLike<number>): Drawdown
   let peakRow = -1;
   let lowRow = -1;
   for (
-    let row = leave(balances, 0, low, peak);
+    let row = nextNewLowOrPeak(balances, 0, low, peak);
     row < balances.length;
-    row = leave(balances, row + 1, low, peak)
+    row = nextNewLowOrPeak(balances, row + 1, low, peak)
   ) {
     const balance = balances[row]!;
     low = balance;
@@ -140,8 +140,8 @@ export function drawdownOf(start: number, balances: ArrayLike<number>): Drawdown
   return { amount, ratioAtAmount, ratio, peakRow, lowRow };
 }
 
-/** First row from `from` on that is below `low`, or at `peak` or above; the number of rows when there is none. */
-function leave(balances: ArrayLike<number>, from: number, low: number, peak: number): number {
+/** First row from `from` on that is below `low`, or at `peak` or above; the number of rows without one. */
+function nextNewLowOrPeak(balances: ArrayLike<number>, from: number, low: number, peak: number): number {
   const { length } = balances;
   let row = from;
   while (row < length && balances[row]! >= low && balances[row]! < peak) row++;
@@ -160,20 +160,20 @@ export function drawdownSeries(start: number, balances: Float64Array): Float64Ar
   return series;
 }
 
-/** A stretch of rows below a peak, up to the row that reached it again. */
+/** Rows below a peak, up to the row that reached the peak again. */
 export interface DrawdownPeriod {
   /** Row of the peak; -1 for the starting balance. */
   readonly peakRow: number;
   readonly lowRow: number;
   /** First row back at the peak or above; null when the series ended below it. */
   readonly recoveryRow: number | null;
-  /** Largest fall within the period, quote currency. */
+  /** Largest drawdown within the period, quote currency. */
   readonly amount: number;
-  /** That fall as a share of the peak. */
+  /** That drawdown as a share of the peak. */
   readonly ratio: number;
 }
 
-/** All stretches below the running maximum, in time order. */
+/** All intervals below the running maximum, in time order. */
 export function drawdownPeriods(start: number, balances: ArrayLike<number>): DrawdownPeriod[] {
   const periods: DrawdownPeriod[] = [];
   let peak = start;

@@ -15,14 +15,14 @@ import {
 import {
   accountMetrics,
   closedDayMetrics,
+  fullDays,
   type TradeColumns,
   type TradeMetrics,
   tradeColumns,
   tradeMetrics,
-  wholeDays,
 } from './trade-metrics.ts';
 
-/** What the metrics are computed from. */
+/** Input of the metrics. */
 interface MetricsInput {
   readonly trades: TradeTable;
   readonly curve: EquityCurve;
@@ -35,13 +35,13 @@ interface MetricsInput {
   readonly marketChangePct: number | null;
 }
 
-/** The metrics, with what the report needs again. */
+/** The metrics, with intermediate results for the report. */
 export interface ComputedMetrics {
   readonly metrics: Metrics;
   readonly daily: DailyEquity;
-  /** Whole days of the run, at least 1. */
+  /** Full days of the run, at least 1. */
   readonly days: number;
-  /** The worst falls of the equity at the close of every candle. */
+  /** Drawdown of the equity at the close of every candle. */
   readonly candleDrawdown: Drawdown;
   /** The trades as columns. */
   readonly trades: TradeColumns;
@@ -53,7 +53,7 @@ export interface ComputedMetrics {
 export function computeMetrics(input: MetricsInput): ComputedMetrics {
   const { curve, wallet } = input;
   const trades = tradeColumns(input.trades);
-  const days = wholeDays(input.firstCandle, input.lastCandle);
+  const days = fullDays(input.firstCandle, input.lastCandle);
   const daily = dailyEquity(curve, wallet, input.firstCandle);
   const candleDrawdown = drawdownOf(wallet, curve.equity);
   const total = tradeMetrics(trades, wallet, days);
@@ -76,10 +76,10 @@ export function computeMetrics(input: MetricsInput): ComputedMetrics {
 
 const YEAR_ROOT = Math.sqrt(365);
 
-/** What the equity metrics need to know of the whole run. */
+/** Values of the whole run that the equity metrics need. */
 interface EquityContext {
   readonly wallet: number;
-  /** Of the equity at the close of every candle. */
+  /** Drawdown of the equity at the close of every candle. */
   readonly candleDrawdown: Drawdown;
   readonly days: number;
   readonly totalProfitPct: number;
@@ -146,7 +146,7 @@ function extremes(wallet: number, equity: Float64Array) {
 
 /**
  * @param trades in the order of closing
- * @param days whole days of the run, at least 1
+ * @param days full days of the run, at least 1
  */
 export function activityMetrics(trades: TradeColumns, curve: EquityCurve, days: number): ActivityMetrics {
   const { profit, minutes } = trades;
@@ -187,17 +187,17 @@ function timeInMarket(curve: EquityCurve) {
   const { openTrades } = curve;
   let candles = 0;
   let total = 0;
-  let most = 0;
+  let max = 0;
   for (let row = 0, { length } = openTrades; row < length; row++) {
     const open = openTrades[row]!;
     total += open;
     if (open > 0) candles++;
-    if (open > most) most = open;
+    if (open > max) max = open;
   }
   return {
     exposure_pct: ratio(candles * 100, openTrades.length),
     avg_open_trades: ratio(total, openTrades.length),
-    max_open_trades: most,
+    max_open_trades: max,
   };
 }
 
@@ -211,13 +211,13 @@ function longestRun(profits: Float64Array, counts: (profit: number) => boolean):
   return longest;
 }
 
-/** What the metrics need to know of a pair's candles. */
+/** Fields of a pair's data that the metrics need. */
 type TradedCandles = Pick<ReportPairData, 'first' | 'last' | 'market_change_pct'>;
 
 /**
  * All metrics of a run.
  *
- * @param pairs those that were simulated, at least one
+ * @param pairs simulated pairs, at least one
  * @param run with its equity curve
  */
 export function measureRun(

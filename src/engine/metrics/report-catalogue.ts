@@ -1,7 +1,7 @@
 import type { MetricDefinition } from '#contract/report.ts';
 import { define } from './catalogue.ts';
 
-/** What the report's other parts hold, by part and name: whatever is a number there and no metric of its own. */
+// Definitions of the numbers in the other parts of a report that are not metrics, by part and name.
 
 const TRADES = define('trades', {
   'trades.id': ['Number', 'count', '1 for the first trade that was closed'],
@@ -162,7 +162,7 @@ export const REPORT_DEFINITIONS: Readonly<Record<string, MetricDefinition>> = {
   ...DATA,
 };
 
-/** What the report of a run with the ML engine holds beside: p is a prediction out of sample, y the label, 0 or 1. */
+/** Definitions for a run with the ML engine. p: out-of-sample prediction; y: label, 0 or 1. */
 export const MODEL_DEFINITIONS = define('models', {
   'models.features': ['Features', 'count', 'columns that a model is given'],
   'models.horizon': [

@@ -6,8 +6,8 @@ import { DAY_MS } from '../timeframe.ts';
 import { dayOf, drawdownOf } from './equity-curve.ts';
 
 /**
- * What closed trades alone say: the columns of every table, and the closed-trade family of the whole run. Percentages
- * are in percent, amounts in quote currency; null is "undefined". Formulas: {@link METRIC_DEFINITIONS}.
+ * Metrics of closed trades: the columns of every table, and the closed-trade family of the whole run. Percentages are in
+ * percent, amounts in quote currency; null means "undefined". Formulas: {@link METRIC_DEFINITIONS}.
  */
 export interface TradeMetrics {
   readonly total_trades: number;
@@ -42,7 +42,7 @@ const YEAR_ROOT = Math.sqrt(365);
 /**
  * @param trades in the order of closing
  * @param wallet starting balance of the run, quote currency
- * @param days whole days of the run, at least 1
+ * @param days full days of the run, at least 1
  */
 export function tradeMetrics(trades: OutcomeColumns, wallet: number, days: number): TradeMetrics {
   const { profit: profits, profitRatio: ratios, minutes } = trades;
@@ -114,7 +114,7 @@ function riskRatios(profits: Float64Array, returns: Float64Array, wallet: number
   };
 }
 
-// Plain loops: each callback of a map or a filter would be compiled for itself, which takes longer than it runs.
+// Plain loops: every callback of map or filter would be compiled separately, which takes longer than it runs.
 
 function shares(profits: Float64Array, wallet: number): Float64Array {
   const result = new Float64Array(profits.length);
@@ -141,7 +141,7 @@ function cumulative(wallet: number, profits: Float64Array): Float64Array {
   return result;
 }
 
-/** What the days on which trades closed look like, and the extremes of the realised balance. */
+/** Profits by day of closing, and the extremes of the realized balance. */
 interface ClosedDayMetrics {
   readonly lowest_closed_balance: number;
   readonly highest_closed_balance: number;
@@ -152,7 +152,7 @@ interface ClosedDayMetrics {
   readonly losing_days: number;
 }
 
-/** Days run from the first to the last with a close; days without a close in between are draws with a profit of 0. */
+/** Covers the days from the first to the last close; days without a close are draws with a profit of 0. */
 export function closedDayMetrics(trades: TradeColumns, wallet: number): ClosedDayMetrics {
   let lowest = wallet;
   let highest = wallet;
@@ -184,7 +184,7 @@ function profitPerDay({ closedAt, profit }: TradeColumns): Float64Array {
 
 /**
  * @param profit sum of the trades' profits, quote currency
- * @param days whole days of the run, at least 1
+ * @param days full days of the run, at least 1
  * @param marketChangePct mean change of the pairs' prices, percent
  */
 export function accountMetrics(
@@ -206,18 +206,18 @@ export function accountMetrics(
   };
 }
 
-/** Whole days between the open times of the first and the last candle of a run, at least 1. */
-export function wholeDays(first: number, last: number): number {
+/** Full days between the open times of the first and the last candle of a run, at least 1. */
+export function fullDays(first: number, last: number): number {
   return Math.max(1, Math.floor((last - first) / DAY_MS));
 }
 
-/** Compound growth a year in percent: (final / start)^(365 / days) - 1. Null when less than nothing is left, or beyond any number. */
+/** Compound annual growth in percent: (final / start)^(365 / days) - 1. null for a negative balance or an infinite rate. */
 export function cagrPct(start: number, final: number, days: number): number | null {
   if (final < 0) return null;
   return finite(((final / start) ** (365 / days) - 1) * 100);
 }
 
-/** What a trade came to: all that the metrics of a group of trades read. Columns of equal length. */
+/** Outcomes of trades, the input of a group's metrics. Columns of equal length. */
 interface OutcomeColumns {
   /** After fees and funding, quote currency. */
   readonly profit: Float64Array;
@@ -227,7 +227,7 @@ interface OutcomeColumns {
   readonly minutes: Float64Array;
 }
 
-/** Closed trades with what the metrics derive from each, in the order of closing. */
+/** Closed trades with derived columns, in the order of closing. */
 export interface TradeColumns extends TradeTable, OutcomeColumns {
   readonly profit: Float64Array;
   readonly profitRatio: Float64Array;

@@ -6,16 +6,16 @@ import { hash32 } from '../random.ts';
 import { type MlAnalysis, requireModelKind, type WindowFit } from '../walk-forward/fit-window.ts';
 import { labeledRows, type TrainingInputs } from '../walk-forward/training-inputs.ts';
 
-/** What one feature is worth, over all models. */
+/** Importance of one feature over all models. */
 interface FeatureImportance {
   readonly feature: string;
   /** Mean share of the reduction of the training loss. */
   readonly gain: number;
-  /** Mean rise of the log loss out of sample when the feature is shuffled; null when no window was measured. */
+  /** Mean rise of the out-of-sample log loss when the feature is shuffled; null when no window was measured. */
   readonly permutation: number | null;
 }
 
-/** What is left of the models of one pair when they have predicted: neither models nor features are kept. */
+/** Measurements of the models of one pair. Models and features are not kept. */
 export interface PairModels {
   readonly names: readonly string[];
   readonly horizon: number;
@@ -27,7 +27,7 @@ export interface PairModels {
   readonly permutations: readonly Float64Array[];
 }
 
-/** Windows whose features are shuffled, spread over pairs and windows: each costs a prediction for every feature. */
+/** Number of windows whose features are shuffled, spread over pairs and windows. Each costs one prediction per feature. */
 const MEASURED_WINDOWS = 12;
 const REPEATS = 2;
 
@@ -40,13 +40,13 @@ export function pairModels(
   learned: MlAnalysis,
 ): PairModels {
   const { trainingInputs, fits } = learned;
-  const told = fits.map((fit) => ({ fit, outcome: outcomeOf(learned, fit) }));
-  const measurable = told.filter(({ outcome }) => outcome.labels.length > 0).map(({ fit }) => fit);
+  const measured = fits.map((fit) => ({ fit, outcome: outcomeOf(learned, fit) }));
+  const measurable = measured.filter(({ outcome }) => outcome.labels.length > 0).map(({ fit }) => fit);
   return {
     names: trainingInputs.features.names,
     horizon: trainingInputs.horizon,
-    windows: told.map(({ fit, outcome }) => reportWindow(pair, fit, outcome)),
-    outcomes: joinOutcomes(told.map(({ outcome }) => outcome)),
+    windows: measured.map(({ fit, outcome }) => reportWindow(pair, fit, outcome)),
+    outcomes: joinOutcomes(measured.map(({ outcome }) => outcome)),
     gains: fits.flatMap(({ model }) => (model ? [model.gainImportance()] : [])),
     permutations: spread(measurable, measuredOf(pairs, pair)).map((fit) => {
       const own = hash32(`${seed}#${pair}#${fit.window.index}#permutation`);
@@ -55,17 +55,17 @@ export function pairModels(
   };
 }
 
-/** How many windows of a pair are measured: the same of each, or of more pairs than windows one of some. */
+/** Number of measured windows of a pair: equal shares; with more pairs than windows, one window of some pairs. */
 function measuredOf(pairs: readonly string[], pair: string): number {
-  const place = pairs.indexOf(pair);
-  const upTo = (place: number) => Math.floor((place * MEASURED_WINDOWS) / pairs.length);
-  return upTo(place + 1) - upTo(place);
+  const index = pairs.indexOf(pair);
+  const upTo = (count: number) => Math.floor((count * MEASURED_WINDOWS) / pairs.length);
+  return upTo(index + 1) - upTo(index);
 }
 
-/** At most `most` of the values, evenly spread. */
-function spread<T>(values: readonly T[], most: number): T[] {
-  const every = Math.max(1, values.length / most);
-  const count = Math.min(most, values.length);
+/** At most `max` of the values, evenly spread. */
+function spread<T>(values: readonly T[], max: number): T[] {
+  const every = Math.max(1, values.length / max);
+  const count = Math.min(max, values.length);
   return Array.from({ length: count }, (_, i) => values[Math.floor(i * every)]!);
 }
 
@@ -87,7 +87,7 @@ export function buildModels(config: ResolvedBacktestConfig, pairs: readonly Pair
   };
 }
 
-/** Predictions whose label is known, with it. */
+/** Predictions with their known labels. */
 interface Outcomes {
   readonly probabilities: Float64Array;
   readonly labels: Uint8Array;
@@ -105,7 +105,7 @@ function outcomeOf({ trainingInputs, predictions }: MlAnalysis, fit: WindowFit):
   return { probabilities: kept.features.columns[0]!, labels: kept.labels };
 }
 
-/** A label that the data ends before is not known, whatever the strategy says of it. */
+/** End of the rows with a known label: the data must reach the horizon, regardless of the strategy's label. */
 function knownUntil({ labels, horizon }: TrainingInputs, { from, to }: WindowFit): number {
   return Math.max(from, Math.min(to, labels.length - horizon));
 }
@@ -162,7 +162,7 @@ function permuted(trainingInputs: TrainingInputs, fit: WindowFit, seed: number):
 
 const iso = (time: number) => new Date(time).toISOString();
 
-/** Predictions of one share of probability, beside what happened. */
+/** Predictions in one interval of probability, with the observed labels. */
 interface CalibrationBin {
   /** Probabilities in [low, high); the last bin holds 1 too. */
   readonly low: number;
@@ -217,7 +217,7 @@ function areaUnderCurve(probabilities: Float64Array, labels: Uint8Array, positiv
   return (rankSum - (positives * (positives + 1)) / 2) / (positives * negatives);
 }
 
-/** Ten bins of equal width from 0 to 1; those without a row are left out. */
+/** Ten bins of equal width from 0 to 1; empty bins are omitted. */
 export function calibrationBins(probabilities: Float64Array, labels: Uint8Array): CalibrationBin[] {
   const bins = Array.from({ length: BINS }, () => ({ rows: 0, probability: 0, positives: 0 }));
   for (let row = 0; row < labels.length; row++) {
@@ -226,12 +226,12 @@ export function calibrationBins(probabilities: Float64Array, labels: Uint8Array)
     bin.probability += probabilities[row]!;
     bin.positives += labels[row]!;
   }
-  const told = bins.map(({ rows, probability, positives }, index) => ({
+  const described = bins.map(({ rows, probability, positives }, index) => ({
     low: index / BINS,
     high: (index + 1) / BINS,
     rows,
     mean_probability: probability / rows,
     positive_share: positives / rows,
   }));
-  return told.filter(({ rows }) => rows > 0);
+  return described.filter(({ rows }) => rows > 0);
 }

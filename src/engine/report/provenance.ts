@@ -21,7 +21,7 @@ export function provenanceOf(
     engine_version: ENGINE_VERSION,
     strategy_digest: strategyDigest,
     parameters_digest: digest(canonicalJson(config.params)),
-    // A configuration that lacks precision is the same as one that has none.
+    // A missing precision and precision `none` are the same configuration.
     config_digest: digest(canonicalJson(exact ? config : others)),
     data_digest: digest(data.map((pair) => pair.digest).join('\n')),
     ...(exact && { instruments_digest: digest(canonicalJson(pairs.map(instrumentOf))) }),

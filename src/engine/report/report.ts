@@ -32,7 +32,7 @@ interface ReportInput {
   readonly fillModel: FillModelComparison;
   readonly data: readonly ReportPairData[];
   readonly models: ReportModels | undefined;
-  /** Found before the simulation; the report adds those that its numbers call for. */
+  /** Warnings from before the simulation; the report adds its own. */
   readonly warnings: readonly string[];
   readonly provenance: Provenance;
 }
@@ -97,7 +97,7 @@ export function reportSettings(
   data: readonly ReportPairData[],
 ): ReportSettings {
   return {
-    // In one order of keys: a database gives those of a map back in any.
+    // Sorted keys: a database does not keep the order of keys.
     ...(JSON.parse(canonicalJson(config)) as ResolvedBacktestConfig),
     first_candle: data.map((pair) => pair.first).sort()[0]!,
     last_candle: data
@@ -119,7 +119,7 @@ export function reportSettings(
   };
 }
 
-/** Below this many trades ratios and tests say little. */
+/** Minimum number of trades for ratios and tests without a warning. */
 const FEW_TRADES = 30;
 
 interface ResultWarningInput {
@@ -132,7 +132,7 @@ interface ResultWarningInput {
   readonly models: ReportModels | undefined;
 }
 
-/** What a reader of the numbers must know before trusting them, as sentences. */
+/** Warnings about the result, one sentence each. */
 function resultWarnings(input: ResultWarningInput): string[] {
   const { total_trades: trades } = input.metrics.closed_trades;
   const models = uselessModels(input);
@@ -185,14 +185,14 @@ function fillModelWarning({ fillModel, metrics }: ResultWarningInput): string[] 
   ];
 }
 
-/** One thing the simulation assumes that a market need not grant. */
+/** Assumption of the simulation that a market may violate. */
 interface Bias {
-  /** Which way it moves the result: better, worse, or neither as a rule. */
+  /** Direction in which it changes the result. */
   readonly effect: 'optimistic' | 'pessimistic' | 'neutral';
   readonly text: string;
 }
 
-/** What this run's assumptions do to its numbers, as far as they apply to it. */
+/** Assumptions that apply to this run, with their effect. */
 function knownBiases(strategy: StrategyDefinition, config: ResolvedBacktestConfig): Bias[] {
   return [...fillBiases(config), ...marketBiases(config), precisionBias(config), ...rules(strategy, config)];
 }

@@ -11,7 +11,7 @@ import { finite, mean, sum, variance } from '../stats/moments.ts';
 import { roundNumbers } from './round.ts';
 import { profitPct } from './trades.ts';
 
-/** Profit factor of a run that has won and never lost: finite, so that it can be compared and optimized. */
+/** Profit factor of a run with wins and without losses: finite, for comparisons and optimization. */
 const PROFIT_FACTOR_WITHOUT_LOSSES = 999;
 
 export function buildResult(metrics: Metrics, trades: TradeColumns): BacktestResult {
@@ -57,13 +57,13 @@ export function buildEquityData(wallet: number, daily: DailyEquity): EquityData 
   });
 }
 
-/** The other fill model. */
+/** The fill model that was not used. */
 export function alternativeModel(used: FillModel): FillModel {
   return used === 'freqtrade' ? 'conservative' : 'freqtrade';
 }
 
 /**
- * Compares the run with the same run under the other fill model.
+ * Compares the run with its repetition under the other fill model.
  *
  * @param wallet starting balance, quote currency
  */

@@ -1,7 +1,7 @@
-/** Significant digits of every number in a result: what is beyond them is the order of the additions. */
+/** Significant digits of every number in a result: further digits depend on the order of additions. */
 const DIGITS = 12;
 
-/** What is smaller is the rest of a cancellation, and too small for a database. */
+/** Smaller values are remainders of cancellations, and too small for the database. */
 const SMALLEST = 1e-100;
 
 /** `value` to 12 significant digits; -0, and anything smaller than 1e-100 in size, becomes 0. */

@@ -26,7 +26,7 @@ import { DAY_MS } from '../timeframe.ts';
 /** Key of the last row of every table. */
 export const TOTAL = 'TOTAL';
 
-/** Rows of a table, TOTAL left out: strategies may give every trade a tag or a reason of its own. */
+/** Maximum rows of a table without TOTAL: every trade may have its own tag or reason. */
 const MAX_ROWS = 200;
 
 /** Key of the row that holds the groups beyond {@link MAX_ROWS}. */
@@ -76,31 +76,31 @@ export function buildTables(
   };
 }
 
-/** The groups of a run whose trades have one tag, by both: most strategies give none, and their metrics are known by then. */
+/** Groups by tag and reason when all trades have the same tag, as in most runs: their metrics are known already. */
 function prefixed(tag: string, perReason: ReadonlyMap<string, number[]>): Map<string, number[]> {
   return new Map([...perReason].map(([reason, rows]) => [both(tag, reason), rows]));
 }
 
 const both = (tag: string, reason: string) => `${tag} / ${reason}`;
 
-/** Both texts of each row. */
+/** Both strings of each row. */
 function combined(left: TextColumn, right: TextColumn): TextColumn {
-  const places = new Map<number, number>();
+  const positions = new Map<number, number>();
   const texts: string[] = [];
   const index = new Uint32Array(left.index.length);
   for (let row = 0, { length } = index; row < length; row++) {
     const code = left.index[row]! * right.texts.length + right.index[row]!;
-    let place = places.get(code);
-    if (place === undefined) {
-      place = texts.push(both(textAt(left, row), textAt(right, row))) - 1;
-      places.set(code, place);
+    let position = positions.get(code);
+    if (position === undefined) {
+      position = texts.push(both(textAt(left, row), textAt(right, row))) - 1;
+      positions.set(code, position);
     }
-    index[row] = place;
+    index[row] = position;
   }
   return { texts, index };
 }
 
-/** One row a group, the largest total profit first; equal ones by key. */
+/** One row per group, by descending total profit, then by key. */
 function tableRows(
   groups: ReadonlyMap<string, readonly number[]>,
   metricsOf: (rows: readonly number[]) => TradeMetrics,
@@ -110,9 +110,9 @@ function tableRows(
 }
 
 /**
- * Rows by their text.
+ * Groups rows by their string.
  *
- * @param keys groups that there are even without rows; they come first, in their order
+ * @param keys groups that exist even without rows; they come first, in their order
  */
 function groupRows(
   rows: readonly number[],
@@ -120,24 +120,24 @@ function groupRows(
   keys: readonly string[] = [],
 ): Map<string, number[]> {
   const groups = new Map<string, number[]>(keys.map((key) => [key, []]));
-  // A text may stand in two places: a tag that reads as the absence of one.
-  const byPlace: (number[] | undefined)[] = texts.map((text) => groups.get(text));
+  // Two indexes may have the same string: a tag may equal NO_TAG.
+  const byIndex: (number[] | undefined)[] = texts.map((text) => groups.get(text));
   for (const row of rows) {
-    const place = index[row]!;
-    const group = byPlace[place];
+    const position = index[row]!;
+    const group = byIndex[position];
     if (group) {
       group.push(row);
       continue;
     }
-    const known = groups.get(texts[place]!) ?? [];
+    const known = groups.get(texts[position]!) ?? [];
     known.push(row);
-    groups.set(texts[place]!, known);
-    byPlace[place] = known;
+    groups.set(texts[position]!, known);
+    byIndex[position] = known;
   }
   return groups.size > MAX_ROWS ? mergeSmallest(groups) : groups;
 }
 
-/** The groups with the most trades, and all others as one; a group that is named as they are is one of them. */
+/** Keeps the groups with the most trades and merges the others, and any group named {@link OTHERS}, into one. */
 function mergeSmallest(groups: ReadonlyMap<string, number[]>): Map<string, number[]> {
   const others = groups.get(OTHERS) ?? [];
   const largest = [...groups].filter(([key]) => key !== OTHERS).sort(([, a], [, b]) => b.length - a.length);
@@ -178,7 +178,7 @@ export function buildPeriods(trades: TradeColumns, daily: DailyEquity, wallet: n
   };
 }
 
-/** Profits of the trades that closed on each of consecutive days, in the order of closing. */
+/** Profits of the trades that closed on each day, in the order of closing. */
 function profitsByDay({ closedAt, profit }: TradeColumns, days: Float64Array): number[][] {
   const byDay = Array.from(days, (): number[] => []);
   for (let row = 0, { length } = profit; row < length; row++) {
@@ -227,10 +227,10 @@ function periodRow(key: string, returnPct: number, tally: Tally, wallet: number)
   };
 }
 
-/** How many drawdown periods a report lists. */
-const LISTED = 10;
+/** Number of drawdown periods in a report. */
+const MAX_DRAWDOWNS = 10;
 
-/** A fall of the daily equity from a peak until it was reached again. Dates are `YYYY-MM-DD`. */
+/** Drawdown of the daily equity, from a peak to its recovery. Dates are `YYYY-MM-DD`. */
 interface DrawdownRow {
   /** Day of the peak; the run's first day when the peak is the wallet. */
   readonly start: string;
@@ -245,7 +245,7 @@ interface DrawdownRow {
   readonly days_to_low: number;
 }
 
-/** The deepest fall of the equity at the close of every candle. Times are open times of candles, ISO 8601. */
+/** Deepest drawdown of the equity at the close of every candle. Times are open times of candles, ISO 8601. */
 interface CandleDrawdown {
   /** Null when the peak is the wallet at the start. */
   readonly peak_at: string | null;
@@ -257,7 +257,7 @@ interface CandleDrawdown {
 
 /**
  * @param wallet starting balance, quote currency
- * @param worst of the curve's equity, when it is known already
+ * @param worst drawdown of the curve's equity, if already known
  */
 export function buildDrawdowns(
   wallet: number,
@@ -267,7 +267,7 @@ export function buildDrawdowns(
 ): ReportDrawdowns {
   const deepest = drawdownPeriods(wallet, daily.equity)
     .sort((a, b) => b.ratio - a.ratio || a.lowRow - b.lowRow)
-    .slice(0, LISTED);
+    .slice(0, MAX_DRAWDOWNS);
   return {
     daily: deepest.map((period) => dailyRow(period, daily.day)),
     candle: candleDrawdown(wallet, curve, worst),

@@ -4,7 +4,7 @@ import { type TradeTable, textAt } from '../simulator/trade-table.ts';
 import { DAY_MS } from '../timeframe.ts';
 
 /**
- * The trade in `row` as the outside sees it.
+ * Public record of the trade in `row`.
  *
  * @param id 1-based number in the order of closing
  */
@@ -40,18 +40,18 @@ export function tradeRecord(table: TradeTable, row: number, id: number): Trade {
   };
 }
 
-/** Profit on the collateral in percent, without the noise of doubles: at 10 decimals. */
+/** Profit on the collateral in percent, at 10 decimals: without rounding errors of doubles. */
 export function profitPct(profitRatio: number): number {
   return Math.round(profitRatio * 1e12) / 1e10;
 }
 
 const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, '0'));
 
-/** The day written last and its text: times that follow each other are mostly of one day. */
+/** Cache of the last formatted day: consecutive times are mostly on one day. */
 let day = Number.NaN;
 let dayText = '';
 
-/** A time in ms as `Date.toISOString` writes it. Whole minutes, which trades open and close on, in a fifth of the time. */
+/** A time in ms as `Date.toISOString` formats it; five times as fast for full minutes, the times of trades. */
 export function isoTime(time: number): string {
   const timeDay = Math.floor(time / DAY_MS);
   const minutes = (time - timeDay * DAY_MS) / 60_000;

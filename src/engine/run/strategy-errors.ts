@@ -1,4 +1,4 @@
-import type { CallbackContext, StrategyCallbacks } from '../strategy.ts';
+import { CALLBACK_NAMES, type CallbackContext, type StrategyCallbacks } from '../strategy.ts';
 
 /** Maximum characters of a thrown message, of a whole error with its file and line, and of a stack frame. */
 const MAX_MESSAGE_LENGTH = 1_000;
@@ -79,7 +79,7 @@ type Callback = (...args: unknown[]) => unknown;
 /** Wraps callbacks: an error that one throws names the callback, the pair and the candle. */
 export function withCallbackContext(callbacks: StrategyCallbacks): StrategyCallbacks {
   const wrapped: Record<string, Callback> = {};
-  for (const [name, callback] of Object.entries(callbacks) as [string, Callback | undefined][]) {
+  for (const [name, callback] of Object.entries(callbacks) as [keyof StrategyCallbacks, Callback?][]) {
     const number = CALLBACK_NAMES.indexOf(name) + 1;
     // Callbacks have at most four parameters; a rest parameter would allocate in every candle.
     if (callback)
@@ -105,20 +105,6 @@ export function withCallbackContext(callbacks: StrategyCallbacks): StrategyCallb
 // A listener is called before strategy code is entered. That costs too much for callbacks, which are called a million times in
 // a run of some milliseconds: their number is written to memory that the supervisor reads from outside.
 
-/** Callbacks by their number in that memory: the index in this list plus 1; 0 stands for no callback. */
-export const CALLBACK_NAMES: readonly string[] = [
-  'leverage',
-  'customStake',
-  'customEntryPrice',
-  'customExitPrice',
-  'confirmEntry',
-  'confirmExit',
-  'customStoploss',
-  'customRoi',
-  'customExit',
-  'adjustEntryPrice',
-];
-
 /**
  * @param what part of the strategy or of the run
  * @param pairs pairs of the activity; in a simulation all, in the order of the pair numbers
@@ -126,7 +112,7 @@ export const CALLBACK_NAMES: readonly string[] = [
 type ActivityListener = (what: string, pairs: readonly string[]) => void;
 
 let listener: ActivityListener | undefined;
-/** Numbers of the callback called last and of its pair in the simulation. */
+/** Number of the callback called last (index in {@link CALLBACK_NAMES} plus 1; 0: no callback) and of its pair in the simulation. */
 let active = new Uint16Array(2);
 let activePairs: readonly string[] = [];
 

@@ -8,12 +8,13 @@ import {
 } from '#contract/limits.ts';
 import { classifierSettingProblems, modelKindOf } from '../ml/settings.ts';
 import { nearestName } from '../nearest-name.ts';
-import type {
-  MlEngineOverrides,
-  Parameter,
-  StrategyCallbacks,
-  StrategyDefinition,
-  TrailingStop,
+import {
+  CALLBACK_NAMES,
+  type MlEngineOverrides,
+  type Parameter,
+  type StrategyCallbacks,
+  type StrategyDefinition,
+  type TrailingStop,
 } from '../strategy.ts';
 import { isTimeframe, TIMEFRAME_MS, TIMEFRAMES } from '../timeframe.ts';
 import { mlEngineOf } from '../walk-forward/windows.ts';
@@ -52,22 +53,6 @@ const DEFINITION_KEYS: Readonly<Record<keyof StrategyDefinition, true>> = {
   callbacks: true,
 };
 
-const CALLBACK_KEYS: Readonly<Record<keyof StrategyCallbacks, true>> = {
-  leverage: true,
-  customStake: true,
-  customEntryPrice: true,
-  customExitPrice: true,
-  confirmEntry: true,
-  confirmExit: true,
-  customStoploss: true,
-  customRoi: true,
-  customExit: true,
-  adjustEntryPrice: true,
-};
-
-/** Names of all callbacks that a strategy may have. */
-export const CALLBACK_NAMES = Object.keys(CALLBACK_KEYS) as (keyof StrategyCallbacks)[];
-
 /**
  * Problems of a definition, one sentence each that begins with the field; empty when it is valid.
  * A strategy file runs without a type check, so the value may have any type.
@@ -78,7 +63,7 @@ export function definitionProblems(value: unknown): string[] {
   }
   const definition = value as StrategyDefinition;
   const problems = [
-    ...unknownKeys(definition, DEFINITION_KEYS, ''),
+    ...unknownKeys(definition, Object.keys(DEFINITION_KEYS), ''),
     ...dataProblems(definition),
     ...functionProblems(definition),
   ];
@@ -155,7 +140,7 @@ function functionProblems(definition: StrategyDefinition): string[] {
   if (callbacks === undefined) return problems;
   if (typeof callbacks !== 'object' || callbacks === null)
     return [...problems, 'callbacks must be an object'];
-  problems.push(...unknownKeys(callbacks, CALLBACK_KEYS, 'callbacks.'));
+  problems.push(...unknownKeys(callbacks, CALLBACK_NAMES, 'callbacks.'));
   for (const [name, callback] of Object.entries(callbacks)) {
     if (typeof callback !== 'function') problems.push(`callbacks.${name} must be a function`);
   }
@@ -216,11 +201,11 @@ function startupProblems(definition: StrategyDefinition): string[] {
     : ['startupCandles must return an integer number of candles'];
 }
 
-function unknownKeys(value: object, known: Readonly<Record<string, true>>, path: string): string[] {
+function unknownKeys(value: object, known: readonly string[], path: string): string[] {
   return Object.keys(value)
-    .filter((key) => !Object.hasOwn(known, key))
+    .filter((key) => !known.includes(key))
     .map((key) => {
-      const nearest = nearestName(key, Object.keys(known));
+      const nearest = nearestName(key, known);
       return `${path}${key} is not known${nearest ? `; did you mean ${path}${nearest}?` : ''}`;
     });
 }

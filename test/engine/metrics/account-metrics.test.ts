@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { accountMetrics, cagrPct, wholeDays } from '#engine/metrics/trade-metrics.ts';
+import { accountMetrics, cagrPct, fullDays } from '#engine/metrics/trade-metrics.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 
 describe('account metrics', () => {
-  it('wholeDays counts whole days between the first and last candle, at least one', () => {
-    expect(wholeDays(0, 10 * DAY_MS)).toBe(10);
-    expect(wholeDays(0, 10 * DAY_MS - 1)).toBe(9);
-    expect(wholeDays(5, 5)).toBe(1);
+  it('fullDays counts whole days between the first and last candle, at least one', () => {
+    expect(fullDays(0, 10 * DAY_MS)).toBe(10);
+    expect(fullDays(0, 10 * DAY_MS - 1)).toBe(9);
+    expect(fullDays(5, 5)).toBe(1);
   });
 
   it('cagrPct compounds over a year of 365 days and is null when undefined', () => {

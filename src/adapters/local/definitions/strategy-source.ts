@@ -4,7 +4,8 @@ import { TIMEFRAMES } from '#contract/limits.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { MAX_STARTUP_CANDLES } from '#engine/run/history.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
-import { CALLBACK_NAMES, type DefinitionData, dataProblems } from '#engine/strategies/validate-definition.ts';
+import { type DefinitionData, dataProblems } from '#engine/strategies/validate-definition.ts';
+import { CALLBACK_NAMES } from '#engine/strategy.ts';
 import { type DefinitionProcess, DefinitionProcessError, type ProcessPool } from './definition-process.ts';
 import { MAX_ERROR } from './limits.ts';
 
