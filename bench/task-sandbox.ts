@@ -55,9 +55,9 @@ async function measure(fixture: TaskFixture, folder: string, strategy: string): 
       if (run >= 0) runs[name]!.push(result);
     }
   }
-  const middle = (name: string, pick: (run: TaskRun) => number) => median(runs[name]!.map(pick));
+  const medianOf = (name: string, pick: (run: TaskRun) => number) => median(runs[name]!.map(pick));
   return (['cpuMs', 'wallMs'] as const).map((kind) => {
-    const [before, after] = ['without', 'with'].map((name) => middle(name, ({ usage }) => usage[kind]));
+    const [before, after] = ['without', 'with'].map((name) => medianOf(name, ({ usage }) => usage[kind]));
     return {
       label: `${strategy}: more ${kind === 'cpuMs' ? 'processor time' : 'wall-clock time'} with the permission model`,
       value: after! - before!,

@@ -43,14 +43,14 @@ async function suggestionTime(label: string, space: SearchSpace): Promise<Measur
 }
 
 /** Median of an even number of sorted values: the mean of the two middle ones. */
-function middle(sorted: readonly number[]): number {
+function medianOfSorted(sorted: readonly number[]): number {
   const half = sorted.length >> 1;
   return (sorted[half - 1]! + sorted[half]!) / 2;
 }
 
 function acceptance(subject: TestFunction): Measurement {
   const medianOf = (sampler: 'tpe' | 'random', lag?: number) =>
-    middle(bestValues(subject, SEEDS, { trials: TRIALS, sampler, ...(lag && { lag }) }));
+    medianOfSorted(bestValues(subject, SEEDS, { trials: TRIALS, sampler, ...(lag && { lag }) }));
   const behind = (value: number) =>
     (100 * (value - subject.reference)) / (subject.random - subject.reference);
   const sequential = medianOf('tpe', 1);

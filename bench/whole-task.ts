@@ -72,7 +72,7 @@ async function measure(
 
 const millionPerSecond = (ms: number) => CANDLES / ms / 1000;
 
-const middle = (runs: readonly TaskRun[], pick: (run: TaskRun) => number) => median(runs.map(pick));
+const medianOf = (runs: readonly TaskRun[], pick: (run: TaskRun) => number) => median(runs.map(pick));
 
 /**
  * The row with the target. It is the processor time of all threads of a process pinned to one core, minus that of a task
@@ -80,8 +80,8 @@ const middle = (runs: readonly TaskRun[], pick: (run: TaskRun) => number) => med
  * machine wall-clock time is not comparable.
  */
 function oneCoreMeasurement(label: string, runs: readonly TaskRun[], idleCpuMs: number): Measurement {
-  const cpuMs = middle(runs, ({ usage }) => usage.cpuMs) - idleCpuMs;
-  const clockMs = middle(runs, ({ timing }) => timing.total_ms);
+  const cpuMs = medianOf(runs, ({ usage }) => usage.cpuMs) - idleCpuMs;
+  const clockMs = medianOf(runs, ({ timing }) => timing.total_ms);
   return {
     label: `${label}: the job on one core`,
     value: millionPerSecond(cpuMs),
@@ -93,13 +93,13 @@ function oneCoreMeasurement(label: string, runs: readonly TaskRun[], idleCpuMs: 
 
 /** Wall-clock time of the parts, with a second core for helper threads. Comparable only on an idle machine. */
 function measurements(label: string, runs: readonly TaskRun[]): Measurement[] {
-  const totalMs = middle(runs, ({ timing }) => timing.total_ms);
-  const wallMs = middle(runs, ({ usage }) => usage.wallMs);
+  const totalMs = medianOf(runs, ({ timing }) => timing.total_ms);
+  const wallMs = medianOf(runs, ({ usage }) => usage.wallMs);
   const part = (name: string, pick: (run: TaskRun) => number): Measurement => ({
     label: `${label}: ${name}`,
-    value: middle(runs, pick),
+    value: medianOf(runs, pick),
     unit: 'ms',
-    detail: `${((middle(runs, pick) / wallMs) * 100).toFixed(0)} % of the process`,
+    detail: `${((medianOf(runs, pick) / wallMs) * 100).toFixed(0)} % of the process`,
   });
   return [
     {
@@ -116,7 +116,7 @@ function measurements(label: string, runs: readonly TaskRun[]): Measurement[] {
     part('start, claim, exit', ({ timing, usage }) => usage.wallMs - timing.total_ms),
     {
       label: `${label}: peak memory`,
-      value: middle(runs, ({ usage }) => usage.peakMb),
+      value: medianOf(runs, ({ usage }) => usage.peakMb),
       unit: 'MB',
       target: { atMost: Math.floor(PEAK_MB) },
       detail: `150 MB and 3 times the columns of ${COLUMNS_MB.toFixed(0)} MB`,

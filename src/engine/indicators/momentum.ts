@@ -23,17 +23,17 @@ export function rsi(values: Float64Array, period: number, out?: Float64Array): F
     if (change > 0) gain += change;
     else loss -= change;
   }
-  const share = 1 / period;
+  const alpha = 1 / period;
   const keep = (period - 1) / period;
-  gain *= share;
-  loss *= share;
+  gain *= alpha;
+  loss *= alpha;
   result[first + period] = strength(gain, loss);
   for (let row = first + period + 1, { length } = values; row < length; row++) {
     const change = values[row]! - values[row - 1]!;
     // Rise and fall are exact. A branch on the sign would be mispredicted on every second candle.
     const rise = (Math.abs(change) + change) * 0.5;
-    gain = gain * keep + rise * share;
-    loss = loss * keep + (rise - change) * share;
+    gain = gain * keep + rise * alpha;
+    loss = loss * keep + (rise - change) * alpha;
     result[row] = strength(gain, loss);
   }
   return result;

@@ -32,11 +32,11 @@ export function atr({ high, low, close }: HighLowClose, period: number, out?: Fl
   if (period >= length) return result;
   let sum = 0;
   for (let row = 1; row <= period; row++) sum += rangeOf(high[row]!, low[row]!, close[row - 1]!);
-  const share = 1 / period;
+  const alpha = 1 / period;
   let average = sum / period;
   result[period] = average;
   for (let row = period + 1; row < length; row++) {
-    average += (rangeOf(high[row]!, low[row]!, close[row - 1]!) - average) * share;
+    average += (rangeOf(high[row]!, low[row]!, close[row - 1]!) - average) * alpha;
     result[row] = average;
   }
   return result;

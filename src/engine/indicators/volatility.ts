@@ -83,7 +83,7 @@ function eachWindow(values: Float64Array, period: number, mean: Float64Array, de
   const first = firstDefined(values);
   const tails = new Float64Array(period + 1);
   const squareTails = new Float64Array(period + 1);
-  const share = 1 / period;
+  const inverse = 1 / period;
   warmUp(mean, first + period - 1);
   warmUp(deviation, first + period - 1);
   for (let start = first; start < values.length; start += period) {
@@ -98,8 +98,8 @@ function eachWindow(values: Float64Array, period: number, mean: Float64Array, de
       head += distance;
       squares += distance * distance;
       if (isFirst && k < period - 1) continue;
-      const offset = (tails[k + 1]! + head) * share;
-      const variance = (squareTails[k + 1]! + squares) * share - offset * offset;
+      const offset = (tails[k + 1]! + head) * inverse;
+      const variance = (squareTails[k + 1]! + squares) * inverse - offset * offset;
       mean[start + k] = anchor + offset;
       deviation[start + k] = variance > 0 ? Math.sqrt(variance) : 0;
     }

@@ -133,8 +133,8 @@ function sum(values: Float64Array, rows: number): number {
 function priorLogOdds({ labels, weights, total }: Problem): number {
   let positive = 0;
   for (let i = 0; i < labels.length; i++) if (labels[i] === 1) positive += weights[i]!;
-  const share = Math.min(Math.max(positive / total, 1e-6), 1 - 1e-6);
-  return Math.log(share / (1 - share));
+  const prior = Math.min(Math.max(positive / total, 1e-6), 1 - 1e-6);
+  return Math.log(prior / (1 - prior));
 }
 
 function objective(problem: Problem, beta: Float64Array): Objective {
@@ -159,9 +159,9 @@ function objective(problem: Problem, beta: Float64Array): Objective {
 
 function newtonStep(problem: Problem, beta: Float64Array, current: Objective) {
   const direction = newtonDirection(problem, beta, current.probabilities);
-  let share = 1;
-  for (let halving = 0; halving < MAX_HALVINGS; halving++, share /= 2) {
-    const candidate = beta.map((value, j) => value + share * direction[j]!);
+  let stepSize = 1;
+  for (let halving = 0; halving < MAX_HALVINGS; halving++, stepSize /= 2) {
+    const candidate = beta.map((value, j) => value + stepSize * direction[j]!);
     const next = objective(problem, candidate);
     if (next.value < current.value) return { beta: candidate, current: next };
   }

@@ -299,18 +299,22 @@ export function plateauWidth(
   const best = bestTrial(complete, direction);
   if (!best || complete.length < MIN_TRIALS) return null;
   const axes = space.map(axisOf);
-  const worth = ({ value }: PastTrial) => (direction === 'maximize' ? value! : -value!);
-  const middle = median(complete.map(worth));
-  const minWorth = middle + KEPT_LEAD * (worth(best) - middle);
+  const score = ({ value }: PastTrial) => (direction === 'maximize' ? value! : -value!);
+  const medianScore = median(complete.map(score));
+  const minScore = medianScore + KEPT_LEAD * (score(best) - medianScore);
   const neighbors = complete
-    .map((trial) => ({ far: distance(axes, best.params, trial.params), isGood: worth(trial) >= minWorth }))
-    .sort((a, b) => a.far - b.far);
+    .map((trial) => ({
+      distance: distance(axes, best.params, trial.params),
+      isGood: score(trial) >= minScore,
+    }))
+    .sort((a, b) => a.distance - b.distance);
   let plateau: Plateau = { width: 0, trials: 1 };
   let good = 0;
-  neighbors.forEach(({ far, isGood }, i) => {
+  neighbors.forEach(({ distance, isGood }, i) => {
     if (isGood) good++;
-    const isLastAtThisDistance = neighbors[i + 1]?.far !== far;
-    if (isLastAtThisDistance && good >= SHARE_ON_PLATEAU * (i + 1)) plateau = { width: far, trials: i + 1 };
+    const isLastAtThisDistance = neighbors[i + 1]?.distance !== distance;
+    if (isLastAtThisDistance && good >= SHARE_ON_PLATEAU * (i + 1))
+      plateau = { width: distance, trials: i + 1 };
   });
   return plateau;
 }

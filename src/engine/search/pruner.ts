@@ -118,15 +118,16 @@ function sumWhere(ranks: readonly number[], isCounted: (index: number) => boolea
 /** Share of all sign assignments whose positive ranks add up to at least `reached`. */
 function exactTail(ranks: readonly number[], reached: number): number {
   const total = ranks.reduce((a, b) => a + b, 0);
-  const share = new Float64Array(total + 1);
-  share[0] = 1;
+  const probability = new Float64Array(total + 1);
+  probability[0] = 1;
   let sum = 0;
   for (const rank of ranks) {
     sum += rank;
-    for (let s = sum; s >= 0; s--) share[s] = (share[s]! + (s >= rank ? share[s - rank]! : 0)) / 2;
+    for (let s = sum; s >= 0; s--)
+      probability[s] = (probability[s]! + (s >= rank ? probability[s - rank]! : 0)) / 2;
   }
   let tail = 0;
-  for (let s = total; s >= reached; s--) tail += share[s]!;
+  for (let s = total; s >= reached; s--) tail += probability[s]!;
   return tail;
 }
 
