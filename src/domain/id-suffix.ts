@@ -27,7 +27,7 @@ export function checkIdempotencyKey(key: string): string {
 /** RES005 for a key that another request has used. `context` names what that request created. */
 export function keyUsedAgain(context: Readonly<Record<string, string>> = {}): CodedError {
   return new CodedError('RES005', {
-    message: 'This Idempotency-Key was used with another request',
+    message: 'This Idempotency-Key was used with another request: use a new key',
     field: 'Idempotency-Key',
     context,
   });

@@ -102,9 +102,9 @@ async function notAvailable(
     TIMEFRAMES.map((each) => ({ symbol: pair, timeframe: each })),
   );
   const others = [...stored.values()].map((info) => info.timeframe);
-  const hint = others.length > 0 ? `; stored: ${others.join(', ')}` : '';
+  const hint = others.length > 0 ? `. Stored timeframes: ${others.join(', ')}` : '';
   // Missing candles are collected before the run: without an outcome the collection task was killed.
-  const tried = collection ? 'none could be collected' : 'collecting them did not come to its end';
+  const tried = collection ? 'none could be collected' : 'their collection did not finish';
   const why = collect === 'never' ? 'collect is never' : tried;
   return new CodedError(collection?.unlisted?.includes(pair) ? 'DATA003' : 'DATA001', {
     message: `No ${timeframe} candles of ${pair} on ${exchange} are stored, and ${why}${hint}`,
@@ -124,7 +124,7 @@ async function loadPair(
   const key = { exchange, symbol: pair, timeframe };
   const candles = await recordCorruption(deps, key, () => deps.candles.read(key, dataStart, end));
   checkEnough(candles, config, pair, start);
-  checkHoles(candles, config, pair);
+  checkGaps(candles, config, pair);
   const funding = await recordCorruption(deps, key, () =>
     deps.candles.readFunding(exchange, pair, start, end),
   );
@@ -138,12 +138,12 @@ function checkEnough(candles: Candles, config: ResolvedBacktestConfig, pair: str
   const inRange = candles.timestamp.length - indexAtOrAfter(candles.timestamp, start);
   if (inRange >= MIN_CANDLES) return;
   throw new CodedError('DATA001', {
-    message: `Of ${pair}, ${inRange} ${config.timeframe} candles are stored between ${config.date_range.start} and ${config.date_range.end}: a backtest needs at least ${MIN_CANDLES}`,
+    message: `${pair} has ${inRange} stored ${config.timeframe} candles between ${config.date_range.start} and ${config.date_range.end}: a backtest needs at least ${MIN_CANDLES}. Extend date_range or collect more`,
     context: { symbol: pair, candles: inRange, needed: MIN_CANDLES, ...config.date_range },
   });
 }
 
-function checkHoles({ timestamp }: Candles, config: ResolvedBacktestConfig, pair: string): void {
+function checkGaps({ timestamp }: Candles, config: ResolvedBacktestConfig, pair: string): void {
   const step = TIMEFRAME_MS[config.timeframe];
   const expected = (timestamp.at(-1)! - timestamp[0]!) / step + 1;
   const missing = expected - timestamp.length;
@@ -153,7 +153,7 @@ function checkHoles({ timestamp }: Candles, config: ResolvedBacktestConfig, pair
     if (timestamp[i]! - timestamp[i - 1]! > timestamp[widest]! - timestamp[widest - 1]!) widest = i;
   }
   throw new CodedError('DATA002', {
-    message: `${missing} of ${expected} ${config.timeframe} candles of ${pair} are missing, more than ${GAP_TOLERANCE * 100} %; the widest gap ends at ${isoTime(timestamp[widest]!)}`,
+    message: `${missing} of ${expected} ${config.timeframe} candles of ${pair} are missing, more than ${GAP_TOLERANCE * 100} %; the widest gap ends at ${isoTime(timestamp[widest]!)}. Collect them again or choose another date_range`,
     context: { symbol: pair, missing, expected, tolerance: GAP_TOLERANCE },
   });
 }

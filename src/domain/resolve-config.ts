@@ -180,7 +180,7 @@ function checkPairs(pairs: readonly string[]): string[] {
     checkSymbol(pair, `config.pairs.${index}`);
     if (pairs.indexOf(pair) === index) continue;
     throw new CodedError('VAL005', {
-      message: `config.pairs names ${pair} twice`,
+      message: `config.pairs names ${pair} twice: name each pair once`,
       field: `config.pairs.${index}`,
       context: { value: pair },
     });

@@ -85,7 +85,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
   const found = await deps.findStrategy(config.strategy, job.strategy_digest);
   if (!found) {
     throw new CodedError('RES002', {
-      message: `Strategy ${config.strategy} is not there any more: what the task runs from does not define it`,
+      message: `Strategy ${config.strategy} is missing from the task's strategy files: restore it and submit the backtest again`,
     });
   }
   const { definition: strategy, digest: strategyDigest } = found;

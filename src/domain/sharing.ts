@@ -69,11 +69,11 @@ function checkGrants(given: readonly GivenGrant[], owner: string): Grant[] {
   return given.map(({ principal, level = 'read' }, index) => {
     const field = `shared_with.${index}`;
     if (!PRINCIPAL.test(principal)) {
-      const why = 'is not a principal: give user:<id>, group:<name> or everyone';
+      const why = 'is not a principal: pass user:<id>, group:<name> or everyone';
       throw invalidGrant(`${field}.principal`, principal, why);
     }
     if (seen.has(principal)) {
-      throw invalidGrant(`${field}.principal`, principal, 'is the owner, or named twice');
+      throw invalidGrant(`${field}.principal`, principal, 'is the owner or named twice: remove it');
     }
     seen.add(principal);
     return { principal, level: checkOneOf(level, `${field}.level`, SHARE_LEVELS) };

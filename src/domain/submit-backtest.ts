@@ -134,7 +134,7 @@ async function findBest(
   if (jobId === undefined) return null;
   if (model_version !== undefined) {
     throw new CodedError('VAL005', {
-      message: 'Give model_version or hyperopt_job_id: each has a configuration of its own',
+      message: 'model_version and hyperopt_job_id exclude each other: pass one of them',
       field: 'hyperopt_job_id',
     });
   }

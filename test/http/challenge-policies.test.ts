@@ -233,7 +233,7 @@ describe('automatic promotion', () => {
   });
 
   it.each([
-    ['a challenger that is not staged', { challenger_version: '3' }, 'Version 3 is not staged'],
+    ['a challenger that is not staged', { challenger_version: '3' }, 'Version 3 is in stage None'],
     [
       'a champion that is not in Production',
       { champion_version: '2', challenger_version: '4' },

@@ -151,8 +151,8 @@ function checkFollows(challenge: StoredChallenge, posted: PostedTrade, stored: S
   if (stored.status === 'open' && follows && sameVariant) return;
   throw new CodedError('RES005', {
     message: sameVariant
-      ? `Trade ${posted.tradeId} is stored with other content`
-      : `Trade ${posted.tradeId} is stored as one of the ${stored.variant}`,
+      ? `Trade ${posted.tradeId} is already stored with different content: use another trade_id`
+      : `Trade ${posted.tradeId} is already stored for the ${stored.variant}: use another trade_id`,
     field: `${posted.path}trade_id`,
     context: { trade_id: posted.tradeId, status: stored.status, variant: stored.variant },
   });
@@ -180,8 +180,8 @@ function variantOfTrade(challenge: StoredChallenge, { variant, version, path }: 
   if (named && (variant === undefined || variant === named)) return named;
   throw new CodedError('VAL005', {
     message: named
-      ? `Version ${version} is the ${named}`
-      : `Version ${version.slice(0, 100)} is not of this challenge`,
+      ? `Version ${version} is the ${named}, not the ${variant}`
+      : `Version ${version.slice(0, 100)} is not part of this challenge: pass ${challenge.champion_version} or ${challenge.challenger_version}`,
     field: `${path}version`,
     context: {
       version: version.slice(0, 100),
@@ -232,7 +232,7 @@ export function readTrade(
   const at = (name: string) => `${path}${name}`;
   const status = checkOneOf(trade.status ?? 'closed', at('status'), TRADE_STATUSES);
   if (trade.variant === undefined && trade.version === undefined) {
-    const message = 'A trade needs its variant (champion or challenger) or its version';
+    const message = 'variant and version are missing: pass variant (champion or challenger) or version';
     throw new CodedError('VAL004', { message, field: at('variant') });
   }
   const same = status === 'open' ? fields.filter((name) => name !== 'profit_pct') : fields;
@@ -255,7 +255,9 @@ function checkError(trade: TradeInput, status: StoredTrade['status'], at: (name:
   const names = isError ? (['profit_pct', 'profit_abs'] as const) : (['error_message'] as const);
   const wrong = names.find((name) => trade[name] !== undefined);
   if (!wrong) return;
-  const message = isError ? `An error has no ${wrong}` : 'Only an error has an error_message';
+  const message = isError
+    ? `status error excludes ${wrong}: remove it`
+    : 'error_message requires status error: remove it or set the status';
   throw new CodedError('VAL005', { message, field: at(wrong), context: { status } });
 }
 
@@ -296,7 +298,7 @@ function checkOrder(
   field: string,
 ): void {
   if (opened_at === null || closed_at === null || opened_at <= closed_at) return;
-  const message = 'A trade cannot close before it opens; without closed_at it closes now';
+  const message = 'opened_at is after closed_at: correct one of them. Without closed_at a trade closes now';
   throw new CodedError('VAL001', { message, field, context: { opened_at, closed_at } });
 }
 

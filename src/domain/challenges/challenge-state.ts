@@ -157,6 +157,16 @@ export function conflict(challenge: StoredChallenge, message: string, field = 'c
   });
 }
 
+/** RES005 for the promotion of a challenge without a winner, or whose winner is promoted or replaced already. */
+export function notAwaitingPromotion(challenge: StoredChallenge): CodedError {
+  const { status, outcome } = challenge;
+  const state = `${status}${outcome === null ? '' : ` with outcome ${outcome}`}`;
+  return conflict(
+    challenge,
+    `The challenge is ${state}: only a winner that awaits promotion can be promoted`,
+  );
+}
+
 /**
  * Bucket of a key in a challenge, 0 to 1: the first 4 bytes of SHA-256 of `challenge_id:key`, big-endian, by 2^32. The key is
  * the challenger's when its bucket is below the traffic share, so that it stays the challenger's while the share grows.

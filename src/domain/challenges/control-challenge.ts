@@ -19,6 +19,7 @@ import {
   isAwaitingPromotion,
   newStage,
   nextStage,
+  notAwaitingPromotion,
   type Progress,
   withEvent,
 } from './challenge-state.ts';
@@ -104,8 +105,8 @@ export function advanceChallenge(
       const next = nextStage(canary_stage);
       if (!next || (canaryStage ?? next) !== next) {
         const message = next
-          ? `The stage after ${canary_stage} is ${next}`
-          : `${canary_stage} is the last stage`;
+          ? `The next stage after ${canary_stage} is ${next}, not ${canaryStage}`
+          : `${canary_stage} is the last stage: the challenge cannot be advanced`;
         throw conflict(challenge, message, 'canary_stage');
       }
       const stages = [...challenge.stages, newStage(next, order.at)];
@@ -213,7 +214,7 @@ export async function promoteChallenge(
   const { challengeId } = input;
   const challenge = await readChallenge(deps, challengeId);
   if (challenge.promoted_at !== null) return { body: challengeView(challenge), replayed: false };
-  if (!isAwaitingPromotion(challenge)) throw conflict(challenge, 'The challenge does not await a promotion');
+  if (!isAwaitingPromotion(challenge)) throw notAwaitingPromotion(challenge);
   const { model_name: model, champion_version, challenger_version: version } = challenge;
   const comment = checkText(input.comment, 'comment', MAX_NOTE_LENGTH);
   const waiver = readWaiver(input.waive);
@@ -238,5 +239,6 @@ export async function promoteChallenge(
 }
 
 function checkActive(challenge: StoredChallenge): void {
-  if (challenge.status !== 'active') throw conflict(challenge, `The challenge is ${challenge.status}`);
+  if (challenge.status !== 'active')
+    throw conflict(challenge, `The challenge is ${challenge.status}, not active: create a new challenge`);
 }

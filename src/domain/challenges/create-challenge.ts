@@ -167,7 +167,11 @@ function checkVersions(
     const reference = { model: input.model, version: input[field], field };
     const { version } = existing(reference, { model, version: found[index], idempotencyRecord: undefined });
     if (version.stage !== 'Archived') return version;
-    throw rejection('RES006', { model, version, field }, `Version ${version.version} is archived`);
+    throw rejection(
+      'RES006',
+      { model, version, field },
+      `Version ${version.version} is in stage Archived: name another version`,
+    );
   }) as [StoredVersion, StoredVersion];
   const [champion, challenger] = versions;
   if (champion.version !== challenger.version) return { model, versions };

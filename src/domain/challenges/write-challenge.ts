@@ -10,8 +10,8 @@ import { applyDeadlines } from './apply-deadlines.ts';
 import {
   begin,
   changeOf,
-  conflict,
   isAwaitingPromotion,
+  notAwaitingPromotion,
   type Progress,
   unknownChallenge,
   withEvent,
@@ -187,7 +187,7 @@ function ended(stored: StoredChallenge, production: NewProduction, won: string |
   if (isAwaitingPromotion(challenge) && isChallenger) {
     return withEvent(progress, { promoted_at: at }, { action: 'promote', ...by });
   }
-  if (challenge.challenge_id === won) throw conflict(challenge, 'The challenge does not await a promotion');
+  if (challenge.challenge_id === won) throw notAwaitingPromotion(challenge);
   // Its own champion in Production is what its promotion may have waited for.
   if (isAwaitingPromotion(challenge) && version !== challenge.champion_version) {
     const reason = 'champion_replaced';

@@ -71,7 +71,7 @@ export async function collectCandles(deps: CollectDeps, request: CollectRequest)
   let total = 0;
   for (const [index, symbol] of request.symbols.entries()) {
     if (isDown(outcomes)) {
-      outcomes.push({ ...nothingOf(symbol, request.timeframe), error: notAsked() });
+      outcomes.push({ ...nothingOf(symbol, request.timeframe), error: skipped() });
       continue;
     }
     const outcome = await collectSymbol(
@@ -98,8 +98,8 @@ function isDown(outcomes: readonly SymbolOutcome[]): boolean {
   );
 }
 
-function notAsked(): CodedError {
-  const message = `not asked for, since the exchange failed ${FAILED_IN_A_ROW} symbols in a row`;
+function skipped(): CodedError {
+  const message = `skipped: the exchange failed ${FAILED_IN_A_ROW} symbols in a row`;
   return new CodedError('DATA004', { message });
 }
 

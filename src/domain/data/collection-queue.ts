@@ -29,7 +29,7 @@ export function enqueue(queue: CollectionQueue, id: string): CollectionQueue {
 export function checkRoom(queue: CollectionQueue): CollectionQueue {
   if (queue.ids.length < MAX_UNFINISHED) return queue;
   throw new CodedError('HTTP429', {
-    message: `${MAX_UNFINISHED} collections are waiting or running: try again when one has ended`,
+    message: `${MAX_UNFINISHED} collections are waiting or running: retry when one has ended`,
     context: { unfinished: queue.ids.length, max: MAX_UNFINISHED },
   });
 }

@@ -13,7 +13,7 @@ export interface CollectionEnd {
 export function describeOutcomes(outcomes: readonly SymbolOutcome[]): CollectionEnd {
   const candles = outcomes.reduce((sum, each) => sum + each.candles, 0);
   const rejected = outcomes.reduce((sum, each) => sum + each.rejected, 0);
-  const left = rejected > 0 ? `, ${rejected} impossible ones left out` : '';
+  const left = rejected > 0 ? `, ${rejected} invalid ones skipped` : '';
   const corrupt = [...new Set(outcomes.flatMap((each) => each.corrupt))];
   const replaced = corrupt.length > 0 ? `, corrupt files: ${first(corrupt, ', ')}` : '';
   const bare = outcomes.flatMap(({ symbol, noInstrument }) =>

@@ -28,7 +28,7 @@ export async function getOhlcv(
   const info = stored.get(`${symbol}#${timeframe}`);
   if (!info) {
     throw new CodedError('DATA003', {
-      message: `No ${timeframe} candles of ${symbol} on ${exchange} are stored`,
+      message: `No ${timeframe} candles of ${symbol} on ${exchange} are stored: collect them first`,
       field: 'symbol',
       context: { exchange, symbol, timeframe },
     });

@@ -75,7 +75,7 @@ async function planCollection(
   const start = range.start ?? Math.min(end, now) - BACKTEST_DEFAULTS.date_range_days * DAY_MS;
   if (start >= now) {
     throw new CodedError('VAL001', {
-      message: 'start lies in the future: there is nothing to collect yet',
+      message: `start is in the future: ${isoTime(start)}. Pass a time before now`,
       field: 'start',
       context: { start: isoTime(start), now: isoTime(now) },
     });

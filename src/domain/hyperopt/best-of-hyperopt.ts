@@ -27,7 +27,10 @@ export async function bestOfHyperopt(
   );
   const { base, outcome, trials } = job;
   if (base.strategy !== given.strategy) {
-    throw refused(`The hyperopt job is of strategy ${base.strategy}`, jobId);
+    throw refused(
+      `The hyperopt job is of strategy ${base.strategy}, not of ${given.strategy}: pass a job of that strategy`,
+      jobId,
+    );
   }
   return {
     config: requestOver(trialConfig(base, outcome.best_params), given),

@@ -27,7 +27,7 @@ export async function loadTrialData(
   const found = await deps.findStrategy(base.strategy, strategy_digest);
   if (!found) {
     throw new CodedError('RES002', {
-      message: `Strategy ${base.strategy} is not there any more: what the worker runs from does not define it`,
+      message: `Strategy ${base.strategy} is missing from the worker's strategy files: restore it and start a new job`,
     });
   }
   const warnings = sourceWarnings({ strategy_digest, config: base, search: config.search }, found);

@@ -116,7 +116,7 @@ function checkWorkers(asked: number, trials: number): { workers: number; warning
   const workers = checkNumber(asked, 'workers', LIMITS.workers);
   const most = samplerLag(trials);
   if (workers <= most) return { workers, warnings: [] };
-  const warning = `workers is ${most} instead of ${workers}: of ${trials} trials at most a tenth run at once, so that later ones learn from earlier ones`;
+  const warning = `workers is ${most} instead of ${workers}: at most a tenth of the ${trials} trials run concurrently, so that later trials learn from earlier ones`;
   return { workers: most, warnings: [warning] };
 }
 
@@ -157,8 +157,8 @@ function checkRoom(start: number, end: number, test: number, isTrained: boolean)
   throw new CodedError('VAL005', {
     message:
       end - start < least
-        ? `date_range must hold backtest_period_days: ${test / DAY_MS} days, not ${days}. It is what is traded; training data precede it`
-        : `date_range holds ${windows} windows of backtest_period_days: at most ${LIMITS.windows.max}`,
+        ? `date_range holds ${days} days, fewer than backtest_period_days (${test / DAY_MS}): extend it. It is the traded interval; training data precede it`
+        : `date_range holds ${windows} windows of backtest_period_days, more than ${LIMITS.windows.max}: shorten it or raise backtest_period_days`,
     field: 'date_range',
     context: {
       start: isoTime(start),

@@ -36,7 +36,7 @@ export function trainsModels(
   strategy: Pick<DefinitionData, 'name' | 'mlEngine'> | undefined,
 ): boolean {
   if (models !== undefined && models !== NO_MODEL) {
-    throw refused('models', `models must be ${NO_MODEL}; model_types names the models to search`, {
+    throw refused('models', `models must be ${NO_MODEL}: name the models to search in model_types`, {
       value: models.slice(0, 100),
       allowed: [NO_MODEL],
     });
@@ -48,17 +48,29 @@ export function trainsModels(
   const field = models === undefined ? 'model_types' : 'models';
   const context = { value: NO_MODEL };
   if (named.length > 0 || (model_types && model_types.length !== 1)) {
-    throw refused('model_types', `model_types must be ${NO_MODEL} alone where no models are trained`, {
-      value: model_types!.slice(0, LIMITS.model_types.max).map((name) => name.slice(0, 100)),
-    });
+    throw refused(
+      'model_types',
+      `model_types must be only ${NO_MODEL} when no models are trained: remove the other names`,
+      {
+        value: model_types!.slice(0, LIMITS.model_types.max).map((name) => name.slice(0, 100)),
+      },
+    );
   }
   if (spaces?.includes('ml'))
-    throw refused('spaces', `spaces cannot hold ml with ${field} ${NO_MODEL}`, context);
+    throw refused(
+      'spaces',
+      `spaces must not hold ml with ${field} ${NO_MODEL}: remove one of the two`,
+      context,
+    );
   if (strategy?.mlEngine) {
-    throw refused(field, `${field} cannot be ${NO_MODEL}: ${strategy.name} trades on predictions`, {
-      ...context,
-      strategy: strategy.name,
-    });
+    throw refused(
+      field,
+      `${field} must not be ${NO_MODEL}: ${strategy.name} trades on predictions. Name models in model_types`,
+      {
+        ...context,
+        strategy: strategy.name,
+      },
+    );
   }
   return false;
 }
@@ -109,15 +121,11 @@ function nothingToSearch(
   parameters: readonly string[],
 ): CodedError {
   if (search && parameters.length > 0) {
-    return refused(
-      'search',
-      'search is empty: name parameters in it, or leave it out to search all of them',
-      {
-        allowed: parameters,
-      },
-    );
+    return refused('search', 'search is empty: name parameters in it, or omit it to search all of them', {
+      allowed: parameters,
+    });
   }
-  const message = `There is nothing to search: ${strategy} has no parameters. Name other spaces`;
+  const message = `Strategy ${strategy} has no parameters to search: name other spaces`;
   return refused('spaces', message, { spaces: spaces ?? ['params'], allowed: SPACES });
 }
 
@@ -127,7 +135,7 @@ function nothingToSearch(
  */
 function checkSpaces({ spaces, search }: HyperoptRequest, hasModels: boolean): Space[] | undefined {
   if (!spaces) return hasModels ? undefined : ['params'];
-  if (search) throw refused('search', 'search means the space params: give search or spaces, not both', {});
+  if (search) throw refused('search', 'search and spaces exclude each other: pass one of them', {});
   if (spaces.length === 0 || spaces.length > SPACES.length) {
     throw refused('spaces', `spaces must hold 1 to ${SPACES.length} of ${SPACES.join(', ')}`, {
       count: spaces.length,
@@ -142,7 +150,8 @@ function checkSpaces({ spaces, search }: HyperoptRequest, hasModels: boolean): S
       const hint = nearest ? `; did you mean ${nearest}?` : '';
       throw refused(field, `${field} must be one of ${SPACES.join(', ')}${hint}`, context);
     }
-    if (spaces.indexOf(name) < index) throw refused(field, `spaces names ${name} twice`, context);
+    if (spaces.indexOf(name) < index)
+      throw refused(field, `spaces names ${name} twice: name each space once`, context);
   }
   return SPACES.filter((space) => spaces.includes(space));
 }
@@ -178,7 +187,11 @@ function resolveModels(
   };
   const open = Object.entries(fixed).find(([, isFixed]) => !isFixed)?.[0];
   if (open && !areSearched) {
-    throw refused(open, `${open} must leave one value: spaces does not hold ml`, { spaces: input.spaces });
+    throw refused(
+      open,
+      `${open} has several values, but spaces does not hold ml: pass one value, or add ml`,
+      { spaces: input.spaces },
+    );
   }
   return { model_types, n_estimators_range, learning_rate_range };
 }
@@ -191,7 +204,7 @@ function checkModelTypes(names: readonly string[]): string[] {
     const kind = modelKindOf(checkModelType(name, field))!;
     const other = kinds.get(kind);
     if (other !== undefined) {
-      const message = `model_types names one kind twice: ${other} and ${name} are ${kind}`;
+      const message = `model_types names one kind twice: ${other} and ${name} are ${kind}. Remove one of them`;
       throw refused(field, message, { value: name, kind });
     }
     kinds.set(kind, name);
@@ -207,7 +220,7 @@ function checkRange(range: readonly number[], field: string, bounds: NumberBound
   checkNumber(min, `${field}.0`, bounds);
   checkNumber(max, `${field}.1`, bounds);
   if (min <= max) return [min, max];
-  throw refused(field, `${field} must be [min, max]: ${min} is above ${max}`, { min, max });
+  throw refused(field, `${field} must be [min, max]: ${min} is above ${max}, swap them`, { min, max });
 }
 
 function refused(field: string, message: string, context: Readonly<Record<string, unknown>>): CodedError {
@@ -245,9 +258,11 @@ export function resolveSearch(
     names.map((name) => {
       if (!Object.hasOwn(parameters, name)) throw unknownParameter(name, strategy, Object.keys(parameters));
       if (MODEL_PARAMETERS.includes(name))
-        throw refuse(name, 'is what trials call a parameter of the model', { value: name });
+        throw refuse(name, 'has the name of a model setting: rename the parameter in the strategy', {
+          value: name,
+        });
       if (taken.includes(name))
-        throw refuse(name, 'is what another of the spaces sets: search one of the two', { value: name });
+        throw refuse(name, 'is also set by another space: search one of the two', { value: name });
       return [name, resolveParameter(name, parameters[name]!, search[name]!)];
     }),
   );
@@ -263,18 +278,18 @@ export function searchWarnings(search: Search): string[] {
 function unknownParameter(name: string, strategy: string, allowed: readonly string[]): CodedError {
   const nearest = nearestName(name.slice(0, 60), allowed);
   const hint = nearest ? `; did you mean ${nearest}?` : '';
-  return refuse(name, `is no parameter of ${strategy}${hint}`, { value: name.slice(0, 100), allowed });
+  return refuse(name, `is not a parameter of ${strategy}${hint}`, { value: name.slice(0, 100), allowed });
 }
 
 function resolveParameter(name: string, parameter: Parameter, asked: Search[string]): SearchedParameter {
   if (parameter.kind === 'choice') {
     const choices = asked.choices ?? parameter.choices;
     if (asked.min !== undefined || asked.max !== undefined) {
-      throw refuse(name, 'is a choice: give {choices}', { allowed: parameter.choices });
+      throw refuse(name, 'is a choice: pass {choices}', { allowed: parameter.choices });
     }
     const foreign = choices.find((choice) => !parameter.choices.includes(choice));
     if (foreign !== undefined || choices.length === 0 || new Set(choices).size < choices.length) {
-      const message = `must be {choices}: different ones of ${parameter.choices.join(', ')}`;
+      const message = `must be {choices}: distinct values of ${parameter.choices.join(', ')}`;
       throw refuse(name, message, { allowed: parameter.choices });
     }
     return { kind: 'choice', choices: [...choices] };
@@ -283,8 +298,8 @@ function resolveParameter(name: string, parameter: Parameter, asked: Search[stri
   const bounds = { min: least, max: most, integer: kind === 'integer' };
   const min = checkNumber(asked.min ?? least, `search.${name}.min`, bounds);
   const max = checkNumber(asked.max ?? most, `search.${name}.max`, bounds);
-  if (asked.choices) throw refuse(name, 'is a number: give {min, max}', { min: least, max: most });
-  if (min > max) throw refuse(name, `has a min of ${min} above its max of ${max}`, { min, max });
+  if (asked.choices) throw refuse(name, 'is a number: pass {min, max}', { min: least, max: most });
+  if (min > max) throw refuse(name, `has a min of ${min} above its max of ${max}: swap them`, { min, max });
   return { kind, min, max };
 }
 

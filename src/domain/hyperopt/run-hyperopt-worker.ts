@@ -101,7 +101,7 @@ async function isSameCode(
   const pinned = await hyperoptJobs.pinCode(jobId, codeDigest, added);
   if (pinned === codeDigest) return true;
   const message =
-    'The strategy or the engine has changed since the first trial: later ones could not be compared with it. Start the job again';
+    'The strategy or the engine changed after the first trial, so later trials are not comparable. Start a new job';
   if (pinned !== undefined) await hyperoptJobs.fail(jobId, { code: 'VAL006', message }, isoTime(clock.now()));
   return false;
 }

@@ -130,8 +130,8 @@ export async function resumeHyperopt(
     throw new CodedError('RES005', {
       message:
         old.status === 'completed'
-          ? 'The hyperopt job is completed: there is nothing left to run'
-          : `The hyperopt job is ${old.status}: it goes on by itself`,
+          ? 'The hyperopt job is completed: start a new job to run more trials'
+          : `The hyperopt job is ${old.status} and continues automatically: only a failed or cancelled job can be resumed`,
       field: 'job_id',
       context: { job_id: jobId, status: old.status },
     });

@@ -101,7 +101,9 @@ export async function registerStrategy(
       registration ??= checkRegistration(deps, call, input);
       const number = (model?.latest_version ?? 0) + 1;
       if (number > MAX_VERSIONS)
-        throw new CodedError('RES005', { message: 'The model has the maximum number of versions' });
+        throw new CodedError('RES005', {
+          message: `The model has ${MAX_VERSIONS} versions, the maximum: register under another strategy name`,
+        });
       const at = nextTimestamp(deps, model);
       const version = newVersion(deps, call, await registration, { model: input.model, number, at });
       const notes = warningsFor(version.validation);

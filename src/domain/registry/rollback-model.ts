@@ -61,7 +61,7 @@ export async function rollbackModel(
         throw rejection(
           'RES005',
           found,
-          `Version ${number} was never in Production: stage and promote it instead`,
+          `Version ${number} was never in Production. Stage and promote it instead`,
         );
       }
       checkExpectedProduction(found.model, input.expected_production);

@@ -114,14 +114,14 @@ function checkStage(found: FoundVersion): void {
     throw rejection(
       'RES006',
       found,
-      `Version ${version} is archived: roll back to it, or register its backtest again`,
+      `Version ${version} is in stage Archived. Roll back to it, or register its backtest again`,
     );
   }
   if (stage === 'Production') {
     throw rejection(
       'RES005',
       found,
-      `Version ${version} is in Production: staging it would leave no version there`,
+      `Version ${version} is in Production. Promote another version to replace it`,
     );
   }
 }
@@ -187,7 +187,7 @@ function unchanged(version: StoredVersion, asked: RequestedWaiver | null): Stage
 
 function checked(version: StoredVersion, validated: Validation, warnings: string[]): StageReply {
   const fails = validated.status === 'failed';
-  const message = `Version ${version.version} was checked and left as it is: it would ${fails ? 'not ' : ''}be staged.`;
+  const message = `Version ${version.version} was checked and not changed: it would ${fails ? 'not ' : ''}be staged.`;
   return {
     ...reply({ ...version, validation: validated }, version.stage, message, warnings),
     success: !fails,

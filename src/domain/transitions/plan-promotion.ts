@@ -92,9 +92,10 @@ function promotedIn(challenges: readonly ChallengeChange[]): StoredChallenge | u
 function checkStage(found: FoundVersion): void {
   const { stage, version } = found.version;
   if (stage === 'Archived') {
-    throw rejection('RES006', found, `Version ${version} is archived: roll back to it`);
+    throw rejection('RES006', found, `Version ${version} is in stage Archived. Roll back to it instead`);
   }
-  if (stage === 'None') throw rejection('RES005', found, `Version ${version} is not staged: stage it first`);
+  if (stage === 'None')
+    throw rejection('RES005', found, `Version ${version} is in stage None. Stage it first`);
 }
 
 function checkFourEyes(
@@ -161,7 +162,7 @@ function checkGates(
 const STATES: Record<Validation['status'], string> = {
   passed: 'passed',
   failed: 'failed',
-  pending: 'is under way',
+  pending: 'is still running',
   skipped: 'was skipped',
 };
 

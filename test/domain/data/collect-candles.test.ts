@@ -146,7 +146,7 @@ describe('collectCandles: stored candles', () => {
     const { timestamp } = await read();
     expect([...timestamp]).toEqual([...timestamp].sort((a, b) => a - b));
     expect(new Set(timestamp).size).toBe(288 - 5);
-    expect(describeOutcomes([outcome!]).message).toBe('283 candles stored, 6 impossible ones left out');
+    expect(describeOutcomes([outcome!]).message).toBe('283 candles stored, 6 invalid ones skipped');
   });
 
   it('collectCandles refetches only gaps and keeps stored candles', async () => {
@@ -500,7 +500,7 @@ describe('collectCandles: failures', () => {
       symbols.map((symbol) => [symbol, symbol.startsWith('S2/') ? 288 : 0]),
     );
     expect(describeOutcomes(outcomes).message).toContain(
-      'S6/USDT:USDT 5m: DATA004 not asked for, since the exchange failed 3 symbols in a row',
+      'S6/USDT:USDT 5m: DATA004 skipped: the exchange failed 3 symbols in a row',
     );
   });
 
