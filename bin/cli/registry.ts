@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type {
   ModelVersionDetail,
-  PromoteReply,
-  RegisterReply,
-  RollbackReply,
-  StageReply,
+  PromoteResult,
+  RegisterResult,
+  RollbackResult,
+  StageResult,
 } from '#contract/registry-api.ts';
 import type { ValidationCheck } from '#contract/release-policy.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
@@ -158,7 +158,7 @@ async function registerVersion(client: ApiClient, strategy: string, options: Reg
     }),
   });
   const reply = await client
-    .post<RegisterReply>(`/api/v1/strategies/${encodeURIComponent(strategy)}/register`, body)
+    .post<RegisterResult>(`/api/v1/strategies/${encodeURIComponent(strategy)}/register`, body)
     .catch((error: unknown) => {
       if (!(error instanceof ApiError) || !Array.isArray(error.context.failures)) throw error;
       throw error.withDetails(failureTable(error.context.failures as Failure[]));
@@ -202,7 +202,7 @@ async function stageVersion(
   version: string,
   options: StageOptions,
 ): Promise<number> {
-  const reply = await postChecked<StageReply>(
+  const reply = await postChecked<StageResult>(
     client,
     `/api/v1/strategies/${encodeURIComponent(model)}/stage`,
     given({
@@ -250,7 +250,7 @@ async function promoteVersion(
   version: string,
   options: PromoteOptions,
 ): Promise<void> {
-  const reply = await postChecked<PromoteReply>(
+  const reply = await postChecked<PromoteResult>(
     client,
     `/api/v1/strategies/${encodeURIComponent(model)}/promote`,
     given({
@@ -289,7 +289,7 @@ async function rollbackVersion(
   version: string,
   { reason, expect }: RollbackOptions,
 ): Promise<void> {
-  const reply = await client.post<RollbackReply>(
+  const reply = await client.post<RollbackResult>(
     `/api/v1/models/${encodeURIComponent(model)}/rollback`,
     given({ version, reason, expected_production: expectedProduction(expect) }),
   );

@@ -6,7 +6,7 @@ import { ResolvedMlEngine } from './ml-engine.ts';
 import { ValidationCheck } from './release-policy.ts';
 import { Grant } from './sharing.ts';
 
-/** Shapes of backtest jobs as stored and as answered. A stored shape carries `schema_version`; test/contract pins its hash. */
+/** Shapes of backtest jobs as stored and as returned. A stored shape carries `schema_version`; test/contract pins its hash. */
 
 export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];

@@ -323,7 +323,7 @@ export const ChallengeEvaluation = z
       }),
     conditions: z.object({ trades: condition, assignments: condition, hours: condition }).meta({
       description:
-        'Before all are met there is no verdict: closed trades and assignments of the variant that has fewer, and hours since the creation',
+        'Conditions of the verdict: closed trades and assignments of the variant that has fewer, and hours since the creation. All must be met',
     }),
     champion_version: z.string(),
     challenger_version: z.string(),

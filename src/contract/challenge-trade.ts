@@ -132,12 +132,12 @@ const LoggedTrade = z.object(logged);
 export type LoggedTrade = z.infer<typeof LoggedTrade>;
 
 /** Rejected trade of a batch. */
-const RefusedTrade = z.object({
+const RejectedTrade = z.object({
   trade_id: z.string(),
   accepted: z.literal(false),
   error: z.object({ code: z.string(), message: z.string(), field: z.string(), context: z.looseObject({}) }),
 });
-export type RefusedTrade = z.infer<typeof RefusedTrade>;
+export type RejectedTrade = z.infer<typeof RejectedTrade>;
 
 const challengeNow = z.object({
   status: z.enum(CHALLENGE_STATUSES).meta({ description: 'Status of the challenge after the request' }),
@@ -149,13 +149,13 @@ const challengeNow = z.object({
 const LoggedAlone = z.object({ ...logged, ...challengeNow.shape });
 const LoggedTogether = z.object({
   challenge_id: z.string(),
-  items: z.array(z.union([LoggedTrade, RefusedTrade])),
+  items: z.array(z.union([LoggedTrade, RejectedTrade])),
   ...challengeNow.shape,
 });
 export type TradesLogged = z.infer<typeof LoggedAlone> | z.infer<typeof LoggedTogether>;
 
 const warnings = z.array(z.string()).meta({ description: 'Ignored keys of the body' });
-export const TradesReply = z.union([
+export const TradesResponse = z.union([
   LoggedAlone.extend({ warnings }).meta({ id: 'LoggedTrade' }),
   LoggedTogether.extend({ warnings }).meta({ id: 'LoggedTrades' }),
 ]);

@@ -24,7 +24,7 @@ export const ProxyRequest = z
     examples: [{ operation: 'check-freshness', params: { symbols: ['BASE/QUOTE:SETTLE'], timeframe: '5m' } }],
   });
 
-export const ProxyAnswer = z
+export const ProxyResponse = z
   .object({
     success: z.boolean(),
     data: z.object({
@@ -32,7 +32,7 @@ export const ProxyAnswer = z
       result: z
         .record(z.string(), z.unknown())
         .nullable()
-        .meta({ description: 'With `error`, a text, when data collection failed' }),
+        .meta({ description: 'Has `error`, a string, when data collection failed' }),
     }),
     error: z
       .object({ code: z.string(), message: z.string(), field: z.string() })
@@ -42,4 +42,4 @@ export const ProxyAnswer = z
   .meta({ id: 'ProxyAnswer' });
 
 /** Return value of the function for orchestrators and other accounts. */
-export const ProxyEnvelope = z.object({ statusCode: z.int(), body: ProxyAnswer });
+export const ProxyEnvelope = z.object({ statusCode: z.int(), body: ProxyResponse });

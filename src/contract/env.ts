@@ -60,7 +60,7 @@ const exchange = {
 const collecting = {
   /** Scheme and host at which every exchange is called instead of its own: a relay, or a server for tests. */
   EXCHANGE_URL: z.url({ protocol: /^https?$/ }).optional(),
-  /** Milliseconds between two requests of an exchange. Default: what ccxt knows of it. */
+  /** Minimum interval between requests to one exchange, ms. Default: the ccxt `rateLimit`. */
   EXCHANGE_INTERVAL_MS: digits({ min: 1, max: 60_000 }).optional(),
 };
 
@@ -152,13 +152,13 @@ function checkIdentityProvider(service: ServicePrefix) {
     (name) => `${service}_IDP_${name}`,
   );
   return ({ value, issues }: z.core.ParsePayload<Readonly<Record<string, unknown>>>): void => {
-    const refuse = (name: string, message: string) =>
+    const reject = (name: string, message: string) =>
       issues.push({ code: 'custom', path: [name], message, input: value });
     const wanted = value.ENVIRONMENT === 'production' || value[pool!] || value[client!];
-    if (wanted && !value[pool!]) refuse(pool!, 'must be set');
-    if (wanted && !value[client!]) refuse(client!, 'must be set');
+    if (wanted && !value[pool!]) reject(pool!, 'must be set');
+    if (wanted && !value[client!]) reject(client!, 'must be set');
     if (value[pool!] && !String(value[pool!]).startsWith(`${value[region!]}_`)) {
-      refuse(region!, `must be the region with which ${pool} begins; it is ${value[region!]}`);
+      reject(region!, `must be the region with which ${pool} begins; it is ${value[region!]}`);
     }
   };
 }
@@ -223,7 +223,7 @@ export const DataProxyEnv = z.object({
   ...dataCollection,
   /** Any string: the function reports an invalid URL as SVC004 instead of failing to start. */
   DATA_COLLECTION_URL: text.optional(),
-  /** Attempts after the first, when the service answers 5xx. */
+  /** Retries after a 5xx response. */
   MAX_RETRIES: integer(2, { min: 0, max: 10 }),
   /** Seconds of one call of the service. */
   REQUEST_TIMEOUT: integer(30, { min: 1, max: 60 }),
@@ -316,7 +316,7 @@ export const LocalEnv = z.object({
   ...database,
   ...collecting,
   ...strategies,
-  /** Requests are not logged unless asked for: a person reads this terminal. */
+  /** Default WARN: requests are not logged, since a person reads this terminal. */
   LOG_LEVEL: common.LOG_LEVEL.removeDefault().default('WARN'),
   TOUCHSTONE_HOME: text.default('.touchstone'),
   /** Minutes that a backtest, or a trial of a hyperopt job, may take; then it has failed. */

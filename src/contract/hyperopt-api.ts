@@ -166,7 +166,7 @@ const lastId = { min: 0, max: HYPEROPT_LIMITS.n_trials.max + 1 };
 export const HyperoptEventsQuery = z.object({
   after: integerParameter({
     ...lastId,
-    description: `Id of the last event that is known; \`${LAST_EVENT_ID}\` goes over it. Default 0: all events`,
+    description: `Id of the last event that is known; \`${LAST_EVENT_ID}\` takes precedence. Default 0: all events`,
   }).optional(),
 });
 
@@ -187,7 +187,7 @@ export const HyperoptTrialEvent = z
 
 export const HYPEROPT_EVENTS = [
   'Server-sent events; the data of each is JSON.',
-  '`snapshot` comes first: the job as `GET /api/v1/hyperopt/{job_id}` answers it.',
+  '`snapshot` comes first: the job as `GET /api/v1/hyperopt/{job_id}` returns it.',
   '`trial` follows for each trial that has ended, in the order in which they ended: `number`, `state`, `value` (null unless complete), `params`, and `best_value` and `progress` as they were then. Its id counts from 1 without gaps.',
   '`status` is the job once it is terminal; then the stream ends.',
   '`reconnect` ends a stream after 14 minutes or when the service stops. A client that reconnects with the last ID misses no event.',

@@ -93,7 +93,7 @@ export const HyperoptRequest = z
       .array(z.string())
       .optional()
       .meta({
-        description: `Classifier kinds to choose from: ${MODEL_KINDS.join(', ')}, or the aliases ${Object.keys(MODEL_ALIASES).join(', ')}. \`${NO_MODEL}\` alone means the same as \`models: ${NO_MODEL}\``,
+        description: `Classifier kinds to choose from: ${MODEL_KINDS.join(', ')}, or the aliases ${Object.keys(MODEL_ALIASES).join(', ')}. \`${NO_MODEL}\` only means the same as \`models: ${NO_MODEL}\``,
         default: HYPEROPT_DEFAULTS.model_types,
         minItems: HYPEROPT_LIMITS.model_types.min,
         maxItems: HYPEROPT_LIMITS.model_types.max,

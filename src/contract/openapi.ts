@@ -99,7 +99,7 @@ const LAST_EVENT_PARAMETER = {
 
 const GENERAL = [
   `Every response carries \`${CORRELATION_HEADER}\`.`,
-  'A path that is not listed answers 404 `HTTP404`, a method that is not listed 405 `HTTP405` with `Allow`;',
+  'A path that is not listed returns 404 `HTTP404`, a method that is not listed 405 `HTTP405` with `Allow`;',
   'a malformed request 400 `HTTP400`, an incomplete one 408 `HTTP408`.',
   'In local mode a request with the host name of another machine is rejected with 403 `HTTP403`.',
   '`HEAD` is served wherever `GET` is.',
@@ -160,7 +160,7 @@ function security({ access, integration }: Operation): Json[] {
   return [integration ? { sigv4: [] } : { bearer: [access] }, {}];
 }
 
-function parameters(place: 'path' | 'query', schema: z.ZodObject | undefined): Json[] {
+function parameters(location: 'path' | 'query', schema: z.ZodObject | undefined): Json[] {
   if (!schema) return [];
   // The output side: what the text is read as, with its bounds and default.
   const { properties = {} } = z.toJSONSchema(schema, { io: 'output', override: withoutSafeRange }) as {
@@ -168,9 +168,9 @@ function parameters(place: 'path' | 'query', schema: z.ZodObject | undefined): J
   };
   return Object.entries(properties).map(([name, { description, ...rest }]) => ({
     name,
-    in: place,
+    in: location,
     description,
-    required: place === 'path' || !z.safeParse(schema.shape[name] as z.ZodType, undefined).success,
+    required: location === 'path' || !z.safeParse(schema.shape[name] as z.ZodType, undefined).success,
     schema: rest,
   }));
 }
@@ -206,8 +206,8 @@ function errorResponses(operation: Operation, components: Components): Json {
   const byStatus = Map.groupBy(documentedErrors(operation), ({ status }) => status);
   const statuses = new Set([...byStatus.keys(), ...(operation.body ? [400] : [])]);
   const other = (status: number) => {
-    if (operation.integration) return { ...FUNCTION_REFUSAL, schema: operation.integration.refusal };
-    return status === 400 && operation.body ? BODY_REFUSAL : undefined;
+    if (operation.integration) return { ...FUNCTION_REJECTION, schema: operation.integration.rejection };
+    return status === 400 && operation.body ? BODY_REJECTION : undefined;
   };
   const entries = [...statuses]
     .sort((a, b) => a - b)
@@ -226,13 +226,13 @@ interface OtherShape {
   readonly schema: z.ZodType;
 }
 
-const BODY_REFUSAL: OtherShape = {
+const BODY_REJECTION: OtherShape = {
   name: 'body',
   description: 'An array: the body does not fit its schema',
   schema: RequestValidationError,
 };
 
-const FUNCTION_REFUSAL = {
+const FUNCTION_REJECTION = {
   name: 'function',
   description: "In `detail` from the gateway, in the function's own body from the function",
 };

@@ -75,7 +75,7 @@ export interface Operation {
   readonly integration?: {
     readonly function: FunctionName;
     /** Body of the function's own errors; errors of the gateway have the usual body. */
-    readonly refusal: z.ZodType;
+    readonly rejection: z.ZodType;
   };
 }
 

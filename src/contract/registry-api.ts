@@ -8,7 +8,7 @@ import { booleanParameter, PAGE_FIELDS, textParameter } from './parameters.ts';
 import { WaiveRequest } from './release-policy.ts';
 import { Evidence, RegistryEvent, STAGES, Thresholds, Validation, Waiver } from './stored-registry.ts';
 
-/** Requests and responses of the registry's moves and reads. */
+/** Requests and responses of the registry: stage transitions and reads. */
 
 export const VersionReference = z.union([z.string(), z.int()]).meta({
   description: 'A version number, or one of the aliases `latest` and `champion`',
@@ -106,14 +106,14 @@ export const RegisterRequest = z
   });
 
 /** A response with warnings about ignored keys of the body, such as a misspelled `expected_production`. */
-function withWarnings<T extends z.ZodRawShape>(id: string, reply: z.ZodObject<T>) {
+function withWarnings<T extends z.ZodRawShape>(id: string, result: z.ZodObject<T>) {
   const warnings = z.array(z.string()).meta({ description: 'Ignored keys of the body, and other warnings' });
-  return reply.extend({ warnings }).meta({ id });
+  return result.extend({ warnings }).meta({ id });
 }
 
-/** Warnings of the move itself, before those on the body. */
+/** Warnings of the transition itself, before those on the body. */
 interface Warned {
-  /** Absent from replies that were stored before they were kept. */
+  /** Absent from responses that an earlier release stored under an Idempotency-Key. */
   readonly warnings?: readonly string[];
 }
 
@@ -126,7 +126,7 @@ const modelName = z.string();
 const version = z.string();
 const production = z.string().nullable();
 
-const RegisterReply = z.object({
+const RegisterResult = z.object({
   success,
   message,
   version,
@@ -135,10 +135,10 @@ const RegisterReply = z.object({
   validation: Validation,
   content_hash: z.string(),
 });
-export type RegisterReply = z.infer<typeof RegisterReply> & Warned;
-export const RegisterAnswer = withWarnings('RegisterReply', RegisterReply);
+export type RegisterResult = z.infer<typeof RegisterResult> & Warned;
+export const RegisterResponse = withWarnings('RegisterReply', RegisterResult);
 
-const StageReply = z.object({
+const StageResult = z.object({
   success,
   message,
   previous_stage: stage,
@@ -147,10 +147,10 @@ const StageReply = z.object({
   version,
   validation: Validation,
 });
-export type StageReply = z.infer<typeof StageReply> & Warned;
-export const StageAnswer = withWarnings('StageReply', StageReply);
+export type StageResult = z.infer<typeof StageResult> & Warned;
+export const StageResponse = withWarnings('StageReply', StageResult);
 
-const PromoteReply = z.object({
+const PromoteResult = z.object({
   success,
   message,
   archived_versions: z.array(z.string()),
@@ -161,18 +161,18 @@ const PromoteReply = z.object({
   previous_production: production,
   promoted_at: Timestamp.nullable(),
 });
-export type PromoteReply = z.infer<typeof PromoteReply> & Warned;
-export const PromoteAnswer = withWarnings('PromoteReply', PromoteReply);
+export type PromoteResult = z.infer<typeof PromoteResult> & Warned;
+export const PromoteResponse = withWarnings('PromoteReply', PromoteResult);
 
-const RollbackReply = z.object({
+const RollbackResult = z.object({
   success,
   message,
   previous_production: production.meta({ description: 'null when none was in Production' }),
   new_production: z.string(),
   model_name: modelName,
 });
-export type RollbackReply = z.infer<typeof RollbackReply> & Warned;
-export const RollbackAnswer = withWarnings('RollbackReply', RollbackReply);
+export type RollbackResult = z.infer<typeof RollbackResult> & Warned;
+export const RollbackResponse = withWarnings('RollbackReply', RollbackResult);
 
 const versionFields = {
   version,

@@ -76,7 +76,7 @@ export const VersionContent = z.object({
   candle_digest: z.string().meta({ description: 'Digest of all candles that the backtest read' }),
   strategy_digest: z.string(),
   engine_version: z.string(),
-  trials: z.int().meta({ description: 'Configurations tried to find this one; 1 without an optimisation' }),
+  trials: z.int().meta({ description: 'Configurations tried to find this one; 1 without optimization' }),
   evidence: Evidence.optional().meta({ description: 'Absent: registered before it was kept' }),
 });
 export type VersionContent = z.infer<typeof VersionContent>;
@@ -149,7 +149,7 @@ export const RegistryEvent = z.object({
 });
 export type RegistryEvent = z.infer<typeof RegistryEvent>;
 
-/** The reply of a call, repeated for its Idempotency-Key. */
+/** Response of a call, repeated for its Idempotency-Key. */
 export const StoredIdempotencyRecord = z.object({
   schema_version: z.literal(1),
   principal: z.string(),

@@ -46,24 +46,24 @@ const ACCESS_ROW_ATTRIBUTES = ['experiment_name'] as const;
 /** Longest `error_summary`, characters. */
 export const ERROR_SUMMARY_LENGTH = 300;
 
-const text = (name: string): KeyAttribute => ({ name, type: 'S' });
+const stringKey = (name: string): KeyAttribute => ({ name, type: 'S' });
 
 const jobsBy = (name: string, partitionKey: string, include: readonly string[]): IndexDefinition => ({
   name,
-  partitionKey: text(partitionKey),
-  sortKey: text('created_at'),
+  partitionKey: stringKey(partitionKey),
+  sortKey: stringKey('created_at'),
   include,
 });
 
 /**
- * Partitions are stages. The sort key is a text that begins with what is sorted by and ends with the version, so that no two
- * rows are equal and a page can begin after any of them. A row is one text of JSON: a fifth of
- * the time that a map takes to read, and what it shows may change without a new index.
+ * Partitions are stages. The sort key is a string that begins with the sorted value and ends with the version: rows are
+ * unique, and a page can begin after any of them. A row is one JSON string: it reads in a fifth of the time of a map, and
+ * its content can change without a new index.
  */
 const catalogBy = (name: string, sortKey: string): IndexDefinition => ({
   name,
-  partitionKey: text('catalog'),
-  sortKey: text(sortKey),
+  partitionKey: stringKey('catalog'),
+  sortKey: stringKey(sortKey),
   include: ['catalog_row'],
 });
 
@@ -75,8 +75,8 @@ export const TABLES = {
    * `TRIAL#000012` is in no index.
    */
   jobs: {
-    partitionKey: text('job_id'),
-    sortKey: text('item'),
+    partitionKey: stringKey('job_id'),
+    sortKey: stringKey('item'),
     indexes: [
       jobsBy('by-kind', 'kind', JOB_ROW_ATTRIBUTES),
       jobsBy('by-kind-status', 'kind_status', JOB_ROW_ATTRIBUTES),
@@ -87,16 +87,16 @@ export const TABLES = {
   /** Models, versions, challenges, idempotency keys and the audit log. */
   registry: {
     expires: 'expires_at',
-    partitionKey: text('pk'),
-    sortKey: text('sk'),
+    partitionKey: stringKey('pk'),
+    sortKey: stringKey('sk'),
     indexes: [
       catalogBy('catalog-by-name', 'catalog_name'),
       catalogBy('catalog-by-sharpe', 'catalog_sharpe'),
       catalogBy('catalog-by-drawdown', 'catalog_drawdown'),
       {
         name: 'active-challenges',
-        partitionKey: text('active_challenge'),
-        sortKey: text('created_at'),
+        partitionKey: stringKey('active_challenge'),
+        sortKey: stringKey('created_at'),
         include: [],
       },
     ],
@@ -109,7 +109,7 @@ export const TABLES = {
    * - `#collections`: `series` is the id of a collection, or `#queue`
    * - `exchange#instruments`: `series` is a symbol; the item holds its instrument
    */
-  series: { partitionKey: text('exchange'), sortKey: text('series'), indexes: [] },
+  series: { partitionKey: stringKey('exchange'), sortKey: stringKey('series'), indexes: [] },
 } as const satisfies Record<string, TableDefinition>;
 
 export type TableId = keyof typeof TABLES;

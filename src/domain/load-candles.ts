@@ -105,9 +105,9 @@ async function notAvailable(
   const hint = others.length > 0 ? `. Stored timeframes: ${others.join(', ')}` : '';
   // Missing candles are collected before the run: without an outcome the collection task was killed.
   const tried = collection ? 'none could be collected' : 'their collection did not finish';
-  const why = collect === 'never' ? 'collect is never' : tried;
+  const reason = collect === 'never' ? 'collect is never' : tried;
   return new CodedError(collection?.unlisted?.includes(pair) ? 'DATA003' : 'DATA001', {
-    message: `No ${timeframe} candles of ${pair} on ${exchange} are stored, and ${why}${hint}`,
+    message: `No ${timeframe} candles of ${pair} on ${exchange} are stored, and ${reason}${hint}`,
     context: { symbol: pair, exchange, timeframe, stored: others },
   });
 }

@@ -28,7 +28,7 @@ export async function checkFreshness(
   return callDataCollection(deps.dataProxy, request, Freshness);
 }
 
-/** A schema of the contract, as far as it is needed to read a value. */
+/** Minimal interface of a contract schema that reads a value. */
 interface Schema<T> {
   safeParse(
     value: unknown,

@@ -94,7 +94,7 @@ export type ClaimOutcome =
 export interface JobStore {
   /** Owners and grants of the jobs of every kind. */
   readonly sharing: StoredSharing;
-  /** Stores a new job. Answers the stored job when the id exists already. */
+  /** Stores a new job. Returns the stored job when the id exists already. */
   create(job: JobIn<'pending'>): Promise<StoredBacktestJob>;
   get(jobId: string): Promise<StoredBacktestJob | undefined>;
   /** Newest first. Throws VAL006 for a cursor that is broken or was made with another filter. */

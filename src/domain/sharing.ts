@@ -69,8 +69,8 @@ function checkGrants(given: readonly GivenGrant[], owner: string): Grant[] {
   return given.map(({ principal, level = 'read' }, index) => {
     const field = `shared_with.${index}`;
     if (!PRINCIPAL.test(principal)) {
-      const why = 'is not a principal: pass user:<id>, group:<name> or everyone';
-      throw invalidGrant(`${field}.principal`, principal, why);
+      const problem = 'is not a principal: pass user:<id>, group:<name> or everyone';
+      throw invalidGrant(`${field}.principal`, principal, problem);
     }
     if (seen.has(principal)) {
       throw invalidGrant(`${field}.principal`, principal, 'is the owner or named twice: remove it');
@@ -80,10 +80,10 @@ function checkGrants(given: readonly GivenGrant[], owner: string): Grant[] {
   });
 }
 
-function invalidGrant(field: string, value: string, why: string): CodedError {
+function invalidGrant(field: string, value: string, problem: string): CodedError {
   const shown = value.slice(0, 150);
   return new CodedError('VAL005', {
-    message: `${JSON.stringify(shown)} ${why}`,
+    message: `${JSON.stringify(shown)} ${problem}`,
     field,
     context: { value: shown },
   });

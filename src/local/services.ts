@@ -170,7 +170,7 @@ export async function startDataCollection(
       defaultExchange: exchange,
       exchanges,
       // The data folder is locked against another platform.
-      alone: true,
+      isOnlyProcess: true,
     },
     {
       log,

@@ -41,7 +41,7 @@ export async function checkFunctionResponse(operation: Operation, response: Resp
   if (!documentedErrors(operation).some((error) => error.status === status)) {
     throw undocumented(operation, `status ${status}`);
   }
-  checkBody(operation, operation.integration!.refusal, body);
+  checkBody(operation, operation.integration!.rejection, body);
 }
 
 function checkBody(operation: Operation | undefined, schema: z.ZodType, body: unknown): void {

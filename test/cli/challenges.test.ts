@@ -234,7 +234,7 @@ describe('challenge commands', () => {
     expect(out).toMatch(/Line 3, trade b: profit_pct: .*number/);
     expect(out).toMatch(/Line 5, trade c: VAL005: profit_pct must be a number from -100 to /);
     expect(out).toMatch(/Line 7, trade d: VAL004: variant and version are missing/);
-    expect(out).toMatch(/Line 9, trade a: RES005: .* other content/);
+    expect(out).toMatch(/Line 9, trade a: RES005: .* different content/);
     expect(out).toMatch(
       /2 new, 0 duplicates, 4 rejected\nch-\w+ is active, with 1 and 1 closed trades: CONTINUE/,
     );

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
   type LoggedTrade,
-  type RefusedTrade,
+  type RejectedTrade,
   TRADE_FIELDS,
   type TradesLogged,
 } from '#contract/challenge-trade.ts';
@@ -146,7 +146,7 @@ function count(reply: Reply, rows: readonly TradeRow[], tally: Tally): void {
   tally.snapshot = { status, champion_trades, challenger_trades, recommendation };
 }
 
-function isRejected(item: LoggedTrade | RefusedTrade): item is RefusedTrade {
+function isRejected(item: LoggedTrade | RejectedTrade): item is RejectedTrade {
   return 'error' in item;
 }
 

@@ -110,7 +110,7 @@ export class DynamoTrialLedger implements TrialLedger {
     trial: EndedTrial,
     counts: TrialCounts,
     returns: TrialReturns | null,
-  ): Promise<'recorded' | 'conflict' | 'moved'> {
+  ): Promise<'recorded' | 'conflict' | 'job_changed'> {
     const TableName = this.#table;
     const { job_id, number, attempt, finished_at } = trial;
     try {
@@ -149,7 +149,7 @@ export class DynamoTrialLedger implements TrialLedger {
       return 'recorded';
     } catch (error) {
       const [reason] = conflictOf(error, 'DATA005').CancellationReasons ?? [];
-      if (reason?.Code !== 'ConditionalCheckFailed') return 'moved';
+      if (reason?.Code !== 'ConditionalCheckFailed') return 'job_changed';
       // If the response is lost, the SDK sends the write again and finds its own result.
       const found = fromAttributes(toTrial, reason.Item);
       return found?.attempt === attempt && found.state === trial.state ? 'recorded' : 'conflict';

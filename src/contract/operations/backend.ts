@@ -10,7 +10,7 @@ import {
   EquityData,
 } from '../backtest-api.ts';
 import { Health } from '../common.ts';
-import { ProxyAnswer, ProxyRequest } from '../data-proxy.ts';
+import { ProxyRequest, ProxyResponse } from '../data-proxy.ts';
 import { DataFreshnessQuery, ExchangeQuery, Freshness, Symbols } from '../market-data.ts';
 import type { Operation } from '../operation.ts';
 import { textParameter } from '../parameters.ts';
@@ -33,7 +33,7 @@ export const BACKEND_OPERATIONS = [
     path: '/api/v1/health',
     tag: 'Health',
     summary: 'Health of the service and of what it depends on',
-    success: { 200: { description: 'The service answers', schema: Health } },
+    success: { 200: { description: 'The service is running', schema: Health } },
     errors: [],
     access: 'public',
   },
@@ -45,7 +45,7 @@ export const BACKEND_OPERATIONS = [
     tag: BACKTESTS,
     summary: 'Submit a backtest',
     description:
-      'Only `config.strategy` is required. With an `Idempotency-Key` header a repeated request answers the job that the first one made.',
+      'Only `config.strategy` is required. With an `Idempotency-Key` header a repeated request returns the job of the first one.',
     body: BacktestRequest,
     success: { 201: { description: 'Stored and queued', schema: BacktestSubmission } },
     errors: [
@@ -184,9 +184,9 @@ export const BACKEND_OPERATIONS = [
     method: 'GET',
     path: '/api/v1/data/freshness',
     tag: MARKET_DATA,
-    summary: 'Whether the stored candles are new enough',
+    summary: 'Freshness of the stored candles',
     description:
-      'A symbol is fresh when its last closed candle is not older than the threshold. One of which nothing is stored is stale.',
+      'A symbol is fresh when its last closed candle is not older than the threshold. A symbol without stored candles is stale.',
     query: DataFreshnessQuery,
     success: { 200: { description: 'Per symbol and for all', schema: Freshness } },
     errors: ['VAL002', 'VAL003', 'SVC002', 'SVC004', 'DATA003', 'DATA004', 'DATA005'],
@@ -202,14 +202,14 @@ export const BACKEND_OPERATIONS = [
     description:
       'One of the five operations with its parameters. A failure of data collection is a safe result with `error` and status 200, unless `safe` is false. Stages that enforce authentication take requests signed for IAM (`execute-api:Invoke`) here, not tokens.',
     body: ProxyRequest,
-    success: { 200: { description: 'Response of data collection, or a safe result', schema: ProxyAnswer } },
+    success: { 200: { description: 'Response of data collection, or a safe result', schema: ProxyResponse } },
     errors: [
       ...(['VAL001', 'VAL002', 'VAL003', 'VAL004', 'VAL005'] as const),
       ...(['DATA003', 'DATA004', 'DATA005', 'SVC002', 'SVC004'] as const),
     ],
     access: 'viewer',
     changesState: false,
-    integration: { function: 'data_proxy', refusal: ProxyAnswer },
+    integration: { function: 'data_proxy', rejection: ProxyResponse },
   },
   ...documentationOperations('backend', ''),
 ] as const satisfies readonly Operation[];

@@ -18,7 +18,7 @@ import {
   Route,
   RouteQuery,
 } from '../challenge-api.ts';
-import { TradesReply, TradesRequest } from '../challenge-trade.ts';
+import { TradesRequest, TradesResponse } from '../challenge-trade.ts';
 import type { Operation } from '../operation.ts';
 import { ModelParams } from '../registry-api.ts';
 
@@ -69,7 +69,7 @@ export const CHALLENGE_OPERATIONS = [
     id: 'routeKey',
     method: 'GET',
     path: '/api/v1/models/{model_name}/route',
-    summary: 'Which version decides for a key: that of the challenge, or plain Production',
+    summary: 'Version that decides for a key: the challenge assignment, else Production',
     description:
       'Records nothing: an assignment counts when it is posted, or comes with a trade. A key that the last challenge of the model knows keeps its version, also after the end.',
     query: RouteQuery,
@@ -90,7 +90,7 @@ export const CHALLENGE_OPERATIONS = [
     ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/assignments') },
     id: 'assignKey',
     method: 'POST',
-    summary: 'Decide which version trades for a key, and count it',
+    summary: 'Assign a key to a version and count the assignment',
     description: 'A key keeps its first assignment when the traffic split changes.',
     body: AssignmentRequest,
     success: { 200: { description: 'The decision', schema: Assignment } },
@@ -106,8 +106,8 @@ export const CHALLENGE_OPERATIONS = [
       'A `trade_id` counts once: the same body again is `duplicate`, another one RES005. A trade may come open first, and closed later. After the end a trade that was opened before it, or does not say when it was opened, is stored as `late` and changes nothing; one that was opened since is RES005.',
     body: TradesRequest,
     success: {
-      201: { description: 'Logged', schema: TradesReply },
-      200: { description: 'Nothing of it was new', schema: TradesReply },
+      201: { description: 'Logged', schema: TradesResponse },
+      200: { description: 'All trades were logged before', schema: TradesResponse },
     },
     errors: ['VAL001', 'VAL002', 'VAL004', 'VAL005', 'CHL001', 'RES005', 'SVC005'],
     access: 'researcher',
@@ -126,7 +126,7 @@ export const CHALLENGE_OPERATIONS = [
     ...{ ...OF_CHALLENGE, ...readsChallenge, ...paths('/evaluate') },
     id: 'evaluateChallenge',
     method: 'GET',
-    summary: 'How the challenger compares, and what to do',
+    summary: 'Comparison of the variants, with a recommendation',
     description: 'Read-only: the verdict is computed when a trade is logged or the challenge ends.',
     success: { 200: { description: 'The evaluation', schema: ChallengeEvaluation } },
     errors: ['CHL001', 'SVC005'],
@@ -136,7 +136,7 @@ export const CHALLENGE_OPERATIONS = [
     ...{ ...OF_CHALLENGE, ...readsChallenge, ...paths('/events') },
     id: 'listChallengeEvents',
     method: 'GET',
-    summary: 'What happened to a challenge, newest first',
+    summary: 'Events of a challenge, newest first',
     query: ChallengePageQuery,
     success: { 200: { description: 'One page', schema: ChallengeEventList } },
     errors: ['VAL006', 'CHL001', 'SVC005'],
@@ -146,7 +146,7 @@ export const CHALLENGE_OPERATIONS = [
     ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/advance') },
     id: 'advanceChallenge',
     method: 'POST',
-    summary: 'Give the challenger the next share of the traffic',
+    summary: 'Move the challenger to the next canary stage',
     description:
       'Skips the conditions of the stage and ends any hold, a manual one too. A cause that persists holds the challenge again.',
     body: AdvanceRequest,
@@ -158,7 +158,7 @@ export const CHALLENGE_OPERATIONS = [
     ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/hold') },
     id: 'holdChallenge',
     method: 'POST',
-    summary: 'Keep the share of the challenger as it is',
+    summary: 'Keep the traffic share of the challenger unchanged',
     description:
       'The hold lasts until an approver resumes or advances. A second manual hold replaces the reason; without a reason it changes nothing.',
     body: HoldRequest,
@@ -184,7 +184,7 @@ export const CHALLENGE_OPERATIONS = [
     method: 'POST',
     summary: 'Promote the challenger that won',
     description:
-      'In one step with the registry, by whose rules: the challenger must be in Staging and meet the release policy, and the champion still in Production.',
+      'One transaction with the registry. The challenger must be in Staging and meet the release policy; the champion must still be in Production.',
     body: ChallengePromoteRequest,
     success: { 200: { description: 'The challenge', schema: Challenge } },
     errors: ['VAL004', 'VAL005', 'CHL001', 'RES002', 'RES003', 'RES005', 'RES006', 'DATA005', 'SVC005'],

@@ -27,7 +27,7 @@ export const DATA_COLLECTION_OPERATIONS = [
     path: '/api/v1/health',
     tag: 'Health',
     summary: 'Health of the service and of what it depends on',
-    success: { 200: { description: 'The service answers', schema: Health } },
+    success: { 200: { description: 'The service is running', schema: Health } },
     errors: [],
     access: 'public',
   },

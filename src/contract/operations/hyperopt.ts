@@ -27,7 +27,7 @@ export const HYPEROPT_OPERATIONS = [
     tag: HYPEROPT,
     summary: 'Search the parameters of a strategy and of its model',
     description:
-      'Every trial is a walk-forward backtest. The same request with the same seed gives the same trials for any number of workers. With an `Idempotency-Key` a repeated request answers the job that the first one made.',
+      'Every trial is a walk-forward backtest. The same request with the same seed gives the same trials for any number of workers. With an `Idempotency-Key` a repeated request returns the job of the first one.',
     body: HyperoptRequest,
     success: { 200: { description: 'Accepted', schema: HyperoptStart } },
     errors: [
@@ -57,7 +57,7 @@ export const HYPEROPT_OPERATIONS = [
     tag: HYPEROPT,
     summary: 'Status and progress of a hyperopt job',
     description:
-      'Answers 304 without a body while the `ETag` sent in `If-None-Match` is still the current one.',
+      'Returns 304 without a body while the `ETag` sent in `If-None-Match` is still the current one.',
     params: HyperoptParams,
     success: {
       200: { description: 'The job', schema: HyperoptJob },
@@ -112,7 +112,7 @@ export const HYPEROPT_OPERATIONS = [
         events: { snapshot: HyperoptJob, trial: HyperoptTrialEvent, status: HyperoptJob },
       },
       204: {
-        description: 'The job has ended, and no event comes after that id: nothing is worth another call',
+        description: 'The job has ended without an event after that ID: do not reconnect',
       },
     },
     errors: ['OPT001', 'DATA005', 'HTTP503'],

@@ -1,6 +1,6 @@
 import { Health } from '../common.ts';
 import type { Operation } from '../operation.ts';
-import { RegisterAnswer, RegisterRequest, StrategyNameParams } from '../registry-api.ts';
+import { RegisterRequest, RegisterResponse, StrategyNameParams } from '../registry-api.ts';
 import { documentationOperations } from './documentation.ts';
 
 /** Rows of the strategy service. */
@@ -12,7 +12,7 @@ export const STRATEGY_OPERATIONS = [
     path: '/api/v1/health',
     tag: 'Health',
     summary: 'Health of the service and of what it depends on',
-    success: { 200: { description: 'The service answers', schema: Health } },
+    success: { 200: { description: 'The service is running', schema: Health } },
     errors: [],
     access: 'public',
   },
@@ -27,7 +27,7 @@ export const STRATEGY_OPERATIONS = [
       'The backtest must reach every given threshold; equality passes and drawdowns are compared by magnitude. A rejected registration does not use a version number. `context.failures` of VAL005 lists every failed threshold.',
     params: StrategyNameParams,
     body: RegisterRequest,
-    success: { 201: { description: 'Registered', schema: RegisterAnswer } },
+    success: { 201: { description: 'Registered', schema: RegisterResponse } },
     errors: [
       ...(['VAL005', 'VAL006', 'AUTH005', 'RES001', 'RES002', 'RES005'] as const),
       ...(['DATA005', 'SVC005'] as const),

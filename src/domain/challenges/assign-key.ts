@@ -32,18 +32,22 @@ export async function assignKey(
     const given = known ?? decisionOn(deps, progress.challenge, key, at);
     const body = {
       challenge_id: input.challengeId,
-      ...answer(progress.challenge, given),
+      ...assignmentOf(progress.challenge, given),
       repeated: known !== undefined,
     };
     const { challenge } = progress;
     if (known || (challenge.status !== 'active' && !isAwaitingPromotion(challenge))) {
-      return { answer: () => body, progress };
+      return { response: () => body, progress };
     }
     // While a winner awaits its promotion the traffic is split as before: the key's version must not change with that.
     const counted = isAwaitingPromotion(challenge)
       ? changed(progress, { last_traffic_at: at })
       : applyCanaryRules(withAssignment(progress, given), now);
-    return { answer: () => body, progress: counted, more: { assignments: [{ before: null, after: given }] } };
+    return {
+      response: () => body,
+      progress: counted,
+      more: { assignments: [{ before: null, after: given }] },
+    };
   });
 }
 
@@ -74,7 +78,7 @@ export async function routeKey(
   }
   const { challenge_id } = challenge;
   const given = known ?? decisionOn(deps, challenge, key, challenge.updated_at);
-  const { assignment_key: _, ...decision } = answer(challenge, given);
+  const { assignment_key: _, ...decision } = assignmentOf(challenge, given);
   return { model_name: name, key, challenge_id, ...decision };
 }
 
@@ -96,7 +100,7 @@ function wasRolledBack({ status, outcome }: StoredChallenge): boolean {
   return status === 'rolled_back' || outcome === 'champion_kept';
 }
 
-function answer(challenge: StoredChallenge, given: StoredAssignment) {
+function assignmentOf(challenge: StoredChallenge, given: StoredAssignment) {
   const { assignment_key, variant, canary_stage, bucket } = given;
   return {
     ...{ assignment_key, variant, version: versionOf(challenge, variant), canary_stage, bucket },

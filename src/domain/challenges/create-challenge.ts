@@ -153,7 +153,7 @@ function isNumber(name: string): boolean {
 /** True when the active challenge's time limit has passed; stores its end. */
 function hasEnded(deps: ChallengeDeps, id: string): Promise<boolean> {
   return writeChallenge(deps, id, {}, async ({ progress }) => ({
-    answer: ({ status }) => status !== 'active',
+    response: ({ status }) => status !== 'active',
     progress,
   }));
 }

@@ -133,7 +133,7 @@ export function completed(
 ): Progress {
   const end = { status: 'completed', outcome, ended_at: at, hold: null } as const;
   const ended = withEvent(progress, end, { action: 'complete', at, reason: outcome });
-  const message = outcome === 'challenger_wins' ? whyNotByItself(progress.challenge) : null;
+  const message = outcome === 'challenger_wins' ? manualPromotionReason(progress.challenge) : null;
   return message === null ? ended : withRejectedPromotion(ended, { at, code: 'RES005', message });
 }
 
@@ -148,7 +148,7 @@ export function withRejectedPromotion(
 }
 
 /** Reason why a winner with `auto_promote` needs manual promotion; null without one. */
-function whyNotByItself(challenge: StoredChallenge): string | null {
+function manualPromotionReason(challenge: StoredChallenge): string | null {
   const { auto_promote, hold } = challenge;
   if (!auto_promote) return null;
   if (compareVariants(challenge).degenerate) return 'The trades of each variant have zero variance';

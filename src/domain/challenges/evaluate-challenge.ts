@@ -90,12 +90,12 @@ function criteriaOf(
 ): ChallengeEvaluation['criteria'] {
   const { champion, challenger } = closedTrades(challenge);
   const trades = Math.min(champion, challenger);
-  const least = challenge.effective_min_trades;
+  const minTrades = challenge.effective_min_trades;
   const clusters = clustersOf(challenge);
   return [
     criterion('p_value', '<', ALPHA, p),
     criterion('improvement_pct', '>', MIN_IMPROVEMENT, improvement),
-    criterion('min_trades', '>=', least, trades),
+    criterion('min_trades', '>=', minTrades, trades),
     ...(clusters
       ? [criterion('min_clusters', '>=', MIN_CLUSTERS, Math.min(clusters.champion, clusters.challenger))]
       : []),

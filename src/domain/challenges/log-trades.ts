@@ -1,6 +1,6 @@
 import {
   type LoggedTrade,
-  type RefusedTrade,
+  type RejectedTrade,
   TRADE_FIELDS,
   type TradeInput,
   type TradesLogged,
@@ -27,7 +27,7 @@ export interface LogTradesInput {
   readonly body: TradeInput & { readonly trades?: readonly TradeInput[] | undefined };
 }
 
-export interface LogTradesReply {
+export interface LogTradesResponse {
   readonly body: TradesLogged;
   /** Something of it was not stored before. */
   readonly isNew: boolean;
@@ -43,18 +43,18 @@ export interface LogTradesReply {
 export async function logTrades(
   deps: ChallengeDeps,
   { challengeId, body }: LogTradesInput,
-): Promise<LogTradesReply> {
+): Promise<LogTradesResponse> {
   const { trades: batch } = body;
   if (batch === undefined) {
     const posted = readTrade(body, TRADE_FIELDS, deps.digest);
     const { items, challenge } = await logSome(deps, challengeId, [posted]);
     const item = items[0]!;
     if ('error' in item) throw item.thrown;
-    return { body: { ...item, ...standing(challenge) }, isNew: !item.duplicate };
+    return { body: { ...item, ...challengeSummary(challenge) }, isNew: !item.duplicate };
   }
   checkBatch(batch);
   const posted = batch.map((trade, index) => readTrade(trade, TRADE_FIELDS, deps.digest, `trades.${index}.`));
-  const items: (LoggedTrade | RefusedTrade)[] = [];
+  const items: (LoggedTrade | RejectedTrade)[] = [];
   let challenge: StoredChallenge | undefined;
   for (let start = 0; start < posted.length; start += TRADES_AT_ONCE) {
     const done = await logSome(deps, challengeId, posted.slice(start, start + TRADES_AT_ONCE));
@@ -62,7 +62,7 @@ export async function logTrades(
     challenge = done.challenge;
   }
   const isNew = items.some((item) => item.accepted && !item.duplicate);
-  return { body: { challenge_id: challengeId, items, ...standing(challenge!) }, isNew };
+  return { body: { challenge_id: challengeId, items, ...challengeSummary(challenge!) }, isNew };
 }
 
 function checkBatch(batch: readonly unknown[]): void {
@@ -74,16 +74,16 @@ function checkBatch(batch: readonly unknown[]): void {
   });
 }
 
-type Refused = RefusedTrade & { readonly thrown: CodedError };
+type Rejected = RejectedTrade & { readonly thrown: CodedError };
 
-function withoutThrown(item: LoggedTrade | Refused): LoggedTrade | RefusedTrade {
+function withoutThrown(item: LoggedTrade | Rejected): LoggedTrade | RejectedTrade {
   if (!('thrown' in item)) return item;
-  const { thrown: _, ...refused } = item;
-  return refused;
+  const { thrown: _, ...rejected } = item;
+  return rejected;
 }
 
 interface Logged {
-  readonly items: readonly (LoggedTrade | Refused)[];
+  readonly items: readonly (LoggedTrade | Rejected)[];
   readonly challenge: StoredChallenge;
 }
 
@@ -94,15 +94,15 @@ function logSome(deps: ChallengeDeps, id: string, posted: readonly PostedTrade[]
   return writeChallenge(deps, id, question, async (found) => {
     const log = new TradeLog(deps, found);
     for (const trade of posted) await log.add(trade);
-    const answer = (challenge: StoredChallenge) => ({ items: log.items, challenge });
-    return { answer, progress: log.progress, more: { trades: log.trades, assignments: log.assignments } };
+    const response = (challenge: StoredChallenge) => ({ items: log.items, challenge });
+    return { response, progress: log.progress, more: { trades: log.trades, assignments: log.assignments } };
   });
 }
 
 /** Trades that are being logged together. */
 class TradeLog {
   progress: Progress;
-  readonly items: (LoggedTrade | Refused)[] = [];
+  readonly items: (LoggedTrade | Rejected)[] = [];
   readonly #deps: ChallengeDeps;
   readonly #found: FoundChallenge;
   readonly #trades = new Map<string, StoredTrade>();
@@ -133,7 +133,7 @@ class TradeLog {
       this.items.push(itemOf(applied));
     } catch (error) {
       if (!(error instanceof CodedError) || error.code === 'SVC005') throw error;
-      this.items.push(refusalOf(posted, error));
+      this.items.push(rejectionOf(posted, error));
     }
   }
 
@@ -174,7 +174,7 @@ function itemOf({ trade, duplicate }: AppliedTrade): LoggedTrade {
   return { challenge_id, trade_id, variant, canary_stage, trade_status: status, ...flags };
 }
 
-function refusalOf({ tradeId }: PostedTrade, thrown: CodedError): Refused {
+function rejectionOf({ tradeId }: PostedTrade, thrown: CodedError): Rejected {
   const { code, message, field, context } = thrown;
   return {
     trade_id: tradeId,
@@ -184,7 +184,7 @@ function refusalOf({ tradeId }: PostedTrade, thrown: CodedError): Refused {
   };
 }
 
-function standing(challenge: StoredChallenge) {
+function challengeSummary(challenge: StoredChallenge) {
   const { champion, challenger } = closedTrades(challenge);
   return {
     status: challenge.status,

@@ -30,7 +30,7 @@ export function processDueChallenge(deps: ChallengeDeps, id: string): Promise<bo
       ? await decideChallenge(found.progress, found.at, profits)
       : found.progress;
     const progress = applyCanaryRules(decided, found.now);
-    return { answer: (after) => after !== found.challenge, progress };
+    return { response: (after) => after !== found.challenge, progress };
   });
 }
 

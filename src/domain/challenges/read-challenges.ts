@@ -22,7 +22,7 @@ type ReadDeps = Pick<ChallengeDeps, 'challenges' | 'clock'>;
 export async function readChallenge(deps: ReadDeps, id: string): Promise<StoredChallenge> {
   const challenge = await deps.challenges.read(id);
   if (!challenge) throw unknownChallenge(id);
-  return settled(deps, challenge);
+  return withDeadlinesApplied(deps, challenge);
 }
 
 /**
@@ -30,7 +30,7 @@ export async function readChallenge(deps: ReadDeps, id: string): Promise<StoredC
  * state. A deadline that cannot be stored is returned all the same. For a winner that is promoted automatically, the
  * next write stores its end and its promotion together.
  */
-async function settled(
+async function withDeadlinesApplied(
   { challenges, clock }: ReadDeps,
   challenge: StoredChallenge,
 ): Promise<StoredChallenge> {
@@ -67,7 +67,7 @@ export async function listChallenges(
     deps.registry.read(model, []),
   ]);
   if (!found.model) throw unknownModel(model);
-  const items = await Promise.all(page.items.map((challenge) => settled(deps, challenge)));
+  const items = await Promise.all(page.items.map((challenge) => withDeadlinesApplied(deps, challenge)));
   return { items: items.map(challengeView), next: page.next };
 }
 

@@ -36,7 +36,7 @@ export interface FoundChallenge extends ChallengeState {
 /** Result of a write: the response, and the progress of the challenge. */
 export interface ChallengeDecision<T> {
   /** Result for the caller, from the stored challenge. */
-  readonly answer: (after: StoredChallenge) => T;
+  readonly response: (after: StoredChallenge) => T;
   readonly progress: Progress;
   readonly more?: Pick<ChallengeWrite, 'trades' | 'assignments'>;
 }
@@ -62,9 +62,9 @@ export async function writeChallenge<T>(
       () => deps.challenges.find(id, question),
       async (state) => {
         const found = foundChallenge(deps, id, state);
-        const { answer, progress, more } = await decide(found);
+        const { response, progress, more } = await decide(found);
         const write = await withPromotion(deps, { ...found, progress });
-        return { body: answer(write?.after ?? found.challenge), write: write && { ...write, ...more } };
+        return { body: response(write?.after ?? found.challenge), write: write && { ...write, ...more } };
       },
     ),
   );

@@ -3,7 +3,7 @@ import type { CollectionQueue, StoredCollection } from '#contract/stored-market-
 
 /** Collections and their queue. Every write is conditional, so that any number of processes may share them. */
 export interface CollectionStore {
-  /** Stores a new collection. Answers the stored one when the id exists already. */
+  /** Stores a new collection. Returns the stored one when the id exists already. */
   create(collection: StoredCollection): Promise<StoredCollection>;
   get(id: string): Promise<StoredCollection | undefined>;
   /** Stores the collection with the next revision and returns it; undefined when another writer came first. */

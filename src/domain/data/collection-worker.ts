@@ -14,7 +14,7 @@ export interface CollectionWorkerDeps extends RunCollectionDeps {
   /**
    * No other process works on these collections, so the lease of an earlier process is free immediately. Default false.
    */
-  readonly alone?: boolean;
+  readonly isOnlyProcess?: boolean;
 }
 
 /** Interval at which a process looks for unfinished collections. With the lease, a collection resumes within 90 s. */
@@ -41,7 +41,7 @@ export class CollectionWorker {
 
   /** Resumes unfinished collections, now and whenever another process dies. */
   resume(): void {
-    this.#work(this.#deps.alone ?? false);
+    this.#work(this.#deps.isOnlyProcess ?? false);
     this.#stopLooking = this.#deps.every(LOOK_EVERY_MS, () => this.#work(false));
   }
 

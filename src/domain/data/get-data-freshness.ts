@@ -27,10 +27,10 @@ export async function getDataFreshness(
   const stored = await readSeries(deps.series, exchange, symbols, timeframes);
   const now = deps.clock.now();
   const report = symbols.map((symbol) => {
-    const judged = stored(symbol).map((info) =>
-      judge(symbol, info, range, now, stale_threshold_hours * HOUR_MS),
+    const results = stored(symbol).map((info) =>
+      freshnessOf(symbol, info, range, now, stale_threshold_hours * HOUR_MS),
     );
-    return judged.find((each) => !each.fresh) ?? judged[0]!;
+    return results.find((each) => !each.fresh) ?? results[0]!;
   });
   const stale = report.filter((each) => !each.fresh).map((each) => each.symbol);
   return {
@@ -74,7 +74,7 @@ function endOf(info: SeriesInfo): number {
   return Date.parse(info.last) + TIMEFRAME_MS[info.timeframe];
 }
 
-function judge(
+function freshnessOf(
   symbol: string,
   info: SeriesInfo | undefined,
   range: TimeRange,

@@ -21,13 +21,13 @@ export async function bestOfHyperopt(
   given: BacktestConfigRequest,
 ): Promise<{ config: BacktestConfigRequest; foundBy: FoundBy }> {
   if (!HYPEROPT_JOB_ID.test(jobId))
-    throw refused(`${FIELD} must be the job_id of a hyperopt job: ho-<id>`, jobId);
+    throw invalidJob(`${FIELD} must be the job_id of a hyperopt job: ho-<id>`, jobId);
   const job = await getCompletedHyperopt(deps, jobId, FIELD, (found) =>
     checkAccess(caller, found, { kind: 'hyperopt', id: jobId, field: FIELD, level: 'read' }),
   );
   const { base, outcome, trials } = job;
   if (base.strategy !== given.strategy) {
-    throw refused(
+    throw invalidJob(
       `The hyperopt job is of strategy ${base.strategy}, not of ${given.strategy}: pass a job of that strategy`,
       jobId,
     );
@@ -38,6 +38,6 @@ export async function bestOfHyperopt(
   };
 }
 
-function refused(message: string, value: string): CodedError {
+function invalidJob(message: string, value: string): CodedError {
   return new CodedError('VAL005', { message, field: FIELD, context: { value: value.slice(0, 100) } });
 }

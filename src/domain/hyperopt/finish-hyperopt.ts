@@ -94,7 +94,7 @@ function bestOf(trials: readonly EndedTrial[], direction: Direction): HyperoptOu
 type Complete = TrialIn<'complete'>;
 
 /** Minimum share of the complete trials that repeat another trial's run before the job gets a warning. */
-const TOLD_SHARE = 0.1;
+const MIN_REPEATED_SHARE = 0.1;
 const MAX_NUMBERS = 10;
 
 interface EqualRuns {
@@ -117,7 +117,7 @@ function equalRuns(
   );
   const groups = groupEqualRuns(originals, returns);
   const repeats = originals.length - groups.length;
-  if (repeats === 0 || repeats < TOLD_SHARE * originals.length)
+  if (repeats === 0 || repeats < MIN_REPEATED_SHARE * originals.length)
     return { distinct: groups.length, warnings: [] };
   const [largest] = groups.toSorted((a, b) => b.length - a.length);
   const [first, ...others] = largest!.map(({ number }) => number);
@@ -128,11 +128,11 @@ function equalRuns(
     `${repeats} of ${originals.length} complete trials traded exactly as an earlier one with other parameters: ` +
     `trial${others.length > 1 ? 's' : ''} ${shown}${more} as trial ${first}. Without effect among them: ${names.join(', ')}.`;
   const gate = base.ml_engine?.entry_threshold ?? null;
-  const isModelAlone = names.every((name) => MODEL.includes(name));
+  const isModelOnly = names.every((name) => MODEL.includes(name));
   return {
     distinct: groups.length,
     warnings: [
-      gate !== null && isModelAlone
+      gate !== null && isModelOnly
         ? `${warning} ${base.strategy} does not read predictions: a model only holds back entries that it rates below entry_threshold ${gate}. Search the strategy itself with models: none.`
         : warning,
     ],

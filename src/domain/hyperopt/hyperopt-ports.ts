@@ -32,7 +32,7 @@ export interface HyperoptRow {
 export interface HyperoptStore {
   /** Owners and grants of the hyperopt jobs. */
   readonly sharing: StoredSharing;
-  /** Stores a new job. Answers the stored one when the id exists already. */
+  /** Stores a new job. Returns the stored one when the id exists already. */
   create(job: HyperoptJobIn<'pending'>): Promise<StoredHyperoptJob>;
   get(jobId: string): Promise<StoredHyperoptJob | undefined>;
   /** Newest first. Throws VAL006 for a cursor that is broken or was made with another filter. */
@@ -92,14 +92,14 @@ export interface TrialLedger {
   renew(trial: TrialIn<'running'>, leaseUntil: number): Promise<boolean>;
   /**
    * Records a trial's end and the job's new counts in one transaction, if the job still has that revision.
-   * `conflict`: the trial is another attempt's, or has ended. `moved`: the job has changed since; read it again.
+   * `conflict`: the trial is another attempt's, or has ended. `job_changed`: the job has changed since; read it again.
    */
   end(
     job: HyperoptJobIn<'running'>,
     trial: EndedTrial,
     counts: TrialCounts,
     returns: TrialReturns | null,
-  ): Promise<'recorded' | 'conflict' | 'moved'>;
+  ): Promise<'recorded' | 'conflict' | 'job_changed'>;
   /** Daily returns of all complete trials by their number; those that took over a result have none of their own. */
   returns(jobId: string): Promise<ReadonlyMap<number, TrialReturns>>;
   returnsOf(jobId: string, number: number): Promise<TrialReturns | undefined>;

@@ -114,10 +114,10 @@ function checkObjective(name: string): Objective {
 /** Limits the workers to the trials that may run concurrently: additional workers would only wait. */
 function checkWorkers(asked: number, trials: number): { workers: number; warnings: string[] } {
   const workers = checkNumber(asked, 'workers', LIMITS.workers);
-  const most = samplerLag(trials);
-  if (workers <= most) return { workers, warnings: [] };
-  const warning = `workers is ${most} instead of ${workers}: at most a tenth of the ${trials} trials run concurrently, so that later trials learn from earlier ones`;
-  return { workers: most, warnings: [warning] };
+  const max = samplerLag(trials);
+  if (workers <= max) return { workers, warnings: [] };
+  const warning = `workers is ${max} instead of ${workers}: at most a tenth of the ${trials} trials run concurrently, so that later trials learn from earlier ones`;
+  return { workers: max, warnings: [warning] };
 }
 
 /**
@@ -150,20 +150,20 @@ async function resolveBase(
 
 /** Without models a range shorter than a window is one window. */
 function checkRoom(start: number, end: number, test: number, isTrained: boolean): void {
-  const least = isTrained ? test : 0;
+  const minLength = isTrained ? test : 0;
   const windows = Math.ceil((end - start) / test);
-  if (end - start >= least && windows <= LIMITS.windows.max) return;
+  if (end - start >= minLength && windows <= LIMITS.windows.max) return;
   const days = Number(((end - start) / DAY_MS).toFixed(2));
   throw new CodedError('VAL005', {
     message:
-      end - start < least
+      end - start < minLength
         ? `date_range holds ${days} days, fewer than backtest_period_days (${test / DAY_MS}): extend it. It is the traded interval; training data precede it`
         : `date_range holds ${windows} windows of backtest_period_days, more than ${LIMITS.windows.max}: shorten it or raise backtest_period_days`,
     field: 'date_range',
     context: {
       start: isoTime(start),
       end: isoTime(end),
-      min_days: least / DAY_MS,
+      min_days: minLength / DAY_MS,
       windows,
       max_windows: LIMITS.windows.max,
     },
@@ -189,7 +189,7 @@ const MAX_FAILURES = 3;
  * function of all parameters together and is not asked for every combination: it is asked for the smallest and the largest
  * values, and from the worst of these on for each parameter by turns, all its choices or both ends of its range. That is exact
  * where no parameter changes the direction in which another one works.
- * Throws VAL006 when the strategy cannot answer for `params` of the configuration.
+ * Throws VAL006 when the strategy fails for `params` of the configuration.
  */
 async function firstCandle(
   { definition, startupCandles }: KnownStrategy,

@@ -36,7 +36,7 @@ export function trainsModels(
   strategy: Pick<DefinitionData, 'name' | 'mlEngine'> | undefined,
 ): boolean {
   if (models !== undefined && models !== NO_MODEL) {
-    throw refused('models', `models must be ${NO_MODEL}: name the models to search in model_types`, {
+    throw invalid('models', `models must be ${NO_MODEL}: name the models to search in model_types`, {
       value: models.slice(0, 100),
       allowed: [NO_MODEL],
     });
@@ -48,7 +48,7 @@ export function trainsModels(
   const field = models === undefined ? 'model_types' : 'models';
   const context = { value: NO_MODEL };
   if (named.length > 0 || (model_types && model_types.length !== 1)) {
-    throw refused(
+    throw invalid(
       'model_types',
       `model_types must be only ${NO_MODEL} when no models are trained: remove the other names`,
       {
@@ -57,13 +57,13 @@ export function trainsModels(
     );
   }
   if (spaces?.includes('ml'))
-    throw refused(
+    throw invalid(
       'spaces',
       `spaces must not hold ml with ${field} ${NO_MODEL}: remove one of the two`,
       context,
     );
   if (strategy?.mlEngine) {
-    throw refused(
+    throw invalid(
       field,
       `${field} must not be ${NO_MODEL}: ${strategy.name} trades on predictions. Name models in model_types`,
       {
@@ -121,12 +121,12 @@ function nothingToSearch(
   parameters: readonly string[],
 ): CodedError {
   if (search && parameters.length > 0) {
-    return refused('search', 'search is empty: name parameters in it, or omit it to search all of them', {
+    return invalid('search', 'search is empty: name parameters in it, or omit it to search all of them', {
       allowed: parameters,
     });
   }
   const message = `Strategy ${strategy} has no parameters to search: name other spaces`;
-  return refused('spaces', message, { spaces: spaces ?? ['params'], allowed: SPACES });
+  return invalid('spaces', message, { spaces: spaces ?? ['params'], allowed: SPACES });
 }
 
 /**
@@ -135,9 +135,9 @@ function nothingToSearch(
  */
 function checkSpaces({ spaces, search }: HyperoptRequest, hasModels: boolean): Space[] | undefined {
   if (!spaces) return hasModels ? undefined : ['params'];
-  if (search) throw refused('search', 'search and spaces exclude each other: pass one of them', {});
+  if (search) throw invalid('search', 'search and spaces exclude each other: pass one of them', {});
   if (spaces.length === 0 || spaces.length > SPACES.length) {
-    throw refused('spaces', `spaces must hold 1 to ${SPACES.length} of ${SPACES.join(', ')}`, {
+    throw invalid('spaces', `spaces must hold 1 to ${SPACES.length} of ${SPACES.join(', ')}`, {
       count: spaces.length,
       allowed: SPACES,
     });
@@ -148,10 +148,10 @@ function checkSpaces({ spaces, search }: HyperoptRequest, hasModels: boolean): S
     if (!SPACES.some((space) => space === name)) {
       const nearest = nearestName(name.slice(0, 60), SPACES);
       const hint = nearest ? `; did you mean ${nearest}?` : '';
-      throw refused(field, `${field} must be one of ${SPACES.join(', ')}${hint}`, context);
+      throw invalid(field, `${field} must be one of ${SPACES.join(', ')}${hint}`, context);
     }
     if (spaces.indexOf(name) < index)
-      throw refused(field, `spaces names ${name} twice: name each space once`, context);
+      throw invalid(field, `spaces names ${name} twice: name each space once`, context);
   }
   return SPACES.filter((space) => spaces.includes(space));
 }
@@ -187,7 +187,7 @@ function resolveModels(
   };
   const open = Object.entries(fixed).find(([, isFixed]) => !isFixed)?.[0];
   if (open && !areSearched) {
-    throw refused(
+    throw invalid(
       open,
       `${open} has several values, but spaces does not hold ml: pass one value, or add ml`,
       { spaces: input.spaces },
@@ -205,7 +205,7 @@ function checkModelTypes(names: readonly string[]): string[] {
     const other = kinds.get(kind);
     if (other !== undefined) {
       const message = `model_types names one kind twice: ${other} and ${name} are ${kind}. Remove one of them`;
-      throw refused(field, message, { value: name, kind });
+      throw invalid(field, message, { value: name, kind });
     }
     kinds.set(kind, name);
   }
@@ -215,15 +215,15 @@ function checkModelTypes(names: readonly string[]): string[] {
 function checkRange(range: readonly number[], field: string, bounds: NumberBounds): [number, number] {
   const [min, max] = range;
   if (min === undefined || max === undefined || range.length !== 2) {
-    throw refused(field, `${field} must be [min, max]`, { count: range.length, min: 2, max: 2 });
+    throw invalid(field, `${field} must be [min, max]`, { count: range.length, min: 2, max: 2 });
   }
   checkNumber(min, `${field}.0`, bounds);
   checkNumber(max, `${field}.1`, bounds);
   if (min <= max) return [min, max];
-  throw refused(field, `${field} must be [min, max]: ${min} is above ${max}, swap them`, { min, max });
+  throw invalid(field, `${field} must be [min, max]: ${min} is above ${max}, swap them`, { min, max });
 }
 
-function refused(field: string, message: string, context: Readonly<Record<string, unknown>>): CodedError {
+function invalid(field: string, message: string, context: Readonly<Record<string, unknown>>): CodedError {
   return new CodedError('VAL005', { message, field, context });
 }
 
@@ -258,11 +258,11 @@ export function resolveSearch(
     names.map((name) => {
       if (!Object.hasOwn(parameters, name)) throw unknownParameter(name, strategy, Object.keys(parameters));
       if (MODEL_PARAMETERS.includes(name))
-        throw refuse(name, 'has the name of a model setting: rename the parameter in the strategy', {
+        throw invalidSearch(name, 'has the name of a model setting: rename the parameter in the strategy', {
           value: name,
         });
       if (taken.includes(name))
-        throw refuse(name, 'is also set by another space: search one of the two', { value: name });
+        throw invalidSearch(name, 'is also set by another space: search one of the two', { value: name });
       return [name, resolveParameter(name, parameters[name]!, search[name]!)];
     }),
   );
@@ -278,32 +278,40 @@ export function searchWarnings(search: Search): string[] {
 function unknownParameter(name: string, strategy: string, allowed: readonly string[]): CodedError {
   const nearest = nearestName(name.slice(0, 60), allowed);
   const hint = nearest ? `; did you mean ${nearest}?` : '';
-  return refuse(name, `is not a parameter of ${strategy}${hint}`, { value: name.slice(0, 100), allowed });
+  return invalidSearch(name, `is not a parameter of ${strategy}${hint}`, {
+    value: name.slice(0, 100),
+    allowed,
+  });
 }
 
 function resolveParameter(name: string, parameter: Parameter, asked: Search[string]): SearchedParameter {
   if (parameter.kind === 'choice') {
     const choices = asked.choices ?? parameter.choices;
     if (asked.min !== undefined || asked.max !== undefined) {
-      throw refuse(name, 'is a choice: pass {choices}', { allowed: parameter.choices });
+      throw invalidSearch(name, 'is a choice: pass {choices}', { allowed: parameter.choices });
     }
     const foreign = choices.find((choice) => !parameter.choices.includes(choice));
     if (foreign !== undefined || choices.length === 0 || new Set(choices).size < choices.length) {
       const message = `must be {choices}: distinct values of ${parameter.choices.join(', ')}`;
-      throw refuse(name, message, { allowed: parameter.choices });
+      throw invalidSearch(name, message, { allowed: parameter.choices });
     }
     return { kind: 'choice', choices: [...choices] };
   }
-  const { kind, min: least, max: most } = parameter;
-  const bounds = { min: least, max: most, integer: kind === 'integer' };
-  const min = checkNumber(asked.min ?? least, `search.${name}.min`, bounds);
-  const max = checkNumber(asked.max ?? most, `search.${name}.max`, bounds);
-  if (asked.choices) throw refuse(name, 'is a number: pass {min, max}', { min: least, max: most });
-  if (min > max) throw refuse(name, `has a min of ${min} above its max of ${max}: swap them`, { min, max });
+  const { kind, min: lower, max: upper } = parameter;
+  const bounds = { min: lower, max: upper, integer: kind === 'integer' };
+  const min = checkNumber(asked.min ?? lower, `search.${name}.min`, bounds);
+  const max = checkNumber(asked.max ?? upper, `search.${name}.max`, bounds);
+  if (asked.choices) throw invalidSearch(name, 'is a number: pass {min, max}', { min: lower, max: upper });
+  if (min > max)
+    throw invalidSearch(name, `has a min of ${min} above its max of ${max}: swap them`, { min, max });
   return { kind, min, max };
 }
 
-function refuse(name: string, problem: string, context: Readonly<Record<string, unknown>>): CodedError {
+function invalidSearch(
+  name: string,
+  problem: string,
+  context: Readonly<Record<string, unknown>>,
+): CodedError {
   const field = `search.${name.slice(0, 60)}`;
   return new CodedError('VAL005', { message: `${field} ${problem}`, field, context });
 }

@@ -131,7 +131,7 @@ class Worker {
   readonly #held = new Set<HeldTrial>();
   readonly #stop = new AbortController();
   readonly #stalled = new Map<number, string>();
-  #telling: Promise<unknown> = Promise.resolve();
+  #reporting: Promise<unknown> = Promise.resolve();
 
   constructor(
     deps: RunHyperoptWorkerDeps,
@@ -150,16 +150,16 @@ class Worker {
   async run(signal: AbortSignal): Promise<void> {
     const stopped = AbortSignal.any([signal, this.#stop.signal]);
     const ended = new AbortController();
-    const beating = this.#beat(AbortSignal.any([stopped, ended.signal]));
+    const heartbeats = this.#sendHeartbeats(AbortSignal.any([stopped, ended.signal]));
     const loops = Array.from({ length: this.#deps.concurrency(this.#job) }, () => this.#runTrials(stopped));
     try {
       // A loop that fails ends the others.
       await Promise.all(loops.map((loop) => loop.catch((error: unknown) => this.#abort(error))));
     } finally {
       ended.abort();
-      await beating;
+      await heartbeats;
       await Promise.allSettled(loops);
-      await this.#telling;
+      await this.#reporting;
       // Expire the leases, so that the next worker begins these trials immediately.
       await Promise.allSettled([...this.#held].map(({ trial }) => this.#deps.ledger.renew(trial, 0)));
     }
@@ -174,31 +174,31 @@ class Worker {
     let pause = FIRST_WAIT_MS;
     for (;;) {
       stopped.throwIfAborted();
-      const asked = await this.#queue.ask();
-      if (asked === 'none') return;
-      if (asked === 'wait') {
+      const claimed = await this.#queue.ask();
+      if (claimed === 'none') return;
+      if (claimed === 'wait') {
         // An aborted sleep rejects with an AbortError, not with the reason.
         await this.#deps.sleep(pause, stopped).catch(() => stopped.throwIfAborted());
         pause = Math.min(LONGEST_WAIT_MS, pause * 1.5);
         continue;
       }
       pause = FIRST_WAIT_MS;
-      await this.#runAndTell(asked, stopped);
+      await this.#runAndTell(claimed, stopped);
     }
   }
 
-  async #runAndTell(asked: ClaimedTrial, stopped: AbortSignal): Promise<void> {
-    const held: HeldTrial = { trial: asked.trial, lost: new AbortController() };
+  async #runAndTell(claimed: ClaimedTrial, stopped: AbortSignal): Promise<void> {
+    const held: HeldTrial = { trial: claimed.trial, lost: new AbortController() };
     this.#held.add(held);
     try {
-      const outcome = asked.known
-        ? await this.#takenOver(asked.known)
+      const outcome = claimed.known
+        ? await this.#takenOver(claimed.known)
         : await this.#runner.run(
-            this.#requestOf(asked),
+            this.#requestOf(claimed),
             AbortSignal.any([stopped, held.lost.signal]),
-            (text) => this.#reportStall(asked.trial.number, text),
+            (text) => this.#reportStall(claimed.trial.number, text),
           );
-      if ((await this.#queue.tell(asked, outcome)) === 'stopped') throw new HyperoptEnded();
+      if ((await this.#queue.tell(claimed, outcome)) === 'stopped') throw new HyperoptEnded();
     } catch (error) {
       if (!(error instanceof TrialLost)) throw error;
     }
@@ -211,7 +211,7 @@ class Worker {
     if (text) this.#stalled.set(trial, `${text} (trial ${trial})`);
     else this.#stalled.delete(trial);
     const [first = null] = this.#stalled.values();
-    this.#telling = this.#telling
+    this.#reporting = this.#reporting
       .then(() => this.#deps.hyperoptJobs.setStalled(this.#job.job_id, first))
       // The next stall reports it again.
       .catch(() => undefined);
@@ -238,7 +238,7 @@ class Worker {
   }
 
   /** Renews leases and reads the job until the signal is aborted. */
-  async #beat(signal: AbortSignal): Promise<void> {
+  async #sendHeartbeats(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         await this.#deps.sleep(HEARTBEAT_INTERVAL_MS, signal);

@@ -76,9 +76,9 @@ export class TrialQueue {
 
   /** Begins the next trial. `wait`: trials that it depends on still run. `none`: every trial has ended. */
   ask(): Promise<ClaimedTrial | 'wait' | 'none'> {
-    const asked = this.#asking.then(() => this.#ask());
-    this.#asking = asked.catch(() => undefined);
-    return asked;
+    const claimed = this.#asking.then(() => this.#ask());
+    this.#asking = claimed.catch(() => undefined);
+    return claimed;
   }
 
   async #ask(): Promise<ClaimedTrial | 'wait' | 'none'> {
@@ -88,8 +88,8 @@ export class TrialQueue {
       if (this.#ended.length === n_trials) return 'none';
       const begun = this.#next() ?? 'wait';
       if (begun === 'wait') return 'wait';
-      const asked = await begun();
-      if (asked) return asked;
+      const claimed = await begun();
+      if (claimed) return claimed;
     }
   }
 
@@ -119,13 +119,13 @@ export class TrialQueue {
     if (duplicateOf(this.#before(number), params)?.state === 'running') return 'wait';
     const trial = this.#held({ schema_version: 2, job_id, number, params, attempt: 1 });
     if (!(await this.#deps.ledger.begin(trial))) return undefined;
-    return this.#asked(trial, past);
+    return this.#claimed(trial, past);
   }
 
   async #beginAgain(found: TrialIn<'running'>): Promise<ClaimedTrial | undefined> {
     const trial = this.#held({ ...found, attempt: found.attempt + 1 });
     if (!(await this.#deps.ledger.beginAgain(found, trial))) return undefined;
-    return this.#asked(trial, this.#pastOf(trial.number));
+    return this.#claimed(trial, this.#pastOf(trial.number));
   }
 
   #held(
@@ -141,7 +141,7 @@ export class TrialQueue {
     };
   }
 
-  #asked(trial: TrialIn<'running'>, past: readonly PastTrial[]): ClaimedTrial {
+  #claimed(trial: TrialIn<'running'>, past: readonly PastTrial[]): ClaimedTrial {
     const same = duplicateOf(this.#before(trial.number), trial.params);
     const ended = same && same.state !== 'running' ? same : undefined;
     return { trial, past, known: ended ?? this.#endedEarlier(trial) };
@@ -181,12 +181,12 @@ export class TrialQueue {
       const sameAs = known?.job_id === trial.job_id ? known.number : null;
       const ended = this.#endOf(trial, outcome, counts, sameAs);
       const returns = outcome.state === 'complete' ? outcome.returns : null;
-      const told = await this.#deps.ledger.end(job, ended, counts, returns);
-      if (told === 'recorded') this.#job = { ...job, trials: counts, revision: job.revision + 1 };
-      if (told !== 'moved') return told;
-      const moved = await this.#deps.hyperoptJobs.get(trial.job_id);
-      if (moved?.status !== 'running') return 'stopped';
-      this.#job = moved;
+      const result = await this.#deps.ledger.end(job, ended, counts, returns);
+      if (result === 'recorded') this.#job = { ...job, trials: counts, revision: job.revision + 1 };
+      if (result !== 'job_changed') return result;
+      const changed = await this.#deps.hyperoptJobs.get(trial.job_id);
+      if (changed?.status !== 'running') return 'stopped';
+      this.#job = changed;
     }
   }
 

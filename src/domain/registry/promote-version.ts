@@ -1,5 +1,5 @@
 import { MAX_ID_LENGTH, MAX_NOTE_LENGTH } from '#contract/limits.ts';
-import type { PromoteReply } from '#contract/registry-api.ts';
+import type { PromoteResult } from '#contract/registry-api.ts';
 import type { WaiveRequest } from '#contract/release-policy.ts';
 import {
   applyTransition,
@@ -41,7 +41,7 @@ export async function promoteVersion(
   deps: PromoteVersionDeps,
   call: TransitionCall,
   input: PromoteVersionInput,
-): Promise<TransitionResult<PromoteReply>> {
+): Promise<TransitionResult<PromoteResult>> {
   const comment = checkText(input.comment, 'comment', MAX_NOTE_LENGTH);
   const challengeId = checkText(input.challenge_id, 'challenge_id', MAX_ID_LENGTH);
   const waiver = readWaiver(input.waive);
@@ -65,7 +65,7 @@ export async function promoteVersion(
   );
 }
 
-function unchanged({ model, version }: FoundVersion): PromoteReply {
+function unchanged({ model, version }: FoundVersion): PromoteResult {
   return {
     success: true,
     message: `Version ${version.version} is in Production already.`,

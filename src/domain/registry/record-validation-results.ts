@@ -85,9 +85,9 @@ export async function recordValidation(
       const { validation } = found.version;
       if (validation.status !== 'pending' || validation.job_id !== jobId) return { body: false, write: null };
       const at = nextTimestamp(deps, found.model);
-      const settled = withOutcome(validation, outcome);
-      const after = { ...found.version, validation: settled, updated_at: at };
-      const notes = [`validation ${settled.status}`];
+      const recorded = withOutcome(validation, outcome);
+      const after = { ...found.version, validation: recorded, updated_at: at };
+      const notes = [`validation ${recorded.status}`];
       const change = { action: 'validate', call, at, before: found.version, version: after, notes } as const;
       return { body: true, write: planTransition(deps, found.model, change) };
     },

@@ -2,7 +2,7 @@ import type { JobIn } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import { REGISTRATION_LIMITS } from '#contract/limits.ts';
 import { lookAheadCheck, lookAheadOf } from '#contract/look-ahead.ts';
-import type { RegisterReply } from '#contract/registry-api.ts';
+import type { RegisterResult } from '#contract/registry-api.ts';
 import type { ReleasePolicy, ValidationCheck } from '#contract/release-policy.ts';
 import { RegisteredReport } from '#contract/report.ts';
 import type {
@@ -84,7 +84,7 @@ export async function registerStrategy(
   deps: RegisterStrategyDeps,
   call: TransitionCall,
   input: RegisterStrategyInput,
-): Promise<TransitionResult<RegisterReply>> {
+): Promise<TransitionResult<RegisterResult>> {
   let registration: Promise<Registration> | undefined;
   const asked = { kind: 'model', id: input.model, field: 'name', level: 'write' } as const;
   return applyTransition(
@@ -108,7 +108,7 @@ export async function registerStrategy(
       const version = newVersion(deps, call, await registration, { model: input.model, number, at });
       const notes = warningsFor(version.validation);
       const change = { action: 'register', call, at, before: null, version, notes } as const;
-      return { body: reply(deps, version, input), write: planTransition(deps, model, change) };
+      return { body: resultOf(deps, version, input), write: planTransition(deps, model, change) };
     },
   );
 }
@@ -246,19 +246,19 @@ function newVersion(
   };
 }
 
-function reply(
+function resultOf(
   { releasePolicy }: RegisterStrategyDeps,
   { model_name, version, stage, validation, content_hash, thresholds }: StoredVersion,
   { skip_validation }: RegisterStrategyInput,
-): RegisterReply {
+): RegisterResult {
   const missed = validation.checks.filter(({ status }) => status === 'failed');
-  const refused = missed.map((check) => `${check.name}: ${check.message}`);
+  const unmet = missed.map((check) => `${check.name}: ${check.message}`);
   const message = [
     `Registered as version ${version} of ${model_name}.${remark(validation.checks[0]!)}`,
     ...(missed.length > 0 ? ['It fails the release policy: it cannot be staged.'] : []),
   ].join(' ');
   const ungated = !skip_validation && thresholds === null && !isSet(releasePolicy);
-  const warnings = [...refused.map((each) => `release policy: ${each}`), ...(ungated ? [UNGATED] : [])];
+  const warnings = [...unmet.map((each) => `release policy: ${each}`), ...(ungated ? [UNGATED] : [])];
   return { success: true, message, version, model_name, stage, validation, content_hash, warnings };
 }
 

@@ -1,6 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
 import { MAX_NOTE_LENGTH } from '#contract/limits.ts';
-import type { RollbackReply } from '#contract/registry-api.ts';
+import type { RollbackResult } from '#contract/registry-api.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
 import {
   applyTransition,
@@ -38,7 +38,7 @@ export async function rollbackModel(
   deps: RollbackModelDeps,
   call: TransitionCall,
   input: RollbackModelInput,
-): Promise<TransitionResult<RollbackReply>> {
+): Promise<TransitionResult<RollbackResult>> {
   const reason = checkText(input.reason, 'reason', MAX_NOTE_LENGTH);
   if (deps.rollbackReasonRequired && !reason?.trim()) {
     throw new CodedError('VAL004', { message: 'A rollback requires a reason: pass reason', field: 'reason' });
@@ -55,7 +55,7 @@ export async function rollbackModel(
       const previous = found.model.production_version;
       if (stage === 'Production') {
         const message = `Version ${number} is in Production already.`;
-        return { body: reply(found.version, number, message), write: null };
+        return { body: resultOf(found.version, number, message), write: null };
       }
       if (stage !== 'Archived') {
         throw rejection(
@@ -82,12 +82,12 @@ export async function rollbackModel(
         challenges: await deps.endChallenges({ model: input.model, version: number, call, at }),
       });
       const message = `Version ${number} is in Production again${previous === null ? '' : `; version ${previous} is archived`}.`;
-      return { body: reply(restored, previous, message), write };
+      return { body: resultOf(restored, previous, message), write };
     },
   );
 }
 
-function reply(version: StoredVersion, previous: string | null, message: string): RollbackReply {
+function resultOf(version: StoredVersion, previous: string | null, message: string): RollbackResult {
   return {
     success: true,
     message,

@@ -1,6 +1,6 @@
 import type { CodedError } from '#contract/errors.ts';
 import { MAX_NOTE_LENGTH } from '#contract/limits.ts';
-import type { StageReply } from '#contract/registry-api.ts';
+import type { StageResult } from '#contract/registry-api.ts';
 import type { ValidationCheck, WaiveRequest } from '#contract/release-policy.ts';
 import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
 import {
@@ -60,12 +60,12 @@ export async function stageVersion(
   deps: StageVersionDeps,
   call: TransitionCall,
   input: StageVersionInput,
-): Promise<TransitionResult<StageReply>> {
+): Promise<TransitionResult<StageResult>> {
   const comment = checkText(input.comment, 'comment', MAX_NOTE_LENGTH);
-  const asked = readWaiver(input.waive);
+  const requested = readWaiver(input.waive);
   const { model, version, validate_only: validateOnly = false } = input;
   const reference = { model, version, field: 'version', modelField: 'name' };
-  const validate = onceFor((found: StoredVersion) => validation(deps, call, { ...input, asked }, found));
+  const validate = onceFor((found: StoredVersion) => validation(deps, call, { ...input, requested }, found));
   return applyTransition(
     deps,
     stageTransitions(deps.registry),
@@ -73,12 +73,13 @@ export async function stageVersion(
     (key) => lookUpVersion(deps.registry, reference, key),
     async (state) => {
       const found = existing(reference, state);
-      if (found.version.stage === 'Staging') return { body: unchanged(found.version, asked), write: null };
+      if (found.version.stage === 'Staging')
+        return { body: unchanged(found.version, requested), write: null };
       checkStage(found);
       const validated = await validate(found.version);
       const at = nextTimestamp(deps, found.model);
-      const waiver = waiverOf('stage', validated.checks, asked, { call, at });
-      const warnings = needlessWaivers(asked, waiver);
+      const waiver = waiverOf('stage', validated.checks, requested, { call, at });
+      const warnings = needlessWaivers(requested, waiver);
       if (validateOnly) return { body: checked(found.version, validated, warnings), write: null };
       if (validated.status === 'failed') throw failedChecks(found, validated);
       const staged: StoredVersion = {
@@ -129,14 +130,14 @@ function checkStage(found: FoundVersion): void {
 async function validation(
   deps: StageVersionDeps,
   call: TransitionCall,
-  input: StageVersionInput & { readonly asked: RequestedWaiver | null },
+  input: StageVersionInput & { readonly requested: RequestedWaiver | null },
   version: StoredVersion,
 ): Promise<Validation> {
   const policy = checkPolicy(deps.releasePolicy, version, deps.clock.now());
   const list = input.skip_validation
     ? [plainCheck('thresholds', 'skipped', `Skipped by ${call.actor.id}`)]
     : await runCheckList(deps, version, call.correlationId);
-  const checks = [...list, ...withWaiver(policy, input.asked, call)];
+  const checks = [...list, ...withWaiver(policy, input.requested, call)];
   const isStaged = !input.validate_only && statusOf(checks) !== 'failed';
   const all = [...checks, ...taskChecks(deps, input, isStaged)];
   return { status: statusOf(input.validate_only ? checks : all), checks: all, job_id: null };
@@ -175,31 +176,31 @@ function failedChecks(found: FoundVersion, { checks }: Validation): CodedError {
   return rejection('RES005', found, `Version ${found.version.version} was not staged. ${why}`, { checks });
 }
 
-function done(version: StoredVersion, remarks: readonly string[], warnings: string[]): StageReply {
+function done(version: StoredVersion, remarks: readonly string[], warnings: string[]): StageResult {
   const remark = remarks.join(', ') || 'validation passed';
-  return reply(version, 'None', `Version ${version.version} is in Staging (${remark}).`, warnings);
+  return resultOf(version, 'None', `Version ${version.version} is in Staging (${remark}).`, warnings);
 }
 
-function unchanged(version: StoredVersion, asked: RequestedWaiver | null): StageReply {
+function unchanged(version: StoredVersion, requested: RequestedWaiver | null): StageResult {
   const message = `Version ${version.version} is in Staging already.`;
-  return reply(version, 'Staging', message, needlessWaivers(asked, null));
+  return resultOf(version, 'Staging', message, needlessWaivers(requested, null));
 }
 
-function checked(version: StoredVersion, validated: Validation, warnings: string[]): StageReply {
+function checked(version: StoredVersion, validated: Validation, warnings: string[]): StageResult {
   const fails = validated.status === 'failed';
   const message = `Version ${version.version} was checked and not changed: it would ${fails ? 'not ' : ''}be staged.`;
   return {
-    ...reply({ ...version, validation: validated }, version.stage, message, warnings),
+    ...resultOf({ ...version, validation: validated }, version.stage, message, warnings),
     success: !fails,
   };
 }
 
-function reply(
+function resultOf(
   version: StoredVersion,
-  previous: StageReply['previous_stage'],
+  previous: StageResult['previous_stage'],
   message: string,
   warnings: string[] = [],
-): StageReply {
+): StageResult {
   return {
     success: true,
     message,

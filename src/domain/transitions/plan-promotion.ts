@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
-import type { PromoteReply } from '#contract/registry-api.ts';
+import type { PromoteResult } from '#contract/registry-api.ts';
 import type { ReleasePolicy, ValidationCheck } from '#contract/release-policy.ts';
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
 import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
@@ -46,16 +46,16 @@ export async function planPromotion(
   deps: PromotionDeps,
   found: FoundVersion,
   promotion: Promotion,
-): Promise<{ readonly body: PromoteReply; readonly write: StageTransition }> {
-  const { call, force, comment, waiver: asked } = promotion;
+): Promise<{ readonly body: PromoteResult; readonly write: StageTransition }> {
+  const { call, force, comment, waiver: requested } = promotion;
   checkStage(found);
   checkExpectedProduction(found.model, promotion.expected_production);
   checkFourEyes(deps, call, found.version);
   const staged = await currentValidation(deps.stagingChecks, found.version);
-  const decided = decideChecks(deps, found.version, staged, { asked, call });
+  const decided = decideChecks(deps, found.version, staged, { requested, call });
   checkGates(deps, found, staged, { ...decided, force });
   const at = nextTimestamp(deps, found.model);
-  const waiver = waiverOf('promote', decided.required, asked, { call, at });
+  const waiver = waiverOf('promote', decided.required, requested, { call, at });
   const validation = { ...staged, checks: decided.stored };
   const promoted: StoredVersion = {
     ...found.version,
@@ -81,7 +81,10 @@ export async function planPromotion(
     ...{ reason: comment, notes, waiver, challenges },
     challengeId: promotion.challengeId ?? won?.challenge_id ?? null,
   });
-  return { body: { ...done(promoted, previous, notes), warnings: needlessWaivers(asked, waiver) }, write };
+  return {
+    body: { ...done(promoted, previous, notes), warnings: needlessWaivers(requested, waiver) },
+    write,
+  };
 }
 
 /** The challenge whose challenger a promotion promotes, if it ends one. */
@@ -125,11 +128,11 @@ function decideChecks(
   { releasePolicy, clock }: Pick<PromotionDeps, 'releasePolicy' | 'clock'>,
   version: StoredVersion,
   staged: Validation,
-  { asked, call }: { readonly asked: RequestedWaiver | null; readonly call: TransitionCall },
+  { requested, call }: { readonly requested: RequestedWaiver | null; readonly call: TransitionCall },
 ): DecidedChecks {
-  const numbers = withWaiver(checkPolicy(releasePolicy, version, clock.now()), asked, call);
+  const numbers = withWaiver(checkPolicy(releasePolicy, version, clock.now()), requested, call);
   const certificate = checkCertificate(releasePolicy, staged.checks, version);
-  const certificates = withWaiver(certificate ? [certificate] : [], asked, call);
+  const certificates = withWaiver(certificate ? [certificate] : [], requested, call);
   const others = staged.checks.filter(({ name }) => !isNumberCheck(name));
   const replaced = others.filter(({ name }) => certificates.every((each) => each.name !== name));
   return {
@@ -166,7 +169,7 @@ const STATES: Record<Validation['status'], string> = {
   skipped: 'was skipped',
 };
 
-function done(version: StoredVersion, previous: string | null, notes: readonly string[]): PromoteReply {
+function done(version: StoredVersion, previous: string | null, notes: readonly string[]): PromoteResult {
   const archived = previous === null ? '' : `; version ${previous} is archived`;
   const remarks = notes.length === 0 ? '' : ` (${notes.join(', ')})`;
   return {

@@ -147,15 +147,15 @@ export function checkCertificate(
     const message = `The look-ahead check of the staging is still running. Promote again when it has passed: GET /api/v1/models/${model_name}/versions/${version} shows it`;
     return { ...found, message };
   }
-  const why = found ? toldOf(found) : NEVER_RUN;
+  const message = found ? describeUncertified(found) : NEVER_RUN;
   return {
-    ...plainCheck(name, 'failed', why),
+    ...plainCheck(name, 'failed', message),
     ...(found && { value: found.value, threshold: found.threshold }),
   };
 }
 
 /** Message of a look-ahead check that is not certified. Checks of older versions covered columns only. */
-function toldOf(found: ValidationCheck): string {
+function describeUncertified(found: ValidationCheck): string {
   const { status, message } = found;
   return status === 'passed'
     ? `The look-ahead check of the staging is ${lookAheadStateOf([found])}, not certified: ${message}. Register the backtest again and stage that version`
@@ -200,13 +200,17 @@ function missing(field: 'checks' | 'reason', what: string): CodedError {
 /** Checks of which those that failed, or are pending, and are named by the waiver are `waived`. */
 export function withWaiver(
   checks: readonly ValidationCheck[],
-  asked: RequestedWaiver | null,
+  requested: RequestedWaiver | null,
   { actor }: Pick<TransitionCall, 'actor'>,
 ): ValidationCheck[] {
-  const names: readonly string[] = asked?.checks ?? [];
+  const names: readonly string[] = requested?.checks ?? [];
   return checks.map((check) =>
     (check.status === 'failed' || check.status === 'pending') && names.includes(check.name)
-      ? { ...check, status: 'waived', message: `${check.message}. Waived by ${actor.id}: ${asked!.reason}` }
+      ? {
+          ...check,
+          status: 'waived',
+          message: `${check.message}. Waived by ${actor.id}: ${requested!.reason}`,
+        }
       : check,
   );
 }
@@ -215,12 +219,12 @@ export function withWaiver(
 export function waiverOf(
   action: Waiver['action'],
   checks: readonly ValidationCheck[],
-  asked: RequestedWaiver | null,
+  requested: RequestedWaiver | null,
   { call, at }: { readonly call: TransitionCall; readonly at: string },
 ): Waiver | null {
   const waived = checks.filter(({ status }) => status === 'waived').map(({ name }) => name);
-  if (!asked || waived.length === 0) return null;
-  return { action, checks: waived, reason: asked.reason, actor: call.actor.id, at };
+  if (!requested || waived.length === 0) return null;
+  return { action, checks: waived, reason: requested.reason, actor: call.actor.id, at };
 }
 
 /** Note of a waiver in history and messages. */
@@ -229,8 +233,8 @@ export function waiverNotes(waiver: Waiver | null): string[] {
 }
 
 /** Notes for the caller: requested waivers of checks that needed none. */
-export function needlessWaivers(asked: RequestedWaiver | null, waiver: Waiver | null): string[] {
-  const needless = asked?.checks.filter((name) => !waiver?.checks.includes(name)) ?? [];
+export function needlessWaivers(requested: RequestedWaiver | null, waiver: Waiver | null): string[] {
+  const needless = requested?.checks.filter((name) => !waiver?.checks.includes(name)) ?? [];
   if (needless.length === 0) return [];
   return [`waive.checks: ${needless.join(', ')} needed no waiver for this transition, and none was recorded`];
 }

@@ -47,8 +47,10 @@ interface Process {
 }
 const processes: Process[] = [];
 
-/** `alone`: no other process uses the database. */
-function start(changes: { alone?: boolean; store?: CollectionStore; exchange?: TestExchange } = {}): Process {
+/** `isOnlyProcess`: no other process uses the database. */
+function start(
+  changes: { isOnlyProcess?: boolean; store?: CollectionStore; exchange?: TestExchange } = {},
+): Process {
   const timers = new Map<number, () => void>();
   const faults: unknown[] = [];
   const deps = {
@@ -67,7 +69,7 @@ function start(changes: { alone?: boolean; store?: CollectionStore; exchange?: T
       warn: () => undefined,
       error: (_: string, { error }: Readonly<Record<string, unknown>>) => void faults.push(error),
     },
-    alone: changes.alone ?? false,
+    isOnlyProcess: changes.isOnlyProcess ?? false,
   };
   const worker = new CollectionWorker(deps);
   const started: Process = {
@@ -212,20 +214,20 @@ describe('crashed worker', () => {
     const { begins } = gated();
     const { collection_id: id } = await dead.start(input());
     await begins;
-    const next = start({ alone: true, exchange: new TestExchange() });
+    const next = start({ isOnlyProcess: true, exchange: new TestExchange() });
     next.worker.resume();
     expect(await until(id, 'completed')).toMatchObject({ candles: 91 * 24 });
   });
 
   it('collection fails after 5 crashes without progress', async () => {
     for (let i = 0; i < 5; i++) {
-      const dying = start({ alone: true });
+      const dying = start({ isOnlyProcess: true });
       const { begins } = gated();
       if (i === 0) await dying.start(input('k'));
       else dying.worker.resume();
       await begins;
     }
-    const next = start({ alone: true });
+    const next = start({ isOnlyProcess: true });
     next.worker.resume();
     const { collection_id: id } = await next.start(input('k'));
     expect(await until(id, 'failed')).toMatchObject({
