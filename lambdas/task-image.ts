@@ -10,7 +10,7 @@ const env = readEnv(TaskImageEnv);
 const logger = createLogger('task-image', env.LOG_LEVEL);
 const definitions = new TaskDefinitions(createEcsClient(), env.BACKTEST_TASK_DEFINITION);
 
-/** Called by the state machine with an execution's image: the task definition that runs it. */
+/** Called by the state machine with the image of an execution. Returns the task definition that runs it. */
 export const handler = middy(async ({ image }: { readonly image: string }) => {
   const uri = checkImageUri(image, env.ALLOWED_REGISTRIES ?? null);
   const definition = await definitions.forImage(uri);

@@ -76,7 +76,7 @@ export async function checkCommand(strategy: string, options: StrategyCheckOptio
       range,
       pairs: options.pair.length > 0 ? options.pair : undefined,
       available: exchange === SIM ? await sim.symbols() : undefined,
-      most: MAX_PAIRS,
+      maxPairs: MAX_PAIRS,
       end: SIM_END,
       params: options.param,
       cuts: options.cuts,

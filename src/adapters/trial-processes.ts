@@ -180,7 +180,7 @@ class TrialProcess {
     const { trialMs } = this.#options;
     const limit = setTimeout(() => {
       const silence = this.#watch.silence() || `it was in ${this.#watch.where()}`;
-      this.#stop(`The trial was ended after ${inWords(trialMs)}, the longest it may run: ${silence}`);
+      this.#stop(`The trial was ended after ${inWords(trialMs)}, its time limit: ${silence}`);
     }, trialMs);
     const aborted = Promise.withResolvers<never>();
     const onAbort = () => aborted.reject(signal.reason);
@@ -221,7 +221,7 @@ class TrialProcess {
     clearTimeout(this.#loading);
     if (what !== LOADING) return;
     const { loadMs } = this.#options;
-    const words = `The file was still loading after ${inWords(loadMs)}; does it loop?`;
+    const words = `The file was still loading after ${inWords(loadMs)}. Check it for endless loops`;
     this.#loading = setTimeout(() => this.#stop(words), loadMs);
   }
 

@@ -14,15 +14,15 @@ import { LOCAL_POOL, openIssuerKey } from './issuer-key.ts';
 /** Authentication of the local services. */
 export interface LocalAccess {
   readonly authenticate: Authenticate;
-  /** As `authenticate`, and the data proxy by its own token. */
+  /** Like `authenticate`, and accepts the service token of the data proxy. */
   readonly authenticateAtData: Authenticate;
   readonly serviceToken: string | undefined;
-  /** Where tokens come from; null where none is needed. */
+  /** Base URL of the token issuer; null if calls need no token. */
   readonly issuerUrl: string | null;
   stop(): Promise<void>;
 }
 
-/** Everybody as anonymous, or as in production: those with a token of this folder's key, verified in the same way. */
+/** Accepts every caller as anonymous, or, if enforced, only tokens of the folder's key, verified as in production. */
 export async function openAccess(home: string, enforced: boolean, log?: Log): Promise<LocalAccess> {
   if (!enforced) {
     const authenticate = withoutIdentityProvider({ enforced: false });
@@ -45,15 +45,15 @@ export async function openAccess(home: string, enforced: boolean, log?: Log): Pr
 
 const HOST = '127.0.0.1';
 
-/** A running issuer of tokens. */
+/** A running token issuer. */
 export interface Issuer {
   readonly url: string;
   stop(): Promise<void>;
 }
 
 /**
- * Serves the public key of a data folder on a free port of the loopback, at the path where a user pool has it. While the
- * key cannot be read it answers 503. Throws an Error that names the file when the folder has a broken key.
+ * Serves the public key of a data folder on a free loopback port, at the path that a user pool uses. Responds with 503 while
+ * the key cannot be read. Throws an Error that names the file when it does not contain a key.
  */
 export async function startIssuer(home: string, log?: Log): Promise<Issuer> {
   openIssuerKey(home);
@@ -76,19 +76,19 @@ export async function startIssuer(home: string, log?: Log): Promise<Issuer> {
   };
 }
 
-/** Reads the key for each request: a rotation needs no restart. */
+/** Reads the key for each request, so a rotation needs no restart. */
 function sendKey(home: string, response: ServerResponse, log: Log | undefined): void {
   try {
     const body = JSON.stringify({ keys: [openIssuerKey(home).jwk] });
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(body);
   } catch (error) {
-    // Thrown from here it would end the process, and every service with it.
-    log?.error('The key of the token issuer cannot be read', { error: error as Error });
+    // An uncaught error here would end the process with all services.
+    log?.error('issuer key cannot be read', { error: error as Error });
     response.writeHead(503, { 'Retry-After': '1' }).end();
   }
 }
 
-/** The pool of the local issuer: AWS's addresses of its keys, read at the issuer's. */
+/** User pool of the local issuer. Keys at the AWS addresses are read from the issuer. */
 export function localPool(issuerUrl: string, clock: IssuerKeysOptions['clock'] = Date) {
   const read = (uri: string) => readJson(`${issuerUrl}${new URL(uri).pathname}`);
   return { ...LOCAL_POOL, keys: new IssuerKeys({ read, clock }) };

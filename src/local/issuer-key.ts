@@ -12,22 +12,22 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import type { Access } from '#contract/operation.ts';
 
-/** The pool that local tokens are of: of a region that AWS does not have, so that no token is ever one of AWS's. */
+/** User pool of local tokens. Its region does not exist in AWS, so a local token can never be valid there. */
 export const LOCAL_POOL = { userPoolId: 'xx-local-1_touchstone', clientId: 'touchstone' } as const;
 
 const ISSUER = `https://cognito-idp.xx-local-1.amazonaws.com/${LOCAL_POOL.userPoolId}`;
 
-/** With which tokens are signed, RS256. */
+/** Key that signs tokens, RS256. */
 export interface IssuerKey {
   readonly kid: string;
   readonly privateKey: KeyObject;
-  /** What verifiers need of it. */
+  /** Public key for verifiers. */
   readonly jwk: JsonWebKey;
 }
 
 /**
- * The key pair of a data folder, made when it has none; who can read the file can be anybody. Removing the file is a
- * rotation. Throws an Error that names the file when it holds no key.
+ * Key pair of a data folder, created when absent. Read access to the file allows signing a token for any user. Delete the file
+ * to rotate the key. Throws an Error that names the file when it does not contain a key.
  */
 export function openIssuerKey(home: string): IssuerKey {
   const file = join(home, 'issuer-key.pem');
@@ -38,11 +38,11 @@ function keyOf(file: string, pem: string): IssuerKey {
   try {
     const privateKey = createPrivateKey(pem);
     const { n, e, kty } = createPublicKey(privateKey).export({ format: 'jwk' });
-    // The thumbprint of RFC 7638: a new key is never taken for an old one.
+    // Thumbprint of RFC 7638: every key has a different id.
     const kid = createHash('sha256').update(JSON.stringify({ e, kty, n })).digest('base64url');
     return { kid, privateKey, jwk: { kid, kty, n, e, alg: 'RS256', use: 'sig' } as JsonWebKey };
   } catch (cause) {
-    throw new Error(`${file} holds no private key: remove it, and a new one is made`, { cause });
+    throw new Error(`${file} does not contain a private key. Delete it to create a new one.`, { cause });
   }
 }
 
@@ -56,8 +56,8 @@ function readKey(file: string): string | null {
 }
 
 /**
- * Written whole under another name, then put in place: no reader finds half a key, and of two processes that make one the
- * first wins. A disk without links gets it by renaming.
+ * Writes a temporary file, then links it to the final name. Readers never see a partial key, and if two processes create a key,
+ * the first wins. File systems without hard links use a rename.
  */
 function createKey(home: string, file: string): string {
   mkdirSync(home, { recursive: true, mode: 0o700 });
@@ -93,15 +93,15 @@ export function signToken({ kid, privateKey }: IssuerKey, claims: Readonly<Recor
 export interface TokenOptions {
   readonly user: string;
   readonly role: Exclude<Access, 'public'>;
-  /** Beside that of the role. */
+  /** Groups in addition to the role's group. */
   readonly groups?: readonly string[];
-  /** Seconds for which it is valid. */
+  /** Validity, seconds. */
   readonly lifetime: number;
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
-/** The claims of an access token as Cognito writes them. */
+/** Claims of an access token in Cognito's format. */
 export function accessClaims({
   user,
   role,

@@ -1,6 +1,6 @@
 import type { StorageEnv } from '#adapters/open-stores.ts';
 
-/** File in the data folder that tells how a running platform is reached. */
+/** File in the data folder with the addresses of a running platform. */
 export const PLATFORM_FILE = 'platform.json';
 
 /** Addresses of a running platform for other local processes; stored in {@link PLATFORM_FILE}. */
@@ -10,7 +10,7 @@ export interface PlatformInfo {
   readonly backend_url: string;
   readonly strategy_service_url: string;
   readonly data_collection_url: string;
-  /** Where the keys of tokens are served; null where no token is needed. */
+  /** Base URL of the token issuer's keys; null if calls need no token. */
   readonly issuer_url: string | null;
   readonly storage: StorageEnv & { readonly DYNAMODB_ENDPOINT: string };
 }

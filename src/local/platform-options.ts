@@ -3,54 +3,54 @@ import { type LocalEnv, releasePolicyOf } from '#contract/env.ts';
 import type { MinAssignments, ReleasePolicy } from '#contract/release-policy.ts';
 import type { LogLevel } from '#runtime/log.ts';
 
-/** Of tasks that run strategies: a job of 30 minutes, a file of 10 s, a minute of silence before anybody is told. */
+/** Default limits of tasks that run strategies: 30 minutes per job, 10 s to load a file, a stall after 1 minute. */
 export const TASK_LIMITS: TaskLimits = { taskMs: 30 * 60_000, loadMs: 10_000, stallMs: 60_000 };
 
 export interface PlatformOptions {
   /** Data folder; see {@link startPlatform}. */
   readonly home: string;
-  /** Port 0 takes a free one. */
+  /** Port 0 selects a free port. */
   readonly ports: { readonly backend: number; readonly strategy: number; readonly dataCollection: number };
-  /** Serves imports, queries and jobs that name no exchange. Default `sim`. */
+  /** Exchange of imports, queries and jobs without an exchange. Default `sim`. */
   readonly exchange?: string;
-  /** Scheme and host at which every exchange is called instead of its own. */
+  /** Scheme and host that replace those of every exchange. */
   readonly exchangeUrl?: string | undefined;
   /** Minimum interval between requests to one exchange, ms. Default: the ccxt `rateLimit`. */
   readonly exchangeIntervalMs?: number | undefined;
-  /** A DynamoDB-compatible server instead of the embedded engine. */
+  /** DynamoDB-compatible server to use instead of the embedded engine. */
   readonly dynamodbEndpoint?: string | undefined;
   /** Users' strategy files; default the project's `strategies/`. */
   readonly strategiesDirectory?: string | undefined;
-  /** Tasks that run at once. Default: the machine's cores. */
+  /** Maximum number of concurrent tasks. Default: number of cores. */
   readonly concurrency?: number;
   /** Heap limit of a task, MB. Default: Node's own. */
   readonly taskMemoryMb?: number;
   /** Limits of tasks that run strategies. Default: {@link TASK_LIMITS}. */
   readonly taskLimits?: Partial<TaskLimits>;
-  /** Free space below which no new work is accepted, MB. Default 256. */
+  /** Free disk space below which new work is rejected, MB. Default 256. */
   readonly minFreeDiskMb?: number;
   readonly logLevel?: LogLevel;
-  /** Promote only what passed its validation. Default false. */
+  /** Promotion requires a passed validation. Default false. */
   readonly stagingDryRunRequired?: boolean;
-  /** Whoever registered a version may not promote it. Default false. */
+  /** The user who registered a version cannot promote it (four-eyes principle). Default false. */
   readonly fourEyesRequired?: boolean;
-  /** Closed trades of each variant below which no challenger is promoted. Default 100. */
+  /** Minimum number of closed trades of each variant before a promotion. Default 100. */
   readonly challengeMinTrades?: number;
-  /** Hours that a challenge must have lasted before its verdict. Default 0. */
+  /** Minimum duration of a challenge before its verdict, hours. Default 0. */
   readonly challengeMinHours?: number;
-  /** Assignments that each variant must have before the verdict. Default 0. */
+  /** Minimum number of assignments of each variant before the verdict. Default 0. */
   readonly challengeMinAssignments?: MinAssignments;
-  /** What every version must reach to be staged and promoted. Default: nothing. */
+  /** Thresholds that every version must pass to be staged and promoted. Default: none. */
   readonly releasePolicy?: ReleasePolicy;
-  /** A rollback requires a reason: pass reason. Default false. */
+  /** A rollback requires a `reason`. Default false. */
   readonly rollbackReasonRequired?: boolean;
   /** Every call needs a token of this folder's key. Default false: callers are anonymous with all roles. */
   readonly auth?: boolean;
-  /** Answers 500 for responses that do not fit the contract. */
+  /** Responds with 500 if a response violates the contract. */
   readonly checkResponses?: boolean;
 }
 
-/** What the environment says of a platform. */
+/** Options from the environment. */
 export function platformOptions(env: LocalEnv): PlatformOptions {
   return {
     home: env.TOUCHSTONE_HOME,

@@ -29,7 +29,7 @@ import { openAccess } from './access.ts';
 import { PLATFORM_FILE, type PlatformInfo } from './platform-info.ts';
 import { type PlatformOptions, TASK_LIMITS } from './platform-options.ts';
 import { localDataProxy, startBackend, startDataCollection, startStrategyService } from './services.ts';
-import { createWorkflow, type TaskSurroundings } from './workflow.ts';
+import { createWorkflow, type TaskEnvironment } from './workflow.ts';
 
 export interface Platform {
   readonly info: PlatformInfo;
@@ -58,9 +58,10 @@ class Running {
 }
 
 /**
- * Starts the whole of Touchstone in this process: services, embedded database, state machine and task runner, all on
- * one data folder. Jobs that a crash left unfinished are started again.
- * Throws when the folder is in use, a port is taken, or the database does not start; what was started is stopped.
+ * Starts Touchstone in this process: services, embedded database, state machines and task runner, on one data folder. Jobs
+ * that a crash left unfinished are started again.
+ *
+ * @throws Error when the folder or a port is in use, or the database does not start; all started parts are stopped first
  */
 export async function startPlatform(options: PlatformOptions): Promise<Platform> {
   const running = new Running();
@@ -96,7 +97,7 @@ async function startServices(
     onBroken: (file) => log.warn('strategy file cannot be used', { ...file }),
   });
   running.add(() => strategies.close());
-  // Read while the rest starts: the first request finds them read.
+  // Starts reading now, so that the first request does not wait.
   void strategies.list();
 
   const access = await openAccess(folder.path, options.auth ?? false, log);
@@ -192,7 +193,7 @@ async function startServices(
   return info;
 }
 
-/** Immediately without grace, because no job of the last platform runs any more; then every five minutes. */
+/** Reconciles now without a grace period, because no job of the last platform is running; then every five minutes. */
 async function keepReconciling(reconcile: ReconcileDeps, running: Running, log: Log): Promise<void> {
   await inContext(() => reconcileJobs({ ...reconcile, graceMs: 0 }));
   const timer = setInterval(() => {
@@ -201,7 +202,7 @@ async function keepReconciling(reconcile: ReconcileDeps, running: Running, log: 
   running.add(() => clearInterval(timer));
 }
 
-/** Gives work without a request a correlation id. */
+/** Runs work outside a request with a new correlation id. */
 function inContext<T>(work: () => Promise<T>): Promise<T> {
   return runInContext({ correlationId: randomUUID() }, work);
 }
@@ -236,7 +237,7 @@ function taskEnvironment(
   options: PlatformOptions,
   storage: ReturnType<typeof storageOf>,
   limits: TaskLimits,
-): TaskSurroundings {
+): TaskEnvironment {
   return {
     ...storage,
     LOG_LEVEL: options.logLevel ?? 'WARN',
@@ -248,7 +249,7 @@ function taskEnvironment(
   };
 }
 
-/** At least one. */
+/** Rounded up, at least 1. */
 function wholeSeconds(ms: number): string {
   return String(Math.max(1, Math.ceil(ms / 1_000)));
 }

@@ -55,7 +55,7 @@ export async function startBackend(
     readonly fourEyesRequired?: boolean;
     readonly releasePolicy?: ReleasePolicy;
     readonly rollbackReasonRequired?: boolean;
-    /** Absent: it does not run. */
+    /** Absent: the strategy service does not run. */
     readonly strategyServiceUrl?: string;
   },
 ): Promise<RunningServer> {
@@ -191,7 +191,7 @@ export async function startDataCollection(
   };
 }
 
-/** The local data proxy: the function's logic in this process. */
+/** Data proxy of local mode: the Lambda's logic in this process. */
 export function localDataProxy(dataCollectionUrl: string, serviceToken?: string): DataProxy {
   return createDataProxy({
     baseUrl: dataCollectionUrl,
@@ -206,7 +206,7 @@ export function localDataProxy(dataCollectionUrl: string, serviceToken?: string)
   });
 }
 
-/** Calls the proxy as API Gateway does: with a proxy event, which returns a string body. */
+/** Calls the proxy as API Gateway does: with a proxy event and a response with a string body. */
 function behindGateway(proxy: DataProxy): GatewayFunction {
   return async ({ body, headers, correlationId }) => {
     const event = {

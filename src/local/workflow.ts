@@ -18,23 +18,23 @@ import type { Log } from '#runtime/log.ts';
 export interface WorkflowOptions {
   readonly stores: Stores;
   readonly jobsTable: string;
-  /** The data proxy, as the state machines invoke it. */
+  /** Data proxy function that the state machines invoke. */
   readonly dataProxy: (event: unknown) => Promise<unknown>;
   /** Environment of the tasks. */
-  readonly environment: TaskSurroundings;
-  /** For temporary files of the tasks. */
+  readonly environment: TaskEnvironment;
+  /** Folder for temporary files of the tasks. */
   readonly temporary: string;
   readonly limits: TaskLimits;
   readonly concurrency: number;
-  /** Options of Node for the tasks. */
+  /** Command line options of Node for the tasks. */
   readonly nodeOptions: readonly string[];
-  /** Called with the name of an execution that ended. */
+  /** Called with the name of each ended execution. */
   readonly onEnd: (execution: string) => void;
   readonly log: Log;
 }
 
-/** Locations in the tasks' environment. */
-export type TaskSurroundings = Readonly<Record<string, string>> & {
+/** Environment of the tasks, with the locations of their data. */
+export type TaskEnvironment = Readonly<Record<string, string>> & {
   readonly OBJECTS_DIRECTORY: string;
   readonly CANDLES_BUCKET: string;
   readonly RESULTS_BUCKET: string;
@@ -49,7 +49,7 @@ export interface Workflow {
   stop(): Promise<void>;
 }
 
-/** Values of parameters that only AWS uses: the files are the same, local mode ignores them. */
+/** Values for parameters of the state machine files that local mode ignores. */
 const AWS_ONLY = {
   Cluster: 'local',
   PublicSubnetA: 'local',
@@ -63,7 +63,7 @@ const AWS_ONLY = {
   TaskSecurityGroup: 'local',
 };
 
-const OWN_NAMES = {
+const LOCAL_NAMES = {
   DataProxy: 'DataProxy',
   TaskImage: 'TaskImage',
   BacktestTask: 'BacktestTask',
@@ -87,10 +87,10 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       onStall: (request, task, text) => reportStall(options, request, task, text),
     });
   const runner = runnerOf(options.concurrency, TASK_ALLOCATOR);
-  // Apart: a hyperopt job works for hours, and backtests must not wait for it. Its workers share the cores among themselves.
+  // A separate runner: hyperopt jobs run for hours, and backtests must not wait for them. Workers of a job share the cores.
   const workers = runnerOf(HYPEROPT_LIMITS.workers.max, HYPEROPT_ALLOCATOR);
   const integrations = localIntegrations({
-    // Images are not run here: every version runs the current code, and its job says so.
+    // Local mode runs no images: every version runs the current code, and its job has a warning.
     functions: { DataProxy: options.dataProxy, TaskImage: async () => ({ task_definition: 'BacktestTask' }) },
     tasks: {
       BacktestTask: {
@@ -112,7 +112,7 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
   const machineOf = (file: string) =>
     new LocalStateMachine(
       new URL(`../../statemachines/${file}.asl.json`, import.meta.url),
-      { ...AWS_ONLY, ...OWN_NAMES, JobsTable: options.jobsTable },
+      { ...AWS_ONLY, ...LOCAL_NAMES, JobsTable: options.jobsTable },
       integrations,
     );
   const executionsOf = <Input extends { readonly job_id: string }>(machine: LocalStateMachine) =>
@@ -143,8 +143,8 @@ async function turnOf({ jobs, hyperoptJobs }: Stores, jobId: string) {
   return { owner, priority };
 }
 
-/** A backtest reads candles and writes its own results. The folders are there before its process, which may not make them. */
-function backtestGrants(environment: TaskSurroundings, jobId: string): SandboxGrants {
+/** A backtest reads candles and writes its results. The folders are created first: its process must not create them. */
+function backtestGrants(environment: TaskEnvironment, jobId: string): SandboxGrants {
   const { OBJECTS_DIRECTORY: objects, CANDLES_BUCKET, RESULTS_BUCKET, STRATEGIES_DIRECTORY } = environment;
   const candles = join(objects, CANDLES_BUCKET);
   const results = join(objects, RESULTS_BUCKET, resultsPrefix(jobId));
@@ -153,7 +153,7 @@ function backtestGrants(environment: TaskSurroundings, jobId: string): SandboxGr
   return { read: [candles], write: [results], strategies: existsSync(strategies) ? strategies : undefined };
 }
 
-/** In the terminal, and in the job. */
+/** Logs the stall and stores it in the job. */
 function reportStall(
   { stores, log }: WorkflowOptions,
   request: TaskRequest,
@@ -164,7 +164,7 @@ function reportStall(
   if (text) log.warn(text, { job_id: jobId });
   stores.jobs
     .setStalled(jobId, task, text)
-    .catch((error: unknown) => log.error('silence of a task not stored', error as Error));
+    .catch((error: unknown) => log.error('failed to store the stall of a task', error as Error));
 }
 
 function taskEntry(name: string): string {

@@ -38,7 +38,7 @@ const service = createDataCollectionService(
     ),
   },
 );
-// All addresses: in its network the container is reached by the one from service discovery.
+// Listens on all addresses: clients use the container address from service discovery.
 const server = await serve(service.app, { port: env.PORT, hostname: '0.0.0.0', log });
 service.resume();
 log.info('listening', { port: server.port });

@@ -1,4 +1,4 @@
-/** A process of a hyperopt worker: reads the job's candles, then responds to every request with the result of its trial. */
+/** Trial process of a hyperopt worker: reads the job's candles, then replies to each request with the result of a trial. */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { sha256 } from '#adapters/ids.ts';
 import { LOADING, reportProgress } from '#adapters/local/report-progress.ts';
@@ -22,7 +22,7 @@ import { createWindowCache } from '#engine/walk-forward/trial.ts';
 import { startProcess } from '#runtime/process.ts';
 
 const { env, fail } = startProcess(HyperoptTaskEnv, 'hyperopt-trial');
-/** A timer of no delay takes 1 ms. */
+/** Wait for timers that are due, ms; a timer without delay fires after 1 ms. */
 const DUE_MS = 5;
 
 const progress = reportProgress(env.WATCH_MARK);
@@ -72,7 +72,7 @@ async function replyTo(request: TrialRequest): Promise<TrialReply> {
   const outcome = await runTrial(deps!, request);
   await setImmediate();
   const left = timersLeft() > before;
-  // Those that are due throw now. Later ones end with the process: they are not to touch another trial.
+  // Timers that are due throw now. The process ends with later timers, so that they cannot affect another trial.
   if (left) await sleep(DUE_MS);
   const stray = strayed();
   progress.ended();

@@ -18,9 +18,9 @@ const { env, log } = startProcess(HyperoptTaskEnv, 'hyperopt');
 
 /** Memory that trial processes share for data common to all trials. */
 const CACHE_BYTES = 512 * 1024 * 1024;
-/** To load the file of the strategy. */
+/** Maximum time to load the strategy file. */
 const LOAD_MS = 10_000;
-/** Next to this file, as source and in a bundle. */
+/** Program of the trial processes, next to this file as source and as bundle. */
 const TRIAL = fileURLToPath(import.meta.url.replace(/hyperopt(\.\w+)$/, 'hyperopt-trial$1'));
 
 await runTask(env, log, async ({ id }) => {
@@ -31,7 +31,7 @@ await runTask(env, log, async ({ id }) => {
     {
       ...stores,
       clock: Date,
-      // One more than processes: while it asks and tells, all of them have something to do.
+      // One more trial than processes, so that no process is idle while the worker claims and records trials.
       concurrency: (job) => processesOf(job) + 1,
       openRunner: (job) =>
         TrialProcesses.open({
@@ -40,7 +40,7 @@ await runTask(env, log, async ({ id }) => {
           temporary: tmpdir(),
           compiled: compileCache(),
           nodeOptions: process.execArgv.filter((option) => option.startsWith('--max-old-space-size')),
-          // biome-ignore lint/style/noProcessEnv: what this task was given, in AWS where the role's credentials are too: there, strategies are reviewed
+          // biome-ignore lint/style/noProcessEnv: the task's own environment; in AWS it includes the role's credentials, and strategies are reviewed
           environment: process.env as Record<string, string>,
           trialMs: env.TRIAL_LIMIT_SECONDS * 1_000,
           stallMs: env.TRIAL_STALL_SECONDS * 1_000,
@@ -55,7 +55,7 @@ await runTask(env, log, async ({ id }) => {
   ).catch((error: unknown) => {
     if (!(error instanceof TrialOutOfMemory)) throw error;
     log.error('task failed', error);
-    // Node's own, by which the state machine knows it.
+    // Node's exit code for a full heap, which the state machine checks.
     process.exit(134);
   });
   log.info('hyperopt worker ended', { job_id: env.JOB_ID, worker: env.WORKER, outcome });
@@ -71,7 +71,7 @@ function grants(): SandboxGrants {
   };
 }
 
-/** All cores of a container; in local mode (processes with names of their own) the workers share them. */
+/** All cores of a container. In local mode, where tasks have a TASK_ID, the workers share the cores. */
 function processesOf({ config }: HyperoptJobIn<'running'>): number {
   const cores = availableParallelism();
   return env.TASK_ID ? Math.max(1, Math.floor(cores / config.workers)) : cores;

@@ -144,7 +144,7 @@ test('openDataFolder rejects another layout version with instructions and change
     write();
     for (const _ of [1, 2]) {
       expect(() => openDataFolder(path)).toThrow(
-        `The data folder ${path} was made by another version of Touchstone (layout ${found}, this version uses ${LAYOUT_VERSION}): move or delete the folder`,
+        `The data folder ${path} was created by another version of Touchstone (layout ${found}, this version uses ${LAYOUT_VERSION}). Move or delete the folder`,
       );
     }
   }

@@ -105,10 +105,10 @@ describe('touchstone without a running platform', () => {
   });
 
   it.each([
-    ['package.json', 'package.json cannot be made: it is a file. Choose another with TOUCHSTONE_HOME.'],
-    ['package.json/x', 'package.json/x cannot be made: a part of its path is a file.'],
+    ['package.json', 'package.json cannot be created: it is a file. Choose another with TOUCHSTONE_HOME.'],
+    ['package.json/x', 'package.json/x cannot be created: a part of its path is a file.'],
     // Node's recursive mkdir does not terminate for this path.
-    ['/proc/x/y', '/proc/x/y cannot be made: there can be no folders in that place.'],
+    ['/proc/x/y', '/proc/x/y cannot be created: folders cannot be created there.'],
     ['/proc', 'The data folder /proc cannot be written to: unable to open database file.'],
   ])('data folder at %s prints why it cannot be used', async (folder, text) => {
     const { code, err } = await run('bin/local.ts', [], { TOUCHSTONE_HOME: folder });

@@ -130,7 +130,7 @@ describe('hostile strategy in a trial', () => {
     for (const { state, error, attempt } of await trialsOf(jobId)) {
       expect({ state, attempt }).toEqual({ state: 'failed', attempt: 1 });
       expect(error).toMatch(
-        /^Strategy waits was stopped\. The trial was ended after 30 seconds, the longest it may run: no progress for \d+ s in customExit of ETH\/USDT:USDT$/,
+        /^Strategy waits was stopped\. The trial was ended after 30 seconds, its time limit: no progress for \d+ s in customExit of ETH\/USDT:USDT$/,
       );
     }
   });
@@ -205,7 +205,7 @@ describe('strategy that never ends', () => {
     expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', attempt: 1, stalled: null });
     expect(job.error).toMatch(
       new RegExp(
-        `^Strategy ${name} was stopped. The task was ended after 30 seconds, the longest .*in ${where}$`,
+        `^Strategy ${name} was stopped. The task was ended after 30 seconds, the time limit .*in ${where}$`,
       ),
     );
   });

@@ -383,7 +383,7 @@ describe('keys of the issuer', () => {
         status: 503,
         body: { detail: { code: 'HTTP503', message: 'The identity provider does not respond' } },
       });
-      await expect(startIssuer(own)).rejects.toThrow(`${file} holds no private key: remove it`);
+      await expect(startIssuer(own)).rejects.toThrow(`${file} does not contain a private key. Delete it`);
       writeFileSync(file, pem);
       clock.at += 1_001;
       expect((await call(base, `Bearer ${signedBy(own)}`)).status).toBe(200);

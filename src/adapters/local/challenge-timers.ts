@@ -4,7 +4,7 @@ import type { Clock } from '#domain/ports.ts';
 /** Maximum delay of a Node timer, 24.8 days: a longer one fires immediately. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** The platform's own clock: one timer for each challenge that has a deadline. None keeps the process alive. */
+/** Timers of local mode, one for each challenge with a deadline. They do not keep the process alive. */
 export class LocalChallengeTimers implements ChallengeTimer {
   readonly #clock: Clock;
   readonly #onTime: (challengeId: string) => void;
@@ -15,7 +15,7 @@ export class LocalChallengeTimers implements ChallengeTimer {
     this.#onTime = onTime;
   }
 
-  /** In the place of an earlier deadline of the challenge. */
+  /** Sets the deadline of the challenge and replaces an earlier one. */
   async at(challengeId: string, time: number): Promise<void> {
     clearTimeout(this.#timers.get(challengeId));
     const wait = Math.min(Math.max(time - this.#clock.now(), 0), LONGEST_MS);
@@ -28,7 +28,7 @@ export class LocalChallengeTimers implements ChallengeTimer {
   }
 
   #wake(challengeId: string, time: number): void {
-    // Half way, or a clock that was set back.
+    // The delay was capped at LONGEST_MS, or the clock was set back.
     if (this.#clock.now() < time) return void this.at(challengeId, time);
     this.#timers.delete(challengeId);
     this.#onTime(challengeId);

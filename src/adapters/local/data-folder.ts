@@ -12,19 +12,19 @@ export interface DataFolder {
   readonly dbPath: string;
   /** Root of the object store. */
   readonly objectsPath: string;
-  /** For temporary files of tasks: empty when the folder is opened. */
+  /** For temporary files of tasks; it is empty when the folder is opened. */
   readonly temporaryPath: string;
-  /** Lets another platform use the folder. */
+  /** Releases the lock, so that another platform can use the folder. */
   release(): void;
 }
 
-/** A platform that is being killed as the next one starts is gone within this time. */
+/** Maximum wait for a platform that is being killed while this one starts. */
 const WAIT_FOR_HOLDER_MS = 1_000;
 
 /**
  * Opens the data folder, creating it when absent, and locks it against a second platform until this process ends.
- * Throws an Error that names the process which uses the folder, the layout version of a folder that another version of
- * Touchstone made, or the reason why there can be no folder.
+ *
+ * @throws Error when another process uses the folder, another version of Touchstone created it, or it cannot be created
  */
 export function openDataFolder(folder: string): DataFolder {
   const path = resolve(folder);
@@ -34,7 +34,7 @@ export function openDataFolder(folder: string): DataFolder {
     const holder = lock.holder();
     lock.close();
     throw new Error(
-      `The data folder ${path} is in use by process ${holder ?? 'unknown'}: stop that platform, or choose another folder with TOUCHSTONE_HOME.`,
+      `The data folder ${path} is in use by process ${holder ?? 'unknown'}. Stop that platform, or choose another folder with TOUCHSTONE_HOME.`,
     );
   }
   const dbPath = join(path, 'database.sqlite');
@@ -45,7 +45,7 @@ export function openDataFolder(folder: string): DataFolder {
     throw error;
   }
   const temporaryPath = join(path, 'tasks');
-  // Left by a killed platform, whose tasks ended with it.
+  // Files of a killed platform, whose tasks ended with it.
   rmSync(temporaryPath, { recursive: true, force: true });
   return {
     path,
@@ -56,18 +56,18 @@ export function openDataFolder(folder: string): DataFolder {
   };
 }
 
-/** Throws when the used folder was made with another layout; versions before the second recorded none. */
+/** Throws when a used folder has another layout. Layout 1 has no version file. */
 function checkLayout(path: string, isUsed: boolean): void {
   const file = join(path, 'layout-version');
   if (!isUsed) writing(path, () => writeFileSync(file, `${LAYOUT_VERSION}\n`));
   const found = existsSync(file) ? readFileSync(file, 'utf8').trim() : '1';
   if (found === String(LAYOUT_VERSION)) return;
   throw new Error(
-    `The data folder ${path} was made by another version of Touchstone (layout ${found}, this version uses ${LAYOUT_VERSION}): move or delete the folder, or choose another with TOUCHSTONE_HOME.`,
+    `The data folder ${path} was created by another version of Touchstone (layout ${found}, this version uses ${LAYOUT_VERSION}). Move or delete the folder, or choose another with TOUCHSTONE_HOME.`,
   );
 }
 
-/** The first writes into the folder: where they fail, every other one would. */
+/** Runs a first write into the folder; if it fails, all later writes would fail too. */
 function writing<T>(path: string, write: () => T): T {
   try {
     return write();
@@ -85,20 +85,23 @@ function makeFolder(path: string): void {
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException;
     const why = REASONS[code] ?? (cause as Error).message;
-    throw new Error(`The data folder ${path} cannot be made: ${why}. Choose another with TOUCHSTONE_HOME.`, {
-      cause,
-    });
+    throw new Error(
+      `The data folder ${path} cannot be created: ${why}. Choose another with TOUCHSTONE_HOME.`,
+      {
+        cause,
+      },
+    );
   }
 }
 
-/** Folder by folder: Node's own recursion never ends where the system says that a folder to be made does not exist. */
+/** Creates folder by folder: Node's recursive mkdir never ends if the system reports ENOENT for the new folder itself. */
 function makeEach(path: string): void {
   if (!existsSync(dirname(path))) makeEach(dirname(path));
   try {
-    // Other people's accounts have no business in it.
+    // Other accounts of the machine get no access.
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another platform that starts has made it.
+    // Another starting platform may have created it.
     if (!isFolder(path)) throw error;
   }
 }
@@ -107,7 +110,7 @@ const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.is
 
 const REASONS: Readonly<Record<string, string>> = {
   EEXIST: 'it is a file',
-  ENOENT: 'there can be no folders in that place',
+  ENOENT: 'folders cannot be created there',
   ENOTDIR: 'a part of its path is a file',
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
@@ -117,16 +120,15 @@ const REASONS: Readonly<Record<string, string>> = {
 const MB = 1024 * 1024;
 
 /**
- * A check that the disk of a folder has room for new work. Below the minimum what is left is kept for recording how
- * running work ends.
+ * Check of free disk space before new work. The space below the minimum is reserved for the results of running work.
  *
  * @param minFreeMb free space that new work needs, MB
- * @returns a function that throws DATA005 while less is free, or while the disk cannot be asked
+ * @returns a function that throws DATA005 while less is free, or while the free space cannot be read
  */
 export function diskSpaceCheck(folder: string, minFreeMb: number): () => Promise<void> {
   return async () => {
     const { bavail, bsize } = await statfs(folder).catch((cause: unknown) => {
-      throw new CodedError('DATA005', { message: 'The disk of the data folder cannot be read', cause });
+      throw new CodedError('DATA005', { message: 'The free space of the data folder cannot be read', cause });
     });
     const freeMb = Math.floor((bavail * bsize) / MB);
     if (freeMb >= minFreeMb) return;

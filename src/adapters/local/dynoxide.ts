@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { type SupervisedProcess, spawnSupervised } from './supervised-process.ts';
 
 export interface DatabaseOptions {
-  /** A DynamoDB-compatible server that is used instead of the embedded engine. */
+  /** DynamoDB-compatible server to use instead of the embedded engine. */
   readonly endpoint?: string | undefined;
   /** SQLite file of the embedded engine; it is created when absent. */
   readonly dbPath: string;
@@ -19,9 +19,9 @@ export interface Database {
   stop(): Promise<void>;
 }
 
-/** It starts in 30 ms; 15 s is a machine on its knees. */
+/** Normal start: 30 ms. The limit covers an overloaded machine. */
 const START_TIMEOUT_MS = 15_000;
-/** It ends in a few ms; what it acknowledged survives SIGKILL too. */
+/** Normal stop: a few ms. Acknowledged writes survive SIGKILL. */
 const STOP_TIMEOUT_MS = 3_000;
 const PORT_ATTEMPTS = 5;
 
@@ -41,7 +41,7 @@ export async function startDatabase({ endpoint, dbPath }: DatabaseOptions): Prom
   }
 }
 
-/** The embedded engine's program. Throws an Error that names the ways out where it is not installed. */
+/** Program of the embedded engine. Throws an Error that lists the alternatives if it is not installed. */
 export function databaseBinary(): string {
   const name = `@dynoxide/${process.platform}-${process.arch}`;
   try {
@@ -49,12 +49,12 @@ export function databaseBinary(): string {
     return join(dirname(manifest), process.platform === 'win32' ? 'dynoxide.exe' : 'dynoxide');
   } catch {
     throw new Error(
-      `No embedded database for this machine: the npm package ${name} is not installed. Either install it (npm i ${name}), or set DYNAMODB_ENDPOINT to a running DynamoDB Local or any other DynamoDB-compatible server, for example http://127.0.0.1:8010.`,
+      `No embedded database for this machine: the npm package ${name} is not installed. Install it (npm i ${name}), or set DYNAMODB_ENDPOINT to a DynamoDB-compatible server such as DynamoDB Local, for example http://127.0.0.1:8010.`,
     );
   }
 }
 
-/** The running engine, or what it said when it ended instead. */
+/** The running engine, or its output if it ended. */
 async function startEngine(binary: string, port: number, dbPath: string): Promise<Database | string> {
   const engine = ['--host', '127.0.0.1', '--port', String(port), '--db-path', dbPath];
   const child = spawnSupervised(binary, engine, {});
@@ -76,13 +76,13 @@ async function startEngine(binary: string, port: number, dbPath: string): Promis
   };
 }
 
-/** Resolves when the engine says that it listens, or with what went wrong. */
+/** Resolves with undefined once the engine listens, or with its error output. */
 async function becomesReady(child: SupervisedProcess, ended: Promise<string>): Promise<string | undefined> {
   let output = '';
   const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
   const listening = new Promise<true>((resolve) => {
     const onData = (chunk: Buffer) => {
-      // Both streams are read to the end of its life: a full pipe would stop it. Their beginning is kept.
+      // Both streams are read until the engine ends: a full pipe would block it. The first 4,000 characters are kept.
       if (output.length < 4_000) output += chunk;
       if (output.includes('listening on')) resolve(true);
     };

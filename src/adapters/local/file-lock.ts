@@ -6,13 +6,13 @@ import type { DatabaseSync } from 'node:sqlite';
 const SQLITE_BUSY = 5;
 
 /**
- * An exclusive lock between local processes, held by the kernel for SQLite: it ends with its process, even after SIGKILL, so
- * stale locks do not exist. `path` is a small file of its own.
+ * Exclusive lock between local processes, by a SQLite file lock. The kernel releases it when the process ends, even after
+ * SIGKILL, so stale locks do not exist. `path` is a separate small file.
  */
 export class FileLock {
   readonly #database: DatabaseSync;
 
-  /** @param timeoutMs how long {@link tryAcquire} waits for another holder; it blocks the thread meanwhile */
+  /** @param timeoutMs maximum wait of {@link tryAcquire} for another holder; it blocks the thread */
   constructor(path: string, timeoutMs: number) {
     mkdirSync(dirname(path), { recursive: true });
     // Not imported: processes without SQLite load this file too, see sandbox.ts.
@@ -29,7 +29,7 @@ export class FileLock {
     this.#database.exec('ROLLBACK');
   }
 
-  /** Acquires the lock and leaves our process id for others to read. */
+  /** Acquires the lock and stores the process id for others to read. */
   tryAcquireAs(pid: number): boolean {
     return this.#unlessBusy(() => {
       this.#database.exec(
@@ -41,7 +41,7 @@ export class FileLock {
     });
   }
 
-  /** Process id that the holder left; undefined while it is only just starting. */
+  /** Process id of the holder; undefined before the holder has stored it. */
   holder(): number | undefined {
     try {
       return Number(this.#database.prepare('SELECT pid FROM holder').get()?.pid) || undefined;

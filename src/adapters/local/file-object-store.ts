@@ -8,12 +8,12 @@ import { checkObjectKey, checkObjectPrefix } from '../object-key.ts';
 import { storedObject } from '../stored-object.ts';
 import { FileLock } from './file-lock.ts';
 
-/** `~` is in no key, so neither a lock nor a file being written can be taken for an object. */
+/** Prefix of locks and temporary files. Keys cannot contain `~`, so these files are never listed as objects. */
 const OWN_FILE = '~';
 /** The lock is held for reading one object and one rename, a few ms. */
 const LOCK_TIMEOUT_MS = 10_000;
 
-/** Content types by the ending of the key; files keep no other record of them. */
+/** Content types by file extension; files do not store them. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   csv: 'text/csv',
   gz: 'application/gzip',
@@ -26,9 +26,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 
 /**
  * Objects as files in a folder, shared by local processes. An acknowledged `put` survives a power loss: the file is synced
- * before the rename, the folder after it. The content type follows from the key's extension. A key cannot be a folder of
- * another key (`a` and `a/b`), which S3 would allow. A disk error is DATA005. Only `putIf` takes the lock between processes:
- * keys written with it are written only with it.
+ * before the rename, the folder after it. A key cannot be a folder of another key (`a` and `a/b`), which S3 allows. A disk
+ * error is DATA005. Only `putIf` takes the lock between processes, so such keys must never be written with `put`.
  */
 export class FileObjectStore implements ObjectStore {
   readonly #root: string;
@@ -82,7 +81,7 @@ export class FileObjectStore implements ObjectStore {
     const entries = (await this.#unlessAbsent(read)) ?? [];
     const keys = entries
       .filter((entry) => !entry.name.startsWith(OWN_FILE))
-      // With its slash, a folder sorts among the keys as the keys inside it do.
+      // The slash sorts a folder like the keys inside it.
       .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
       .sort();
     for (const key of keys) {
@@ -92,7 +91,7 @@ export class FileObjectStore implements ObjectStore {
     }
   }
 
-  /** Writes aside; `finish` gives the file its name, or says that it did not. */
+  /** Writes a temporary file. `finish` renames it and returns true, or returns false. */
   async #write(
     key: string,
     body: Uint8Array,
@@ -119,7 +118,7 @@ export class FileObjectStore implements ObjectStore {
     });
   }
 
-  /** Runs synchronously, and exclusively among the processes. */
+  /** Runs `action` synchronously while no other process holds the lock. */
   #locked(action: () => boolean): boolean {
     this.#lock ??= new FileLock(join(this.#root, `${OWN_FILE}lock`), LOCK_TIMEOUT_MS);
     if (!this.#lock.tryAcquire()) throw new CodedError('DATA005', { message: 'The object store is locked' });
@@ -165,7 +164,7 @@ export class FileObjectStore implements ObjectStore {
   }
 }
 
-/** No such file, a folder of that name, or a file where the key has a folder. */
+/** Error codes for a missing file, a folder of that name, or a file in place of a folder of the key. */
 const ABSENT = new Set(['ENOENT', 'EISDIR', 'ENOTDIR', 'ERR_FS_EISDIR']);
 
 function currentEtag(path: string): string | null {

@@ -1,7 +1,7 @@
-/** A line is cut there: what a process prints must not fill the memory of the one that listens. */
+/** Lines are truncated to this length, so that output of another process cannot fill the memory. */
 const LONGEST_LINE = 65_536;
 
-/** Calls `onLine` with each line of a stream, the last without an end too; very long lines are cut. */
+/** Calls `onLine` with each line of a stream, including a last line without a line break. Long lines are truncated. */
 export function forLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
   let rest = '';
   stream.setEncoding('utf8');

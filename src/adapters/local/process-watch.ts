@@ -25,7 +25,7 @@ export class ProcessWatch {
   #timer: NodeJS.Timeout | undefined;
   #stalled = false;
 
-  /** @param mark hex, that the process was given */
+  /** @param mark hex, the mark in the environment of the process */
   constructor(pid: number, mark: string, progress: Readable, options: WatchOptions) {
     this.#pid = pid;
     this.#mark = Buffer.from(mark, 'hex');
@@ -45,13 +45,13 @@ export class ProcessWatch {
    */
   where(): string {
     if (this.#what === '') return 'its start';
-    const [callback, pair] = this.#ended ? [0, 0] : this.#asked();
+    const [callback, pair] = this.#ended ? [0, 0] : this.#lastCallback();
     const name = CALLBACK_NAMES[callback - 1];
     const pairs = name ? this.#pairs.slice(pair, pair + 1) : this.#pairs;
     return [name ?? this.#what, ...(pairs.length > 0 ? [listed(pairs)] : [])].join(' of ');
   }
 
-  /** "no progress for 60 s in …"; empty when there was some within the last seconds. */
+  /** "no progress for 60 s in …"; empty if there was progress within the last second. */
   silence(): string {
     const seconds = Math.round((Date.now() - this.#last) / 1000);
     return seconds < 1 ? '' : `no progress for ${seconds} s in ${this.where()}`;
@@ -88,8 +88,8 @@ export class ProcessWatch {
     this.#wait();
   }
 
-  /** Numbers of the callback and the pair that the process left in its memory; zeros where that cannot be read. */
-  #asked(): readonly [callback: number, pair: number] {
+  /** Numbers of callback and pair in the memory of the process; zeros if it cannot be read. */
+  #lastCallback(): readonly [callback: number, pair: number] {
     try {
       const found = Buffer.alloc(MARK_BYTES + 4);
       const memory = openSync(`/proc/${this.#pid}/mem`, 'r');
@@ -104,13 +104,13 @@ export class ProcessWatch {
         closeSync(memory);
       }
     } catch {
-      // Not on this system, or the process has just ended.
+      // The system has no /proc, or the process has ended.
     }
     return [0, 0];
   }
 }
 
-/** Addresses of the writable memory of a process that is mapped in pieces of exactly this size. */
+/** Start addresses of the writable mappings of a process with exactly this size. */
 function writable(pid: number, bytes: number): bigint[] {
   return readFileSync(`/proc/${pid}/maps`, 'utf8')
     .split('\n')

@@ -1,11 +1,11 @@
 import { writeSync } from 'node:fs';
 import { setActivityListener } from '#engine/run/strategy-errors.ts';
 
-/** Descriptor on which a watched process says what it does, a line of JSON each. */
+/** Descriptor for the progress reports of a supervised process, one line of JSON each. */
 export const PROGRESS_DESCRIPTOR = 4;
-/** Size of the memory that begins with the mark: nothing else of a process is exactly as large and writable. */
+/** Size of the memory that begins with the mark. No other writable mapping of the process has exactly this size. */
 export const MARKED_BYTES = 65_536;
-/** The numbers of callback and pair follow the mark. */
+/** Size of the mark; the numbers of callback and pair follow it. */
 export const MARK_BYTES = 16;
 
 /** Activity of a process that loads a strategy. */
@@ -13,9 +13,9 @@ export const LOADING = 'loading the strategy';
 
 /** Report of a supervised process. */
 export type ProgressReport =
-  /** It enters something. */
+  /** The process starts an activity. */
   | { readonly what: string; readonly pairs: readonly string[] }
-  /** Still in the current activity. */
+  /** The process is still in the current activity. */
   | { readonly alive: true }
   /** No strategy code runs from here on, or the process failed on its own. */
   | { readonly ended: true };
@@ -23,9 +23,9 @@ export type ProgressReport =
 const ALIVE_EVERY_MS = 1_000;
 
 export interface ProgressReporter {
-  /** Says what is entered next. */
+  /** Reports the activity that starts. */
   enter(what: string): void;
-  /** Says now and then that it goes on. */
+  /** Reports at most once per second that the activity continues. */
   alive(): void;
   ended(): void;
 }
@@ -33,9 +33,9 @@ export interface ProgressReporter {
 const SILENT: ProgressReporter = { enter: () => {}, alive: () => {}, ended: () => {} };
 
 /**
- * Tells the process that watches this one where it is, and of the engine's whereabouts too. Silent where none watches.
+ * Reports the activities of this process and of the engine to the supervising process. Without a mark it reports nothing.
  *
- * @param mark hex, as the watching process has put it into the environment
+ * @param mark hex, from the environment set by the supervising process
  */
 export function reportProgress(mark: string | undefined): ProgressReporter {
   if (!mark) return SILENT;
@@ -59,6 +59,6 @@ function send(report: ProgressReport): void {
   try {
     writeSync(PROGRESS_DESCRIPTOR, `${JSON.stringify(report)}\n`);
   } catch {
-    // Nobody listens any more: this process is about to be ended.
+    // The supervising process has closed the pipe and will end this process.
   }
 }

@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { strippedSources } from './stripped-file.ts';
 
-/** Folder in which this process keeps what Node compiled; its tasks use it too and load faster. Undefined: it keeps nothing. */
+/** Folder of Node's compile cache, shared with the tasks so that they load faster. Undefined: the cache is off. */
 export function compileCache(): string | undefined {
-  // Node adds a folder of its own for each of its versions.
+  // Node adds a subfolder for each of its versions.
   const directory = getCompileCacheDir();
   return directory && dirname(directory);
 }
@@ -16,21 +16,21 @@ export function compileCache(): string | undefined {
 export interface SandboxGrants {
   /** Existing files and folders that it may read, in addition to the code of this project. */
   readonly read?: readonly string[];
-  /** Files and folders that exist, to be read and written. */
+  /** Existing files and folders that it may read and write. */
   readonly write?: readonly string[];
-  /** Folder of strategy files, to be read: code in it may import `#engine/*` and other files in it, nothing else. */
+  /** Readable folder of strategy files. Code in it may import only `#engine/*` and other files in it. */
   readonly strategies?: string | undefined;
 }
 
-/** Node's permission model does not know what SQLite opens, and SIGUSR1 would open a debugger's port. */
+/** Node's permission model does not cover files opened by SQLite, and SIGUSR1 would open a debugger port. */
 const CLOSED = ['--permission', '--no-experimental-sqlite', '--disable-sigusr1', '--no-addons'];
 
 /**
- * Arguments of Node, to precede the file to run, for a process that may read the project's code and `grants`, and write
- * what `grants` says: no other file, no process or thread of its own, no native addon, no debugger. The network stays open.
- * Give the process an environment that holds what it needs alone: see docs/security.md.
+ * Arguments of Node, placed before the file to run. The process may read the project's code, and read and write the paths in
+ * `grants`. It has no access to other files, processes, threads, native addons or the debugger. The network stays open.
+ * Pass only the environment variables that the process needs, see docs/security.md.
  *
- * Permission goes by the path that is asked for, so a link in a granted folder leads out of it: grant folders without links.
+ * Node checks the requested path, so a link in a granted folder leads out of it. Grant only folders without links.
  *
  * @param compiled folder of Node's compile cache; strategies are loaded from the {@link strippedSources} next to it
  * @throws Error when a granted file does not exist
@@ -54,20 +54,19 @@ export function sandboxArguments(
 
 /** Arguments and environment of a sandboxed process, and its temporary folder. */
 export interface Sandbox {
-  /** Arguments of Node, to precede the file to run. */
+  /** Arguments of Node, placed before the file to run. */
   readonly args: readonly string[];
-  /** Part of its environment. */
+  /** Variables to add to the environment of the process. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Removes the folder; to be called once the process has ended. */
+  /** Removes the folder. Call it after the process has ended. */
   remove(): Promise<void>;
 }
 
 /**
- * A sandbox with a folder of its own for temporary files, `folder`, which is made. What Node compiled is read from
- * `compiled` and kept there until the first file of the strategies' folder is loaded, see strategy-rules.ts: the process
- * reaches it by a link in its own folder, which is removed then. Errors as of {@link sandboxArguments}.
+ * Sandbox with a new folder for temporary files, `folder`. The process uses the compile cache through a link in that folder.
+ * strategy-rules.ts removes the link before the first strategy file is loaded. Throws as {@link sandboxArguments}.
  *
- * @param compiled folder of Node's compile cache; absent: none is used
+ * @param compiled folder of Node's compile cache; absent: the cache is off
  */
 export function openSandbox(folder: string, grants: SandboxGrants, compiled?: string): Sandbox {
   const own = made(folder);
@@ -83,7 +82,7 @@ export function openSandbox(folder: string, grants: SandboxGrants, compiled?: st
   };
 }
 
-/** The temporary folder of an unrestricted process, which runs no strategy code. */
+/** Temporary folder of an unrestricted process, which must not run strategy code. */
 export function openFolder(folder: string, compiled?: string): Sandbox {
   const own = made(folder);
   return {
@@ -102,7 +101,7 @@ function made(folder: string): string {
 
 const removed = (folder: string) => rm(folder, { recursive: true, force: true, maxRetries: 3 });
 
-/** The code of this project: its sources and packages, or the folder of bundles that holds this one. Data may lie beside. */
+/** Code of this project: its sources and packages, or the folder of this bundle. Not the parent folder: it may hold data. */
 const CODE = import.meta.filename.endsWith('.ts') ? sourceFolders() : [import.meta.dirname];
 
 function sourceFolders(): string[] {
@@ -111,8 +110,8 @@ function sourceFolders(): string[] {
 }
 
 /**
- * The folder is part of the address: the module that is loaded first cannot be told otherwise. The address is the same for
- * every task, so that its compiled form is found in the cache.
+ * Address of the module that is loaded first. Its query passes the folder: other parameters cannot reach that module. The
+ * address is the same for every task, so the compile cache applies.
  */
 function rulesFor(folder: string, stripped: string | undefined): string {
   const address = new URL('./strategy-rules.ts', import.meta.url);

@@ -6,7 +6,7 @@ import type { ExecutionState, Executions } from '#domain/execution-ports.ts';
 import type { SandboxGrants } from './sandbox.ts';
 import type { TaskExit, TaskRunner } from './task-runner.ts';
 
-/** An error that a handler throws with the ASL error name by which Retry and Catch match it. */
+/** Error of a handler, with the ASL error name that Retry and Catch match. */
 class TaskFailure extends Error {
   constructor(name: string, message: string) {
     super(message);
@@ -14,10 +14,10 @@ class TaskFailure extends Error {
   }
 }
 
-/** Runs one service integration with the state's resolved Parameters; the signal fires on stop and on time-out. */
+/** Runs one service integration with the resolved Parameters of the state. The signal fires on stop and on time-out. */
 export type Integration = (parameters: never, signal: AbortSignal) => Promise<unknown>;
 
-/** Plain JSON, by a type that the library does not export. */
+/** JSON value: the library does not export its type. */
 type Json = Parameters<StateMachine['run']>[0];
 
 export interface ExecutionHandle {
@@ -40,13 +40,14 @@ interface Definition {
   readonly States: Readonly<Record<string, State>>;
 }
 
-/** Backoff exists to outlast outages of remote services; local mode has none. */
-const LOCAL_PAUSE_MS = 250;
+/** Replaces every backoff and Wait: these cover outages of remote services, which local mode does not use. */
+const LOCAL_BACKOFF_MS = 250;
 
 /**
- * Runs the state machine file that CDK deploys with the embedded interpreter. The interpreter ignores JSONata and variables
- * (rejected here), calls Lambda for a Task without a handler (rejected here), and does not stop a handler after an abort or the
- * state's time-out (each handler gets a signal here).
+ * Runs the deployed state machine file with the embedded interpreter. Differences of the interpreter:
+ * - It ignores JSONata and variables; the constructor rejects them.
+ * - It calls Lambda for a Task without a handler; the constructor rejects such a Task.
+ * - It does not stop a handler after an abort or time-out; each handler gets a signal.
  */
 export class LocalStateMachine {
   readonly #definition: Definition;
@@ -63,17 +64,17 @@ export class LocalStateMachine {
     this.#definition = JSON.parse(text);
     this.#integrations = integrations;
     this.#check(text);
-    // The project's tests validate its files; validating them again would take a third of the start.
+    // Tests validate the files; validation here would take a third of the start.
     this.#machine = new StateMachine(JSON.parse(text), { validationOptions: { noValidate: true } });
   }
 
-  /** Starts an execution; `name` is what `$$.Execution.Name` reads. */
+  /** Starts an execution; `name` is the value of `$$.Execution.Name`. */
   start(name: string, input: unknown): ExecutionHandle {
     const stop = new AbortController();
     const execution = this.#machine.run(input as Json, {
       context: {
         Execution: { Name: name, Input: input as Json, StartTime: new Date().toISOString() },
-        // Read when a state resolves its parameters, which is when it is entered.
+        // The getter runs when a state resolves its parameters, that is when it is entered.
         State: {
           get EnteredTime() {
             return new Date().toISOString();
@@ -98,12 +99,12 @@ export class LocalStateMachine {
   #check(text: string): void {
     if (/"QueryLanguage"\s*:\s*"JSONata"|"Assign"\s*:/.test(text)) {
       throw new Error(
-        'State machines are JSONPath without variables: the embedded interpreter runs nothing else',
+        'The state machine uses JSONata or variables, which the embedded interpreter ignores. Use JSONPath without Assign',
       );
     }
     for (const [name, state] of this.#tasks()) {
       if (!state.Resource || !Object.hasOwn(this.#integrations, state.Resource)) {
-        throw new Error(`State ${name} uses ${state.Resource}, for which there is no local integration`);
+        throw new Error(`State ${name} uses ${state.Resource}, which has no local integration`);
       }
     }
   }
@@ -120,7 +121,7 @@ export class LocalStateMachine {
           const signal = state.TimeoutSeconds
             ? AbortSignal.any([stopped, AbortSignal.timeout(state.TimeoutSeconds * 1000)])
             : stopped;
-          // The definition decides what an integration gets: each declares the parameters that it reads.
+          // The state machine file defines the parameters; each integration declares those it reads.
           return (await this.#integrations[state.Resource!]!(parameters as never, signal)) as Json;
         },
       ]),
@@ -129,11 +130,11 @@ export class LocalStateMachine {
 
   #pauses(pausing: (state: State) => boolean): Record<string, number> {
     const paused = statesOf(this.#definition).filter(([, state]) => pausing(state));
-    return Object.fromEntries(paused.map(([name]) => [name, LOCAL_PAUSE_MS]));
+    return Object.fromEntries(paused.map(([name]) => [name, LOCAL_BACKOFF_MS]));
   }
 }
 
-/** With those inside of Maps: their names differ too. */
+/** All states, including those inside Maps; names are unique across both. */
 function statesOf({ States }: Definition): [string, State][] {
   return Object.entries(States).flatMap(([name, state]) => [
     [name, state] as [string, State],
@@ -144,7 +145,7 @@ function statesOf({ States }: Definition): [string, State][] {
 function substitute(text: string, substitutions: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\$\{(\w+)\}/g, (_, key: string) => {
     const value = substitutions[key];
-    if (value === undefined) throw new Error(`The state machine needs a value for \${${key}}`);
+    if (value === undefined) throw new Error(`The state machine file needs a value for \${${key}}`);
     return JSON.stringify(value).slice(1, -1);
   });
 }
@@ -154,7 +155,7 @@ interface Execution {
   state: ExecutionState;
 }
 
-/** Ended executions whose state is still known; Step Functions keeps them for 90 days. */
+/** Number of ended executions whose state is kept; Step Functions keeps them for 90 days. */
 const KEPT_ENDED = 1_000;
 
 /** Executions of one state machine in this process: local mode's Step Functions. */
@@ -163,7 +164,7 @@ export class LocalExecutions<Input extends { readonly job_id: string }> implemen
   readonly #executions = new Map<string, Execution>();
   readonly #onEnd: (name: string, state: ExecutionState, error: unknown) => void;
 
-  /** `onEnd` is called for every execution that ended, as EventBridge would invoke reconcile. */
+  /** `onEnd` is called for every ended execution, as EventBridge invokes reconcile in AWS. */
   constructor(
     machine: LocalStateMachine,
     onEnd: (name: string, state: ExecutionState, error: unknown) => void,
@@ -269,9 +270,9 @@ export function localIntegrations(deps: IntegrationDeps): Record<string, Integra
 async function invoke(deps: IntegrationDeps, parameters: InvokeParameters, signal: AbortSignal) {
   const handler = deps.functions[parameters.FunctionName];
   if (!handler) throw new TaskFailure('Lambda.ResourceNotFoundException', parameters.FunctionName);
-  // As in Lambda, a function declares the payload that it reads.
+  // As in Lambda, each function declares its payload.
   const payload = await handler(parameters.Payload as never, signal);
-  // Serialized as in a real invocation: only JSON values remain.
+  // Serialized as in Lambda: only JSON values remain.
   return { StatusCode: 200, Payload: JSON.parse(JSON.stringify(payload ?? null)) };
 }
 

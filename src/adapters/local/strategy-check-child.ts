@@ -1,4 +1,4 @@
-/** Process of {@link checkStrategy}: reads a definition, and certifies the strategy on the candles that it is sent. */
+/** Program of {@link checkStrategy}: loads a definition and certifies the strategy on the candles that it receives. */
 
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
@@ -54,7 +54,7 @@ async function check(request: CheckRequest): Promise<void> {
   send({ kind: 'certificate', certificate });
 }
 
-/** The strategy's own defaults on the candles that were asked for. */
+/** Defaults of the strategy on the requested candles. */
 function configOf(definition: StrategyDefinition, request: CheckRequest): ResolvedBacktestConfig {
   const timeframe = request.timeframe ?? definition.timeframe;
   const { values, problems } = createStrategyRegistry([definition]).resolveParams(definition, request.params);
@@ -90,13 +90,13 @@ function configOf(definition: StrategyDefinition, request: CheckRequest): Resolv
   };
 }
 
-/** Those of the strategy that are there; others where none is. */
-function chosenPairs(own: readonly string[], { available, most }: CheckRequest): readonly string[] {
+/** Available pairs of the strategy, or any available pairs if it has none of them. */
+function chosenPairs(own: readonly string[], { available, maxPairs }: CheckRequest): readonly string[] {
   const there = available ? own.filter((pair) => available.includes(pair)) : own;
-  return (there.length > 0 ? there : available!).slice(0, most);
+  return (there.length > 0 ? there : available!).slice(0, maxPairs);
 }
 
-/** Of a syntax error only the stack's first line has the place, `file:line`. */
+/** A syntax error has its position, `file:line`, only in the first line of the stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const [place = ''] = error.stack?.split('\n') ?? [];

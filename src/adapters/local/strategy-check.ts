@@ -17,14 +17,14 @@ export interface CheckRequest {
   readonly file: string | null;
   readonly builtIn: string | null;
   readonly exchange: string;
-  /** Default: the first `most` of the strategy's that are `available`. */
+  /** Default: the first `maxPairs` pairs of the strategy that are `available`. */
   readonly pairs: readonly string[] | undefined;
-  /** Pairs of the exchange; undefined where any may be there. */
+  /** Pairs of the exchange; undefined if they are unknown. */
   readonly available: readonly string[] | undefined;
-  readonly most: number;
-  /** Default: that of the strategy. */
+  readonly maxPairs: number;
+  /** Default: the timeframe of the strategy. */
   readonly timeframe: Timeframe | undefined;
-  /** Open times, ms, end exclusive. Default: 1,000 candles up to `end`, three windows for a strategy with models. */
+  /** Open times, ms, end exclusive. Default: 1,000 candles up to `end`, or three windows for a strategy with models. */
   readonly range: { readonly start: number; readonly end: number } | undefined;
   readonly end: number;
   readonly params: Readonly<Record<string, unknown>>;
@@ -32,28 +32,28 @@ export interface CheckRequest {
   readonly seed: number;
 }
 
-/** Message of the process of a check. */
+/** Message of the check process. */
 export type CheckMessage =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'problems'; readonly problems: readonly string[] }
-  /** Candles are needed from `from` (ms) on. */
+  /** `from`: time of the first candle needed, ms. */
   | { readonly kind: 'definition'; readonly config: ResolvedBacktestConfig; readonly from: number }
   | { readonly kind: 'progress'; readonly share: number }
   | { readonly kind: 'certificate'; readonly certificate: LookAheadCertificate };
 
 export interface CheckOptions {
-  /** Candles of every pair of a configuration, from a time (ms) on. */
+  /** Loads the candles of every pair of a configuration from a time on, ms. */
   readonly loadCandles: (config: ResolvedBacktestConfig, from: number) => Promise<readonly PairData[]>;
   readonly onProgress?: (share: number) => void;
   /** Output of the strategy. */
   readonly onOutput?: (text: string) => void;
-  /** Folder in which Node keeps what it compiled of this project; absent: it does not. */
+  /** Folder of Node's compile cache; absent: the cache is off. */
   readonly compiled?: string | undefined;
-  /** Longest silence of the process, ms. Default 60,000. */
+  /** Maximum time between two messages of the process, ms. Default 60,000. */
   readonly limitMs?: number;
 }
 
-/** A definition that is not valid, or a certificate. */
+/** Problems of an invalid definition, or a certificate. */
 export type CheckOutcome =
   | { readonly problems: readonly string[] }
   | { readonly config: ResolvedBacktestConfig; readonly certificate: LookAheadCertificate };
@@ -61,8 +61,8 @@ export type CheckOutcome =
 const LIMIT_MS = 60_000;
 
 /**
- * Checks the definition of a strategy and certifies that it knows no later candles, in a sandboxed process with an
- * environment of its own. Findings name `file:line` where it can be told.
+ * Validates the definition of a strategy and searches it for look-ahead bias, in a sandboxed process with a minimal
+ * environment. Findings name `file:line` if it is known.
  *
  * @throws Error when the strategy fails, ends its process or makes no progress
  */
@@ -82,13 +82,17 @@ export async function checkStrategy(request: CheckRequest, options: CheckOptions
       const wait = () => {
         clearTimeout(timer);
         const limit = options.limitMs ?? LIMIT_MS;
-        const silent = () =>
-          reject(new Error(`It made no progress for ${Math.round(limit / 1000)} s: does it loop?`));
-        timer = setTimeout(silent, limit);
+        const stalled = () =>
+          reject(
+            new Error(
+              `it made no progress for ${Math.round(limit / 1000)} s. Check the strategy for endless loops`,
+            ),
+          );
+        timer = setTimeout(stalled, limit);
       };
       child.on('error', reject);
       child.once('exit', (code, signal) =>
-        reject(new Error(`Its process ended with ${signal ?? `code ${code}`} before it was checked`)),
+        reject(new Error(`its process ended with ${signal ?? `code ${code}`} during the check`)),
       );
       child.on('message', (message: CheckMessage) => {
         wait();

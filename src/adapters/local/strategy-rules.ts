@@ -1,11 +1,11 @@
 /**
- * Loaded before the program of a process that runs strategies, see sandbox.ts. It limits what code in the strategy folder may
- * import, which keeps a strategy a function of candles and parameters: code is known by its URL, so an attacker finds other
- * ways to modules, not to files. It also closes two ways that Node's permission model leaves open:
+ * Loaded before the program of a process that runs strategies, see sandbox.ts. It restricts the imports of code in the strategy
+ * folder, so that a strategy depends only on candles and parameters. The check uses the URL of the importing module; malicious
+ * code can reach other modules, but not other files. The module also closes two gaps of Node's permission model:
  * - Signals to other processes, and their priority.
- * - The compile cache: Node writes to it without asking whether the process may, and its checksums can be forged. So the
- *   compiled code of this project is kept before any code of a strategy is loaded, and nothing after that.
- * Strategy sources are therefore loaded without their types where the platform has removed them, see stripped-sources.ts.
+ * - The compile cache: Node writes to it without a permission check, and its checksums can be forged. So the cache is written
+ *   only before the first strategy code is loaded.
+ * Compiled strategy code is therefore not cached. Sources are loaded with their types already removed, see stripped-sources.ts.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
@@ -23,13 +23,13 @@ import { strippedEnd, strippedFile } from './stripped-file.ts';
 
 const { searchParams } = new URL(import.meta.url);
 const FOLDER = searchParams.get('folder')!;
-/** Folder of strategy sources without types; null: there is none. */
+/** Folder of strategy sources without types; null: absent. */
 const STRIPPED = searchParams.get('stripped');
 const cache = getCompileCacheDir();
-/** Link to the compile cache, in a folder that this process may write to; null: there is none. */
+/** Link to the compile cache, in a writable folder of this process; null: absent. */
 const compiled = cache ? dirname(cache) : null;
 let entered = false;
-/** Node takes no `..` in them. */
+/** Excludes `..`, as Node does in such specifiers. */
 const isOfEngine = (specifier: string) => specifier.startsWith('#engine/') && !specifier.includes('..');
 
 registerHooks({
@@ -40,7 +40,7 @@ registerHooks({
       if (resolved.url.startsWith(FOLDER)) enterFolder();
       return resolved;
     }
-    // As for this file: the folder may lie outside of the project, whose names these are.
+    // Resolved from this file: the folder may be outside the project, which defines `#engine`.
     if (isOfEngine(specifier)) return nextResolve(specifier, { ...context, parentURL: import.meta.url });
     if (/^\.\.?\//.test(specifier)) {
       const resolved = nextResolve(specifier, context);
@@ -48,7 +48,7 @@ registerHooks({
     }
     const file = decodeURIComponent(new URL(parentURL).pathname.slice(new URL(FOLDER).pathname.length));
     throw new Error(
-      `${file} imports ${JSON.stringify(specifier)}: a strategy may import #engine/... and files of its own folder, nothing else`,
+      `${file} imports ${JSON.stringify(specifier)}: a strategy may import only #engine/... and files in the strategy folder`,
     );
   },
 });
@@ -70,11 +70,11 @@ function enterFolder(): void {
 const load: LoadHookSync = (url, context, nextLoad) => {
   const source = url.startsWith(FOLDER) ? strippedSource(fileURLToPath(url.split('?')[0]!)) : undefined;
   if (source === undefined) return nextLoad(url, context);
-  // Node names the source of its own stripped code by such a comment too.
+  // Node adds the same comment to code that it strips itself.
   return { format: 'module', source: `${source}\n//# sourceURL=${url}`, shortCircuit: true };
 };
 
-/** Undefined: the source was not stripped, or not to its end. */
+/** Undefined if the stripped source is missing or incomplete. */
 function strippedSource(path: string): string | undefined {
   if (!path.endsWith('.ts')) return undefined;
   try {

@@ -1,6 +1,6 @@
 /**
- * Program that removes the types of strategy sources: the paths come as a JSON array on standard input, the folder to write to
- * as argument. It evaluates no source.
+ * Program that removes the types of strategy sources. Standard input is a JSON array of paths; the argument is the output
+ * folder. It evaluates no source.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ function strip(path: string): void {
     digest = createHash('sha256').update(source).digest('hex');
     code = stripTypeScriptTypes(source.toString('utf8'));
   } catch {
-    // Gone meanwhile, or a syntax error: the process that loads the source reports it.
+    // The file was deleted, or it has a syntax error, which the process that loads it reports.
     return;
   }
   const unfinished = join(stripped, randomUUID());

@@ -26,12 +26,12 @@ export interface SupervisedProcess extends ChildProcess {
 }
 
 /**
- * Starts a process that ends with this one, however this one ends and whatever the process is busy with.
- * On descriptor 4 it may say how it gets on, see report-progress.ts.
- * It has a process group of its own: Ctrl-C at the terminal reaches the platform alone, which then ends the others.
+ * Starts a process that ends with this one, even if this one is killed or the process is busy. It can report progress on
+ * descriptor 4, see report-progress.ts. It has a separate process group: Ctrl-C in the terminal reaches only the platform,
+ * which then ends its processes.
  *
- * @param channel `messages`: both ends have Node's channel for messages, by structured clone. `lines`: the process reads from
- * standard input and writes to descriptor 4. Absent: neither
+ * @param channel `messages`: Node's message channel with structured clone. `lines`: the process reads from standard input and
+ * writes to descriptor 4. Absent: neither
  */
 export function spawnSupervised(
   command: string,
@@ -46,7 +46,7 @@ export function spawnSupervised(
     env: environment,
   });
   const tie = child.stdio[3] as Writable;
-  // The far end is gone when the process is.
+  // The pipe breaks when the process ends.
   tie.on('error', () => {});
   child.once('exit', () => tie.end('ended\n'));
   return child as SupervisedProcess;

@@ -15,9 +15,9 @@ export interface TaskExit {
   /** Exit code, or null when a signal ended it. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The last lines it wrote to standard error. */
+  /** Last lines of standard error. */
   readonly stderr: string;
-  /** Why another attempt would end like this one, in words for the researcher; absent: it might not. */
+  /** Reason for the user why a further attempt would end in the same way; absent: it might succeed. */
   readonly final?: string;
 }
 
@@ -25,20 +25,20 @@ export interface TaskRequest {
   /** Entry point: a file that Node runs. */
   readonly entry: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Whose task it is: slots go round the owners who wait. */
+  /** Owner of the job: free slots rotate among the waiting owners. */
   readonly owner: string;
-  /** Higher runs first among the waiting of an owner. */
+  /** A higher priority runs first among the waiting tasks of an owner. */
   readonly priority: number;
-  /** Permissions of a task that runs strategy code; absent: those of this process. */
+  /** Permissions of a task that runs strategy code; absent: the permissions of this process. */
   readonly sandbox?: SandboxGrants | undefined;
   readonly signal: AbortSignal;
 }
 
 /** Limits of tasks that run strategy code. */
 export interface TaskLimits {
-  /** From its start to its end, ms. */
+  /** Maximum run time of a task, ms. */
   readonly taskMs: number;
-  /** To load a file of strategies, ms. */
+  /** Maximum time to load a strategy file, ms. */
   readonly loadMs: number;
   /** Time without progress after which {@link TaskRunnerOptions.onStall} is called, ms. */
   readonly stallMs: number;
@@ -47,13 +47,13 @@ export interface TaskLimits {
 export interface TaskRunnerOptions {
   /** Maximum number of concurrent tasks. */
   readonly concurrency: number;
-  /** Environment of every task, under its own. */
+  /** Environment of every task; variables of the request take precedence. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Folder in which each task has one of its own while it runs. */
+  /** Parent folder of the temporary folders of running tasks. */
   readonly temporary: string;
-  /** Folder in which Node keeps what it compiled; absent: it does not. */
+  /** Folder of Node's compile cache; absent: the cache is off. */
   readonly compiled?: string | undefined;
-  /** Options of Node itself, for example a memory limit. */
+  /** Command line options of Node, for example a memory limit. */
   readonly nodeOptions?: readonly string[];
   readonly limits: TaskLimits;
   /** Receives each line that a task prints. */
@@ -64,13 +64,13 @@ export interface TaskRunnerOptions {
   readonly onStall: (request: TaskRequest, task: string, text: string | null) => void;
 }
 
-/** Fargate sends SIGTERM and kills after the task's stop time-out; here the wait is shorter, nothing is billed. */
+/** Time between SIGTERM and SIGKILL. Fargate does the same with the longer stop time-out of the task. */
 const KILL_AFTER_MS = 10_000;
 const STDERR_TAIL = 4_000;
 
 /**
- * Runs task entry points as child processes: local mode's Fargate. Tasks wait for a free slot, see {@link TaskSlots}. No task
- * outlives this process, even after SIGKILL.
+ * Runs task entry points as child processes, as Fargate does in AWS. Tasks wait for a free slot, see {@link TaskSlots}. All
+ * tasks end with this process, even after SIGKILL.
  */
 export class TaskRunner implements TaskControl {
   readonly #options: TaskRunnerOptions;
@@ -99,7 +99,7 @@ export class TaskRunner implements TaskControl {
     if (child) terminate(child);
   }
 
-  /** Ends every task and waits until they are gone. */
+  /** Ends all tasks and waits for their exits. */
   async stopAll(): Promise<void> {
     const ended = [...this.#running.values()].map((child) => {
       const exit = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -126,7 +126,7 @@ export class TaskRunner implements TaskControl {
     this.#running.set(task, child);
     const onAbort = () => terminate(child);
     request.signal.addEventListener('abort', onAbort, { once: true });
-    const fate = sandbox && this.#watch(request, task, child, mark);
+    const finalReason = sandbox && this.#watch(request, task, child, mark);
     let stderr = '';
     forLines(child.stdout, (line) => this.#options.onOutput(task, line));
     forLines(child.stderr, (line) => {
@@ -137,7 +137,7 @@ export class TaskRunner implements TaskControl {
       return await new Promise<TaskExit>((resolve, reject) => {
         child.once('error', reject);
         child.once('close', (code, signal) => {
-          const final = fate?.(code);
+          const final = finalReason?.(code);
           const exit = { task, code, signal, stderr, ...(final && { final }) };
           if (code !== 0 && !child.killed) this.#options.onCrash(exit);
           resolve(exit);
@@ -151,7 +151,7 @@ export class TaskRunner implements TaskControl {
   }
 
   /**
-   * Ends the task at its limits. Returns a function that states, after the end, why another attempt would end in the same way.
+   * Ends the task at its limits. Returns a function for {@link TaskExit.final}, to be called after the exit.
    */
   #watch(request: TaskRequest, task: string, child: ChildProcess, mark: string) {
     const { taskMs, loadMs, stallMs } = this.#options.limits;
@@ -167,13 +167,13 @@ export class TaskRunner implements TaskControl {
       onStall: (text) => this.#options.onStall(request, task, text),
       onEnter: (what) => {
         clearTimeout(loading);
-        const words = () => `The file was still loading after ${inWords(loadMs)}; does it loop?`;
+        const words = () => `The file was still loading after ${inWords(loadMs)}. Check it for endless loops`;
         loading = what.startsWith(LOADING) ? endAfter(loadMs, words) : undefined;
       },
     });
     const whole = endAfter(taskMs, () => {
       const silence = watch.silence() || `it was in ${watch.where()}`;
-      return `The task was ended after ${inWords(taskMs)}, the longest a job may run on this machine: ${silence}`;
+      return `The task was ended after ${inWords(taskMs)}, the time limit of a job (JOB_LIMIT_MINUTES): ${silence}`;
     });
     return (code: number | null): string | undefined => {
       watch.close();
@@ -194,10 +194,10 @@ function terminate(child: ChildProcess): void {
   child.once('close', () => clearTimeout(timer));
 }
 
-/** Who waits for a slot. */
+/** A task that waits for a slot. */
 export interface Waiting {
   readonly owner: string;
-  /** Higher goes first among those of one owner. */
+  /** A higher priority runs first among the tasks of one owner. */
   readonly priority: number;
   readonly signal: AbortSignal;
 }
@@ -210,13 +210,13 @@ interface Waiter extends Waiting {
 interface OwnerTurn {
   running: number;
   waiting: number;
-  /** Order of the turn that the owner had last; 0 before the first. */
+  /** Number of the owner's last turn; 0 before the first. */
   lastTurn: number;
 }
 
 /**
- * A number of slots that go round the owners who wait: the next one is for the owner who has fewest, among these for the one
- * whose last turn is longest ago; then by priority, then for who has waited longest.
+ * Slots shared fairly among owners. The next free slot goes to the waiting owner with the fewest running tasks, then to the
+ * owner with the oldest last turn. Among the tasks of an owner, priority decides, then waiting time.
  */
 export class TaskSlots {
   readonly #slots: number;
@@ -230,7 +230,7 @@ export class TaskSlots {
     this.#slots = slots;
   }
 
-  /** Resolves with what gives the slot back. Rejects with the signal's reason when it is aborted before. */
+  /** Resolves with a function that releases the slot. Rejects with the signal's reason when aborted before. */
   async take(waiting: Waiting): Promise<() => void> {
     const { owner, priority, signal } = waiting;
     signal.throwIfAborted();
@@ -288,7 +288,7 @@ export class TaskSlots {
     return turn;
   }
 
-  /** Who has nothing here any more needs no turn: the list would grow for ever. */
+  /** Removes an owner without tasks; otherwise the map would grow without limit. */
   #forget(owner: string): void {
     const { running, waiting } = this.#turnOf(owner);
     if (running === 0 && waiting === 0) this.#owners.delete(owner);

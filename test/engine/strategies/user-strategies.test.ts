@@ -25,7 +25,7 @@ it.each(files.map(({ file, definition }) => [file, definition] as const))(
         builtIn: null,
         exchange: 'sim',
         pairs: undefined,
-        most: 3,
+        maxPairs: 3,
         ...{
           timeframe: undefined,
           range: undefined,
