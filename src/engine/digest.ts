@@ -44,7 +44,7 @@ function digestColumns(columns: readonly Float64Array[], digest: Digest): string
   return digest(parts.join('\n'));
 }
 
-// Signal columns have one byte per row and are read four rows at a time: reading a million rows one by one takes as long as
+// Signal columns have one byte per row and are read four rows at a time. Reading a million rows one by one takes as long as
 // simulating them.
 
 const LOWEST_BITS = 0x01010101;

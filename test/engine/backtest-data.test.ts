@@ -15,10 +15,10 @@ describe('incomplete data', () => {
   it('backtest fills gaps, counts them and warns about them', () => {
     const input = sampleInput();
     const [btc, eth] = input.pairs;
-    const holes = Array.from({ length: 20 }, (_, i) => 100 + i);
+    const gaps = Array.from({ length: 20 }, (_, i) => 100 + i);
     const { report } = run({
       ...input,
-      pairs: [{ ...btc!, candles: without(btc!.candles, holes) }, eth!],
+      pairs: [{ ...btc!, candles: without(btc!.candles, gaps) }, eth!],
     });
     expect(report.data[0]).toMatchObject({ candles: ROWS, filled_candles: 20 });
     expect(report.data[0]!.filled_pct).toBeCloseTo(2000 / (ROWS + STARTUP), 9);

@@ -43,8 +43,8 @@ export function dailyEquity(curve: EquityCurve, wallet: number, firstCandle: num
 }
 
 /**
- * Return of each day as a ratio. The first day is measured against the wallet, so n days give n returns. 0 if the equity of
- * the day before was 0 or less.
+ * Return of each day as a ratio. The first day is measured against the wallet, so n days give n returns. It is
+ * 0 if the equity of the day before was 0 or less.
  */
 export function dailyReturns(wallet: number, equity: Float64Array): Float64Array {
   const returns = new Float64Array(equity.length);

@@ -103,7 +103,7 @@ export function withCallbackContext(callbacks: StrategyCallbacks): StrategyCallb
 // one thing at a time. Results do not depend on it.
 //
 // A listener is called before strategy code is entered. That costs too much for callbacks, which are called a million times in
-// a run of some milliseconds: their number is written to memory that the supervisor reads from outside.
+// a run of some milliseconds. Their number is written to memory that the supervisor reads from outside.
 
 /**
  * @param what part of the strategy or of the run

@@ -40,7 +40,7 @@ export function simulate(
   };
 }
 
-/** Thrown out of a simulation whose `onProgress` returned false. */
+/** Thrown by a simulation whose `onProgress` returned false. */
 export class SimulationStopped extends Error {
   override readonly name = 'SimulationStopped';
 

@@ -22,7 +22,7 @@ export interface SimulatedTrade {
   readonly funding: number;
   /** After fees and funding, rounded to 8 decimals. */
   readonly profit: number;
-  /** On the collateral, after fees and funding: of the rounded `profit`, itself not rounded. */
+  /** On the collateral, after fees and funding. Computed from the rounded `profit`, not rounded itself. */
   readonly profitRatio: number;
   readonly initialStopPrice: number;
   /** The stop when the trade closed. */
@@ -42,7 +42,7 @@ export interface TextColumn<T extends string | null = string> {
   readonly index: Uint32Array;
 }
 
-/** The fields of a {@link SimulatedTrade} that are numbers; a column holds them in its units. */
+/** Numeric fields of a {@link SimulatedTrade}; a column has the unit of its field. */
 export const TRADE_NUMBERS = [
   'openedAt',
   'closedAt',
@@ -66,8 +66,8 @@ export const TRADE_NUMBERS = [
 export type TradeNumber = (typeof TRADE_NUMBERS)[number];
 
 /**
- * Closed trades as columns of equal length, in the order of closing. Twenty thousand objects take longer to build, to walk
- * and to collect than the simulation that made them.
+ * Closed trades as columns of equal length, in the order of closing. Building, reading and collecting twenty thousand
+ * objects takes longer than simulating them.
  */
 export interface TradeTable extends Readonly<Record<TradeNumber, Float64Array>> {
   readonly length: number;

@@ -51,7 +51,7 @@ export interface SimulationSettings {
   readonly amendLastStakeAmount?: boolean;
   /** Default 0.5. */
   readonly lastStakeAmountMinRatio?: number;
-  /** Open trades at once; Infinity for no limit. */
+  /** Maximum number of concurrent open trades; Infinity for no limit. */
   readonly maxOpenTrades: number;
   /** Fee rate per side, for example 0.0005. */
   readonly fee: number;
@@ -80,8 +80,8 @@ export interface SimulationSettings {
 }
 
 /**
- * The account at candle closes: equal-length columns on one clock for all pairs, from the earliest first candle plus one
- * timeframe (no signal can act before) to the latest last candle. The last row is the account after the forced exits.
+ * The account at candle closes: equal-length columns on one clock for all pairs. The first row is the candle after the earliest
+ * first candle, because no signal can act before. The last row is the latest last candle, after the forced exits.
  */
 export interface EquityCurve {
   /** Open time of each candle, ms. */

@@ -3,7 +3,7 @@ import { accountMetrics, cagrPct, fullDays } from '#engine/metrics/trade-metrics
 import { DAY_MS } from '#engine/timeframe.ts';
 
 describe('account metrics', () => {
-  it('fullDays counts whole days between the first and last candle, at least one', () => {
+  it('fullDays counts full days between the first and last candle, at least one', () => {
     expect(fullDays(0, 10 * DAY_MS)).toBe(10);
     expect(fullDays(0, 10 * DAY_MS - 1)).toBe(9);
     expect(fullDays(5, 5)).toBe(1);

@@ -7,15 +7,15 @@ const quality = (probabilities: number[], labels: number[]) =>
 describe('modelQuality', () => {
   it("modelQuality matches scikit-learn's AUC and hand-computed losses", () => {
     // Example of scikit-learn's roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]): 0.75.
-    const told = quality([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1]);
-    expect(told.auc).toBeCloseTo(0.75, 12);
-    expect(told.brier).toBeCloseTo((0.01 + 0.16 + 0.4225 + 0.04) / 4, 12);
-    expect(told.log_loss).toBeCloseTo(
+    const measured = quality([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1]);
+    expect(measured.auc).toBeCloseTo(0.75, 12);
+    expect(measured.brier).toBeCloseTo((0.01 + 0.16 + 0.4225 + 0.04) / 4, 12);
+    expect(measured.log_loss).toBeCloseTo(
       -(Math.log(0.9) + Math.log(0.6) + Math.log(0.35) + Math.log(0.8)) / 4,
       12,
     );
-    expect(told.base_log_loss).toBeCloseTo(Math.LN2, 12);
-    expect(told).toMatchObject({ rows: 4, positives_pct: 50 });
+    expect(measured.base_log_loss).toBeCloseTo(Math.LN2, 12);
+    expect(measured).toMatchObject({ rows: 4, positives_pct: 50 });
   });
 
   it('AUC counts equal probabilities as half', () => {

@@ -46,10 +46,10 @@ describe('the number of trades on which the fill models differ', () => {
   it('countFillModelDifferences matches its definition for any order of concurrent closes', () => {
     fc.assert(
       fc.property(run, run, (a, b) => {
-        const told = (trades: readonly Outcome[]) => ({
+        const outcomesOf = (trades: readonly Outcome[]) => ({
           outcomes: { length: trades.length, at: (row: number) => trades[row]! },
         });
-        expect(countFillModelDifferences(told(a), told(b))).toBe(byDefinition(a, b));
+        expect(countFillModelDifferences(outcomesOf(a), outcomesOf(b))).toBe(byDefinition(a, b));
       }),
       { numRuns: 500 },
     );

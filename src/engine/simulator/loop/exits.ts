@@ -20,9 +20,9 @@ import {
 } from './callbacks.ts';
 
 /**
- * Orders the exit of an open position in the present candle for the first reason that holds (reference 1.6), and fills the order
- * that waits if the candle touches it. The conservative model tries a trailing stop before the ROI, and moves stops only after
- * the candle.
+ * Orders the exit of an open position in the present candle for the first reason that applies (reference 1.6). Fills the waiting
+ * order if the candle touches its price. The conservative model tries a trailing stop before the ROI, and moves stops only
+ * after the candle.
  */
 export function checkExits(run: Run, position: Position): void {
   const { candle, settings } = run;
@@ -51,7 +51,7 @@ function tryExits(run: Run, position: Position): void {
   if (stopReached && !stopFirst) tryStopExit(run, position);
 }
 
-/** Orders an exit; false when that order waits already: the next reason is then tried. The order has the reason of the last attempt. */
+/** Orders an exit; false if that order is already waiting: the next reason is then tried. It keeps the reason of the last attempt. */
 export function orderExit(
   run: Run,
   position: Position,
@@ -190,7 +190,7 @@ function trySignalExit(run: Run, position: Position): boolean {
   let price = candle.open;
   if (settings.callbacks.customExitPrice) {
     const custom = callCustomExitPrice(run, position);
-    // No better than possible: an order below the low of a long would have filled at once, at a better price.
+    // Limited to the candle: an order of a long below the low would have filled immediately, at a better price.
     price = position.direction === LONG ? Math.max(custom, candle.low) : Math.min(custom, candle.high);
   }
   if (!callConfirmExit(run, position, price, reason)) return false;

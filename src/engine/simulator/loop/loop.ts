@@ -127,9 +127,11 @@ function planNextStep(run: Run, position: Position): void {
 }
 
 /**
- * Lists in `run.active` the slots to simulate now (1.14), and returns their number: those with positions in the order they
- * were opened, then those with an entry signal in whitelist order. A pair that was visited with a position in this main candle
- * and has none now stays out of the rest of it; a position opened and closed within a detail candle was not visited (2.4).
+ * Lists in `run.active` the slots to simulate now (1.14), and returns their number. Slots with positions come first, in the order
+ * of opening, then slots with an entry signal, in whitelist order.
+ *
+ * A pair that was visited with a position in this main candle and has none now stays out of the rest of it. A position opened
+ * and closed within a detail candle was not visited (2.4).
  */
 function gather({ wallet, slots, step, active }: Run): number {
   let count = 0;
@@ -142,7 +144,7 @@ function gather({ wallet, slots, step, active }: Run): number {
 }
 
 /**
- * Simulates one pair in the present candle, and again when it had a position, has none now, and the candle's signal is for the
+ * Simulates one pair in the present candle. Simulates it again if its position was closed and the candle's signal is for the
  * other side (reference 1.2).
  */
 function simulateCandle(run: Run, slot: Slot): void {

@@ -8,9 +8,11 @@ import { runCallbacksUntil } from './callbacks.ts';
 const MARGIN = 1e-12;
 
 /**
- * First row in [from, to) with a possible event of an open position: its stop or liquidation is reached, the stop moves, a ROI
- * step triggers or begins, funding is booked, an exit signal acts; `to` without one. The rows before it need no simulation.
- * Per-candle callbacks are called in them, in the order and with the arguments of a simulated candle.
+ * First row in [from, to) with a possible event of an open position; `to` without one. Events: the stop or liquidation is
+ * reached, the stop moves, a ROI step triggers or begins, funding is booked, an exit signal acts.
+ *
+ * The rows before it need no simulation. Per-candle callbacks are called in them, in the order and with the arguments of a
+ * simulated candle.
  */
 export function nextEventRow(run: Run, position: Position, from: number, to: number): number {
   const { settings } = run;

@@ -37,8 +37,8 @@ function round8Exactly(value: number): number {
 }
 
 /**
- * Rounds a ratio to 8 decimals, for decisions. It is a quotient: no tie of decimals, for which to look in every candle would
- * more than double the time of a strategy with callbacks.
+ * Rounds a ratio to 8 decimals, for decisions. A quotient is never a tie of decimals. Checking for ties in every candle would
+ * more than double the run time of a strategy with callbacks.
  */
 export function roundRatio(value: number): number {
   return Math.floor(value * 1e8 + 0.5) / 1e8 + 0;
@@ -70,14 +70,14 @@ function missingOf(a: number, b: number, product: number): number {
 }
 
 /**
- * `amount * price * factor` as the product of their decimals, made a double once. The factor is 1 or 1 with a fee. Of numbers
- * with too many digits it is the product of the doubles: nothing is decided by the last bit of those.
+ * `amount * price * factor` as the product of their decimals, rounded to a double once. The factor is 1, or 1 plus or minus a
+ * fee. Numbers with too many digits are multiplied as doubles: no decision depends on their last bit.
  */
 export function decimalProduct(amount: number, price: number, factor: number): number {
   const amountDecimals = decimalsOf(amount);
   const priceDecimals = amountDecimals < 0 ? -1 : decimalsOf(price);
   if (priceDecimals < 0) return amount * price * factor;
-  // A fee added to 1 is no longer the double of its decimals.
+  // 1 plus a fee is not the nearest double to its decimal value.
   const clean = Math.round(factor * 1e12) / 1e12;
   const factorDecimals = decimalsOf(clean);
   const decimals = amountDecimals + priceDecimals + factorDecimals;

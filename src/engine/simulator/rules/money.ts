@@ -14,7 +14,7 @@ export function entryAmount(
   return orderRules === null ? amount : orderRules.cut(amount);
 }
 
-/** Collateral of an entry of `amount`, for which there was `stake`. */
+/** Collateral of an entry of `amount`, which was sized by `stake`. */
 export function entryStake(
   stake: number,
   amount: number,
@@ -90,13 +90,13 @@ export function profitRatioOf(open: number, close: number, leverage: number, dir
   return roundRatio(direction * (close / open - 1) * leverage);
 }
 
-/** Profit ratio on the collateral of a closed trade, not rounded: of its `profit`, which is. */
+/** Profit ratio on the collateral of a closed trade, not rounded; `profit` is rounded. */
 export function bookedRatio(profit: number, open: number, leverage: number): number {
   return (profit / open) * leverage;
 }
 
 /** Profit of an open trade valued at `price`: after the entry fee and the funding so far, before an exit fee; not rounded. */
-export function unrealisedProfit(
+export function unrealizedProfit(
   amount: number,
   price: number,
   openValueOfTrade: number,

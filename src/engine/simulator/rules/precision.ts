@@ -4,8 +4,8 @@ import { decimalProduct, roundDown, type Step, stepOf, stepOfDecimals } from './
 
 /** Significant digits of a price. */
 const DIGITS = 14;
-/** Numbers from here on have {@link DIGITS} digits before the point. */
-const LONGEST = 10 ** (DIGITS - 1);
+/** Smallest number with {@link DIGITS} digits before the decimal point. */
+const MIN_WITHOUT_DECIMALS = 10 ** (DIGITS - 1);
 /** Relative error up to which a price times a power of ten counts as an integer. */
 const NOISE = 4e-15;
 
@@ -38,9 +38,9 @@ export class PriceTicks {
 }
 
 /**
- * Derives the tick of each month from prices: 10 to the minus of the most decimals that any price of the month has (reference
- * 2026.9, 3.1). A month of integer prices has the tick of the month before; the first such months have `priceTick`, the market's own.
- * A month's tick is known only at its end: the search for look-ahead bias therefore keeps the ticks of all candles when it cuts them.
+ * Derives the tick of each month from prices: 10^-d, with d the maximum number of decimals of the month's prices (reference
+ * 2026.9, 3.1). A month of integer prices has the tick of the month before; the first such months have the market's `priceTick`.
+ * A month's tick is known only at its end, so the search for look-ahead bias keeps the ticks of all candles when it cuts them.
  */
 export function derivePriceTicks(candles: Candles, priceTick: number | null): PriceTicks {
   const { timestamp } = candles;
@@ -51,7 +51,7 @@ export function derivePriceTicks(candles: Candles, priceTick: number | null): Pr
     const date = new Date(timestamp[row]!);
     const next = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
     const to = indexAtOrAfter(timestamp, next);
-    const decimals = mostDecimals(candles, row, to);
+    const decimals = maxDecimals(candles, row, to);
     if (decimals > 0) tick = stepOfDecimals(decimals);
     months.push({ from: Date.UTC(date.getUTCFullYear(), date.getUTCMonth()), tick });
     row = to;
@@ -59,24 +59,24 @@ export function derivePriceTicks(candles: Candles, priceTick: number | null): Pr
   return new PriceTicks(months);
 }
 
-function mostDecimals({ open, high, low, close }: Candles, from: number, to: number): number {
-  let most = 0;
-  for (const column of [open, high, low, close]) most = mostDecimalsIn(column, from, to, most);
-  return most;
+function maxDecimals({ open, high, low, close }: Candles, from: number, to: number): number {
+  let max = 0;
+  for (const column of [open, high, low, close]) max = maxDecimalsIn(column, from, to, max);
+  return max;
 }
 
-function mostDecimalsIn(prices: Float64Array, from: number, to: number, known: number): number {
-  let most = known;
-  let scale = 10 ** most;
+function maxDecimalsIn(prices: Float64Array, from: number, to: number, known: number): number {
+  let max = known;
+  let scale = 10 ** max;
   for (let row = from; row < to; row++) {
     const scaled = prices[row]! * scale;
-    // With so many digits before the point no further decimal is among those that are read.
-    if (scaled >= LONGEST) continue;
+    // All significant digits are before the point, so the price has no further decimals.
+    if (scaled >= MIN_WITHOUT_DECIMALS) continue;
     if (Math.abs(scaled - Math.floor(scaled + 0.5)) <= scaled * NOISE) continue;
-    most = Math.max(most, decimalsAmongDigits(prices[row]!));
-    scale = 10 ** most;
+    max = Math.max(max, decimalsAmongDigits(prices[row]!));
+    scale = 10 ** max;
   }
-  return most;
+  return max;
 }
 
 /** Decimals of a price written with {@link DIGITS} digits, without trailing zeros. */
@@ -125,14 +125,14 @@ export class OrderRules {
     return Math.max(cost, amount) / leverage;
   }
 
-  /** The stake that is ordered instead of `stake`: raised to the least, lowered to the most, or 0 for no order. */
+  /** The stake to order in place of `stake`: raised to the minimum, lowered to the maximum, or 0 for no order. */
   allowedStake(stake: number, available: number, price: number, leverage: number): number {
     const { maxAmount, maxCost, contractSize } = this.#instrument;
     const cost = maxCost === null ? Number.POSITIVE_INFINITY : maxCost * contractSize;
     const amount = maxAmount === null ? Number.POSITIVE_INFINITY : maxAmount * contractSize * price;
-    const most = Math.min(cost / leverage, amount / leverage, available);
-    const least = this.minStake(price, leverage);
-    if (least > most || stake * MAX_RAISE < least) return 0;
-    return Math.min(Math.max(stake, least), most);
+    const max = Math.min(cost / leverage, amount / leverage, available);
+    const min = this.minStake(price, leverage);
+    if (min > max || stake * MAX_RAISE < min) return 0;
+    return Math.min(Math.max(stake, min), max);
   }
 }

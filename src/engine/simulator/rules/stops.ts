@@ -3,8 +3,8 @@ import { roundDown, roundHalfUp, roundUp, type Step } from './decimals.ts';
 import { type Direction, isAtOrBeyond, LONG } from './prices.ts';
 
 /**
- * Stop at `distance` (a ratio of the stake, any sign) on the unfavorable side of `price`, initial and moved stops alike: on the
- * next tick towards the price.
+ * Initial or moved stop at `distance` (a ratio of the stake, any sign) on the unfavorable side of `price`, rounded to the next
+ * tick towards the price.
  */
 export function stopAt(
   price: number,
@@ -27,8 +27,9 @@ export function isStopReached(level: number, high: number, low: number, directio
 }
 
 /**
- * Fill price of a stop or liquidation at `level` that the candle has reached, before slippage.
- * freqtrade: the open when the whole candle is beyond the level, else the level. Conservative: the open when it is at or beyond the level.
+ * Fill price of a stop or liquidation at `level` that the candle has reached, before slippage:
+ * - freqtrade: the open when the whole candle is beyond the level, else the level;
+ * - conservative: the open when it is at or beyond the level, else the level.
  */
 export function stopFill(
   level: number,
@@ -62,10 +63,12 @@ export function trailingDistance(
 }
 
 /**
- * Price of the order, before rounding and slippage, of a trailing stop that is hit in the candle of the entry (freqtrade model):
- * the offset's, or the present distance from the open. It is limited only on the unfavorable side: with leverage it may be
- * beyond the candle's best price, and the order then waits. `offset` and `positive` apply when `byOffset`: the settings trail
- * only from an offset, with a positive distance and without a custom stop. Otherwise `distance`, the present stop's, does.
+ * Order price, before rounding and slippage, of a trailing stop that is hit in the candle of the entry (freqtrade model). It
+ * follows from the offset, or from the present distance to the open. It is limited only on the unfavorable side: with leverage
+ * it may be beyond the candle's best price, and the order then waits.
+ *
+ * `byOffset`: the settings trail only from an offset, with a positive distance and without a custom stop. `offset` and
+ * `positive` then apply; otherwise `distance`, that of the present stop, does.
  */
 export function entryCandleTrailingPrice(
   open: number,
@@ -85,8 +88,9 @@ export function entryCandleTrailingPrice(
 }
 
 /**
- * Liquidation price of an isolated position (reference 9.2), moved towards the entry by `buffer`. `closingFee` is what the exchange
- * sets aside for the closing order: the fee in the general formula, 0 in that of Binance.
+ * Liquidation price of an isolated position (reference 9.2), moved towards the entry by `buffer`. `closingFee`: fee that the
+ * exchange reserves for the closing order; the fee in the general formula, 0 in the formula of Binance.
+ *
  * 0 for a long without leverage, which cannot be liquidated.
  */
 export function liquidationPrice(

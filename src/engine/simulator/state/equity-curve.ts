@@ -1,5 +1,5 @@
 import { round8 } from '../rules/decimals.ts';
-import { unrealisedProfit } from '../rules/money.ts';
+import { unrealizedProfit } from '../rules/money.ts';
 import type { TradeTable } from '../trade-table.ts';
 import type { EquityCurve } from '../types.ts';
 import type { Clock } from './market.ts';
@@ -98,7 +98,7 @@ export class EquityRecorder {
     this.curve = new AccountCurve(clockTimes(clock, timeframeMs), wallet.balance, timeframeMs, trades);
   }
 
-  /** Records the steps before `step` that are not yet recorded, with the account as it is now. */
+  /** Records the steps before `step` that are not yet recorded, with the present account. */
   record(step: number): void {
     const from = this.#rows;
     const to = step - 1;
@@ -111,7 +111,7 @@ export class EquityRecorder {
     else {
       equity.fill(balance, from, to);
       for (const position of positions)
-        if (position.order.kind !== 'entry') addUnrealised(equity, position, from, to);
+        if (position.order.kind !== 'entry') addUnrealized(equity, position, from, to);
     }
     this.#rows = to;
   }
@@ -133,19 +133,19 @@ function fillHolding(equity: Float64Array, position: Position, from: number, to:
   // Curve row 0 is step 1.
   const shift = 1 - market.offset;
   for (let row = from; row < to; row++)
-    equity[row] = cash + unrealisedProfit(amount, close[row + shift]!, openValue, funding, direction);
+    equity[row] = cash + unrealizedProfit(amount, close[row + shift]!, openValue, funding, direction);
 }
 
 /** Adds what a position is worth beyond its collateral at each close; after the end of its data, at its last close. */
-function addUnrealised(equity: Float64Array, position: Position, from: number, to: number): void {
+function addUnrealized(equity: Float64Array, position: Position, from: number, to: number): void {
   const { amount, openValue, funding, direction, market } = position;
   const { close } = market.candles;
   // Curve row 0 is step 1.
   const shift = 1 - market.offset;
   const end = Math.min(to, market.length - shift);
   for (let row = from; row < end; row++)
-    equity[row]! += unrealisedProfit(amount, close[row + shift]!, openValue, funding, direction);
+    equity[row]! += unrealizedProfit(amount, close[row + shift]!, openValue, funding, direction);
   if (end === to) return;
-  const last = unrealisedProfit(amount, close[market.length - 1]!, openValue, funding, direction);
+  const last = unrealizedProfit(amount, close[market.length - 1]!, openValue, funding, direction);
   for (let row = Math.max(from, end); row < to; row++) equity[row]! += last;
 }

@@ -4,7 +4,7 @@ import type { ResolvedSettings } from '../settings.ts';
 import type { Market } from './market.ts';
 import { Position } from './position.ts';
 
-/** A step that no clock reaches. It fits V8's small integers: rows and steps that were doubles would index columns slowly. */
+/** A step that no clock reaches. It fits V8's small integers: doubles as rows and steps would index columns slowly. */
 export const NEVER = 2 ** 30 - 1;
 
 /** State of one pair in a run: its position, its next signals and its detail candles. */
@@ -48,14 +48,14 @@ export class Slot {
     this.nextEntryStep = row < length ? row + offset : NEVER;
   }
 
-  /** First row from `row` on with an exit signal of `direction`; at least the number of rows when there is none. */
+  /** First row from `row` on with an exit signal of `direction`; at least the number of rows without one. */
   nextExitRow(row: number, direction: Direction): number {
     return (direction === LONG ? this.#exitLong : this.#exitShort).next(row - 1) + 1;
   }
 
   /**
-   * Points `detailIndex` at the detail candles of `row`, or at none unless all of them exist. Those of the pair's last candle may
-   * end early, as they do where detail is read up to the open of the last candle: it is simulated as far as they reach.
+   * Sets `detailIndex` to the detail candles of `row` if all of them exist, else to -1. Detail candles of the pair's last candle
+   * may end early, for example when detail is read up to its open: the candle is simulated as far as they reach.
    */
   findDetail(row: number, { detailPerCandle, detailTimeframeMs }: ResolvedSettings): void {
     this.detailIndex = -1;
@@ -93,7 +93,7 @@ class SignalCursor {
     this.#length = length;
   }
 
-  /** First set row from `row` on; the number of rows when there is none. */
+  /** First set row from `row` on; the number of rows without one. */
   next(row: number): number {
     if (this.#found < row) this.#found = this.#find(row);
     return this.#found;

@@ -134,8 +134,8 @@ export class TradeRecorder implements Outcomes {
   }
 
   /**
-   * Sorts the trades by their time of closing, in place: a trade left open is recorded at the end of the run, but was closed
-   * earlier where the candles of its pair end earlier. Trades closed at one time keep their order.
+   * Sorts the trades in place by their time of closing. A trade left open is recorded at the end of the run, but closed earlier
+   * if the candles of its pair end earlier. Trades closed at the same time keep their order.
    */
   sort(): void {
     if (this.#isSorted) return;
