@@ -69,7 +69,10 @@ async function measure(url: string, query: string): Promise<number> {
   return medianTime(async () => {
     const response = await fetch(`${url}/api/v1/freshness?symbols=${SYMBOLS.join(',')}${query}`);
     const { all_fresh } = (await response.json()) as { all_fresh: boolean };
-    if (!all_fresh) throw new Error('A series of the benchmark is stale; all must be fresh');
+    if (!all_fresh)
+      throw new Error(
+        `A series is stale for the query "${query}"; all series of this benchmark must be fresh`,
+      );
   });
 }
 

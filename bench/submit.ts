@@ -44,7 +44,8 @@ class Client {
     for (;;) {
       const { status } = await this.get(jobId);
       if (status === 'completed') return;
-      if (status !== 'pending' && status !== 'running') throw new Error(`${jobId} is ${status}`);
+      if (status !== 'pending' && status !== 'running')
+        throw new Error(`Backtest ${jobId} is ${status}, not completed`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

@@ -33,7 +33,8 @@ export class RegistryClient {
     for (;;) {
       const { status } = await this.get<{ status: string }>(`backtests/${job_id}`);
       if (status === 'completed') return job_id;
-      if (status !== 'pending' && status !== 'running') throw new Error(`${job_id} is ${status}`);
+      if (status !== 'pending' && status !== 'running')
+        throw new Error(`Backtest ${job_id} is ${status}, not completed`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

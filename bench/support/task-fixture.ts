@@ -84,7 +84,8 @@ export class TaskFixture {
     const usage = await this.#run(entry, jobId, oneCore, around);
     await around?.remove();
     const job = await this.#stores.jobs.get(jobId);
-    if (job?.status !== 'completed') throw new Error(`${jobId} is ${JSON.stringify(job)}`);
+    if (job?.status !== 'completed')
+      throw new Error(`Backtest ${jobId} is not completed: ${JSON.stringify(job)}`);
     return { timing: job.timing, trades: job.result.total_trades, usage };
   }
 

@@ -85,7 +85,7 @@ export function trainClassifier(
   checkClassifierSettings(settings);
   const matrix = 'cuts' in data.features ? data.features.features : data.features;
   checkFeatures(matrix);
-  if (matrix.rows === 0) throw new RangeError('A model needs at least one row.');
+  if (matrix.rows === 0) throw new RangeError('A model needs at least one row; it was given none.');
   return settings.kind === 'logistic_regression'
     ? trainLogistic(matrix, data, settings, options)
     : trainBoosted(matrix, data, settings, options);
@@ -172,7 +172,7 @@ function createClassifier({ model, ...facts }: Parts): Classifier {
       checkSameFeatures(facts.featureNames, matrix);
       if (into.length < matrix.rows) {
         throw new RangeError(
-          `${matrix.rows} probabilities do not fit into an array of ${into.length} values.`,
+          `${matrix.rows} probabilities do not fit into an array of ${into.length} values. Pass a longer array.`,
         );
       }
       model.predict(matrix, into);
@@ -321,7 +321,9 @@ function rowWeights(
   }
   const [negative, positive] = totals as [number, number];
   if (!(negative + positive > 0))
-    throw new RangeError('A model needs at least one row whose weight is not 0.');
+    throw new RangeError(
+      'All fitted rows have weight 0; a model needs at least one row whose weight is not 0.',
+    );
   const [zero, one] = classWeights(negative, positive, classWeight);
   const weights = new Float64Array(rows);
   for (let i = 0; i < rows; i++) weights[i] = (own ? own[i]! : 1) * (labels[i] === 1 ? one : zero);

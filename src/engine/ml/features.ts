@@ -11,7 +11,7 @@ export interface FeatureMatrix {
  *   short
  */
 export function checkFeatures({ names, columns, rows }: FeatureMatrix): void {
-  if (columns.length === 0) throw new RangeError('A model needs at least one feature.');
+  if (columns.length === 0) throw new RangeError('A model needs at least one feature; it was given none.');
   if (names.length !== columns.length) {
     throw new RangeError(
       `${columns.length} feature columns have ${names.length} names. Pass one name per column.`,
@@ -23,7 +23,9 @@ export function checkFeatures({ names, columns, rows }: FeatureMatrix): void {
   }
   columns.forEach((column, j) => {
     if (column.length < rows) {
-      throw new RangeError(`Feature ${names[j]} has ${column.length} values for ${rows} rows.`);
+      throw new RangeError(
+        `Feature ${names[j]} has ${column.length} values for ${rows} rows. Pass one value per row.`,
+      );
     }
   });
 }

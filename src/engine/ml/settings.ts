@@ -28,7 +28,10 @@ interface SettingProblem {
 export function classifierSettingProblems(settings: ClassifierSettings): SettingProblem[] {
   const problems: SettingProblem[] = [];
   if (!MODEL_KINDS.includes(settings.kind)) {
-    problems.push({ setting: 'kind', message: `kind: must be one of ${MODEL_KINDS.join(', ')}` });
+    problems.push({
+      setting: 'kind',
+      message: `kind: must be one of ${MODEL_KINDS.join(', ')}, not ${shown(settings.kind)}`,
+    });
   }
   for (const [name, limits] of Object.entries<NumberBounds>(CLASSIFIER_LIMITS)) {
     const setting = name as keyof typeof CLASSIFIER_LIMITS;
@@ -37,10 +40,18 @@ export function classifierSettingProblems(settings: ClassifierSettings): Setting
     if (isName || isWithin(value, limits)) continue;
     const kind = limits.integer ? 'an integer' : 'a number';
     const names = setting === 'class_weight' ? CLASS_WEIGHTS.map((weight) => `"${weight}"`).join(', ') : '';
-    const message = `${setting}: must be ${names && `${names} or `}${kind} from ${limits.min} to ${limits.max}`;
+    const allowed = `${names && `${names} or `}${kind} from ${limits.min} to ${limits.max}`;
+    const message = `${setting}: must be ${allowed}, not ${shown(value)}`;
     problems.push({ setting, message });
   }
   return problems;
+}
+
+/** Value in an error message: a number, a quoted string of at most 40 characters, or the type. */
+function shown(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 40));
+  return value === null ? 'null' : typeof value;
 }
 
 function isWithin(value: unknown, { min, max, integer }: NumberBounds): boolean {

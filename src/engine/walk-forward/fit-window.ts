@@ -115,11 +115,11 @@ function skipReason(
   horizon: number,
   { config, stepMs }: MlRun,
 ): string | null {
-  if (from === to) return 'the pair has no candles in it';
+  if (from === to) return 'the pair has no candles in the window';
   const expected = (config.train_period_days * DAY_MS) / stepMs - horizon;
   const min = Math.max(MIN_TRAINING_ROWS, Math.ceil(expected * MIN_SHARE));
   if (labels.length < min) {
-    return `${labels.length} of ${Math.max(expected, 0)} training rows are there, at least ${min} are needed`;
+    return `${labels.length} of ${Math.max(expected, 0)} training rows exist, at least ${min} are needed`;
   }
   if (positives === 0 || positives === labels.length) {
     return `all ${labels.length} training rows have the label ${labels[0]}`;
@@ -127,12 +127,12 @@ function skipReason(
   const fitted = fittedRows(labels.length, horizon, config);
   if (fitted < MIN_FITTED_ROWS) {
     return (
-      `the tail that stops boosting and the horizon of ${horizon} candles leave ${Math.max(fitted, 0)} of ` +
+      `early stopping and the horizon of ${horizon} candles leave ${Math.max(fitted, 0)} of ` +
       `${labels.length} training rows to fit, at least ${MIN_FITTED_ROWS} are needed`
     );
   }
   if (labels.subarray(0, fitted).every((label) => label === labels[0])) {
-    return `the first ${fitted} of ${labels.length} training rows, which trees are fitted to, all have the label ${labels[0]}`;
+    return `the first ${fitted} of ${labels.length} training rows, to which trees are fitted, all have the label ${labels[0]}`;
   }
   return null;
 }

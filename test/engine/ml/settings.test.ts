@@ -33,9 +33,9 @@ describe('settings', () => {
   it('say what is allowed', () => {
     const wrong = { ...DEFAULT_CLASSIFIER_SETTINGS, max_depth: 11, class_weight: 0, kind: 'forest' as never };
     expect(classifierSettingProblems(wrong).map(({ message }) => message)).toEqual([
-      'kind: must be one of depthwise_gbdt, leafwise_gbdt, symmetric_gbdt, logistic_regression',
-      'max_depth: must be an integer from 1 to 10',
-      'class_weight: must be "none", "balanced" or a number from 0.001 to 1000',
+      'kind: must be one of depthwise_gbdt, leafwise_gbdt, symmetric_gbdt, logistic_regression, not "forest"',
+      'max_depth: must be an integer from 1 to 10, not 11',
+      'class_weight: must be "none", "balanced" or a number from 0.001 to 1000, not 0',
     ]);
     expect(() => checkClassifierSettings(wrong)).toThrow(/kind: .*; max_depth: .*; class_weight: /);
   });

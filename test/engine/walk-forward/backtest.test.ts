@@ -165,7 +165,7 @@ describe('strategy that does not read predictions', () => {
 describe('short history with models', () => {
   it('backtest rejects history too short for any training window and states the required start', () => {
     expect(() => run({ history: 1, days: 3 })).toThrow(
-      /^BTC\/USDT:USDT has no window that a model can be trained for \(0 of 228 training rows are there, at least 114 are needed\): before the first prediction the ML engine needs 240 1h candles to learn from \(train_period_days 10\) and 50 startup candles, so candles from 2023-12-19T22:00:00\.000Z on are needed; the stored ones begin at 2023-12-31T00:00:00\.000Z\./,
+      /^BTC\/USDT:USDT has no window that a model can be trained for \(0 of 228 training rows exist, at least 114 are needed\): before the first prediction the ML engine needs 240 1h candles to learn from \(train_period_days 10\) and 50 startup candles, so candles from 2023-12-19T22:00:00\.000Z on are needed; the stored ones begin at 2023-12-31T00:00:00\.000Z\./,
     );
   });
 

@@ -69,17 +69,17 @@ describe('training set of a window', () => {
         ...each,
         labels: each.labels.map((label, row) => (row < FIRST - 80 ? UNKNOWN_LABEL : label)),
       }),
-      '68 of 228 training rows are there, at least 114 are needed',
+      '68 of 228 training rows exist, at least 114 are needed',
     ],
     [
       'a horizon that leaves no rows before the tail',
       (each) => ({ ...each, horizon: 180, labels: each.labels.map((_, row) => row % 2) }),
-      'the tail that stops boosting and the horizon of 180 candles leave 0 of 60 training rows to fit, at least 25 are needed',
+      'early stopping and the horizon of 180 candles leave 0 of 60 training rows to fit, at least 25 are needed',
     ],
     [
       'the second class only in the tail',
       (each) => ({ ...each, labels: each.labels.map((_, row) => (row < FIRST - 60 ? 0 : 1)) }),
-      'the first 170 of 228 training rows, which trees are fitted to, all have the label 0',
+      'the first 170 of 228 training rows, to which trees are fitted, all have the label 0',
     ],
   ])('fitWindow skips a window with %s', (_, change, reason) => {
     const fit = fitWindow(change(learn()), CANDLES.timestamp, run.windows[0]!, run);
