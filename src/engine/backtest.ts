@@ -5,9 +5,14 @@ import type { ReportModels } from '#contract/report-models.ts';
 import type { Digest } from './digest.ts';
 import { measureRun } from './metrics/metrics.ts';
 import { buildModels } from './report/models.ts';
-import { provenanceOf } from './report/provenance.ts';
 import { buildReport, reportSettings } from './report/report.ts';
-import { alternativeModel, buildEquityData, buildResult, compareFillModels } from './report/result.ts';
+import {
+  alternativeModel,
+  buildEquityData,
+  buildResult,
+  compareFillModels,
+  provenanceOf,
+} from './report/result.ts';
 import { type RunSettings, simulationSettings } from './run/config.ts';
 import { type PairData, startupRows, trainingRows } from './run/history.ts';
 import { type PreparedPair, preparePair, withSimulationErrors } from './run/prepare-pair.ts';

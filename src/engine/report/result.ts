@@ -1,13 +1,16 @@
-import type { BacktestResult } from '#contract/backtest.ts';
+import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { EquityData } from '#contract/backtest-api.ts';
 import type { FillModel } from '#contract/limits.ts';
-import type { FillModelComparison } from '#contract/report.ts';
+import type { FillModelComparison, Provenance, ReportPairData } from '#contract/report.ts';
 import type { Metrics } from '#contract/report-metrics.ts';
+import { canonicalJson, type Digest } from '../digest.ts';
 import { type DailyEquity, drawdownSeries, isoDay, monthOf, periodReturns } from '../metrics/equity-curve.ts';
 import type { TradeColumns } from '../metrics/trade-metrics.ts';
-import { countFillModelDifferences } from '../simulator/differences.ts';
+import type { PairData } from '../run/history.ts';
+import type { Outcome, Outcomes } from '../simulator/trade-table.ts';
 import type { Simulation } from '../simulator/types.ts';
 import { finite, mean, sum, variance } from '../stats/moments.ts';
+import { ENGINE_VERSION } from '../version.ts';
 import { roundNumbers } from './round.ts';
 import { profitPct } from './trades.ts';
 
@@ -84,3 +87,84 @@ export function compareFillModels(
     alternative_total_profit_pct: (profit / wallet) * 100,
   };
 }
+
+/**
+ * Number of trades on which two runs over the same pairs and signals differ. Trades are matched by pair, side and entry time. A
+ * trade differs if the other run lacks it, or closed it at another time or price.
+ */
+export function countFillModelDifferences(
+  a: Pick<Simulation, 'outcomes'>,
+  b: Pick<Simulation, 'outcomes'>,
+): number {
+  const { onlyA, onlyB } = unequalTrades(a.outcomes, b.outcomes);
+  const unmatched = new Map(onlyB.map((trade) => [entryOf(trade), trade]));
+  let differences = 0;
+  for (const trade of onlyA) {
+    const entry = entryOf(trade);
+    const other = unmatched.get(entry);
+    unmatched.delete(entry);
+    if (!other || !isSameExit(trade, other)) differences++;
+  }
+  return differences + unmatched.size;
+}
+
+/** Skips equal trades, most of them, in one pass over both runs in the order of closing. Returns the other trades of each run. */
+function unequalTrades(a: Outcomes, b: Outcomes): { onlyA: Outcome[]; onlyB: Outcome[] } {
+  const onlyA: Outcome[] = [];
+  const onlyB: Outcome[] = [];
+  let rowA = 0;
+  let rowB = 0;
+  while (rowA < a.length && rowB < b.length) {
+    const tradeA = a.at(rowA);
+    const tradeB = b.at(rowB);
+    const same = isSameEntry(tradeA, tradeB) && isSameExit(tradeA, tradeB);
+    const behind = tradeA.closedAt - tradeB.closedAt;
+    if (!same && behind <= 0) onlyA.push(tradeA);
+    if (!same && behind >= 0) onlyB.push(tradeB);
+    if (same || behind <= 0) rowA++;
+    if (same || behind >= 0) rowB++;
+  }
+  for (; rowA < a.length; rowA++) onlyA.push(a.at(rowA));
+  for (; rowB < b.length; rowB++) onlyB.push(b.at(rowB));
+  return { onlyA, onlyB };
+}
+
+function isSameEntry(a: Outcome, b: Outcome): boolean {
+  return a.openedAt === b.openedAt && a.side === b.side && a.pair === b.pair;
+}
+
+function isSameExit(a: Outcome, b: Outcome): boolean {
+  return a.closedAt === b.closedAt && a.exitPrice === b.exitPrice;
+}
+
+/** Key of a trade in both runs: a pair has one trade at a time. */
+function entryOf({ pair, side, openedAt }: Outcome): string {
+  return `${openedAt} ${side} ${pair}`;
+}
+
+interface ProvenanceInput {
+  readonly config: ResolvedBacktestConfig;
+  readonly strategyDigest: string;
+  readonly pairs: readonly PairData[];
+}
+
+export function provenanceOf(
+  { config, strategyDigest, pairs }: ProvenanceInput,
+  data: readonly Pick<ReportPairData, 'digest'>[],
+  digest: Digest,
+): Provenance {
+  const { precision, ...others } = config;
+  const exact = precision === 'exchange';
+  const parts = {
+    engine_version: ENGINE_VERSION,
+    strategy_digest: strategyDigest,
+    parameters_digest: digest(canonicalJson(config.params)),
+    // A missing precision and precision `none` are the same configuration.
+    config_digest: digest(canonicalJson(exact ? config : others)),
+    data_digest: digest(data.map((pair) => pair.digest).join('\n')),
+    ...(exact && { instruments_digest: digest(canonicalJson(pairs.map(instrumentOf))) }),
+  };
+  return { ...parts, digest: digest(canonicalJson(parts)) };
+}
+
+const instrumentOf = ({ pair, instrument }: PairData) => ({ pair, instrument: instrument ?? null });

@@ -2,7 +2,7 @@ import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { indexAtOrAfter } from '../candles.ts';
 import { canonicalJson } from '../digest.ts';
 import { isoDay } from '../metrics/equity-curve.ts';
-import { provenanceOf } from '../report/provenance.ts';
+import { provenanceOf } from '../report/result.ts';
 import { type PairHistory, tradedRange } from '../run/history.ts';
 import { cutRows, runStrategy } from '../run/prepare-pair.ts';
 import type { PairInput } from '../simulator/types.ts';

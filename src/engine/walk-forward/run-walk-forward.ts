@@ -1,5 +1,5 @@
 import { isoDay } from '../metrics/equity-curve.ts';
-import { provenanceOf } from '../report/provenance.ts';
+import { provenanceOf } from '../report/result.ts';
 import { tradedRange } from '../run/history.ts';
 import { BacktestError } from '../run/strategy-errors.ts';
 import { modelWarnings, noModelReason } from '../run/warnings.ts';

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countFillModelDifferences } from '#engine/simulator/differences.ts';
+import { countFillModelDifferences } from '#engine/report/result.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { Outcome } from '#engine/simulator/trade-table.ts';
-import { GOLDEN } from './golden.ts';
-import { flat, pairOf, type Row, settingsOf } from './market.ts';
+import { GOLDEN } from '../simulator/golden.ts';
+import { flat, pairOf, type Row, settingsOf } from '../simulator/market.ts';
 
 function differences(
   rows: readonly Row[],
