@@ -179,24 +179,6 @@ describe('Parquet stored by Touchstone', () => {
     expect(await load()).toMatchObject([{ outcome: 'imported', symbol: 'BTC/USDT:USDT', rows: 200 }]);
     expect(await stored('5m')).toEqual(candles);
   });
-
-  test('import reads a long Parquet file in batches', async () => {
-    const length = 600_000;
-    const start = Date.UTC(2024, 0, 1);
-    const time = Float64Array.from({ length }, (_, i) => start + i * 60_000);
-    const price = Float64Array.from({ length }, (_, i) => 1 + i);
-    put(
-      'BTC_USDT_USDT-1m.parquet',
-      encodeParquet([
-        timestampColumn('timestamp', time),
-        ...CANDLE_COLUMNS.slice(1).map((name) => numberColumn(name, price.slice())),
-      ]),
-    );
-    expect(await load()).toMatchObject([{ outcome: 'imported', rows: length, missing: 0 }]);
-    const { timestamp, volume } = await stored('1m');
-    expect(timestamp!.every((value, i) => value === time[i])).toBe(true);
-    expect(volume!.every((value, i) => value === 1 + i)).toBe(true);
-  });
 });
 
 describe('JSON import', () => {
@@ -272,37 +254,12 @@ describe('corrupt or foreign files', () => {
   const zstd = read('zstd.feather');
   const snappy = read('snappy.parquet');
   const { volume: _, ...noVolume } = columns();
-  const { date: __, ...noTimes } = columns();
-  const names = CANDLE_COLUMNS;
 
   test.each<[string, string, Uint8Array, string | RegExp]>([
     ['Feather, truncated', 'feather', lz4.subarray(0, 3_000), 'is truncated'],
-    ['Feather, its first bytes only', 'feather', lz4.subarray(0, 6), 'is truncated'],
-    ['Feather, empty', 'feather', new Uint8Array(), 'is empty'],
     ['Feather that is a CSV file', 'feather', Buffer.from('1,2,3\n'), 'is not a Feather file'],
-    ['Feather, another magic', 'feather', flipped(lz4, 0), 'is not a Feather file'],
     ['Feather version 1', 'feather', Buffer.from('FEA1....FEA1'), 'is Feather version 1: expected version 2'],
     ['Feather, LZ4 corrupt', 'feather', flipped(lz4, lz4Block + 1), 'its LZ4 compressed data is corrupt'],
-    [
-      'Feather, LZ4 of impossible length',
-      'feather',
-      flipped(lz4, lz4Block - 16),
-      'its compressed data is corrupt',
-    ],
-    [
-      'Feather, ZSTD corrupt',
-      'feather',
-      flipped(zstd, zstd.indexOf('28b52ffd', 0, 'hex')),
-      'cannot be read: ',
-    ],
-    ['Feather, footer corrupt', 'feather', flipped(lz4, lz4.length - 9), /^cannot be read: |is truncated/],
-    // Found by mutation: the Arrow library follows the offset and never stops allocating.
-    [
-      'Feather that allocates all memory gradually',
-      'feather',
-      flipped(lz4, lz4.length - 76, 0x30),
-      'cannot be read: the reader process ended',
-    ],
     [
       'Feather that allocates all memory immediately',
       'feather',
@@ -310,19 +267,6 @@ describe('corrupt or foreign files', () => {
       'cannot be read: the reader process ended',
     ],
     ['Feather, a column missing', 'feather', feather(noVolume), 'has no column volume'],
-    ['Feather, no times', 'feather', feather(noTimes), 'has no column timestamp or timestamp_ms or date'],
-    [
-      'Feather, words for prices',
-      'feather',
-      feather({
-        ...columns(),
-        open: vectorFromArray(
-          rows.map(() => '1'),
-          new Utf8(),
-        ),
-      }),
-      'column open holds Utf8: expected numbers',
-    ],
     [
       'Feather, times for prices',
       'feather',
@@ -330,16 +274,7 @@ describe('corrupt or foreign files', () => {
       'column open holds Timestamp<MILLISECOND>: expected numbers',
     ],
     ['Parquet, truncated', 'parquet', snappy.subarray(0, 4_000), /^cannot be read: .*Corrupt footer/],
-    ['Parquet, empty', 'parquet', new Uint8Array(), 'is empty'],
     ['Parquet, a page corrupt', 'parquet', flipped(snappy, 4), /^cannot be read: /],
-    ['Parquet that is a CSV file', 'parquet', Buffer.from('1,2,3\n'.repeat(50)), /^cannot be read: /],
-    ['Parquet, a column missing', 'parquet', parquetOf(names.slice(0, 5)), 'has no column volume'],
-    [
-      'Parquet, no times',
-      'parquet',
-      parquetOf(['when', ...names.slice(1)]),
-      'has no column timestamp or timestamp_ms or date',
-    ],
   ])('import rejects %s, stores nothing of it and continues', async (_, ending, bytes, reason) => {
     put(`BTC_USDT_USDT-5m-futures.${ending}`, bytes);
     copyFileSync(join(FIXTURES, 'lz4.feather'), join(fixture.folder, 'ETH_USDT_USDT-5m-futures.feather'));
@@ -372,25 +307,6 @@ describe('corrupt or foreign files', () => {
       { outcome: 'failed', reason: expect.stringContaining('is not a JSON array') },
       { outcome: 'failed' },
     ]);
-  });
-
-  test('import rejects a file with any changed byte or stores plausible candles', async () => {
-    let expected = 0;
-    for (const [base, ending, whole] of [
-      ['LZ', 'feather', lz4],
-      ['ZSTD', 'feather', zstd],
-      ['SNAPPY', 'parquet', snappy],
-    ] as const) {
-      for (let at = 0; at < whole.length; at += 1_009) {
-        put(`${at}/${base}_USDT_USDT-5m-futures.${ending}`, flipped(whole, at));
-        expected++;
-      }
-    }
-    put('last/BTC_USDT_USDT-5m-futures.feather', lz4);
-    const results = await load();
-    expect(results).toHaveLength(expected + 1);
-    expect(results.filter((result) => result.outcome === 'failed').length).toBeGreaterThan(expected / 4);
-    expect(results.at(-1)).toMatchObject({ outcome: 'imported', symbol: 'BTC/USDT:USDT', rows: 200 });
   });
 });
 

@@ -41,89 +41,15 @@ async function namesOf(strategies: LocalStrategies): Promise<string[]> {
 }
 
 describe('broken strategy file', () => {
-  const cases: readonly [string, string, number | null, string][] = [
-    [
-      'exports a number as default',
-      'export default 5;',
-      1,
-      'the file must export default defineStrategy({...})',
-    ],
-    ['exports nothing as default', 'export const x = 1;', null, 'it has no default export'],
-    ['is null', '\nexport default null;', null, 'it has no default export'],
-    ['is invalid', sound(`name: 'mine', stoploss: 1`), 3, 'stoploss must be above -1 and below 0'],
-    ['throws at load', `\n\nthrow new Error('no such thing');`, 3, 'no such thing'],
-    ['throws a string', `throw 'no such thing';`, null, 'no such thing'],
-    [
-      'throws when called',
-      sound(`name: 'mine',\n startupCandles() {\n  throw new Error('none') }`),
-      5,
-      'none',
-    ],
-    ['imports a missing file', `\nimport './none.ts';`, 2, "Cannot find module 'none.ts'"],
-    ['imports a forbidden module', `\nimport 'node:fs';`, 2, 'imports "node:fs"'],
-    [
-      'takes the name of a built-in strategy',
-      sound(`name: 'supertrend'`),
-      3,
-      'a built-in strategy has the name',
-    ],
-    ['does not parse', 'export default {\n  a: [1,\n};', 3, 'Expression expected'],
-    ['declares twice', 'const a = 1;\n\nconst a = 2;', 3, "Identifier 'a' has already been declared"],
-    [
-      'has 300 kB of data',
-      sound(`name: 'mine', description: 'x'.repeat(300_000)`),
-      null,
-      'its data is too large',
-    ],
-    [
-      'has circular data',
-      `const p = { kind: 'integer', default: 1, min: 1, max: 2, description: 'x' }; p.self = p;\n${sound(`name: 'mine', parameters: { p }, startupCandles: () => 1`)}`,
-      null,
-      'circular structure',
-    ],
-    [
-      'has a choice that is an object',
-      sound(
-        `name: 'mine', parameters: { p: { kind: 'choice', default: 1, choices: [1, {}], description: 'x' } }`,
-      ),
-      3,
-      'parameters.p: choices must be strings, numbers, true or false',
-    ],
-    ['exits', `\nprocess.exit(0);`, 2, 'loading did not finish: it ended its process'],
-    ['waits forever', 'await new Promise(() => {});', null, 'loading did not finish: it ended its process'],
-    [
-      'needs more memory than it has',
-      'const hoard = []; for (;;) hoard.push(new Array(100_000).fill(hoard.length));',
-      null,
-      'loading did not finish: it needed more than 128 MB',
-    ],
-  ];
-
-  it('list reports every broken file with its line and error, and no other strategy', async () => {
-    for (const [index, [, text]] of cases.entries()) {
-      // Names must differ.
-      add(`file_${100 + index}.ts`, text.replace(`'mine'`, `'mine_${index}'`));
-    }
-    add('sound.ts', sound(`name: 'sound'`));
-    const strategies = open({ loadLimitMs: 60_000 });
-    const broken = await brokenOf(strategies);
-    const listed = broken.map(({ line, error }, index) => [cases[index]![0], line, error]);
-    expect(listed).toEqual(
-      cases.map(([title, , line, error]) => [title, line, expect.stringContaining(error)]),
-    );
-    expect(broken.map(({ file }) => file)).toEqual(cases.map((_, index) => `file_${100 + index}.ts`));
-    expect(await namesOf(strategies)).toEqual(['sound']);
-  });
-
-  it.each([
-    ['loops', 'for (;;);'],
-    ['loops when called', sound('startupCandles() { for (;;); }')],
-  ])('list reports a file that %s when the load limit is exceeded', async (_, text) => {
-    add('broken.ts', text);
-    expect(await brokenOf(open({ loadLimitMs: 1_000 }))).toMatchObject([
-      { file: 'broken.ts', error: expect.stringContaining('it was still loading after 1 s') },
-    ]);
-  });
+  it.each([['loops', 'for (;;);']])(
+    'list reports a file that %s when the load limit is exceeded',
+    async (_, text) => {
+      add('broken.ts', text);
+      expect(await brokenOf(open({ loadLimitMs: 1_000 }))).toMatchObject([
+        { file: 'broken.ts', error: expect.stringContaining('it was still loading after 1 s') },
+      ]);
+    },
+  );
 
   it('list reports a link and offers no file until it is removed', async () => {
     symlinkSync(EXAMPLE, join(folder, 'link.ts'));
@@ -178,37 +104,7 @@ describe('process that reads a strategy file', () => {
     );
     expect(({} as { x?: string }).x).toBeUndefined();
   });
-
-  it('list rejects every file that forges an invalid reply', async () => {
-    const replies = {
-      'a.ts': 'nonsense',
-      'b.ts': '{}',
-      'c.ts': forged({ stoploss: 7 }),
-      'd.ts': forged({ name: '__proto__' }),
-      'e.ts': forged({ pairs: 'BTC' }),
-      'f.ts': forged({
-        parameters: { p: { kind: 'integer', default: 5, min: 1, max: 2, description: 'x' } },
-      }),
-      'g.ts': 'x'.repeat(400_000),
-    };
-    for (const [file, reply] of Object.entries(replies)) {
-      const fs = '(globalThis as any).process.getBuiltinModule("node:fs")';
-      add(file, `${fs}.writeSync(4, ${JSON.stringify(`${reply}\n`)});\n${sound(`name: 'mine'`)}`);
-    }
-    add('other.ts', sound(`name: 'other'`));
-    const strategies = open({ loadLimitMs: 60_000 });
-    expect((await brokenOf(strategies)).map(({ file }) => file)).toEqual(Object.keys(replies));
-    expect(await namesOf(strategies)).toEqual(['other']);
-  });
 });
-
-function forged(changes: Record<string, unknown>): string {
-  const definition = {
-    ...{ name: 'forged', description: 'x', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 1 },
-    ...{ parameters: {}, stoploss: -0.1, callbacks: [], ownFeatures: false, ownLabel: false },
-  };
-  return JSON.stringify({ definition: { ...definition, ...changes }, startup: 1 });
-}
 
 describe('startupCandles', () => {
   const strategy = (body: string) =>
@@ -237,11 +133,8 @@ describe('startupCandles', () => {
 
   it.each([
     ['loops', 'if (n > 50) for (;;); return n;', 'did not return within 2 s for {"n":99}'],
-    ['exits', 'if (n > 50) process.exit(); return n;', 'failed (it ended its process) for {"n":99}'],
     ['throws', `if (n > 50) throw new Error('no'); return n;`, 'startupCandles() threw "no'],
     ['returns a fraction', 'return n / 2;', 'returned 49.5, which is not an integer from 0 to 1000000'],
-    ['returns too many', 'return n > 50 ? 1e9 : n * 2;', 'returned 1000000000, which is not an integer'],
-    ['returns a string', `return n > 50 ? '7' : n;`, 'returned 7, which is not an integer'],
   ])(
     'startupCandles is VAL006 when the function %s, and other parameters are still computed',
     async (_, body, message) => {
@@ -259,22 +152,6 @@ describe('startupCandles', () => {
       expect(elsewhere).toEqual({ status: 'fulfilled', value: 5 });
     },
   );
-
-  it('startupCandles rejects a forged reply with VAL006 and uses a new process afterwards', async () => {
-    const forges = `(globalThis as any).process.getBuiltinModule('node:fs').writeSync(4, '{"id":1,"startup":-3}\\n'); return n;`;
-    add('mine.ts', strategy(`if (n === 7) { ${forges} } return n;`));
-    const mine = (await open({ loadLimitMs: 30_000 }).find('mine'))!;
-    expect(await refusal(mine.startupCandles({ n: 7 }))).toContain('startupCandles() failed');
-    expect(await mine.startupCandles({ n: 8 })).toBe(8);
-  });
-
-  it('startupCandles uses a new process when the previous one has ended', async () => {
-    add('mine.ts', `setTimeout(() => process.exit(), 1);\n${strategy('return n;')}`);
-    const mine = (await open({ loadLimitMs: 30_000 }).find('mine'))!;
-    const answers = [];
-    for (const n of [2, 3, 4]) answers.push(await mine.startupCandles({ n }).catch(() => n));
-    expect(answers).toEqual([2, 3, 4]);
-  });
 });
 
 describe('changed strategy files', () => {

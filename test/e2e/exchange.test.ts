@@ -18,7 +18,7 @@ let server: ExchangeServer;
 let platform: TestPlatform;
 beforeAll(async () => {
   server = await startExchangeServer();
-  const aliases = ['UNSEEN', 'YOUNG', 'BRIEF', 'GAPS', 'EXACT', 'BARE', 'AHEAD'];
+  const aliases = ['GAPS', 'EXACT', 'AHEAD'];
   server.aliases.push(...aliases.map((base) => `${base}/USDT:USDT`));
   platform = await startTestPlatform({
     exchange: 'binanceusdm',
@@ -46,10 +46,6 @@ const run = (pair: string, changes: object = {}) =>
   });
 const report = async (job: any) => (await platform.get(`${BASE}/${job.job_id}/report-data`)).body;
 const requests = () => server.requests.splice(0).length;
-/** Permanent rejection: no retry delays the test. */
-const refuse = () => {
-  server.failing = () => ({ kind: 'status', status: 400, body: '{"code":-1102,"msg":"no"}' });
-};
 
 describe('stale candles', () => {
   it('stale candles are collected and traded; fresh ones are not collected again', async () => {
@@ -64,32 +60,6 @@ describe('stale candles', () => {
     const again = await run('BTC');
     expect(again).toMatchObject({ status: 'completed', collection: null, result: job.result });
     expect(requests()).toBe(0);
-  });
-
-  it('backtest runs on stored candles and warns when collection fails', async () => {
-    await run('ETH', { date_range: { start: RANGE.start, end: '2026-04-01T00:00:00Z' } });
-    refuse();
-    const job = await run('ETH');
-    expect(job).toMatchObject({ status: 'completed', collection: { status: 'failed' } });
-    const warning = expect.stringMatching(/^Collecting market data failed: .*DATA004 binanceusdm refused/);
-    expect(job.warnings).toContainEqual(warning);
-    expect((await report(job)).warnings).toContainEqual(warning);
-    expect((await report(job)).data[0].candles).toBe(31 * 24);
-  });
-
-  it('candles of a symbol listed after the start are collected once', async () => {
-    server.listed.set('YOUNG/USDT:USDT', at('2026-03-20T10:00'));
-    const job = await run('YOUNG');
-    expect(job).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
-    requests();
-    expect(await run('YOUNG')).toMatchObject({ status: 'completed', collection: null });
-    expect(requests()).toBe(0);
-    const url = platform.info.data_collection_url;
-    const { series } = (await (await fetch(`${url}/api/v1/status`)).json()) as { series: any[] };
-    expect(series.find(({ symbol }) => symbol.startsWith('YOUNG'))).toMatchObject({
-      first: '2026-03-20T10:00:00.000Z',
-      complete_from: '2026-02-18T14:00:00.000Z',
-    });
   });
 });
 
@@ -150,45 +120,9 @@ describe('instruments', () => {
     expect(unlisted).toMatchObject({ code: 1, err: expect.stringContaining(' failed: 1 of 1 series') });
     expect(unlisted.out).toContain('No instrument stored for UNLISTED/USDT:USDT');
   });
-
-  it('collection stores candles and omits inconsistent instruments with a warning', async () => {
-    server.failing = ({ endpoint }) =>
-      endpoint === 'exchangeInfo' ? { kind: 'rows', change: withCrossedLimits } : undefined;
-    const job = await run('BARE', byDefault);
-    expect(job).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
-    expect(job.collection.message).toMatch(
-      /^1330 candles stored, instruments not collected: BARE\/USDT:USDT \(SVC002 .*minimum amount 5 is above/,
-    );
-    expect((await instruments()).map(({ symbol }) => symbol)).not.toContain('BARE/USDT:USDT');
-    expect((await run('BARE', byDefault)).config.precision).toBe('none');
-  });
 });
 
-function withCrossedLimits(info: unknown) {
-  const { symbols, ...rest } = info as { symbols: { filters: { filterType: string }[] }[] };
-  const crossed = (filter: { filterType: string }) =>
-    filter.filterType === 'LOT_SIZE' ? { ...filter, minQty: '5', maxQty: '2' } : filter;
-  return { ...rest, symbols: symbols.map((each) => ({ ...each, filters: each.filters.map(crossed) })) };
-}
-
 describe('check for sufficient candles', () => {
-  it('run without candles fails with DATA001 and the reason', async () => {
-    refuse();
-    const job = await run('UNSEEN');
-    expect(job).toMatchObject({ status: 'failed', error_code: 'DATA001', collection: { status: 'failed' } });
-    expect(job.error).toMatch(/No 1h candles of UNSEEN.*DATA004 binanceusdm refused the request/);
-  });
-
-  it('run with too few candles for range and startup fails with DATA001', async () => {
-    server.listed.set('BRIEF/USDT:USDT', at('2026-04-14T12:00'));
-    const job = await run('BRIEF');
-    expect(job).toMatchObject({
-      status: 'failed',
-      error_code: 'DATA001',
-      collection: { status: 'completed' },
-    });
-  });
-
   it('run with too many gaps fails with DATA002', async () => {
     // Three days of 45 and some startup candles: 6 %.
     const gap = Array.from({ length: 72 }, (_, i) => at('2026-03-10') + i * HOUR);
@@ -198,15 +132,5 @@ describe('check for sufficient candles', () => {
     expect(job.error).toContain('more than 5 %');
     // The next run first fetches candles that the exchange has by then.
     expect(await run('GAPS')).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
-  });
-
-  it('run on an unlisted symbol fails with DATA003', async () => {
-    const job = await run('UNLISTED');
-    expect(job).toMatchObject({
-      status: 'failed',
-      error_code: 'DATA003',
-      collection: { status: 'failed', unlisted: ['UNLISTED/USDT:USDT'] },
-    });
-    expect(job.error).toContain('UNLISTED/USDT:USDT is not listed on binanceusdm');
   });
 });

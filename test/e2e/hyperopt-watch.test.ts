@@ -67,34 +67,6 @@ it('hyperopt start --watch prints progress, the best trials and their overfittin
   );
 });
 
-it('hyperopt start --models none marks duplicate trials and prints the command that backtests the best one', async () => {
-  const { code, out, err } = await hyperopt(
-    ...['start', 'ema_crossover', '--pairs', 'BTC/USDT:USDT', '--timeframe', '4h', '--models', 'none'],
-    ...['--spaces', 'stoploss,roi,trailing', '--start', '2026-01-31', '--end', '2026-03-02'],
-    ...['--fee', '0.001', '--slots', '1', '--trials', '5', '--watch'],
-  );
-  expect([code, err]).toEqual([0, '']);
-  expect(out).toMatch(/Best: stoploss -0\.\d+, minimal_roi 0:[\d.]+ \d+:.* trailing positive:0/);
-  expect(out).not.toMatch(/NaN|undefined|\[object/);
-  const id = out.match(/ho-[0-9A-Z]{26}/)![0];
-  expect((await hyperopt('status', id)).out).toContain('Searched: stoploss, roi, trailing; models: none');
-  const command = out.match(/Next: npx touchstone (.*)/)![1]!;
-  expect(command).toBe(`backtest ema_crossover --hyperopt ${id}`);
-  const backtest = await runScript(platform.home, 'bin/touchstone.ts', command.split(' '));
-  expect([backtest.code, backtest.err]).toEqual([0, '']);
-  const { body } = await platform.get('/api/v1/backtests?limit=1');
-  const { body: result } = await platform.strategy.get(`/api/v1/hyperopt/${id}/result`);
-  expect(body.items[0].result.sharpe_ratio).toBe(result.best_value);
-
-  const equal = await hyperopt(
-    ...['start', 'ema_crossover', '--pairs', 'BTC/USDT:USDT', '--timeframe', '4h', '--models', 'none'],
-    ...['--search', 'fast=9..9', '--start', '2026-01-31', '--end', '2026-03-02', '--trials', '3', '--watch'],
-  );
-  const trials = await hyperopt('trials', equal.out.match(/ho-[0-9A-Z]{26}/)![0]);
-  expect(trials.out).toMatch(/Duplicate of/);
-  expect(trials.out).toMatch(/\b2 │ complete │ .* │ +0 │/);
-});
-
 it('Ctrl-C stops watching, prints how to resume and leaves the job running until it is cancelled', async () => {
   const id = await longHyperopt();
   const child = spawn(process.execPath, ['bin/touchstone.ts', 'hyperopt', 'watch', id], {
@@ -120,11 +92,7 @@ it('Ctrl-C stops watching, prints how to resume and leaves the job running until
 
 it.each([
   [['watch', 'ho-none'], 1, 'OPT001'],
-  [['result', 'none'], 1, 'VAL005'],
-  [['start', 'get_rich'], 1, 'RES002'],
   [['start', 'ml_classifier', '--trees', '5'], 2, 'min..max'],
-  [['start', 'ml_classifier', '--trials', '0'], 2, '1 to 10000'],
-  [['start', 'ml_classifier', '--direction', 'up'], 2, 'maximize'],
 ])('hyperopt %j prints the error or the valid values', async (args, exit, text) => {
   const { code, err } = await hyperopt(...args);
   expect([code, err]).toEqual([exit, expect.stringContaining(text)]);

@@ -3,26 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
-import { poll } from '../support/poll.ts';
 
 const IMAGE = 'registry.example/touchstone:1.0.0';
 const strategies = mkdtempSync(join(tmpdir(), 'touchstone-staging-'));
-
-/** Enters at every chance and exits on a later close: look-ahead that every truncation detects. */
-writeFileSync(
-  join(strategies, 'medium.ts'),
-  `export default {
-  name: 'medium', description: 'Reads ahead.', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100,
-  parameters: {}, startupCandles: () => 5, stoploss: -0.99,
-  indicators: () => ({}),
-  signals: ({ close }) => ({ enterLong: new Uint8Array(close.length).fill(1) }),
-  callbacks: {
-    customExit: ({ candles, index }) =>
-      candles.close[index + 3] > 0 ? 'known' : null,
-  },
-};
-`,
-);
 
 /** Strategy file with `body` as its signals; `body` reads `candles` and sets `enterLong`. */
 function strategy(name: string, body: string): void {
@@ -46,8 +29,6 @@ function strategy(name: string, body: string): void {
 
 strategy('honest', 'if (close[row] > close[row - 1]) enterLong[row] = 1; else exitLong[row] = 1;');
 strategy('prophet', 'if (close[row + 1] > close[row]) enterLong[row] = 1; else exitLong[row] = 1;');
-strategy('gambler', 'if (Math.random() > 0.5) enterLong[row] = 1; else exitLong[row] = 1;');
-strategy('sleeper', '');
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -123,97 +104,6 @@ describe('staged version', () => {
     expect([status, body.detail.code]).toEqual([409, 'RES005']);
     expect((await promote('prophet', version, { force: true })).status).toBe(200);
   });
-
-  it('staged version fails validation when a callback reads later candles, after a warning of its backtest', async () => {
-    const job = await platform.run({
-      strategy: 'medium',
-      date_range: { start: '2025-01-01', end: '2025-03-01' },
-    });
-    const { look_ahead: found, warnings } = job;
-    expect(found).toMatchObject({
-      state: 'sampled',
-      pairs: ['BTC/USDT:USDT'],
-      findings: [expect.any(String)],
-    });
-    expect(found.cuts).toBeGreaterThan(0);
-    expect(found.rows).toBeGreaterThan(0);
-    expect(found.message).toMatch(/^sampled: \d+ cuts? in \d+ candles of BTC.*Look-ahead bias was found\.$/);
-    expect(found.findings[0]).toMatch(/^look_ahead: customExit of BTC\/USDT:USDT in the candle of 2025-/);
-    expect(warnings[0]).toMatch(/^LOOK-AHEAD BIAS: .* customExit of BTC/);
-    const { body: report } = await platform.get(`/api/v1/backtests/${job.job_id}/report-data`);
-    expect(report).toMatchObject({ look_ahead: found, warnings });
-
-    const version = await register('medium');
-    const { body: registered } = await platform.get(`/api/v1/models/medium/versions/${version}`);
-    expect(registered).toMatchObject({ stage: 'None', look_ahead: 'sampled' });
-    expect(check(registered.validation, 'look_ahead')).toMatchObject({
-      ...{ status: 'warning', value: 'sampled', threshold: 'certified' },
-      message: expect.stringMatching(/^sampled: .* look_ahead: customExit of BTC/),
-    });
-    await stage('medium', version);
-    const validation = await platform.validated('medium', version);
-    expect(check(validation, 'look_ahead')).toMatchObject({
-      status: 'failed',
-      message: expect.stringMatching(
-        /^look_ahead: customExit of BTC\/USDT:USDT in the candle of 20.* read candles\.close\[\d+\]: 3 rows beyond index \(\d+\) \(medium\.ts:8\)/,
-      ),
-    });
-  });
-
-  it('staged version fails validation when two runs differ', async () => {
-    const version = await register('gambler');
-    await stage('gambler', version);
-    const validation = await platform.validated('gambler', version);
-    expect(validation.status).toBe('failed');
-    expect(check(validation, 'determinism')).toMatchObject({
-      status: 'failed',
-      message: expect.stringContaining('Two runs gave different orders'),
-    });
-  });
-
-  it('staged version without orders passes validation with a warning', async () => {
-    const version = await register('sleeper');
-    await stage('sleeper', version);
-    const validation = await platform.validated('sleeper', version);
-    expect(check(validation, 'smoke_run')).toMatchObject({ status: 'warning', value: 0 });
-  });
-});
-
-it('registry records the end of a validation with an event', async () => {
-  const version = await register('honest');
-  await stage('honest', version);
-  await platform.validated('honest', version);
-  const read = async (): Promise<string[]> => {
-    const { body } = await platform.get('/api/v1/models/honest/history');
-    return body.items.filter((each: any) => each.version === version).map((each: any) => each.action);
-  };
-  const actions = await poll(read, (found) => found.includes('validate'));
-  expect(actions).toEqual(['validate', 'stage', 'register']);
-});
-
-it('validation resumes after a restart of the platform', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'touchstone-staging-home-'));
-  const first = await startTestPlatform({ home, strategiesDirectory: strategies });
-  const version = await register('honest', first);
-  const { body } = await first.post('/api/v1/strategies/honest/stage', { version });
-  expect(body.validation.status).toBe('pending');
-  await first.stop();
-  const second = await startTestPlatform({ home, strategiesDirectory: strategies });
-  try {
-    expect((await second.validated('honest', version)).status).toBe('passed');
-  } finally {
-    await second.stop();
-    rmSync(home, { recursive: true, force: true });
-  }
-});
-
-it('backtest lists exclude validation jobs', async () => {
-  const all = await platform.get('/api/v1/backtests?limit=100');
-  const completed = await platform.get('/api/v1/backtests?limit=100&status=completed');
-  expect(all.body.items.length).toBeGreaterThan(3);
-  for (const { body } of [all, completed]) {
-    expect(body.items.filter((each: any) => !each.job_id.startsWith('bt-'))).toEqual([]);
-  }
 });
 
 describe('backtest of a registered version', () => {

@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { ERROR_SUMMARY_LENGTH } from '#contract/tables.ts';
 import { repairHyperoptOf } from '#domain/hyperopt/reconcile-hyperopts.ts';
 import { type FinishedHyperoptJob, hyperoptFixture } from '../support/hyperopt-fixture.ts';
-import { computing, essence, pendingHyperopt } from '../support/hyperopt-workers.ts';
+import { essence, pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { allStates, fail, HYPEROPT_ASL, readDefinition, runAsl, type Step } from '../support/run-asl.ts';
 
 const definition = readDefinition(HYPEROPT_ASL);
@@ -201,20 +201,6 @@ describe('hyperopt job with lost workers', () => {
     expect(resultOf(await read(jobId))).toEqual(resultOf(one));
   });
 
-  test('next execution writes the result when workers die before it', async () => {
-    const jobId = await newHyperopt();
-    const close = () => Promise.reject(new Error('killed'));
-    const names = await executions(jobId, async (execution) => {
-      if (execution !== jobId) return finishing(jobId);
-      await work(jobId, 0, deps({ ...computing, close }), `task-${++tasks}`).catch(() => undefined);
-      const { job } = await read(jobId);
-      expect(job).toMatchObject({ status: 'running', trials: one.job.trials });
-      return fail('States.TaskFailed', 'killed');
-    });
-    expect(names).toEqual([jobId, `${jobId}-2`]);
-    expect(resultOf(await read(jobId))).toEqual(resultOf(one));
-  });
-
   test.each([
     ['secret internals', /The workers failed \(States\.TaskFailed\)/],
     ['OutOfMemoryError: container killed', /more memory/],
@@ -235,19 +221,6 @@ describe('hyperopt job with lost workers', () => {
       expect(items.find(({ job_id }) => job_id === jobId)!.error).toMatch(reason);
     },
   );
-
-  test('five executions count from the last finished trial', async () => {
-    const jobId = await newHyperopt();
-    const third = `${jobId}-3`;
-    let alive = true;
-    const names = await executions(jobId, (execution) => {
-      if (execution !== third || !alive) return fail('States.TaskFailed', 'killed');
-      alive = false;
-      return killedAt(jobId, 2);
-    });
-    expect(names).toHaveLength(8);
-    expect((await read(jobId)).job).toMatchObject({ status: 'failed', runs: 8, progress_run: 3 });
-  });
 
   test('job that finished or was cancelled is unchanged', async () => {
     const jobId = await newHyperopt();

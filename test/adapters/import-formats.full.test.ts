@@ -1,0 +1,162 @@
+import { copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  Float64,
+  makeData,
+  makeVector,
+  Table,
+  TimestampNanosecond,
+  tableToIPC,
+  Utf8,
+  vectorFromArray,
+} from 'apache-arrow';
+import { describe, expect, test } from 'vitest';
+import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
+import { CANDLE_COLUMNS } from '#engine/candles.ts';
+import { FIXTURES, importFixture, MINUTES_5, T0 } from './import-fixture.ts';
+
+const fixture = importFixture();
+const { put, load, stored } = fixture;
+
+/** The candles of fixtures/import/make.py. */
+const rows = Array.from({ length: 200 }, (_, i) => {
+  const open = 100 + (i % 20) * 0.5;
+  return [T0 + i * MINUTES_5, open, open + 1, open - 1, open + 0.25, (i % 4) * 10];
+});
+const column = (index: number) => rows.map((row) => row[index]!);
+
+const nanoseconds = (values: readonly bigint[]) =>
+  makeVector(makeData({ type: new TimestampNanosecond('UTC'), data: BigInt64Array.from(values) }));
+const numbers = (index: number) => vectorFromArray(column(index), new Float64());
+const columns = () => ({
+  date: nanoseconds(column(0).map((time) => BigInt(time) * 1_000_000n)),
+  open: numbers(1),
+  high: numbers(2),
+  low: numbers(3),
+  close: numbers(4),
+  volume: numbers(5),
+});
+const feather = (vectors: Record<string, any>) => tableToIPC(new Table(vectors), 'file');
+
+const parquetOf = (names: readonly string[]) =>
+  encodeParquet(
+    names.map((name, index) => {
+      const values = Float64Array.from(column(index));
+      return index === 0 ? timestampColumn(name, values) : numberColumn(name, values);
+    }),
+  );
+
+describe('Parquet stored by Touchstone', () => {
+  test('import reads a long Parquet file in batches', async () => {
+    const length = 600_000;
+    const start = Date.UTC(2024, 0, 1);
+    const time = Float64Array.from({ length }, (_, i) => start + i * 60_000);
+    const price = Float64Array.from({ length }, (_, i) => 1 + i);
+    put(
+      'BTC_USDT_USDT-1m.parquet',
+      encodeParquet([
+        timestampColumn('timestamp', time),
+        ...CANDLE_COLUMNS.slice(1).map((name) => numberColumn(name, price.slice())),
+      ]),
+    );
+    expect(await load()).toMatchObject([{ outcome: 'imported', rows: length, missing: 0 }]);
+    const { timestamp, volume } = await stored('1m');
+    expect(timestamp!.every((value, i) => value === time[i])).toBe(true);
+    expect(volume!.every((value, i) => value === 1 + i)).toBe(true);
+  });
+});
+
+describe('corrupt or foreign files', () => {
+  const read = (name: string) => readFileSync(join(FIXTURES, name));
+  const flipped = (bytes: Uint8Array, at: number, bits = 0xff) => {
+    const copy = Uint8Array.from(bytes);
+    copy[at]! ^= bits;
+    return copy;
+  };
+  const lz4 = read('lz4.feather');
+  const lz4Block = lz4.indexOf('04224d18', 0, 'hex') + 11;
+  const zstd = read('zstd.feather');
+  const snappy = read('snappy.parquet');
+  const { date: __, ...noTimes } = columns();
+  const names = CANDLE_COLUMNS;
+
+  test.each<[string, string, Uint8Array, string | RegExp]>([
+    ['Feather, its first bytes only', 'feather', lz4.subarray(0, 6), 'is truncated'],
+    ['Feather, empty', 'feather', new Uint8Array(), 'is empty'],
+    ['Feather, another magic', 'feather', flipped(lz4, 0), 'is not a Feather file'],
+    [
+      'Feather, LZ4 of impossible length',
+      'feather',
+      flipped(lz4, lz4Block - 16),
+      'its compressed data is corrupt',
+    ],
+    [
+      'Feather, ZSTD corrupt',
+      'feather',
+      flipped(zstd, zstd.indexOf('28b52ffd', 0, 'hex')),
+      'cannot be read: ',
+    ],
+    ['Feather, footer corrupt', 'feather', flipped(lz4, lz4.length - 9), /^cannot be read: |is truncated/],
+    // Found by mutation: the Arrow library follows the offset and never stops allocating.
+    [
+      'Feather that allocates all memory gradually',
+      'feather',
+      flipped(lz4, lz4.length - 76, 0x30),
+      'cannot be read: the reader process ended',
+    ],
+    ['Feather, no times', 'feather', feather(noTimes), 'has no column timestamp or timestamp_ms or date'],
+    [
+      'Feather, words for prices',
+      'feather',
+      feather({
+        ...columns(),
+        open: vectorFromArray(
+          rows.map(() => '1'),
+          new Utf8(),
+        ),
+      }),
+      'column open holds Utf8: expected numbers',
+    ],
+    ['Parquet, empty', 'parquet', new Uint8Array(), 'is empty'],
+    ['Parquet that is a CSV file', 'parquet', Buffer.from('1,2,3\n'.repeat(50)), /^cannot be read: /],
+    ['Parquet, a column missing', 'parquet', parquetOf(names.slice(0, 5)), 'has no column volume'],
+    [
+      'Parquet, no times',
+      'parquet',
+      parquetOf(['when', ...names.slice(1)]),
+      'has no column timestamp or timestamp_ms or date',
+    ],
+  ])('import rejects %s, stores nothing of it and continues', async (_, ending, bytes, reason) => {
+    put(`BTC_USDT_USDT-5m-futures.${ending}`, bytes);
+    copyFileSync(join(FIXTURES, 'lz4.feather'), join(fixture.folder, 'ETH_USDT_USDT-5m-futures.feather'));
+    copyFileSync(join(FIXTURES, 'snappy.parquet'), join(fixture.folder, 'XRP_USDT_USDT-5m-futures.parquet'));
+    const [bad, ...good] = await load();
+    const matcher =
+      typeof reason === 'string' ? expect.stringContaining(reason) : expect.stringMatching(reason);
+    expect(bad).toMatchObject({ outcome: 'failed', reason: matcher });
+    expect(good).toMatchObject([
+      { outcome: 'imported', rows: 200 },
+      { outcome: 'imported', rows: 200 },
+    ]);
+    expect((await stored('5m')).timestamp).toEqual([]);
+  });
+
+  test('import rejects a file with any changed byte or stores plausible candles', async () => {
+    let expected = 0;
+    for (const [base, ending, whole] of [
+      ['LZ', 'feather', lz4],
+      ['ZSTD', 'feather', zstd],
+      ['SNAPPY', 'parquet', snappy],
+    ] as const) {
+      for (let at = 0; at < whole.length; at += 1_009) {
+        put(`${at}/${base}_USDT_USDT-5m-futures.${ending}`, flipped(whole, at));
+        expected++;
+      }
+    }
+    put('last/BTC_USDT_USDT-5m-futures.feather', lz4);
+    const results = await load();
+    expect(results).toHaveLength(expected + 1);
+    expect(results.filter((result) => result.outcome === 'failed').length).toBeGreaterThan(expected / 4);
+    expect(results.at(-1)).toMatchObject({ outcome: 'imported', symbol: 'BTC/USDT:USDT', rows: 200 });
+  });
+});

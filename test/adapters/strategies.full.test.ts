@@ -1,0 +1,211 @@
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findBuiltIn } from '#adapters/known-strategies.ts';
+import { LocalStrategies } from '#adapters/local/definitions/local-strategies.ts';
+import { CodedError } from '#contract/errors.ts';
+
+let folder: string;
+const opened: LocalStrategies[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'touchstone-strategies-'));
+  mkdirSync(join(folder, 'shared'));
+  copyFileSync(EXAMPLE, join(folder, 'shared/example.ts'));
+});
+afterEach(() => {
+  for (const strategies of opened.splice(0)) strategies.close();
+  rmSync(folder, { recursive: true });
+});
+
+const EXAMPLE = join(import.meta.dirname, '../../strategies/example_pullback.ts');
+const add = (file: string, text: string) => writeFileSync(join(folder, file), text);
+/** Valid strategy with some fields changed, in a file of three lines. */
+const sound = (changes: string, example = './shared/example.ts') =>
+  `import example from '${example}';\n\nexport default { ...example, ${changes} };`;
+
+function open(limits: { loadLimitMs?: number; startupLimitMs?: number } = {}): LocalStrategies {
+  const strategies = new LocalStrategies({ folder, ...limits });
+  opened.push(strategies);
+  return strategies;
+}
+
+/** Broken files. */
+const brokenOf = async (strategies = open()) => (await strategies.list()).broken;
+/** Names of strategies that are not built in. */
+async function namesOf(strategies: LocalStrategies): Promise<string[]> {
+  const { strategies: all } = await strategies.list();
+  return all.map(({ definition }) => definition.name).filter((name) => !findBuiltIn(name));
+}
+
+describe('broken strategy file', () => {
+  const cases: readonly [string, string, number | null, string][] = [
+    [
+      'exports a number as default',
+      'export default 5;',
+      1,
+      'the file must export default defineStrategy({...})',
+    ],
+    ['exports nothing as default', 'export const x = 1;', null, 'it has no default export'],
+    ['is null', '\nexport default null;', null, 'it has no default export'],
+    ['is invalid', sound(`name: 'mine', stoploss: 1`), 3, 'stoploss must be above -1 and below 0'],
+    ['throws at load', `\n\nthrow new Error('no such thing');`, 3, 'no such thing'],
+    ['throws a string', `throw 'no such thing';`, null, 'no such thing'],
+    [
+      'throws when called',
+      sound(`name: 'mine',\n startupCandles() {\n  throw new Error('none') }`),
+      5,
+      'none',
+    ],
+    ['imports a missing file', `\nimport './none.ts';`, 2, "Cannot find module 'none.ts'"],
+    ['imports a forbidden module', `\nimport 'node:fs';`, 2, 'imports "node:fs"'],
+    [
+      'takes the name of a built-in strategy',
+      sound(`name: 'supertrend'`),
+      3,
+      'a built-in strategy has the name',
+    ],
+    ['does not parse', 'export default {\n  a: [1,\n};', 3, 'Expression expected'],
+    ['declares twice', 'const a = 1;\n\nconst a = 2;', 3, "Identifier 'a' has already been declared"],
+    [
+      'has 300 kB of data',
+      sound(`name: 'mine', description: 'x'.repeat(300_000)`),
+      null,
+      'its data is too large',
+    ],
+    [
+      'has circular data',
+      `const p = { kind: 'integer', default: 1, min: 1, max: 2, description: 'x' }; p.self = p;\n${sound(`name: 'mine', parameters: { p }, startupCandles: () => 1`)}`,
+      null,
+      'circular structure',
+    ],
+    [
+      'has a choice that is an object',
+      sound(
+        `name: 'mine', parameters: { p: { kind: 'choice', default: 1, choices: [1, {}], description: 'x' } }`,
+      ),
+      3,
+      'parameters.p: choices must be strings, numbers, true or false',
+    ],
+    ['exits', `\nprocess.exit(0);`, 2, 'loading did not finish: it ended its process'],
+    ['waits forever', 'await new Promise(() => {});', null, 'loading did not finish: it ended its process'],
+    [
+      'needs more memory than it has',
+      'const hoard = []; for (;;) hoard.push(new Array(100_000).fill(hoard.length));',
+      null,
+      'loading did not finish: it needed more than 128 MB',
+    ],
+  ];
+
+  it('list reports every broken file with its line and error, and no other strategy', async () => {
+    for (const [index, [, text]] of cases.entries()) {
+      // Names must differ.
+      add(`file_${100 + index}.ts`, text.replace(`'mine'`, `'mine_${index}'`));
+    }
+    add('sound.ts', sound(`name: 'sound'`));
+    const strategies = open({ loadLimitMs: 60_000 });
+    const broken = await brokenOf(strategies);
+    const listed = broken.map(({ line, error }, index) => [cases[index]![0], line, error]);
+    expect(listed).toEqual(
+      cases.map(([title, , line, error]) => [title, line, expect.stringContaining(error)]),
+    );
+    expect(broken.map(({ file }) => file)).toEqual(cases.map((_, index) => `file_${100 + index}.ts`));
+    expect(await namesOf(strategies)).toEqual(['sound']);
+  });
+
+  it.each([['loops when called', sound('startupCandles() { for (;;); }')]])(
+    'list reports a file that %s when the load limit is exceeded',
+    async (_, text) => {
+      add('broken.ts', text);
+      expect(await brokenOf(open({ loadLimitMs: 1_000 }))).toMatchObject([
+        { file: 'broken.ts', error: expect.stringContaining('it was still loading after 1 s') },
+      ]);
+    },
+  );
+});
+
+describe('process that reads a strategy file', () => {
+  it('list rejects every file that forges an invalid reply', async () => {
+    const replies = {
+      'a.ts': 'nonsense',
+      'b.ts': '{}',
+      'c.ts': forged({ stoploss: 7 }),
+      'd.ts': forged({ name: '__proto__' }),
+      'e.ts': forged({ pairs: 'BTC' }),
+      'f.ts': forged({
+        parameters: { p: { kind: 'integer', default: 5, min: 1, max: 2, description: 'x' } },
+      }),
+      'g.ts': 'x'.repeat(400_000),
+    };
+    for (const [file, reply] of Object.entries(replies)) {
+      const fs = '(globalThis as any).process.getBuiltinModule("node:fs")';
+      add(file, `${fs}.writeSync(4, ${JSON.stringify(`${reply}\n`)});\n${sound(`name: 'mine'`)}`);
+    }
+    add('other.ts', sound(`name: 'other'`));
+    const strategies = open({ loadLimitMs: 60_000 });
+    expect((await brokenOf(strategies)).map(({ file }) => file)).toEqual(Object.keys(replies));
+    expect(await namesOf(strategies)).toEqual(['other']);
+  });
+});
+
+function forged(changes: Record<string, unknown>): string {
+  const definition = {
+    ...{ name: 'forged', description: 'x', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 1 },
+    ...{ parameters: {}, stoploss: -0.1, callbacks: [], ownFeatures: false, ownLabel: false },
+  };
+  return JSON.stringify({ definition: { ...definition, ...changes }, startup: 1 });
+}
+
+describe('startupCandles', () => {
+  const strategy = (body: string) =>
+    sound(
+      `name: 'mine', parameters: { n: { kind: 'integer', default: 1, min: 0, max: 100, description: 'N' } }, startupCandles({ n }) { ${body} }`,
+    );
+  const refusal = async (answer: Promise<number>) => {
+    const error = await answer.then(
+      (value) => `answered ${value}`,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(CodedError);
+    expect(error).toMatchObject({ code: 'VAL006', field: 'config.params' });
+    return (error as CodedError).message;
+  };
+
+  it.each([
+    ['exits', 'if (n > 50) process.exit(); return n;', 'failed (it ended its process) for {"n":99}'],
+    ['returns too many', 'return n > 50 ? 1e9 : n * 2;', 'returned 1000000000, which is not an integer'],
+    ['returns a string', `return n > 50 ? '7' : n;`, 'returned 7, which is not an integer'],
+  ])(
+    'startupCandles is VAL006 when the function %s, and other parameters are still computed',
+    async (_, body, message) => {
+      add('mine.ts', strategy(body.startsWith('return n /') ? `if (n <= 50) return n; ${body}` : body));
+      add('other.ts', sound(`name: 'other', startupCandles: () => 5`));
+      const strategies = open({ loadLimitMs: 30_000, startupLimitMs: 2_000 });
+      const [mine, other] = [(await strategies.find('mine'))!, (await strategies.find('other'))!];
+      const [bad, good, elsewhere] = await Promise.allSettled([
+        refusal(mine.startupCandles({ n: 99 })),
+        mine.startupCandles({ n: 4 }),
+        other.startupCandles({ n: 1 }),
+      ]);
+      expect(bad).toMatchObject({ status: 'fulfilled', value: expect.stringContaining(message) });
+      expect(good).toMatchObject({ status: 'fulfilled' });
+      expect(elsewhere).toEqual({ status: 'fulfilled', value: 5 });
+    },
+  );
+
+  it('startupCandles rejects a forged reply with VAL006 and uses a new process afterwards', async () => {
+    const forges = `(globalThis as any).process.getBuiltinModule('node:fs').writeSync(4, '{"id":1,"startup":-3}\\n'); return n;`;
+    add('mine.ts', strategy(`if (n === 7) { ${forges} } return n;`));
+    const mine = (await open({ loadLimitMs: 30_000 }).find('mine'))!;
+    expect(await refusal(mine.startupCandles({ n: 7 }))).toContain('startupCandles() failed');
+    expect(await mine.startupCandles({ n: 8 })).toBe(8);
+  });
+
+  it('startupCandles uses a new process when the previous one has ended', async () => {
+    add('mine.ts', `setTimeout(() => process.exit(), 1);\n${strategy('return n;')}`);
+    const mine = (await open({ loadLimitMs: 30_000 }).find('mine'))!;
+    const answers = [];
+    for (const n of [2, 3, 4]) answers.push(await mine.startupCandles({ n }).catch(() => n));
+    expect(answers).toEqual([2, 3, 4]);
+  });
+});
