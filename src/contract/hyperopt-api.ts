@@ -160,13 +160,13 @@ export const HyperoptTrialsQuery = z.object({
 /** The header in which a client names the last event it has. */
 export const LAST_EVENT_ID = 'Last-Event-ID';
 
-/** The last trial has the id of all trials together, the end of the job one more. */
+/** Event IDs: the last trial has the number of trials, the end of the job one more. */
 const lastId = { min: 0, max: HYPEROPT_LIMITS.n_trials.max + 1 };
 
 export const HyperoptEventsQuery = z.object({
   after: integerParameter({
     ...lastId,
-    description: `Id of the last event that is known; \`${LAST_EVENT_ID}\` takes precedence. Default 0: all events`,
+    description: `ID of the last received event; \`${LAST_EVENT_ID}\` takes precedence. Default 0: all events`,
   }).optional(),
 });
 
@@ -181,14 +181,14 @@ export const HyperoptTrialEvent = z
       .number()
       .nullable()
       .meta({ description: 'Best value of the trials finished so far; null before the first complete one' }),
-    progress: z.int().meta({ description: 'Percent of the trials that had ended by then' }),
+    progress: z.int().meta({ description: 'Percentage of finished trials at that time' }),
   })
   .meta({ id: 'HyperoptTrialEvent' });
 
 export const HYPEROPT_EVENTS = [
   'Server-sent events; the data of each is JSON.',
   '`snapshot` comes first: the job as `GET /api/v1/hyperopt/{job_id}` returns it.',
-  '`trial` follows for each trial that has ended, in the order in which they ended: `number`, `state`, `value` (null unless complete), `params`, and `best_value` and `progress` as they were then. Its id counts from 1 without gaps.',
+  '`trial` follows for each trial that has ended, in the order of their ends: `number`, `state`, `value` (null unless complete), `params`, and `best_value` and `progress` at that time. Its ID counts from 1 without gaps.',
   '`status` is the job once it is terminal; then the stream ends.',
   '`reconnect` ends a stream after 14 minutes or when the service stops. A client that reconnects with the last ID misses no event.',
   'A comment every 15 seconds keeps the connection open.',

@@ -140,7 +140,7 @@ function operationObject(operation: Operation, path: string, components: Compone
   };
 }
 
-/** Its own, and who may call it beyond the role. */
+/** Description of the operation, and the callers it allows beyond the role. */
 function descriptionOf({ description, resource, fieldRoles = {} }: Operation): string {
   const others = {
     read: ', whom it is shared with',

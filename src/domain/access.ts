@@ -61,7 +61,7 @@ export function mayAccess(caller: Caller, resource: OwnedResource, level: Access
 }
 
 /** Resource of a request, and the field that names it. */
-export interface Asked {
+export interface AccessRequest {
   readonly kind: ResourceKind;
   readonly id: string;
   readonly field: string;
@@ -69,8 +69,8 @@ export interface Asked {
 }
 
 /** Throws AUTH005 unless {@link mayAccess}. */
-export function checkAccess(caller: Caller, resource: OwnedResource, asked: Asked): void {
-  const { kind, id, field, level } = asked;
+export function checkAccess(caller: Caller, resource: OwnedResource, request: AccessRequest): void {
+  const { kind, id, field, level } = request;
   if (mayAccess(caller, resource, level)) return;
   throw new CodedError('AUTH005', {
     message: `${REJECTIONS[level](OWNED_RESOURCES[kind].noun)}${level === 'owner' ? '' : ': ask its owner, or an admin, to share it with you'}`,
@@ -89,11 +89,11 @@ const REJECTIONS: Record<AccessLevel, (noun: string) => string> = {
 export async function findAccessible(
   ownership: Ownership,
   caller: Caller,
-  asked: Asked,
+  request: AccessRequest,
 ): Promise<OwnedResource> {
-  const resources = ownership[asked.kind];
-  const resource = await resources.sharing.find(asked.id);
-  if (!resource) throw resources.unknown(asked.id, asked.field);
-  checkAccess(caller, resource, asked);
+  const resources = ownership[request.kind];
+  const resource = await resources.sharing.find(request.id);
+  if (!resource) throw resources.unknown(request.id, request.field);
+  checkAccess(caller, resource, request);
   return resource;
 }

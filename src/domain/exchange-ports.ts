@@ -10,7 +10,7 @@ export interface Exchange {
   /** Perpetuals that may be traded, `BASE/QUOTE:SETTLE`. */
   symbols(): Promise<readonly string[]>;
   /**
-   * Candles that open in `[start, end)` ms, in any order; the last may still be open. Fewer than asked: none exist.
+   * Candles that open in `[start, end)` ms, in any order; the last may still be open. Missing candles do not exist on the exchange.
    * An aborted signal ends it with the signal's reason.
    */
   fetchCandles(

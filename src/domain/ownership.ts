@@ -23,7 +23,7 @@ export function ownershipOf({
   };
 }
 
-/** A challenge is whose its model is, and shared as that is. */
+/** A challenge has the owner and the grants of its model. */
 function sharedAsModels(challenges: Pick<ChallengeStore, 'read'>, models: StoredSharing): StoredSharing {
   const modelOf = async (id: string) => (await challenges.read(id))?.model_name;
   return {

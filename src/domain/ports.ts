@@ -35,7 +35,7 @@ export interface Ids {
   ulid(): string;
 }
 
-/** sha-256 of a text (UTF-8) or of bytes, hex. */
+/** sha-256 of a string (UTF-8) or of bytes, hex. */
 export type Digest = (data: string | Uint8Array) => string;
 
 /** A strategy with the digest of the source that defines it. */
@@ -206,7 +206,7 @@ export interface SeriesInfo extends SeriesKey {
   readonly gaps: readonly Gap[];
   /** Candles missing in the longest of the other gaps; 0 when there are none. */
   readonly longest_omitted_gap: number;
-  /** The exchange was asked and has no candles between this time and the first candle. Absent: unknown. */
+  /** The exchange has no candles between this time and the first candle. Absent: not requested yet. */
   readonly complete_from?: string;
   /** Months (`YYYY-MM`) of which a file was found corrupt; until they are collected again they count as one gap. */
   readonly corrupt?: readonly string[];

@@ -159,7 +159,7 @@ function dataStartOf(job: JobIn<'running'>, found: StrategyWithDigest): number {
   return Math.min(stored, historyStart(found.definition, params, timeframe, start, ml_engine));
 }
 
-/** Shares of the whole at which loading and computing end. */
+/** Progress at which loading and computing end. */
 const LOADED = 0.1;
 const COMPUTED = 0.95;
 const PROGRESS_EVERY_MS = 1_000;
@@ -169,15 +169,15 @@ const PROGRESS_EVERY_MS = 1_000;
  * `stillMine` returns whether the job still belongs to this attempt.
  */
 function progressWriter(deps: RunBacktestJobDeps, job: JobIn<'running'>) {
-  // The claim has written that nothing is done yet.
+  // The claim has written a progress of 0.
   let last = Date.parse(job.started_at);
   let latest = 0;
   let writing: Promise<boolean> = Promise.resolve(true);
   const write = () => {
     last = deps.clock.now();
-    const share = latest;
+    const progress = latest;
     writing = writing.then((mine) =>
-      mine ? deps.jobs.setProgress(job.job_id, job.attempt, share, isoTime(deps.clock.now())) : false,
+      mine ? deps.jobs.setProgress(job.job_id, job.attempt, progress, isoTime(deps.clock.now())) : false,
     );
     // `stillMine` rejects with the error of a failed write.
     writing.catch(() => undefined);

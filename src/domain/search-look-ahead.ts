@@ -75,17 +75,17 @@ export function isPutToTest({ entrySignals }: LookAheadCertificate): boolean {
  */
 export function describeCertificate(certificate: LookAheadCertificate): string {
   const { findings, cuts, histories, rows, pairs, entrySignals, trades, calls } = certificate;
-  const asked = Object.entries(calls).filter(([, times]) => times > 0);
-  const unasked = Object.keys(calls).filter((name) => calls[name] === 0);
+  const called = Object.entries(calls).filter(([, times]) => times > 0);
+  const uncalled = Object.keys(calls).filter((name) => calls[name] === 0);
   const parts = [
     `${count(cuts, 'cut')} of ${count(rows, 'candle')} of ${count(pairs.length, 'pair')}`,
     `${count(histories, 'truncated history', 'truncated histories')} of the columns`,
     `${count(entrySignals, 'entry signal')} and ${count(trades, 'trade')}`,
-    asked.length > 0
-      ? `guarded columns in ${asked.map(([name, times]) => `${times} calls of ${name}`).join(', ')}`
+    called.length > 0
+      ? `guarded columns in ${called.map(([name, times]) => `${times} calls of ${name}`).join(', ')}`
       : 'no callback',
   ];
-  const never = unasked.length > 0 ? `; never asked: ${unasked.join(', ')}` : '';
+  const never = uncalled.length > 0 ? `; never called: ${uncalled.join(', ')}` : '';
   const state = isPutToTest(certificate) ? 'certified: ' : 'not_checked: ';
   return `${findings.length === 0 ? state : ''}${parts.join(', ')}${never}`;
 }

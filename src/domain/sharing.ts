@@ -7,11 +7,11 @@ import {
   SHARE_LEVELS,
   type Sharing,
 } from '#contract/sharing.ts';
-import { type Asked, type Caller, findAccessible, type Ownership, userPrincipal } from './access.ts';
+import { type AccessRequest, type Caller, findAccessible, type Ownership, userPrincipal } from './access.ts';
 import { checkOneOf } from './validate.ts';
 
 /** The resource to share, and the field that names it in the request. */
-export type SharedResource = Omit<Asked, 'level'>;
+export type SharedResource = Omit<AccessRequest, 'level'>;
 
 export interface GivenGrant {
   readonly principal: string;

@@ -4,13 +4,13 @@ import { misspeltName, nearestName } from '#engine/nearest-name.ts';
 /**
  * One warning for each key of `value` that is not known: ignored, but never silently.
  *
- * @param placeOf where a key belongs that is known elsewhere: its whole path
+ * @param pathOf full path of a key that belongs elsewhere in the request
  */
 export function unknownKeyWarnings(
   value: Readonly<Record<string, unknown>>,
   known: readonly string[],
   path: string,
-  placeOf: (key: string, value: unknown) => string | undefined = () => undefined,
+  pathOf: (key: string, value: unknown) => string | undefined = () => undefined,
 ): string[] {
   return Object.keys(value)
     .filter((key) => !known.includes(key))
@@ -18,7 +18,7 @@ export function unknownKeyWarnings(
     .map((key) => {
       const shown = `${path}${key.slice(0, 60)}`;
       const nearest = nearestName(key.slice(0, 60), known);
-      const meant = placeOf(key, value[key]) ?? (nearest && `${path}${nearest}`);
+      const meant = pathOf(key, value[key]) ?? (nearest && `${path}${nearest}`);
       return `Unknown key ${shown} was ignored${meant ? `; did you mean ${meant}?` : ''}`;
     });
 }

@@ -16,7 +16,7 @@ export interface ChallengeState {
   readonly trades: ReadonlyMap<string, StoredTrade>;
   /** Assignments of the requested keys and of the keys of the trades found. */
   readonly assignments: ReadonlyMap<string, StoredAssignment>;
-  /** Stored under the key asked for; it may have expired. */
+  /** Stored under the requested key; it may have expired. */
   readonly idempotencyRecord: IdempotencyRecord | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface ChallengeWrite extends ChallengeChange {
   readonly promotion?: StageTransition;
 }
 
-/** EventDetails of changes once they are stored, each once, and never of what was lost. It does not throw. */
+/** Receives each stored change once, and no change that was not stored. It does not throw. */
 export type ChallengeListener = (changes: readonly ChallengeChange[]) => Promise<void>;
 
 /** Maximum trades per transaction: DynamoDB limits its actions, and a write needs some in addition to its trades. */

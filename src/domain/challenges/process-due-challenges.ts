@@ -85,7 +85,7 @@ export async function setTimers(timer: ChallengeTimer, changes: readonly Challen
   }
 }
 
-/** Sets the timer for every deadline there is, of a host whose timers end with it. */
+/** Sets a timer for every deadline, on a host whose timers end with its process. */
 export async function resumeTimers(
   challenges: Pick<ChallengeStore, 'unfinished' | 'read'>,
   timer: ChallengeTimer,

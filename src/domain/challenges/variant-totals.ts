@@ -20,7 +20,7 @@ interface Step {
   readonly now: Counted;
 }
 
-/** A variant whose trade, of a key as it was before, is now another than it was. */
+/** Variant after a change of one trade, given the previous totals of the trade's key. */
 function variantWith(
   variant: VariantTotals,
   step: Step,
@@ -43,7 +43,7 @@ function variantWith(
   return withClusters(variant, after, { before: was, now: keyWith(was, step) });
 }
 
-/** A key whose trade is now another than it was. */
+/** Totals of a key after a change of one trade. */
 function keyWith<T extends KeyTotals>(
   key: T,
   { before, now }: { readonly before: Counted | null; readonly now: Counted | null },
@@ -152,7 +152,7 @@ interface TradeStep {
 /** A challenge and the assignment of a key with a trade in their totals. */
 export interface CountedTrade {
   readonly progress: Progress;
-  /** null when nothing of it has changed. */
+  /** null when it has not changed. */
   readonly assignment: StoredAssignment | null;
 }
 

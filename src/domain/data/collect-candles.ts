@@ -71,7 +71,7 @@ export async function collectCandles(deps: CollectDeps, request: CollectRequest)
   let total = 0;
   for (const [index, symbol] of request.symbols.entries()) {
     if (isDown(outcomes)) {
-      outcomes.push({ ...nothingOf(symbol, request.timeframe), error: skipped() });
+      outcomes.push({ ...emptyOutcome(symbol, request.timeframe), error: skipped() });
       continue;
     }
     const outcome = await collectSymbol(
@@ -103,7 +103,7 @@ function skipped(): CodedError {
   return new CodedError('DATA004', { message });
 }
 
-function nothingOf(symbol: string, timeframe: Timeframe) {
+function emptyOutcome(symbol: string, timeframe: Timeframe) {
   return {
     ...{ symbol, timeframe, candles: 0, funding: 0, rejected: 0, corrupt: [] as string[] },
     noInstrument: null as CodedError | null,
@@ -132,7 +132,7 @@ async function collectSymbol(
   onChunk: (done: number, candles: number) => void,
 ): Promise<SymbolOutcome> {
   const { exchange, timeframe, signal, instruments } = request;
-  const outcome = nothingOf(symbol, timeframe);
+  const outcome = emptyOutcome(symbol, timeframe);
   try {
     if (chunks.length > 0) {
       // Funding and instrument precede the candles: freshness is decided by the candles, so later runs would not fetch

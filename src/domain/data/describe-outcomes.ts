@@ -9,7 +9,7 @@ export interface CollectionEnd {
   readonly unlisted?: string[];
 }
 
-/** A collection's end in words: failed as soon as one series failed, naming the first ten of those, and of corrupt files. */
+/** Status and message of an ended collection: failed if one series failed. The message names up to ten series and files. */
 export function describeOutcomes(outcomes: readonly SymbolOutcome[]): CollectionEnd {
   const candles = outcomes.reduce((sum, each) => sum + each.candles, 0);
   const rejected = outcomes.reduce((sum, each) => sum + each.rejected, 0);

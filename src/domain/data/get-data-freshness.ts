@@ -43,8 +43,8 @@ export async function getDataFreshness(
 }
 
 /**
- * The series to examine of each symbol: one for every timeframe asked for, undefined where none is stored; without a
- * timeframe the one whose last candle ended last.
+ * Series to examine for each symbol: one per requested timeframe, undefined when it is not stored. Without a timeframe:
+ * the series whose last candle ended last.
  */
 async function readSeries(
   store: SeriesStore,

@@ -57,8 +57,8 @@ async function readSome(
     const end = newest ? to : Math.min(to, from + span);
     const candles = await store.read(key, start, end);
     const count = candles.timestamp.length;
-    const whole = newest ? start <= from : end >= to;
-    if (count < limit && !whole) continue;
+    const isComplete = newest ? start <= from : end >= to;
+    if (count < limit && !isComplete) continue;
     return newest
       ? sliceCandles(candles, Math.max(0, count - limit), count)
       : sliceCandles(candles, 0, Math.min(limit, count));

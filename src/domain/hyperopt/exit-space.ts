@@ -17,15 +17,16 @@ export const EXIT_NAMES: Readonly<Partial<Record<Space, keyof Exits>>> = {
   trailing: 'trailing',
 };
 
-/** Ratios are searched as whole thousandths: freqtrade rounds to three decimals, and a sum of them is exact. */
+/** Ratios are searched as integer thousandths: freqtrade rounds to three decimals, and a sum of them is exact. */
 const THOUSANDTHS = 1000;
 const MINUTE_MS = 60_000;
 /** Timeframe for which the ranges of the ROI table are written down; others are scaled. */
 const ROI_REFERENCE_MINUTES = 5;
 
 /**
- * The dimensions of the spaces `stoploss`, `roi` and `trailing`. Times of the ROI table grow with the timeframe, in whole candles (between two opens no
- * trade is asked), profits with its logarithm. Names have a dot, which no strategy parameter's has.
+ * Dimensions of the spaces `stoploss`, `roi` and `trailing`. Times of the ROI table grow with the timeframe, as multiples
+ * of a candle, since exits are evaluated at opens only. Profits grow with its logarithm. The names contain a dot, which
+ * names of strategy parameters do not.
  */
 export function exitDimensions(spaces: readonly Space[], timeframe: Timeframe): Dimension[] {
   return [

@@ -31,7 +31,7 @@ export async function finishHyperopt(deps: FinishHyperoptDeps, jobId: string): P
   if (best?.state === 'complete') {
     await deps.hyperoptJobs.complete(jobId, await outcomeOf(deps, job, trials, best), now);
   } else {
-    await deps.hyperoptJobs.fail(jobId, { code: 'OPT002', message: whyAllFailed(trials) }, now);
+    await deps.hyperoptJobs.fail(jobId, { code: 'OPT002', message: allFailedMessage(trials) }, now);
   }
 }
 
@@ -40,7 +40,7 @@ function allEnded(trials: readonly StoredTrial[], count: number): trials is Ende
 }
 
 /** Names the reason that most trials have. */
-function whyAllFailed(trials: readonly EndedTrial[]): string {
+function allFailedMessage(trials: readonly EndedTrial[]): string {
   const reasons = new Map<string, number>();
   for (const trial of trials) {
     if (trial.state === 'failed') reasons.set(trial.error, (reasons.get(trial.error) ?? 0) + 1);
@@ -75,7 +75,7 @@ async function outcomeOf(
   };
 }
 
-/** Along a dimension of one value nothing can be said of a plateau. */
+/** True for a dimension with more than one value: only these have a plateau. */
 function varies(dimension: Dimension): boolean {
   return dimension.kind === 'categorical' ? dimension.choices.length > 1 : dimension.min < dimension.max;
 }

@@ -185,10 +185,10 @@ type Values = ResolvedBacktestConfig['params'];
 const MAX_FAILURES = 3;
 
 /**
- * Time from which the trials of a hyperopt job need candles, ms: the earliest for any values that are searched. `startupCandles` is a
- * function of all parameters together and is not asked for every combination: it is asked for the smallest and the largest
- * values, and from the worst of these on for each parameter by turns, all its choices or both ends of its range. That is exact
- * where no parameter changes the direction in which another one works.
+ * Time from which the trials of a hyperopt job need candles, ms: the earliest for any searched values. `startupCandles`
+ * depends on all parameters together, and calling it for every combination is too slow. It is called for the smallest and
+ * the largest values. From the worst of these, it is called for each parameter in turn: all choices or both ends of its
+ * range. The result is exact if no parameter changes the direction in which another one works.
  * Throws VAL006 when the strategy fails for `params` of the configuration.
  */
 async function firstCandle(

@@ -80,7 +80,7 @@ export async function runTrial(deps: RunTrialDeps, request: TrialRequest): Promi
     if (value === null) {
       return {
         state: 'failed',
-        error: `${search.objective_metric} is undefined${whyUndefined(outcome.result.total_trades)}`,
+        error: `${search.objective_metric} is undefined${undefinedReason(outcome.result.total_trades)}`,
       };
     }
     return {
@@ -104,6 +104,6 @@ function storable(value: number | null): number | null {
   return value !== null && Math.abs(value) < 1e100 ? roundNumber(value) : null;
 }
 
-function whyUndefined(trades: number): string {
+function undefinedReason(trades: number): string {
   return trades === 0 ? ': no trade was made' : ` with ${trades} trades`;
 }

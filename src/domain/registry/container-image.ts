@@ -33,8 +33,8 @@ export function checkImageUri(uri: string, allowed: readonly string[] | null): s
 }
 
 /**
- * Digest of the image that `uri` names: where its registry cannot be asked the one that `uri` gives itself, else null. Null
- * where images are not resolved.
+ * Digest of the image that `uri` names. If its registry cannot be queried: the digest in `uri`, else null. Null when
+ * images are not resolved.
  * Throws VAL005 for an unknown image.
  */
 export async function resolveImage(images: ImageRegistry | null, uri: string): Promise<string | null> {
@@ -57,8 +57,8 @@ export function pinnedUri(uri: string, digest: string): string {
 /** Registry of container images. Null in local mode, which runs the current code for every version. */
 export interface ImageRegistry {
   /**
-   * `sha256:…` of the image that a reference names now; undefined when it names none, null when its registry is one that
-   * cannot be asked.
+   * `sha256:…` of the image that a reference names now; undefined for an unknown image, null when its
+   * registry cannot be queried.
    */
   digestOf(uri: string): Promise<string | null | undefined>;
 }

@@ -86,7 +86,7 @@ export async function registerStrategy(
   input: RegisterStrategyInput,
 ): Promise<TransitionResult<RegisterResult>> {
   let registration: Promise<Registration> | undefined;
-  const asked = { kind: 'model', id: input.model, field: 'name', level: 'write' } as const;
+  const access = { kind: 'model', id: input.model, field: 'name', level: 'write' } as const;
   return applyTransition(
     deps,
     stageTransitions(deps.registry),
@@ -94,7 +94,7 @@ export async function registerStrategy(
     async (key) => {
       const state = await deps.registry.read(input.model, [], key);
       // Checked before a stored response is repeated too: the caller may have lost access since.
-      if (state.model) checkAccess(call.actor, state.model, asked);
+      if (state.model) checkAccess(call.actor, state.model, access);
       return state;
     },
     async ({ model = null }) => {
@@ -263,14 +263,12 @@ function resultOf(
 }
 
 const UNGATED =
-  'thresholds: none given, and no release policy is set: no metric was checked. Pass min_sharpe, min_profit_factor or max_drawdown';
+  'thresholds: none given and no release policy is set, so no metric was checked. Pass min_sharpe, min_profit_factor or max_drawdown';
 
 function remark({ status, message }: ValidationCheck): string {
   if (status === 'skipped') return ` Validation was skipped: ${message}.`;
   return status === 'warning' ? ` ${message}.` : '';
 }
-
-/** Evidence of a version: the candles of its backtest, and the search that found its parameters. */
 
 /** Provenance of a stored report and the range of its candles. Throws DATA005 when it cannot be read. */
 async function readReport(results: ResultStore, { results: stored, config }: JobIn<'completed'>) {

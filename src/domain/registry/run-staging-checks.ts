@@ -83,8 +83,8 @@ function problemOf(trade: SimulatedTrade, pairs: readonly string[]): string[] {
     amount: trade.amount,
     stake: trade.stake,
   };
-  const odd = Object.entries(positive).find(([, value]) => !(Number.isFinite(value) && value > 0));
-  if (odd) return [`A trade of ${trade.pair} has ${odd[1]} as its ${odd[0]}`];
+  const invalid = Object.entries(positive).find(([, value]) => !(Number.isFinite(value) && value > 0));
+  if (invalid) return [`A trade of ${trade.pair} has ${invalid[1]} as its ${invalid[0]}`];
   if (!pairs.includes(trade.pair))
     return [`A trade is of ${trade.pair}, which the configuration does not have`];
   if (trade.closedAt < trade.openedAt) return [`A trade of ${trade.pair} ends before it begins`];

@@ -172,8 +172,10 @@ async function withTask(
 
 function failedChecks(found: FoundVersion, { checks }: Validation): CodedError {
   const failed = checks.filter(({ status }) => status === 'failed');
-  const why = failed.map(({ name, message }) => `${name}: ${message}`).join('; ');
-  return rejection('RES005', found, `Version ${found.version.version} was not staged. ${why}`, { checks });
+  const reasons = failed.map(({ name, message }) => `${name}: ${message}`).join('; ');
+  return rejection('RES005', found, `Version ${found.version.version} was not staged. ${reasons}`, {
+    checks,
+  });
 }
 
 function done(version: StoredVersion, remarks: readonly string[], warnings: string[]): StageResult {

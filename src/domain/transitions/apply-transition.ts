@@ -53,7 +53,7 @@ export interface Decision<T, W> {
 }
 
 interface TransitionState {
-  /** Stored under the key asked for; it may have expired. */
+  /** Stored under the requested key; it may have expired. */
   readonly idempotencyRecord: IdempotencyRecord | undefined;
   readonly model?: StoredModel | undefined;
 }

@@ -185,7 +185,7 @@ function done(version: StoredVersion, previous: string | null, notes: readonly s
   };
 }
 
-/** Begins the warning of a challenge whose challenger the comparison of the registered backtests rejects. */
+/** Prefix of a challenge's warning that the comparison of the registered backtests rejects the challenger. */
 export const COMPARE_REJECTS = 'compare_rejects';
 
 /** Warnings of a challenge's creation that speak against promoting its challenger. */

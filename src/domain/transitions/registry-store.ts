@@ -13,9 +13,9 @@ import type {
 export interface ModelState {
   /** Undefined: nothing was registered under this name. */
   readonly model: StoredModel | undefined;
-  /** The versions asked for that exist, by number. */
+  /** The requested versions that exist, by number. */
   readonly versions: ReadonlyMap<string, StoredVersion>;
-  /** Stored under the key asked for; it may have expired. */
+  /** Stored under the requested key; it may have expired. */
   readonly idempotencyRecord: IdempotencyRecord | undefined;
 }
 

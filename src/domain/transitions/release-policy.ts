@@ -27,7 +27,7 @@ interface Requirement {
   /** The version's; null when it is unknown, which misses; undefined where the requirement does not apply. */
   readonly value: number | null | undefined;
   readonly holds: (value: number, required: number) => boolean;
-  readonly words: (value: number, required: number) => string;
+  readonly describe: (value: number, required: number) => string;
   readonly unknown?: string;
 }
 
@@ -55,7 +55,7 @@ export function checkPolicy(policy: ReleasePolicy, subject: PolicySubject, now: 
 function requirementsOf(policy: ReleasePolicy, subject: PolicySubject, now: number): Requirement[] {
   const { metrics, trials } = subject;
   const { from, to } = evidenceOf(subject);
-  // Rounded away from the requirement, which is in whole days: what is shown never seems to hold where it does not.
+  // Rounded away from the requirement, which is an integer: the shown value never seems to meet it when it does not.
   const days = Math.floor(((to - from) / DAY_MS) * 100) / 100;
   const age = Math.max(0, Math.ceil(((now - to) / DAY_MS) * 100) / 100);
   const end = new Date(to).toISOString().slice(0, 10);
@@ -63,37 +63,38 @@ function requirementsOf(policy: ReleasePolicy, subject: PolicySubject, now: numb
   return [
     {
       ...{ name: 'min_trades', required: policy.minTrades, value: metrics.total_trades, holds: atLeast },
-      words: (value, required) =>
+      describe: (value, required) =>
         `${value} ${value === 1 ? 'trade' : 'trades'}; at least ${required} are required`,
     },
     {
       ...{ name: 'min_days', required: policy.minDays, value: days, holds: atLeast },
-      words: (value, required) => `${value} days of candles; at least ${required} are required`,
+      describe: (value, required) => `${value} days of candles; at least ${required} are required`,
     },
     {
       ...{ name: 'max_evidence_age_days', required: policy.maxEvidenceAgeDays, value: age, holds: atMost },
-      words: (value, required) =>
+      describe: (value, required) =>
         `The candles end on ${end}, ${value} days ago; at most ${required} are allowed. A backtest up to today renews the evidence`,
     },
     {
       ...{ name: 'min_sharpe', required: policy.minSharpe, value: metrics.sharpe_ratio, holds: atLeast },
-      words: (value, required) => `Sharpe ratio ${value}; at least ${required} is required`,
+      describe: (value, required) => `Sharpe ratio ${value}; at least ${required} is required`,
     },
     {
       ...{ name: 'min_profit_factor', required: policy.minProfitFactor, value: metrics.profit_factor },
       holds: atLeast,
-      words: (value, required) => `Profit factor ${value}; at least ${required} is required`,
+      describe: (value, required) => `Profit factor ${value}; at least ${required} is required`,
     },
     {
       ...{ name: 'max_drawdown', required: policy.maxDrawdown, value: metrics.max_drawdown_pct },
       holds: (value, required) => Math.abs(value) <= Math.abs(required),
-      words: (value, required) => `Drawdown ${Math.abs(value)} %; at most ${Math.abs(required)} % is allowed`,
+      describe: (value, required) =>
+        `Drawdown ${Math.abs(value)} %; at most ${Math.abs(required)} % is allowed`,
     },
     {
       ...{ name: 'min_deflated_sharpe', required: policy.minDeflatedSharpe, holds: atLeast },
       // Several trials without a job: registered before the job's ratio was kept.
       value: job === null && trials <= 1 ? undefined : deflated,
-      words: (value, required) =>
+      describe: (value, required) =>
         `Deflated Sharpe ratio ${value} of hyperopt job ${job}; at least ${required} is required`,
       unknown:
         job === null
@@ -103,7 +104,7 @@ function requirementsOf(policy: ReleasePolicy, subject: PolicySubject, now: numb
   ];
 }
 
-function checkOf({ name, required, value, holds, words, unknown }: Requirement): ValidationCheck[] {
+function checkOf({ name, required, value, holds, describe, unknown }: Requirement): ValidationCheck[] {
   if (required === undefined) return [];
   const threshold = required;
   if (value === undefined) {
@@ -115,12 +116,12 @@ function checkOf({ name, required, value, holds, words, unknown }: Requirement):
     return [{ name, status: 'failed', message: unknown ?? 'Unknown', value: null, threshold }];
   }
   const status = holds(value, required) ? 'passed' : 'failed';
-  return [{ name, status, message: words(value, required), value, threshold }];
+  return [{ name, status, message: describe(value, required), value, threshold }];
 }
 
 /**
- * Range of the candles behind a version, Unix ms. Of one registered before that was kept the range asked for, which cannot
- * reach beyond its registration.
+ * Range of the candles behind a version, Unix ms. Versions registered by an earlier release have the requested range,
+ * limited to the time of their registration.
  */
 export function evidenceOf({ evidence, config, created_at }: PolicySubject): { from: number; to: number } {
   const { start, end } = config.date_range;
@@ -197,7 +198,7 @@ function missing(field: 'checks' | 'reason', what: string): CodedError {
   return new CodedError('VAL004', { message: `A waiver needs ${field}: ${what}`, field: `waive.${field}` });
 }
 
-/** Checks of which those that failed, or are pending, and are named by the waiver are `waived`. */
+/** Checks in which the failed and pending ones that the waiver names are `waived`. */
 export function withWaiver(
   checks: readonly ValidationCheck[],
   requested: RequestedWaiver | null,

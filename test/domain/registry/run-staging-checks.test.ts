@@ -169,7 +169,7 @@ describe('look-ahead check', () => {
       callbacks: { customExit: () => null, adjustEntryPrice: (_context, _trade, price) => price },
     });
     expect(found.message).toMatch(
-      /guarded columns in \d+ calls of customExit; never asked: adjustEntryPrice$/,
+      /guarded columns in \d+ calls of customExit; never called: adjustEntryPrice$/,
     );
   });
 
@@ -192,7 +192,7 @@ describe('look-ahead check', () => {
     });
     expect(found).toMatchObject({ status: 'warning', value: 'not_checked', threshold: 'certified' });
     expect(found.message).toMatch(
-      /^not_checked: .*, 0 entry signals and 0 trades, .*never asked: customExit$/,
+      /^not_checked: .*, 0 entry signals and 0 trades, .*never called: customExit$/,
     );
   });
 
