@@ -47,8 +47,8 @@ function perWindow(
 
 const total = (values: Iterable<number>) => [...values].reduce((sum, value) => sum + value, 0);
 
-describe('the reference itself', () => {
-  it('keeps doubles unchanged and divides exactly', () => {
+describe('exact reference', () => {
+  it('exact reference keeps doubles unchanged and divides exactly', () => {
     for (const value of [0.1, -12345.678, 1 / 3, 2 ** -30]) expect(fromFixed(toFixed(value))).toBe(value);
     expect(
       exactSmoothing(
@@ -61,26 +61,26 @@ describe('the reference itself', () => {
   });
 });
 
-describe('recursions against exact arithmetic over 20,000 candles', () => {
-  it.each([2, 9, 20, 200])('ema %i', (period) => {
+describe('recursive indicators over 20,000 candles', () => {
+  it.each([2, 9, 20, 200])('ema over %i equals exact arithmetic within 1e-12', (period) => {
     expect(worstError(ema(close, period), exactEma(close, period))).toBeLessThan(LIMIT);
   });
 
-  it.each([2, 14, 100])('rma %i', (period) => {
+  it.each([2, 14, 100])('rma over %i equals exact arithmetic within 1e-12', (period) => {
     const exact = exactSmoothing([...close].map(toFixed), period, 1, period).map(fromFixed);
     const expected = Float64Array.from([...Array(period - 1).fill(Number.NaN), ...exact]);
     expect(worstError(rma(close, period), expected)).toBeLessThan(LIMIT);
   });
 
-  it.each([2, 14, 50])('rsi %i', (period) => {
+  it.each([2, 14, 50])('rsi over %i equals exact arithmetic within 1e-12', (period) => {
     expect(worstError(rsi(close, period), exactRsi(close, period))).toBeLessThan(LIMIT);
   });
 
-  it.each([1, 14, 50])('atr %i', (period) => {
+  it.each([1, 14, 50])('atr over %i equals exact arithmetic within 1e-12', (period) => {
     expect(worstError(atr(candles, period), exactAtr(candles, period))).toBeLessThan(LIMIT);
   });
 
-  it('macd, relative to the price, since its lines cross zero', () => {
+  it('macd equals exact arithmetic within 1e-12 of the price', () => {
     const exact = exactMacd(close, 12, 26, 9);
     const actual = macd(close, 12, 26, 9);
     for (const line of ['macd', 'signal', 'histogram'] as const) {
@@ -89,51 +89,57 @@ describe('recursions against exact arithmetic over 20,000 candles', () => {
   });
 });
 
-describe('windows against their definition, computed anew for every row', () => {
-  it.each([1, 2, 7, 20, 333])('sma, wma, rolling sum and extremes over %i', (period) => {
-    const weights = (period * (period + 1)) / 2;
-    const expected: [Float64Array, Float64Array][] = [
-      [sma(close, period), perWindow(close, period, (window) => total(window) / period)],
-      [
-        wma(close, period),
-        perWindow(close, period, (window) => total(window.map((value, k) => value * (k + 1))) / weights),
-      ],
-      [rollingSum(volume, period), perWindow(volume, period, (window) => total(window))],
-      [highest(high, period), perWindow(high, period, (window) => Math.max(...window))],
-      [lowest(low, period), perWindow(low, period, (window) => Math.min(...window))],
-    ];
-    for (const [actual, reference] of expected) expect(worstError(actual, reference)).toBeLessThan(LIMIT);
-  });
+describe('window indicators', () => {
+  it.each([1, 2, 7, 20, 333])(
+    'sma, wma, rolling sum and extremes over %i equal their definitions',
+    (period) => {
+      const weights = (period * (period + 1)) / 2;
+      const expected: [Float64Array, Float64Array][] = [
+        [sma(close, period), perWindow(close, period, (window) => total(window) / period)],
+        [
+          wma(close, period),
+          perWindow(close, period, (window) => total(window.map((value, k) => value * (k + 1))) / weights),
+        ],
+        [rollingSum(volume, period), perWindow(volume, period, (window) => total(window))],
+        [highest(high, period), perWindow(high, period, (window) => Math.max(...window))],
+        [lowest(low, period), perWindow(low, period, (window) => Math.min(...window))],
+      ];
+      for (const [actual, reference] of expected) expect(worstError(actual, reference)).toBeLessThan(LIMIT);
+    },
+  );
 
-  it.each([2, 7, 20, 333])('deviation, bands, z-score and slope over %i', (period) => {
-    const { mean, deviation } = twoPassDeviation(close, period);
-    expect(worstError(standardDeviation(close, period), deviation)).toBeLessThan(LIMIT);
-    const bands = bollinger(close, period, 2.5);
-    expect(worstError(bands.middle, mean)).toBeLessThan(LIMIT);
-    const upper = mean.map((value, row) => value + 2.5 * deviation[row]!);
-    const lower = mean.map((value, row) => value - 2.5 * deviation[row]!);
-    expect(worstError(bands.upper, upper, mean)).toBeLessThan(LIMIT);
-    // Relative to the price: a wide lower band may pass zero.
-    expect(worstError(bands.lower, lower, mean)).toBeLessThan(LIMIT);
-    const score = close.map((value, row) => (value - mean[row]!) / deviation[row]!);
-    // Scores near zero are differences of nearly equal prices: compared in deviations.
-    expect(
-      worstError(
-        zScore(close, period),
-        score,
-        score.map((value) => Math.max(1, Math.abs(value))),
-      ),
-    ).toBeLessThan(LIMIT);
-    const centre = (period - 1) / 2;
-    const spread = total(Array.from({ length: period }, (_, k) => (k - centre) ** 2));
-    const slope = perWindow(close, period, (window, row) => {
-      const offsets = window.map((value, k) => (k - centre) * (value - mean[row]!));
-      return total(offsets) / spread;
-    });
-    expect(worstError(linearRegressionSlope(close, period), slope, deviation)).toBeLessThan(LIMIT);
-  });
+  it.each([2, 7, 20, 333])(
+    'deviation, bands, z-score and slope over %i equal their definitions',
+    (period) => {
+      const { mean, deviation } = twoPassDeviation(close, period);
+      expect(worstError(standardDeviation(close, period), deviation)).toBeLessThan(LIMIT);
+      const bands = bollinger(close, period, 2.5);
+      expect(worstError(bands.middle, mean)).toBeLessThan(LIMIT);
+      const upper = mean.map((value, row) => value + 2.5 * deviation[row]!);
+      const lower = mean.map((value, row) => value - 2.5 * deviation[row]!);
+      expect(worstError(bands.upper, upper, mean)).toBeLessThan(LIMIT);
+      // Relative to the price: a wide lower band can cross zero.
+      expect(worstError(bands.lower, lower, mean)).toBeLessThan(LIMIT);
+      const score = close.map((value, row) => (value - mean[row]!) / deviation[row]!);
+      // Scores near zero are differences of nearly equal prices, so the error is relative to at least one deviation.
+      expect(
+        worstError(
+          zScore(close, period),
+          score,
+          score.map((value) => Math.max(1, Math.abs(value))),
+        ),
+      ).toBeLessThan(LIMIT);
+      const centre = (period - 1) / 2;
+      const spread = total(Array.from({ length: period }, (_, k) => (k - centre) ** 2));
+      const slope = perWindow(close, period, (window, row) => {
+        const offsets = window.map((value, k) => (k - centre) * (value - mean[row]!));
+        return total(offsets) / spread;
+      });
+      expect(worstError(linearRegressionSlope(close, period), slope, deviation)).toBeLessThan(LIMIT);
+    },
+  );
 
-  it('rolling volume-weighted price', () => {
+  it('rollingVwap equals its definition', () => {
     const typical = close.map((value, row) => (high[row]! + low[row]! + value) / 3);
     const expected = perWindow(typical, 24, (window, row) => {
       const volumes = volume.subarray(row - 23, row + 1);
@@ -143,8 +149,8 @@ describe('windows against their definition, computed anew for every row', () => 
   });
 });
 
-describe('precision does not wear off', () => {
-  it('keeps the deviation of a calm market after a price a million times as large', () => {
+describe('precision over long series', () => {
+  it('standardDeviation stays exact after prices a million times larger', () => {
     const values = Float64Array.from(
       { length: 60_000 },
       (_, i) => (i < 50_000 ? 1e8 : 100) + Math.sin(i) * 0.01,
@@ -154,7 +160,7 @@ describe('precision does not wear off', () => {
     expect(worstError(deviation, twoPassDeviation(calm, 20).deviation.subarray(19))).toBeLessThan(LIMIT);
   });
 
-  it('is exactly zero and exactly the price in a market that does not move', () => {
+  it('deviation is exactly 0 and averages are exactly the price in a constant market', () => {
     const values = Float64Array.from({ length: 500 }, (_, i) => (i < 200 ? 100 + Math.sin(i) : 0.1));
     for (const period of [1, 3, 20, 47]) {
       const row = 200 + period - 1;
@@ -167,11 +173,11 @@ describe('precision does not wear off', () => {
 });
 
 describe('relations between indicators', () => {
-  it('atr is the Wilder smoothing of the true range', () => {
+  it('atr equals rma of the true range', () => {
     expect(atr(candles, 14)).toEqual(rma(trueRange(candles), 14));
   });
 
-  it('the macd line is the difference of the two averages once their starts are forgotten', () => {
+  it('macd line equals the difference of both emas after 600 rows', () => {
     const line = macd(close, 12, 26, 9).macd.subarray(600);
     const [fast, slow] = [ema(close, 12), ema(close, 26)];
     const expected = fast.map((value, row) => value - slow[row]!).subarray(600);

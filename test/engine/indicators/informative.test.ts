@@ -9,8 +9,8 @@ const HOUR = TIMEFRAME_MS['1h'];
 const grid = (step: number, count: number, start = 0) =>
   Float64Array.from({ length: count }, (_, i) => start + i * step);
 
-describe('informative columns', () => {
-  it('show the 14:00 hour first on the candle that opens at 14:55', () => {
+describe('alignInformative', () => {
+  it('informative value of the 14:00 hour first appears on the candle opened at 14:55', () => {
     const start = Date.UTC(2024, 0, 1, 13);
     const base = grid(FIVE, 36, start);
     const hours = grid(HOUR, 3, start);
@@ -24,19 +24,19 @@ describe('informative columns', () => {
     expect(at(15, 55)).toBe(15);
   });
 
-  it('keep the last closed value through a hole of the higher timeframe, undefined values included', () => {
+  it('alignInformative keeps the last closed value through a gap, including NaN', () => {
     const base = grid(HOUR, 10);
     const informative = Float64Array.of(0, 2, 3).map((i) => i * 2 * HOUR);
     const aligned = alignInformative(base, HOUR, informative, 2 * HOUR, Float64Array.of(1, 2, Number.NaN));
     expect([...aligned]).toEqual([Number.NaN, 1, 1, 1, 1, 2, 2, Number.NaN, Number.NaN, Number.NaN]);
   });
 
-  it('of the same timeframe are not shifted', () => {
+  it('alignInformative does not shift columns of the same timeframe', () => {
     const base = grid(HOUR, 3);
     expect([...alignInformative(base, HOUR, base, HOUR, Float64Array.of(1, 2, 3))]).toEqual([1, 2, 3]);
   });
 
-  it('hold the newest value that was closed at the close of the base candle, on any pair of grids', () => {
+  it("alignInformative returns the newest value closed at each base candle's close, for any grids", () => {
     const timeframe = fc.constantFrom<Timeframe>('1m', '5m', '15m', '1h', '4h');
     const rows = fc.uniqueArray(fc.nat(300), { minLength: 1 }).map((all) => all.sort((a, b) => a - b));
     fc.assert(
@@ -54,7 +54,7 @@ describe('informative columns', () => {
     );
   });
 
-  it('refuse a shorter timeframe and a column of another length', () => {
+  it('alignInformative rejects a shorter timeframe and a column of another length', () => {
     const base = grid(HOUR, 3);
     expect(() => alignInformative(base, HOUR, base, FIVE, base)).toThrow('shorter than the base');
     expect(() => alignInformative(base, HOUR, base, HOUR, base.slice(1))).toThrow('2 values for 3 candles');

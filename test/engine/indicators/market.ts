@@ -2,7 +2,7 @@ import { type Candles, createCandles } from '#engine/candles.ts';
 import { createRandom, type Random } from '#engine/random.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 
-/** Drift per candle and volatility of a regime; a market wanders through trends, ranges and crashes. */
+/** Drift per candle and volatility of a regime. A market changes between trends, ranges and crashes. */
 const REGIMES = [
   { drift: 0.0012, volatility: 0.006 },
   { drift: -0.0012, volatility: 0.007 },

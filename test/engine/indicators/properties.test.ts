@@ -38,14 +38,14 @@ import { marketCandles } from './market.ts';
 
 type Columns = Readonly<Record<string, Float64Array>>;
 
-/** How a result follows when all prices are multiplied by a power of two. */
+/** Scaling of a result when all prices are multiplied by a power of two. */
 type Scaling = 'with the price' | 'not at all';
 
 interface OfValues {
   readonly name: string;
   readonly run: (values: Float64Array, period: number) => Float64Array;
   readonly scaling: Scaling;
-  /** What a market that never moves gives: the price, or this number. */
+  /** Result in a constant market: the price, or this number. */
   readonly ofConstant: 'the price' | number;
 }
 
@@ -116,14 +116,14 @@ const check = <Ts extends [unknown, ...unknown[]]>(
 ) => fc.assert(fc.property<Ts>(...args), { numRuns: 60 });
 
 describe.each(ofValues)('$name', ({ run, scaling, ofConstant }) => {
-  it('reads nothing after the row it computes', () => {
+  it('result at a row does not depend on later rows', () => {
     check(prices, periods, fc.nat(), (values, period, seed) => {
       const cut = seed % (values.length + 1);
       return same(run(values.slice(0, cut), period), run(values, period).slice(0, cut));
     });
   });
 
-  it('is the same after leading undefined values', () => {
+  it('result does not change after leading undefined values', () => {
     check(prices, periods, fc.integer({ min: 1, max: 60 }), (values, period, lead) => {
       const led = new Float64Array(values.length + lead).fill(Number.NaN);
       led.set(values, lead);
@@ -132,7 +132,7 @@ describe.each(ofValues)('$name', ({ run, scaling, ofConstant }) => {
     });
   });
 
-  it('follows a change of the price unit exactly', () => {
+  it('result scales exactly with the price unit', () => {
     check(prices, periods, fc.integer({ min: -20, max: 20 }), (values, period, exponent) => {
       const factor = 2 ** exponent;
       const scaled = run(
@@ -144,7 +144,7 @@ describe.each(ofValues)('$name', ({ run, scaling, ofConstant }) => {
     });
   });
 
-  it('gives exact values for a market that does not move', () => {
+  it('result is exact for a constant market', () => {
     check(fc.double({ min: 1e-6, max: 1e6, noNaN: true }), periods, (price, period) => {
       const result = run(new Float64Array(150).fill(price), period);
       const expected = ofConstant === 'the price' ? price : ofConstant;
@@ -155,7 +155,7 @@ describe.each(ofValues)('$name', ({ run, scaling, ofConstant }) => {
 });
 
 describe.each(ofCandles)('$name', ({ run, scaling }) => {
-  it('reads nothing after the row it computes', () => {
+  it('columns at a row do not depend on later rows', () => {
     check(markets, periods, fc.nat(), (candles, period, seed) => {
       const cut = seed % (candles.close.length + 1);
       const whole = run(candles, period);
@@ -164,7 +164,7 @@ describe.each(ofCandles)('$name', ({ run, scaling }) => {
     });
   });
 
-  it('follows a change of the price unit exactly', () => {
+  it('columns scale exactly with the price unit', () => {
     check(markets, periods, fc.integer({ min: -20, max: 20 }), (candles, period, exponent) => {
       const factor = 2 ** exponent;
       const times = (values: Float64Array) => values.map((value) => value * factor);
@@ -181,7 +181,7 @@ describe.each(ofCandles)('$name', ({ run, scaling }) => {
   });
 });
 
-describe('bounds', () => {
+describe('indicator bounds', () => {
   const within = (column: Float64Array, low: number, high: number) =>
     column.every((value) => Number.isNaN(value) || (value >= low && value <= high));
 
@@ -191,14 +191,14 @@ describe('bounds', () => {
       const movement = adx(candles, period);
       return (
         [rsi(candles.close, period), mfi(candles, period)].every((column) => within(column, 0, 100)) &&
-        // Averages of values at the very bound may exceed it by a rounding error.
+        // Averages of values at the bound may exceed it by a rounding error.
         [k, d, ...Object.values(movement)].every((column) => within(column, -1e-9, 100 + 1e-9)) &&
         within(williamsR(candles, period), -100, 0)
       );
     });
   });
 
-  it('supertrend is on the side of the price that its direction says', () => {
+  it('supertrend line is on the side of the price given by its direction', () => {
     check(markets, periods, (candles, period) => {
       const { line, direction } = supertrend(candles, period, 2);
       return direction.every(
@@ -212,7 +212,7 @@ describe('output columns', () => {
   const candles = marketCandles(3, 100);
   const column = () => new Float64Array(100).fill(7);
 
-  it('are used when given, with nothing of their old contents left', () => {
+  it('given output columns are overwritten completely', () => {
     for (const { run } of ofValues.slice(0, 13)) {
       const out = column();
       const withOut = run as (values: Float64Array, period: number, out: Float64Array) => Float64Array;
@@ -236,11 +236,11 @@ describe('output columns', () => {
     expect(oscillator).toEqual(stochastic(candles, 9));
   });
 
-  it('must have the right length', () => {
+  it('output column of another length is rejected', () => {
     expect(() => ema(candles.close, 9, new Float64Array(99))).toThrow('99 rows for 100 values');
   });
 
-  it('are undefined throughout when the series is too short', () => {
+  it('columns are NaN when the series is too short', () => {
     for (const { run } of ofValues) expect(run(candles.close.slice(0, 1), 9).every(Number.isNaN)).toBe(true);
     for (const length of [1, 20, 25, 30]) {
       const { macd: line, signal } = macd(candles.close.slice(0, length));
@@ -250,21 +250,24 @@ describe('output columns', () => {
   });
 });
 
-describe('periods', () => {
+describe('indicator periods', () => {
   const values = Float64Array.of(1, 2, 3);
 
-  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('%d is refused', (period) => {
-    for (const { name, run } of ofValues) {
-      if (name === 'shift' && period === 0) continue;
-      expect(() => run(values, period)).toThrow(RangeError);
-    }
-  });
+  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
+    'indicators reject a period of %d',
+    (period) => {
+      for (const { name, run } of ofValues) {
+        if (name === 'shift' && period === 0) continue;
+        expect(() => run(values, period)).toThrow(RangeError);
+      }
+    },
+  );
 
-  it('a shift into the future is refused', () => {
+  it('shift rejects a negative period', () => {
     expect(() => shift(values, -1)).toThrow('shift: a period must be an integer from 0, got -1');
   });
 
-  it('a fast average that is not faster is refused', () => {
+  it('macd rejects a fast period that is not shorter than the slow one', () => {
     expect(() => macd(values, 26, 26, 9)).toThrow('macd (slow): a period must be an integer from 27');
   });
 });

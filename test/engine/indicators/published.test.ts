@@ -26,17 +26,17 @@ const EMA_VALUES = [
 const rounded = (column: Float64Array, from: number, digits: number) =>
   [...column.subarray(from)].map((value) => Number(value.toFixed(digits)));
 
-it('reproduces the worked RSI example', () => {
+it("rsi reproduces ChartSchool's worked example", () => {
   expect(rounded(rsi(Float64Array.from(RSI_PRICES), 14), 14, 2)).toEqual(RSI_VALUES);
 });
 
-it('reproduces the worked moving average example', () => {
+it("ema and sma reproduce ChartSchool's worked example", () => {
   const prices = Float64Array.from(EMA_PRICES);
   expect(rounded(ema(prices, 10), 9, 2)).toEqual(EMA_VALUES);
   expect(rounded(sma(prices, 10).subarray(0, 12), 9, 2)).toEqual([22.22, 22.21, 22.23]);
 });
 
-it('reproduces the hand-made deviations and slopes of the Tulip test collection', () => {
+it('standardDeviation and linearRegressionSlope reproduce the Tulip test collection', () => {
   const values = Float64Array.of(100, 101, 102, 107, 115, 123, 100, 92, 99, 58, 150);
   expect(rounded(standardDeviation(values, 3), 2, 8)).toEqual([
     0.81649658, 2.62466929, 5.35412613, 6.53197265, 9.53356643, 13.1402689, 3.55902608, 17.90716802,

@@ -1,6 +1,6 @@
 /**
- * Indicators straight from their definitions, for comparison: windows are computed anew for every row in two passes,
- * recursions in exact integer arithmetic (fixed point, 2^-96). Slow and obviously right.
+ * Indicators computed from their definitions, for comparison. Windows are computed from scratch for every row in two
+ * passes, recursions in exact integer arithmetic (fixed point, 2^-96). Slow and simple.
  */
 import type { Candles } from '#engine/candles.ts';
 
@@ -32,7 +32,7 @@ function ratio(a: bigint, b: bigint): number {
   return fromFixed((a * ONE) / b);
 }
 
-/** `average += (value - average) * numerator / denominator`, from the mean of the first `period` values on. */
+/** `average += (value - average) * numerator / denominator`, starting from the mean of the first `period` values. */
 export function exactSmoothing(
   values: readonly bigint[],
   period: number,

@@ -35,15 +35,15 @@ const rows = (candles: Candles) =>
     candles.volume[row],
   ]);
 
-describe('resampling', () => {
-  it('takes first open, highest high, lowest low, last close, summed volume', () => {
+describe('resampleCandles', () => {
+  it('resampleCandles takes first open, highest high, lowest low, last close and summed volume', () => {
     const candles = minuteCandles([0, 1, 2, 3, 4]);
     candles.high[2] = 300;
     candles.low[3] = 2;
     expect(rows(resampleCandles(candles, MINUTE, FIVE))).toEqual([[0, 100, 300, 2, 104.5, 10]]);
   });
 
-  it('leaves out the bucket that began before the series and the one still open at its end', () => {
+  it('resampleCandles omits incomplete buckets at both ends', () => {
     const minutes = Array.from({ length: 12 }, (_, i) => i + 3);
     expect(rows(resampleCandles(minuteCandles(minutes), MINUTE, FIVE)).map(([time]) => time)).toEqual([
       5, 10,
@@ -54,7 +54,7 @@ describe('resampling', () => {
     expect(resampleCandles(minuteCandles([]), MINUTE, FIVE).timestamp).toHaveLength(0);
   });
 
-  it('aggregates what was traded when candles are missing inside a bucket', () => {
+  it('resampleCandles aggregates the existing candles of a bucket with gaps', () => {
     const resampled = resampleCandles(minuteCandles([0, 2, 4, 11, 13, 15, 19]), MINUTE, FIVE);
     expect(rows(resampled)).toEqual([
       [0, 100, 105, 99, 104.5, 6],
@@ -63,13 +63,13 @@ describe('resampling', () => {
     ]);
   });
 
-  it('starts days at midnight UTC', () => {
+  it('resampleCandles starts days at midnight UTC', () => {
     const hours = marketCandles(1, 72);
     const days = resampleCandles(hours, HOUR, TIMEFRAME_MS['1d']);
     expect([...days.timestamp]).toEqual([1, 2, 3].map((day) => Date.UTC(2024, 0, day)));
   });
 
-  it('in two steps gives the same candles as in one', () => {
+  it('resampleCandles in two steps equals one step', () => {
     const candles = marketCandles(9, 3_000, '5m');
     const quarters = resampleCandles(candles, FIVE, TIMEFRAME_MS['15m']);
     const { volume, ...stepwise } = resampleCandles(quarters, TIMEFRAME_MS['15m'], HOUR);
@@ -79,7 +79,7 @@ describe('resampling', () => {
     for (const [row, value] of volume.entries()) expect(value).toBeCloseTo(directVolume[row]!, 9);
   });
 
-  it('never changes a candle when more of the series becomes known', () => {
+  it('resampleCandles never changes a candle when later rows are added', () => {
     const candles = marketCandles(2, 400, '5m');
     const whole = resampleCandles(candles, FIVE, HOUR);
     fc.assert(
@@ -91,7 +91,7 @@ describe('resampling', () => {
     );
   });
 
-  it('refuses timeframes that are no multiple', () => {
+  it('resampleCandles rejects timeframes that are not multiples', () => {
     const candles = minuteCandles([0, 1]);
     expect(resampleCandles(candles, MINUTE, MINUTE)).toBe(candles);
     expect(() => resampleCandles(candles, FIVE, MINUTE)).toThrow(RangeError);
@@ -120,7 +120,7 @@ function readCandles(name: string): Candles {
   };
 }
 
-/** How many of the exchange's own candles lie in the resampled range; every one of them must be equal. */
+/** Number of resampled candles that the exchange also published. Each of them must be equal. */
 function expectEqualWhereBoth(resampled: Candles, published: Candles): number {
   const rowOf = new Map([...published.timestamp].map((time, row) => [time, row]));
   let compared = 0;
@@ -131,7 +131,7 @@ function expectEqualWhereBoth(resampled: Candles, published: Candles): number {
     for (const name of ['open', 'high', 'low', 'close'] as const) {
       expect(resampled[name][row]).toBe(published[name][other]);
     }
-    // Volumes are published with few decimals; sums of doubles differ in the last place.
+    // Volumes are published with few decimals; sums of doubles differ in the last digit.
     expect(Math.abs(resampled.volume[row]! - published.volume[other]!)).toBeLessThan(
       1e-9 * published.volume[other]! + 1e-9,
     );
@@ -145,7 +145,7 @@ describe.skipIf(!existsSync(DATA))(`real candles of ${DATA} (skipped when the fo
     ['ETH_USDT_USDT', 10_906],
     ['BNB_USDT_USDT', 10_906],
     ['SOL_USDT_USDT', 8_639],
-  ])('%s: 5m gives the 15m and 1h candles of the exchange', (pair, length) => {
+  ])("resampled 5m candles of %s equal the exchange's 15m and 1h candles", (pair, length) => {
     const candles = readCandles(`${pair}-5m`);
     expect(candles.close).toHaveLength(length);
     for (const timeframe of ['15m', '1h'] as const) {
@@ -155,7 +155,7 @@ describe.skipIf(!existsSync(DATA))(`real candles of ${DATA} (skipped when the fo
     }
   });
 
-  it('XRP/ETH: minutes with holes give the 5m candles of the exchange', () => {
+  it("resampled 1m candles of XRP/ETH with gaps equal the exchange's 5m candles", () => {
     const resampled = resampleCandles(readCandles('XRP_ETH-1m'), MINUTE, FIVE);
     expect(expectEqualWhereBoth(resampled, readCandles('XRP_ETH-5m'))).toBeGreaterThan(700);
   });

@@ -4,27 +4,27 @@ import { allOf, anyOf, crossedAbove, crossedBelow, shift, where } from '#engine/
 const five = new Float64Array(11).fill(5);
 const around = Float64Array.of(4, 4, 6, 6, 6, 4, 4, 6, 5, 5, 5);
 
-describe('crossings', () => {
-  it('are set on the first row beyond the other line only', () => {
+describe('crossedAbove and crossedBelow', () => {
+  it('crossing is set only on the first row beyond the other line', () => {
     expect([...crossedAbove(around, five)]).toEqual([0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0]);
     expect([...crossedBelow(around, five)]).toEqual([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]);
     expect(crossedBelow(five, around)).toEqual(crossedAbove(around, five));
   });
 
-  it('of a level are those of a constant line', () => {
+  it('crossing of a level equals crossing of a constant line', () => {
     expect(crossedAbove(around, 5)).toEqual(crossedAbove(around, five));
     expect(crossedBelow(around, 5)).toEqual(crossedBelow(around, five));
     expect([...crossedAbove(Float64Array.of(-1, 1, -1), 0)]).toEqual([0, 1, 0]);
   });
 
-  it('count when the lines touched before, and not when one of them was undefined', () => {
+  it('crossing counts after a touch and not after an undefined value', () => {
     expect([...crossedAbove(Float64Array.of(5, 6), five.slice(0, 2))]).toEqual([0, 1]);
     expect([...crossedAbove(Float64Array.of(Number.NaN, 6, 4, 6), 5)]).toEqual([0, 0, 0, 1]);
   });
 });
 
-describe('conditions', () => {
-  it('combine row by row', () => {
+describe('signal conditions', () => {
+  it('allOf and anyOf combine conditions row by row', () => {
     const rising = where(4, (row) => row > 1);
     const even = where(4, (row) => row % 2 === 0);
     expect([...allOf(rising, even)]).toEqual([0, 0, 1, 0]);
@@ -32,18 +32,18 @@ describe('conditions', () => {
     expect([...rising]).toEqual([0, 0, 1, 1]);
   });
 
-  it('of undefined values do not hold', () => {
+  it('where is 0 for undefined values', () => {
     const values = Float64Array.of(Number.NaN, 1);
     expect([...where(2, (row) => values[row]! < 2)]).toEqual([0, 1]);
   });
 
-  it('of different lengths are refused', () => {
+  it('conditions of different lengths are rejected', () => {
     expect(() => allOf(new Uint8Array(2), new Uint8Array(3))).toThrow(RangeError);
     expect(() => crossedAbove(five, new Float64Array(3))).toThrow('Columns of 11 and 3 rows');
   });
 });
 
-it('shift takes the value of earlier rows', () => {
+it('shift returns the values of earlier rows', () => {
   expect([...shift(Float64Array.of(1, 2, 3), 1)]).toEqual([Number.NaN, 1, 2]);
   expect([...shift(Float64Array.of(1, 2, 3), 0)]).toEqual([1, 2, 3]);
   expect([...shift(Float64Array.of(1, 2), 5)]).toEqual([Number.NaN, Number.NaN]);

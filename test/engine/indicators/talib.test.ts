@@ -37,7 +37,7 @@ const bands = bollinger(close, 20, 2);
 const direction = adx(candles, 14);
 const { k, d } = stochastic(candles, 14, 3, 3);
 
-/** Our columns for each call that was made to TA-Lib. */
+/** Indicator columns for each call made to TA-Lib. */
 const ours: Record<keyof typeof talib.outputs, readonly Float64Array[]> = {
   'SMA(close, 10)': [sma(close, 10)],
   'EMA(close, 10)': [ema(close, 10)],
@@ -66,22 +66,25 @@ const ours: Record<keyof typeof talib.outputs, readonly Float64Array[]> = {
   'SUM(volume, 7)': [rollingSum(volume, 7)],
 };
 
-/** TA-Lib starts all columns of these with the last one; ours start as soon as they are defined. */
+/** TA-Lib starts all columns of these calls with the last one; ours start as soon as each is defined. */
 const EARLIER_START = new Set(['MACD(close, 12, 26, 9)', 'STOCH(high, low, close, 14, 3, 0, 3, 0)']);
 
-describe('TA-Lib gives the same numbers', () => {
-  it.each(Object.keys(talib.outputs) as (keyof typeof talib.outputs)[])('%s', (call) => {
-    const output = talib.outputs[call];
-    const expected = (Array.isArray(output[0]) ? output : [output]) as readonly Column[];
-    expect(ours[call]).toHaveLength(expected.length);
-    for (const [index, column] of expected.entries()) {
-      const actual = ours[call][index]!;
-      expect(actual).toHaveLength(column.length);
-      const scale = Math.max(...column.map((value) => Math.abs(value ?? 0)));
-      for (const [row, value] of column.entries()) {
-        if (value !== null) expect(Math.abs(actual[row]! - value)).toBeLessThanOrEqual(1e-12 * scale);
-        else if (!EARLIER_START.has(call)) expect(actual[row]).toBeNaN();
+describe('TA-Lib', () => {
+  it.each(Object.keys(talib.outputs) as (keyof typeof talib.outputs)[])(
+    '%s equals TA-Lib within 1e-12',
+    (call) => {
+      const output = talib.outputs[call];
+      const expected = (Array.isArray(output[0]) ? output : [output]) as readonly Column[];
+      expect(ours[call]).toHaveLength(expected.length);
+      for (const [index, column] of expected.entries()) {
+        const actual = ours[call][index]!;
+        expect(actual).toHaveLength(column.length);
+        const scale = Math.max(...column.map((value) => Math.abs(value ?? 0)));
+        for (const [row, value] of column.entries()) {
+          if (value !== null) expect(Math.abs(actual[row]! - value)).toBeLessThanOrEqual(1e-12 * scale);
+          else if (!EARLIER_START.has(call)) expect(actual[row]).toBeNaN();
+        }
       }
-    }
-  });
+    },
+  );
 });

@@ -53,7 +53,7 @@ import {
 import { marketCandles } from './market.ts';
 
 const LENGTH = 3_000;
-/** Rows after which averages that started differently agree to all digits: (27 / 28)^1500 < 1e-23. */
+/** Rows after which averages with different starts agree to all digits: (27 / 28)^1500 < 1e-23. */
 const SETTLED = 1_500;
 
 const candles = marketCandles(5, LENGTH);
@@ -74,7 +74,7 @@ function byCandle<T>(oracle: { add(candle: (typeof rows)[number]): T | null }): 
   return rows.map((row) => oracle.add(row));
 }
 
-/** Every row from `from` on on which the oracle has a result agrees to 1e-12 of the column's largest value. */
+/** Expects agreement within 1e-12 of the column's largest value in every row from `from` with an oracle result. */
 function expectSame<T>(
   actual: Float64Array,
   oracle: (T | null)[],
@@ -93,8 +93,8 @@ function expectSame<T>(
 
 const itself = (value: number) => value;
 
-describe('trading-signals gives the same numbers', () => {
-  it('from the first row on', () => {
+describe('trading-signals library', () => {
+  it('single-column indicators equal trading-signals from the first row', () => {
     expectSame(sma(close, 20), byClose(new SMA(20)), itself);
     expectSame(wma(close, 20), byClose(new WMA(20)), itself);
     expectSame(hma(close, 20), byClose(new HMA(20)), itself);
@@ -112,7 +112,7 @@ describe('trading-signals gives the same numbers', () => {
     );
   });
 
-  it('for indicators of several columns', () => {
+  it('multi-column indicators equal trading-signals', () => {
     const bands = bollinger(close, 20, 2);
     const oracleBands = byClose(new BollingerBands(20, 2));
     const channel = donchian(candles, 20);
@@ -129,7 +129,7 @@ describe('trading-signals gives the same numbers', () => {
     expectSame(d, oracleStochastic, ({ stochD }) => stochD);
   });
 
-  it('once another start of the average is forgotten', () => {
+  it('averages equal trading-signals once their different starts have decayed', () => {
     expectSame(ema(close, 20), byClose(new EMA(20)), itself, SETTLED);
     expectSame(rma(close, 14), byClose(new RMA(14)), itself, SETTLED);
     expectSame(dema(close, 20), byClose(new DEMA(20)), itself, SETTLED);
@@ -147,7 +147,7 @@ describe('trading-signals gives the same numbers', () => {
     expectSame(direction, oracleTrend, ({ trend }) => (trend === TradingSignal.BULLISH ? 1 : -1), SETTLED);
   });
 
-  it('for on-balance volume up to its starting level', () => {
+  it('obv equals trading-signals except for its starting level', () => {
     const ours = obv(candles);
     const first = candles.volume[0]!;
     expectSame(

@@ -18,12 +18,12 @@ function markets({ timeframe }: StrategyDefinition): Map<string, Candles> {
   ]);
 }
 
-/** Entry signals that the three markets must give, so that the search has something to find. */
+/** Minimum number of entry signals over the three markets, so that the analysis covers entries. */
 const MIN_SIGNALS = 30;
 
-describe('no strategy of ours sees the future', () => {
+describe('own strategies', () => {
   it.each([...builtInStrategies, example].map((strategy) => [strategy.name, strategy] as const))(
-    '%s',
+    'strategy %s has no look-ahead bias',
     (_name, strategy) => {
       const params = defaultParameters(strategy.parameters);
       const report = analyzeLookAhead(strategy, params, markets(strategy));
@@ -34,7 +34,7 @@ describe('no strategy of ours sees the future', () => {
   );
 
   it.each([...builtInStrategies, example].map((strategy) => [strategy.name, strategy] as const))(
-    '%s, at the ends of its parameter ranges',
+    'strategy %s has no look-ahead bias at the ends of its parameter ranges',
     (_name, strategy) => {
       for (const end of ['min', 'max'] as const) {
         const params = Object.fromEntries(
@@ -50,7 +50,7 @@ describe('no strategy of ours sees the future', () => {
   );
 });
 
-/** A sound strategy that the cheats below change in one place. */
+/** Causal strategy that the cases below change in one place. */
 const honest = defineStrategy({
   name: 'honest',
   description: 'Crossing of the price and its average.',
@@ -78,12 +78,12 @@ const next = (values: Float64Array, ahead: number) => {
   return result;
 };
 
-describe('a strategy that sees the future is found', () => {
-  it('the sound one is not', () => {
+describe('analyzeLookAhead', () => {
+  it('look-ahead analysis finds nothing in a causal strategy', () => {
     expect(search({}).findings).toEqual([]);
   });
 
-  it('a column shifted back by one candle', () => {
+  it('look-ahead analysis finds a column shifted back by one candle', () => {
     const { findings } = search({
       indicators: ({ close }) => ({ average: sma(close, 20), tomorrow: next(close, 1) }),
     });
@@ -99,7 +99,7 @@ describe('a strategy that sees the future is found', () => {
     expect(findings[0]!.histories).toBeGreaterThan(20);
   });
 
-  it.each([1, 3, 24])('a rare signal that looks %i candles ahead', (ahead) => {
+  it.each([1, 3, 24])('look-ahead analysis finds a rare signal that looks %i candles ahead', (ahead) => {
     const signals: StrategyDefinition['signals'] = ({ close }) => {
       const later = next(close, ahead);
       return { enterLong: where(close.length, (i) => i % 40 === 7 && later[i]! > close[i]!) };
@@ -109,7 +109,7 @@ describe('a strategy that sees the future is found', () => {
     expect(findings[0]).toMatchObject({ before: 0, after: 1 });
   });
 
-  it('a signal that is withdrawn when the next candle disagrees', () => {
+  it('look-ahead analysis finds a signal withdrawn when the next candle disagrees', () => {
     const { findings } = search({
       signals: ({ close }, { average }) => ({
         enterLong: crossedAbove(close, average!).map((set, i) => (close[i + 1]! < close[i]! ? 0 : set)),
@@ -120,7 +120,7 @@ describe('a strategy that sees the future is found', () => {
     ]);
   });
 
-  it('values normalised over the whole series', () => {
+  it('look-ahead analysis finds values normalized over the whole series', () => {
     const { findings } = search({
       indicators: ({ close }) => {
         const mean = close.reduce((total, value) => total + value, 0) / close.length;
@@ -130,7 +130,7 @@ describe('a strategy that sees the future is found', () => {
     expect(findings.map(({ column }) => column)).toEqual(['columns.normalised']);
   });
 
-  it('gaps filled backwards', () => {
+  it('look-ahead analysis finds values filled backwards', () => {
     const { findings } = search({
       indicators: ({ close }) => {
         const average = sma(close, 20);
@@ -140,7 +140,7 @@ describe('a strategy that sees the future is found', () => {
     expect(findings[0]).toMatchObject({ column: 'columns.average', row: 0 });
   });
 
-  it('the close of a higher candle before it has closed', () => {
+  it('look-ahead analysis finds the close of a higher candle before it has closed', () => {
     const block = (time: number) => Math.floor(time / 14_400_000);
     const { findings } = search({
       indicators: ({ close, timestamp }) => {
@@ -152,7 +152,7 @@ describe('a strategy that sees the future is found', () => {
     expect(findings.map(({ column }) => column)).toContain('columns.average');
   });
 
-  it('an informative indicator that looks ahead on its own candles', () => {
+  it('look-ahead analysis finds an informative indicator that looks ahead on its own candles', () => {
     const { findings } = search({
       informativeTimeframes: ['4h'],
       indicators: ({ close, timestamp }) => ({
@@ -163,7 +163,7 @@ describe('a strategy that sees the future is found', () => {
     expect(findings.map(({ column }) => column)).toEqual(['informative.4h.ahead']);
   });
 
-  it('a tag that depends on the outcome', () => {
+  it('look-ahead analysis finds a tag that depends on the outcome', () => {
     const { findings } = search({
       signals: ({ close }, { average }) => ({
         enterLong: crossedAbove(close, average!),
@@ -176,8 +176,8 @@ describe('a strategy that sees the future is found', () => {
   });
 });
 
-describe('what makes the search itself worthless is found', () => {
-  it('a strategy that answers differently every time', () => {
+describe('limits of the look-ahead analysis', () => {
+  it('look-ahead analysis reports a strategy that is not repeatable', () => {
     let calls = 0;
     const { findings } = search({
       indicators: ({ close }) => ({ average: sma(close, 20), noise: close.map(() => calls++) }),
@@ -188,7 +188,7 @@ describe('what makes the search itself worthless is found', () => {
     ]);
   });
 
-  it('a strategy that writes into its candles', () => {
+  it('look-ahead analysis reports a strategy that writes into its candles', () => {
     const candles = marketCandles(8, 600);
     const before = candles.close.slice();
     const strategy = { ...honest, indicators: (own: Candles) => ({ average: ema(own.open, 20, own.close) }) };
@@ -200,7 +200,7 @@ describe('what makes the search itself worthless is found', () => {
     expect(candles.close).toEqual(before);
   });
 
-  it('too few candles, or none', () => {
+  it('look-ahead analysis rejects too few candles and an empty list of pairs', () => {
     expect(() => analyzeLookAhead(honest, {}, new Map())).toThrow('no pair');
     const short = new Map([['BTC/USDT:USDT', createCandles(23)]]);
     expect(() => analyzeLookAhead(honest, {}, short)).toThrow(
@@ -208,12 +208,12 @@ describe('what makes the search itself worthless is found', () => {
     );
   });
 
-  it('a strategy without signals shows as such', () => {
+  it('look-ahead analysis reports 0 entry signals for a strategy without signals', () => {
     expect(search({ signals: () => ({}) })).toMatchObject({ findings: [], entrySignals: 0 });
   });
 });
 
-it('cuts the same histories for the same seed, more of a short series than of a long one', () => {
+it('look-ahead analysis cuts the same histories for the same seed and a larger share of short series', () => {
   const cuts = (options: LookAheadOptions, length = 600) => {
     const lengths: number[] = [];
     const indicators: StrategyDefinition['indicators'] = ({ close }) => {
@@ -222,7 +222,7 @@ it('cuts the same histories for the same seed, more of a short series than of a 
     };
     const candles = new Map([['BTC/USDT:USDT', marketCandles(8, length)]]);
     const { histories } = analyzeLookAhead({ ...honest, indicators }, {}, candles, options);
-    // Two more runs are over the full history.
+    // Two more runs use the complete history.
     expect(lengths).toHaveLength(histories + 2);
     return lengths.slice(2);
   };

@@ -7,7 +7,7 @@ import { defineStrategy, type StrategyCallbacks, type StrategyDefinition } from 
 import example from '#strategies/example_pullback.ts';
 import { lookAheadSubject } from './look-ahead-subject.ts';
 
-/** A causal strategy that trades often; the leaks below change it in one place. */
+/** Causal strategy that trades often; the leaks below change it in one place. */
 function sound(change: Partial<StrategyDefinition> = {}): StrategyDefinition {
   return {
     ...defineStrategy({
@@ -37,7 +37,7 @@ const withCallbacks = (callbacks: StrategyCallbacks) => () => sound({ callbacks 
 const certify = (define: () => StrategyDefinition, options = {}) =>
   certifyLookAhead(lookAheadSubject(define, options), { histories: 48 });
 
-describe('callback leaks that the guard names with their location', () => {
+describe('callback leaks found by the guard', () => {
   it.each<[string, StrategyCallbacks, string, number]>([
     ['index', { customExit: ({ candles, index }) => (candles.close[index]! > 0 ? null : 'x') }, 'close', 0],
     [
@@ -72,7 +72,7 @@ describe('callback leaks that the guard names with their location', () => {
       'close',
       1,
     ],
-  ])('%s', async (_, callbacks, column, ahead) => {
+  ])('certification finds a callback leak and its source line: %s', async (_, callbacks, column, ahead) => {
     const { findings } = await certify(withCallbacks(callbacks));
     const found = findings.find(({ column: read }) => read === `candles.${column}`)!;
     expect(found).toMatchObject({ kind: 'look_ahead', callback: 'customExit' });
@@ -82,7 +82,7 @@ describe('callback leaks that the guard names with their location', () => {
     );
   });
 
-  it('an indicator column at index', async () => {
+  it('certification finds a callback that reads an indicator column at index', async () => {
     const { findings } = await certify(
       withCallbacks({
         customStoploss: ({ columns, index }) => (columns.average![index]! > 100 ? 0.05 : 0.1),
@@ -91,7 +91,7 @@ describe('callback leaks that the guard names with their location', () => {
     expect(findings[0]).toMatchObject({ callback: 'customStoploss', column: 'columns.average' });
   });
 
-  it('a write into a column', async () => {
+  it('certification finds a callback that writes into a column', async () => {
     const { findings } = await certify(
       withCallbacks({
         customExit: ({ candles }) => {
@@ -104,7 +104,7 @@ describe('callback leaks that the guard names with their location', () => {
   });
 });
 
-describe('callback leaks by members that depend on what is known', () => {
+describe('callback leaks by members that depend on the number of candles', () => {
   it.each<[string, StrategyCallbacks, string]>([
     [
       'at(-1)',
@@ -156,7 +156,7 @@ describe('callback leaks by members that depend on what is known', () => {
       },
       'reduce',
     ],
-  ])('%s', async (_, callbacks, member) => {
+  ])('certification finds a callback that uses %s', async (_, callbacks, member) => {
     const { findings } = await certify(withCallbacks(callbacks));
     const found = findings.find(({ callback }) => callback === 'customExit')!;
     expect(found.kind).toBe('look_ahead');
@@ -165,12 +165,12 @@ describe('callback leaks by members that depend on what is known', () => {
   });
 });
 
-/** The close `ahead` rows later, read from a column that the guard cannot see. */
+/** Close `ahead` rows later, read from a column that the guard does not see. */
 function captured(make: (at: (pair: string, time: number, ahead: number) => number) => StrategyCallbacks) {
   return (): StrategyDefinition => {
     const series: Candles[] = [];
     const at = (_pair: string, time: number, ahead: number) => {
-      // The candles of the pair whose times include it, whichever comes first: enough for a leak.
+      // Uses the candles of the first pair; any pair suffices for a leak.
       const candles = series[0]!;
       return candles.close[candles.timestamp.indexOf(time) + ahead] ?? Number.NaN;
     };
@@ -187,7 +187,7 @@ function captured(make: (at: (pair: string, time: number, ahead: number) => numb
 const STEP = 3_600_000;
 const opened = (time: number) => Math.floor(time / STEP) * STEP;
 
-describe('leaks through what indicators() left behind, found by cutting', () => {
+describe('leaks by captured columns', () => {
   it.each<[keyof StrategyCallbacks, Parameters<typeof captured>[0]]>([
     [
       'customExit',
@@ -234,7 +234,7 @@ describe('leaks through what indicators() left behind, found by cutting', () => 
           at(pair, time, 1) > at(pair, time, 0) ? null : price,
       }),
     ],
-  ])('%s', async (name, make) => {
+  ])('certification finds a captured later close used in %s', async (name, make) => {
     const { findings, calls } = await certify(captured(make));
     expect(calls[name]).toBeGreaterThan(0);
     expect(findings.map(({ kind, callback }) => [kind, callback])).toEqual([['look_ahead', name]]);
@@ -243,7 +243,7 @@ describe('leaks through what indicators() left behind, found by cutting', () => 
     );
   });
 
-  it('a memo of later closes', async () => {
+  it('certification finds a callback that memoizes later closes', async () => {
     const define = () => {
       let memo: Float64Array | undefined;
       let times: Float64Array | undefined;
@@ -263,7 +263,7 @@ describe('leaks through what indicators() left behind, found by cutting', () => 
     expect(findings[0]).toMatchObject({ kind: 'look_ahead', callback: 'customExit' });
   });
 
-  it('state collected over the whole column', async () => {
+  it('certification finds state collected over the whole column', async () => {
     const define = () => {
       let top = 0;
       return sound({
@@ -281,7 +281,7 @@ describe('leaks through what indicators() left behind, found by cutting', () => 
 it.each([
   [51, 31],
   [31, 97],
-])('finds a rare reason to exit that looks ahead among many that do not: market %i', async (seed, every) => {
+])('certification finds a rare look-ahead exit among many causal ones: market %i', async (seed, every) => {
   const define = captured((at) => ({
     customExit: ({ pair, time, index }, _trade, price, profit) => {
       if (profit > 0.003) return `profit ${profit.toFixed(4)}`;
@@ -336,7 +336,7 @@ describe('leaks in columns and signals', () => {
       },
       /^(enter|exit)Long of /,
     ],
-  ])('%s', async (_, change, message) => {
+  ])('certification finds %s', async (_, change, message) => {
     for (const callbacks of [undefined, { customExit: () => null }]) {
       const define = () => sound({ ...change, ...(callbacks && { callbacks }) });
       const { findings } = await certify(define);
@@ -345,9 +345,9 @@ describe('leaks in columns and signals', () => {
     }
   });
 
-  it('a memo of columns that only a run over fewer candles shows', async () => {
+  it('certification finds a memo of columns that only a run over fewer candles reveals', async () => {
     let whole: Float64Array | undefined;
-    // It survives a definition, as nothing of a module does that is loaded again.
+    // Survives a reload of the definition, unlike module state.
     const define = () =>
       sound({
         indicators: ({ close }) => {
@@ -366,14 +366,14 @@ describe('leaks in columns and signals', () => {
   });
 });
 
-describe('what is no look-ahead is named so', () => {
-  it('a callback that answers differently every time', async () => {
+describe('findings other than look-ahead', () => {
+  it('certification reports a callback that is not repeatable as not_repeatable', async () => {
     let calls = 0;
     const { findings } = await certify(withCallbacks({ customExit: () => (calls++ % 7 === 3 ? 'x' : null) }));
     expect(findings.map(({ kind }) => kind)).toEqual(['not_repeatable']);
   });
 
-  it('a strategy that only runs on all candles', async () => {
+  it('certification reports a strategy that needs all candles as not_runnable', async () => {
     const define = () =>
       sound({
         callbacks: { customExit: () => null },
@@ -389,7 +389,7 @@ describe('what is no look-ahead is named so', () => {
     });
   });
 
-  it('too few candles', async () => {
+  it('certification rejects too few candles', async () => {
     await expect(certify(() => sound(), { rows: 5 })).rejects.toThrow(
       'No pair has enough candles to be searched for look-ahead',
     );
@@ -398,8 +398,8 @@ describe('what is no look-ahead is named so', () => {
 
 const KINDS = [...builtInStrategies, example].map((strategy) => [strategy.name, strategy] as const);
 
-describe('a clean strategy is never accused', () => {
-  it.each(KINDS)('%s', async (_name, strategy) => {
+describe('causal strategies', () => {
+  it.each(KINDS)('certification finds nothing in %s', async (_name, strategy) => {
     const rows = strategy.mlEngine ? 300 : 800;
     const { findings, entrySignals, cuts } = await certify(() => strategy, { seeds: [1, 2, 3], rows });
     expect(findings).toEqual([]);
@@ -447,16 +447,16 @@ describe('a clean strategy is never accused', () => {
     ['detail candles', { timeframe_detail: '15m' as const, rows: 250 }],
     ['other markets', { seeds: [5, 6, 7, 8] }],
     [
-      'a table of required profits and a trailing stop',
+      'a ROI table and a trailing stop',
       { minimal_roi: { 0: 0.05, 120: 0.01 }, trailing: { positive: 0.01 } },
     ],
-  ])('with callbacks of the past: %s', async (_, options) => {
+  ])('certification finds nothing in callbacks that read only the past, with %s', async (_, options) => {
     const { findings, calls } = await certify(withCallbacks(careful), options);
     expect(findings).toEqual([]);
     for (const [name, count] of Object.entries(calls)) expect(count, name).toBeGreaterThan(0);
   });
 
-  it('with an informative timeframe and state of its own per pair', async () => {
+  it('certification finds nothing with an informative timeframe and state per pair', async () => {
     const define = () => {
       const entered = new Map<string, number>();
       return sound({
@@ -478,7 +478,7 @@ describe('a clean strategy is never accused', () => {
   });
 });
 
-it('cuts at the same candles for the same seed, half of them where something acted', async () => {
+it('certification cuts at the same candles for the same seed', async () => {
   const subject = lookAheadSubject(() => sound());
   const first = await certifyLookAhead(subject, { cuts: 10 });
   expect(await certifyLookAhead(subject, { cuts: 10 })).toEqual(first);

@@ -9,7 +9,7 @@ import { marketCandles } from '../indicators/market.ts';
 
 const START = Date.UTC(2024, 0, 1);
 
-/** A strategy with its own defaults on seeded markets, `rows` of each traded on. `define` makes it again for every run. */
+/** Strategy with its defaults on seeded markets, traded on `rows` candles each. `define` creates it again for every run. */
 export function lookAheadSubject(
   define: () => StrategyDefinition,
   {

@@ -8,7 +8,7 @@ import { riseLabel } from '#engine/walk-forward/labels.ts';
 import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { SMALL, swinging } from '../walk-forward/sample.ts';
 
-/** Startup, training, and windows to predict. */
+/** Startup candles, training and windows to predict. */
 const CANDLES = swinging(50 + 240 + 12 * 24, Date.UTC(2024, 0, 1));
 
 function search(
@@ -24,21 +24,21 @@ function search(
 
 const columnsOf = ({ findings }: ReturnType<typeof search>) => findings.map(({ column }) => column).sort();
 
-describe('the search for look-ahead with models', () => {
-  it('finds nothing in a sound strategy, which enters on its predictions', () => {
+describe('look-ahead analysis with models', () => {
+  it('look-ahead analysis finds nothing in a causal strategy that enters on predictions', () => {
     const report = search();
     expect(report.findings).toEqual([]);
     expect(report.histories).toBeGreaterThan(24);
     expect(report.entrySignals).toBeGreaterThan(50);
   });
 
-  it('finds nothing in a strategy whose entries models gate', () => {
+  it('look-ahead analysis finds nothing in a strategy whose entries are gated by models', () => {
     const parameters = { ...emaCrossover.parameters };
     const strategy = { ...emaCrossover, parameters, startupCandles: () => 50 };
     expect(search({}, strategy).findings).toEqual([]);
   });
 
-  it('finds a feature that looks ahead, and what is predicted from it', () => {
+  it('look-ahead analysis finds a look-ahead feature and its predictions', () => {
     const report = search({
       mlFeatures: ({ close }) => ({ ahead: close.map((value, row) => (close[row + 1] ?? value) / value) }),
     });
@@ -46,9 +46,9 @@ describe('the search for look-ahead with models', () => {
     expect(columnsOf(report)).toContain('columns.ml_probability');
   });
 
-  it('finds a label that looks farther than its horizon, and what was learned across the border', () => {
+  it('look-ahead analysis finds a label beyond its horizon and the predictions trained on it', () => {
     const mlLabel: StrategyDefinition['mlLabel'] = (candles) => ({ ...riseLabel(candles, 24), horizon: 2 });
-    // Few histories: those that end where a window begins find it.
+    // Few histories: those that end where a window begins suffice.
     const report = search({ mlLabel }, mlClassifier, 2);
     expect(columnsOf(report)).toContain('label');
     expect(columnsOf(report)).toContain('columns.ml_probability');
@@ -56,7 +56,7 @@ describe('the search for look-ahead with models', () => {
     expect(found).toMatchObject({ kind: 'look_ahead', known: found.row + 1 });
   });
 
-  it('finds a label that is normalised over the whole series', () => {
+  it('look-ahead analysis finds a label normalized over the whole series', () => {
     const mlLabel: StrategyDefinition['mlLabel'] = ({ close }) => {
       const mean = close.reduce((total, value) => total + value, 0) / close.length;
       return { labels: Uint8Array.from(close, (value) => (value > mean ? 1 : 0)), horizon: 1 };
@@ -64,7 +64,7 @@ describe('the search for look-ahead with models', () => {
     expect(columnsOf(search({ mlLabel }))).toContain('label');
   });
 
-  it('finds features that are not repeatable', () => {
+  it('look-ahead analysis reports features that are not repeatable', () => {
     let calls = 0;
     const { findings } = search({ mlFeatures: ({ close }) => ({ noise: close.map(() => calls++ % 97) }) });
     expect(findings.map(({ kind, column }) => [kind, column])).toContainEqual([
@@ -73,7 +73,7 @@ describe('the search for look-ahead with models', () => {
     ]);
   });
 
-  it('needs candles enough for a training period', () => {
+  it('look-ahead analysis rejects fewer candles than a training period', () => {
     const short = new Map([['BTC/USDT:USDT', swinging(200, Date.UTC(2024, 0, 1))]]);
     const ml = { config: mlEngineOf(mlClassifier, SMALL) };
     const params = defaultParameters(mlClassifier.parameters);

@@ -29,7 +29,7 @@ const leak = crossing({
 });
 const clean = crossing({ customExit: ({ candles, index }) => (candles.close[index - 1]! < 0 ? 'x' : null) });
 
-/** A processor of which each look takes 1 ms. */
+/** Processor clock that advances 1 ms per read. */
 function clock(begun: number) {
   let now = begun;
   return () => now++;
@@ -42,29 +42,29 @@ const sample = (define: typeof leak, begun: number, more = {}) =>
     opened: [Date.UTC(2024, 0, 20)],
   });
 
-describe('a sample of a run', () => {
-  it('finds a callback that reads ahead, with its pair and candle', async () => {
+describe('sampleLookAhead', () => {
+  it('look-ahead sample finds a callback that reads ahead, with its pair and candle', async () => {
     const { cuts, findings } = await sample(leak, 9_000);
     expect(cuts).toBe(20);
     expect(findings.map(({ kind, callback }) => [kind, callback])).toEqual([['look_ahead', 'customExit']]);
     expect(findings[0]!.message).toMatch(/^customExit of M2\d\/USDT:USDT in the candle of 2024-/);
   });
 
-  it('accuses no clean strategy, and says on how much', async () => {
+  it('look-ahead sample of a causal strategy has no findings and states its coverage', async () => {
     const { cuts, rows, pairs, findings, reason } = await sample(clean, 9_000);
     expect([cuts, rows, findings, reason]).toEqual([20, 2_000, [], '']);
     expect(pairs).toEqual(['M21/USDT:USDT', 'M22/USDT:USDT']);
   });
 
-  it('makes as many cuts as a tenth of the processor time buys', async () => {
-    // 100 ms were spent: 11 more are a tenth of the whole.
+  it('look-ahead sample uses at most a tenth of the processor time for cuts', async () => {
+    // 100 ms were spent: 11 more ms are a tenth of the total.
     const few = await sample(clean, 100);
     expect(few.cuts).toBeGreaterThan(0);
     expect(few.cuts).toBeLessThan(8);
     expect(few.rows).toBeLessThan(500);
   });
 
-  it('of nothing is not claimed to be one', async () => {
+  it('look-ahead sample without cuts states the reason', async () => {
     expect(await sample(clean, 3)).toEqual({
       cuts: 0,
       rows: 0,
@@ -83,7 +83,7 @@ describe('a sample of a run', () => {
     expect(await sampleLookAhead({ ...subject, load }, options)).toMatchObject({ cuts: 0, reason: 'gone' });
   });
 
-  it('covers strategies without callbacks, and those with models', async () => {
+  it('look-ahead sample covers strategies without callbacks and with models', async () => {
     expect(await sample(() => bollingerBreakout, 9_000)).toMatchObject({ cuts: 20, findings: [] });
     const learned = await sample(() => mlClassifier, 50_000, { seeds: [1], rows: 400 });
     expect(learned.cuts).toBeGreaterThanOrEqual(20);

@@ -1,6 +1,6 @@
 import type { ClassifierSettings } from '#engine/ml/settings.ts';
 
-/** A tree as the definitions say it, with the rows that reach each node. */
+/** Tree computed from the definitions, with the rows that reach each node. */
 export interface ExactNode {
   readonly rows: readonly number[];
   value: number;
@@ -22,8 +22,8 @@ export interface ExactProblem {
 }
 
 /**
- * Boosting with exact gradients where every distinct value of every feature is tried in every node and every sum is made anew from
- * its rows: slow, and nothing but the definitions.
+ * Boosting with exact gradients. Every distinct value of every feature is tried in every node, and every sum is computed
+ * again from its rows. Slow; follows the definitions only.
  */
 export function boostExactly(problem: ExactProblem): ExactNode[] {
   const { labels, weights, settings } = problem;
@@ -36,7 +36,7 @@ export function boostExactly(problem: ExactProblem): ExactNode[] {
     const h = p.map((value, i) => weights[i]! * value * (1 - value));
     const tree = new ExactTree(problem, g, h);
     const root = tree.grow();
-    // Leaves of rows that stayed together hold the same rows and the same value.
+    // Leaves of rows that were not separated hold the same rows and the same value.
     const values = new Map(leavesOf(root).flatMap(({ rows, value }) => rows.map((row) => [row, value])));
     for (const [row, value] of values) scores[row]! += value;
     return root;
@@ -98,7 +98,7 @@ class ExactTree {
     }
   }
 
-  /** Nodes of a level that hold the same rows are one group: those that were too small to be split further up. */
+  /** Groups nodes of a level that hold the same rows: those too small to split on an earlier level. */
   growLevels(root: ExactNode, maxDepth: number): void {
     let groups: ExactNode[][] = [[root]];
     for (let depth = 0; depth < maxDepth; depth++) {

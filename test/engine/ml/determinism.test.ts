@@ -17,7 +17,7 @@ const { matrix, labels } = labelled(20, 1500, 6, (x) => 1 / (1 + Math.exp(-x(0) 
 const random = createRandom(21);
 const columns = matrix.columns.map((column) => column.map((value) => (random() < 0.05 ? Number.NaN : value)));
 const features = matrixOf(columns);
-/** Weights of very different sizes: sums of such numbers depend on their order where they are rounded. */
+/** Weights of very different sizes, whose rounded sums depend on their order. */
 const weights = Float64Array.from(labels, () => 10 ** (6 * random() - 3));
 
 function train(changes: Partial<ClassifierSettings>, options?: TrainingOptions) {
@@ -25,7 +25,7 @@ function train(changes: Partial<ClassifierSettings>, options?: TrainingOptions) 
   return JSON.stringify(trainClassifier({ features, labels, weights }, settings, options).serialize());
 }
 
-/** Rows dealt out at random, as no sensible division of work would. */
+/** Distributes rows randomly over five parts. */
 const scattered: HistogramBuilder = ({ columns, rows, packed, from, to }, into) => {
   const deal = createRandom(to - from);
   const hands: { rows: number[]; packed: number[] }[] = Array.from({ length: 5 }, () => ({
@@ -51,7 +51,7 @@ describe.each(['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'] as const)('%
     {},
     { subsample: 0.6, column_sample: 0.5 },
     { early_stopping_rounds: 3, class_weight: 'balanced' as const },
-  ])('is the same model however the rows are split among workers: %o', (changes) => {
+  ])('model does not depend on how rows are split among workers: %o', (changes) => {
     const whole = train({ kind, ...changes });
     for (const parts of [2, 3, 64]) {
       expect(train({ kind, ...changes }, { histograms: partitionedHistograms(parts) })).toBe(whole);
@@ -59,7 +59,7 @@ describe.each(['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'] as const)('%
     expect(train({ kind, ...changes }, { histograms: scattered })).toBe(whole);
   });
 
-  it('depends on its seed where rows or features are drawn, and only there', () => {
+  it('model depends on its seed only when rows or features are sampled', () => {
     for (const drawn of [{ subsample: 0.5 }, { column_sample: 0.5 }]) {
       expect(train({ kind, ...drawn, seed: 7 })).toBe(train({ kind, ...drawn, seed: 7 }));
       expect(train({ kind, ...drawn, seed: 8 })).not.toBe(train({ kind, ...drawn, seed: 7 }));
@@ -67,13 +67,13 @@ describe.each(['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'] as const)('%
     expect(train({ kind, seed: 8 })).toBe(train({ kind, seed: 7 }));
   });
 
-  it('begins with the trees of a shorter model', () => {
+  it('model starts with the trees of a shorter model', () => {
     const trees = (n_estimators: number) =>
       JSON.parse(train({ kind, n_estimators, subsample: 0.7, column_sample: 0.7 })).model.trees;
     expect(trees(12).slice(0, 5)).toEqual(trees(5));
   });
 
-  it('uses no feature that the draw left out, and the share of rows that was asked for', () => {
+  it('each tree uses only sampled features, and all features are used over time', () => {
     const { model } = JSON.parse(train({ kind, column_sample: 0.2, n_estimators: 40 }));
     const used = model.trees.map(
       ({ feature }: { feature: number[] }) => new Set(feature.filter((f) => f >= 0)),
@@ -82,7 +82,7 @@ describe.each(['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'] as const)('%
     expect(new Set(used.flatMap((set: Set<number>) => [...set])).size).toBe(6);
   });
 
-  it('is the same from features that were binned before', () => {
+  it('model from binned features equals the model from raw features', () => {
     const settings = { ...DEFAULT_CLASSIFIER_SETTINGS, kind, n_estimators: 5 };
     const binned = binFeatures(features, 64);
     const model = trainClassifier({ features: binned, labels }, settings);
@@ -93,8 +93,8 @@ describe.each(['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'] as const)('%
   });
 });
 
-describe('packed gradients', () => {
-  it.each([1, 2, 1000, 100_000])('of %i rows stay integers below 2^53 in every sum', (rows) => {
+describe('packGradients', () => {
+  it.each([1, 2, 1000, 100_000])('packed gradients of %i rows stay safe integers in every sum', (rows) => {
     for (const spread of [0, 3, 12]) {
       const gradients = createGradients(rows);
       const draw = createRandom(rows + spread);
@@ -114,12 +114,12 @@ describe('packed gradients', () => {
       }
       expect(absolute < 2n ** 27n).toBe(true);
       expect(hessian < 2n ** 26n).toBe(true);
-      // Not more than a factor of two is given away, so the resolution is what the rows allow.
+      // At most a factor of two is lost: the resolution is what the number of rows allows.
       if (rows >= 1000) expect(absolute > 2n ** 25n).toBe(true);
     }
   });
 
-  it('differ from the exact ones by at most half a unit, a power of two', () => {
+  it('packed gradients differ from exact ones by at most half a unit', () => {
     const gradients = createGradients(500);
     const draw = createRandom(3);
     gradients.gradient.forEach((_, i) => {

@@ -4,7 +4,7 @@ import type { ClassifierSettings } from '#engine/ml/settings.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
 import { labelled, matrixOf, slice } from './synthetic.ts';
 
-/** One feature of two values; in the fitted rows 9 of 10 follow it, in the tail `followers` of 10. */
+/** One binary feature. In the fitted rows 9 of 10 labels follow it, in the tail `followers` of 10. */
 function planted(followers: number) {
   const fitted = 800;
   const rows = 1000;
@@ -17,8 +17,8 @@ function planted(followers: number) {
 }
 
 /**
- * The round at which the tail's loss is lowest, by hand: the score of both values moves by rate * (0.9 - p) / (p (1 - p))
- * from 0, up to the log odds of 0.9; the tail is best described by the log odds of its own share.
+ * Round with the lowest loss in the tail, computed by hand. The score of both values moves by rate * (0.9 - p) / (p (1 - p))
+ * from 0 up to the log odds of 0.9. The tail's loss is lowest at the log odds of its own share.
  */
 function bestRound(share: number, rate: number, rounds: number): number {
   let score = 0;
@@ -38,31 +38,34 @@ function settings(changes: Partial<ClassifierSettings>): ClassifierSettings {
 }
 
 describe.each(['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'] as const)('%s', (kind) => {
-  it.each([6, 7, 8])('stops at the planted round when %i of 10 rows of the tail follow', (followers) => {
-    const expected = bestRound(followers / 10, 0.05, 200);
-    expect(expected).toBeGreaterThan(1);
-    const rounds: number[] = [];
-    const model = trainClassifier(planted(followers), settings({ kind, learning_rate: 0.05 }), {
-      onRound: (round) => rounds.push(round),
-    });
-    expect(model.bestIteration).toBe(expected);
-    expect(rounds).toHaveLength(expected + 10);
-    expect(model.validationLoss).toHaveLength(expected + 10);
-    expect(model.trainingLoss).toHaveLength(expected + 10);
-    const odds = model.predict(matrixOf([Float64Array.from([0, 1])]));
-    expect(Math.abs(odds[1]! - followers / 10)).toBeLessThan(0.03);
-    expect(odds[0]).toBeCloseTo(1 - odds[1]!, 9);
-  });
+  it.each([6, 7, 8])(
+    'early stopping ends at the planted round when %i of 10 tail rows follow',
+    (followers) => {
+      const expected = bestRound(followers / 10, 0.05, 200);
+      expect(expected).toBeGreaterThan(1);
+      const rounds: number[] = [];
+      const model = trainClassifier(planted(followers), settings({ kind, learning_rate: 0.05 }), {
+        onRound: (round) => rounds.push(round),
+      });
+      expect(model.bestIteration).toBe(expected);
+      expect(rounds).toHaveLength(expected + 10);
+      expect(model.validationLoss).toHaveLength(expected + 10);
+      expect(model.trainingLoss).toHaveLength(expected + 10);
+      const odds = model.predict(matrixOf([Float64Array.from([0, 1])]));
+      expect(Math.abs(odds[1]! - followers / 10)).toBeLessThan(0.03);
+      expect(odds[0]).toBeCloseTo(1 - odds[1]!, 9);
+    },
+  );
 
-  it('keeps the first tree alone when the tail says the opposite', () => {
+  it('early stopping keeps one tree when the tail contradicts the fitted rows', () => {
     const model = trainClassifier(planted(1), settings({ kind, early_stopping_rounds: 4 }));
     expect(model.bestIteration).toBe(1);
     expect(model.validationLoss).toHaveLength(5);
   });
 
-  it('keeps the trees of a model that was fitted to the rows before tail and embargo for as many rounds', () => {
+  it('stopped model equals a model of as many rounds fitted to the rows before tail and embargo', () => {
     const drawn = labelled(30, 1000, 4, (x) => 1 / (1 + Math.exp(-x(0) - x(1) * x(2))));
-    // Few values, which both windows have: their bins are the same.
+    // Few values that both windows contain, so that their bins are equal.
     const columns = drawn.matrix.columns.map((column) =>
       column.map((x) => Math.max(-2, Math.min(2, Math.round(2 * x) / 2))),
     );
@@ -87,7 +90,7 @@ describe.each(['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'] as const)('%
   });
 });
 
-it('does not look at the rows of the embargo, nor at the tail, when it fits', () => {
+it('fit does not read labels of the embargo or of the tail', () => {
   const { matrix, labels } = labelled(31, 500, 3, (x) => 1 / (1 + Math.exp(-2 * x(0))));
   const changed = labels.slice();
   for (let i = 390; i < 400; i++) changed[i] = 1 - changed[i]!;
@@ -97,6 +100,6 @@ it('does not look at the rows of the embargo, nor at the tail, when it fits', ()
   expect(trees(changed)).toEqual(trees(labels));
 });
 
-it('refuses an embargo that leaves no rows', () => {
+it('trainClassifier rejects an embargo that leaves no rows', () => {
   expect(() => trainClassifier(planted(8), settings({}), { embargoRows: 800 })).toThrow(/leave none to fit/);
 });

@@ -9,7 +9,7 @@ import { labelled, matrixOf } from './synthetic.ts';
 
 const ROWS = 130;
 
-/** Continuous, coarse, partly missing and constant features; weights that leave no two splits equally good by chance. */
+/** Continuous, coarse, partly missing and constant features. The weights prevent equally good splits. */
 function problem(seed: number) {
   const { matrix, labels } = labelled(seed, ROWS, 5, (x) => 1 / (1 + Math.exp(-2 * x(0) * x(1) - x(2))));
   const random = createRandom(seed + 1000);
@@ -24,7 +24,7 @@ function problem(seed: number) {
   return { columns, labels, weights: Float64Array.from(labels, () => 0.5 + random()) };
 }
 
-/** Follows our tree and the exact one down together. */
+/** Compares both trees from the root down. */
 function compare(
   forest: SerializedForest,
   tree: number,
@@ -47,7 +47,7 @@ function compare(
       const value = columns[feature]![row]!;
       return Number.isNaN(value) ? missingLeft : value <= cut;
     };
-    // A part that stayed together has all its rows on both sides.
+    // Rows that were not separated are all on both sides.
     const isWhole = expected.split.left.rows.length === rows.length;
     const side = (isLeft: boolean) => (isWhole ? rows : rows.filter((row) => goesLeft(row) === isLeft));
     visit(ours.left[node]!, side(true), expected.split.left);
@@ -64,7 +64,7 @@ const CASES: readonly Partial<ClassifierSettings>[] = [
 ];
 
 describe.each(['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'] as const)('%s', (kind) => {
-  it.each(CASES)('grows the trees of an exact splitter that tries everything: %o', (changes) => {
+  it.each(CASES)('trees equal those of an exhaustive splitter: %o', (changes) => {
     for (const seed of [1, 2, 3]) {
       const { columns, labels, weights } = problem(seed);
       const settings = {

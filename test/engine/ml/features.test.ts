@@ -8,8 +8,8 @@ const binOne = (values: readonly number[], maxBins: number) => {
   return { bins: [...bins[0]!], cuts: [...cuts[0]!], hasMissing: hasMissing[0]! };
 };
 
-describe('bins', () => {
-  it('are one for each value while there are enough, with ends half-way', () => {
+describe('binFeatures', () => {
+  it('binFeatures gives each value a bin with cuts half-way when there are enough bins', () => {
     expect(binOne([5, 1, 2, 1, 5], 3)).toEqual({
       bins: [2, 0, 1, 0, 2],
       cuts: [1.5, 3.5],
@@ -17,12 +17,12 @@ describe('bins', () => {
     });
   });
 
-  it('put a missing value after all others', () => {
+  it('binFeatures puts missing values into the last bin', () => {
     expect(binOne([Number.NaN, 1, 2], 8)).toEqual({ bins: [2, 0, 1], cuts: [1.5], hasMissing: true });
     expect(binOne([Number.NaN, Number.NaN], 8)).toEqual({ bins: [1, 1], cuts: [], hasMissing: true });
   });
 
-  it('keep infinities and neighbouring doubles apart', () => {
+  it('binFeatures separates infinities and neighboring doubles', () => {
     const next = 1 + Number.EPSILON;
     const { bins, cuts } = binOne([Number.NEGATIVE_INFINITY, 1, next, Number.POSITIVE_INFINITY], 4);
     expect(bins).toEqual([0, 1, 2, 3]);
@@ -30,7 +30,7 @@ describe('bins', () => {
     expect(binOne([-1e308, 1e308], 4).bins).toEqual([0, 1]);
   });
 
-  it('hold about equally many rows', () => {
+  it('binFeatures makes bins of about equal size', () => {
     const random = createRandom(1);
     const values = Float64Array.from({ length: 10_000 }, () => random() ** 5);
     const { bins } = binFeatures(matrixOf([values]), 50);
@@ -39,7 +39,7 @@ describe('bins', () => {
     for (const count of counts) expect(Math.abs(count - 200)).toBeLessThanOrEqual(1);
   });
 
-  it('give a value of half of the rows a bin of its own, and the others the rest', () => {
+  it('binFeatures gives a value of half the rows its own bin and the others the rest', () => {
     const values = Array.from({ length: 1000 }, (_, i) => (i % 2 === 0 ? 0.5 : i / 1000));
     const { bins } = binOne(values, 11);
     const counts = new Map<number, number>();
@@ -48,7 +48,7 @@ describe('bins', () => {
     expect([...counts.values()].filter((count) => count > 150)).toHaveLength(1);
   });
 
-  it('are in the order of the values and depend on nothing else', () => {
+  it('binFeatures follows the order of values and ignores the order of rows', () => {
     const random = createRandom(2);
     const values = Array.from({ length: 3000 }, () => Math.round(100 * random() ** 2) / 7);
     const { bins, cuts } = binOne(values, 255);
@@ -61,12 +61,12 @@ describe('bins', () => {
   it.each([
     ['no columns', { names: [], columns: [], rows: 0 }, /at least one feature/],
     [
-      'names missing',
+      'missing names',
       { names: ['a'], columns: [new Float64Array(2), new Float64Array(2)], rows: 2 },
       /1 names/,
     ],
     [
-      'a name twice',
+      'a repeated name',
       { names: ['a', 'a'], columns: [new Float64Array(2), new Float64Array(2)], rows: 2 },
       /same name/,
     ],
@@ -75,11 +75,11 @@ describe('bins', () => {
       { names: ['a'], columns: [new Float64Array(2)], rows: 3 },
       /a has 2 values for 3 rows/,
     ],
-  ] as [string, FeatureMatrix, RegExp][])('are refused of a matrix with %s', (_, matrix, message) => {
+  ] as [string, FeatureMatrix, RegExp][])('binFeatures rejects a matrix with %s', (_, matrix, message) => {
     expect(() => binFeatures(matrix, 64)).toThrow(message);
   });
 
-  it.each([1, 256, 2.5])('are refused in a number of %d', (maxBins) => {
+  it.each([1, 256, 2.5])('binFeatures rejects %d bins', (maxBins) => {
     expect(() => binOne([1, 2], maxBins)).toThrow(/2 to 255/);
   });
 });

@@ -12,8 +12,8 @@ function settings(changes: Partial<ClassifierSettings>): ClassifierSettings {
   return { ...DEFAULT_CLASSIFIER_SETTINGS, ...changes };
 }
 
-describe.each(MODEL_KINDS)('%s learns what it must', (kind) => {
-  it('a border that separates the classes', () => {
+describe.each(MODEL_KINDS)('%s', (kind) => {
+  it('model separates classes at a boundary', () => {
     const make = (seed: number) => labelled(seed, 2000, 3, (x) => (x(0) > 0.3 ? 1 : 0));
     const { matrix, labels } = make(1);
     const fresh = make(2);
@@ -23,7 +23,7 @@ describe.each(MODEL_KINDS)('%s learns what it must', (kind) => {
     expect(auc(predicted, fresh.labels)).toBeGreaterThan(0.995);
   });
 
-  it('a probability that rises with a feature', () => {
+  it('model learns a probability that rises with a feature', () => {
     const probability = (x: number) => 1 / (1 + Math.exp(-2 * x));
     const { matrix, labels } = labelled(3, 8000, 2, (x) => probability(x(0)));
     const model = trainClassifier(
@@ -38,14 +38,14 @@ describe.each(MODEL_KINDS)('%s learns what it must', (kind) => {
     expect([...predicted]).toEqual([...predicted].sort((a, b) => a - b));
   });
 
-  it('nothing from noise', () => {
+  it('model has an AUC of about 0.5 on noise', () => {
     const train = labelled(4, 3000, 5, () => 0.5);
     const fresh = labelled(5, 6000, 5, () => 0.5);
     const model = trainClassifier({ features: train.matrix, labels: train.labels }, settings({ kind }));
     expect(Math.abs(auc(model.predict(fresh.matrix), fresh.labels) - 0.5)).toBeLessThan(0.025);
   });
 
-  it('the share of label 1 when no feature varies', () => {
+  it('model predicts the share of label 1 when no feature varies', () => {
     const labels = Uint8Array.from({ length: 1000 }, (_, i) => (i % 10 < 3 ? 1 : 0));
     const matrix = matrixOf([new Float64Array(1000).fill(7), new Float64Array(1000).fill(Number.NaN)]);
     for (const [class_weight, expected] of [
@@ -63,7 +63,7 @@ describe.each(MODEL_KINDS)('%s learns what it must', (kind) => {
     }
   });
 
-  it('more of a rare label when classes are balanced', () => {
+  it('model predicts a rare label more often with balanced classes', () => {
     const { matrix, labels } = labelled(6, 4000, 3, (x) => 0.2 / (1 + Math.exp(-3 * x(0))));
     const meanOf = (class_weight: ClassifierSettings['class_weight']) =>
       mean(
@@ -76,7 +76,7 @@ describe.each(MODEL_KINDS)('%s learns what it must', (kind) => {
     expect(meanOf(1)).toBe(meanOf('none'));
   });
 
-  it('the same from balanced classes when they are balanced already', () => {
+  it('balanced class weights change nothing when classes are balanced', () => {
     const { matrix, labels } = labelled(13, 400, 3, () => 0.5);
     const half = labels.map((_, i) => i % 2);
     const predict = (class_weight: ClassifierSettings['class_weight']) =>
@@ -87,7 +87,7 @@ describe.each(MODEL_KINDS)('%s learns what it must', (kind) => {
     expect(predict('balanced')).toEqual(predict('none'));
   });
 
-  it('the same from a row of weight 3 as from three rows', () => {
+  it('row of weight 3 equals three rows', () => {
     const { matrix, labels } = labelled(7, 80, 3, (x) => (x(0) + x(1) > 0 ? 0.8 : 0.2));
     const weights = Float64Array.from(labels, (_, i) => 1 + (i % 3));
     const times = [...labels.keys()].flatMap((i) => Array.from({ length: weights[i]! }, () => i));
@@ -113,22 +113,22 @@ describe('exclusive or', () => {
     return auc(model.predict(fresh.matrix), fresh.labels);
   };
 
-  test.each(BOOSTED)('%s learns it from depth 2 on', (kind) => {
+  test.each(BOOSTED)('%s learns exclusive or from depth 2', (kind) => {
     expect(aucOf({ kind, max_depth: 2, n_estimators: 150, learning_rate: 0.3 })).toBeGreaterThan(0.97);
     expect(aucOf({ kind, max_depth: 4 })).toBeGreaterThan(0.97);
   });
 
-  test.each(BOOSTED)('%s cannot learn it with depth 1: sums of one feature each', (kind) => {
+  test.each(BOOSTED)('%s does not learn exclusive or with depth 1', (kind) => {
     expect(aucOf({ kind, max_depth: 1 })).toBeLessThan(0.6);
   });
 
-  test('logistic regression cannot learn it', () => {
+  test('logistic regression does not learn exclusive or', () => {
     expect(aucOf({ kind: 'logistic_regression' })).toBeLessThan(0.6);
   });
 });
 
 describe.each(BOOSTED)('%s', (kind) => {
-  it('lowers the training loss with every tree, and reports the loss of its own predictions', () => {
+  it('training loss falls with every tree and equals the loss of the predictions', () => {
     const { matrix, labels } = labelled(10, 3000, 6, (x) => 1 / (1 + Math.exp(-x(0) * x(1) - x(2))));
     const model = trainClassifier(
       { features: matrix, labels },
@@ -142,7 +142,7 @@ describe.each(BOOSTED)('%s', (kind) => {
     expect(model.trainingLoss[0]!).toBeLessThan(Math.log(2));
   });
 
-  it('reports the weighted loss of all its rows, those that a tree did not see included', () => {
+  it('training loss is weighted and includes rows that a tree did not sample', () => {
     const { matrix, labels } = labelled(12, 900, 4, (x) => 0.4 / (1 + Math.exp(-2 * x(0))));
     const weights = Float64Array.from(labels, (_, i) => 0.2 + (i % 5));
     const model = trainClassifier(
@@ -159,10 +159,10 @@ describe.each(BOOSTED)('%s', (kind) => {
     expect(model.trainingLoss[29]).toBeCloseTo(loss / total, 10);
   });
 
-  it('sends missing values where they belong', () => {
+  it('missing values are sent to the side with the same label', () => {
     const random = labelled(11, 4000, 2, () => 0.5);
     const x = random.matrix.columns[0]!.map((value, i) => (i % 4 === 0 ? Number.NaN : value));
-    // A missing value means label 1 as large ones do: they belong on the side of the large ones or of the small ones.
+    // Missing values have label 1, like large values, which are on either side depending on the sign.
     for (const sign of [1, -1]) {
       const labels = Uint8Array.from(x, (value) => (Number.isNaN(value) || sign * value > 0.5 ? 1 : 0));
       const matrix = matrixOf([x, random.matrix.columns[1]!]);
@@ -176,7 +176,7 @@ describe.each(BOOSTED)('%s', (kind) => {
     }
   });
 
-  it('may treat a missing value as nothing else', () => {
+  it('missing values can be separated from all others', () => {
     const x = Float64Array.from({ length: 2000 }, (_, i) => (i % 2 === 0 ? Number.NaN : i / 1000 - 1));
     const labels = Uint8Array.from(x, (value) => (Number.isNaN(value) ? 1 : 0));
     const model = trainClassifier({ features: matrixOf([x]), labels }, settings({ kind, max_depth: 1 }));

@@ -13,7 +13,7 @@ function regress(data: TrainingData, changes: Partial<ClassifierSettings> = {}) 
 }
 
 describe('logistic regression', () => {
-  it('of one feature of two values gives their shares: the log odds ratio of the 2 x 2 table', () => {
+  it('logistic regression of one binary feature predicts the shares of both values', () => {
     const x = Float64Array.from({ length: 100 }, (_, i) => (i < 40 ? 0 : 1));
     const labels = Uint8Array.from(x, (_, i) => (i < 10 || i >= 55 ? 1 : 0));
     const { model } = regress({ features: matrixOf([x]), labels }, { l2: 0 });
@@ -24,7 +24,7 @@ describe('logistic regression', () => {
     expect(ratio).toBeCloseTo(Math.log((45 * 30) / (15 * 10)), 5);
   });
 
-  it('is at the one point where the penalised likelihood has no slope', () => {
+  it('logistic regression is at the stationary point of the penalized likelihood', () => {
     const { matrix, labels } = labelled(50, 500, 3, (x) => 1 / (1 + Math.exp(-1 - 2 * x(0) + x(1))));
     const weights = Float64Array.from(labels, (_, i) => 1 + (i % 4) / 2);
     for (const l2 of [0.5, 50]) {
@@ -42,7 +42,7 @@ describe('logistic regression', () => {
     }
   });
 
-  it('finds the weights that made the labels', () => {
+  it('logistic regression recovers the weights that generated the labels', () => {
     const { matrix, labels } = labelled(
       51,
       40_000,
@@ -56,7 +56,7 @@ describe('logistic regression', () => {
     });
   });
 
-  it('lowers its loss with each step to that of its predictions', () => {
+  it('loss of logistic regression falls with each step to that of its predictions', () => {
     const { matrix, labels } = labelled(52, 800, 4, (x) => 1 / (1 + Math.exp(-3 * x(0))));
     const { model } = regress({ features: matrix, labels }, { l2: 1e-3 });
     const losses = [...model.trainingLoss];
@@ -66,7 +66,7 @@ describe('logistic regression', () => {
     expect(losses).toEqual([...losses].sort((a, b) => b - a));
   });
 
-  it('does not care in which units a feature is', () => {
+  it('logistic regression does not depend on the units of a feature', () => {
     const { matrix, labels } = labelled(53, 500, 2, (x) => 1 / (1 + Math.exp(-x(0) - x(1))));
     const [a, b] = matrix.columns as [Float64Array, Float64Array];
     const scaled = matrixOf([a.map((x) => 1e9 * x - 5e9), b.map((x) => 1e-9 * x)]);
@@ -78,7 +78,7 @@ describe('logistic regression', () => {
       });
   });
 
-  it('stays finite where classes are apart, features depend on each other or do not vary, and without a penalty', () => {
+  it('logistic regression stays finite for separable classes, collinear and constant features without penalty', () => {
     const { matrix, labels } = labelled(54, 300, 1, (x) => (x(0) > 0 ? 1 : 0));
     const [x] = matrix.columns as [Float64Array];
     const twins = matrixOf([x, x.map((value) => 2 * value), new Float64Array(300).fill(0.1)]);
@@ -88,7 +88,7 @@ describe('logistic regression', () => {
     expect(model.trainingLoss.at(-1)!).toBeLessThan(0.01);
   });
 
-  it('takes a missing value for the mean', () => {
+  it('logistic regression treats a missing value as the mean', () => {
     const { matrix, labels } = labelled(55, 400, 2, (x) => 1 / (1 + Math.exp(-x(0))));
     const { model, parts } = regress({ features: matrix, labels });
     const [missing, mean] = model.predict(

@@ -26,7 +26,7 @@ describe.each(MODEL_KINDS)('%s', (kind) => {
   const written = JSON.stringify(model.serialize());
   const read = deserialize(JSON.parse(written) as SerializedClassifier);
 
-  it('predicts the same bits after a round trip through JSON', () => {
+  it('model predicts identical bits after a round trip through JSON', () => {
     expect(read.predict(features)).toEqual(model.predict(features));
     expect(JSON.stringify(read.serialize())).toBe(written);
     for (const key of [
@@ -42,7 +42,7 @@ describe.each(MODEL_KINDS)('%s', (kind) => {
     expect(read.gainImportance()).toEqual(model.gainImportance());
   });
 
-  it('predicts a row alone as it does among others, and into a given array', () => {
+  it('prediction of a row does not depend on other rows and can be written into a given array', () => {
     const all = model.predict(features);
     const into = new Float64Array(2000).fill(9);
     expect(model.predict(features, into)).toBe(into);
@@ -55,13 +55,13 @@ describe.each(MODEL_KINDS)('%s', (kind) => {
     for (const p of all) expect(p > 0 && p < 1).toBe(true);
   });
 
-  it('is refused in another version, and when it is something else', () => {
+  it('deserialize rejects another version and other objects', () => {
     const other = { ...model.serialize(), version: 2 };
     expect(() => deserialize(other)).toThrow(/version 2.*version 1.*[Tt]rain it again/);
     expect(() => deserialize({} as SerializedClassifier)).toThrow(/is not a serialized classifier/);
   });
 
-  it('refuses other features than it was trained on', () => {
+  it('predict rejects other features than the model was trained on', () => {
     const swapped = { ...features, names: ['f1', 'f0', 'f2', 'f3'] };
     expect(() => model.predict(swapped)).toThrow(/trained on the features f0, f1, f2, f3.*given f1, f0/);
     expect(() => model.predict(features, new Float64Array(3))).toThrow(/do not fit/);
@@ -69,8 +69,8 @@ describe.each(MODEL_KINDS)('%s', (kind) => {
 });
 
 /**
- * Digest of a model of each kind. A change of what is computed needs a new ENGINE_VERSION, since results change with it; a change
- * of what is written, or of what is computed from it, a new version of the serialized form too.
+ * Digest of a model of each kind. A change of computed results needs a new ENGINE_VERSION. A change of the serialized
+ * form, or of how it is evaluated, also needs a new version of the serialized form.
  */
 const PINNED = {
   depthwise_gbdt: '2ec86e27da79940f',
@@ -79,7 +79,7 @@ const PINNED = {
   logistic_regression: '45b01a02c8635b72',
 };
 
-it('models do not change unnoticed', () => {
+it('models equal their pinned digests', () => {
   const { matrix, labels } = labelled(43, 1500, 6, (x) => 1 / (1 + Math.exp(-x(0) * x(1) - x(2))));
   const options = {
     subsample: 0.8,
@@ -105,14 +105,14 @@ describe.each(MODEL_KINDS)('importances of %s', (kind) => {
   );
   const ranked = (values: Float64Array) => [...values.keys()].sort((a, b) => values[b]! - values[a]!);
 
-  it('by gain are shares, largest for the planted features', () => {
+  it('gain importance sums to 1 and is largest for the planted features', () => {
     const gains = model.gainImportance();
     expect(gains.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 12);
     expect(ranked(gains).slice(0, 2)).toEqual([2, 5]);
     expect(gains[2]! + gains[5]!).toBeGreaterThan(0.8);
   });
 
-  it('by permutation are the rise of the loss: the planted features, and about nothing for the others', () => {
+  it('permutation importance is the rise of the loss, largest for the planted features', () => {
     const fresh = labelled(42, 4000, 8, (x) => 1 / (1 + Math.exp(-2 * x(2) - 1.2 * x(5))));
     const rises = permutationImportance(model, fresh.matrix, fresh.labels, 5, 3);
     expect(ranked(rises).slice(0, 2)).toEqual([2, 5]);
@@ -124,7 +124,7 @@ describe.each(MODEL_KINDS)('importances of %s', (kind) => {
   });
 });
 
-it('a model of nothing has importances of 0', () => {
+it('model of a constant feature has an importance of 0', () => {
   const model = trainClassifier(
     { features: matrixOf([new Float64Array(50)]), labels: new Uint8Array(50).fill(1, 20) },
     DEFAULT_CLASSIFIER_SETTINGS,

@@ -11,7 +11,7 @@ function gauss(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-/** Independent standard normal features named f0, f1, ..., and labels that are 1 with the probability that a row gives. */
+/** Independent standard normal features f0, f1, ..., and labels that are 1 with the probability given per row. */
 export function labelled(
   seed: number,
   rows: number,
@@ -32,7 +32,7 @@ export function matrixOf(columns: readonly Float64Array[]): FeatureMatrix {
   return { names: columns.map((_, j) => `f${j}`), columns, rows: columns[0]!.length };
 }
 
-/** Thirty features, of which nine matter: a sine, a maximum, a square, steps, a slope that another feature switches on. */
+/** Thirty features, nine of which affect the label: a sine, a maximum, a square, steps and an interaction. */
 export function nonlinear(seed: number, rows: number): Labelled {
   return labelled(seed, rows, 30, (x) => {
     const smooth = Math.sin(2 * x(0)) + Math.max(x(1), x(2)) + 0.5 * x(3) ** 2 + 0.3 * Math.abs(x(8)) - 1.4;
@@ -47,7 +47,7 @@ export function slice({ matrix, labels }: Labelled, from: number, to: number): L
   return { matrix: { ...matrix, columns, rows: to - from }, labels: labels.slice(from, to) };
 }
 
-/** The probability that a row of label 1 is given more than one of label 0; half for equal ones (Mann and Whitney). */
+/** Probability that a row of label 1 is ranked above one of label 0; ties count half (Mann and Whitney). */
 export function auc(probabilities: Float64Array, labels: Uint8Array): number {
   const order = [...labels.keys()].sort((a, b) => probabilities[a]! - probabilities[b]!);
   let positives = 0;

@@ -5,23 +5,23 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Labelled } from './synthetic.ts';
 
-/** Debian's packages belong to the system's Python, which need not be the first one. */
+/** Debian's packages belong to the system's Python, which may not be first in PATH. */
 const PYTHONS = ['python3', '/usr/bin/python3'];
 const DRIVER = join(import.meta.dirname, 'xgboost-driver.py');
 
-/** A Python that has XGBoost (`apt-get install python3-xgboost`); undefined when there is none. */
+/** Path of a Python with XGBoost (`apt-get install python3-xgboost`), undefined if absent. */
 export function pythonWithXgboost(): string | undefined {
   return PYTHONS.find(
     (python) => spawnSync(python, ['-c', 'import xgboost'], { stdio: 'ignore' }).status === 0,
   );
 }
 
-/** XGBoost on one thread in a process of its own. */
+/** XGBoost on one thread in a separate process. */
 export interface Xgboost {
   readonly version: string;
-  /** Processor time of the training without that of making the matrix, milliseconds. */
+  /** Processor time of the training without making the matrix, milliseconds. */
   train(data: Labelled, trees: number, params: Readonly<Record<string, unknown>>): Promise<number>;
-  /** With the model trained last: P(label = 1) of each row, and the processor time without that of making the matrix. */
+  /** P(label = 1) of each row by the model trained last, and the processor time without making the matrix. */
   predict(data: Labelled): Promise<{ readonly probabilities: Float64Array; readonly cpuMs: number }>;
   stop(): void;
 }
@@ -31,7 +31,7 @@ interface Reply {
   readonly version: string;
 }
 
-/** Starts XGBoost. `python` is what {@link pythonWithXgboost} found. */
+/** Starts XGBoost. `python` is the result of {@link pythonWithXgboost}. */
 export async function startXgboost(python: string): Promise<Xgboost> {
   const folder = mkdtempSync(join(tmpdir(), 'xgboost-'));
   const child = spawn(python, [DRIVER], { stdio: ['pipe', 'pipe', 'inherit'] });

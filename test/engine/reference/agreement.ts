@@ -2,7 +2,7 @@ import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import type { Simulation } from '#engine/simulator/types.ts';
 import type { Outcome, ReferenceTrade, Rules } from './types.ts';
 
-// Differences between a run of the engine and one of the reference implementation, one line each; empty when they agree.
+// Differences between a run of the engine and one of the reference implementation, one line each; empty if they agree.
 
 const PRICE_TOLERANCE = 1e-9;
 const RATIO_TOLERANCE = 1.5e-8;
@@ -50,7 +50,7 @@ function differ(engine: SimulatedTrade, reference: ReferenceTrade, rules: Rules,
   for (const [mine, theirs] of PRICES) {
     check(near(engine[mine], reference[theirs], PRICE_TOLERANCE), mine, engine[mine], reference[theirs]);
   }
-  // A stake is a share of a balance that carries the rounding of every profit before; the rest follows the stake.
+  // A stake is a share of a balance with the rounding of all earlier profits. The other amounts follow the stake.
   const noise = (PRICE_TOLERANCE * reference.stake + 2e-8 * (before + 1)) * leverage;
   for (const [mine, theirs] of MONEY) {
     check(Math.abs(engine[mine] - reference[theirs]) <= noise, mine, engine[mine], reference[theirs]);
@@ -59,7 +59,7 @@ function differ(engine: SimulatedTrade, reference: ReferenceTrade, rules: Rules,
   const amountHolds = near(engine.amount / engine.stake, amountPerStake, PRICE_TOLERANCE);
   check(amountHolds, 'amount for the stake', engine.amount, reference.amount);
   const ratioGap = Math.abs(engine.profitRatio - reference.ratio);
-  // It is of a profit that has 8 decimals, whatever the stake.
+  // Relative to a profit of 8 decimals, regardless of the stake.
   check(
     ratioGap <= RATIO_TOLERANCE + 2e-8 / reference.stake,
     'profitRatio',
@@ -107,7 +107,7 @@ function differingCurves(engine: Simulation, reference: Outcome): string[] {
   return [];
 }
 
-/** Everything in which the two runs differ, the first differing trade in full. */
+/** All differences between the runs, with the first differing trade in full. */
 export function disagreements(engine: Simulation, reference: Outcome, rules: Rules): string[] {
   const common = Math.min(engine.trades.length, reference.trades.length);
   for (let i = 0; i < common; i += 1) {
@@ -128,7 +128,7 @@ export function disagreements(engine: Simulation, reference: Outcome, rules: Rul
   return [...wrong, ...differingCurves(engine, reference)];
 }
 
-/** Whether the account came so close to nothing that the rounding of a profit decides if it can trade on. */
+/** True if the account is so close to zero that the rounding of a profit decides whether it can trade. */
 export function endsInDust(reference: Outcome): boolean {
   const dust = 1e-3;
   return (

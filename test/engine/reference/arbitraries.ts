@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import type { Bar, FundingEvent, Market, Rules, Signals, Trailing } from './types.ts';
 
-/** Random markets and rules over the whole space, made so that prices often meet levels exactly. */
+/** Random markets and rules, generated so that prices often equal levels exactly. */
 
 const MINUTE = 60_000;
 const START = Date.UTC(2024, 1, 28, 21);
 
-/** Number of random cases: set CASE_SCALE=100 after a change of the simulator. */
+/** Number of random cases. Set CASE_SCALE=100 after a change of the simulator. */
 export const cases = (count: number): { numRuns: number } => ({
   numRuns: count * Number(process.env.CASE_SCALE ?? 1),
 });
@@ -36,7 +36,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   body: signedMove,
   up: move,
   down: move,
-  // Four bits: enter long, exit long, enter short, exit short. Single ones are the rule.
+  // Four bits: enter long, exit long, enter short, exit short. Mostly single bits.
   said: fc.oneof(
     { weight: 4, arbitrary: fc.constant(0) },
     { weight: 6, arbitrary: fc.constantFrom(1, 2, 4, 8) },
@@ -80,10 +80,10 @@ function signalsOf({ said, tag }: Step): Signals {
   };
 }
 
-/** Nothing is said. */
+/** Row without signals. */
 export const NO_SIGNALS: Signals = { enterLong: false, exitLong: false, enterShort: false, exitShort: false };
 
-/** Candles of `count` fine ones each. */
+/** Aggregates `count` fine candles into one. */
 function aggregate(fine: readonly Bar[], count: number): Bar[] {
   const bars: Bar[] = [];
   for (let i = 0; i + count <= fine.length; i += count) {
@@ -133,11 +133,11 @@ function market(pair: string, shape: Shape): fc.Arbitrary<Market> {
         maxLength: 7,
       }),
       wildness: fc.constantFrom(1, 1, 0.3, 0.1, 0.01),
-      // Only every n-th candle may say something.
+      // Only every n-th candle may have signals.
       talk: fc.constantFrom(1, 1, 3, 11),
       rates: fc.oneof(fc.constant([]), fc.array(fundingRate, { maxLength: 2 * candles })),
       fundingEvery: fc.constantFrom(timeframeMinutes, timeframeMinutes * 4, 25),
-      // Detail candles that are not there: every n-th one, or all after some row.
+      // Missing detail candles: every n-th one, or all after some row.
       missing: fc.oneof(
         { weight: 2, arbitrary: fc.constant(0) },
         { weight: 1, arbitrary: fc.integer({ min: 2, max: 9 }) },
@@ -207,7 +207,7 @@ function rulesOf(shape: Shape): fc.Arbitrary<Rules> {
     conservative: rarely(true, false),
     hasCustomStop: rarely(true, false),
   });
-  // An unlimited stake is a share of the slots: it needs a number of them.
+  // An unlimited stake is divided by the number of slots, so that must be finite.
   return drawn.filter(({ stake, maxOpenTrades }) => stake !== 'unlimited' || Number.isFinite(maxOpenTrades));
 }
 
@@ -220,13 +220,13 @@ function caseOf(shape: Shape, pairs: number): fc.Arbitrary<Case> {
       rules: rulesOf(shape),
     })
     .map(({ markets, rules }) => ({
-      // Tables of a callback that the strategy does not have would be misread.
+      // Without the callback, its table must be absent.
       markets: rules.hasCustomStop ? markets : markets.map(({ customStop: _, ...market }) => market),
       rules,
     }));
 }
 
-/** One pair over many candles. */
+/** One pair with many candles. */
 export const onePair = caseOf({ timeframeMinutes: 60, detailMinutes: undefined, candles: 120 }, 1);
 
 export const manyPairs = fc

@@ -5,12 +5,12 @@ export const sign = (side: Side): number => (side === 'long' ? 1 : -1);
 
 export const round8 = (value: number): number => Number(value.toFixed(8));
 
-/** What was paid (long) or received (short) at the entry, fee included (1.12). */
+/** Amount paid (long) or received (short) at the entry, including the fee (1.12). */
 export function openValue(position: Position, rules: Rules): number {
   return position.amount * position.entry * (1 + sign(position.side) * rules.fee);
 }
 
-/** What a close at this price would bring (long) or cost (short), fee and funding included (1.12). */
+/** Amount received (long) or paid (short) for a close at this price, including fee and funding (1.12). */
 function closeValue(position: Position, price: number, rules: Rules): number {
   const value = position.amount * price * (1 - sign(position.side) * rules.fee);
   return value + sign(position.side) * position.funding;
@@ -28,17 +28,17 @@ export function ratioAt(position: Position, price: number, rules: Rules): number
   return round8(sign(position.side) * change * rules.leverage);
 }
 
-/** Profit on the collateral of a trade that was closed with this profit, which is not rounded again (1.12 of 2026.9). */
+/** Profit on the collateral of a trade closed with this profit, not rounded again (1.12 of 2026.9). */
 export const closedRatio = (position: Position, profit: number, rules: Rules): number =>
   (profit / openValue(position, rules)) * rules.leverage;
 
-/** Value of a position that stays open: what it would bring without the fee of a close that is not made. */
+/** Unrealised profit at this price, without the fee of a close. */
 export function openProfitAt(position: Position, price: number, rules: Rules): number {
   const side = sign(position.side);
   return side * (position.amount * price - openValue(position, rules)) + position.funding;
 }
 
-/** Liquidation price of an isolated position, moved towards the entry by the buffer (1.11); a long without leverage has none. */
+/** Liquidation price of an isolated position, moved towards the entry by the buffer (1.11). Undefined for an unleveraged long. */
 export function liquidationPrice(position: Position, rules: Rules): number | undefined {
   if (position.side === 'long' && rules.leverage === 1) return undefined;
   const collateral = position.stake / position.amount;

@@ -20,7 +20,7 @@ const DAY = 24 * 60 * MINUTE;
 const TIMEFRAMES: Readonly<Record<number, Timeframe>> = { 5: '5m', 60: '1h', 1440: '1d' };
 const TAGS = ['', 'first', 'second', 'left'];
 
-/** What the strategy says is written into the volume, so that it is a function of the candles alone. */
+/** Encodes signals in the volume, so that they are a function of the candles only. */
 function volumeOf({ enterLong, exitLong, enterShort, exitShort, enterTag, exitTag }: Signals): number {
   const bits = Number(enterLong) + 2 * Number(exitLong) + 4 * Number(enterShort) + 8 * Number(exitShort);
   return bits + 16 * TAGS.indexOf(enterTag ?? '') + 64 * TAGS.indexOf(exitTag ?? '');
@@ -102,9 +102,9 @@ function configOf(
 }
 
 interface Run extends Case {
-  /** Candles before the run that the strategy asks for. */
+  /** Number of candles before the run that the strategy requires. */
   startup: number;
-  /** Minutes after the first candle at which the range begins, and before the last one at which it ends. */
+  /** Minutes from the first candle to the start of the range, and from its end to the last candle. */
   late: number;
   early: number;
   /** Every n-th candle is missing from the data; 0 for none. */
@@ -122,7 +122,7 @@ const runs: fc.Arbitrary<Run> = fc
   })
   .map(({ drawn: { markets, rules }, startup, late, early, offGrid, hole }) => ({
     markets: markets.map(({ customStop: _, ...market }) => market),
-    // What a run's configuration does not carry.
+    // Rules that a run's configuration does not contain.
     rules: { ...rules, hasCustomStop: false, tradableBalanceRatio: 0.99, liquidationBuffer: 0.05 },
     startup,
     late: late * rules.timeframeMinutes + offGrid,
@@ -132,7 +132,7 @@ const runs: fc.Arbitrary<Run> = fc
 
 const isHole = (row: number, run: Run): boolean => run.hole > 0 && row % run.hole === run.hole - 1;
 
-/** The stored data: with holes. */
+/** Stored data, with gaps. */
 function dataOf(market: Market, run: Run): PairData {
   const rows = market.bars.map((_, row) => row).filter((row) => !isHole(row, run));
   const bars = rows.map((row) => market.bars[row] as Bar);
@@ -145,7 +145,7 @@ function dataOf(market: Market, run: Run): PairData {
   };
 }
 
-/** What is traded on of a pair: inside the range, holes filled flat, startup candles cut off (1.14, 1.17). */
+/** Traded part of a pair: inside the range, gaps filled flat, startup candles removed (1.14, 1.17). */
 function tradedOf(market: Market, run: Run, start: number, end: number): Market {
   const step = run.rules.timeframeMinutes * MINUTE;
   const from = Math.ceil(start / step) * step - run.startup * step;
@@ -173,7 +173,7 @@ const closedOf = (trades: readonly ReferenceTrade[]): ClosedTrade[] =>
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
-/** Equal to 8 digits, or to what the rounding of profits leaves of small numbers. */
+/** Expects equality to 8 digits, or within the rounding of profits for small numbers. */
 function close(actual: number | null, expected: number | null, name: string): void {
   if (actual === null || expected === null) {
     expect({ [name]: actual }).toEqual({ [name]: expected });
@@ -221,7 +221,7 @@ function checkNine({ result }: BacktestOutcome, { reference, rules, days, points
   close(result.win_rate, (family.winRate ?? 0) * 100, 'win_rate');
   close(result.max_drawdown_pct, balance.daily.share * 100, 'max_drawdown_pct');
   close(result.final_balance, reference.finalBalance, 'final_balance');
-  // A spread made of rounding has no meaning to compare.
+  // A deviation caused by rounding is not comparable.
   if ((balance.volatility ?? 0) > 1e-5) close(result.sharpe_ratio, balance.sharpe ?? 0, 'sharpe_ratio');
   for (const value of Object.values(result).slice(0, 9)) expect(Number.isFinite(value)).toBe(true);
 }
@@ -309,7 +309,7 @@ function checkReport({ report }: BacktestOutcome, expected: Expected): void {
 
 const digest = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex');
 
-/** The whole run through the engine's front door, and what the reference implementation expects of it. */
+/** Outcome of the complete run by the engine, and the expectation of the reference implementation. */
 function both(run: Run): { outcome: BacktestOutcome; expected: Expected } {
   const first = Math.min(...run.markets.map(({ bars }) => (bars[0] as Bar).time));
   const last = Math.max(...run.markets.map(({ bars }) => (bars.at(-1) as Bar).time));
@@ -320,7 +320,7 @@ function both(run: Run): { outcome: BacktestOutcome; expected: Expected } {
   fc.pre(tradable.length > 0);
   const expected = expectedOf(run, tradable);
   fc.pre(!endsInDust(expected.reference) && !endsInDust(expected.other));
-  // Ratios of a balance that has been negative are not comparable.
+  // Ratios of a negative balance are not comparable.
   fc.pre(expected.points.every(({ value }) => value > 1));
   const pairs = run.markets.map(({ pair }) => pair);
   const outcome = runBacktest(
@@ -336,7 +336,7 @@ function both(run: Run): { outcome: BacktestOutcome; expected: Expected } {
 }
 
 describe('runBacktest and the reference implementation', () => {
-  it('agree on the result, the equity resource and the report of random runs', () => {
+  it('runBacktest equals the reference in result, equity and report of random runs', () => {
     fc.assert(
       fc.property(runs, (run) => {
         const { outcome, expected } = both(run);
@@ -348,7 +348,7 @@ describe('runBacktest and the reference implementation', () => {
     );
   });
 
-  it('gives the same bytes twice', () => {
+  it('runBacktest returns the same bytes twice for random runs', () => {
     fc.assert(
       fc.property(runs, (run) => {
         const { timing: _first, ...first } = both(run).outcome;

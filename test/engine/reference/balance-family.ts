@@ -17,7 +17,7 @@ function lastPer(points: readonly EquityPoint[], characters: 7 | 10): Map<string
 }
 
 /**
- * The equity resource of the interface: day by day, drawdown in percent (zero or negative), months. The points begin with
+ * Equity resource of the interface: daily equity, drawdown in percent (zero or negative) and months. The points start with
  * the wallet at the run's first candle.
  */
 export function equityResource(points: readonly EquityPoint[], wallet: number) {
@@ -37,8 +37,8 @@ export function equityResource(points: readonly EquityPoint[], wallet: number) {
 }
 
 /**
- * Ratios of the daily balance, open positions valued (2.3), with two settled differences: the first day counts too, against
- * the wallet, and the drawdown behind Calmar is the largest share, not the share at the largest amount.
+ * Ratios of the daily balance with open positions valued (2.3). Two agreed differences: the first day's return counts,
+ * relative to the wallet; and Calmar uses the largest relative drawdown, not the one at the largest amount.
  */
 export function balanceFamily(points: readonly EquityPoint[], wallet: number, days: number) {
   const equity = [wallet, ...lastPer(points, 10).values()];

@@ -6,7 +6,7 @@ export interface Exit {
   price: number;
 }
 
-/** One candle (or detail candle) as a trade sees it: its prices and the signals of the candle before. */
+/** Candle or detail candle of a trade: its prices and the signals of the candle before. */
 export interface Moment {
   bar: Bar;
   signals: Signals;
@@ -24,7 +24,7 @@ const reached = (position: Position, price: number, level: number): boolean =>
 const minutesOpen = (position: Position, bar: Bar): number =>
   Math.floor((bar.time - position.openTime) / 60_000);
 
-/** Moves the stop to a distance from the candle's best price, if that is in the trade's favour. */
+/** Moves the stop to a distance from the candle's best price, if that tightens it. */
 function moveStop(position: Position, bar: Bar, ratio: number, rules: Rules): void {
   const distance = (sign(position.side) * ratio) / rules.leverage;
   const level = best(position, bar) * (1 - distance);
@@ -35,7 +35,7 @@ function moveStop(position: Position, bar: Bar, ratio: number, rules: Rules): vo
   position.stopMoved = true;
 }
 
-/** Moves the stop once a candle, unless the candle's worst price has reached it: the callback first (1.8). */
+/** Moves the stop once per candle, the callback first, unless the candle's worst price has reached it (1.8). */
 function trail(position: Position, { bar, customStop }: Moment, rules: Rules): void {
   if (reached(position, worst(position, bar), position.stop)) return;
   if (customStop !== undefined) moveStop(position, bar, customStop, rules);
@@ -49,7 +49,7 @@ function trail(position: Position, { bar, customStop }: Moment, rules: Rules): v
 
 /**
  * Price of a stop-like level: the open when the whole candle is beyond it, else the level (1.7). The conservative model
- * looks at the open alone.
+ * uses only the open.
  */
 function levelPrice(position: Position, bar: Bar, level: number, rules: Rules): number {
   if (rules.conservative) return reached(position, bar.open, level) ? bar.open : level;
@@ -57,17 +57,17 @@ function levelPrice(position: Position, bar: Bar, level: number, rules: Rules): 
   return whole ? bar.open : level;
 }
 
-/** A moved stop hit in the entry candle (1.8). */
+/** Price of a moved stop that is hit in the entry candle (1.8). */
 function entryCandleTrailPrice(position: Position, bar: Bar, rules: Rules): number {
   const trailing = rules.trailing;
   const side = sign(position.side);
   const armed = trailing?.onlyOffset === true && trailing.positive !== undefined && !rules.hasCustomStop;
-  // In the order in which it is written: whether the order fills may hang on the last bit.
+  // Terms in the reference's order: the last bit can decide whether the order fills.
   const factor = armed
     ? 1 + side * trailing.offset - (side * (trailing.positive as number)) / rules.leverage
     : 1 - (side * position.stopRatio) / rules.leverage;
   const price = bar.open * factor;
-  // Limited on the losing side alone: beyond the best price the order waits (freqtrade-2026.md 1.8).
+  // Limited only on the losing side: beyond the best price the order waits (freqtrade-2026.md 1.8).
   return position.side === 'long' ? Math.max(bar.low, price) : Math.min(bar.high, price);
 }
 
@@ -78,14 +78,14 @@ function trailingPrice(position: Position, bar: Bar, rules: Rules): number {
   return position.stop;
 }
 
-/** The step of the ROI table that applies now: the largest key not above the duration (1.9). */
+/** Current step of the ROI table: the largest key not above the duration (1.9). */
 function roiStep(position: Position, bar: Bar, rules: Rules): readonly [number, number] | undefined {
   const minutes = minutesOpen(position, bar);
   const steps = rules.roi.filter(([from]) => from <= minutes);
   return steps.sort((a, b) => b[0] - a[0])[0];
 }
 
-/** The price at which the profit ratio, both fees and the funding so far included, is the table's (freqtrade-2026.md 1.3). */
+/** Price at which the profit ratio equals the table's, with both fees and funding (freqtrade-2026.md 1.3). */
 function roiTarget(position: Position, ratio: number, rules: Rules): number {
   const { amount, funding } = position;
   const value = openValue(position, rules);
@@ -149,7 +149,7 @@ function trailingExit(position: Position, { bar }: Moment, rules: Rules): Exit |
   return { reason: 'trailing_stop_loss', price: trailingPrice(position, bar, rules) };
 }
 
-/** What would end the trade in this candle, in the order in which it is tried (1.6). */
+/** Exits that this candle triggers, in the order in which they are tried (1.6). */
 function reasons(position: Position, moment: Moment, rules: Rules): Exit[] {
   const signal = signalExit(position, moment, rules);
   const stop = stopExit(position, moment, rules);
@@ -163,7 +163,7 @@ function reasons(position: Position, moment: Moment, rules: Rules): Exit[] {
 /** Minutes after which a waiting order is cancelled, at the latest. */
 const TIMEOUT = 10;
 
-/** Orders the first exit that does not wait already, in place of the one that waits (freqtrade-2026.md 1.2, step 4c). */
+/** Orders the first exit other than the waiting one and replaces that (freqtrade-2026.md 1.2, step 4c). */
 function placeOrder(position: Position, moment: Moment, rules: Rules): void {
   for (const { reason, price } of reasons(position, moment, rules)) {
     if (position.order === undefined || position.order.price !== price) {
@@ -183,7 +183,7 @@ export function findExit(position: Position, moment: Moment, rules: Rules): Exit
   placeOrder(position, moment, rules);
   const placed = position.order;
   if (placed !== undefined && placed.price >= bar.low && placed.price <= bar.high) return placed;
-  // A stop that moves only once the candle is over.
+  // A stop that moves only after the candle.
   if (rules.conservative) trail(position, moment, rules);
   return undefined;
 }

@@ -8,8 +8,8 @@ function inCandles({ market }: Golden, trade: ReferenceTrade) {
   return { entered: row(trade.openTime), left: row(trade.closeTime) };
 }
 
-describe('the reference implementation on the worked scenarios of the reference', () => {
-  it.each(GOLDEN)('$name', (scenario) => {
+describe('reference implementation on the worked scenarios', () => {
+  it.each(GOLDEN)('reference implementation reproduces $name', (scenario) => {
     const { trades } = runReference([scenario.market], scenario.rules);
 
     expect(trades).toHaveLength(scenario.expected.length);

@@ -5,7 +5,7 @@ export interface Golden {
   name: string;
   market: Market;
   rules: Rules;
-  /** The only trade: reason, entry and exit candle, prices, ratio. null: no trade. Several: in order. */
+  /** Expected trade: reason, entry and exit candle, prices, ratio. null: no trade. Several: in order. */
   expected: { reason: string; entered: number; left: number; exit: number; entry?: number; ratio?: number }[];
 }
 
@@ -59,7 +59,7 @@ function signalsOf(words: Readonly<Record<number, string>>, row: number): Signal
   };
 }
 
-/** Candles 0 and 1 are 100/101/99/100 and `L` is on 0 unless given. */
+/** Candles 0 and 1 are 100/101/99/100, and signal `L` is on row 0 unless given. */
 function golden(
   name: string,
   rules: Partial<Rules>,

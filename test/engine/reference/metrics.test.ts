@@ -74,7 +74,7 @@ function metricsOf({ wallet, trades, points }: Drawn) {
   return { ...metrics, days: Math.max(1, Math.floor((lastCandle - START) / DAY)) };
 }
 
-/** Equal to 7 digits, for the balances are differences; null only against null. */
+/** Expects equality to 7 digits, because balances are differences; null equals only null. */
 function close(actual: number | null, expected: number | null, name: string) {
   if (actual === null || expected === null) {
     expect({ [name]: actual }).toEqual({ [name]: expected });
@@ -84,7 +84,7 @@ function close(actual: number | null, expected: number | null, name: string) {
   expect(Math.abs(actual - expected) / scale, `${name}: ${actual}, expected ${expected}`).toBeLessThan(1e-7);
 }
 
-/** At 8 decimals and without a bias towards round numbers: of two equal falls, rounding would choose the larger. */
+/** Values with 8 decimals, not biased towards round numbers: among equal drawdowns rounding would decide. */
 const amount = (span: number) =>
   fc.noBias(fc.integer({ min: -span * 1e8, max: span * 1e8 })).map((each) => each / 1e8);
 
@@ -126,8 +126,8 @@ const scaled = drawn.map((each) => ({
   points: each.points.map(({ time, value }) => ({ time, value: value * each.wallet })),
 }));
 
-describe('the metrics and the reference implementation', () => {
-  it('agree on closed trades', () => {
+describe('metrics and the reference implementation', () => {
+  it('closed-trade metrics equal the reference for random trades', () => {
     fc.assert(
       fc.property(scaled, (each) => {
         const { account, closed_trades: closed, activity, days } = metricsOf(each);
@@ -182,7 +182,7 @@ describe('the metrics and the reference implementation', () => {
     );
   });
 
-  it('agree on the daily equity', () => {
+  it('equity metrics equal the reference for random balances', () => {
     fc.assert(
       fc.property(scaled, (each) => {
         const points = [{ time: START, value: each.wallet }, ...each.points];
@@ -205,7 +205,7 @@ describe('the metrics and the reference implementation', () => {
     );
   });
 
-  it('agree on the worked example of the reference (2.4)', () => {
+  it('metrics equal the worked example of the reference (2.4)', () => {
     const profits = [20, -10, 30, -25, 15];
     const trades = profits.map((profit, i) => {
       const closeTime = START + (2 * i + 1) * DAY;
@@ -226,14 +226,14 @@ describe('the metrics and the reference implementation', () => {
     expect(closed.closed_trade_max_drawdown_pct).toBeCloseTo(2.4038, 4);
     expect(closed.closed_trade_calmar_ratio).toBeCloseTo(238.43, 2);
     expect(equity.max_drawdown_pct).toBeCloseTo(3.5171, 4);
-    // The reference leaves out the first day's return, here 0; with it there is one more value.
+    // The reference omits the first day's return, here 0; with it there is one more value.
     const returns = [0, ...balances.map((value, i) => value / (balances[i - 1] ?? 1000) - 1)];
     const sharpe = (mean(returns) / deviation(returns, 0)) * Math.sqrt(365);
     expect(equity.sharpe_ratio).toBeCloseTo(sharpe, 9);
     expect((mean(returns.slice(1)) / deviation(returns.slice(1), 0)) * Math.sqrt(365)).toBeCloseTo(4.0276, 4);
   });
 
-  it('the reference implementation itself knows the t distribution (tables of critical values)', () => {
+  it('studentP of the reference matches tables of critical values', () => {
     expect(studentP(12.706, 1)).toBeCloseTo(0.05, 5);
     expect(studentP(2.776, 4)).toBeCloseTo(0.05, 4);
     expect(studentP(2.576, 1e6)).toBeCloseTo(0.01, 4);

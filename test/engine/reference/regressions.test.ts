@@ -5,7 +5,7 @@ import { PLAIN } from './golden.ts';
 import { pairInputOf, settingsOf } from './translate.ts';
 import type { Bar, Market, Rules } from './types.ts';
 
-/** Errors that the reference implementation found, each in its smallest form. */
+/** Errors found by the reference implementation, reduced to their smallest form. */
 
 const MINUTE = 60_000;
 const START = Date.UTC(2024, 0, 1);
@@ -13,7 +13,7 @@ const LONG = { ...NO_SIGNALS, enterLong: true };
 
 const flat = (time: number, low = 100): Bar => ({ time, open: 100, high: 100, low, close: 100 });
 
-/** Hours at 100, long on the first, in quarters of an hour with the given lows. */
+/** Hourly candles at 100 with a long signal on the first, in quarter-hour detail with the given lows. */
 function market(pair: string, hours: number, lows: Readonly<Record<number, number>> = {}): Market {
   const detail = Array.from({ length: hours * 4 }, (_, i) => flat(START + i * 15 * MINUTE, lows[i]));
   const bars = Array.from({ length: hours }, (_, hour) => {
@@ -26,13 +26,13 @@ function market(pair: string, hours: number, lows: Readonly<Record<number, numbe
 
 const run = (markets: Market[], rules: Rules) => simulate(markets.map(pairInputOf), settingsOf(rules));
 
-it('the prices that a trade has seen end with the detail candle of its exit', () => {
+it('price range of a trade ends with the detail candle of its exit', () => {
   const { trades } = run([market('A', 3, { 5: 97, 7: 50 })], { ...PLAIN, detailMinutes: 15, stoploss: 0.02 });
 
   expect(trades).toMatchObject([{ closedAt: START + 75 * MINUTE, exitPrice: 98, lowestPrice: 97 }]);
 });
 
-it('a forced exit at the open of the last candle pays no funding of later detail candles', () => {
+it('forced exit at the open of the last candle pays no funding of later detail candles', () => {
   const funding = [60, 120, 135].map((minute) => ({ time: START + minute * MINUTE, rate: 0.01, mark: 100 }));
   const { trades, finalBalance } = run([{ ...market('A', 3), funding }], { ...PLAIN, detailMinutes: 15 });
 
@@ -40,8 +40,8 @@ it('a forced exit at the open of the last candle pays no funding of later detail
   expect(finalBalance).toBe(998);
 });
 
-it('the balance is the sum of the profits in decimals', () => {
-  // 14.85 - 4.95 - 4.95 - 4.95 on 1000 is 999.9999999999999 in binary, and a stake of 990 would find too little.
+it('balance is the decimal sum of the profits', () => {
+  // 1000 + 14.85 - 4.95 - 4.95 - 4.95 is 999.9999999999999 in binary, too little for a stake of 990.
   const rows = [1, 1, 0.9, 0.9, 0.9, 1, 1].map((low, i) => flat(START + i * 60 * MINUTE, 100 * low));
   const signals = rows.map(() => LONG);
   const funding = [{ time: START + 60 * MINUTE, rate: -0.01, mark: 100 }];
@@ -56,7 +56,7 @@ it('the balance is the sum of the profits in decimals', () => {
   expect(finalBalance).toBe(1000);
 });
 
-it('the last of three equal stakes finds its third', () => {
+it('last of three equal stakes of a third is available', () => {
   const rules = { ...PLAIN, wallet: 1, stake: 0.33, stoploss: 0.5 };
   const { trades } = run(
     ['A', 'B', 'C'].map((pair) => market(pair, 3)),

@@ -14,7 +14,7 @@ function compare({ markets, rules }: Case): string[] {
 }
 
 describe('simulate and the reference implementation', () => {
-  it.each(GOLDEN)('agree on $name', ({ market, rules }) => {
+  it.each(GOLDEN)('simulate equals the reference on $name', ({ market, rules }) => {
     expect(compare({ markets: [market], rules })).toEqual([]);
   });
 
@@ -22,7 +22,7 @@ describe('simulate and the reference implementation', () => {
     ['one pair', onePair],
     ['many pairs', manyPairs],
     ['detail candles', withDetail],
-  ])('agree on random %s', (_name, arbitrary) => {
+  ])('simulate equals the reference on random %s', (_name, arbitrary) => {
     fc.assert(
       fc.property(arbitrary, (drawn) => {
         expect(compare(drawn)).toEqual([]);

@@ -12,7 +12,7 @@ interface Book {
   trades: ReferenceTrade[];
   closedProfit: number;
   rejectedSignals: number;
-  /** Pairs that were visited with an open trade in the present main candle. */
+  /** Pairs visited with an open trade in the current main candle. */
   seen: Set<string>;
 }
 
@@ -40,7 +40,7 @@ function turns(book: Book): Market[] {
   return [...first, ...book.markets.filter((market) => !busy.includes(market.pair))];
 }
 
-/** The direction asked for; a collision asks for nothing (1.3). Nobody hears short signals that cannot be followed. */
+/** Requested direction. Colliding signals request none (1.3). Short signals are ignored without canShort. */
 function direction(signals: Signals, rules: Rules): Side | undefined {
   const { enterLong, exitLong, exitShort } = signals;
   const enterShort = signals.enterShort && rules.canShort;
@@ -52,17 +52,17 @@ function direction(signals: Signals, rules: Rules): Side | undefined {
 const openOf = (book: Book, pair: string): Position | undefined =>
   book.open.find((position) => position.pair === pair);
 
-/** Taking the market is worse than the quoted price by the slippage, for whoever buys or sells. */
+/** Prices of market orders, worse than the quoted price by the slippage. */
 const buyPrice = (price: number, rules: Rules): number => price * (1 + rules.slippage);
 const sellPrice = (price: number, rules: Rules): number => price * (1 - rules.slippage);
 
-/** The profit target is a limit order that waits in the market; every other exit takes the market. */
+/** Exit price. The profit target is a limit order; every other exit is a market order. */
 function exitPrice(position: Position, price: number, reason: string, rules: Rules): number {
   if (reason === 'roi') return price;
   return position.side === 'long' ? sellPrice(price, rules) : buyPrice(price, rules);
 }
 
-/** By how much slippage moved the entry price. */
+/** Change of the entry price caused by slippage. */
 function unslipped(position: Position, rules: Rules): number {
   const quoted = position.entry / (1 + sign(position.side) * rules.slippage);
   return Math.abs(position.entry - quoted);
@@ -157,8 +157,8 @@ function step(book: Book, market: Market, moment: Moment, mayEnter: boolean): Si
 }
 
 /**
- * One pair in one candle; a close against an opposite entry signal gives it a second turn. One that was seen with a trade in this
- * main candle and has none now stays out of the rest of it (freqtrade-2026.md 2.4).
+ * One pair in one candle. A close against an opposite entry signal gives it a second turn. A pair that was visited with
+ * a trade in this main candle and has none now stays out of the rest of it (freqtrade-2026.md 2.4).
  */
 function visit(book: Book, market: Market, moment: Moment, last: boolean): void {
   if (openOf(book, market.pair) !== undefined) book.seen.add(market.pair);
@@ -169,13 +169,13 @@ function visit(book: Book, market: Market, moment: Moment, last: boolean): void 
   if (flips) step(book, market, moment, !last);
 }
 
-/** The candles a pair goes through within one main candle: itself, or its detail candles (1.22). */
+/** Candles of a pair within one main candle: the candle itself or its detail candles (1.22). */
 function inside(market: Market, bar: Bar, rules: Rules): Bar[] {
   const end = bar.time + rules.timeframeMinutes * MINUTE;
   const detail = market.detail.filter(({ time }) => time >= bar.time && time < end);
   const fine = rules.detailMinutes ?? 0;
   const complete = detail.length * fine === rules.timeframeMinutes;
-  // Those of the last candle may end early.
+  // Detail candles of the last candle may end early.
   const begun = detail.every(({ time }, i) => time === bar.time + i * fine * MINUTE);
   const cutOff = bar === market.bars.at(-1) && detail.length > 0 && begun;
   return complete || cutOff ? detail : [bar];
@@ -201,8 +201,8 @@ function walkCandle(book: Book, time: number, last: boolean): void {
 }
 
 /**
- * The candle at whose open a position is closed by force: its pair's last one (1.21). A detail candle of it may have opened
- * the position later than that: it cannot close before it opened.
+ * Candle at whose open a position is closed by force: its pair's last one (1.21). A detail candle of it may have opened
+ * the position later. The position cannot close before it opened.
  */
 function lastBar(market: Market, position: Position): Bar {
   const last = market.bars.at(-1) as Bar;
@@ -213,7 +213,7 @@ function lastBar(market: Market, position: Position): Bar {
 const marketOf = (book: Book, { pair }: Position): Market =>
   book.markets.find((market) => market.pair === pair) as Market;
 
-/** Pair by pair as they were first seen: those that start earlier, then as listed (freqtrade-2026.md 1.21). */
+/** Pairs in the order of their first candle, then as listed (freqtrade-2026.md 1.21). */
 function closeTheRest(book: Book): void {
   const start = (market: Market): number => (market.bars[0] as Bar).time;
   const ranked = book.markets.filter(({ bars }) => bars.length > 0).sort((a, b) => start(a) - start(b));
@@ -235,7 +235,7 @@ function equityAt(book: Book, time: number): Outcome['equity'][number] {
     const market = marketOf(book, position);
     const row = book.rows.get(position.pair)?.get(time);
     const bar = (row === undefined ? market.bars.at(-1) : market.bars[row]) as Bar;
-    // What survives its pair's last candle will have been closed at that candle's open, later funding forgotten.
+    // A position that outlasts its pair's last candle is closed at that candle's open, without later funding.
     if (bar === market.bars.at(-1)) fund(position, market, lastBar(market, position).time);
     value += openProfitAt(position, bar.close, book.rules);
   }

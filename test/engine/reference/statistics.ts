@@ -17,7 +17,7 @@ export function deviation(values: readonly number[], ddof: 0 | 1): number {
   return Math.sqrt(sum(squares) / (values.length - ddof));
 }
 
-/** True when a spread is rounding noise beside the values it was taken from. */
+/** True when a deviation is rounding noise relative to the values it was computed from. */
 export const isFlat = (values: readonly number[]): boolean =>
   Math.max(...values) - Math.min(...values) <= 1e-13 * Math.max(...values.map(Math.abs));
 

@@ -1,6 +1,6 @@
 import { deviation, drawdowns, isFlat, longestRun, mean, median, studentP } from './statistics.ts';
 
-/** What the closed-trade metrics need of a trade. Ordered by close. */
+/** Fields of a trade that the closed-trade metrics read. Ordered by close. */
 export interface ClosedTrade {
   profit: number;
   ratio: number;
@@ -11,7 +11,7 @@ export interface ClosedTrade {
 const YEAR = Math.sqrt(365);
 const total = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
-/** null is "undefined" everywhere: never -100, never infinite. */
+/** null represents "undefined" everywhere: never -100, never infinite. */
 function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }

@@ -3,7 +3,7 @@ import type { PairInput, SimulationSettings } from '#engine/simulator/types.ts';
 import type { StrategyCallbacks, TrailingStop } from '#engine/strategy.ts';
 import type { Bar, Market, Rules, Signals, Trailing } from './types.ts';
 
-// Between the objects of the reference implementation and the input of the engine.
+// Converts between the objects of the reference implementation and the input of the engine.
 
 const MINUTE = 60_000;
 
@@ -88,7 +88,7 @@ export function settingsOf(rules: Rules, markets: readonly Market[] = []): Simul
   };
 }
 
-/** The reverse of {@link pairInputOf}: a pair of the engine as the objects of the reference implementation. */
+/** Inverse of {@link pairInputOf}: a pair of the engine as objects of the reference implementation. */
 export function marketOf({ pair, candles, signals, funding }: PairInput): Market {
   const { timestamp, open, high, low, close } = candles;
   const isSet = (flags: Uint8Array | undefined, row: number) => flags?.[row] === 1;

@@ -63,7 +63,7 @@ export interface Rules {
   exitProfitOnly: boolean;
   exitProfitOffset: number;
   ignoreRoiIfEntrySignal: boolean;
-  /** Whether the strategy has a callback that moves stops. */
+  /** True if the strategy has a callback that moves stops. */
   hasCustomStop: boolean;
   /** The fill model of design section 6 that assumes no favorable order of ticks within a candle. */
   conservative: boolean;
@@ -79,7 +79,7 @@ export interface Position {
   amount: number;
   stake: number;
   stop: number;
-  /** The ratio behind the present stop, before it is divided by the leverage. */
+  /** Ratio behind the current stop, before it is divided by the leverage. */
   stopRatio: number;
   stopMoved: boolean;
   initialStop: number;
@@ -88,7 +88,7 @@ export interface Position {
   lowest: number;
   highest: number;
   enterTag: string | undefined;
-  /** The exit order that waits for its price. */
+  /** Exit order that waits for its price. */
   order: ExitOrder | undefined;
 }
 
@@ -122,7 +122,7 @@ export interface ReferenceTrade {
 }
 
 export interface Outcome {
-  /** In the order in which they were closed. */
+  /** In the order of closing. */
   trades: ReferenceTrade[];
   finalBalance: number;
   rejectedSignals: number;

@@ -1,7 +1,7 @@
 import { round8 } from './arithmetic.ts';
 import type { Position, Rules } from './types.ts';
 
-/** The stake of a new trade, or undefined when there is no trade (freqtrade-2026.md 6.2). */
+/** Stake of a new trade, undefined if no trade is possible (freqtrade-2026.md 6.2). */
 export function proposeStake(
   closedProfit: number,
   open: readonly Position[],
@@ -16,6 +16,6 @@ export function proposeStake(
     return stake > 0 ? stake : undefined;
   }
   if (rules.stake <= available) return rules.stake;
-  // Money has 8 decimals: what is left of a sum in binary is not.
+  // Money has 8 decimals; a binary sum can be slightly below.
   return rules.stake <= round8(available) ? rules.stake : undefined;
 }

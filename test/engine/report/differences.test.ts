@@ -20,7 +20,7 @@ function differences(
   return count;
 }
 
-describe('the number of trades on which the fill models differ', () => {
+describe('countFillModelDifferences', () => {
   it('countFillModelDifferences is 0 without ambiguity', () => {
     expect(differences([flat(100), flat(100), flat(97), flat(97)], [0], { stoploss: -0.02 })).toBe(0);
   });
@@ -30,8 +30,8 @@ describe('the number of trades on which the fill models differ', () => {
     expect(differences(rows, [0], { stoploss: -0.02 })).toBe(1);
   });
 
-  it('countFillModelDifferences counts another exit time, and trades that one model alone has', () => {
-    // freqtrade: lifted to 104.5 and stopped in candle 2, entered again in 3. Conservative: held to the end.
+  it('countFillModelDifferences counts another exit time and trades that only one model has', () => {
+    // freqtrade: stop lifted to 104.5 and hit in candle 2, entry again in 3. Conservative: held to the end.
     const rows: Row[] = [flat(100), flat(100), [104, 110, 103, 105], flat(105), flat(105)];
     expect(differences(rows, [0, 2], { stoploss: -0.05, trailing: {} })).toBe(2);
   });
@@ -68,7 +68,7 @@ const trade = fc.record({
 
 const entryOf = ({ pair, side, openedAt }: Outcome) => JSON.stringify([pair, side, openedAt]);
 
-/** Trades of different entries, in the order of closing. */
+/** Trades with distinct entries, in the order of closing. */
 const run = fc
   .uniqueArray(trade, { selector: entryOf, maxLength: 12 })
   .map((trades) => trades.toSorted((a, b) => a.closedAt - b.closedAt));

@@ -15,7 +15,7 @@ const trial = (number: number, value: number | null, rest: Partial<PastTrial> = 
   ...rest,
 });
 
-/** A study whose trials have these true Sharpe ratios per day; the value is the one of the sample. */
+/** Hyperopt job whose trials have these true daily Sharpe ratios. A trial's value is its sample Sharpe ratio. */
 function study(skills: readonly number[], days: number, seed = 1) {
   const random = createRandom(seed);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
@@ -36,9 +36,9 @@ function sampleVariance(values: readonly number[]): number {
 }
 
 describe('overfittingReport', () => {
-  it('counts trials that traded exactly the same as trials, and as one series to choose from', () => {
+  it('overfitting report counts identical runs as trials and as one series for PBO', () => {
     const { series, returns, trials } = study([0, 0.05, 0.1], 200);
-    // Other parameters, the same run: seven times that of trial 0.
+    // Other parameters with the same run as trial 0, seven times.
     const repeats = Array.from({ length: 7 }, (_, i) => ({
       ...trials[0]!,
       number: 3 + i,
@@ -54,7 +54,7 @@ describe('overfittingReport', () => {
     expect(found.trials).toBe(10);
     expect(found.deflated_sharpe_ratio).toBeCloseTo(deflatedSharpe(sharpeSample(best)!, selection)!, 12);
     expect(found.pbo).toEqual(probabilityOfOverfitting(series));
-    // Eight of ten series are one: of 45 pairs 28 have the correlation 1, the others hardly any.
+    // Eight of ten series are equal: 28 of 45 pairs have the correlation 1, the others about 0.
     expect(found.effective_trials).toBeLessThan(6);
     const alone = [trials[0]!, ...repeats];
     const one = overfittingReport(SPACE, alone, withRepeats, 'maximize', null)!;
@@ -66,7 +66,7 @@ describe('overfittingReport', () => {
     });
   });
 
-  it('is made of the statistics of its best trial, with the true number of trials', () => {
+  it("overfitting report uses the best trial's statistics and the true number of trials", () => {
     const { series, returns, trials } = study([0, 0.05, 0.1, 0, 0.02], 200);
     const all = [
       ...trials,
@@ -88,7 +88,7 @@ describe('overfittingReport', () => {
     expect(found.effective_trials).toBeLessThanOrEqual(8);
   });
 
-  it('believes skill and not luck', () => {
+  it('deflated Sharpe ratio and PBO distinguish skill from selection by chance', () => {
     const luck = study(new Array(40).fill(0), 250);
     const lucky = overfittingReport(SPACE, luck.trials, luck.returns, 'maximize', null)!;
     expect(lucky.probabilistic_sharpe_ratio).toBeGreaterThan(0.95);
@@ -104,7 +104,7 @@ describe('overfittingReport', () => {
     expect(skilled.plateau!.width).toBeLessThan(0.05);
   });
 
-  it('has one series for repeated parameters', () => {
+  it('overfitting report uses one series for repeated parameters', () => {
     const { returns, trials } = study([0, 0.3, 0.1], 100);
     const repeats = Array.from({ length: 10 }, (_, i) => ({ ...trials[1]!, number: 3 + i }));
     for (const { number } of repeats) returns.set(number, returns.get(1)!);
@@ -115,7 +115,7 @@ describe('overfittingReport', () => {
     expect(repeated.deflated_sharpe_ratio).toBeLessThan(alone.deflated_sharpe_ratio!);
   });
 
-  it('knows a trial whose parameters failed before', () => {
+  it('overfitting report includes a trial whose parameters failed before', () => {
     const { returns, trials } = study([0.2, 0, 0.1], 100);
     const failed = { ...trials[0]!, number: 0, state: 'failed' as const, value: null };
     const later = trials.map((one) => ({ ...one, number: one.number + 1 }));
@@ -124,7 +124,7 @@ describe('overfittingReport', () => {
     expect(found.pbo).toEqual(overfittingReport(SPACE, trials, returns, 'maximize', null)!.pbo);
   });
 
-  it('lays series over each other by their days', () => {
+  it('overfitting report aligns series by day', () => {
     const { series, returns, trials } = study([0.2, 0.1], 60);
     returns.set(1, { firstDay: '2025-02-05', returns: series[1]!.slice(5) });
     const moved = Float64Array.from(series[1]!);
@@ -134,7 +134,7 @@ describe('overfittingReport', () => {
     expect(found.pbo).toEqual(probabilityOfOverfitting([series[0]!, moved]));
   });
 
-  it('says of one trial that there was no selection, and of one complete among more that nobody knows', () => {
+  it('overfitting report has no deflation for one trial and nulls when other trials did not complete', () => {
     const { returns, trials } = study([0.2], 100);
     const alone = overfittingReport(SPACE, trials, returns, 'maximize', null)!;
     expect(alone.expected_max_sharpe_daily).toBe(0);
@@ -151,7 +151,7 @@ describe('overfittingReport', () => {
     expect(among.probabilistic_sharpe_ratio).toBe(alone.probabilistic_sharpe_ratio);
   });
 
-  it('takes a best trial that never traded', () => {
+  it('overfitting report accepts a best trial that never traded', () => {
     const returns = new Map(
       [0, 1].map((n) => [n, { firstDay: '2025-01-01', returns: new Float64Array(30) }]),
     );
@@ -164,7 +164,7 @@ describe('overfittingReport', () => {
     expect(found.min_track_record_days).toBeNull();
   });
 
-  it('is nothing without a complete trial', () => {
+  it('overfitting report is undefined without a complete trial', () => {
     expect(
       overfittingReport(SPACE, [trial(0, null, { state: 'failed' })], new Map(), 'maximize', null),
     ).toBeUndefined();

@@ -5,7 +5,7 @@ import type { PastTrial } from '#engine/search/trials.ts';
 
 const LINE: SearchSpace = [{ kind: 'float', name: 'x', min: 0, max: 10 }];
 
-/** Trials at these points with the value of each. */
+/** Trials at these points with their values. */
 function trialsAt(points: readonly Point[], worth: (point: Point) => number): PastTrial[] {
   return points.map((params, number) => ({ number, params, state: 'complete', value: worth(params) }));
 }
@@ -13,9 +13,9 @@ function trialsAt(points: readonly Point[], worth: (point: Point) => number): Pa
 /** Every tenth from 0 to 10. */
 const EVEN = Array.from({ length: 101 }, (_, i) => ({ x: i / 10 }));
 
-describe('plateau width', () => {
-  it('is how far a flat top goes, and a fourth of that more: one of five may be off it', () => {
-    // On the top: 3.0 to 7.0, 41 trials around 5. 51 trials lie within 2.5 of it: 41 of 51 is the last share above 0.8.
+describe('plateauWidth', () => {
+  it('plateau width is a flat top plus a quarter, because one of five trials may be off it', () => {
+    // 41 trials from 3.0 to 7.0 are on the top. 51 trials are within 2.5 of 5: 41 of 51 is the last share above 0.8.
     const flat = trialsAt(EVEN, ({ x }) => (Math.abs(Number(x) - 5) <= 2 ? 1 : 0));
     const best = flat.map((trial) =>
       Object.values(trial.params)[0] === 5 ? { ...trial, value: 1.001 } : trial,
@@ -23,12 +23,12 @@ describe('plateau width', () => {
     expect(plateauWidth(LINE, best, 'maximize')).toEqual({ width: expect.closeTo(0.25, 12), trials: 51 });
   });
 
-  it('is nearly nothing for a needle', () => {
+  it('plateau width is 0 for an isolated peak', () => {
     const needle = trialsAt(EVEN, ({ x }) => (x === 5 ? 1 : Math.abs(Number(x) - 5) / 100));
     expect(plateauWidth(LINE, needle, 'maximize')).toEqual({ width: 0, trials: 1 });
   });
 
-  it('is the same for minimising and in the logarithm', () => {
+  it('plateau width is equal for minimization and on a logarithmic scale', () => {
     const flat = trialsAt(EVEN, ({ x }) => -(Number(x) === 5 ? 1.001 : Math.abs(Number(x) - 5) <= 2 ? 1 : 0));
     expect(plateauWidth(LINE, flat, 'minimize')?.width).toBeCloseTo(0.25, 12);
     const space: SearchSpace = [{ kind: 'float', name: 'x', min: 1, max: 1e10, log: true }];
@@ -39,7 +39,7 @@ describe('plateau width', () => {
     expect(plateauWidth(space, log, 'minimize')?.width).toBeCloseTo(0.25, 9);
   });
 
-  it('is that of the narrowest parameter', () => {
+  it('plateau width is that of the narrowest parameter', () => {
     const space: SearchSpace = [...LINE, { kind: 'int', name: 'n', min: 0, max: 20 }];
     const grid = Array.from({ length: 21 * 21 }, (_, i) => ({ x: (i % 21) / 2, n: Math.floor(i / 21) }));
     const ridge = trialsAt(grid, ({ x, n }) =>
@@ -50,7 +50,7 @@ describe('plateau width', () => {
     expect(width).toBeLessThan(0.2);
   });
 
-  it('is the whole range where another choice is as good', () => {
+  it('plateau width is the whole range when another choice is equally good', () => {
     const space: SearchSpace = [...LINE, { kind: 'categorical', name: 'c', choices: ['a', 'b'] }];
     const points = EVEN.flatMap(({ x }) => [
       { x, c: 'a' },
@@ -67,7 +67,7 @@ describe('plateau width', () => {
     expect(plateauWidth(space, oneGood, 'maximize')?.width).toBeCloseTo(0.5, 12);
   });
 
-  it('says nothing of few trials', () => {
+  it('plateau width is null for fewer than 10 complete trials', () => {
     expect(
       plateauWidth(
         LINE,

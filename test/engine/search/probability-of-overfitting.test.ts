@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { createRandom, type Random } from '#engine/random.ts';
 import { probabilityOfOverfitting } from '#engine/search/overfitting.ts';
 
-/** A normal draw by Box and Muller. */
+/** Standard normal number (Box and Muller). */
 function normal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-/** Daily returns of trials whose true Sharpe ratios per day are given. */
+/** Daily returns of trials with these true daily Sharpe ratios. */
 function trialsWith(seed: number, skills: readonly number[], days: number): Float64Array[] {
   const random = createRandom(seed);
   return skills.map((skill) => Float64Array.from({ length: days }, () => 0.01 * (skill + normal(random))));
@@ -15,12 +15,12 @@ function trialsWith(seed: number, skills: readonly number[], days: number): Floa
 
 const skillsOf = (count: number, of: (i: number) => number) => Array.from({ length: count }, (_, i) => of(i));
 
-/** The mean over studies of different seeds: one study of few days says little. */
+/** Mean over jobs with different seeds, because one job of few days has low statistical power. */
 function meanOver(seeds: number, of: (seed: number) => number): number {
   return skillsOf(seeds, of).reduce((a, b) => a + b, 0) / seeds;
 }
 
-/** The definition, word by word: every subset of half the blocks, ratios from the days themselves. */
+/** Literal definition: every subset of half the blocks, ratios computed from the days. */
 function byDefinition(returns: readonly Float64Array[], blocks: number) {
   const days = returns[0]!.length;
   const ratio = (values: number[]) => {
@@ -52,11 +52,11 @@ function byDefinition(returns: readonly Float64Array[], blocks: number) {
   };
 }
 
-describe('probability of backtest overfitting', () => {
+describe('probabilityOfOverfitting', () => {
   it.each([
     [40, 8],
     [60, 12],
-  ])('is its definition: %d days in %d blocks', (days, blocks) => {
+  ])('PBO equals its definition for %d days in %d blocks', (days, blocks) => {
     for (let seed = 1; seed <= 3; seed++) {
       const returns = trialsWith(
         seed,
@@ -75,12 +75,12 @@ describe('probability of backtest overfitting', () => {
     }
   });
 
-  it('takes 8 of 16 blocks of long series: 12,870 ways', () => {
+  it('PBO of a long series uses 12,870 combinations of 8 of 16 blocks', () => {
     const found = probabilityOfOverfitting(trialsWith(1, [0, 0, 0.1], 736))!;
     expect(found).toMatchObject({ blocks: 16, splits: 12_870 });
   });
 
-  it('is about a half without skill', () => {
+  it('PBO is about 0.5 without skill', () => {
     const probability = meanOver(
       30,
       (seed) =>
@@ -95,7 +95,7 @@ describe('probability of backtest overfitting', () => {
     expect(Math.abs(probability - 0.5)).toBeLessThan(0.1);
   });
 
-  it('is near 0 when one trial has strong skill, which then loses nowhere', () => {
+  it('PBO is near 0 when one trial has strong skill', () => {
     const found = probabilityOfOverfitting(
       trialsWith(
         1,
@@ -107,7 +107,7 @@ describe('probability of backtest overfitting', () => {
     expect(found.loss_probability).toBeLessThan(0.01);
   });
 
-  it('lies between for graded skill', () => {
+  it('PBO is between 0 and 0.3 for graded skill', () => {
     const graded = meanOver(
       10,
       (seed) =>
@@ -123,8 +123,8 @@ describe('probability of backtest overfitting', () => {
     expect(graded).toBeLessThan(0.3);
   });
 
-  it('is above a half where the winners of one half lose in the other', () => {
-    // Each trial earns on its own days what it loses on all others.
+  it('PBO is above 0.9 when winners of one half lose in the other', () => {
+    // Each trial earns on its own days and loses on all others.
     const returns = skillsOf(16, (i) => i).map((own) =>
       Float64Array.from(
         { length: 160 },
@@ -136,7 +136,7 @@ describe('probability of backtest overfitting', () => {
     expect(found.loss_probability).toBeGreaterThan(0.9);
   });
 
-  it('takes trials that never trade', () => {
+  it('PBO accepts trials that never trade', () => {
     const found = probabilityOfOverfitting([
       ...trialsWith(1, [0.5], 100),
       new Float64Array(100),
@@ -149,7 +149,7 @@ describe('probability of backtest overfitting', () => {
     });
   });
 
-  it('gives equal trials their mean rank: the choice among them tells nothing', () => {
+  it('PBO gives equal trials their mean rank', () => {
     const [one] = trialsWith(1, [0.5], 100);
     expect(probabilityOfOverfitting([one!, one!, one!])!.probability).toBe(1);
     const withOthers = [one!, one!, new Float64Array(100), new Float64Array(100)];
@@ -164,12 +164,12 @@ describe('probability of backtest overfitting', () => {
     [79, 14],
     [80, 16],
     [5000, 16],
-  ])('cuts %d days into %o blocks', (days, blocks) => {
+  ])('PBO divides %d days into %o blocks', (days, blocks) => {
     const found = probabilityOfOverfitting(trialsWith(1, [0, 0.1], days));
     expect(found?.blocks ?? null).toBe(blocks);
   });
 
-  it('needs two trials', () => {
+  it('PBO is null for fewer than two trials', () => {
     expect(probabilityOfOverfitting(trialsWith(1, [0], 100))).toBeNull();
     expect(probabilityOfOverfitting([])).toBeNull();
   });

@@ -31,7 +31,7 @@ const trial = (number: number, x: number, rest: Partial<PastTrial> = {}): PastTr
   ...rest,
 });
 
-/** 40 trials over the line: those in `good` have value 0, all others 1. */
+/** 40 trials on the line: those within `good` have value 0, all others 1. */
 function lineWith(good: readonly [number, number], rest: (x: number) => Partial<PastTrial> = () => ({})) {
   return Array.from({ length: 40 }, (_, i) => {
     const x = ((i * 17) % 40) / 40;
@@ -39,15 +39,15 @@ function lineWith(good: readonly [number, number], rest: (x: number) => Partial<
   });
 }
 
-/** How many of 60 suggestions lie between the two. */
+/** Share of 60 suggestions within the range. */
 function sharesWithin(past: readonly PastTrial[], from: number, to: number, changes = {}): number {
   const numbers = Array.from({ length: 60 }, (_, i) => 40 + i);
   const drawn = numbers.map((number) => suggest(LINE, past, options({ number, ...changes })));
   return drawn.filter(({ x }) => Number(x) >= from && Number(x) <= to).length / drawn.length;
 }
 
-describe('suggestions', () => {
-  it('are the same for the same arguments, in whatever order the trials come', () => {
+describe('suggest', () => {
+  it('suggestion depends on seed and number, not on the order of trials', () => {
     const past = runStudy(MIXED, { seed: 5, trials: 60, sampler: 'tpe' });
     const given = options({ number: 60 });
     const first = suggest(MIXED.space, past, given);
@@ -57,7 +57,7 @@ describe('suggestions', () => {
     expect(suggest(MIXED.space, past, { ...given, number: 61 })).not.toEqual(first);
   });
 
-  it('are drawn without a model until ten trials have ended', () => {
+  it('suggestion is random until ten trials have ended', () => {
     const nine = lineWith([0.2, 0.3]).slice(0, 9);
     const running = Array.from({ length: 5 }, (_, i) => trial(9 + i, 0.5, { state: 'running', value: null }));
     const failed = Array.from({ length: 5 }, (_, i) => trial(14 + i, 0.5, { state: 'failed', value: null }));
@@ -66,13 +66,16 @@ describe('suggestions', () => {
     expect(suggest(LINE, [...nine, trial(19, 0.9, { state: 'pruned' })], options())).not.toEqual(random);
   });
 
-  it.each(['minimize', 'maximize'] as const)('go where the best trials are: %s', (direction) => {
-    const value = (x: number) => ({ value: (direction === 'minimize' ? 1 : -1) * (x - 0.3) ** 2 });
-    const past = lineWith([0, 0], value);
-    expect(sharesWithin(past, 0.2, 0.4, { direction })).toBeGreaterThan(0.8);
-  });
+  it.each(['minimize', 'maximize'] as const)(
+    'suggestions concentrate near the best trials: %s',
+    (direction) => {
+      const value = (x: number) => ({ value: (direction === 'minimize' ? 1 : -1) * (x - 0.3) ** 2 });
+      const past = lineWith([0, 0], value);
+      expect(sharesWithin(past, 0.2, 0.4, { direction })).toBeGreaterThan(0.8);
+    },
+  );
 
-  it('keep away from what is running', () => {
+  it('suggestions avoid running trials', () => {
     const past = lineWith([0.2, 0.3]);
     const running = Array.from({ length: 8 }, (_, i) =>
       trial(40 + i, 0.25, { state: 'running', value: null }),
@@ -81,13 +84,13 @@ describe('suggestions', () => {
     expect(sharesWithin([...past, ...running], 0.23, 0.27)).toBeLessThan(0.15);
   });
 
-  it('do not know of failed trials', () => {
+  it('suggestions ignore failed trials', () => {
     const past = lineWith([0.2, 0.3]);
     const failed = trial(40, 0.25, { state: 'failed', value: null });
     expect(suggest(LINE, [...past, failed], options())).toEqual(suggest(LINE, past, options()));
   });
 
-  it('rank pruned trials after complete ones, whatever their windows', () => {
+  it('suggestions rank pruned trials after complete ones regardless of their windows', () => {
     const past = lineWith([0.2, 0.3], (x) =>
       x >= 0.7 ? { state: 'pruned', value: null, windows: [-9, -9] } : {},
     );
@@ -95,7 +98,7 @@ describe('suggestions', () => {
   });
 
   it.each(['minimize', 'maximize'] as const)(
-    'rank pruned trials by the windows they reached, then by the last: %s',
+    'suggestions rank pruned trials by number of windows, then by the last one: %s',
     (direction) => {
       const better = direction === 'minimize' ? -1 : 1;
       const isGood = (x: number) => x >= 0.2 && x < 0.3;
@@ -108,7 +111,7 @@ describe('suggestions', () => {
     },
   );
 
-  it('hold fixed what cannot vary', () => {
+  it('suggestions keep parameters without a range constant', () => {
     const space: SearchSpace = [
       ...LINE,
       { kind: 'int', name: 'n', min: 7, max: 7 },
@@ -124,7 +127,7 @@ describe('suggestions', () => {
     for (const { params } of trials) expect(params).toMatchObject(fixed);
   });
 
-  it('cover the whole range and every value while random', () => {
+  it('random suggestions cover the whole range and every value', () => {
     const space: SearchSpace = [
       { kind: 'int', name: 'n', min: 1, max: 4 },
       { kind: 'int', name: 'wide', min: 1, max: 1000, log: true },
@@ -140,12 +143,12 @@ describe('suggestions', () => {
       0.1, 0.3, 0.5, 0.7,
     ]);
     expect(seen('c')).toEqual(new Set(['a', 2, true]));
-    // Half of the logarithm lies below 31.
+    // Half of the logarithmic range is below 31.
     const low = points.filter(({ wide }) => (wide as number) < 31).length / points.length;
     expect(Math.abs(low - 0.5)).toBeLessThan(0.15);
   });
 
-  it('refuse trials of another space', () => {
+  it('suggest rejects trials of another search space', () => {
     const past = lineWith([0.2, 0.3]);
     const other = [...past.slice(1), trial(0, 3)];
     expect(() => suggest(LINE, other, options())).toThrow('3 is not a value of search dimension x');
@@ -155,15 +158,18 @@ describe('suggestions', () => {
 });
 
 describe('search quality', () => {
-  // Medians of 50 seeds: see the bench `tpe`. With 15 seeds these margins hold with room.
-  it.each(TEST_FUNCTIONS.map((subject) => [subject.name, subject] as const))('%s', (_, subject) => {
-    const best = bestValues(subject, 15, { trials: 100, sampler: 'tpe', lag: 1 });
-    const behind = (best[7]! - subject.reference) / (subject.random - subject.reference);
-    expect(behind).toBeLessThan(0.25);
-  });
+  // Medians of 50 seeds are in the bench `tpe`. With 15 seeds these limits have a margin.
+  it.each(TEST_FUNCTIONS.map((subject) => [subject.name, subject] as const))(
+    'TPE closes at least three quarters of the gap to the reference on %s',
+    (_, subject) => {
+      const best = bestValues(subject, 15, { trials: 100, sampler: 'tpe', lag: 1 });
+      const behind = (best[7]! - subject.reference) / (subject.random - subject.reference);
+      expect(behind).toBeLessThan(0.25);
+    },
+  );
 });
 
-describe('a search space', () => {
+describe('checkSpace', () => {
   it.each<[string, Dimension[]]>([
     ['x is defined twice; use each name once', [...LINE, ...LINE] as Dimension[]],
     ['x has no choices; give at least one', [{ kind: 'categorical', name: 'x', choices: [] }]],
@@ -187,11 +193,11 @@ describe('a search space', () => {
       'x has a step and is logarithmic; remove one of both',
       [{ kind: 'float', name: 'x', min: 1, max: 2, log: true, step: 0.1 }],
     ],
-  ])('is refused when %s', (message, space) => {
+  ])('checkSpace rejects a search space when %s', (message, space) => {
     expect(() => checkSpace(space)).toThrow(`Search dimension ${message}`);
   });
 
-  it('is taken when whole', () => {
+  it('checkSpace accepts the spaces of the test functions', () => {
     for (const { space } of TEST_FUNCTIONS) expect(() => checkSpace(space)).not.toThrow();
   });
 });
@@ -249,14 +255,14 @@ describe('Parzen mixture', () => {
     [3, [-18.425186342002448, -19.6281301049518, -20.131225254594103]],
     [1, [-17.521285452151435, -20.40388491679817, -19.00012109834927]],
     [0, [-17.03896959198876, -20.9632704992893, -18.862599783919418]],
-  ])('has the density of Optuna around %d trials', (count, densities) => {
+  ])("Parzen mixture has Optuna's density around %d trials", (count, densities) => {
     const mixture = new Mixture(AXES, TRIALS.slice(0, count));
     POINTS.forEach((point, i) => {
       expect(mixture.logDensity(point)).toBeCloseTo(densities[i]!, 10);
     });
   });
 
-  it('has the density of Optuna where steps make observations equal', () => {
+  it("Parzen mixture has Optuna's density when steps make observations equal", () => {
     const space: Dimension[] = [
       { kind: 'int', name: 'n', min: 1, max: 200 },
       { kind: 'categorical', name: 'c', choices: ['x', 'y'] },
@@ -276,7 +282,7 @@ describe('Parzen mixture', () => {
     expect(mixture.logDensity([199, 0])).toBeCloseTo(-7.282916406034464, 10);
   });
 
-  it('draws what its density says', () => {
+  it('Parzen mixture samples match its density', () => {
     const mixture = new Mixture(
       AXES.slice(4),
       TRIALS.map((row) => row.slice(4)),
@@ -303,7 +309,7 @@ describe('Parzen mixture', () => {
     expect(chiSquare).toBeLessThan(235);
   });
 
-  it('keeps draws within the range and on the steps', () => {
+  it('Parzen mixture samples stay within the range and on the steps', () => {
     const mixture = new Mixture(AXES, [...TRIALS, ...POINTS]);
     const random = createRandom(4);
     for (let i = 0; i < 2000; i++) {
@@ -317,7 +323,7 @@ describe('Parzen mixture', () => {
     }
   });
 
-  it('takes very many steps for a continuum: no cell is too narrow to have a probability', () => {
+  it('Parzen mixture treats very many steps as a continuum', () => {
     const max = 2 ** 50;
     const observed = Array.from({ length: 200 }, (_, i) => [i * 1000]);
     const steps = new Mixture([axisOf({ kind: 'int', name: 'n', min: 0, max })], observed);
@@ -327,7 +333,7 @@ describe('Parzen mixture', () => {
     }
   });
 
-  it('weighs the newest 25 trials in full and older ones less, from 1/n up', () => {
+  it('trialWeights are 1 for the newest 25 trials and fall to 1/n for older ones', () => {
     expect(trialWeights(25)).toEqual(new Array(25).fill(1));
     expect(trialWeights(26)).toEqual([1 / 26, ...new Array(25).fill(1)]);
     const weights = trialWeights(28);
@@ -343,11 +349,11 @@ describe('truncated normal', () => {
     [0, 1, -2, 3, 0.7, 0.5413885783147453],
     [0, 0.01, 0, 1, 0.999, 0.03290526731491895],
     [0, 1, 30, 100, 0.9, 30.076570337034944],
-  ])('N(%d, %d) from %d to %d: quantile of %d', (mean, sigma, low, high, u, x) => {
+  ])('quantile of N(%d, %d) from %d to %d at %d matches mpmath', (mean, sigma, low, high, u, x) => {
     expect(Math.abs(truncatedNormal(mean, sigma, low, high, u) / x - 1)).toBeLessThan(1e-12);
   });
 
-  it('gives the ends for 0 and 1, however far from the mean', () => {
+  it('quantiles 0 and 1 are the ends regardless of the mean', () => {
     for (const mean of [-1000, 0, 0.5, 1, 1000]) {
       expect(truncatedNormal(mean, 1, 0, 1, 0)).toBeCloseTo(0, 9);
       expect(truncatedNormal(mean, 1, 0, 1, 1)).toBeCloseTo(1, 9);

@@ -11,22 +11,22 @@ const trial = (number: number, rest: Partial<PastTrial> = {}): PastTrial => ({
   ...rest,
 });
 
-describe('lag', () => {
+describe('lagOf', () => {
   it.each([
     [1, 1],
     [19, 1],
     [20, 2],
     [100, 10],
     [10_000, 1000],
-  ])('of %d trials is %d', (trials, lag) => {
+  ])('sampler lag of %d trials is %d', (trials, lag) => {
     expect(samplerLag(trials)).toBe(lag);
   });
 });
 
-describe('visible history', () => {
+describe('visibleHistory', () => {
   const past = Array.from({ length: 8 }, (_, number) => trial(number));
 
-  it('has results up to k - L and parameters alone beyond', () => {
+  it('visible history has results up to k - L and only parameters beyond', () => {
     const visible = visibleHistory(past, 6, 3);
     expect(visible.slice(0, 4)).toEqual(past.slice(0, 4));
     expect(visible.slice(4)).toEqual([
@@ -35,19 +35,19 @@ describe('visible history', () => {
     ]);
   });
 
-  it('is all results with a lag of 1, and nothing at first', () => {
+  it('visible history has all results with a lag of 1 and is empty for the first trial', () => {
     expect(visibleHistory(past, 8, 1)).toEqual(past);
     expect(visibleHistory(past, 0, 3)).toEqual([]);
   });
 
-  it('does not depend on how far later trials are, nor on the order', () => {
+  it('visible history does not depend on later trials or on their order', () => {
     const early = past.map((one) =>
       one.number > 3 ? trial(one.number, { state: 'running', value: null, windows: [] }) : one,
     );
     expect(visibleHistory(early.reverse(), 6, 3)).toEqual(visibleHistory(past, 6, 3));
   });
 
-  it('refuses a trial that comes too early', () => {
+  it('visible history rejects a trial that starts before its required results', () => {
     const running = past.map((one) => (one.number === 3 ? trial(3, { state: 'running', value: null }) : one));
     expect(() => visibleHistory(running, 6, 3)).toThrow('Trial 6 needs the result of trial 3 first');
     expect(() => visibleHistory(past.slice(0, 5), 6, 3)).toThrow(
@@ -56,8 +56,8 @@ describe('visible history', () => {
   });
 });
 
-describe('duplicates', () => {
-  it('are the first trial with the same parameters, whatever it came to', () => {
+describe('duplicateOf', () => {
+  it('duplicateOf returns the first trial with equal parameters in any state', () => {
     const params = { a: 1, b: 'x', c: true };
     const past = [
       trial(0, { params: { ...params, b: 'y' } }),
@@ -74,14 +74,14 @@ describe('duplicates', () => {
   });
 });
 
-describe('the best trial', () => {
+describe('bestTrial', () => {
   const past = [
     trial(0, { value: 9, state: 'pruned' }),
     trial(1, { value: null, state: 'failed' }),
     ...[3, 5, 5, 2, 2].map((value, i) => trial(2 + i, { value })),
   ];
 
-  it('is the earliest of the best complete ones, in whatever order they come', () => {
+  it('bestTrial returns the earliest of the best complete trials in any order', () => {
     for (const given of [past, [...past].reverse()]) {
       expect(bestTrial(given, 'maximize')?.number).toBe(3);
       expect(bestTrial(given, 'minimize')?.number).toBe(5);
@@ -96,31 +96,31 @@ describe('Wilcoxon pruning', () => {
   const prune = (windows: (number | null)[], kind: Pruner = 'wilcoxon', history: PastTrial[] = past) =>
     shouldPrune(kind, windows, history, 'maximize');
 
-  it('stops a trial whose windows are all worse than the best: at the fourth, where p is 1/16', () => {
+  it('Wilcoxon pruner stops a trial at its fourth window when all are worse than the best', () => {
     expect(prune([4, 4, 4])).toBe(false);
     expect(prune([4, 4, 4, 4])).toBe(true);
     expect(prune([4, 4, 4, 4], 'none')).toBe(false);
   });
 
-  it('keeps one that is worse in some windows only', () => {
+  it('Wilcoxon pruner keeps a trial that is worse in only some windows', () => {
     expect(prune([4, 5, 9, 7, 8])).toBe(false);
   });
 
-  it('keeps one whose mean is no worse, however the ranks fall', () => {
+  it('Wilcoxon pruner keeps a trial whose mean is not worse, regardless of ranks', () => {
     expect(prune([4.9, 5.8, 6.7, 7.6, 8.5, 99])).toBe(false);
-    // Seven of eight windows worse, the largest difference in its favour: p is 25/256, just below 0.1.
+    // Seven of eight windows are worse, the largest difference is better: p is 25/256, just below 0.1.
     const even = trial(0, { value: 9, windows: new Array(8).fill(5) });
     const worse = [4.9, 4.8, 4.7, 4.6, 4.5, 4.4, 4.3];
     expect(prune([...worse, 5.8], 'wilcoxon', [even])).toBe(true);
     expect(prune([...worse, 8], 'wilcoxon', [even])).toBe(false);
   });
 
-  it('compares only windows that both have', () => {
+  it('Wilcoxon pruner compares only windows that both trials have', () => {
     expect(prune([4, null, 4, 4])).toBe(false);
     expect(prune([4, null, 4, 4, 4])).toBe(true);
   });
 
-  it('minimizes as well, and only against complete trials', () => {
+  it('Wilcoxon pruner minimizes and compares only with complete trials', () => {
     const low = trial(0, { value: 1, windows: [1, 1, 1, 1] });
     expect(shouldPrune('wilcoxon', [2, 2, 2, 2], [low, trial(1)], 'minimize')).toBe(true);
     const others = [trial(0, { state: 'pruned' }), trial(1, { state: 'running', value: null })];
@@ -133,7 +133,7 @@ describe('median pruning', () => {
   const prune = (windows: (number | null)[], history = past) =>
     shouldPrune('median', windows, history, 'maximize');
 
-  it('stops a trial whose best window is below the median at this window', () => {
+  it('median pruner stops a trial whose best window is below the median at this window', () => {
     expect(prune([2.9])).toBe(true);
     expect(prune([3])).toBe(false);
     expect(prune([29, 1])).toBe(true);
@@ -141,11 +141,11 @@ describe('median pruning', () => {
     expect(shouldPrune('median', [3.1], past, 'minimize')).toBe(true);
   });
 
-  it('waits for five complete trials', () => {
+  it('median pruner waits for five complete trials', () => {
     expect(prune([0], past.slice(1))).toBe(false);
   });
 
-  it('leaves out what has no value there', () => {
+  it('median pruner ignores windows without a value', () => {
     const history = [...past, trial(9, { windows: [100] }), trial(10, { windows: [100, null] })];
     expect(prune([25, 31], history)).toBe(false);
     expect(prune([null, null])).toBe(false);

@@ -3,7 +3,7 @@ import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents, PairInput, SimulationSettings } from '#engine/simulator/types.ts';
 import { candlesOf, HOUR, pairOf, type Row, START, settingsOf } from './market.ts';
 
-/** Candles on a coarse price grid, so that prices meet stops and targets exactly; gaps and dojis included. */
+/** Candles on a coarse price grid, so that prices equal stops and targets exactly; with gaps and dojis. */
 function rows(length: { minLength: number; maxLength: number }): fc.Arbitrary<Row[]> {
   const gap = fc.oneof(
     { weight: 4, arbitrary: fc.constant(0) },
@@ -11,7 +11,7 @@ function rows(length: { minLength: number; maxLength: number }): fc.Arbitrary<Ro
   );
   const wick = fc.integer({ min: 0, max: 4 });
   const candle = fc.tuple(gap, fc.integer({ min: -5, max: 5 }), wick, wick);
-  // At 400 a trade lasts many candles, at 40 everything happens in one.
+  // At 400 a trade lasts many candles; at 40 it often opens and closes in one.
   return fc
     .tuple(fc.constantFrom(40, 100, 400), fc.array(candle, { ...length, size: 'max' }))
     .map(([start, candles]) => {
@@ -52,7 +52,7 @@ function fundingEvents(length: number): fc.Arbitrary<FundingEvents> {
   }));
 }
 
-/** One pair with signals of all kinds, sometimes with funding. */
+/** One pair with signals of every kind, sometimes with funding. */
 export function pair(name: string, length = { minLength: 2, maxLength: 70 }): fc.Arbitrary<PairInput> {
   return fc.tuple(rows(length), fc.nat({ max: 10 })).chain(([candles, startsAt]) => {
     const signal = signalRows(candles.length);
@@ -68,7 +68,7 @@ export function pair(name: string, length = { minLength: 2, maxLength: 70 }): fc
   });
 }
 
-/** Lots, limits and ticks that are coarser, as fine or finer than those of the candles. */
+/** Lots, limits and ticks that are coarser than, equal to or finer than those of the candles. */
 const instrument: fc.Arbitrary<Instrument | undefined> = fc.option(
   fc.record({
     amountStep: fc.constantFrom(null, 0.001, 0.1),
@@ -82,7 +82,7 @@ const instrument: fc.Arbitrary<Instrument | undefined> = fc.option(
   { nil: undefined },
 );
 
-/** {@link pairs}, each with an instrument or without. */
+/** {@link pairs}, each with or without an instrument. */
 export function pairsOnGrids(count: number): fc.Arbitrary<PairInput[]> {
   return fc
     .tuple(pairs(count), fc.array(instrument, { minLength: count, maxLength: count }))
@@ -101,7 +101,7 @@ export function pairs(count: number): fc.Arbitrary<PairInput[]> {
     .chain((size) => fc.tuple(...Array.from({ length: size }, (_, index) => pair(`P${index}`))));
 }
 
-/** Half-hour candles inside the pair's own: down-up or up-down, so that detail decides what came first. */
+/** Half-hour candles of the pair's candles: down-up or up-down, so that detail decides the order of prices. */
 export function withDetail(input: PairInput): PairInput {
   const { open, high, low, close, timestamp } = input.candles;
   const halves: Row[] = [];
@@ -117,7 +117,7 @@ export function withDetail(input: PairInput): PairInput {
 
 const ratio = (values: readonly number[]) => fc.constantFrom(...values);
 
-/** Settings of every kind that needs no callback. The wallet is large. */
+/** Settings of every kind without callbacks. The wallet is large. */
 export const settings: fc.Arbitrary<SimulationSettings> = fc
   .record({
     fee: ratio([0, 0.0005, 0.01]),

@@ -82,7 +82,7 @@ describe('customStoploss', () => {
   it('customStoploss acts after the candle in the conservative model', () => {
     const callbacks: StrategyCallbacks = { customStoploss: () => 0.02 };
     const settings = { fillModel: 'conservative' } as const;
-    // After candle 1: 99.96; after candle 2: 103.88; candle 3 does not reach it, and lifts it to 105.84; candle 4 neither.
+    // After candle 1: 99.96; after candle 2: 103.88. Candle 3 does not reach it and lifts it to 105.84; nor does candle 4.
     expect(summary(run({ rows: RISE, enterLong: [0] }, callbacks, settings))).toEqual([
       'A long 1@100 4@107 force_exit',
     ]);
@@ -133,7 +133,7 @@ describe('customStoploss', () => {
     expect(summary(run({ rows, enterLong: [0] }, callbacks, { trailing: {} }))).toEqual([
       'A long 1@100 3@102.82 trailing_stop_loss',
     ]);
-    // A distance wider than the settings' widens the trailing too: 20 % never comes near.
+    // A distance wider than the setting also widens the trailing stop: 20 % is not reached.
     const wide: StrategyCallbacks = { customStoploss: () => 0.2 };
     const fall: Row[] = [flat(100), flat(100), [103, 106, 103, 105], [104, 104, 94, 95], flat(95)];
     expect(summary(run({ rows: fall, enterLong: [0] }, wide, { trailing: {} }))).toEqual([
@@ -229,7 +229,7 @@ describe('confirmExit', () => {
     ]);
   });
 
-  it('confirmExit is not called about liquidations and forced exits', () => {
+  it('confirmExit is not called for liquidations and forced exits', () => {
     const callbacks: StrategyCallbacks = { confirmExit: () => false };
     const rows: Row[] = [flat(100), flat(100), [90, 90, 81, 85], flat(85)];
     const settings = { leverage: 5, stoploss: -0.99 };
@@ -238,7 +238,7 @@ describe('confirmExit', () => {
   });
 });
 
-describe('views', () => {
+describe('callback views', () => {
   it('callback views are read-only and show the present trade', () => {
     let view: TradeView | undefined;
     const callbacks: StrategyCallbacks = {

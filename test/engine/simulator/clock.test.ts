@@ -10,13 +10,13 @@ function run(scripts: readonly PairScript[], settings: Partial<SimulationSetting
 
 const flats = (count: number): Row[] => Array.from({ length: count }, () => flat(100));
 
-describe('one clock for all pairs', () => {
+describe('simulation clock', () => {
   it('clock frees a slot for a pair that comes later in the same candle', () => {
     const scripts = [
       { pair: 'A', rows: flats(6), enterLong: [2] },
       { pair: 'B', rows: flats(6), enterLong: [0], exitLong: [2] },
     ];
-    // B has the trade, so it is processed before A and leaves it the slot.
+    // B has the trade, so it is processed before A and frees the slot for it.
     expect(summary(run(scripts))).toEqual([
       'B long 1@100 3@100 exit_signal',
       'A long 3@100 5@100 force_exit',
@@ -38,7 +38,7 @@ describe('one clock for all pairs', () => {
     ]);
   });
 
-  it('clock does not lend a slot backwards: a pair processed before the exit is rejected', () => {
+  it('clock rejects an entry of a pair processed before the exit that frees the slot', () => {
     const rows: Row[] = [flat(100), flat(100), flat(100), flat(100), flat(100)];
     const stopped: Row[] = [flat(100), flat(100), [100, 100, 80, 85], flat(85), flat(85)];
     const scripts = [
@@ -51,7 +51,7 @@ describe('one clock for all pairs', () => {
     expect(counters.rejectedSignals).toBe(1);
   });
 
-  it('clock lets a pair join later; the signal of its first candle acts in its second', () => {
+  it('clock lets a pair join later, with its first signal acting in its second candle', () => {
     const scripts = [
       { pair: 'A', rows: flats(6) },
       { pair: 'B', rows: [flat(50), [51, 52, 50, 51], flat(51)] as Row[], startsAt: 2, enterLong: [0] },
@@ -61,7 +61,7 @@ describe('one clock for all pairs', () => {
     expect(Array.from(curve!.timestamp, hourOf)).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('clock closes a pair whose data ends early at its own last candle, at the very end, holding its slot until then', () => {
+  it('clock closes a pair whose data ends early at its own last candle and keeps its slot until the end', () => {
     const scripts = [
       { pair: 'A', rows: [flat(100), flat(100), [104, 105, 103, 104]] as Row[], enterLong: [0] },
       { pair: 'B', rows: flats(7), enterLong: [3] },
@@ -74,8 +74,8 @@ describe('one clock for all pairs', () => {
     expect(Array.from(curve!.balance)).toEqual([1000, 1000, 1000, 1000, 1000, 1004]);
   });
 
-  it('clock lists trades in the order of closing, also when the data of a pair ends early', () => {
-    // A loses 5 and ends first; B gains 10 later, though it is booked before the run ends. The curve has A's loss at the end.
+  it('clock lists trades in the order of closing when the data of a pair ends early', () => {
+    // A loses 5 and ends first. B gains 10 later but is booked before the run ends. The curve has A's loss at the end.
     const scripts = [
       { pair: 'A', rows: [flat(100), flat(100), flat(95)], enterLong: [0] },
       { pair: 'B', rows: [...flats(4), flat(110), flat(110)], enterLong: [0], exitLong: [3] },
@@ -90,7 +90,7 @@ describe('one clock for all pairs', () => {
     }
   });
 
-  it('clock closes what is left open in the order in which pairs joined', () => {
+  it('clock closes open trades in the order in which pairs joined', () => {
     const scripts = [
       { pair: 'A', rows: flats(4), enterLong: [0], startsAt: 2 },
       { pair: 'B', rows: flats(6), enterLong: [1] },
@@ -108,14 +108,14 @@ describe('one clock for all pairs', () => {
     expect(summary(run(scripts))).toEqual(['A long 2@101 2@101 force_exit']);
   });
 
-  it('clock makes no trade without pairs, with no candle and with one', () => {
+  it('clock makes no trade without pairs or with fewer than two candles', () => {
     expect(run([]).curve!.equity).toHaveLength(0);
     expect(run([{ rows: [] }]).finalBalance).toBe(1000);
     expect(run([{ rows: [flat(1)], enterLong: [0] }]).trades).toEqual([]);
   });
 });
 
-describe('the equity curve', () => {
+describe('equity curve', () => {
   it('equity curve values positions at the close after the entry fee, before the exit fee', () => {
     const rows: Row[] = [
       flat(100),
@@ -170,7 +170,7 @@ describe('progress', () => {
   });
 });
 
-describe('a trade', () => {
+describe('trade', () => {
   it('trade records the range of prices from its entry candle to its exit candle', () => {
     const rows: Row[] = [
       [100, 150, 50, 100],

@@ -23,7 +23,7 @@ describe('rounding to 8 decimals', () => {
     [2.5e-8, 2e-8],
     [0.1 + 0.2, 0.3],
     [-4e-9, 0],
-  ])('%d is %d', (value, rounded) => {
+  ])('round8 of %d is %d', (value, rounded) => {
     expect(round8(value)).toBe(rounded);
   });
 });
@@ -34,18 +34,18 @@ describe('products of decimals', () => {
     [0.001, 65432.17, 1 + 0.0005, 65.464886085],
     [1.1, 1.1, 1 + 0.0004, 1.210484],
     [12345.678, 0.00012345, 1 - 0.0004, 1.52346431952036],
-  ])('%d * %d * %d is %d', (amount, price, factor, product) => {
+  ])('decimalProduct of %d, %d and %d is %d', (amount, price, factor, product) => {
     expect(decimalProduct(amount, price, factor)).toBe(product);
   });
 
-  it('are those of the doubles where the digits of one come of a division', () => {
+  it('decimalProduct uses double arithmetic when a factor is a quotient', () => {
     expect(decimalProduct(100 / 3, 1.1, 1)).toBe((100 / 3) * 1.1);
   });
 });
 
 describe('steps', () => {
   it.each([
-    // Half up: of the text, not of the double below it.
+    // Half up by the shortest decimal form, not by the double below it.
     [100.005, 0.01, 100.01, 100, 100.01],
     [1.005, 0.01, 1.01, 1, 1.01],
     [0.285, 0.01, 0.29, 0.28, 0.29],
@@ -54,14 +54,14 @@ describe('steps', () => {
     [0.00012345, 1e-7, 0.0001235, 0.0001234, 0.0001235],
     [0.07, 0.01, 0.07, 0.07, 0.07],
     [7, 5, 5, 5, 10],
-  ])('%d at %d: nearest %d, down %d, up %d', (value, size, nearest, down, up) => {
+  ])('%d at a step of %d rounds to nearest %d, down %d and up %d', (value, size, nearest, down, up) => {
     const step = stepOf(size);
     expect(roundHalfUp(value, step)).toBe(nearest);
     expect(roundDown(value, step)).toBe(down);
     expect(roundUp(value, step)).toBe(up);
   });
 
-  it('that are none leave every number', () => {
+  it('rounding without a valid step keeps the number', () => {
     for (const size of [null, 0, Number.NaN]) {
       const step = stepOf(size);
       expect([roundHalfUp, roundDown, roundUp].map((round) => round(1 / 3, step))).toEqual([

@@ -5,7 +5,7 @@ import { candlesOf, flat, HOUR, type PairScript, pairOf, type Row, settingsOf, s
 
 const HALF = HOUR / 2;
 
-/** A pair whose candles are built from its half-hours. */
+/** Pair whose candles are built from its half-hours. */
 function detailed(halves: readonly Row[], script: Omit<PairScript, 'rows'>) {
   const rows = Array.from({ length: halves.length / 2 }, (_, row): Row => {
     const [a, b] = [halves[2 * row]!, halves[2 * row + 1]!];
@@ -30,7 +30,7 @@ describe('detail candles', () => {
     expect(summary(simulate([pair], settingsOf(settings)))).toEqual(['A long 1@100 2@98 stop_loss']);
   });
 
-  it('detail candles date the trade by the detail candle', () => {
+  it('detail candles date a trade by its detail candle', () => {
     const pair = detailed(targetFirst, { enterLong: [0] });
     expect(summary(run([pair], { stoploss: -0.02 }))).toEqual(['A long 1@100 2.5@98 stop_loss']);
   });
@@ -74,9 +74,9 @@ describe('detail candles', () => {
     });
     const third = detailed(flats(8), { pair: 'C', enterLong: [0] });
     const { trades, counters } = run([first, second, third], { stoploss: -0.02 });
-    // A is stopped in the first half hour; B, processed after it, takes the slot in the same one.
+    // A is stopped in the first half hour. B is processed after it and takes the slot in the same one.
     expect(summary({ trades })).toEqual(['A long 1@100 1@98 stop_loss', 'B long 1@50 3@100 force_exit']);
-    // C in both halves, and A in the second: its signal still stands.
+    // C in both halves, and A in the second: its signal remains.
     expect(counters.rejectedSignals).toBe(3);
     // In the other order B waits for the second half hour.
     const turned = run(
@@ -123,7 +123,7 @@ describe('detail candles', () => {
     expect(summary(run([pair], settings))).toEqual(['A long 1@98.5 2.5@99 force_exit']);
   });
 
-  it('detail candles fall back to the candle where any of them is missing', () => {
+  it('detail candles fall back to the main candle when any of them is missing', () => {
     const pair = detailed(targetFirst, { enterLong: [0] });
     const settings = { stoploss: -0.02, minimalRoi: { 0: 0.03 } };
     const without = (missing: number) => ({

@@ -9,7 +9,7 @@ function run(scripts: readonly PairScript[], settings: Partial<SimulationSetting
   return simulate(scripts.map(pairOf), settingsOf(settings));
 }
 
-describe('signals', () => {
+describe('entry signals', () => {
   it('entry signals act in the next candle, at its open, with their tag', () => {
     const rows: Row[] = [flat(100), flat(101), [102, 104, 101, 103], flat(103)];
     const { trades } = run([{ rows, enterLong: [1], enterTags: { 1: 'breakout' } }]);
@@ -17,7 +17,7 @@ describe('signals', () => {
     expect(trades[0]).toMatchObject({ enterTag: 'breakout', leftOpen: true, stake: 100, amount: 100 / 102 });
   });
 
-  it('entry signals collide: an exit of the side, or an entry of the other side, prevents the entry', () => {
+  it('entry signals are ignored with an exit signal of their side or an entry signal of the other side', () => {
     expect(run([{ rows: FLAT, enterShort: [0], exitShort: [0] }]).trades).toEqual([]);
     expect(run([{ rows: FLAT, enterShort: [0], enterLong: [0] }]).trades).toEqual([]);
     expect(summary(run([{ rows: FLAT, enterShort: [0], exitLong: [0] }]))).toEqual([
@@ -36,9 +36,9 @@ describe('signals', () => {
     expect(simulate([{ ...pair, signals: { enterLong } }], settingsOf()).trades).toEqual([]);
   });
 
-  it('entry signals do not re-enter in the candle of the exit, but in the next', () => {
+  it('entry signals do not re-enter in the candle of the exit, only in the next', () => {
     const script = { rows: FLAT, enterLong: [0, 1, 2], exitLong: [1] };
-    // Row 1 has both: no exit while the entry signal stands. Without row 1's entry the exit acts in 2, row 2's entry in 3.
+    // Row 1 has both signals: no exit while the entry signal is set. Without row 1's entry, the exit acts in 2 and row 2's entry in 3.
     expect(summary(run([script]))).toEqual(['A long 1@100 5@100 force_exit']);
     expect(summary(run([{ ...script, enterLong: [0, 2] }]))).toEqual([
       'A long 1@100 2@100 exit_signal',
@@ -129,7 +129,7 @@ describe('stakes', () => {
     const rows: Row[] = [flat(100), flat(100), flat(110), flat(110), flat(110)];
     const script = { rows, enterLong: [0, 2], exitLong: [1] };
     const { trades, finalBalance } = run([script], { stake: { kind: 'unlimited' } });
-    // 990 gains 10 %: 1099 * 0.99 = 1088.01 next.
+    // 990 gains 10 %: the next stake is 1099 * 0.99 = 1088.01.
     expect(trades.map(({ stake, profit }) => [Math.round(stake * 1e6) / 1e6, profit])).toEqual([
       [990, 99],
       [1088.01, 0],
@@ -158,14 +158,14 @@ describe('contradictory input', () => {
 
   it.each([
     ['an unlimited stake without a limit of trades', { stake: { kind: 'unlimited' }, maxOpenTrades: 0 }],
-    ['a stake of nothing', { stake: { kind: 'fixed', amount: 0 } }],
+    ['a stake of 0', { stake: { kind: 'fixed', amount: 0 } }],
     ['a detail timeframe that does not divide', { detailTimeframeMs: 7 }],
     ['a detail timeframe that is longer', { detailTimeframeMs: 2 * 3_600_000 }],
-  ] as [string, Partial<SimulationSettings>][])('is refused: %s', (_name, settings) => {
+  ] as [string, Partial<SimulationSettings>][])('simulate rejects %s', (_name, settings) => {
     expect(() => run([script], settings)).toThrow(RangeError);
   });
 
-  it('contradictory input is rejected: candles with gaps, off the grid, given twice, or signals of another length', () => {
+  it('simulate rejects candles with gaps, off the grid or given twice, and signals of another length', () => {
     const pair = pairOf(script);
     const withGaps = {
       ...pair.candles,

@@ -9,7 +9,7 @@ function run(script: PairScript, settings: Partial<SimulationSettings> = {}) {
   return simulate([pairOf(script)], settingsOf(settings));
 }
 
-/** Enters at 100 in candle 1; `rows` are the candles from 2 on, and a last one at the last close. */
+/** Enters at 100 in candle 1. `rows` are the candles from 2, followed by one at the last close. */
 function long(rows: readonly Row[], settings: Partial<SimulationSettings>, script: Partial<PairScript> = {}) {
   const all = [FIRST, FIRST, ...rows, flat(rows.at(-1)![3])];
   return summary(run({ rows: all, enterLong: [0], ...script }, settings));
@@ -101,14 +101,14 @@ describe('ROI', () => {
     expect(summary(run(script, { minimalRoi: { 0: 0.03 } }))).toEqual(['A long 1@100 1@103 roi']);
   });
 
-  it('ROI exit goes before a trailing stop that the same high lifted, but not in the conservative model', () => {
+  it('ROI exit precedes a trailing stop that the same high lifted, except in the conservative model', () => {
     const rows: Row[] = [
       [104, 110, 103, 105],
       [105, 106, 99, 100],
     ];
     const settings = { stoploss: -0.05, trailing: {}, minimalRoi: { 0: 0.08 } };
     expect(long(rows, settings)).toEqual(['A long 1@100 2@108 roi']);
-    // The high of 107 lifts the stop to 101.65. Candle 3 reaches it and the target: conservatively the stop goes first.
+    // The high of 107 lifts the stop to 101.65. Candle 3 reaches it and the target: the conservative model stops first.
     const twoInOne: Row[] = [
       [101, 107, 100, 106],
       [106, 110, 101, 102],

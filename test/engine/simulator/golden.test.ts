@@ -3,7 +3,7 @@ import { simulate } from '#engine/simulator/simulate.ts';
 import { GOLDEN, observed } from './golden.ts';
 
 describe('golden scenarios of the reference', () => {
-  it.each(GOLDEN)('$name', (scenario) => {
+  it.each(GOLDEN)('simulate reproduces $name', (scenario) => {
     const simulation = simulate([scenario.pair], scenario.settings);
 
     expect(observed(simulation, scenario)).toEqual(scenario.trades);

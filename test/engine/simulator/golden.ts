@@ -1,7 +1,7 @@
 import type { PairInput, Simulation, SimulationSettings } from '#engine/simulator/types.ts';
 import { HOUR, type PairScript, pairOf, type Row, START, settingsOf } from './market.ts';
 
-/** What a scenario expects of one trade; prices and ratios are given to the last digit of the reference. */
+/** Expected fields of one trade; prices and ratios are given to the last digit of the reference. */
 export interface ExpectedTrade {
   readonly reason: string;
   /** Candle of the entry; its open is the entry price. Default 1. */
@@ -32,7 +32,7 @@ function scenario(
   return { name, pair: pairOf({ rows, ...signals }), settings: settingsOf(settings), trades };
 }
 
-/** A scenario whose candles 0 and 1 are the usual ones; a quiet last candle keeps the run from ending too early. */
+/** Scenario with the usual candles 0 and 1. A flat last candle keeps the run from ending too early. */
 function usual(
   name: string,
   { rows, ...script }: PairScript,
@@ -52,8 +52,8 @@ const SHORT = { enterLong: [], enterShort: [0] };
 const OFFSET_TRAILING = { trailing: { positive: 0.01, offset: 0.03, only_offset_is_reached: true } };
 
 /**
- * The 24 worked scenarios of reference/freqtrade.md 1.25, by the rules of freqtrade 2026.9 (freqtrade-2026.md 1.3): only the price
- * of G6 differs, 100.1 * 1.03 / 0.999.
+ * The 24 worked scenarios of reference/freqtrade.md 1.25, by the rules of freqtrade 2026.9 (freqtrade-2026.md 1.3). Only
+ * the price of G6 differs: 100.1 * 1.03 / 0.999.
  */
 export const GOLDEN: readonly GoldenScenario[] = [
   usual(
@@ -207,7 +207,7 @@ export const GOLDEN: readonly GoldenScenario[] = [
   ),
 ];
 
-/** The trades of a run in the terms of {@link ExpectedTrade}, rounded to the digits that `expected` is given to. */
+/** Trades of a run as {@link ExpectedTrade}, rounded to the digits of `expected`. */
 export function observed(
   { trades }: Simulation,
   { trades: expected, pair }: GoldenScenario,

@@ -29,7 +29,7 @@ describe('price ticks', () => {
     return tick && tick.units / tick.scale;
   };
 
-  it('price ticks are of each month: the most decimals of any of its prices', () => {
+  it('price ticks are derived per month from the most decimals of any price', () => {
     // January, February, March and April of 2024.
     const prices: [number, Row][] = [
       [0, [100, 101.25, 99.5, 100]],
@@ -44,7 +44,7 @@ describe('price ticks', () => {
     expect([0, 30, 31, 59, 60, 91].map((day) => at(ticks, day))).toEqual([0.01, 0.01, 0.01, 0.01, 1e-5, 0.1]);
   });
 
-  it("price ticks are the market's own before any decimal was seen, or null", () => {
+  it("price ticks are the market's tick before any decimals occurred, or null", () => {
     const whole = candlesOf([flat(100), flat(7)]);
     expect(at(derivePriceTicks(whole, 0.5), 0)).toBe(0.5);
     expect(at(derivePriceTicks(whole, null), 0)).toBeNull();
@@ -66,7 +66,7 @@ describe('amounts and stakes', () => {
     expect(gridOf({}).cut(1 / 3)).toBe(1 / 3);
   });
 
-  it('amounts and stakes have a minimum, with a reserve, of the cost or the amount', () => {
+  it('amounts and stakes have a minimum cost or amount with a reserve', () => {
     // 20 * 1.05 / 0.95; 0.3 * 100 * 1.05 / 4; in contracts of half a unit: 10 * 0.5 * 1.05 / 0.95.
     expect(gridOf({ minCost: 20 }).minStake(100, 1)).toBeCloseTo(22.10526315789, 10);
     expect(gridOf({ minAmount: 0.3, minCost: 5 }).minStake(100, 4)).toBeCloseTo(7.875, 12);
@@ -86,7 +86,7 @@ describe('amounts and stakes', () => {
     expect(gridOf({ maxAmount: 0.2 }).allowedStake(100, 1000, 100, 2)).toBe(10);
   });
 
-  it('amounts and stakes match the order: the stake of the amount that was cut', () => {
+  it('amounts and stakes match the order: the stake follows the truncated amount', () => {
     const rows = [flat(33.3), flat(33.3), flat(33.3), flat(33.3)];
     const { trades } = run(rows, { amountStep: 0.01 });
     // 100 / 33.3 = 3.003...; 3 * 33.3 = 99.9.
@@ -98,7 +98,7 @@ describe('amounts and stakes', () => {
   it('amounts and stakes without limits stay unchanged', () => {
     const rows: Row[] = [flat(100), flat(100), [100, 103.1, 97.3, 99], flat(99)];
     const plain = simulate([pairOf({ rows, enterLong: [0] })], settingsOf({ stoploss: -0.02 }));
-    // Stop at 98: on the tick of 0.1 anyway.
+    // The stop at 98 is already on the tick of 0.1.
     expect(run(rows, {}, { stoploss: -0.02 }).trades).toEqual(plain.trades);
   });
 });
@@ -110,15 +110,15 @@ describe('prices on ticks', () => {
     expect(summary(run(rows, {}, { minimalRoi: { 0: 0.01234 } }))).toEqual(['A long 1@100 2@101.2 roi']);
   });
 
-  it('prices on ticks are left by slippage, which models fills at several ticks', () => {
+  it('prices on ticks are changed by slippage, which models fills at several ticks', () => {
     const rows: Row[] = [flat(100), flat(100), [100, 101.5, 98.6, 101.2], flat(101.2)];
     const { trades } = run(rows, {}, { stoploss: -0.01234, slippage: 0.001 });
-    // Entry at 100.1; its stop at 98.864..., up to 98.9; filled at 98.9 * 0.999.
+    // Entry at 100.1; its stop at 98.864... is raised to 98.9 and filled at 98.9 * 0.999.
     expect(summary({ trades })).toEqual(['A long 1@100.1 2@98.8011 stop_loss']);
   });
 
-  it('prices on ticks that a trade keeps may miss a finer candle: the order waits until its timeout and is tried again', () => {
-    // January has cents, February hundredths of them. The exit at 100.254 is ordered at 100.25, which its candle does not hold.
+  it('prices on ticks may miss a candle with finer prices, and the order waits until its timeout', () => {
+    // January has two decimals, February four. The exit at 100.254 is ordered at 100.25, which its candle does not contain.
     const day = 31 * 24 - 2;
     const rows: Row[] = [
       [100, 100.25, 100, 100],

@@ -106,7 +106,7 @@ export function settingsOf(changes: Partial<SimulationSettings> = {}): Simulatio
   };
 }
 
-/** A candle that stays at `price`. */
+/** Candle with all prices at `price`. */
 export function flat(price: number): Row {
   return [price, price, price, price];
 }

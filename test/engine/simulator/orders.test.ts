@@ -8,7 +8,7 @@ function run(script: PairScript, callbacks: StrategyCallbacks, settings: Partial
   return simulate([pairOf(script)], settingsOf({ callbacks, unfilledTimeoutMinutes: 150, ...settings }));
 }
 
-describe('an entry at a price of its own', () => {
+describe('entry at a custom price', () => {
   const rows: Row[] = [
     flat(100),
     [100, 101, 98, 99],
@@ -19,7 +19,7 @@ describe('an entry at a price of its own', () => {
   ];
   const at = (price: number) => ({ customEntryPrice: () => price });
 
-  it('entry at a custom price fills in the first candle that touches it, at that price and without slippage', () => {
+  it('entry at a custom price fills without slippage in the first candle that touches it', () => {
     const script = { rows, enterLong: [0] };
     expect(summary(run(script, at(98)))).toEqual(['A long 1@98 5@98 force_exit']);
     const { trades } = run(script, at(97), { slippage: 0.01 });
@@ -27,7 +27,7 @@ describe('an entry at a price of its own', () => {
     expect(trades[0]).toMatchObject({ amount: 100 / 97, initialStopPrice: 97 * 0.9 });
   });
 
-  it('entry at a custom price beyond the candle is brought back into it; the proposed price takes the market', () => {
+  it('entry at a custom price beyond the candle is moved into it; the proposed price is a market order', () => {
     const script = { rows, enterLong: [0] };
     expect(summary(run(script, at(105)))).toEqual(['A long 1@101 5@98 force_exit']);
     expect(summary(run({ rows, enterShort: [0] }, at(90)))).toEqual(['A short 1@98 5@98 force_exit']);
@@ -39,12 +39,12 @@ describe('an entry at a price of its own', () => {
     expect(slipped.trades[0]!.entryPrice).toBe(101);
   });
 
-  it('entry at a custom price is cancelled once it is older than the limit, and the pair may enter again in that candle', () => {
+  it('entry at a custom price is cancelled at the age limit, and the pair may enter again in that candle', () => {
     // Ordered in candle 1; at candle 4 it is 180 minutes old.
     const waiting = run({ rows, enterLong: [0] }, at(90));
     expect(waiting.trades).toEqual([]);
     expect(waiting.counters.timedOutEntries).toBe(1);
-    // At candle 5 it is 240 minutes old: that is old enough for a limit of 240.
+    // At candle 5 it is 240 minutes old, which reaches a limit of 240.
     const equal = run({ rows, enterLong: [0] }, at(90), { unfilledTimeoutMinutes: 240 });
     expect(equal.counters.timedOutEntries).toBe(1);
     const kept = run({ rows, enterLong: [0] }, at(90), { unfilledTimeoutMinutes: 241 });
@@ -55,7 +55,7 @@ describe('an entry at a price of its own', () => {
     expect(summary(again)).toEqual(['A long 4@98 5@98 force_exit']);
   });
 
-  it('entry at a custom price takes a slot and its collateral while it waits, but is not an open trade', () => {
+  it('entry at a custom price holds a slot and its collateral while it waits but is not an open trade', () => {
     const pairs = [pairOf({ pair: 'A', rows, enterLong: [0] }), pairOf({ pair: 'B', rows, enterLong: [1] })];
     const callbacks: StrategyCallbacks = {
       customEntryPrice: ({ pair }, _side, proposed) => (pair === 'A' ? 90 : proposed),
@@ -73,14 +73,14 @@ describe('an entry at a price of its own', () => {
     expect(Array.from(full.curve!.equity)).toEqual([1000, 1000, 1000, 1000, 1000]);
   });
 
-  it('entry at a custom price is on the curve from the candle that fills it', () => {
+  it('entry at a custom price is on the equity curve from the candle that fills it', () => {
     const { curve } = run({ rows, enterLong: [0] }, at(97));
     expect(Array.from(curve!.openTrades)).toEqual([0, 1, 1, 1, 0]);
     expect(curve!.equity[0]).toBe(1000);
     expect(curve!.equity[2]).toBeCloseTo(1000 + 100 / 97, 10);
   });
 
-  it('entry at a custom price waits ten minutes by default; the candle that ends it may try the other side twice', () => {
+  it('entry at a custom price waits 10 minutes by default, and its last candle may try the other side twice', () => {
     const prices: number[] = [];
     const callbacks: StrategyCallbacks = {
       customEntryPrice: () => 90,
@@ -90,11 +90,11 @@ describe('an entry at a price of its own', () => {
     const { counters, trades } = simulate([pairOf({ rows, enterLong: [0], enterShort: [1] })], settings);
     expect(counters.timedOutEntries).toBe(1);
     expect(trades).toEqual([]);
-    // The pair came with a position and has none: its signal for the other side is tried once more.
+    // The pair entered the candle with a position and has none: its signal for the other side is tried once more.
     expect(prices).toEqual([1, -1, -1]);
   });
 
-  it('entry at a custom price starts without the slippage of the trade before', () => {
+  it('entry at a custom price does not inherit the slippage of the trade before', () => {
     let calls = 0;
     const callbacks: StrategyCallbacks = {
       customEntryPrice: (_context, _side, proposed) => (++calls === 1 ? proposed : 96),
@@ -124,7 +124,7 @@ describe('an entry at a price of its own', () => {
     expect(summary(replaced)).toEqual(['A long 1@97 5@98 force_exit']);
     expect(replaced.trades[0]!.amount).toBe(100 / 97);
     expect(replaced.counters).toMatchObject({ replacedEntries: 1, cancelledEntries: 0, timedOutEntries: 0 });
-    // The price is taken as it is: above the candle it waits.
+    // The price is used unchanged: above the candle the order waits.
     const above = run({ rows, enterLong: [0] }, follow(105));
     expect(above.trades).toEqual([]);
     expect(above.counters).toMatchObject({ replacedEntries: 1, timedOutEntries: 1 });
@@ -137,7 +137,7 @@ describe('an entry at a price of its own', () => {
     expect(cancelled.trades).toEqual([]);
   });
 
-  it('entry at a custom price calls price and confirmation again when it is replaced, and is cancelled without confirmation', () => {
+  it('entry at a custom price is confirmed again when replaced and cancelled without confirmation', () => {
     const asked: string[] = [];
     const callbacks: StrategyCallbacks = {
       customEntryPrice: () => {
@@ -176,7 +176,7 @@ describe('an entry at a price of its own', () => {
   });
 });
 
-describe('an exit at a price of its own', () => {
+describe('exit at a custom price', () => {
   const rows: Row[] = [
     flat(100),
     flat(100),
@@ -197,7 +197,7 @@ describe('an exit at a price of its own', () => {
     ]);
   });
 
-  it('exit at a custom price is no better than the candle allows; the proposed price takes the market', () => {
+  it('exit at a custom price is limited to the candle; the proposed price is a market order', () => {
     expect(summary(run(script, exit(90)))).toEqual(['A long 1@100 2@99 exit_signal']);
     const short = { rows, enterShort: [0], exitShort: [1] };
     expect(summary(run(short, exit(110)))).toEqual(['A short 1@100 2@102 exit_signal']);
@@ -205,13 +205,13 @@ describe('an exit at a price of its own', () => {
     expect(summary(run(script, market, { slippage: 0.01 }))).toEqual(['A long 1@101 2@99 exit_signal']);
   });
 
-  it('exit at a custom price waits no longer than the limit, and is counted', () => {
+  it('exit at a custom price times out and is counted', () => {
     const { trades, counters } = run(script, exit(110), { stoploss: -0.5 });
     expect(summary({ trades })).toEqual(['A long 1@100 5@90 force_exit']);
     expect(counters.timedOutExits).toBe(1);
   });
 
-  it('exit at a custom price does not keep the stop from acting while it waits', () => {
+  it('exit at a custom price does not prevent a stop while it waits', () => {
     expect(summary(run(script, exit(110)))).toEqual(['A long 1@100 4@90 stop_loss']);
   });
 

@@ -10,7 +10,7 @@ import { marketOf, rulesOf } from '../reference/translate.ts';
 import { pair, pairs, pairsOnGrids, settings, withDetail } from './arbitraries.ts';
 import { flat, pairOf } from './market.ts';
 
-/** Profits have 8 decimals, and runs that compound reach any size: what floating point allows is a share of it. */
+/** Profits have 8 decimals and compounding runs reach any size, so the tolerance is relative. */
 function expectNear(actual: number, expected: number): void {
   expect(Math.abs(actual - expected)).toBeLessThanOrEqual(1e-6 + 1e-9 * Math.abs(expected));
 }
@@ -18,7 +18,7 @@ function expectNear(actual: number, expected: number): void {
 const RUNS = { numRuns: 300 };
 const LARGE: Partial<SimulationSettings> = { maxOpenTrades: 10, stake: { kind: 'fixed', amount: 100 } };
 
-/** What an open trade adds to the balance at the close of the candle that opens at `time`, from its record alone. */
+/** Contribution of an open trade to the equity at the close of the candle that opens at `time`, from its record only. */
 function unrealised(
   trade: SimulatedTrade,
   { candles, funding }: PairInput,
@@ -45,7 +45,7 @@ function expectedEquity(
   return times.map((time, row) => {
     let equity = run.startingBalance;
     for (const trade of simulation.trades) {
-      // Forced exits are booked at the very end, whenever the pair's own data ended.
+      // Forced exits are booked at the end of the run, also when the pair's data ended earlier.
       const closed = trade.leftOpen ? row === times.length - 1 : trade.closedAt <= time;
       const input = inputs.find(({ pair }) => pair === trade.pair)!;
       if (closed) equity += trade.profit;
@@ -75,8 +75,8 @@ function scaled({ candles, funding, ...input }: PairInput, factor: number): Pair
   };
 }
 
-describe('for any candles, signals and settings', () => {
-  it('equity is cash plus positions at every candle', () => {
+describe('simulation of any candles, signals and settings', () => {
+  it('equity is cash plus open positions at every candle', () => {
     fc.assert(
       fc.property(pairs(4), settings, (inputs, run) => {
         const simulation = simulate(inputs, run);
@@ -89,7 +89,7 @@ describe('for any candles, signals and settings', () => {
     );
   });
 
-  it('the trades account for the whole difference between start and end', () => {
+  it('profits of the trades add up to the change of the balance', () => {
     fc.assert(
       fc.property(pairs(4), settings, (inputs, run) => {
         const { trades, finalBalance, curve } = simulate(inputs, run);
@@ -102,11 +102,11 @@ describe('for any candles, signals and settings', () => {
     );
   });
 
-  it('two disjoint runs make the same trades as one, with enough slots and money', () => {
+  it('two disjoint runs make the same trades as one run with enough slots and money', () => {
     fc.assert(
       fc.property(pairs(5), settings, fc.nat({ max: 5 }), (inputs, base, cut) => {
         const run = { ...base, ...LARGE };
-        // A silent pair gives every run the same clock: the last candle of a run allows no entry.
+        // A pair without signals gives every run the same clock: the last candle of a run allows no entry.
         const clock = pairOf({ pair: 'CLOCK', rows: Array.from({ length: 80 }, () => flat(1)) });
         const parts = [inputs.slice(0, cut), inputs.slice(cut)];
         const apart = parts.flatMap((part) => simulate([...part, clock], run).trades);
@@ -139,7 +139,7 @@ describe('for any candles, signals and settings', () => {
     );
   });
 
-  it('the same input gives the same bytes and is not modified', () => {
+  it('equal inputs produce equal bytes and are not modified', () => {
     fc.assert(
       fc.property(pairs(3), settings, (inputs, run) => {
         const before = structuredClone(inputs);
@@ -151,7 +151,7 @@ describe('for any candles, signals and settings', () => {
     );
   });
 
-  it('the reference implementation makes the same trades', () => {
+  it('simulate makes the same trades as the reference implementation', () => {
     fc.assert(
       fc.property(pairs(3), settings, (inputs, run) => {
         const rules = rulesOf(run);
@@ -163,7 +163,7 @@ describe('for any candles, signals and settings', () => {
     );
   });
 
-  it('trades are in the order of closing, on their ticks and in full lots', () => {
+  it('trades are in the order of closing, on price ticks and in full lots', () => {
     fc.assert(
       fc.property(pairsOnGrids(4), settings, (inputs, base) => {
         const { trades } = simulate(inputs, { ...base, slippage: 0 });
@@ -173,7 +173,7 @@ describe('for any candles, signals and settings', () => {
         for (const { pair, amount, entryPrice, exitPrice, stopPrice } of trades) {
           const { instrument } = inputs.find((input) => input.pair === pair)!;
           if (!instrument) continue;
-          // Candles are multiples of 0.5: a month that shows it has ticks of 0.1, one of whole prices the market's own.
+          // Candles are multiples of 0.5: a month with halves has ticks of 0.1, a month of integers the market's tick.
           for (const price of [entryPrice, exitPrice, stopPrice])
             if (instrument.priceTick !== null) expect(Number(price.toFixed(1))).toBe(price);
           const step = (instrument.amountStep ?? 0) * instrument.contractSize;
@@ -230,7 +230,7 @@ describe('for any candles, signals and settings', () => {
     );
   });
 
-  it.each(['main', 'detail'])('fills stay inside their %s candle, one trade at a time', (kind) => {
+  it.each(['main', 'detail'])('fills stay within their %s candle, one trade at a time per pair', (kind) => {
     fc.assert(
       fc.property(pairs(3), settings, (plain, base) => {
         const detail = kind === 'detail';
@@ -239,7 +239,7 @@ describe('for any candles, signals and settings', () => {
         const busyUntil = new Map<string, number>();
         for (const trade of byEntry(simulate(inputs, run).trades)) {
           const input = inputs.find(({ pair }) => pair === trade.pair)!;
-          // Forced exits are dated by the main candle, whose open the first detail candle shares.
+          // Forced exits are dated by the main candle, whose open equals the first detail candle's.
           const columns = detail ? input.detail! : input.candles;
           const row = columns.timestamp.indexOf(trade.closedAt);
           expect(trade.exitPrice).toBeGreaterThanOrEqual(columns.low[row]!);

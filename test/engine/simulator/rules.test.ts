@@ -83,18 +83,21 @@ describe('ROI', () => {
     { side: LONG, leverage: 5, funding: 0.7 },
     { side: SHORT, leverage: 1, funding: 0 },
     { side: SHORT, leverage: 5, funding: -0.7 },
-  ] as const)('triggers where the booked ratio exceeds it: $side x$leverage funding $funding', (scenario) => {
-    const { side, leverage, funding } = scenario;
-    const trigger = rules.priceExceeding(0.03, { ...TRADE, leverage, direction: side, funding }, 0.001);
-    const booked = (price: number) => {
-      const open = money.openValue(1, 100, 0.001, side);
-      return money.profitRatioOf(open, money.closeValue(1, price, 0.001, funding, side), leverage, side);
-    };
-    expect(booked(trigger * (1 + side * 1e-9))).toBeGreaterThan(0.03);
-    expect(booked(trigger * (1 - side * 1e-9))).toBeLessThanOrEqual(0.03);
-  });
+  ] as const)(
+    'ROI exit triggers where the booked ratio exceeds it: $side x$leverage funding $funding',
+    (scenario) => {
+      const { side, leverage, funding } = scenario;
+      const trigger = rules.priceExceeding(0.03, { ...TRADE, leverage, direction: side, funding }, 0.001);
+      const booked = (price: number) => {
+        const open = money.openValue(1, 100, 0.001, side);
+        return money.profitRatioOf(open, money.closeValue(1, price, 0.001, funding, side), leverage, side);
+      };
+      expect(booked(trigger * (1 + side * 1e-9))).toBeGreaterThan(0.03);
+      expect(booked(trigger * (1 - side * 1e-9))).toBeLessThanOrEqual(0.03);
+    },
+  );
 
-  it('ROI exit does not trigger on exactly the ratio, for any last bit', () => {
+  it('ROI exit does not trigger at exactly the ratio, despite rounding', () => {
     // In doubles 100 * 1.15 is 114.99999999999999.
     expect(rules.isAtOrBeyond(115, rules.priceExceeding(0.15, TRADE, 0), LONG)).toBe(false);
     expect(rules.isAtOrBeyond(115.0001, rules.priceExceeding(0.15, TRADE, 0), LONG)).toBe(true);
@@ -145,7 +148,7 @@ describe('liquidation', () => {
     );
   });
 
-  it('liquidation is 0 for a long without leverage, but for a short', () => {
+  it('liquidation price is 0 for an unleveraged long but not for a short', () => {
     expect(rules.liquidationPrice(100, 100, 1, 1, 0.005, 0.05, 0, LONG, null)).toBe(0);
     // 200 / 1.005 = 199.004975; minus 5 % of 99.004975 = 194.0547264.
     expect(rules.liquidationPrice(100, 100, 1, 1, 0.005, 0.05, 0, SHORT, null)).toBeCloseTo(194.0547264, 7);

@@ -30,7 +30,7 @@ it.each<[name: string, shown: string, settings: Partial<SimulationSettings>]>([
   ['maxOpenTrades', 'NaN', { maxOpenTrades: NAN }],
   ['minimalRoi.30', 'NaN', { minimalRoi: { 30: NAN } }],
   ['minimalRoi.0', '-2', { minimalRoi: { 0: -2 } }],
-])('%s %s is refused by name, with one pair and with callbacks', (name, shown, settings) => {
+])('simulate rejects %s of %s by name, with and without callbacks', (name, shown, settings) => {
   const message = `The setting ${name} is ${shown}; it must be `;
   for (const callbacks of [{}, { customExit: () => null }]) {
     expect(() => run({ ...settings, callbacks })).toThrow(RangeError);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { simulate } from '#engine/simulator/simulate.ts';
 import { differences, pairsOf, settingsOf, VECTORS } from './vectors.ts';
 
-/** Scenarios of the reference that use what the engine does not have, by what that is. */
+/** Scenarios of the reference that use features the engine does not have, by feature. */
 const OUT_OF_SCOPE = {
   'position adjustment': [
     ...['adjust-averaging-down', 'adjust-averaging-up', 'adjust-maximum', 'adjust-partial-exits'],
@@ -35,26 +35,29 @@ const OUT_OF_SCOPE = {
 
 const LEFT_OUT: readonly string[] = Object.values(OUT_OF_SCOPE).flat();
 
-/** The whole file, which is not part of the repository. */
+/** The complete reference file, which is not part of the repository. */
 const WHOLE = new URL('../../../../shared/reference/freqtrade-2026-vectors.json', import.meta.url);
 
 describe('freqtrade 2026.9', () => {
-  it.each(VECTORS)('$id: $about', (vector) => {
+  it.each(VECTORS)('simulate equals freqtrade 2026.9 on $id: $about', (vector) => {
     expect(differences(simulate(pairsOf(vector), settingsOf(vector)), vector)).toEqual([]);
   });
 });
 
-describe('the scenarios of freqtrade 2026.9', () => {
-  it('are 35 with 285 trades here, and 36 that need what the engine does not have', () => {
+describe('scope of the freqtrade scenarios', () => {
+  it('freqtrade scenarios are 35 with 285 trades in scope and 36 out of scope', () => {
     expect(VECTORS).toHaveLength(35);
     expect(VECTORS.reduce((sum, { expected }) => sum + expected.trades.length, 0)).toBe(285);
     expect(new Set(LEFT_OUT).size).toBe(36);
     expect(VECTORS.filter(({ id }) => LEFT_OUT.includes(id))).toEqual([]);
   });
 
-  it.skipIf(!existsSync(WHOLE))('are all of the reference', () => {
-    const { scenarios } = JSON.parse(readFileSync(WHOLE, 'utf8')) as { scenarios: { id: string }[] };
-    const known = [...VECTORS.map(({ id }) => id), ...LEFT_OUT];
-    expect(scenarios.map(({ id }) => id).sort()).toEqual(known.sort());
-  });
+  it.skipIf(!existsSync(WHOLE))(
+    'freqtrade scenarios in and out of scope cover the complete reference file',
+    () => {
+      const { scenarios } = JSON.parse(readFileSync(WHOLE, 'utf8')) as { scenarios: { id: string }[] };
+      const known = [...VECTORS.map(({ id }) => id), ...LEFT_OUT];
+      expect(scenarios.map(({ id }) => id).sort()).toEqual(known.sort());
+    },
+  );
 });

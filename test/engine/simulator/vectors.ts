@@ -5,15 +5,15 @@ import type { StrategyCallbacks, TradeView } from '#engine/strategy.ts';
 import { candlesOf, type PairScript, pairOf, type Row, START } from './market.ts';
 
 /**
- * Reference vectors: what freqtrade 2026.9 made of tables of signals and callback answers on seeded synthetic candles. The file
- * holds a line of what all share, then a line for each scenario.
+ * Reference vectors: results of freqtrade 2026.9 for tables of signals and callback values on seeded synthetic candles. The
+ * first line of the file has the common part, each further line one scenario.
  */
 
 const MINUTE = 60_000;
 const MINUTES: Readonly<Record<string, number>> = { '5m': 5, '30m': 30, '1h': 60 };
 
 type Answer = number | string | boolean | null | readonly string[];
-/** Of each pair, or of `*`, by the row of the candle (`row+minutes` of a detail candle), or by `*`. */
+/** By pair or `*`, then by the row of the candle (`row+minutes` for a detail candle) or `*`. */
 type AnswerTable = Readonly<Record<string, Readonly<Record<string, Answer>>>>;
 
 interface VectorPair {
@@ -54,7 +54,7 @@ const lines = readFileSync(new URL('./freqtrade-2026.9.jsonl', import.meta.url),
   .split('\n');
 const [shared, ...scenarios] = lines.map((line) => JSON.parse(line)) as [Shared, ...Vector[]];
 
-/** The scenarios that use nothing that the engine does not have. */
+/** Scenarios that use only features of the engine. */
 export const VECTORS: readonly Vector[] = scenarios;
 
 const setOf = (name: string) => shared.candle_sets[name]!;
@@ -102,7 +102,7 @@ function signalsOf(said: Vector['signals'][string]): Partial<PairScript> {
   };
 }
 
-/** The detail candles that a run of freqtrade reads: up to the open of its last main candle, included. */
+/** Detail candles that freqtrade reads: up to and including the open of its last main candle. */
 function detailUpTo(name: string, last: number) {
   const { timeframe, start_ms, rows } = setOf(name);
   const stepMs = MINUTES[timeframe]! * MINUTE;
@@ -133,7 +133,7 @@ export function pairsOf(vector: Vector): PairInput[] {
   });
 }
 
-/** The callbacks of a scenario's tables; what a table does not say is what was proposed. */
+/** Callbacks of a scenario's tables. Rows without an entry keep the proposed value. */
 function callbacksOf({ answers, pairs }: Vector): StrategyCallbacks | undefined {
   if (!answers) return undefined;
   type At = { readonly pair: string; readonly index: number; readonly time: number };
@@ -143,7 +143,7 @@ function callbacksOf({ answers, pairs }: Vector): StrategyCallbacks | undefined 
     const minutes = (time - set.start_ms) / MINUTE - index * MINUTES[set.timeframe]!;
     return byKey?.[minutes === 0 ? `${index}` : `${index}+${minutes}`] ?? keyed(byKey, index, minutes);
   };
-  // `null` is an answer, and must not be taken for a missing key.
+  // `null` is a value, not a missing key.
   const keyed = (byKey: AnswerTable[string] | undefined, index: number, minutes: number) => {
     const key = minutes === 0 ? `${index}` : `${index}+${minutes}`;
     return byKey && key in byKey ? byKey[key] : byKey?.['*'];
@@ -159,7 +159,7 @@ function callbacksOf({ answers, pairs }: Vector): StrategyCallbacks | undefined 
       customEntryPrice: (at, _side, proposed) => asked('custom_entry_price', at, proposed),
     }),
     ...(has('custom_stake_amount') && {
-      // No stake is said with 0 here.
+      // No scenario sets a stake of 0.
       customStake: (at, _side, proposed) => asked<number | null>('custom_stake_amount', at, proposed) ?? 0,
     }),
     ...(has('custom_exit_price') && {
@@ -178,7 +178,7 @@ function callbacksOf({ answers, pairs }: Vector): StrategyCallbacks | undefined 
   };
 }
 
-/** The settings of a run in our words. */
+/** Settings of a run in the engine's terms. */
 export function settingsOf(vector: Vector): SimulationSettings {
   const all: Record<string, any> = { ...shared.default_settings, ...vector.settings };
   const callbacks = callbacksOf(vector);
@@ -212,13 +212,13 @@ export function settingsOf(vector: Vector): SimulationSettings {
     ignoreRoiIfEntrySignal: all.ignore_roi_if_entry_signal,
     fillModel: 'freqtrade',
     liquidation: { maintenanceMarginRate: 0.005, buffer: 0.05, closingFee: 0 },
-    // One limit serves both sides; no scenario has waiting orders of both kinds.
+    // One timeout applies to both sides; no scenario has waiting orders of both kinds.
     unfilledTimeoutMinutes: vector.answers?.custom_entry_price ? entry : exit,
     ...(callbacks && { callbacks }),
   };
 }
 
-/** Everything in which a run differs from what freqtrade did, in words. */
+/** All differences between a run and freqtrade's, as messages. */
 export function differences({ trades, counters, finalBalance }: Simulation, vector: Vector): string[] {
   const { expected } = vector;
   const start = Math.min(...Object.values(vector.pairs).map(({ candles }) => setOf(candles).start_ms));
@@ -249,7 +249,7 @@ export function differences({ trades, counters, finalBalance }: Simulation, vect
       min_rate: trade.lowestPrice,
       max_rate: trade.highestPrice,
       funding_fees: trade.funding,
-      // A long without leverage has none here (docs/decisions/039).
+      // A long without leverage has no liquidation price here (docs/decisions/039).
       ...(trade.liquidationPrice !== null && { liquidation_price: trade.liquidationPrice }),
     };
     for (const [name, value] of Object.entries(ours))
@@ -273,7 +273,7 @@ export function differences({ trades, counters, finalBalance }: Simulation, vect
   return wrong;
 }
 
-/** Equal; numbers to the last digits of a double, which the order of operations decides. */
+/** Equality; numbers to the last digits of a double, which depend on the order of operations. */
 function isSame(a: unknown, b: unknown): boolean {
   if (typeof a !== 'number' || typeof b !== 'number') return a === b;
   return Math.abs(a - b) <= 4e-15 * Math.max(Math.abs(a), Math.abs(b), 1);

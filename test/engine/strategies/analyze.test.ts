@@ -23,8 +23,8 @@ const strategy = defineStrategy({
 const run = (changes: Partial<StrategyDefinition>) => () =>
   analyze({ ...strategy, ...changes }, { period: 2 }, candles);
 
-describe('analysis', () => {
-  it('computes indicators on every timeframe, and shows higher candles once they have closed', () => {
+describe('analyze', () => {
+  it('analyze computes indicators on every timeframe and shows higher candles once they have closed', () => {
     let seen: unknown;
     const { columns, informative } = analyze(
       {
@@ -48,7 +48,7 @@ describe('analysis', () => {
     expect(seen).toEqual([candles, columns, { period: 2 }, informative]);
   });
 
-  it('accepts an informative timeframe equal to the run and refuses a shorter one', () => {
+  it("analyze accepts an informative timeframe equal to the run's and rejects a shorter one", () => {
     const daily = marketCandles(1, 40, '1d');
     const onDays = { ...strategy, timeframe: '1d', informativeTimeframes: ['1d'] } as StrategyDefinition;
     expect(analyze(onDays, { period: 2 }, daily).informative['1d']!.close).toEqual(daily.close);
@@ -77,21 +77,21 @@ describe('analysis', () => {
       '"enterShort" must be a Uint8Array',
     ],
     [
-      'a misspelt signal',
+      'a misspelled signal',
       { signals: () => ({ enter_long: new Uint8Array(48) }) as never },
       'did you mean enterLong?',
     ],
     [
-      'an invented signal',
+      'an unknown signal',
       { signals: () => ({ panic: new Uint8Array(48) }) as never },
       'there are enterLong, exitLong',
     ],
-  ])('refuses %s', (_case, changes, message) => {
+  ])('analyze rejects %s', (_case, changes, message) => {
     expect(run(changes)).toThrow(StrategyRunError);
     expect(run(changes)).toThrow(message);
   });
 
-  it('names the timeframe when columns of a higher one are wrong', () => {
+  it('analyze error names the timeframe of a wrong informative column', () => {
     const indicators: StrategyDefinition['indicators'] = ({ close }) => ({
       x: new Float64Array(48).fill(close[0]!),
     });
@@ -101,17 +101,13 @@ describe('analysis', () => {
   });
 });
 
-describe('values of signals', () => {
+describe('signal values', () => {
   const column = (value: number) => Uint8Array.from(candles.close, (_, row) => (row === 7 ? value : 0));
 
   it.each([
+    ['a value of 7', { enterLong: column(7) }, '"enterLong" holds 7 in row 7: a signal is 0 or 1'],
     [
-      'a signal that is neither 0 nor 1',
-      { enterLong: column(7) },
-      '"enterLong" holds 7 in row 7: a signal is 0 or 1',
-    ],
-    [
-      'a tag without a text',
+      'a tag without a string',
       { enterTag: column(2), tags: ['', 'dip'] },
       '"enterTag" holds 2 in row 7: tags has 2 strings',
     ],
@@ -119,16 +115,16 @@ describe('values of signals', () => {
     ['a tag that is not a string', { tags: ['', 'dip', 5 as never] }, 'tags[2] must be a string'],
     ['a gap among the tags', { tags: Array(3) }, 'tags[1] must be a string'],
     [
-      'a tag of a novel',
+      'a tag of 256 characters',
       { tags: ['', 'x'.repeat(256)] },
       'tags[1] must be a string of at most 255 characters',
     ],
     ['a string for the tags', { tags: 'dip' as never }, 'tags must be an array of strings'],
-  ])('%s is refused', (_, signals, text) => {
+  ])('analyze rejects %s in signals', (_, signals, text) => {
     expect(run({ signals: () => signals })).toThrow(text);
   });
 
-  it('up to the last text are taken', () => {
+  it('analyze accepts tags up to the last string', () => {
     expect(
       run({
         signals: () => ({

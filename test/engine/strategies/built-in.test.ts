@@ -23,7 +23,7 @@ function signalsOf(name: string, candles: Candles, overrides = {}): Signals {
 const rowsOf = (column: Uint8Array | undefined) =>
   [...(column ?? [])].flatMap((value, row) => (value === 1 ? [row] : []));
 
-/** Rows from 1 on for which `holds` is true and was false one row before; neither row is undefined in `columns`. */
+/** Rows from 1 on where `holds` becomes true and all `columns` were defined one row before. */
 function beginnings(columns: readonly Float64Array[], holds: (row: number) => boolean): number[] {
   return [...columns[0]!.keys()].filter(
     (row) =>
@@ -69,7 +69,7 @@ function runOn(name: string, pairs: readonly string[], length = 2_500): Backtest
   );
 }
 
-describe('in a backtest', () => {
+describe('built-in strategies in a backtest', () => {
   const pairs = ['BTC/USDT:USDT', 'ETH/USDT:USDT', 'SOL/USDT:USDT'];
 
   it.each([
@@ -80,14 +80,14 @@ describe('in a backtest', () => {
     ['rsi_mean_reversion', ['exit_signal', 'roi', 'stop_loss']],
     ['supertrend', ['exit_signal', 'stop_loss']],
     ['example_pullback', ['exit_signal', 'stop_loss', 'too_old']],
-  ])('%s trades both sides and leaves in each of its ways', (name, reasons) => {
+  ])('%s trades both sides and uses each of its exit reasons', (name, reasons) => {
     const { trades } = runOn(name, pairs);
     expect(trades.length).toBeGreaterThanOrEqual(10);
     expect(new Set(trades.map((trade) => trade.side))).toEqual(new Set(['long', 'short']));
     expect([...new Set(trades.map((trade) => trade.exitReason))]).toEqual(expect.arrayContaining(reasons));
   });
 
-  it('buy_and_hold buys every pair at the open of the second candle and keeps it to the end', () => {
+  it('buy_and_hold buys every pair at the open of the second candle and holds it to the end', () => {
     const { trades } = runOn('buy_and_hold', pairs);
     const step = TIMEFRAME_MS['1h'];
     const start = Date.UTC(2024, 0, 1);
@@ -105,8 +105,8 @@ describe('in a backtest', () => {
   });
 });
 
-describe('signals follow from their definition', () => {
-  it('ema_crossover', () => {
+describe('signals of built-in strategies', () => {
+  it('ema_crossover enters and exits at crossings of its averages', () => {
     const candles = marketCandles(50, 1_500);
     const fast = exactEma(candles.close, 20);
     const slow = exactEma(candles.close, 50);
@@ -120,11 +120,11 @@ describe('signals follow from their definition', () => {
     expect(rowsOf(signals.exitLong)).toEqual(down);
   });
 
-  it('rsi_mean_reversion, with the trend of closed hours only', () => {
+  it('rsi_mean_reversion enters only in the trend of closed hours', () => {
     const candles = marketCandles(51, 6_000, '15m');
     const { close } = candles;
     const index = exactRsi(close, 14);
-    // The hour that row `i` may know is the last one complete when candle `i` closes.
+    // Row `i` may use the last hour that is complete when candle `i` closes.
     const hourCloses = close.filter((_, row) => row % 4 === 3);
     const trend = exactEma(hourCloses, 50);
     const hourOf = (row: number) => Math.floor((row + 1) / 4) - 1;
@@ -139,7 +139,7 @@ describe('signals follow from their definition', () => {
     expect(rowsOf(signals.exitShort)).toEqual(beginnings([index], (row) => index[row]! < 45));
   });
 
-  it('bollinger_breakout, with a tag for every entry', () => {
+  it('bollinger_breakout tags every entry as squeeze or breakout', () => {
     const candles = marketCandles(52, 1_500);
     const { close } = candles;
     const { mean, deviation } = twoPassDeviation(close, 20);
@@ -161,7 +161,7 @@ describe('signals follow from their definition', () => {
     expect(new Set(tags)).toEqual(new Set(['squeeze', 'breakout']));
   });
 
-  it('donchian_trend', () => {
+  it('donchian_trend enters and exits beyond its channels', () => {
     const candles = marketCandles(53, 1_000, '4h');
     const { high, low, close } = candles;
     const rows = [...close.keys()];
@@ -177,7 +177,7 @@ describe('signals follow from their definition', () => {
     expect(rowsOf(signals.enterLong).length).toBeGreaterThan(20);
   });
 
-  it('donchian_trend keeps its stop by the range of the last closed candle, on the stake', () => {
+  it('donchian_trend sets its stop by the average range of the last closed candle, times leverage', () => {
     const strategy = registry.get('donchian_trend')!;
     const stopDistance = Float64Array.of(Number.NaN, 0.05, 0.5);
     const ask = (index: number, leverage: number) =>
@@ -206,7 +206,7 @@ describe('signals follow from their definition', () => {
     expect(columns.stopDistance![20]).toBeCloseTo((2 * mean) / candles.close[20]!, 12);
   });
 
-  it('macd_momentum, only while the market trends', () => {
+  it('macd_momentum enters only when ADX is high enough', () => {
     const candles = marketCandles(54, 1_500);
     const lines = exactMacd(candles.close, 12, 26, 9);
     const up = beginnings([lines.signal], (row) => lines.macd[row]! > lines.signal[row]!);
@@ -219,7 +219,7 @@ describe('signals follow from their definition', () => {
     expect(entries(45).length).toBeLessThan(entries(20).length);
   });
 
-  it('supertrend turns around at every signal', () => {
+  it('supertrend reverses at every signal', () => {
     const signals = signalsOf('supertrend', marketCandles(55, 1_500));
     const [longs, shorts] = [rowsOf(signals.enterLong), rowsOf(signals.enterShort)];
     expect(rowsOf(signals.exitLong)).toEqual(shorts);
@@ -232,8 +232,8 @@ describe('signals follow from their definition', () => {
   });
 });
 
-describe('definitions', () => {
-  it('are eight, by name', () => {
+describe('built-in definitions', () => {
+  it('built-in registry holds eight strategies by name', () => {
     expect(createStrategyRegistry(builtInStrategies).names()).toEqual([
       'bollinger_breakout',
       'buy_and_hold',
@@ -247,7 +247,7 @@ describe('definitions', () => {
   });
 
   it.each(builtInStrategies.map((strategy) => [strategy.name, strategy] as const))(
-    '%s runs with every parameter at either end of its range, once its startup candles are there',
+    '%s has defined columns after its startup candles at both ends of every parameter range',
     (_name, strategy) => {
       for (const parameter of [undefined, ...Object.keys(strategy.parameters)]) {
         for (const end of ['min', 'max'] as const) {
@@ -256,7 +256,7 @@ describe('definitions', () => {
           const params = registry.resolveParams(strategy, overrides).values;
           const startup = strategy.startupCandles(params);
           const { columns } = analyze(strategy, params, marketCandles(1, startup + 1, strategy.timeframe));
-          // Nothing is predicted here: no model is trained.
+          // Excludes predictions: no model is trained here.
           const { ml_probability: _, ...own } = columns;
           for (const column of Object.values(own)) expect(column[startup]).not.toBeNaN();
         }
@@ -264,7 +264,7 @@ describe('definitions', () => {
     },
   );
 
-  it('the long-only variant of the example never shorts', () => {
+  it('example_pullback opens no short with shorts: false', () => {
     const candles = marketCandles(56, 2_000);
     expect(rowsOf(signalsOf('example_pullback', candles).enterShort).length).toBeGreaterThan(0);
     expect(rowsOf(signalsOf('example_pullback', candles, { shorts: false }).enterShort)).toEqual([]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { editDistance, misspeltName, nearestName } from '#engine/nearest-name.ts';
 
-describe('edit distance', () => {
+describe('editDistance', () => {
   it.each([
     ['', '', 0],
     ['abc', '', 3],
@@ -11,13 +11,13 @@ describe('edit distance', () => {
     ['ab', 'ba', 1],
     ['timefrmae', 'timeframe', 1],
     ['ca', 'abc', 3],
-  ])('from %j to %j is %i', (from, to, distance) => {
+  ])('edit distance from %j to %j is %i', (from, to, distance) => {
     expect(editDistance(from, to)).toBe(distance);
     expect(editDistance(to, from)).toBe(distance);
   });
 });
 
-describe('the nearest name', () => {
+describe('nearestName', () => {
   const known = ['timeframe', 'timeframe_detail', 'stake_amount', 'pairs', 'fee'];
 
   it.each([
@@ -27,20 +27,20 @@ describe('the nearest name', () => {
     ['stake_amout', 'stake_amount'],
     ['pair', 'pairs'],
     ['fe', 'fee'],
-  ])('to %j is %j', (name, nearest) => {
+  ])('nearest name to %j is %j', (name, nearest) => {
     expect(nearestName(name, known)).toBe(nearest);
   });
 
-  it.each(['leverage', '', 'x', 'wallet'])('to %j is none', (name) => {
+  it.each(['leverage', '', 'x', 'wallet'])('nearest name to %j is undefined', (name) => {
     expect(nearestName(name, known)).toBeUndefined();
   });
 
-  it('is the first of equally near ones', () => {
+  it('nearestName returns the first of equally near names', () => {
     expect(nearestName('axc', ['abc', 'adc'])).toBe('abc');
   });
 });
 
-describe('a misspelt name', () => {
+describe('misspeltName', () => {
   const known = ['fee', 'seed', 'pairs', 'stoploss', 'max_open_trades'];
 
   it.each([
@@ -50,12 +50,12 @@ describe('a misspelt name', () => {
     ['sede', 'seed'],
     ['FEE', 'fee'],
     ['pair', 'pairs'],
-    // Two, from five letters on.
+    // Two edits, from five letters on.
     ['stopploos', 'stoploss'],
     ['stop_los', 'stoploss'],
     ['max_opentrade', 'max_open_trades'],
     ['pairrs', 'pairs'],
-    // Two of four letters, three of many, none that is near.
+    // Rejected: two edits of four letters, three of many, no near name.
     ['par', undefined],
     ['dees', undefined],
     ['free', 'fee'],
@@ -64,7 +64,7 @@ describe('a misspelt name', () => {
     ['maximum_open_trades', undefined],
     ['leverage', undefined],
     ['', undefined],
-  ])('%j stands for %j', (name, meant) => {
+  ])('misspelled name %j resolves to %j', (name, meant) => {
     expect(misspeltName(name, known)).toBe(meant);
   });
 });

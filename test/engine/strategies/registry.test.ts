@@ -31,8 +31,8 @@ function problemsOf(changes: object): readonly string[] {
   return [];
 }
 
-describe('a registry', () => {
-  it('finds strategies by name and lists the names in order', () => {
+describe('strategy registry', () => {
+  it('registry finds strategies by name and lists names in order', () => {
     const both = createStrategyRegistry([sound, { ...sound, name: 'other' }]);
     expect(both.names()).toEqual(['other', 'sound']);
     expect(both.get('sound')).toBe(sound);
@@ -40,13 +40,13 @@ describe('a registry', () => {
     expect(both.get('constructor')).toBeUndefined();
   });
 
-  it('refuses a name that is taken', () => {
+  it('registry rejects a name that is taken', () => {
     expect(() => createStrategyRegistry([sound, { ...sound }])).toThrow(
       'Strategy sound: another strategy has the same name.',
     );
   });
 
-  it('names the strategy and everything that is wrong with it', () => {
+  it('registry error names the strategy and all its problems', () => {
     expect(() =>
       createStrategyRegistry([sound, { ...sound, name: 'loud', stoploss: 0.1, stakeAmount: 0 }]),
     ).toThrow('Strategy loud: stakeAmount must be a number above 0; stoploss must be above -1 and below 0.');
@@ -56,7 +56,7 @@ describe('a registry', () => {
   });
 });
 
-describe('a definition is refused for', () => {
+describe('strategy definitions', () => {
   it.each<[string, object, string]>([
     ['a name with capitals', { name: 'Loud' }, 'name must match'],
     ['a name that is too long', { name: `a${'b'.repeat(64)}` }, 'name must match'],
@@ -64,10 +64,10 @@ describe('a definition is refused for', () => {
     ['an unknown timeframe', { timeframe: '2h' }, 'timeframe must be one of 1m, 5m, 15m, 1h, 4h, 1d'],
     ['no pairs', { pairs: [] }, 'pairs must be different symbols'],
     ['a spot pair', { pairs: ['BTC/USDT'] }, 'pairs must be different symbols'],
-    ['a pair named twice', { pairs: ['BTC/USDT:USDT', 'BTC/USDT:USDT'] }, 'pairs must be different symbols'],
-    ['a stake of text', { stakeAmount: '100' }, 'stakeAmount must be a number above 0'],
+    ['a repeated pair', { pairs: ['BTC/USDT:USDT', 'BTC/USDT:USDT'] }, 'pairs must be different symbols'],
+    ['a stake that is a string', { stakeAmount: '100' }, 'stakeAmount must be a number above 0'],
     [
-      'an informative timeframe that is no longer',
+      'an informative timeframe equal to its own',
       { informativeTimeframes: ['1h'] },
       'not a timeframe longer than 1h',
     ],
@@ -77,10 +77,10 @@ describe('a definition is refused for', () => {
       'informativeTimeframes: 1w is not',
     ],
     ['a stop loss of 0', { stoploss: 0 }, 'stoploss must be above -1 and below 0'],
-    ['a stop loss of everything', { stoploss: -1 }, 'stoploss must be above -1 and below 0'],
+    ['a stop loss of -1', { stoploss: -1 }, 'stoploss must be above -1 and below 0'],
     ['a stop loss that is not a number', { stoploss: Number.NaN }, 'stoploss must be above -1 and below 0'],
     [
-      'a ROI key that is no time',
+      'a ROI key that is not a time',
       { minimalRoi: { soon: 0.1 } },
       'minimalRoi: the key soon is not a number of minutes',
     ],
@@ -99,24 +99,36 @@ describe('a definition is refused for', () => {
       'trailing.offset must be above',
     ],
     ['a leverage below 1', { leverage: 0.5 }, 'leverage must be a number from 1 to 125'],
-    ['a flag that is none', { canShort: 'yes' }, 'canShort must be true or false'],
+    ['a flag that is a string', { canShort: 'yes' }, 'canShort must be true or false'],
     ['a timeout of 0', { unfilledTimeoutMinutes: 0 }, 'unfilledTimeoutMinutes must be a number above 0'],
-    ['an offset that is no number', { exitProfitOffset: null }, 'exitProfitOffset must be a number'],
+    ['an offset of null', { exitProfitOffset: null }, 'exitProfitOffset must be a number'],
     ['no signals', { signals: undefined }, 'signals must be a function'],
-    ['startup candles that are no function', { startupCandles: 50 }, 'startupCandles must be a function'],
-    ['half a startup candle', { startupCandles: () => 0.5 }, 'startupCandles must return an integer'],
-    ['a misspelt key', { stopLoss: -0.1 }, 'stopLoss is not known; did you mean stoploss?'],
-    ['a misspelt callback', { callbacks: { customExits: () => null } }, 'did you mean callbacks.customExit?'],
-    ['a callback that is none', { callbacks: { customExit: 1 } }, 'callbacks.customExit must be a function'],
-    ['features that are none', { mlFeatures: {} }, 'mlFeatures must be a function'],
-    ['a label that is none', { mlLabel: 12 }, 'mlLabel must be a function'],
-    ['settings of models that are none', { mlEngine: true }, 'mlEngine must be an object'],
+    ['startupCandles that is a number', { startupCandles: 50 }, 'startupCandles must be a function'],
+    ['a fraction of startup candles', { startupCandles: () => 0.5 }, 'startupCandles must return an integer'],
+    ['a misspelled key', { stopLoss: -0.1 }, 'stopLoss is not known; did you mean stoploss?'],
     [
-      'a misspelt setting of models',
+      'a misspelled callback',
+      { callbacks: { customExits: () => null } },
+      'did you mean callbacks.customExit?',
+    ],
+    [
+      'a callback that is a number',
+      { callbacks: { customExit: 1 } },
+      'callbacks.customExit must be a function',
+    ],
+    ['mlFeatures that is an object', { mlFeatures: {} }, 'mlFeatures must be a function'],
+    ['mlLabel that is a number', { mlLabel: 12 }, 'mlLabel must be a function'],
+    ['mlEngine that is true', { mlEngine: true }, 'mlEngine must be an object'],
+    [
+      'a misspelled setting of models',
       { mlEngine: { learning_rates: 0.1 } },
       'mlEngine.learning_rates is not known; did you mean learning_rate?',
     ],
-    ['a gate of its own', { mlEngine: { entry_threshold: 0.6 } }, 'mlEngine.entry_threshold is not known'],
+    [
+      'an entry_threshold of its own',
+      { mlEngine: { entry_threshold: 0.6 } },
+      'mlEngine.entry_threshold is not known',
+    ],
     ['an unknown model', { mlEngine: { model_type: 'svm' } }, 'mlEngine.model_type must be one of depthwise'],
     [
       'no training',
@@ -125,7 +137,7 @@ describe('a definition is refused for', () => {
     ],
     ['no trees', { mlEngine: { n_estimators: 0 } }, 'mlEngine.n_estimators: must be an integer from 1'],
     ['no parameters', { parameters: undefined }, 'parameters must be an object'],
-  ])('%s', (_case, changes, problem) => {
+  ])('registry rejects %s', (_case, changes, problem) => {
     const problems = problemsOf(changes);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(problem);
@@ -149,31 +161,31 @@ describe('a definition is refused for', () => {
       { kind: 'float', default: 1, min: 0, max: 2 },
       'kind must be integer, number or choice',
     ],
-    ['no choices', { kind: 'choice', default: 1, choices: [] }, 'choices must not be empty'],
-    ['a choice twice', { kind: 'choice', default: 1, choices: [1, 1] }, 'choices must differ'],
-    ['a default beside the choices', { kind: 'choice', default: 3, choices: [1, 2] }, 'one of the choices'],
+    ['an empty list of choices', { kind: 'choice', default: 1, choices: [] }, 'choices must not be empty'],
+    ['a repeated choice', { kind: 'choice', default: 1, choices: [1, 1] }, 'choices must differ'],
+    ['a default outside the choices', { kind: 'choice', default: 3, choices: [1, 2] }, 'one of the choices'],
     [
       'no description',
       { kind: 'choice', default: 1, choices: [1], description: '' },
       'description must be a string',
     ],
-  ])('a parameter with %s', (_case, parameter, problem) => {
+  ])('registry rejects a parameter with %s', (_case, parameter, problem) => {
     const problems = problemsOf({ parameters: { x: { description: 'x', ...parameter } } });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(/^parameters\.x: /);
     expect(problems[0]).toContain(problem);
   });
 
-  it('a parameter name that no client could write', () => {
+  it('registry rejects a parameter name with spaces', () => {
     const parameter = { kind: 'number', default: 1, min: 0, max: 2, description: 'x' };
     expect(problemsOf({ parameters: { 'two words': parameter } })[0]).toContain('the name must match');
   });
 });
 
-describe('parameters', () => {
+describe('resolveParams', () => {
   const defaults = { fast_period: 10, threshold: 0.5, mode: 'calm' };
 
-  it('take their defaults and valid overrides', () => {
+  it('resolveParams returns defaults and valid overrides', () => {
     expect(registry.resolveParams(sound, {})).toEqual({ values: defaults, problems: [] });
     const overrides = { fast_period: 20, threshold: 1, mode: 'wild' };
     expect(registry.resolveParams(sound, overrides)).toEqual({ values: overrides, problems: [] });
@@ -190,19 +202,19 @@ describe('parameters', () => {
     [{ fastPeriod: 10 }, 'fastPeriod: unknown parameter; did you mean fast_period?'],
     [{ unrelated: 1 }, 'unrelated: unknown parameter; known are fast_period, threshold, mode'],
     [{ toString: 1 }, 'toString: unknown parameter; known are fast_period, threshold, mode'],
-  ])('refuse %j and keep the default', (overrides, message) => {
+  ])('resolveParams rejects %j and keeps the default', (overrides, message) => {
     const { values, problems } = registry.resolveParams(sound, overrides as Record<string, unknown>);
     expect(problems).toEqual([{ parameter: Object.keys(overrides)[0], message }]);
     expect(values).toEqual(defaults);
   });
 
-  it('report every problem and keep what is sound', () => {
+  it('resolveParams reports every problem and keeps valid values', () => {
     const { values, problems } = registry.resolveParams(sound, { fast_period: 0, threshold: 0.9, speed: 1 });
     expect(problems.map(({ parameter }) => parameter)).toEqual(['fast_period', 'speed']);
     expect(values).toEqual({ ...defaults, threshold: 0.9 });
   });
 
-  it('of a strategy that has none are all unknown', () => {
+  it('resolveParams rejects every parameter of a strategy without parameters', () => {
     const bare = { ...sound, parameters: {} };
     expect(registry.resolveParams(bare, { x: 1 }).problems[0]!.message).toBe(
       'x: unknown parameter; the strategy has none',

@@ -10,14 +10,14 @@ const FOLDER = join(import.meta.dirname, '../../../strategies');
 const files = await loadStrategyFiles(FOLDER);
 const sim = new SimExchange();
 
-it('every file in strategies/ defines a sound strategy with a name of its own', () => {
+it('every file in strategies/ defines a valid strategy with a unique name', () => {
   const registry = createStrategyRegistry([...builtInStrategies, ...files.map((file) => file.definition)]);
   expect(registry.names()).toHaveLength(builtInStrategies.length + files.length);
   expect(registry.names()).toContain('example_pullback');
 });
 
 it.each(files.map(({ file, definition }) => [file, definition] as const))(
-  '%s is certified: callbacks read no later row, and nothing changes when candles are cut off',
+  '%s is certified without look-ahead',
   async (file, definition) => {
     const outcome = await checkStrategy(
       {
