@@ -83,10 +83,10 @@ function searchPair(
   const length = given.timestamp.length;
   const ml = options.ml ?? (strategy.mlEngine && { config: mlEngineOf(strategy) });
   const models = ml && modelSearch(strategy, params, pair, given, ml);
-  const least = models?.least ?? Math.max(strategy.startupCandles(params), 1) + 1;
-  if (length < least + LAST_ROWS) {
+  const minLength = models?.minLength ?? Math.max(strategy.startupCandles(params), 1) + 1;
+  if (length < minLength + LAST_ROWS) {
     throw new RangeError(
-      `${pair} has ${length} candles; searching ${strategy.name} for look-ahead needs ${least + LAST_ROWS}.`,
+      `${pair} has ${length} candles; searching ${strategy.name} for look-ahead needs ${minLength + LAST_ROWS}.`,
     );
   }
   const run: Run = models?.run ?? ((candles) => analyze(strategy, params, candles));
@@ -100,8 +100,8 @@ function searchPair(
   const columns = 'trainingInputs' in full ? full.trainingInputs.features.columns.length : 1;
   const wanted = options.histories ?? Math.max(MIN_HISTORIES, Math.floor(DEFAULT_WORK / length / columns));
   const random = createRandom((options.seed ?? 1) ^ hash32(pair));
-  const signals = signalRows(full.signals, least, length);
-  const cuts = chooseCuts(signals, least, length, wanted, random, models?.beginnings);
+  const signals = signalRows(full.signals, minLength, length);
+  const cuts = chooseCuts(signals, minLength, length, wanted, random, models?.beginnings);
   for (const known of cuts) {
     const truncated = run(copy(sliceCandles(given, 0, known)), 'remember');
     findings.compare('look_ahead', known, columnsOf(truncated), expected);
@@ -130,30 +130,31 @@ const LAST_ROWS = 3;
  */
 function chooseCuts(
   signals: readonly number[],
-  least: number,
+  minLength: number,
   length: number,
   wanted: number,
   random: Random,
   also: readonly number[] = [],
 ): number[] {
-  if (wanted >= length - least) return Array.from({ length: length - least }, (_, i) => least + i);
-  const cuts = new Set<number>(also.filter((known) => known >= least));
+  if (wanted >= length - minLength)
+    return Array.from({ length: length - minLength }, (_, i) => minLength + i);
+  const cuts = new Set<number>(also.filter((known) => known >= minLength));
   for (let last = 1; last <= LAST_ROWS; last++) cuts.add(length - last);
   for (let i = 0; i < wanted; i++) {
     const onSignal = i % 2 === 0 && signals.length > 0;
     // One draw per equal part covers the whole range.
     const share = (i + random()) / wanted;
     if (onSignal) cuts.add(signals[Math.floor(share * signals.length)]! + 1);
-    else cuts.add(least + Math.floor(share * (length - least)));
+    else cuts.add(minLength + Math.floor(share * (length - minLength)));
   }
   return [...cuts].filter((known) => known < length).sort((a, b) => a - b);
 }
 
 /** Rows on which a signal begins, from the shortest history on. */
-function signalRows(signals: Signals, least: number, length: number): number[] {
+function signalRows(signals: Signals, minLength: number, length: number): number[] {
   const columns = [signals.enterLong, signals.exitLong, signals.enterShort, signals.exitShort];
   const rows: number[] = [];
-  for (let row = least - 1; row < length; row++) {
+  for (let row = minLength - 1; row < length; row++) {
     if (columns.some((column) => column?.[row] === 1 && column[row - 1] !== 1)) rows.push(row);
   }
   return rows;
@@ -178,7 +179,7 @@ interface SearchedModels {
 /** Search of one pair of a strategy with models. */
 interface ModelSearch {
   /** Length of the shortest history, candles: the first window has begun. */
-  readonly least: number;
+  readonly minLength: number;
   /**
    * Lengths of histories that end at the beginning of a window. A model trained across the border used labels that are
    * unknown in them.
@@ -207,7 +208,7 @@ function modelSearch(
   const every = Math.max(1, begun.length / MAX_BEGINNINGS);
   const remembered = rememberingFit();
   return {
-    least: Math.max(before, Math.round((first - (timestamp[0] ?? 0)) / stepMs)) + 1,
+    minLength: Math.max(before, Math.round((first - (timestamp[0] ?? 0)) / stepMs)) + 1,
     beginnings: begun.filter((_, index) => Math.floor(index / every) !== Math.floor((index - 1) / every)),
     run: (candles, training) =>
       finish(predicting(strategy, params, candles, run, training === 'remember' ? remembered : fitWindow)),

@@ -166,8 +166,8 @@ async function testColumns({ subject, histories }: Search, options: CertifyOptio
   const { config } = subject;
   const { ml_engine: ml, timeframe } = config;
   const strategy = atTimeframe(await subject.load(), config);
-  const least = (history: PairHistory) => history.startup + trainingRows(timeframe, ml) + MIN_ROWS;
-  const searched = histories.filter((each) => each.candles.timestamp.length > least(each));
+  const minRows = (history: PairHistory) => history.startup + trainingRows(timeframe, ml) + MIN_ROWS;
+  const searched = histories.filter((each) => each.candles.timestamp.length > minRows(each));
   if (searched.length === 0) return { findings: [], histories: 0 };
   const candles = new Map<string, Candles>(searched.map((each) => [each.data.pair, each.candles]));
   const total = options.histories ?? (ml ? DEFAULT_HISTORIES_WITH_MODELS : DEFAULT_HISTORIES);

@@ -227,10 +227,10 @@ export async function sampleLookAhead(
   const begun = spent();
   const limit = begun + (begun * share) / (1 - share);
   const random = createRandom(options.seed ?? 1);
-  const nothing = { cuts: 0, rows: 0, pairs: [], findings: [] };
+  const noSample = { cuts: 0, rows: 0, pairs: [], findings: [] };
   try {
     const part = await choosePart(subject, options, limit - begun, random);
-    if (!part) return { ...nothing, reason: `${share * 100} % of the processor time buys no cut` };
+    if (!part) return { ...noSample, reason: `${share * 100} % of the processor time allows no cut` };
     const search = await beginSearch({ ...subject, config: part });
     const times = shuffled(cutTimes(search, MAX_CUTS, random), random);
     const findings: LookAheadFinding[] = [];
@@ -244,7 +244,7 @@ export async function sampleLookAhead(
       maxCost = Math.max(maxCost, spent() - before);
       cuts++;
     }
-    if (cuts === 0) return { ...nothing, reason: `${share * 100} % of the processor time buys no cut` };
+    if (cuts === 0) return { ...noSample, reason: `${share * 100} % of the processor time allows no cut` };
     return {
       cuts,
       rows: tradedRows(search),
@@ -254,7 +254,7 @@ export async function sampleLookAhead(
     };
   } catch (error) {
     // The whole run succeeded; only this part of it failed.
-    return { ...nothing, reason: error instanceof Error ? error.message : String(error) };
+    return { ...noSample, reason: error instanceof Error ? error.message : String(error) };
   }
 }
 
@@ -275,10 +275,10 @@ async function choosePart(
   const stepCost = runMs / (steps + before);
   // A cut costs two runs of half the part on average, or one without callbacks; trained models are remembered.
   const cutCost = ml ? 0.1 : strategy.callbacks ? 1 : 0.5;
-  const least = Math.min(steps, ml ? (ml.backtest_period_days * DAY_MS) / stepMs : MIN_STEPS);
+  const minRows = Math.min(steps, ml ? (ml.backtest_period_days * DAY_MS) / stepMs : MIN_STEPS);
   const affordable = WANTED_CUTS.map(
     (cuts) => Math.floor(budgetMs / (stepCost * (1 + cuts * cutCost))) - before,
-  ).find((rows) => rows >= least);
+  ).find((rows) => rows >= minRows);
   if (affordable === undefined) return undefined;
   const length = Math.min(steps, affordable);
   const center = opened.length > 0 ? opened[Math.floor(random() * opened.length)]! : start;

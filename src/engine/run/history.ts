@@ -35,7 +35,7 @@ export interface PairHistory {
   readonly quality: CandleQuality;
   /** Price ticks of all these candles; only with an instrument. */
   readonly ticks?: PriceTicks;
-  /** Number of startup rows, on which the strategy decides nothing. */
+  /** Number of startup rows, before the first decision of the strategy. */
   readonly startup: number;
   /** First traded row. */
   readonly from: number;

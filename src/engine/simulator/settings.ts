@@ -24,7 +24,7 @@ export interface ResolvedSettings {
   readonly lastStakeMinRatio: number;
   readonly stoploss: number;
   readonly trailing: boolean;
-  /** 0 for none. */
+  /** 0 when not set. */
   readonly trailingPositive: number;
   readonly trailingOffset: number;
   readonly trailingOnlyOffset: boolean;

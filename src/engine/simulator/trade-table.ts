@@ -75,7 +75,7 @@ export interface TradeTable extends Readonly<Record<TradeNumber, Float64Array>> 
   readonly side: TextColumn<SimulatedTrade['side']>;
   readonly enterTag: TextColumn<string | null>;
   readonly exitReason: TextColumn;
-  /** NaN for none. */
+  /** NaN without a liquidation price. */
   readonly liquidationPrice: Float64Array;
   /** 1 for a trade that was closed only because the data ended. */
   readonly leftOpen: Uint8Array;

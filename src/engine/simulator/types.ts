@@ -72,7 +72,7 @@ export interface SimulationSettings {
   readonly liquidation: {
     readonly maintenanceMarginRate: number;
     readonly buffer: number;
-    /** Fee of the closing order that the exchange sets aside. Default: `fee`; Binance sets none aside. */
+    /** Fee of the closing order that the exchange sets aside. Default: `fee`; 0 for Binance. */
     readonly closingFee?: number;
   };
   readonly unfilledTimeoutMinutes?: number;
@@ -87,7 +87,7 @@ export interface EquityCurve {
   /** Open time of each candle, ms. */
   readonly timestamp: Float64Array;
   /**
-   * `balance` plus the unrealised profit of open trades at the candle's close: after their entry fee and the funding so
+   * `balance` plus the unrealized profit of open trades at the candle's close: after their entry fee and the funding so
    * far, before exit fees. A pair whose data has ended is valued at its last close.
    */
   readonly equity: Float64Array;

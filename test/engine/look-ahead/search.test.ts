@@ -70,7 +70,7 @@ describe('sampleLookAhead', () => {
       rows: 0,
       pairs: [],
       findings: [],
-      reason: '10 % of the processor time buys no cut',
+      reason: '10 % of the processor time allows no cut',
     });
     const failing = crossing({});
     const subject = lookAheadSubject(failing, { rows: 1_000 });

@@ -82,7 +82,7 @@ export function callCustomRoi(run: Run, position: Position): number | null {
   return ratioOf(customRoi(context, position.view, minutes), 'customRoi', context);
 }
 
-/** The reason to close the position at the open, null for none. */
+/** Reason to close the position at the open; null to keep it. */
 export function callCustomExit(run: Run, position: Position): string | null {
   const { candle, settings } = run;
   const { customExit } = settings.callbacks;

@@ -100,7 +100,7 @@ export interface Step {
   readonly scale: number;
 }
 
-/** A step of so many decimals: 0.01 of 2. */
+/** Step of a grid with `decimals` decimals: 0.01 for 2. */
 export function stepOfDecimals(decimals: number): Step {
   return { units: 1, scale: Number(`1e${decimals}`) };
 }

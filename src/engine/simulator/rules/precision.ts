@@ -10,7 +10,7 @@ const MIN_WITHOUT_DECIMALS = 10 ** (DIGITS - 1);
 const NOISE = 4e-15;
 
 interface Month {
-  /** Its first moment, ms. */
+  /** Start of the month, ms. */
   readonly from: number;
   readonly tick: Step | null;
 }

@@ -47,7 +47,7 @@ export function stopFill(
 /**
  * Distance at which the stop trails a candle whose best price is `best`, as a ratio of the stake; 0 when it does not trail (1.8).
  * `offsetReached` and `offsetExceeded` are {@link priceReaching} and {@link priceExceeding} of the offset;
- * `positive` is 0 when the settings have none.
+ * `positive` is 0 when not set.
  */
 export function trailingDistance(
   best: number,

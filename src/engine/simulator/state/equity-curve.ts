@@ -126,7 +126,7 @@ function clockTimes({ markets, start, steps }: Clock, timeframeMs: number): Floa
   return times;
 }
 
-/** Fills rows in which only `position` is open and its pair has candles: one loop, because most intervals are such. */
+/** Fills rows in which only `position` is open and its pair has candles: one loop, because this is the most frequent case. */
 function fillHolding(equity: Float64Array, position: Position, from: number, to: number, cash: number): void {
   const { amount, openValue, funding, direction, market } = position;
   const { close } = market.candles;
@@ -136,7 +136,7 @@ function fillHolding(equity: Float64Array, position: Position, from: number, to:
     equity[row] = cash + unrealizedProfit(amount, close[row + shift]!, openValue, funding, direction);
 }
 
-/** Adds what a position is worth beyond its collateral at each close; after the end of its data, at its last close. */
+/** Adds a position's unrealized profit at each close; after the end of its data, at its last close. */
 function addUnrealized(equity: Float64Array, position: Position, from: number, to: number): void {
   const { amount, openValue, funding, direction, market } = position;
   const { close } = market.candles;

@@ -61,7 +61,7 @@ export class Position {
   lowest = Number.NaN;
   highest = Number.NaN;
   openValue = Number.NaN;
-  /** The same at the price of the order, before its tick: the base of the recorded profit. */
+  /** Open value at the order price before rounding to the tick: the base of the recorded profit. */
   paidValue = Number.NaN;
   slippageCost = Number.NaN;
   funding = Number.NaN;
@@ -71,13 +71,13 @@ export class Position {
   /** The distance that set the present stop, as a ratio of the stake. */
   stopDistance = Number.NaN;
   stopMoved = false;
-  /** 0 for none. */
+  /** Liquidation price; 0 without one. */
   liquidation = Number.NaN;
   /** Best prices at which the profit reaches and exceeds the trailing offset. */
   offsetReached = Number.NaN;
   offsetExceeded = Number.NaN;
 
-  /** Applying step of the ROI table, -1 for none, and the price that triggers it. */
+  /** Present step of the ROI table, -1 without one, and the price that triggers it. */
   roiStep = -1;
   roiTrigger = Number.NaN;
   /** Time from which the next ROI step applies. */
