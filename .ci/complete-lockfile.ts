@@ -24,7 +24,7 @@ interface Lockfile {
 const CPUS = ['arm64', 'x64', 'ia32', 'arm', 'ppc64', 'riscv64', 's390x'];
 const SYSTEMS = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32'];
 
-/** Whether `name` is found from the package at `path`, as Node looks it up. */
+/** True if Node's lookup finds `name` from the package at `path`. */
 function isLocked(packages: Lockfile['packages'], path: string, name: string): boolean {
   for (let from = path; ; from = from.slice(0, Math.max(0, from.lastIndexOf('node_modules/') - 1))) {
     if (packages[`${from ? `${from}/` : ''}node_modules/${name}`]) return true;
@@ -32,7 +32,7 @@ function isLocked(packages: Lockfile['packages'], path: string, name: string): b
   }
 }
 
-/** The entry that a registry with the package would have given, as far as its name tells. */
+/** Lock file entry of a platform package, derived from its name. */
 function platformEntry(name: string, version: string, dev: boolean) {
   const words = name.split('/').at(-1)!.split('-');
   const libc = words.some((word) => word.startsWith('musl'))
@@ -56,18 +56,20 @@ for (const [path, entry] of Object.entries(lockfile.packages)) {
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
     if (isLocked(lockfile.packages, path, name)) continue;
     const added = platformEntry(name, version, entry.dev === true);
-    if (added.os.length !== 1 || added.cpu.length !== 1) throw new Error(`${name} names no one platform`);
+    if (added.os.length !== 1 || added.cpu.length !== 1)
+      throw new Error(`${name} does not name exactly one platform`);
     missing.push([`node_modules/${name}`, added]);
   }
 }
 
 if (process.argv.includes('--check')) {
-  for (const [path] of missing) console.error(`${path} is missing in package-lock.json: npm run lockfile`);
+  for (const [path] of missing)
+    console.error(`${path} is missing in package-lock.json. Run: npm run lockfile`);
   process.exitCode = missing.length === 0 ? 0 : 1;
 } else if (missing.length > 0) {
   const [root, ...others] = Object.entries(lockfile.packages);
   const sorted = [...others, ...missing].sort(([a], [b]) => a.localeCompare(b, 'en'));
   lockfile.packages = Object.fromEntries([root!, ...sorted]) as Lockfile['packages'];
   writeFileSync(FILE, `${JSON.stringify(lockfile, null, 2)}\n`);
-  console.log(`Named ${missing.length} platform packages.`);
+  console.log(`Added ${missing.length} platform packages.`);
 }

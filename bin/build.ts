@@ -15,7 +15,7 @@ import {
 } from './bundle-plugins.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** parquet-wasm's build for Node is CommonJS: it requires `fs` and reads its WebAssembly from beside the bundle. */
+/** parquet-wasm's build for Node is CommonJS: it requires `fs` and reads its WebAssembly next to the bundle. */
 const COMMONJS_NAMES = [
   "import { createRequire } from 'node:module';",
   'const require = createRequire(import.meta.url);',
@@ -25,7 +25,7 @@ const COMMONJS_NAMES = [
 const STRATEGIES = join(ROOT, 'strategies');
 const SWAGGER_UI = ['swagger-ui-bundle.js', 'swagger-ui.css'];
 
-/** Files that code reads from beside its bundle at run time: source in this project -> folders under the output. */
+/** Files that code reads next to its bundle at run time: source in this project -> folders under the output. */
 const ASSETS: readonly { readonly from: string; readonly to: readonly string[] }[] = [
   { from: 'src/tasks/Dockerfile', to: ['tasks'] },
   { from: 'node_modules/parquet-wasm/node/parquet_wasm_bg.wasm', to: ['tasks'] },
@@ -35,12 +35,12 @@ const ASSETS: readonly { readonly from: string; readonly to: readonly string[] }
   })),
 ];
 
-/** Of each exchange a file, loaded when it is first collected from: all of them are 6 MB and 100 MB of memory. */
+/** One file per exchange, loaded before its first collection: all files are 6 MB and take 100 MB of memory. */
 const CCXT = 'node_modules/ccxt/js/src';
 
 /**
  * Writes `lambdas/<name>/index.mjs` and `tasks/<name>.mjs` with their source maps under `outdir`, and esbuild's
- * `meta.json` beside them. Each Lambda's folder is its asset; the tasks' folder is the context of their one image, with
+ * `meta.json` next to them. Each Lambda's folder is its asset. The tasks' folder is the build context of their image, with
  * ccxt's exchanges in `tasks/ccxt` and the users' strategies in `tasks/strategies`.
  *
  * @throws Error that names a broken strategy file, or a bundle plugin that matches no file
@@ -65,7 +65,7 @@ export async function build(outdir: string): Promise<Metafile> {
   return metafile;
 }
 
-/** A strategy file that throws would end every Lambda and task at their start. */
+/** Rejects broken strategy files: an error while loading one would end every Lambda and task at its start. */
 async function checkStrategies(): Promise<void> {
   const strategies = new LocalStrategies({ folder: STRATEGIES });
   const { broken } = await strategies.list();
@@ -90,7 +90,7 @@ async function bundleStrategies(outdir: string): Promise<void> {
   });
 }
 
-/** What the exchanges share is split off, so that each file holds little more than its own. */
+/** Shared code is split into separate files, so that each exchange file is small. */
 async function bundleExchanges(outdir: string): Promise<void> {
   const files = (await readdir(join(ROOT, CCXT))).filter((file) => file.endsWith('.js'));
   await esbuild({
@@ -106,14 +106,14 @@ async function bundleExchanges(outdir: string): Promise<void> {
     banner: { js: COMMONJS_NAMES },
     minify: true,
     legalComments: 'linked',
-    // It signs orders of one exchange; no public call reaches it.
+    // Used only to sign orders of one exchange, which Touchstone does not do.
     external: ['protobufjs/*'],
     logLevel: 'warning',
     plugins: [namedUndici],
   });
 }
 
-/** How everything is bundled. */
+/** esbuild options of Lambdas and tasks. */
 export const BUNDLE_OPTIONS = {
   absWorkingDir: ROOT,
   bundle: true,
@@ -121,7 +121,7 @@ export const BUNDLE_OPTIONS = {
   target: 'node24',
   format: 'esm',
   outExtension: { '.js': '.mjs' },
-  // The CommonJS builds of the SDK would end in "Dynamic require of node:https is not supported".
+  // The CommonJS builds of the SDK fail with "Dynamic require of node:https is not supported".
   mainFields: ['module', 'main'],
   banner: { js: COMMONJS_NAMES },
   minify: true,

@@ -33,8 +33,8 @@ export function checkMatches({ inputs }: Pick<Metafile, 'inputs'>): void {
 }
 
 /**
- * Replaces the reader of the strategies folder, which a bundle does not have, by the files with the digests of their source.
- * Next to the tasks is a bundle of each file, which a task evaluates again for each run of a look-ahead analysis.
+ * Replaces the reader of the strategies folder, which a bundle does not have, by the bundled files and their digests. A
+ * separate bundle of each file is next to the tasks: a look-ahead analysis evaluates it again for each run.
  */
 export const userStrategies: Plugin = {
   name: 'user-strategies',
@@ -63,7 +63,7 @@ export const userStrategies: Plugin = {
   },
 };
 
-/** Points to the exchange files next to the bundle, since a bundle has no package ccxt to resolve. */
+/** Resolves exchanges to the files next to the bundle, because a bundle has no package ccxt. */
 export const bundledExchanges: Plugin = {
   name: 'bundled-exchanges',
   setup({ onLoad }) {
@@ -74,7 +74,7 @@ export const bundledExchanges: Plugin = {
   },
 };
 
-/** Gives undici its named exports: a dynamic import of a bundled CommonJS package has only `default`, and ccxt reads names. */
+/** Adds undici's named exports, which ccxt reads: a dynamic import of a bundled CommonJS package has only `default`. */
 export const namedUndici: Plugin = {
   name: 'named-undici',
   setup({ onResolve, onLoad }) {
@@ -101,9 +101,9 @@ export const packageVersions: Plugin = {
 };
 
 /**
- * Replaces computed property names by constant ones in the file in which an SDK client describes every operation of its
- * service. esbuild cannot tell that computing a name has no side effect, so it would keep the descriptions of operations
- * that the bundle never calls. Saves 101 KB of the backend, 64 KB of the strategy Lambda, 55 KB of each task.
+ * Replaces computed property names by constant ones in the operation schemas of SDK clients. esbuild assumes side effects of
+ * computed names, so it would keep the schemas of operations that the bundle never calls. Saves 101 KB of the backend, 64 KB of
+ * the strategy Lambda, 55 KB of each task.
  */
 export const plainSchemas: Plugin = {
   name: 'plain-schemas',
@@ -121,8 +121,8 @@ export const plainSchemas: Plugin = {
 };
 
 /**
- * Leaves two providers of credentials: the environment (Lambda) and the container endpoint (ECS). Profiles, SSO and
- * credential processes are for people. Saves 102 to 125 KB of each bundle that calls AWS.
+ * Keeps two credential providers: the environment (Lambda) and the container endpoint (ECS). Profiles, SSO and credential
+ * processes are for interactive use. Saves 102 to 125 KB of each bundle that calls AWS.
  */
 export const credentialsOfAws: Plugin = {
   name: 'credentials-of-aws',

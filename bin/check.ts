@@ -1,4 +1,4 @@
-/** Every static rule of the house, each enforced by a tool: what CI runs before the tests. */
+/** Static checks that CI runs before the tests. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { importProblems } from './import-rules.ts';
@@ -8,7 +8,7 @@ const MAX_ENTRY_LINES = 40;
 
 interface Check {
   readonly name: string;
-  /** Problems, one line each; none when the rule holds. */
+  /** Problems, one line each; empty if the check passes. */
   readonly run: () => readonly string[];
 }
 
@@ -48,7 +48,7 @@ function importRules(): string[] {
   return sources(['*.ts']).flatMap((file) => importProblems(file, imports));
 }
 
-/** Tracked files; an empty list would make a check pass that checked nothing. */
+/** Tracked files. Throws for an empty list, with which a check would pass without checking anything. */
 function sources(paths: readonly string[]): string[] {
   const { stdout } = spawnSync('git', ['ls-files', ...paths], { encoding: 'utf8' });
   const files = stdout.split('\n').filter((file) => file !== '' && existsSync(file));

@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { parseSync } from 'oxc-parser';
 
-/** Who may import whom, by folder; the first rule whose folder holds a file is the one for it. */
+/** Allowed imports of a folder. The first rule whose folder contains a file applies. */
 interface Rule {
   readonly folder: string;
-  /** Folders and files of the project, its own folder aside. */
+  /** Folders and files of the project, in addition to the rule's folder. */
   readonly project: readonly string[];
-  /** Folders of which it may import types alone. */
+  /** Folders from which it may import only types. */
   readonly types?: readonly string[];
-  /** Packages, `node:*` included; a name that ends in `*` stands for all that begin so. */
+  /** Packages, including `node:*`; a trailing `*` matches any suffix. */
   readonly packages: readonly string[];
-  /** Code that would make a result depend on more than its inputs. */
+  /** Rejects access to clock, randomness and process, so that results depend only on inputs. */
   readonly noClock?: true;
-  /** Folders within `project` that it must not import. */
+  /** Folders in `project` that it must not import. */
   readonly except?: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const DOMAIN: Rule = {
   noClock: true,
 };
 const RULES: readonly Rule[] = [
-  // Bounds and defaults without zod: the engine reads their values, and of the rest of the contract types alone.
+  // Bounds and defaults without zod: the engine imports their values, and only types from the rest of the contract.
   { folder: 'src/contract/limits.ts', project: [], packages: [] },
   {
     folder: 'src/engine',
@@ -70,12 +70,12 @@ const RULES: readonly Rule[] = [
   },
   { folder: 'bin/app.ts', project: ['lib'], packages: ['aws-cdk-lib', 'cdk-nag', 'node:path'] },
 ];
-/** Nothing that runs may carry the CDK along. */
+/** Only these folders may import the CDK, which must not be in a bundle. */
 const HOLDS_CDK = new Set(['lib', 'bin/app.ts']);
 const CDK = /^(aws-cdk-lib|constructs|cdk-nag)(\/|$)/;
 const CLOCK = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bperformance\.now\(|\bglobalThis\b|\bprocess\./;
 
-/** What breaks the rules in one file, a line each. */
+/** Violations in one file, one line each. */
 export function importProblems(file: string, imports: Readonly<Record<string, string>>): string[] {
   const rule = RULES.find(({ folder }) => isWithin(file, folder));
   if (!rule) return [];
@@ -85,16 +85,18 @@ export function importProblems(file: string, imports: Readonly<Record<string, st
     .filter((each) => !isAllowed(file, each, rule, imports))
     .map(({ specifier }) => `${file} must not import ${specifier}`);
   const clock = rule.noClock && CLOCK.exec(text);
-  return clock ? [...problems, `${file} must not use ${clock[0]}: clock and chance are injected`] : problems;
+  return clock
+    ? [...problems, `${file} must not use ${clock[0]}: clock and randomness are injected`]
+    : problems;
 }
 
 interface Import {
-  /** Of an import at run time the expression when it is not a string literal. */
+  /** For a dynamic import without a string literal, its expression. */
   readonly specifier: string;
   readonly isType: boolean;
 }
 
-/** Everything that a file imports or re-exports. */
+/** All imports and re-exports of a file. */
 function specifiersOf(file: string, source: string): Import[] {
   const { staticImports, staticExports, dynamicImports } = parseSync(file, source).module;
   return [
@@ -132,7 +134,7 @@ function isAllowed(
   );
 }
 
-/** Where in the project an import leads; undefined for a package. */
+/** Path of an import in the project; undefined for a package. */
 function projectPath(
   file: string,
   specifier: string,

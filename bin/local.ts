@@ -1,9 +1,9 @@
-/** The local platform: `npm start`; with `-- --auth` every call needs a token, as in production. */
+/** Runs Touchstone in local mode: `npm start`. With `-- --auth` every call needs a token, as in production. */
 import { parseArgs } from 'node:util';
 import { keepCompiled } from './compile-cache.ts';
 
 keepCompiled();
-// Node's default handler would open a debugger that every account of this computer can reach.
+// Node's default handler would open a debugger port for every account of the machine.
 process.on('SIGUSR1', () => {});
 const { LocalEnv } = await import('#contract/env.ts');
 const { readEnv } = await import('#runtime/env.ts');
@@ -16,7 +16,7 @@ try {
   const options = platformOptions(env);
   const auth = values.auth || options.auth;
   const platform = await startPlatform({ ...options, auth });
-  // Before the addresses are printed: the reader may stop the platform immediately.
+  // Registered before the addresses are printed, because the reader may stop the platform immediately.
   const stop = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, resolve);
   });

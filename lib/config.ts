@@ -3,7 +3,7 @@ import { MIN_TRADES, NO_POLICY, ReleasePolicy } from '#contract/release-policy.t
 
 const Settings = z.strictObject({
   stage: z.enum(['dev', 'test', 'prod']),
-  /** Where to deploy. Absent: the account and region of the credentials that deploy. */
+  /** Target account and region. Absent: those of the deploying credentials. */
   env: z.strictObject({ account: z.string().regex(/^\d{12}$/), region: z.string().min(1) }).optional(),
   /** Every call needs a token. If false, a token is optional and verified when sent. */
   authRequired: z.boolean(),
@@ -12,7 +12,7 @@ const Settings = z.strictObject({
     z.strictObject({ kind: z.literal('none') }),
     z.strictObject({
       kind: z.literal('own'),
-      /** Cognito's own sign-in pages, for applications in browsers. Absent: none, and no domain. */
+      /** Cognito's sign-in pages for browser applications. Absent: no pages and no domain. */
       hostedUi: z
         .strictObject({
           /** Prefix of `https://{domainPrefix}.auth.{region}.amazoncognito.com`, unique in the region. */
@@ -31,8 +31,8 @@ const Settings = z.strictObject({
   /** Tables, buckets and stacks are protected from deletion, and are retained when their stack is deleted. */
   protect: z.boolean(),
   /**
-   * Where backtests and hyperopt workers run. `public`: public subnets, a public address, no way in: nothing fixed to pay.
-   * `isolated`: no way out but the endpoints of AWS services: about 44 USD a month in two zones.
+   * Network of backtests and hyperopt workers. `public`: public subnets and addresses, no inbound connections, no fixed cost.
+   * `isolated`: outbound only to endpoints of AWS services, about 44 USD per month in two zones.
    */
   network: z.enum(['public', 'isolated']),
   /** A web application firewall before the APIs: about 14 USD per month and 0.60 USD per million requests. */
@@ -53,8 +53,8 @@ const Settings = z.strictObject({
     .regex(/^o-[a-z0-9]{10,32}$/)
     .optional(),
   /**
-   * Where images of registered versions may come from: `registry` or `registry/folder`, such as
-   * `111122223333.dkr.ecr.eu-central-1.amazonaws.com/strategies`. Empty: from anywhere, of ECR from this account and region.
+   * Allowed registries for images of registered versions: `registry` or `registry/folder`, such as
+   * `111122223333.dkr.ecr.eu-central-1.amazonaws.com/strategies`. Empty: any registry; for ECR this account and region.
    */
   allowedRegistries: z.array(z.string().regex(/^[a-z0-9.-]+(:\d+)?(\/[a-z0-9._-]+)*$/)),
   /** Promote only versions whose validation passed. */
@@ -67,11 +67,11 @@ const Settings = z.strictObject({
   challengeMinHours: z.int().min(0).max(8760).default(0),
   /** Minimum assignments per variant before the verdict; `min_trades`: as many as its required closed trades. */
   challengeMinAssignments: z.union([z.literal(MIN_TRADES), z.int().min(0).max(1_000_000)]).default(0),
-  /** Thresholds that every version must reach to be staged and promoted. */
+  /** Thresholds that every version must pass to be staged and promoted. */
   releasePolicy: ReleasePolicy.default(NO_POLICY),
-  /** A rollback needs a reason. */
+  /** A rollback requires a reason. */
   rollbackReasonRequired: z.boolean().default(false),
-  /** Size of a backtest's task: memory holds about 8 bytes x (5 + indicators) x candles of all pairs, three times over. */
+  /** Size of a backtest task. Memory needed: about 3 x 8 bytes x (5 + indicators) x candles of all pairs. */
   backtestTask: z.strictObject({ cpu: z.int(), memoryMiB: z.int() }),
   /** Size of a hyperopt worker's task: it runs one trial per vCPU; trials share only the candles. */
   hyperoptTask: z.strictObject({ cpu: z.int(), memoryMiB: z.int() }),
@@ -80,7 +80,7 @@ const Settings = z.strictObject({
    * Default: none reserved. The account's quota must be at least 100 higher.
    */
   liveViewers: z.int().min(1).optional(),
-  /** Subscribed to the topic of all alarms. */
+  /** Address subscribed to the topic of all alarms. */
   alarmEmail: z.email().optional(),
   logLevel: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']),
   logRetentionDays: z.union([z.literal(14), z.literal(30), z.literal(90), z.literal(365)]),

@@ -87,7 +87,7 @@ export class DataCollection extends Construct {
           vpc,
         }),
         dnsRecordType: servicediscovery.DnsRecordType.A,
-        // The proxy may call a replaced task for this long: less than its retries last.
+        // The proxy may call a replaced task during this time, which is shorter than its retries.
         dnsTtl: Duration.seconds(10),
       },
     });

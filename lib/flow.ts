@@ -20,7 +20,7 @@ import type { JobTask } from './tasks.ts';
 
 const DEFINITIONS = join(import.meta.dirname, '../statemachines');
 
-/** Needs of both workflows: ask the data proxy what is stored, collect what is missing, run a task, update the job. */
+/** Resources of both workflows, which query the data proxy, collect missing candles, run a task and update the job. */
 export interface FlowProps {
   readonly config: StageConfig;
   readonly monitoring: Monitoring;
@@ -32,11 +32,11 @@ export interface FlowProps {
 }
 
 interface FlowParts {
-  /** `{file}.asl.json`, which also ends the name of its log. */
+  /** Base name of `{file}.asl.json` and suffix of the log group's name. */
   readonly file: string;
-  /** Task that runs once the candles are stored. */
+  /** Task that runs after the candles are stored. */
   readonly task: JobTask;
-  /** Values of the names that only this file has. */
+  /** Values of the parameters that only this file has. */
   readonly substitutions: Readonly<Record<string, string>>;
   /** Functions called in addition to the data proxy. @default - none */
   readonly functions?: readonly lambda.IAlias[];
@@ -66,7 +66,7 @@ export abstract class Flow extends Construct {
       logs: {
         destination: this.#log,
         level: sfn.LogLevel.ALL,
-        // Inputs name what researchers trade: logged outside production only.
+        // Inputs contain the pairs and parameters of users, so they are not logged in production.
         includeExecutionData: !props.config.authRequired,
       },
     });
@@ -93,7 +93,7 @@ export abstract class Flow extends Construct {
   /**
    * Counts executions that enter one of these states, from the log.
    *
-   * @param states all of one type, to which `event` belongs
+   * @param states states of one type, to which `event` belongs
    */
   protected countEntries(metricName: string, event: string, states: readonly string[]): cloudwatch.Metric {
     const { stringValue, any, all } = logs.FilterPattern;
@@ -143,7 +143,7 @@ export abstract class Flow extends Construct {
       conditions: { ArnEquals: { 'ecs:cluster': cluster.clusterArn } },
       wildcard: laterDefinitions?.why,
     });
-    // Without StopTask a stopped execution would leave its task running, and costing.
+    // Without StopTask a stopped execution would leave its task running.
     allowTasks(role, cluster, ['StopTask', 'DescribeTasks']);
     allowTasks(role, cluster, ['TagResource'], { StringEquals: { 'ecs:CreateAction': 'RunTask' } });
     allow(role, {
@@ -250,7 +250,7 @@ export class HyperoptFlow extends Flow {
   }
 }
 
-/** Subnets of a task, under the names that a definition has for them. */
+/** Subnets of a task, by the parameter names of a definition. */
 function placement(name: string, { subnets, assignPublicIp }: TaskPlacement): Record<string, string> {
   const [a, b] = subnets;
   return {

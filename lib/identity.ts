@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 import type { StageConfig } from './config.ts';
 import { acknowledge } from './construct-helpers.ts';
 
-/** Role -> what its group may do. Services read roles from a token's `cognito:groups`. */
+/** Permissions of each role's group, for the group's description. Services read roles from a token's `cognito:groups`. */
 const GROUPS = {
   viewer: 'Reads what is shared',
   researcher: 'Runs backtests and hyperopt jobs, registers versions',
@@ -46,16 +46,16 @@ export class Identity extends Construct {
     } else if (identity.kind === 'own') {
       this.pool = this.#createPool(protect, identity.hostedUi);
     }
-    if (this.pool) this.#tell(this.pool);
+    if (this.pool) this.#addOutputs(this.pool);
   }
 
   /** Outputs that a user needs to get a token. */
-  #tell({ userPoolId, clientId }: UserPool): void {
+  #addOutputs({ userPoolId, clientId }: UserPool): void {
     const stack = Stack.of(this);
-    new CfnOutput(stack, 'UserPoolId', { value: userPoolId, description: 'Where users and their roles are' });
+    new CfnOutput(stack, 'UserPoolId', { value: userPoolId, description: 'User pool of users and roles' });
     new CfnOutput(stack, 'UserPoolClientId', {
       value: clientId,
-      description: 'Whose tokens the services take',
+      description: 'App client whose tokens the services accept',
     });
   }
 
@@ -83,7 +83,7 @@ export class Identity extends Construct {
       'AwsSolutions-COG8':
         'Threat protection needs the Plus plan, billed by user. Users are created by hand, with long passwords.',
       'AwsSolutions-COG2':
-        'A second factor is each user’s choice: scripts that fetch tokens with a password of their own have nobody to ask.',
+        'MFA is optional per user: scripts that get tokens with a password cannot enter a second factor.',
     });
     for (const [groupName, description] of Object.entries(GROUPS)) {
       new cognito.CfnUserPoolGroup(this, groupName, { userPoolId: pool.userPoolId, groupName, description });

@@ -46,7 +46,7 @@ export class Monitoring extends Construct {
     super(scope, id);
     this.#config = config;
     this.#topic = new sns.Topic(this, 'Topic', { enforceSSL: true });
-    // The policy that enforceSSL brings replaces the default one, under which CloudWatch might publish.
+    // The policy added by enforceSSL replaces the default policy, which allows CloudWatch to publish.
     this.#topic.addToResourcePolicy(
       new iam.PolicyStatement({
         principals: [new iam.ServicePrincipal('cloudwatch.amazonaws.com')],
@@ -58,7 +58,7 @@ export class Monitoring extends Construct {
     if (config.alarmEmail) this.#topic.addSubscription(new EmailSubscription(config.alarmEmail));
   }
 
-  /** Adds an alarm to the construct that it watches, named like its entry in docs/runbook.md: `BackendErrors` -> `#backend-errors`. */
+  /** Adds an alarm to the monitored construct. Its id names its entry in docs/runbook.md: `BackendErrors` -> `#backend-errors`. */
   alarm(watched: Construct, id: string, props: AlarmProps): void {
     const anchor = id.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
     const periods = props.periods ?? 1;
@@ -98,7 +98,7 @@ export class Monitoring extends Construct {
     });
   }
 
-  /** A metric that Touchstone's own code emits: the total of a service in this stage. */
+  /** Metric emitted by Touchstone's code: the total of a service in this stage. */
   serviceMetric(service: string, metricName: string, statistic: string): cloudwatch.Metric {
     return new cloudwatch.Metric({
       namespace: METRICS_NAMESPACE,
@@ -109,7 +109,7 @@ export class Monitoring extends Construct {
     });
   }
 
-  /** Namespace of the metrics that this stack's metric filters make of logs. */
+  /** Namespace of the metrics from this stack's log metric filters. */
   get logMetricsNamespace(): string {
     return `${METRICS_NAMESPACE}/${Stack.of(this).stackName}`;
   }

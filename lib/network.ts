@@ -12,8 +12,8 @@ export interface TaskPlacement {
 }
 
 /**
- * A network without NAT, in two zones. The exchanges are on the internet, so collectors have public addresses, and
- * security groups without a way in; what needs no internet is isolated.
+ * Network without NAT in two zones. The exchanges are on the internet, so collectors have public addresses and security groups
+ * without inbound rules. Functions and tasks that need no internet are isolated.
  */
 export class Network extends Construct {
   readonly vpc: ec2.Vpc;
@@ -34,13 +34,13 @@ export class Network extends Construct {
         { name: 'Public', subnetType: ec2.SubnetType.PUBLIC, mapPublicIpOnLaunch: false },
         { name: 'Isolated', subnetType: ec2.SubnetType.PRIVATE_ISOLATED },
       ],
-      // Free of charge. Without them, candles would leave the network through a public address.
+      // Free of charge. Without these endpoints, candles would leave the network through a public address.
       gatewayEndpoints: {
         S3: { service: ec2.GatewayVpcEndpointAwsService.S3 },
         DynamoDb: { service: ec2.GatewayVpcEndpointAwsService.DYNAMODB },
       },
     });
-    // Rejected connections only: they show a wrong security group, at a fraction of the volume.
+    // Logs only rejected connections: they reveal a wrong security group at a fraction of the volume.
     this.vpc.addFlowLog('Refused', {
       destination: ec2.FlowLogDestination.toCloudWatchLogs(logGroup(this, 'FlowLog', props.config)),
       trafficType: ec2.FlowLogTrafficType.REJECT,
@@ -58,8 +58,8 @@ export class Network extends Construct {
   }
 
   /**
-   * Endpoints that starting a task needs in addition to storage: its image (the layers come from S3) and its log. Their names
-   * resolve to these addresses in the whole network, so they are open to all of it.
+   * Endpoints that a task start needs in addition to storage: its image (the layers come from S3) and its log. Their names
+   * resolve to these addresses in the whole network, so they accept connections from all of it.
    */
   #addEndpoints(): void {
     const services = {

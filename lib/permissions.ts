@@ -88,8 +88,8 @@ export function allowAudit(role: iam.IRole, registry: dynamodb.ITableV2): void {
 }
 
 /**
- * Denies updates and deletions of audit items, regardless of what else a role is allowed. That PutItem replaces nothing is a
- * condition of each call, which policies cannot require.
+ * Denies updates and deletions of audit items, regardless of other permissions of a role. Each PutItem call has a condition that
+ * prevents replacement; a policy cannot require it.
  */
 function denyAuditChanges(role: iam.IRole, { tableArn }: dynamodb.ITableV2): void {
   role.addToPrincipalPolicy(

@@ -34,7 +34,7 @@ import { backtestTask, collectTask, hyperoptTask } from './tasks.ts';
 interface PlatformStackProps {
   readonly config: StageConfig;
   readonly data: DataStack;
-  /** Where bin/build.ts wrote the bundles. */
+  /** Output folder of bin/build.ts. */
   readonly dist: string;
 }
 

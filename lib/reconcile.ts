@@ -30,8 +30,8 @@ export interface ReconcileProps {
 }
 
 /**
- * Finishes jobs that lost their execution: immediately when one fails, and every five minutes for the rest. Applies the deadlines
- * of challenges: of each when its deadline is reached, and every five minutes of all.
+ * Repairs jobs without an execution: immediately after a failed execution, and every five minutes for all jobs. Applies each
+ * challenge deadline when it is reached, and every five minutes all due deadlines.
  */
 export class Reconcile extends Construct {
   readonly service: ServiceFunction;
@@ -89,7 +89,7 @@ export class Reconcile extends Construct {
     monitoring.graph('challenges', 'Challenges that reconcile failed to process', [challengeErrors]);
   }
 
-  /** A lost event costs at most five minutes, so no queue holds what could not be delivered. */
+  /** A lost event delays a repair by up to five minutes, so the rule has no dead-letter queue. */
   #addTriggers(backtests: string, hyperoptJobs: string): void {
     const target = new LambdaFunction(this.service.alias, { retryAttempts: 2 });
     new events.Rule(this, 'ValidationEnded', {
@@ -158,7 +158,7 @@ export class Schedules extends Construct {
         retryPolicy: { maximumEventAgeInSeconds: Duration.minutes(2).toSeconds(), maximumRetryAttempts: 2 },
       },
     });
-    // On creation Scheduler checks that it can assume the role, whose policy must exist by then.
+    // On creation Scheduler checks that it can assume the role, so the policy must exist before.
     schedule.node.addDependency(this.role);
   }
 

@@ -37,8 +37,8 @@ export interface ServiceApiProps {
 }
 
 /**
- * A service's REST API, built from the operations table. REST and not HTTP API, because only its gateway responses
- * can carry our body and `X-Correlation-ID` on the errors that the gateway itself makes.
+ * REST API of a service, built from the operations table. A REST API, not an HTTP API: only its gateway responses can carry the
+ * error body and `X-Correlation-ID` for errors of the gateway itself.
  */
 export class ServiceApi extends Construct {
   readonly api: apigateway.RestApi;
@@ -67,7 +67,7 @@ export class ServiceApi extends Construct {
         throttlingBurstLimit: 400,
       },
     });
-    // On the role only: a dependency between whole APIs would list every pair of their resources in the template.
+    // Depends on the role only: a dependency between the APIs would list every pair of their resources in the template.
     if (props.after) this.api.deploymentStage.node.addDependency(props.after.api.node.findChild('Account'));
     this.#addRoutes(props);
     this.#addFunctions(props);
@@ -232,7 +232,7 @@ const GATEWAY_ERRORS: readonly GatewayError[] = [
     code: 'VAL005',
     message: 'A parameter could not be read',
   },
-  // Every path has a method, so this request lacks the signature that a function's method requires.
+  // Every path has a method, so this error means a missing signature for a function's method.
   { type: apigateway.ResponseType.MISSING_AUTHENTICATION_TOKEN, code: 'AUTH003' },
   { type: apigateway.ResponseType.RESOURCE_NOT_FOUND, code: 'HTTP404' },
   { type: apigateway.ResponseType.REQUEST_TOO_LARGE, code: 'HTTP413' },

@@ -31,7 +31,7 @@ export interface ServiceFunctionProps {
   readonly streams?: boolean;
 }
 
-/** Touchstone's Lambda function: one runtime, a role of its own, one log, and the alias `live` that all callers use. */
+/** Touchstone's Lambda function: one runtime, a separate role, one log, and the alias `live` that all callers use. */
 export class ServiceFunction extends Construct {
   readonly function: lambda.Function;
   readonly alias: lambda.Alias;
@@ -97,7 +97,7 @@ export class ServiceFunction extends Construct {
     monitoring.graph('functions', 'Function errors', [errors]);
   }
 
-  /** Narrower than the managed policies: this log only. */
+  /** Allows writing to this log only, unlike the managed policies. */
   #role(log: { readonly logGroupArn: string }, inNetwork: boolean): iam.Role {
     const role = new iam.Role(this, 'Role', {
       assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),

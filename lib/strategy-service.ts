@@ -85,7 +85,7 @@ export class StrategyService extends Construct {
     this.#addChallengeAlarms(monitoring);
   }
 
-  /** Alarms on what the platform does to challenges automatically, in any of its functions. */
+  /** Alarms on automatic actions on challenges, in any function. */
   #addChallengeAlarms(monitoring: Monitoring): void {
     const count = (name: string) => monitoring.serviceMetric('challenges', name, 'Sum');
     const rolledBack = count(METRICS.challengesRolledBack);
@@ -125,7 +125,7 @@ export class StrategyService extends Construct {
       environment: eventsEnvironment,
       // One minute more than a stream lasts.
       timeout: Duration.minutes(15),
-      // Idle most of the time, which is billed by memory.
+      // The function is mostly idle, and idle time is billed by memory.
       memorySize: 256,
       concurrency: config.liveViewers,
     });

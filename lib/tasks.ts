@@ -12,13 +12,13 @@ import { acknowledge, defined, type Environment, logGroup } from './construct-he
 import type { DataStack } from './data-stack.ts';
 import { allowObjects, allowTable } from './permissions.ts';
 
-/** The one container of every task, by which a RunTask call overrides its environment. */
+/** Name of the only container of every task, for environment overrides of RunTask. */
 const CONTAINER = 'task';
 
 export interface JobTaskProps {
   readonly config: StageConfig;
   readonly image: ecs.ContainerImage;
-  /** Which bundle of the image runs, for example `backtest`. */
+  /** Bundle of the image to run, for example `backtest`. */
   readonly entry: string;
   /** CPU units: 1024 is one. */
   readonly cpu: number;
@@ -80,7 +80,7 @@ export class JobTask extends Construct {
     });
   }
 
-  /** The role that the task's own code acts with. */
+  /** Role of the task's code. */
   get role(): iam.IRole {
     return this.definition.taskRole;
   }
@@ -94,7 +94,7 @@ export interface JobTasksProps {
   readonly common: Pick<z.input<typeof CollectTaskEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
 }
 
-/** An entry point's environment without what the state machine sets for each task. */
+/** Environment of an entry point without the variables that the state machine sets per task. */
 type TaskEnvironment<Env extends z.ZodType> = Omit<z.input<Env>, 'JOB_ID' | 'CORRELATION_ID' | 'WORKER'>;
 
 /** Collects candles before a job runs. */
@@ -139,7 +139,7 @@ export function backtestTask(scope: Construct, { config, data, image, common }: 
   return task;
 }
 
-/** Runs trials of one job, on all its cores, until there are none left. */
+/** Runs trials of one job on all its cores until the job has no more trials. */
 export function hyperoptTask(scope: Construct, { config, data, image, common }: JobTasksProps): JobTask {
   const environment: TaskEnvironment<typeof HyperoptTaskEnv> = {
     ...common,
@@ -151,7 +151,7 @@ export function hyperoptTask(scope: Construct, { config, data, image, common }: 
     entry: 'hyperopt',
     ...config.hyperoptTask,
   });
-  // Hyperopt jobs, with their trials and daily returns: what a hyperopt job finds is in the table, and no backtest's job is its business.
+  // Only hyperopt jobs with their trials and daily returns: a worker stores its results in the table and needs no backtest.
   allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'Query', 'PutItem', 'UpdateItem'], {
     keys: [`${HYPEROPT_ID_PREFIX}*`],
   });
@@ -168,7 +168,7 @@ function storage({ tables, results, candles }: DataStack) {
   };
 }
 
-/** Reading candles, and noting which files were found corrupt. */
+/** Allows reading candles and recording corrupt files. */
 function allowCandles({ role }: JobTask, { tables, candles }: DataStack): void {
   allowTable(role, 'series', tables.series, ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem']);
   allowObjects(role, candles, ['GetObject']);

@@ -1,12 +1,12 @@
 import { allOf, crossedAbove, crossedBelow, ema, rsi, sma, where } from '#engine/indicators/index.ts';
 import { defineStrategy } from '#engine/strategy.ts';
 
-/** Trades older than this are closed at the next open. */
-const LONGEST_HOURS = 48;
+/** Older trades are closed at the next open. */
+const MAX_HOURS = 48;
 
 /**
- * An example to copy: buys the end of a pullback on 1h candles while the 4h trend is up, when the volume is not
- * unusually thin; optionally shorts the mirror image. Not investment advice.
+ * Example strategy. It buys the end of a pullback on 1h candles while the 4h trend is up and the volume is above half its
+ * average. Optionally it shorts the reverse. Not investment advice.
  */
 export default defineStrategy({
   name: 'example_pullback',
@@ -43,7 +43,7 @@ export default defineStrategy({
 
   informativeTimeframes: ['4h'],
 
-  // Runs once on the 1h candles and once on the 4h candles: return whatever either of them needs.
+  // Runs once on the 1h candles and once on the 4h candles. Return the columns that either timeframe needs.
   indicators: ({ close, volume }, { rsi_period, trend_period }) => ({
     close,
     rsi: rsi(close, rsi_period),
@@ -73,6 +73,6 @@ export default defineStrategy({
   minimalRoi: { 0: 0.08, 1440: 0.03 },
 
   callbacks: {
-    customExit: ({ time }, trade) => (time - trade.openedAt >= LONGEST_HOURS * 3_600_000 ? 'too_old' : null),
+    customExit: ({ time }, trade) => (time - trade.openedAt >= MAX_HOURS * 3_600_000 ? 'too_old' : null),
   },
 });

@@ -5,7 +5,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 type Context = Readonly<Record<string, unknown>>;
 
 interface Rejection {
-  /** What is wrong and what to do, in one line. */
+  /** Problem and solution in one line. */
   readonly message: string;
   /** Values that the service sent with the message. */
   readonly context: Context;

@@ -81,7 +81,7 @@ async function runningPlatform(home: string): Promise<PlatformInfo | null> {
 /** Exit code of a command that Ctrl-C ended, as shells have it. */
 export const INTERRUPTED = 130;
 
-/** What happens to a job or challenge that is no longer watched, and how to watch it again. */
+/** States that a job or challenge continues without being watched, and the command to watch it again. */
 export function resumeHint({ temporary }: Session, command: string): string {
   return temporary
     ? `The platform stops with this command. To resume, run npm start or: npx touchstone ${command}`

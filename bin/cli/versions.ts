@@ -134,7 +134,7 @@ function methodText({ confidence_method, sample_sizes }: VersionComparison): str
 const VERDICTS = { '-1': 'worse', '0': 'same', '1': 'better' } as const;
 const NOTES = {
   baseline_near_zero: 'a is 0: only the sign of the percentage is meaningful',
-  no_losses: '999 stands for no losing trades',
+  no_losses: '999 means no losing trades',
 } as const;
 
 function metricTable({ metrics, version_a, version_b }: VersionComparison): string {

@@ -14,13 +14,13 @@ export interface AuditDeps {
   readonly ids: Ids;
 }
 
-/** A call as it arrived, by whom it is known to be. */
+/** A received call with its caller. */
 export interface AuditedCall {
   readonly operation: Operation;
   readonly principal: Principal;
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
-  /** The request, as far as it was read. */
+  /** Parts of the request that were read. */
   readonly request: Readonly<Record<'query' | 'body', unknown>> | null;
   readonly correlationId: string;
   readonly sourceIp: string | undefined;
@@ -29,7 +29,7 @@ export interface AuditedCall {
 }
 
 interface Deps {
-  /** Absent where no operation changes anything. */
+  /** Absent in services whose operations change nothing. */
   readonly audit?: AuditDeps;
   readonly log: Log;
 }
@@ -77,7 +77,7 @@ export async function audited<T extends AuditedResponse>(
   }
 }
 
-/** Records a call that was rejected before it changed anything. It stays rejected if the write fails. */
+/** Records a call that was rejected before any change. If the write fails, the rejection is returned anyway. */
 export async function auditRefusal(
   { audit: used, log }: Deps,
   call: AuditedCall,
@@ -137,7 +137,7 @@ function recordOf(
   };
 }
 
-/** The last collection of the path, and the one of it that is named: `/api/v1/backtests/{job_id}/cancel` is of a backtest. */
+/** Kind and id of the last resource in the path, such as the backtest in `/api/v1/backtests/{job_id}/cancel`. */
 function resourceOf({ path }: Operation, params: Readonly<Record<string, string>>): AuditResource {
   const segments = path.split('/');
   const at = segments.findLastIndex((segment) => segment.startsWith('{'));
@@ -157,7 +157,7 @@ interface Limits {
   readonly depth: number;
 }
 
-/** From generous to terse: the first whose summary is short enough is taken. */
+/** Limits from long to short: the first one with a summary within the maximum applies. */
 const LIMITS: readonly Limits[] = [
   { text: 200, items: 20, depth: 6 },
   { text: 60, items: 5, depth: 4 },
@@ -200,7 +200,7 @@ function shorten(value: unknown, limits: Limits, depth: number): unknown {
   return Object.fromEntries([...shown, ...more]);
 }
 
-/** At most `max` characters without any that could steer a terminal, forge a line or turn text round. */
+/** Up to `max` characters, without control characters, line breaks and bidirectional formatting. */
 function plainText(text: string, max: number): string {
   const cut = text.length > max ? `${text.slice(0, max - 1)}…` : text;
   return cut.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD');

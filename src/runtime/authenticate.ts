@@ -5,24 +5,24 @@ import { type Caller, findAccessible, type Ownership } from '#domain/access.ts';
 
 type Role = Exclude<Access, 'public'>;
 
-/** Who is calling. */
+/** Authenticated caller. */
 export interface Principal {
   readonly id: string;
   readonly roles: readonly Role[];
-  /** All groups of the token, those that give roles among them: resources are shared with groups too. */
+  /** All groups of the token, including roles: resources can be shared with any group. */
   readonly groups: readonly string[];
 }
 
 /**
  * Identifies the caller by the Authorization header, null if absent. Throws AUTH001 (expired), AUTH002 (invalid), AUTH003
- * (missing where it is enforced), or HTTP503 when the issuer's keys are needed and it does not respond.
+ * (missing but required), or HTTP503 when the issuer's keys are needed and the issuer does not respond.
  */
 export type Authenticate = (authorization: string | null) => Promise<Principal>;
 
-/** Lowest first: each role may do what those before it may. */
+/** Lowest first: each role includes the permissions of the lower ones. */
 const ROLES: readonly Role[] = ['viewer', 'researcher', 'approver', 'admin'];
 
-/** Access by a token's groups: the roles with their names, and resources shared with them. */
+/** Principal of a token. Groups named like a role give that role, and resources can be shared with groups. */
 export function membershipOf(groups: unknown): Pick<Principal, 'roles' | 'groups'> {
   const names = Array.isArray(groups) ? groups.filter(isPrincipalName) : [];
   return { roles: ROLES.filter((role) => names.includes(role)), groups: names };
@@ -35,14 +35,14 @@ export function isPrincipalName(claim: unknown): claim is string {
 
 export const ANONYMOUS: Principal = { id: 'anonymous', roles: ROLES, groups: [] };
 
-/** The principal as the use cases know it. */
+/** Caller for the use cases. */
 export function callerOf({ id, roles, groups }: Principal): Caller {
   return { id, groups, isAdmin: roles.includes('admin') };
 }
 
 /**
- * Where no identity provider is configured: without a token the caller is anonymous with all roles, unless
- * authentication is enforced; a token that is sent cannot be verified and so is invalid.
+ * Authentication without an identity provider. Without a token the caller is anonymous with all roles, unless authentication
+ * is enforced. Any token is invalid, because it cannot be verified.
  */
 export function withoutIdentityProvider(options: { readonly enforced: boolean }): Authenticate {
   return async (authorization) => {
@@ -65,7 +65,7 @@ export function authorizeFields(
   }
 }
 
-/** A flag that is set, or an object; `null` and `false` ask for nothing. */
+/** True for a set flag or an object; `null` and `false` request nothing. */
 function isAsked(value: unknown): boolean {
   return value === true || (typeof value === 'object' && value !== null);
 }
@@ -74,7 +74,7 @@ function reaches({ roles }: Principal, needed: Role): boolean {
   return roles.some((role) => ROLES.indexOf(role) >= ROLES.indexOf(needed));
 }
 
-/** Throws AUTH004 when none of the principal's roles reaches the one that the operation asks for. */
+/** Throws AUTH004 when all roles of the principal are below the role that the operation requires. */
 export function authorize(principal: Principal, access: Access): void {
   if (access === 'public') return;
   const needed = ROLES.indexOf(access);

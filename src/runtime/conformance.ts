@@ -4,12 +4,12 @@ import { ErrorBody, RequestValidationError } from '#contract/common.ts';
 import { documentedErrors, type Operation } from '#contract/operation.ts';
 import type { ErrorResponse } from './responses.ts';
 
-/** A response that the contract does not describe: a bug, thrown in development and tests. */
+/** A response that violates the contract: a bug, thrown in development and tests. */
 export class ConformanceError extends Error {
   override readonly name = 'ConformanceError';
 }
 
-/** Throws unless the row describes this success response, down to the last key. */
+/** Throws unless the row documents this success response with all its keys. */
 export function checkResponse(operation: Operation, status: number, body: unknown): void {
   const response = operation.success[status];
   if (!response) throw undocumented(operation, `status ${status}`);
@@ -33,7 +33,7 @@ export function checkError(
   if (!documented) throw undocumented(operation, `${code} with status ${status}`);
 }
 
-/** Checks a function's response in the same way. */
+/** Like {@link checkResponse} or {@link checkError}, for the response of a function. */
 export async function checkFunctionResponse(operation: Operation, response: Response): Promise<void> {
   const body: unknown = await response.clone().json();
   const { status } = response;
@@ -46,7 +46,7 @@ export async function checkFunctionResponse(operation: Operation, response: Resp
 
 function checkBody(operation: Operation | undefined, schema: z.ZodType, body: unknown): void {
   const name = operation?.id ?? 'no operation';
-  // As the client gets it: what JSON turns into null must be allowed to be null.
+  // Checked as serialized: JSON turns NaN into null, so the schema must allow null.
   const received: unknown = JSON.parse(JSON.stringify(body));
   const parsed = schema.safeParse(received);
   if (!parsed.success) {

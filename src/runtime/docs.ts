@@ -7,14 +7,14 @@ import { openApiDocument } from '#contract/openapi.ts';
 import type { ServiceName } from '#contract/operation.ts';
 import { VERSION } from './version.ts';
 
-/** Swagger UI for a service, served whole by the service itself: no other host is ever asked for anything. */
+/** Swagger UI of a service. The service serves all files itself, so the page sends no request to another host. */
 
 const SCRIPT = 'swagger-ui-bundle.js';
 const STYLE = 'swagger-ui.css';
 const START = 'start.js';
 
 /**
- * Starts Swagger UI with the document next to the page. A separate file, so that the page needs no inline script.
+ * Starts Swagger UI with the document next to the page. It is a separate file, so that the page needs no inline script.
  * `validatorUrl: null` disables requests to validator.swagger.io.
  */
 const START_SCRIPT = `const document_url = new URL('../openapi.json', document.currentScript.src).href;
@@ -39,7 +39,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Links are relative: a stage prefix stands before every path in API Gateway. */
+/** Links are relative, because API Gateway adds a stage prefix to every path. */
 function page(title: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -86,7 +86,7 @@ export function documentation(service: ServiceName) {
       return {
         status: 200,
         body: await asset.read(),
-        // The page names the version in every link, so a new one is a new address.
+        // Links in the page contain the version, so a new version has new addresses.
         headers: { 'Content-Type': asset.type, 'Cache-Control': 'public, max-age=31536000, immutable' },
       };
     },
@@ -104,18 +104,18 @@ const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: ()
   });
 
 /**
- * Read from disk as fast as the client reads: whole, the 1.8 MB would be in memory once for each unread response.
- * A blob opens its file for the read only, so a HEAD request, whose body is dropped, leaves no file open.
+ * Streams the file from disk as fast as the client reads. Buffering would keep 1.8 MB in memory per unread response. A blob
+ * opens its file only for reading, so a HEAD request, whose body is dropped, leaves no file open.
  */
 async function readAsset(name: string): Promise<ReadableStream<Uint8Array>> {
   const file = await openAsBlob(join(assetFolder(), name));
   return file.stream() as ReadableStream<Uint8Array>;
 }
 
-/** Next to the bundle, else in the package. */
+/** Folder next to the bundle, else the folder of the package. */
 function assetFolder(): string {
-  const beside = join(import.meta.dirname, 'swagger-ui');
-  if (existsSync(beside)) return beside;
+  const bundled = join(import.meta.dirname, 'swagger-ui');
+  if (existsSync(bundled)) return bundled;
   return dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 }
 

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 
 /**
- * The environment as `schema` describes it; an empty variable counts as absent.
+ * Environment parsed by `schema`; an empty variable counts as absent.
  * Throws one error that names every missing or malformed variable, never a value.
  */
 export function readEnv<T extends z.ZodType>(

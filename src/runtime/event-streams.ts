@@ -3,24 +3,24 @@ import { CodedError } from '#contract/errors.ts';
 /** A server-sent event; without a name it is a comment that keeps the connection open. */
 export interface ServerSentEvent {
   readonly event?: string;
-  /** Sent back as `Last-Event-ID` by a client that asks again. */
+  /** The client sends it back as `Last-Event-ID` when it reconnects. */
   readonly id?: number;
   /** Written as JSON. */
   readonly data?: unknown;
 }
 
-/** Open streams of one process; each reads the database once a second. */
+/** Maximum number of open streams per process; each reads the database once per second. */
 const MAX_STREAMS = 100;
-/** Open streams of one caller, so that one caller cannot take all of them. */
+/** Maximum number of open streams per caller, so that one caller cannot use all streams. */
 const MAX_STREAMS_PER_CALLER = 25;
-/** Milliseconds after which a client whose stream has ended asks again. */
+/** Reconnection delay of clients after the end of a stream, ms. */
 const RETRY_MS = 3_000;
 
-/** The streams of events that a host serves. */
+/** Event streams of one host. */
 export class EventStreams {
   readonly #max: number;
   readonly #maxPerCaller: number;
-  /** Open streams by caller. */
+  /** Number of open streams by caller. */
   readonly #open = new Map<string, number>();
 
   constructor(max = MAX_STREAMS, maxPerCaller = MAX_STREAMS_PER_CALLER) {
@@ -29,9 +29,9 @@ export class EventStreams {
   }
 
   /**
-   * A stream of these events. They are asked for as fast as they are read and no faster. The signal given to `events` is
-   * aborted when the reader has gone, or with `closing`: then what comes to its end by itself is still written.
-   * Throws HTTP503 when the process or the caller has as many open streams as it may have.
+   * Opens a stream of these events. Events are requested at the speed of the reader. The signal passed to `events` is aborted
+   * when the reader disconnects or on `closing`; after `closing`, events until the generator returns are still written.
+   * Throws HTTP503 when the process or the caller has reached its maximum of open streams.
    *
    * @param caller id of the principal; anonymous callers count as one
    */
@@ -78,7 +78,7 @@ export class EventStreams {
         : [all, this.#max, 'The service has'];
     if (streams < max) return;
     throw new CodedError('HTTP503', {
-      message: `${whose} ${streams} open event streams, the maximum: close one, or poll the job instead`,
+      message: `${whose} ${streams} open event streams, the maximum. Close one, or poll the job instead.`,
       context: { streams, max },
     });
   }

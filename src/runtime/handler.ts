@@ -24,7 +24,7 @@ export interface HandlerRequest<O> {
   readonly correlationId: string;
   /** Aborted when the request's deadline passes. */
   readonly signal: AbortSignal;
-  /** Aborted when the host stops serving: what is still being streamed ends. Absent where a host just ends. */
+  /** Aborted when the host stops serving, so that open streams end. Absent on hosts that stop without notice. */
   readonly closing: AbortSignal | undefined;
 }
 
@@ -49,7 +49,7 @@ export type Handlers<S extends ServiceName> = {
   readonly [O in OperationsOf<S> as O extends { integration: object } ? never : O['id']]: Handler<O>;
 };
 
-/** Handlers of the rows that stream. */
+/** Handlers of the streaming rows. */
 export type StreamHandlers<S extends ServiceName> = {
   readonly [O in OperationsOf<S> as O extends { streams: true } ? O['id'] : never]: Handler<O>;
 };

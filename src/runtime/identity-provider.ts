@@ -15,7 +15,7 @@ import {
   withoutIdentityProvider,
 } from './authenticate.ts';
 
-/** Clocks of two machines differ by no more. */
+/** Tolerated clock difference between two machines. */
 const CLOCK_SKEW_S = 30;
 
 export interface IdentityProvider {
@@ -70,17 +70,17 @@ async function verified(
   const claims = await verify(token).catch((error: unknown) => {
     throw refusal(error);
   });
-  // RFC 7515, 4.1.11: a token whose critical extensions its reader does not implement is invalid. We implement none.
+  // RFC 7515, 4.1.11: a token with unsupported critical extensions is invalid. Touchstone supports none.
   if (Object.hasOwn(decomposeUnverifiedJwt(token).header, 'crit')) throw invalid('critical_extension');
   const { sub, exp } = claims;
-  // Optional for the verifier: a token without them would have no user, or never expire.
+  // The verifier does not require these claims: without them a token would have no user, or never expire.
   if (!isPrincipalName(sub) || exp === undefined) throw invalid('claims');
   return { id: sub, ...membershipOf(claims['cognito:groups']) };
 }
 
-/** The first that fits names what is wrong. */
+/** Reasons by error class; the first match applies. */
 const REASONS: readonly (readonly [abstract new (...args: never[]) => Error, string])[] = [
-  // No pool of ours has the token's issuer.
+  // The issuer of the token is not a configured pool.
   [failures.ParameterValidationError, 'issuer'],
   [failures.JwtInvalidIssuerError, 'issuer'],
   [failures.CognitoJwtInvalidClientIdError, 'client'],
@@ -105,11 +105,11 @@ function invalid(reason: string, cause?: unknown): CodedError {
   return new CodedError('AUTH002', { field: 'Authorization', context: { reason }, cause });
 }
 
-/** A key that its issuer has withdrawn is trusted no longer than this. */
+/** Lifetime of cached keys: a withdrawn key is rejected after this time. */
 const MAX_AGE_MS = 3_600_000;
 /** Minimum interval between requests to an issuer for unknown keys. */
 const REFETCH_MS = 10_000;
-/** After an attempt that failed. */
+/** Minimum interval after a failed request. */
 const RETRY_MS = 1_000;
 const TIMEOUT_MS = 3_000;
 
@@ -186,7 +186,7 @@ export class IssuerKeys implements JwksCache {
 }
 
 function kidOf({ kid }: JwtHeader): string {
-  if (kid === undefined) throw new JwtWithoutValidKidError('The token names no key');
+  if (kid === undefined) throw new JwtWithoutValidKidError('The token has no key id');
   return kid;
 }
 
@@ -198,14 +198,14 @@ function found(jwk: JwkWithKid | undefined): JwkWithKid {
 /** The JSON document at `uri`; rejects for any status other than 200. */
 export async function readJson(uri: string): Promise<unknown> {
   const response = await fetch(uri, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
-  if (response.status !== 200) throw new Error(`${uri} answered ${response.status}`);
+  if (response.status !== 200) throw new Error(`${uri} returned status ${response.status}`);
   return response.json();
 }
 
-/** Touchstone's own services among themselves: reads market data and starts collections, no more. */
+/** Principal of Touchstone's services: it can read market data and start collections. */
 const SERVICE: Principal = { id: 'service', roles: ['researcher'], groups: [] };
 
-/** Accepts the token that the platform's own services share, and leaves everything else to `next`. */
+/** Accepts the shared token of the platform's services, and passes any other request to `next`. */
 export function withServiceToken(token: string | undefined, next: Authenticate): Authenticate {
   if (token === undefined) return next;
   const expected = digest(`Bearer ${token}`);
@@ -215,7 +215,7 @@ export function withServiceToken(token: string | undefined, next: Authenticate):
       : next(authorization);
 }
 
-/** Digests of equal length, so that the comparison takes constant time. */
+/** Compares digests of equal length, so that the comparison takes constant time. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -32,7 +32,7 @@ export interface ServiceLambdaOptions
 
 type Invocation = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
-/** The Lambda handler of a service behind a REST API. */
+/** Lambda handler of a service behind a REST API. */
 export function serviceLambda<S extends ServiceName>(
   service: S,
   handlers: Handlers<S>,
@@ -42,7 +42,7 @@ export function serviceLambda<S extends ServiceName>(
   return gatewayLambda(service, create, (app) => handle(app) as Invocation, options);
 }
 
-/** The service's HTTP application behind the middlewares that every function of API Gateway has. */
+/** HTTP application of the service behind the middlewares of every API Gateway function. */
 function gatewayLambda(
   service: ServiceName,
   create: (deps: ServiceDeps) => ServiceApp,
@@ -76,7 +76,7 @@ function countFault(metrics: Metrics, stage: string, { operation, status }: Requ
 type GatewayMiddleware = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 type GatewayRequest = Parameters<NonNullable<GatewayMiddleware['after']>>[0];
 
-/** Adds the gateway's request id as the correlation id to responses that the application, which adds it otherwise, did not make. */
+/** Adds the gateway's request id as correlation id to responses that the application did not create. */
 function addCorrelationId(): GatewayMiddleware {
   const add = ({ event, response }: GatewayRequest) => {
     if (!response || hasCorrelationId(response)) return;
@@ -115,7 +115,7 @@ function rejectMalformedRequests(log: Log): GatewayMiddleware {
   };
 }
 
-/** Drops the body of GET and HEAD, with which a `Request` cannot be made; API Gateway passes it on. */
+/** Drops the body of GET and HEAD: API Gateway forwards it, but `Request` rejects it. */
 function dropStrayBodies(): GatewayMiddleware {
   return {
     before: ({ event }) => {
@@ -129,14 +129,14 @@ function hasCorrelationId({ headers, multiValueHeaders }: APIGatewayProxyResult)
   return names.some((name) => name.toLowerCase() === CORRELATION_HEADER.toLowerCase());
 }
 
-/** Result of a streaming function: as of a buffered one, but the body may be a stream. */
+/** Result of a streaming function; unlike a buffered one, its body may be a stream. */
 interface StreamedResult extends Omit<APIGatewayProxyResult, 'body'> {
   readonly body: string | ReadableStream<Uint8Array>;
 }
 
 /**
- * The Lambda handler of a service's streaming operations, behind a REST API whose integration has the transfer mode STREAM. Errors
- * are responses of this function too, with the same body as everywhere.
+ * Lambda handler of a service's streaming operations, behind a REST API whose integration has the transfer mode STREAM. Error
+ * responses have the standard error body.
  */
 export function streamLambda<S extends ServiceName>(
   service: S,
@@ -149,7 +149,7 @@ export function streamLambda<S extends ServiceName>(
     const { body, statusCode, headers, multiValueHeaders } = (await invoke(event, context)) as StreamedResult;
     const response = awslambda.HttpResponseStream.from(output, { statusCode, headers, multiValueHeaders });
     if (typeof body !== 'string') {
-      // A client that disconnects is not an error of the function, as it would be with middy's streamifyResponse.
+      // A disconnected client is not an error; middy's streamifyResponse would count it as one.
       await pipeline(Readable.fromWeb(body as NodeReadableStream), response).catch(() => undefined);
       return;
     }
@@ -159,7 +159,7 @@ export function streamLambda<S extends ServiceName>(
   });
 }
 
-/** Hono's adapter buffers bodies: it gets an empty one in place of a stream, which is put back into its result. */
+/** Calls Hono's adapter, which buffers bodies, with an empty body, and puts the stream into the result. */
 function handleStream(app: ServiceApp): Invocation {
   return async (event, context) => {
     let stream: ReadableStream<Uint8Array> | null = null;
@@ -169,7 +169,7 @@ function handleStream(app: ServiceApp): Invocation {
       stream = response.body;
       return new Response(null, response);
     };
-    // The adapter's own types of an event and a context name the fields of this gateway as optional.
+    // In the adapter's types, event and context fields of this gateway are optional.
     const adapted = handle({ fetch } as ServiceApp) as (...call: Parameters<Invocation>) => unknown;
     const result = (await adapted(event, context)) as APIGatewayProxyResult;
     return { ...result, body: stream ?? result.body } as APIGatewayProxyResult;

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { LogFormatter, Logger, LogItem } from '@aws-lambda-powertools/logger';
 import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
 
-/** The part of Powertools' Logger that the runtime uses. */
+/** Methods of Powertools' Logger that the runtime uses. */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
 /** Adds the correlation id of the current request to every line, including those of adapters. */
@@ -39,7 +39,7 @@ export function createLogger(serviceName: string, logLevel: LogLevel): Logger {
   });
 }
 
-/** Names under which libraries keep credentials, as ours do. */
+/** Field names that contain credentials, in libraries and in Touchstone. */
 const SECRET =
   /^(authorization|cookie|set-cookie|.*(token|secret|password|secret_?access_?key|private_?key))$/i;
 const BEARER = /\bBearer +[\w.~+/=-]+/gi;

@@ -4,12 +4,12 @@ import { readEnv } from './env.ts';
 import { createLogger, type LogLevel } from './log.ts';
 
 /**
- * The environment and the log of a process of its own; what ends it early becomes one line of that log.
- * Node would print the line of code that threw, which in a bundle is too long for a log or a pipe to keep what follows it.
+ * Reads the environment of a task process and creates its log. An uncaught error becomes one log line. Node would print the
+ * source line that threw, which in a bundle is so long that the message after it is lost.
  *
- * `fail` is what does that: a process which can tell more of what failed may take it off `uncaughtException`.
+ * `fail` handles uncaught errors. A process that has more details can remove it from `uncaughtException` and call it.
  *
- * @param schema of the environment; see src/contract/env.ts
+ * @param schema environment schema, see src/contract/env.ts
  */
 export function startProcess<T extends z.ZodType<{ LOG_LEVEL: LogLevel }>>(
   schema: T,

@@ -5,9 +5,9 @@ import { withoutNullFields } from '#contract/null-fields.ts';
 import { isBodyOptional, type Operation } from '#contract/operation.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** No body of ours is deeper than 6; beyond some thousand levels even writing one down again overflows the stack. */
+/** Valid bodies have up to 6 levels. Serializing thousands of levels overflows the stack. */
 const MAX_DEPTH = 64;
-/** A valid body has at most some hundred values; reporting issues for a megabyte of invalid ones would take seconds. */
+/** Valid bodies have up to some hundred values. Reporting the issues of a megabyte of invalid values would take seconds. */
 const MAX_VALUES = 10_000;
 
 /** Throws HTTP413 for a body whose Content-Length is too large, for every operation. */
@@ -61,12 +61,12 @@ function flawIn(value: unknown): string | undefined {
   return undefined;
 }
 
-/** The body as it came. Throws HTTP413, or BodyError for one that breaks off. */
+/** The unparsed body. Throws HTTP413, or BodyError for a truncated body. */
 export async function readBytes(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    // Counted as it arrives: a chunked body announces no length.
+    // Counted on arrival: a chunked body has no Content-Length.
     for await (const chunk of request.body ?? []) {
       size += chunk.length;
       if (size > MAX_BODY_BYTES) throw tooLarge();
@@ -109,7 +109,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Brackets and commas outside strings are counted; whether the text is JSON is for the parser to say. */
+/** Counts brackets and commas outside strings; the parser validates the JSON. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one scan of every body before it is parsed
 function checkShape(text: string): void {
   let depth = 0;
@@ -148,19 +148,19 @@ export class BodyError extends Error {
   }
 }
 
-/** A broken body can have thousands of faults; a person reads a few. */
+/** Maximum number of reported issues; an invalid body can have thousands. */
 const MAX_ISSUES = 50;
-/** Longest JSON of a value at fault that is sent back, characters. */
+/** Maximum length of an invalid value in the response, characters of JSON. */
 const MAX_INPUT = 1000;
 
-/** `value` as the schema reads it. Throws BodyError with an issue for each fault, named as pydantic names them. */
+/** `value` parsed by the schema. Throws BodyError with an issue per error, with pydantic's type names. */
 function parseBody<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const parsed = z.safeParse(schema, value, { reportInput: true, error: (issue) => issueType(issue) });
   if (parsed.success) return parsed.data;
   throw new BodyError(parsed.error.issues.flatMap((issue) => bodyIssues(issue, [])).slice(0, MAX_ISSUES));
 }
 
-/** One issue, or those of each branch for a union: none of its branches fits. What is missing is so in all of them. */
+/** One issue; for a union that matches no branch, the issues of each branch. A missing value is missing in all of them. */
 function bodyIssues(issue: z.core.$ZodIssue, parents: readonly PropertyKey[]): BodyIssue[] {
   const path = [...parents, ...issue.path];
   if (issue.code === 'invalid_union' && issue.errors.length > 0 && issue.input !== undefined) {
@@ -204,7 +204,7 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'none_required',
 };
 
-/** pydantic's name of a raw zod issue. It is asked for while parsing, when the issue still knows its schema. */
+/** pydantic's type name of a raw zod issue. It is computed during parsing, while the issue has its schema. */
 function issueType(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'missing';
   if (issue.code === 'invalid_value') return 'literal_error';
@@ -217,15 +217,15 @@ function issueType(issue: z.core.$ZodRawIssue): string {
 }
 
 /**
- * Path parameters as the schema reads them. Throws VAL005, naming the parameter, its value and what is allowed.
+ * Path parameters parsed by the schema. Throws VAL005 with the parameter, its value and the allowed values.
  */
 export function readParams(schema: z.ZodObject | undefined, params: Readonly<Record<string, string>>) {
   return readAll(schema, (name) => params[name]);
 }
 
 /**
- * Query parameters as the schema reads them; unknown ones are ignored. A list comes as the parameter repeated or
- * with commas. Throws VAL004 for a missing one, VAL005 for a wrong or repeated one.
+ * Query parameters parsed by the schema; unknown ones are ignored. A list is the parameter repeated or comma-separated. Throws
+ * VAL004 for a missing parameter, VAL005 for an invalid or repeated one.
  */
 export function readQuery(schema: z.ZodObject | undefined, query: URLSearchParams) {
   return readAll(schema, (name, parameter) => {
@@ -293,7 +293,7 @@ interface Allowed {
 function describe(parameter: z.core.$ZodType): Allowed {
   const schema = z.toJSONSchema(parameter, { io: 'output' }) as z.core.JSONSchema.BaseSchema;
   const all = {
-    // Only the type of a number is worth stating: every parameter arrives as text.
+    // Only number types are stated: every parameter arrives as a string.
     type: schema.type === 'number' || schema.type === 'integer' ? schema.type : undefined,
     min: schema.minimum,
     max: schema.maximum,
@@ -318,17 +318,17 @@ function sentence(allowed: Allowed): string {
 const shorten = (text: string) => text.slice(0, 100);
 
 /**
- * Characters of path and query. 500 symbols need 10,500; API Gateway takes 10,240 bytes with all headers, which grow by
- * a half when the query is written out again.
+ * Maximum characters of path and query. 500 symbols need 10,500. API Gateway accepts 10,240 bytes including all headers, and
+ * re-encoding the query increases its length by half.
  */
 export const MAX_URL_LENGTH = 16_384;
-/** The longest list has 1,000 entries. */
+/** Maximum number of query parameters; the longest valid list has 1,000 entries. */
 const MAX_QUERY_PARAMETERS = 1_100;
-/** Characters of all headers; browsers send 1,000, and a token has 2,000. */
+/** Maximum characters of all headers; browsers send 1,000, and a token has 2,000. */
 export const MAX_HEADERS_LENGTH = 16_384;
 const MAX_HEADERS = 100;
 
-/** Throws HTTP414 or HTTP431 for a request whose head is larger than any that makes sense, before anything reads it. */
+/** Throws HTTP414 or HTTP431 for an oversized URL, query or headers, before they are parsed. */
 export function checkHead({ url, headers }: Request): void {
   // Relative to the path, so that it is valid for any host name.
   const target = url.slice(url.indexOf('/', url.indexOf('://') + 3));

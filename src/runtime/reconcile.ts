@@ -12,7 +12,7 @@ import {
   reconcileJobs,
 } from '#domain/reconcile-jobs.ts';
 
-/** An event of EventBridge (an execution changed status; its name is the job's id) or of Scheduler (`{}` or a challenge's id). */
+/** Event of EventBridge (status change of an execution, whose name is the job's id) or of Scheduler (`{}` or a challenge's id). */
 interface ReconcileEvent {
   readonly challenge_id?: string;
   readonly 'detail-type'?: string;

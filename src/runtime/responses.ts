@@ -13,7 +13,7 @@ export interface ErrorResponse {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Response to a thrown value. A value without a code becomes SVC001: logged in full, not shown to the caller. */
+/** Response to a thrown value. A value without a code becomes SVC001: logged in full, hidden from the caller. */
 export function errorResponse(error: unknown, log: Log): ErrorResponse {
   if (error instanceof BodyError) {
     return { status: 400, code: null, body: { detail: [...error.issues] }, headers: {} };

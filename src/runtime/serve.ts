@@ -20,7 +20,7 @@ import type { ServiceApp } from './service.ts';
 export interface RunningServer {
   readonly port: number;
   readonly url: string;
-  /** Stops accepting, ends idle connections and streams, waits for requests under way. */
+  /** Stops accepting, ends idle connections and streams, and waits for requests in progress. */
   close(): Promise<void>;
 }
 
@@ -28,7 +28,8 @@ export interface ServeOptions {
   readonly port: number;
   readonly hostname: string;
   /**
-   * Reject requests that a web site in a local browser could send, because callers without a token are trusted. Default false.
+   * Rejects requests that a web site in a local browser could send, because callers without a token have all roles. Default
+   * false.
    */
   readonly loopbackOnly?: boolean;
   /** Time limit of a request's headers, ms. Default 10 s. */
@@ -98,7 +99,9 @@ function listen(server: Server, port: number, hostname: string): Promise<void> {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(
         error.code === 'EADDRINUSE'
-          ? new Error(`Port ${port} is in use: stop what listens there or set another port`, { cause: error })
+          ? new Error(`Port ${port} is in use. Stop the process that uses it, or set another port`, {
+              cause: error,
+            })
           : error,
       ),
     );
@@ -108,7 +111,7 @@ function listen(server: Server, port: number, hostname: string): Promise<void> {
 
 function close(server: Server, connections: Connections): Promise<void> {
   return new Promise((resolve) => {
-    // Connections that finish a response now become idle, and would be kept for another request.
+    // Connections that finish a response now become idle and would stay open for another request.
     const idle = setInterval(() => connections.closeIdle(), 50);
     server.close(() => {
       clearInterval(idle);
@@ -154,13 +157,13 @@ function refusal(code: ErrorCode, log: Log): { status: number; head: Record<stri
 const MAX_RESPONSES_PER_CONNECTION = 16;
 /** Open connections of one peer address. Further connections wait. */
 const MAX_CONNECTIONS_PER_PEER = 256;
-/** Checks for stalled connections within the time after which one is closed. */
+/** Number of checks for stalled connections per time-out. */
 const CHECKS_PER_TIMEOUT = 10;
 
 /** A connection that is served. */
 interface Connection {
   readonly inProgress: Set<ServerResponse>;
-  /** Requests of its pipeline that are not begun. */
+  /** Waiting requests of the pipeline. */
   readonly waiting: (() => void)[];
   /** Bytes left to send at the last change, and its time. */
   unsent: { readonly state: string; readonly since: number };
@@ -171,20 +174,20 @@ interface Peer {
   readonly waiting: Map<Socket, () => void>;
 }
 
-/** The connections of a server, and what one client may take of it. */
+/** Connections of a server, with limits per client. */
 class Connections {
   readonly #timeoutMs: number;
   readonly #open = new Map<Socket, Connection>();
   readonly #peers = new Map<string, Peer>();
 
-  /** @param timeoutMs after which a connection is closed that waits for its turn, or whose client reads nothing */
+  /** @param timeoutMs time after which a connection is closed that waits for its turn or whose client reads nothing */
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }
 
   /**
-   * The listener, called for at most 16 requests of a connection at a time. Further requests of the pipeline wait, and
-   * nothing more is read from the connection meanwhile.
+   * Calls the listener for at most 16 concurrent requests of a connection. Further requests of the pipeline wait, and the
+   * connection is not read meanwhile.
    */
   limitPipelines(listener: RequestListener): RequestListener {
     return (request, response) => {
@@ -209,14 +212,14 @@ class Connections {
   }
 
   /**
-   * Serves at most 256 connections of one peer address at a time. Further connections wait, unread, until one of them
-   * closes. A connection that waits too long is closed, and one whose client reads nothing of what there is to send.
+   * Serves at most 256 concurrent connections of one peer address. Further connections wait, unread, until one of them closes.
+   * A connection that waits too long is closed. So is a connection whose client does not read its responses.
    */
   attach(server: Server): void {
     const [serve, ...others] = server.listeners('connection');
     if (!serve || others.length > 0)
       throw new Error('The server must have Node’s own connection listener only');
-    // A connection that waits must not be read: the parser would miss what was read before it came.
+    // A waiting connection must not be read: the parser would miss the data read before it is attached.
     Object.assign(server, { pauseOnConnect: true });
     server.off('connection', serve as () => void);
     server.on('connection', (socket: Socket) => {
@@ -240,7 +243,7 @@ class Connections {
     server.once('close', () => clearInterval(check));
   }
 
-  /** Closes every connection on which no request is under way. Node’s own leaves those that have sent none yet. */
+  /** Closes every connection without a request in progress. Node’s method skips connections that have sent no request. */
   closeIdle(): void {
     for (const { waiting } of this.#peers.values()) for (const socket of waiting.keys()) socket.destroy();
     for (const [socket, { inProgress }] of this.#open) if (inProgress.size === 0) socket.destroy();
@@ -253,14 +256,14 @@ class Connections {
     };
     this.#open.set(socket, connection);
     peer.open++;
-    // Node resumes the socket whenever a request has been read whole. Its own listeners come first.
+    // Node resumes the socket after each complete request. Its listeners run first.
     socket.on('resume', () => {
       if (connection.waiting.length > 0) socket.pause();
     });
     socket.once('close', () => {
       this.#open.delete(socket);
       connection.waiting.length = 0;
-      // Node leaves responses behind the first one open: what they read from would stay open with them.
+      // Node closes only the first response of a pipeline; the sources of the others would stay open.
       for (const response of connection.inProgress) response.destroy();
       peer.open--;
       const [next] = peer.waiting.values();
@@ -269,7 +272,7 @@ class Connections {
     });
   }
 
-  /** Node's own time-out counts traffic in both directions: a client that only sends would hold its responses forever. */
+  /** Node's time-out counts traffic in both directions, so a client that only sends would hold its responses forever. */
   #closeStalled(): void {
     const now = performance.now();
     for (const [socket, connection] of this.#open) {
@@ -282,8 +285,8 @@ class Connections {
 }
 
 /**
- * Bytes of the current write that the kernel has not accepted. Node's public API only reports whole writes, and a large one
- * takes a slow client minutes.
+ * Bytes of the current write that the kernel has not accepted. Node's public API reports only complete writes, and a slow
+ * client needs minutes for a large one.
  */
 function queuedBytes(socket: Socket & { readonly _handle?: { readonly writeQueueSize: number } | null }) {
   return socket._handle?.writeQueueSize ?? 0;
@@ -292,8 +295,8 @@ function queuedBytes(socket: Socket & { readonly _handle?: { readonly writeQueue
 const LOOPBACK = /^(https?:\/\/)?(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 
 /**
- * True if a request names a loopback host and comes from no web site other than a local one. A site could point its own name to
- * the loopback address and read every response (DNS rebinding), or send a form (CSRF).
+ * True if a request names a loopback host and its origin, if any, is local. Other sites could point their name to the loopback
+ * address and read every response (DNS rebinding), or send a form (CSRF).
  */
 function isLoopbackRequest(headers: Headers): boolean {
   const origin = headers.get('Origin');

@@ -46,11 +46,11 @@ export interface ServiceDeps {
   readonly authenticate: Authenticate;
   /** Audit trail of calls that can change state; absent if the service has none. */
   readonly audit?: AuditDeps;
-  /** Throws DATA005 while storage has no room for new work; absent where storage is not limited. */
+  /** Throws DATA005 while storage has no room for new work; absent if storage is unlimited. */
   readonly checkDiskSpace?: () => Promise<void>;
   /** Owners and grants of resources, by kind. */
   readonly ownership?: Partial<Ownership>;
-  /** Makes correlation ids where none came. Default random UUIDs. */
+  /** Creates correlation ids for requests without one. Default: random UUIDs. */
   readonly newId?: () => string;
   /** Deadline of a received request, ms. Default 27,000: the function's time limit is 28 s, the gateway's 29 s. */
   readonly deadlineMs?: number;
@@ -301,8 +301,7 @@ function honoPath(path: string): string {
 }
 
 /**
- * The result of `work`, or SVC006 when it takes longer than `ms`; then the signal is aborted too, so that what is
- * still under way can stop.
+ * Result of `work`. Throws SVC006 when it takes longer than `ms` and aborts the signal, so that `work` can stop.
  */
 export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
@@ -321,7 +320,7 @@ export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) =>
   }
 }
 
-/** {@link withDeadline} for several pieces of work that share the time; what passes between them does not count. */
+/** {@link withDeadline} for several pieces of work that share one limit; the time between them does not count. */
 function sharedDeadline(ms: number): <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T> {
   let left = ms;
   return async (work) => {

@@ -8,9 +8,9 @@ export interface TaskEnv {
 }
 
 export interface TaskIdentity {
-  /** Under which it can be stopped. */
+  /** Id to stop the task by. */
   readonly id: string;
-  /** The container image as its task definition names it; null outside of a container. */
+  /** Container image as in the task definition; null outside a container. */
   readonly image: string | null;
 }
 
@@ -26,7 +26,7 @@ const METADATA_TIMEOUT_MS = 5_000;
  * Runs a task to its end and sets the exit code: 0 when `work` returns, because then it has recorded its outcome;
  * 1 when it throws, so that the state machine tries again.
  *
- * @param work is given what the task is to the platform
+ * @param work called with the identity of the task
  */
 export async function runTask(
   env: TaskEnv,
@@ -46,7 +46,7 @@ export async function runTask(
   process.exit();
 }
 
-/** The task's ARN and image from the container's metadata, or the name that the process runner gave. */
+/** ARN and image of the task from the container metadata, or the TASK_ID set by the process runner. */
 async function taskIdentity(env: TaskEnv): Promise<TaskIdentity> {
   const uri = env.ECS_CONTAINER_METADATA_URI_V4;
   if (env.TASK_ID || !uri) return { id: env.TASK_ID ?? `process-${process.pid}`, image: null };

@@ -1,6 +1,6 @@
 /**
- * V8 flags of a backtest task. Most tasks end within half a second of processor time, too short for V8's work for later:
- * - TurboFan, its last compiler, takes 1 to 8 ms for a function and would compile some fifty of them.
+ * V8 flags of a backtest task. Most tasks end within half a second of processor time, too short for these optimizations:
+ * - TurboFan, the last compiler, takes 1 to 8 ms for a function and would compile about fifty.
  * - The first 64 MB of columns start a garbage collection, which marks the whole heap and finds no column to free. Counted with
  *   the heap, columns start one at the heap's own limit, and incremental marking does not begin one ahead of it.
  *

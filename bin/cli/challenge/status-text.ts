@@ -267,7 +267,7 @@ export function challengeStatusText({ status, outcome, reason, promoted_at }: Ch
   return details ? `${status.replace('_', ' ')}: ${details}` : status.replace('_', ' ');
 }
 
-/** What to do and why. */
+/** Recommended action and its reason. */
 function recommendationText(challenge: Challenge, evaluation: ChallengeEvaluation): string[] {
   const { challenge_id: id, model_name, champion_version, challenger_version, promoted_at } = challenge;
   const { promotion_rejected: refused } = challenge;

@@ -86,7 +86,7 @@ interface Diagnostic {
   readonly name: string;
   readonly value: number | null;
   readonly assessment: Assessment;
-  /** The meaning of the value, or why there is none. */
+  /** Meaning of the value, or the reason why it is undefined. */
   readonly meaning: string;
 }
 

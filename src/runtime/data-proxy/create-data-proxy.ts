@@ -20,9 +20,9 @@ import { PROXY_OPERATIONS, type ProxyOperation, readParams } from './operations.
 import { getWithRetries, type UpstreamOptions } from './upstream.ts';
 
 export interface DataProxyOptions extends UpstreamOptions {
-  /** Address of the data collection service; null when none could be resolved. */
+  /** URL of the data collection service; null if it could not be resolved. */
   readonly baseUrl: string | null;
-  /** Sent as bearer token, when set. */
+  /** Bearer token to send; absent: no token. */
   readonly serviceToken?: string | undefined;
   readonly newCorrelationId: () => string;
 }
@@ -42,7 +42,7 @@ const FUNCTION_LIMIT_MS = 60_000;
 const MARGIN_MS = 1000;
 /** API Gateway's time-out is 29 s, including its own work. */
 const HTTP_LIMIT_MS = 27_000;
-/** A function returns 6 MB at most, and a string body takes more than its text: its quotes are escaped once more. */
+/** A function returns up to 6 MB; a string body takes more than its text, because its quotes are escaped again. */
 const MAX_RESULT_LENGTH = 4_000_000;
 /** Maximum length of an unknown operation's name in the response. */
 const MAX_NAME_LENGTH = 100;
@@ -59,7 +59,7 @@ export function createDataProxy(
   options: DataProxyOptions,
   observers: readonly ProxyMiddleware[] = [],
 ): DataProxy {
-  // Middy's type of a handler requires the whole context of Lambda, of which this one reads a part.
+  // Middy's handler type requires the complete Lambda context; this handler reads only a part.
   return middy<unknown, unknown>({ timeoutEarlyInMillis: 0 })
     .use(unwrapGatewayEvents())
     .use(addCorrelationIds(options.newCorrelationId))
@@ -167,7 +167,7 @@ function failed(
   return { envelope: successEnvelope(name, result), failure: message };
 }
 
-/** A request that is never sent, broke unforeseen, or failed for a caller who wants errors (then without `operation`). */
+/** Envelope of a request that was not sent, failed unexpectedly, or failed with `safe: false` (then without `operation`). */
 function refuse(name: string, operation: ProxyOperation | undefined, thrown: unknown): Performed {
   const error = asCodedError(thrown);
   const failure = `${error.code} ${error.message}`;

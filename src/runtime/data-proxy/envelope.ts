@@ -2,11 +2,11 @@ import { CodedError, type ErrorCode } from '#contract/errors.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** An error of the request or of the function's configuration. */
+/** Error in the request or the function's configuration. */
 interface ProxyError {
   readonly code: ErrorCode;
   readonly message: string;
-  /** Name of the invalid parameter; empty if there is none. */
+  /** Name of the invalid parameter; empty if no parameter is invalid. */
   readonly field: string;
 }
 
@@ -25,7 +25,7 @@ export interface ProxyEnvelope {
 
 /** Outcome of one call, for metrics and the log. */
 export interface ProxyOutcome {
-  /** `unknown` for any other than the five, so that callers cannot make up metric dimensions. */
+  /** One of the five operations, or `unknown`, so that callers cannot create metric dimensions. */
   readonly operation: string;
   readonly latencyMs: number;
   readonly correlationId: string;

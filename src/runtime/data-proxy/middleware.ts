@@ -12,14 +12,14 @@ import {
 
 /** A call, independent of the kind of event. Its input is not validated. */
 export interface Invocation {
-  /** Came through API Gateway, which needs a string body in return. */
+  /** True for calls through API Gateway, which needs a string body in the response. */
   readonly overHttp: boolean;
   /** `{operation, params, deadline_ms}`, or undefined when the HTTP body is not a JSON object. */
   readonly input: JsonObject | undefined;
   readonly correlationId: string;
 }
 
-// Events are unknown values until they are unwrapped, as results are ProxyResults until then.
+// Events are unknown until unwrapped; results are ProxyResults until wrapped.
 // biome-ignore lint/suspicious/noExplicitAny: middy types one event and one result for all of a chain
 export type ProxyMiddleware = MiddlewareObj<any, any>;
 
@@ -102,7 +102,7 @@ export function logOutcome(log: Log): ProxyMiddleware {
 
 /**
  * Publishes the metrics of each call in CloudWatch's embedded metric format, under two dimension sets: [service, stage] is
- * the total and [service, operation] the breakdown. `addDimensions` alone would publish only their union.
+ * the total and [service, operation] the breakdown. Plain `addDimensions` would publish only their union.
  * ProxyErrors is 0 on success, so that the series exists and its alarm has data.
  */
 export function publishMetrics(stage: string): ProxyMiddleware {

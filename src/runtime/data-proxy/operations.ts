@@ -20,7 +20,7 @@ export interface ProxyOperation {
 
 /** Symbols per request: about 2.5 KB of URL, far below the 16 KB of header that Node accepts. */
 const SYMBOLS_PER_REQUEST = 100;
-/** One request after the other, of 12 ms each: more would take longer than a gateway waits. */
+/** Maximum number of symbols. Requests are sequential, 12 ms each; more would exceed the gateway's time-out. */
 const MAX_SYMBOLS = 10_000;
 const { limit: LIMIT } = OHLCV_LIMITS;
 
@@ -128,7 +128,7 @@ function freshnessPaths(params: JsonObject): string[] {
       field: 'symbols',
     });
   }
-  // The service removes duplicates within one request; here they are removed across requests.
+  // The service removes duplicates within one request; this removes them across requests.
   const symbols = [...new Set(params.symbols)];
   const extras = forwarded(params, FRESHNESS_EXTRAS);
   const paths: string[] = [];
@@ -140,7 +140,7 @@ function freshnessPaths(params: JsonObject): string[] {
   return paths;
 }
 
-/** The lists of all replies are joined in order; of other fields the first reply speaks for all. */
+/** Joins the lists of all replies in order; other fields come from the first reply. */
 function mergeFreshness(replies: readonly JsonObject[]): JsonObject {
   const merged: Record<string, unknown> = { ...replies[0] };
   for (const reply of replies.slice(1)) {
@@ -153,7 +153,7 @@ function mergeFreshness(replies: readonly JsonObject[]): JsonObject {
   return merged;
 }
 
-/** The named parameters that are present, as text; the service judges their values. */
+/** The named parameters that are present, as strings; the service validates their values. */
 function forwarded(params: JsonObject, names: readonly string[]): [string, string][] {
   return names.flatMap((name): [string, string][] => {
     const value = params[name] ?? undefined;
@@ -173,7 +173,7 @@ function isTextList(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-/** The parameters of a request; absent and null mean none. Throws VAL005 for anything but an object. */
+/** Parameters of a request; absent and null mean no parameters. Throws VAL005 for any other value than an object. */
 export function readParams(value: unknown): JsonObject {
   if (value === undefined || value === null) return {};
   if (isJsonObject(value)) return value;

@@ -6,29 +6,29 @@ export interface UpstreamOptions {
   readonly fetch: typeof fetch;
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;
-  /** A signal that aborts after so many milliseconds. */
+  /** Creates a signal that aborts after a number of milliseconds. */
   readonly timeoutSignal: (ms: number) => AbortSignal;
-  /** Longest wait for one whole reply. */
+  /** Maximum wait for one complete response, ms. */
   readonly requestTimeoutMs: number;
-  /** Retries after the first attempt. */
+  /** Maximum number of retries after the first attempt. */
   readonly maxRetries: number;
 }
 
 export interface UpstreamRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** No attempt and no pause runs past this time, Unix milliseconds. */
+  /** End of all attempts and backoffs, Unix milliseconds. */
   readonly deadline: number;
   readonly accepts: (reply: JsonObject) => boolean;
 }
 
 interface Failure {
   readonly ok: false;
-  /** Fit to be shown to the caller. */
+  /** Safe to show to the caller. */
   readonly message: string;
   /** SVC004: unavailable; SVC002: invalid response; VAL or DATA: the service's own code. */
   readonly code: ErrorCode;
-  /** Name of the invalid parameter; empty if there is none. */
+  /** Name of the invalid parameter; empty if no parameter is invalid. */
   readonly field: string;
 }
 
@@ -39,8 +39,8 @@ type Attempt = UpstreamReply | (Failure & { readonly retry: true });
 const FIRST_PAUSE_MS = 1000;
 
 /**
- * GETs a JSON object. A 5xx, a refused connection, a time-out and a reply that is not the expected JSON are tried
- * again after 1 s, 2 s, 4 s ..., at most `maxRetries` times; a 4xx never. Does not throw.
+ * GETs a JSON object. A 5xx, a refused connection, a time-out and an unexpected body are retried after 1 s, 2 s, 4 s ..., at
+ * most `maxRetries` times. A 4xx is not retried. Does not throw.
  *
  * Worst case with the defaults (30 s, 2 retries) and no deadline: 30 + 1 + 30 + 2 + 30 = 93 s; the deadline of a
  * 60 s function cuts it to 59 s.
@@ -80,8 +80,8 @@ async function attempt(
     status = response.status;
     return judge(status, await response.text(), request.accepts);
   } catch {
-    // Once a 4xx was seen it stands, even when its body never came.
-    if (status !== undefined && isRefusal(status)) return judge(status, '', request.accepts);
+    // A 4xx is final, even if its body did not arrive.
+    if (status !== undefined && isClientError(status)) return judge(status, '', request.accepts);
     const message = signal.aborted
       ? `Data collection did not respond within ${timeoutMs / 1000} s`
       : 'Data collection could not be reached';
@@ -91,7 +91,7 @@ async function attempt(
 
 function judge(status: number, text: string, accepts: (reply: JsonObject) => boolean): Attempt {
   const body = parse(text);
-  if (isRefusal(status)) {
+  if (isClientError(status)) {
     const message = `Data collection rejected the request: ${describe(status, body)}`;
     return { ok: false, message, ...classify(status, body) };
   }
@@ -111,22 +111,22 @@ function down(message: string): Failure {
 /** Statuses that the caller cannot fix: the service rejects the proxy or all clients. */
 const CLOSED = new Set([401, 403, 408, 429]);
 
-/** Its own code where that speaks of the request or of the data; of its own affairs a caller learns that it is down. */
+/** The service's code if it concerns the request or the data. Otherwise SVC002 for a 4xx, and SVC004 if the service is unavailable. */
 function classify(status: number, body: unknown): Pick<Failure, 'code' | 'field'> {
   const { code, field } = codedDetail(body) ?? {};
   if (code !== undefined && /^(VAL|DATA)/.test(code) && Object.hasOwn(ERRORS, code)) {
     return { code: code as ErrorCode, field: typeof field === 'string' ? field : '' };
   }
-  return { code: isRefusal(status) && !CLOSED.has(status) ? 'SVC002' : 'SVC004', field: '' };
+  return { code: isClientError(status) && !CLOSED.has(status) ? 'SVC002' : 'SVC004', field: '' };
 }
 
-function isRefusal(status: number): boolean {
+function isClientError(status: number): boolean {
   return status >= 400 && status <= 499;
 }
 
 const MAX_DETAIL = 300;
 
-/** The status and, when the body is a coded error, its code and message: texts that are documented to be shown. */
+/** Status and, if the body is a coded error, its code and message, which are documented for callers. */
 function describe(status: number, body: unknown): string {
   const detail = codedDetail(body);
   return (detail ? `status ${status}, ${detail.code} ${detail.message}` : `status ${status}`).slice(

@@ -51,7 +51,7 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
         idempotencyKey: headers.get('Idempotency-Key'),
         correlationId,
       });
-      // Relative to the request's own address, which may have a stage prefix.
+      // Relative to the request's address, which may have a stage prefix.
       return { status: 201, body: submissionView(job), headers: { Location: `backtests/${job.job_id}` } };
     },
     listBacktests: async ({ query, principal }) => {

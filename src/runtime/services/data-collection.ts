@@ -18,13 +18,13 @@ interface HandlerDeps extends DataCollectionDeps, Pick<ServiceDeps, 'checkDiskSp
 
 export interface DataCollectionService {
   readonly app: ServiceApp;
-  /** Takes up the collections that an earlier process left unfinished, and those of one that dies later. */
+  /** Resumes unfinished collections of earlier processes, and later those of a process that dies. */
   resume(): void;
-  /** Leaves the collections to the next process: the one that runs here after its current request. */
+  /** Stops after the current request of the running collection; the next process resumes it. */
   stop(): Promise<void>;
 }
 
-/** The data collection service for any host: its HTTP application and the collections that run behind it. */
+/** Data collection service for any host: the HTTP application and the collection worker. */
 export function createDataCollectionService(
   deps: DataCollectionDeps,
   service: ServiceDeps,
@@ -38,7 +38,7 @@ export function createDataCollectionService(
   };
 }
 
-/** A timer that keeps no process alive. */
+/** Interval timer that does not keep the process alive. */
 function every(ms: number, action: () => void): () => void {
   const timer = setInterval(action, ms);
   timer.unref();
@@ -47,7 +47,7 @@ function every(ms: number, action: () => void): () => void {
 
 /** Maximum duration of a health check, ms. */
 const PROBE_TIMEOUT_MS = 2_000;
-/** A series that cannot exist: reading it asks the database and nothing more. */
+/** A series that cannot exist: reading it probes only the database. */
 const PROBED_SERIES = { symbol: 'HEALTH/CHECK:PROBE', timeframe: '1d' } as const;
 
 /** Handlers of the data collection service's operations. */

@@ -35,12 +35,12 @@ export function watchHandler(
       (stop) => sent(watchHyperopt({ pause: realTime, ...deps }, watched, stop)),
       closing,
     );
-    // Proxies that collect answers before they pass them on are asked not to.
+    // Disables response buffering in proxies.
     return { status: 200, body, headers: { 'X-Accel-Buffering': 'no' } };
   };
 }
 
-/** Throws VAL005 when the header is no id. */
+/** Throws VAL005 when the header is not an event id. */
 function lastEventId(headers: Headers): number | undefined {
   const value = headers.get(LAST_EVENT_ID) ?? undefined;
   const parsed = HyperoptEventsQuery.shape.after.safeParse(value);

@@ -16,7 +16,7 @@ import type { HyperoptRow } from '#domain/hyperopt/hyperopt-ports.ts';
 export function startView(job: StoredHyperoptJob): z.input<typeof HyperoptStart> {
   const { job_id, status, config, base, warnings } = job;
   const { n_trials } = config;
-  const message = `Searching ${base.strategy} with ${n_trials} trials: GET /api/v1/hyperopt/${job_id} tells how far it is`;
+  const message = `Searching ${base.strategy} with ${n_trials} trials. Progress: GET /api/v1/hyperopt/${job_id}`;
   return { job_id, status, message, n_trials, strategy: base.strategy, warnings };
 }
 
@@ -42,7 +42,7 @@ export function jobView(job: StoredHyperoptJob): z.input<typeof HyperoptJob> {
     error_code: job.status === 'failed' ? job.error_code : null,
     stalled: (job.status === 'running' && job.stalled) || null,
     trials: { complete, pruned, failed },
-    // Hyperopt jobs of the version before had in theirs the days that models learned from too.
+    // In jobs of the previous version the range includes the training days.
     config: { ...job.config, date_range: base.date_range },
     exchange: base.exchange,
     precision: base.precision,
@@ -65,7 +65,7 @@ function progressOf({ total, complete, pruned, failed, best_value, best_trial }:
   };
 }
 
-/** Percent of the trials when so many have ended. */
+/** Progress in percent, by the number of finished trials. */
 export function progressAt(ended: number, total: number): number {
   return Math.floor((100 * ended) / total);
 }

@@ -35,7 +35,7 @@ export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
         idempotencyKey: headers.get('Idempotency-Key'),
         correlationId,
       });
-      // Relative to the request's own address, which may have a stage prefix.
+      // Relative to the request's address, which may have a stage prefix.
       return { status: 200, body: startView(job), headers: { Location: `hyperopt/${job.job_id}` } };
     },
     listHyperopts: async ({ query, principal }) => {
@@ -45,7 +45,7 @@ export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
     getHyperopt: async ({ params, headers }) => {
       const job = await getHyperopt(deps, params.job_id);
       const tag = `"${job.revision}"`;
-      // Kept by the client, asked for again each time.
+      // Clients may cache the response but must revalidate it.
       const caching = {
         ETag: tag,
         'Cache-Control': 'private, no-cache',
@@ -79,7 +79,7 @@ export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
   };
 }
 
-/** Whether the header names the tag; caches on the way may have made it a weak one. */
+/** True if the header contains the tag, also as a weak one: caches may have weakened it. */
 function isKnown(tag: string, header: string | null): boolean {
   const tags = header?.split(',').map((each) => each.trim().replace(/^W\//, '')) ?? [];
   return tags.includes(tag);

@@ -148,7 +148,7 @@ export function ignoredOfWaiver(waive: WaiveRequest | undefined): string[] {
   return waive ? unknownKeyWarnings({ ...waive }, Object.keys(WaiveRequest.shape), 'waive.') : [];
 }
 
-/** The body's schema has made sure of one of them. */
+/** The body's schema guarantees one of them. */
 function versionOf(body: { readonly version?: string | number | undefined }, synonym: string): string {
   return String(body.version ?? (body as Readonly<Record<string, unknown>>)[synonym]);
 }

@@ -8,7 +8,7 @@ type Call<I extends string> = Pick<HandlerRequest<unknown>, 'principal'> & {
   readonly params: Readonly<Record<I, string>>;
 };
 
-/** The handlers of a kind's rows of `sharingOperations`; `field` is the path variable with its id. */
+/** Handlers of the `sharingOperations` of a kind; `field` is the path variable of its id. */
 export function sharingHandlers<I extends string>(ownership: Ownership, kind: ResourceKind, field: I) {
   const named = ({ params }: Call<I>) => ({ kind, field, id: params[field] });
   return {

@@ -18,7 +18,7 @@ export interface StrategyDeps
     Omit<CreateChallengeDeps, 'stagingChecks'>,
     HealthDeps<'registry'> {}
 
-/** Maximum duration of a health check, ms: less than the backend, which calls it, waits. */
+/** Maximum duration of a health check, ms: below the time-out of the backend, which calls it. */
 const PROBE_TIMEOUT_MS = 1_500;
 
 /** Handlers of the strategy service's operations. */
