@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { paginated, Timestamp } from './common.ts';
 import { AUDIT_DEFAULTS, AUDIT_LIMITS } from './limits.ts';
-import { PAGE_FIELDS, textParameter } from './parameters.ts';
+import { PAGE_FIELDS, stringParameter } from './parameters.ts';
 
 /** Resource of a call: the collection in the path, and its ID. */
 export const AuditResource = z
@@ -79,18 +79,18 @@ export type AuditEntry = z.infer<typeof AuditEntry>;
 export const AuditEntryList = paginated(AuditEntry).meta({ id: 'AuditEntryList' });
 
 export const AuditQuery = z.object({
-  day: textParameter(10, 'A day, UTC, such as 2026-11-21: instead of `from` and `to`').optional(),
-  from: textParameter(
+  day: stringParameter(10, 'A day, UTC, such as 2026-11-21: instead of `from` and `to`').optional(),
+  from: stringParameter(
     40,
     `ISO 8601, inclusive. Default: ${AUDIT_DEFAULTS.days} days before \`to\``,
   ).optional(),
-  to: textParameter(
+  to: stringParameter(
     40,
     `ISO 8601, exclusive, at most ${AUDIT_LIMITS.days} days after \`from\`. Default: now`,
   ).optional(),
-  principal: textParameter(200, 'Only calls of this principal').optional(),
-  operation: textParameter(100, 'Only calls of this operation ID').optional(),
-  resource: textParameter(200, 'Only calls about the resource with this ID, such as bt-…').optional(),
+  principal: stringParameter(200, 'Only calls of this principal').optional(),
+  operation: stringParameter(100, 'Only calls of this operation ID').optional(),
+  resource: stringParameter(200, 'Only calls about the resource with this ID, such as bt-…').optional(),
   outcome: AuditOutcome.meta({ description: 'Only calls with this outcome' }).optional(),
   ...PAGE_FIELDS,
 });

@@ -29,7 +29,7 @@ import {
 } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { MlEngineRequest } from './ml-engine.ts';
-import { integerParameter, PAGE_FIELDS, textParameter } from './parameters.ts';
+import { integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
 
 /** Requests and responses of the backtest operations. */
 
@@ -252,7 +252,7 @@ export const BacktestParams = z.object({
 export const BacktestListQuery = z.object({
   ...PAGE_FIELDS,
   status: Status.optional().meta({ description: 'Only jobs in this status' }),
-  experiment_name: textParameter(
+  experiment_name: stringParameter(
     BACKTEST_LIMITS.experiment_name.max,
     'Only jobs of this experiment',
   ).optional(),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { paginated } from './common.ts';
-import { integerParameter, numberParameter, pageLimit, textParameter } from './parameters.ts';
+import { integerParameter, numberParameter, pageLimit, stringParameter } from './parameters.ts';
 import { CatalogRow } from './stored-registry.ts';
 
 /** Requests and responses of the catalog and of the comparison of two versions. */
@@ -13,9 +13,9 @@ export const CatalogQuery = z.object({
     .enum(['Production', 'Staging'])
     .optional()
     .meta({ description: 'Only versions in this stage; default both' }),
-  exchange: textParameter(40, 'Only strategies on this exchange').optional(),
-  timeframe: textParameter(10, 'Only strategies on this timeframe').optional(),
-  search: textParameter(
+  exchange: stringParameter(40, 'Only strategies on this exchange').optional(),
+  timeframe: stringParameter(10, 'Only strategies on this timeframe').optional(),
+  search: stringParameter(
     200,
     'Only versions with this text in name, description, tags or pairs, in either case',
   ).optional(),
@@ -32,7 +32,7 @@ export const CatalogQuery = z.object({
     max: MAX_OFFSET,
     description: 'Items before the page; an empty page beyond the end. Not together with `cursor`',
   }).default(0),
-  cursor: textParameter(
+  cursor: stringParameter(
     4096,
     '`next_cursor` of the previous page, with the same filters and order',
   ).optional(),
@@ -52,10 +52,10 @@ export const CatalogStrategyList = paginated(CatalogStrategy)
   })
   .meta({ id: 'CatalogStrategyList' });
 
-export const CompareParams = z.object({ name: textParameter(100, 'Name of the strategy') });
+export const CompareParams = z.object({ name: stringParameter(100, 'Name of the strategy') });
 
 const versionParameter = (role: string) =>
-  textParameter(20, `${role}: a version number, \`latest\` or \`champion\``);
+  stringParameter(20, `${role}: a version number, \`latest\` or \`champion\``);
 
 export const CompareQuery = z.object({
   version_a: versionParameter('The champion'),

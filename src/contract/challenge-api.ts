@@ -7,7 +7,7 @@ import {
   MAX_ASSIGNMENT_KEY_LENGTH,
   MAX_NOTE_LENGTH,
 } from './limits.ts';
-import { PAGE_FIELDS, textParameter } from './parameters.ts';
+import { PAGE_FIELDS, stringParameter } from './parameters.ts';
 import { VersionReference, waive } from './registry-api.ts';
 import {
   ANALYSIS_UNITS,
@@ -228,7 +228,7 @@ export const Assignment = z
   .meta({ id: 'Assignment' });
 export type Assignment = z.infer<typeof Assignment>;
 
-export const RouteQuery = z.object({ key: textParameter(MAX_ASSIGNMENT_KEY_LENGTH, ASSIGNMENT_KEY) });
+export const RouteQuery = z.object({ key: stringParameter(MAX_ASSIGNMENT_KEY_LENGTH, ASSIGNMENT_KEY) });
 const { assignment_key: key, ...routed } = decision;
 export const Route = z
   .object({

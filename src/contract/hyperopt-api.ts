@@ -5,7 +5,7 @@ import { paginated, Timestamp } from './common.ts';
 import { HyperoptJobConfig, OverfittingReport, ParameterValue, TRIAL_STATES } from './hyperopt.ts';
 import { HYPEROPT_LIMITS } from './hyperopt-request.ts';
 import { BACKTEST_LIMITS, PRECISIONS } from './limits.ts';
-import { integerParameter, PAGE_FIELDS, textParameter } from './parameters.ts';
+import { integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
 
 /** Responses and parameters of the hyperopt operations. */
 
@@ -144,7 +144,7 @@ export const HyperoptParams = z.object({
 export const HyperoptListQuery = z.object({
   ...PAGE_FIELDS,
   status: Status.optional().meta({ description: 'Only jobs in this status' }),
-  experiment_name: textParameter(
+  experiment_name: stringParameter(
     BACKTEST_LIMITS.experiment_name.max,
     'Only jobs of this experiment',
   ).optional(),

@@ -10,7 +10,7 @@ import {
   SYMBOL,
   TIMEFRAMES,
 } from './limits.ts';
-import { integerParameter, listParameter, textParameter } from './parameters.ts';
+import { integerParameter, listParameter, stringParameter } from './parameters.ts';
 import { InstrumentRecord } from './stored-market-data.ts';
 
 /** Resources and requests of the data collection service. */
@@ -161,12 +161,12 @@ const exchange = z
   .regex(EXCHANGE_KEY)
   .meta({ description: 'Exchange key. Default: the configured exchange' })
   .optional();
-const start = textParameter(40, 'ISO 8601; without an offset it is UTC').optional();
-const end = textParameter(40, 'ISO 8601, exclusive; without an offset it is UTC').optional();
+const start = stringParameter(40, 'ISO 8601; without an offset it is UTC').optional();
+const end = stringParameter(40, 'ISO 8601, exclusive; without an offset it is UTC').optional();
 
 export const OhlcvQuery = z.object({
-  symbol: textParameter(MAX_SYMBOL_LENGTH, '`BASE/QUOTE:SETTLE`'),
-  timeframe: textParameter(10, `One of ${TIMEFRAMES.join(', ')}`),
+  symbol: stringParameter(MAX_SYMBOL_LENGTH, '`BASE/QUOTE:SETTLE`'),
+  timeframe: stringParameter(10, `One of ${TIMEFRAMES.join(', ')}`),
   limit: integerParameter({
     ...OHLCV_LIMITS.limit,
     description: 'Maximum number of candles: the newest of the range without `start`, else the first',
@@ -187,7 +187,7 @@ export const FreshnessQuery = z.object({
     maxLength: MAX_SYMBOL_LENGTH,
     description: '`BASE/QUOTE:SETTLE`, repeated or separated by commas',
   }),
-  timeframe: textParameter(
+  timeframe: stringParameter(
     30,
     'One or more, comma separated: each must be fresh. Default: the newest stored series of each symbol',
   ).optional(),

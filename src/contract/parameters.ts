@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { PAGE_LIMITS } from './limits.ts';
 
 /**
- * Schemas of path and query parameters, which arrive as text. Unlike bodies they enforce their bounds: a rejected value is
+ * Schemas of path and query parameters, which arrive as strings. Unlike bodies they enforce their bounds: a rejected value is
  * VAL004 (missing) or VAL005 with the bounds in `context`.
  */
 
@@ -26,7 +26,7 @@ export const pageLimit = integerParameter({
 /** Page of a list. */
 export const PAGE_FIELDS = {
   limit: pageLimit,
-  cursor: textParameter(4096, '`next_cursor` of the previous page, with the same filters').optional(),
+  cursor: stringParameter(4096, '`next_cursor` of the previous page, with the same filters').optional(),
 };
 
 /** A finite number, in JSON notation or with a sign or without leading zero. */
@@ -54,7 +54,7 @@ export function booleanParameter(description: string) {
 }
 
 /** A string of 1 to `max` characters. */
-export function textParameter(max: number, description: string) {
+export function stringParameter(max: number, description: string) {
   return z.string().min(1).max(max).meta({ description });
 }
 

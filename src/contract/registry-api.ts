@@ -4,7 +4,7 @@ import { paginated, Timestamp } from './common.ts';
 import { MAX_ID_LENGTH, MAX_NOTE_LENGTH, REGISTRATION_LIMITS } from './limits.ts';
 import { LOOK_AHEAD_STATES } from './look-ahead.ts';
 import { given } from './null-fields.ts';
-import { booleanParameter, PAGE_FIELDS, textParameter } from './parameters.ts';
+import { booleanParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
 import { WaiveRequest } from './release-policy.ts';
 import { Evidence, RegistryEvent, STAGES, Thresholds, Validation, Waiver } from './stored-registry.ts';
 
@@ -242,10 +242,10 @@ export const ProductionAt = z
 export type ProductionAt = z.infer<typeof ProductionAt>;
 
 const NAME = 'Name of the strategy: a model is named as its strategy';
-export const StrategyNameParams = z.object({ name: textParameter(100, NAME) });
-export const ModelParams = z.object({ model_name: textParameter(100, NAME) });
+export const StrategyNameParams = z.object({ name: stringParameter(100, NAME) });
+export const ModelParams = z.object({ model_name: stringParameter(100, NAME) });
 export const ModelVersionParams = ModelParams.extend({
-  version: textParameter(100, 'A version number, or one of the aliases `latest` and `champion`'),
+  version: stringParameter(100, 'A version number, or one of the aliases `latest` and `champion`'),
 });
 
 export const VersionsQuery = z.object({
@@ -257,5 +257,5 @@ export const HistoryQuery = z.object({
 });
 
 export const ProductionQuery = z.object({
-  at: textParameter(40, 'ISO 8601; without an offset it is UTC. Default now').optional(),
+  at: stringParameter(40, 'ISO 8601; without an offset it is UTC. Default now').optional(),
 });

@@ -41,7 +41,7 @@ export async function getBacktestEquity(
   jobId: string,
 ): Promise<EquityData> {
   const job = await getCompletedBacktest(deps, jobId);
-  // The task wrote it in the shape of its schema, and the digest in the job says that it is whole.
+  // The task wrote it in the shape of its schema, and its digest in the job is verified.
   return (await deps.results.read(job.results, 'equity')) as EquityData;
 }
 

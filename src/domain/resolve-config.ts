@@ -226,7 +226,7 @@ async function resolveDateRange(
   });
 }
 
-/** Unix milliseconds; NaN for an invalid text. */
+/** Unix milliseconds; NaN for an invalid string. */
 function timeOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : (parseTime(text) ?? Number.NaN);
 }

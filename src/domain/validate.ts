@@ -90,8 +90,8 @@ export function checkOneOf<T extends string>(value: string, field: string, allow
   return value as T;
 }
 
-/** The text, null when undefined. Throws VAL005 beyond `max` characters. */
-export function checkText(text: string | undefined, field: string, max: number): string | null {
+/** The string, null when undefined. Throws VAL005 beyond `max` characters. */
+export function checkMaxLength(text: string | undefined, field: string, max: number): string | null {
   if (text === undefined) return null;
   if (text.length <= max) return text;
   throw new CodedError('VAL005', {
@@ -112,7 +112,7 @@ export const ACCEPTED_TIMES = 'ISO 8601, from 2000-01-01 to 2099-12-31';
 
 /**
  * Unix milliseconds of an ISO 8601 date or time; without an offset it is UTC.
- * Undefined when the text is not ISO 8601, is not a real day, or is outside the years 2000 to 2099.
+ * Undefined when the string is not ISO 8601, is not a real day, or is outside the years 2000 to 2099.
  */
 export function parseTime(text: string): number | undefined {
   const match = ISO_TIME.exec(text);

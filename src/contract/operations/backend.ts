@@ -13,7 +13,7 @@ import { Health } from '../common.ts';
 import { ProxyRequest, ProxyResponse } from '../data-proxy.ts';
 import { DataFreshnessQuery, ExchangeQuery, Freshness, Symbols } from '../market-data.ts';
 import type { Operation } from '../operation.ts';
-import { textParameter } from '../parameters.ts';
+import { stringParameter } from '../parameters.ts';
 import { BacktestReportData } from '../report.ts';
 import { BrokenStrategyFile, StrategyConfiguration } from '../strategy.ts';
 import { documentationOperations } from './documentation.ts';
@@ -160,7 +160,7 @@ export const BACKEND_OPERATIONS = [
     path: '/api/v1/strategies/{name}',
     tag: STRATEGIES,
     summary: 'A strategy configuration',
-    params: z.object({ name: textParameter(100, 'Name of the configuration') }),
+    params: z.object({ name: stringParameter(100, 'Name of the configuration') }),
     success: { 200: { description: 'The configuration', schema: StrategyConfiguration } },
     errors: ['RES004'],
     access: 'viewer',

@@ -18,10 +18,10 @@ import {
 import { canonicalJson, type Digest } from '#engine/digest.ts';
 import {
   ACCEPTED_TIMES,
+  checkMaxLength,
   checkNumber,
   checkOneOf,
   checkSymbol,
-  checkText,
   isoTime,
   parseTime,
 } from '../validate.ts';
@@ -101,7 +101,7 @@ export function applyTrade(
   return { ...done, assignment: done.assignment ?? fresh, trade, duplicate: false };
 }
 
-/** A trade whose id is known: the same again, an open one with another mark, or its close. */
+/** A trade with a known ID: a repeat, an open trade with a new mark price, or its close. */
 function applyAgain(
   progress: Progress,
   posted: PostedTrade,
@@ -279,10 +279,10 @@ function readDetails(trade: TradeInput, at: (name: string) => string): TradeDeta
     side: side === undefined ? null : checkOneOf(side, at('side'), TRADE_SIDES),
     opened_at: time('opened_at'),
     closed_at: time('closed_at'),
-    exit_reason: checkText(trade.exit_reason, at('exit_reason'), LIMITS.exit_reason),
-    exchange: checkText(trade.exchange, at('exchange'), LIMITS.exchange),
+    exit_reason: checkMaxLength(trade.exit_reason, at('exit_reason'), LIMITS.exit_reason),
+    exchange: checkMaxLength(trade.exchange, at('exchange'), LIMITS.exchange),
     mode: mode === undefined ? null : checkOneOf(mode, at('mode'), TRADE_MODES),
-    error_message: checkText(trade.error_message, at('error_message'), LIMITS.error_message),
+    error_message: checkMaxLength(trade.error_message, at('error_message'), LIMITS.error_message),
     assignment_key:
       assignment_key === undefined
         ? null
@@ -316,5 +316,5 @@ function readTime(text: string | undefined, field: string): string | null {
 /** The string. Throws VAL005 for an empty one and beyond `max` characters. */
 export function nonEmpty(text: string, field: string, max: number): string {
   if (text === '') throw new CodedError('VAL005', { message: `${field} must not be empty`, field });
-  return checkText(text, field, max)!;
+  return checkMaxLength(text, field, max)!;
 }

@@ -11,7 +11,7 @@ import { existing, lookUpVersion } from '../transitions/find-version.ts';
 import { planPromotion } from '../transitions/plan-promotion.ts';
 import { stageTransitions } from '../transitions/plan-transition.ts';
 import { readWaiver } from '../transitions/release-policy.ts';
-import { checkOneOf, checkText } from '../validate.ts';
+import { checkMaxLength, checkOneOf } from '../validate.ts';
 import {
   changeOf,
   conflict,
@@ -63,7 +63,7 @@ async function control(
   }: { readonly operation: string; readonly input: ControlInput; readonly field: string },
   decide: Decide,
 ): Promise<TransitionResult<Challenge>> {
-  const text = checkText(input.reason, field, MAX_NOTE_LENGTH);
+  const text = checkMaxLength(input.reason, field, MAX_NOTE_LENGTH);
   const reason = text?.trim() ? text : null;
   const { challengeId } = input;
   const { actor, correlationId } = call;
@@ -216,7 +216,7 @@ export async function promoteChallenge(
   if (challenge.promoted_at !== null) return { body: challengeView(challenge), replayed: false };
   if (!isAwaitingPromotion(challenge)) throw notAwaitingPromotion(challenge);
   const { model_name: model, champion_version, challenger_version: version } = challenge;
-  const comment = checkText(input.comment, 'comment', MAX_NOTE_LENGTH);
+  const comment = checkMaxLength(input.comment, 'comment', MAX_NOTE_LENGTH);
   const waiver = readWaiver(input.waive);
   const reference = { model, version, field: 'version', modelField: 'name' };
   const promotion = applyTransition(

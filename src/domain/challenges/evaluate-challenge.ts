@@ -59,7 +59,7 @@ export async function evaluateChallenge(
   };
 }
 
-/** Recommendation from the stored state: reading it decides nothing. */
+/** Recommendation from the stored state. Reading it changes no decision. */
 export function recommendationOf({
   status,
   outcome,

@@ -42,7 +42,7 @@ export async function getDataStatus(
     series,
     count: series.length,
     candles: series.reduce((sum, each) => sum + each.count, 0),
-    // ISO 8601 in UTC sorts as text.
+    // ISO 8601 in UTC sorts as a string.
     newest:
       series
         .map((each) => each.last)

@@ -91,7 +91,7 @@ export async function runHyperoptWorker(
   return 'finished';
 }
 
-/** Trials of different code cannot be compared: a hyperopt job whose code has changed fails. */
+/** Trials of different code are not comparable, so a hyperopt job whose code has changed fails. */
 async function isSameCode(
   { hyperoptJobs, clock }: RunHyperoptWorkerDeps,
   { job_id: jobId, warnings: known }: HyperoptJobIn<'running'>,

@@ -44,7 +44,7 @@ export async function startHyperopt(
   return storeAndStart(deps, newHyperopt(deps, input, await resolveHyperopt(deps, input.body)));
 }
 
-/** Throws RES005 when the id is that of another request: an Idempotency-Key was used again. */
+/** Throws RES005 when the ID belongs to another request: an Idempotency-Key was reused. */
 async function storeAndStart(
   deps: Pick<StartHyperoptDeps, 'hyperoptJobs' | 'hyperoptExecutions' | 'log'>,
   job: HyperoptJobIn<'pending'>,
@@ -105,7 +105,7 @@ function newHyperopt(
   };
 }
 
-/** The counts of a hyperopt job of which nothing has ended. */
+/** Counts of a hyperopt job without finished trials. */
 function noneOf(total: number): TrialCounts {
   return { total, complete: 0, pruned: 0, failed: 0, best_value: null, best_trial: null };
 }

@@ -196,7 +196,7 @@ export function checkThresholds(thresholds: Thresholds | undefined): Thresholds 
   return given.length === 0 ? null : Object.fromEntries(given);
 }
 
-/** The check of a version without thresholds of its own: a release policy gates it, and without one nothing does. */
+/** Check of a version without thresholds: only a release policy, if one is set, gates it. */
 export function withoutThresholds(policy: ReleasePolicy): ValidationCheck {
   const name = 'thresholds';
   return isSet(policy)

@@ -11,7 +11,7 @@ import { type PromotionDeps, planPromotion } from '../transitions/plan-promotion
 import { stageTransitions } from '../transitions/plan-transition.ts';
 import type { EndChallenges } from '../transitions/registry-store.ts';
 import { needlessWaivers, readWaiver } from '../transitions/release-policy.ts';
-import { checkText } from '../validate.ts';
+import { checkMaxLength } from '../validate.ts';
 
 export interface PromoteVersionDeps extends PromotionDeps {
   readonly endChallenges: EndChallenges;
@@ -42,8 +42,8 @@ export async function promoteVersion(
   call: TransitionCall,
   input: PromoteVersionInput,
 ): Promise<TransitionResult<PromoteResult>> {
-  const comment = checkText(input.comment, 'comment', MAX_NOTE_LENGTH);
-  const challengeId = checkText(input.challenge_id, 'challenge_id', MAX_ID_LENGTH);
+  const comment = checkMaxLength(input.comment, 'comment', MAX_NOTE_LENGTH);
+  const challengeId = checkMaxLength(input.challenge_id, 'challenge_id', MAX_ID_LENGTH);
   const waiver = readWaiver(input.waive);
   const { model, version, expected_production, force } = input;
   const reference = { model, version, field: 'version', modelField: 'name' };

@@ -30,7 +30,7 @@ import { nextTimestamp, planTransition, stageTransitions } from '../transitions/
 import type { RegistryStore } from '../transitions/registry-store.ts';
 import { checkPolicy, isSet } from '../transitions/release-policy.ts';
 import { plainCheck, statusOf, warningsFor } from '../transitions/validation.ts';
-import { checkText, isoTime } from '../validate.ts';
+import { checkMaxLength, isoTime } from '../validate.ts';
 import {
   checkThresholds,
   describeFailures,
@@ -123,7 +123,7 @@ async function checkRegistration(
   const uri = checkImageUri(input.container_image_uri, deps.allowedRegistries);
   const thresholds = checkThresholds(input.thresholds);
   const check = withIgnored(thresholdCheck(deps, job, thresholds, input.skip_validation ?? false), input);
-  const description = checkText(input.description, 'description', REGISTRATION_LIMITS.description) ?? '';
+  const description = checkMaxLength(input.description, 'description', REGISTRATION_LIMITS.description) ?? '';
   const tags = checkTags(input.tags);
   const [imageDigest, { provenance, range }, lineage] = await Promise.all([
     resolveImage(deps.images, uri),
@@ -214,7 +214,7 @@ function checkTags(tags: readonly string[] = []): string[] {
       context,
     });
   }
-  for (const [index, tag] of tags.entries()) checkText(tag, `tags.${index}`, REGISTRATION_LIMITS.tag);
+  for (const [index, tag] of tags.entries()) checkMaxLength(tag, `tags.${index}`, REGISTRATION_LIMITS.tag);
   return [...new Set(tags)];
 }
 

@@ -11,7 +11,7 @@ import {
 import { checkExpectedProduction, existing, lookUpVersion, rejection } from '../transitions/find-version.ts';
 import { nextTimestamp, planTransition, stageTransitions } from '../transitions/plan-transition.ts';
 import type { EndChallenges, RegistryStore } from '../transitions/registry-store.ts';
-import { checkText } from '../validate.ts';
+import { checkMaxLength } from '../validate.ts';
 
 export interface RollbackModelDeps extends TransitionDeps {
   readonly registry: RegistryStore;
@@ -39,7 +39,7 @@ export async function rollbackModel(
   call: TransitionCall,
   input: RollbackModelInput,
 ): Promise<TransitionResult<RollbackResult>> {
-  const reason = checkText(input.reason, 'reason', MAX_NOTE_LENGTH);
+  const reason = checkMaxLength(input.reason, 'reason', MAX_NOTE_LENGTH);
   if (deps.rollbackReasonRequired && !reason?.trim()) {
     throw new CodedError('VAL004', { message: 'A rollback requires a reason: pass reason', field: 'reason' });
   }

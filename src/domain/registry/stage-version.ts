@@ -28,7 +28,7 @@ import {
   TASK_CHECKS,
   warningsFor,
 } from '../transitions/validation.ts';
-import { checkText } from '../validate.ts';
+import { checkMaxLength } from '../validate.ts';
 import { type CheckListDeps, runCheckList } from './check-list.ts';
 
 export interface StageVersionDeps extends TransitionDeps, CheckListDeps {
@@ -61,7 +61,7 @@ export async function stageVersion(
   call: TransitionCall,
   input: StageVersionInput,
 ): Promise<TransitionResult<StageResult>> {
-  const comment = checkText(input.comment, 'comment', MAX_NOTE_LENGTH);
+  const comment = checkMaxLength(input.comment, 'comment', MAX_NOTE_LENGTH);
   const requested = readWaiver(input.waive);
   const { model, version, validate_only: validateOnly = false } = input;
   const reference = { model, version, field: 'version', modelField: 'name' };

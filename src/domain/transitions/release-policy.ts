@@ -11,7 +11,7 @@ import {
 } from '#contract/release-policy.ts';
 import type { StoredVersion, Waiver } from '#contract/stored-registry.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import { checkOneOf, checkText } from '../validate.ts';
+import { checkMaxLength, checkOneOf } from '../validate.ts';
 import type { TransitionCall } from './apply-transition.ts';
 import { plainCheck } from './validation.ts';
 
@@ -189,7 +189,7 @@ export function readWaiver(waive: WaiveRequest | undefined): RequestedWaiver | n
       context: { value: [], allowed: POLICY_CHECKS },
     });
   }
-  const reason = checkText(waive.reason, 'waive.reason', MAX_NOTE_LENGTH)?.trim();
+  const reason = checkMaxLength(waive.reason, 'waive.reason', MAX_NOTE_LENGTH)?.trim();
   if (!reason) throw missing('reason', 'say why the release policy does not apply to this transition');
   return { checks: [...new Set(known)], reason };
 }

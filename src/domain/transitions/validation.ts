@@ -5,7 +5,7 @@ import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
 /** Checks that need a task. */
 export const TASK_CHECKS = ['smoke_run', 'determinism', 'look_ahead'] as const;
 
-/** Checks without which nothing was proved: when one is skipped, the validation as a whole was. */
+/** Required checks: when one of them is skipped, the validation is skipped. */
 const GATES: readonly string[] = ['thresholds', ...TASK_CHECKS];
 
 /** Status of a list of checks: failed before pending before skipped before passed. Warnings and waived checks pass. */
