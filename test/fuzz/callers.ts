@@ -2,22 +2,22 @@ import type { Chance } from './chance.ts';
 import type { FuzzOperation } from './document.ts';
 import type { Role, Tokens } from './target.ts';
 
-/** Of the second, who owns less, is this share of the requests. */
+/** The second user owns less and sends this share of the requests. */
 const USERS = ['ann', 'bob'] as const;
 const BOBS_SHARE = 0.2;
 
-/** Who sends a request, and what must come of that. */
+/** Sender of a request and the expected status. */
 export interface Caller {
-  /** Whether the token suffices. */
+  /** True if the token suffices. */
   readonly trusted: boolean;
-  /** The only status that may come. */
+  /** The only allowed status. */
   readonly only?: number;
   readonly authorization?: string;
-  /** The same token, as a shell makes it. */
+  /** Shell expression that creates the same token. */
   readonly again?: string;
 }
 
-/** Callers of a platform: without tokens everybody is the same. */
+/** Callers of a platform. Without tokens every caller is the same. */
 export class Callers {
   readonly #tokens: Tokens | null;
 
@@ -40,7 +40,7 @@ export class Callers {
           only: 403,
           ...shown(tokens, chance.pick(tokens.tooLow(operation.role)), user),
         };
-      // These may address what asks for more.
+      // These may address an operation that needs a higher role.
       case 'path':
       case 'method':
         return { trusted: true, ...shown(tokens, 'admin', user) };

@@ -21,15 +21,15 @@ import type { Target } from './target.ts';
 export interface Breach {
   readonly operation: string;
   readonly kind: string;
-  /** Of the request in the campaign. */
+  /** Index of the request in the campaign. */
   readonly index: number;
   readonly problems: readonly string[];
   readonly curl: string;
-  /** The answer, shortened. */
+  /** Shortened response. */
   readonly answer: string;
 }
 
-/** Answers of one operation. */
+/** Number of responses of one operation by status. */
 export type Counts = Map<number, number>;
 
 export interface CampaignOptions {
@@ -47,23 +47,23 @@ export interface CampaignResult {
   readonly counts: ReadonlyMap<string, Counts>;
 }
 
-/** Of the things that an operation creates and another cancels, the first and then one in so many is left to run. */
+/** When an operation creates cancellable work, its first and every n-th result is left to run. */
 const LEFT_TO_RUN = 6;
-/** Copies of a request that are sent together. */
+/** Concurrent copies of a request. */
 const AT_ONCE = 4;
 const SETTLE_LIMIT_MS = 150_000;
-/** How often an operation is tried, in each round, until it has succeeded once. */
+/** Attempts per round until an operation has succeeded once. */
 const ATTEMPTS = 8;
-/** Of what creates something: others have nothing to do before it has. */
+/** Attempts for operations that create something, because others depend on them. */
 const CREATING_ATTEMPTS = 24;
 const ROUNDS = 3;
 
-/** Sends seeded requests to every operation of a platform and holds every answer to the documents. */
+/** Sends seeded requests to every operation of a platform and checks every response against the documents. */
 export class Campaign {
   readonly #target: Target;
   readonly #options: CampaignOptions;
   readonly #all: readonly FuzzOperation[];
-  /** Those that are fuzzed. */
+  /** Operations to fuzz. */
   readonly #operations: readonly FuzzOperation[];
   readonly #pool = new Pool();
   readonly #oracle = new Oracle();
@@ -104,7 +104,7 @@ export class Campaign {
     return { requests: this.#sent, breaches: this.#breaches, counts: this.#counts };
   }
 
-  /** Something to work with: a success of as many operations as possible, and what the documents' examples make. */
+  /** Prepares data: one success of as many operations as possible, and the results of the documents' examples. */
   async #prepare(): Promise<void> {
     const reading = this.#all.filter(({ method }) => method === 'GET');
     const changing = this.#all.filter(({ method }) => method !== 'GET');
@@ -118,7 +118,7 @@ export class Campaign {
     });
     for (let round = 0; round < ROUNDS; round++) {
       for (const operation of [...first, ...then]) await this.#succeed(operation);
-      // What a change has made can be read, and named by what changes it next.
+      // Makes the results of a change known, so that later requests can use them.
       for (const operation of reading) await this.#valid(operation);
     }
     for (const operation of reading) await this.#succeed(operation);
@@ -128,7 +128,7 @@ export class Campaign {
     return this.#fuzz(operation, 'valid', Chance.of(this.#options.seed, this.#sent));
   }
 
-  /** What creates something creates it twice: there are things to do with two of the same owner. */
+  /** Runs creating operations twice, so that requests can use two items of one owner. */
   async #succeed(operation: FuzzOperation): Promise<void> {
     const attempts = isCreating(operation) ? CREATING_ATTEMPTS : ATTEMPTS;
     for (let attempt = 0; attempt < attempts && !this.#hasSucceeded(operation); attempt++) {
@@ -137,7 +137,7 @@ export class Campaign {
       const draft = validDraft(place);
       const caller = this.#callers.choose(operation, 'valid', chance);
       const status = await this.#exchange(place, draft, 'valid', chance, caller);
-      // No headers: with an `Idempotency-Key` it would be the first one again.
+      // Without headers: an `Idempotency-Key` would replay the first response.
       if (status === 201) await this.#exchange(place, { ...draft, headers: {} }, 'twice', chance, caller);
     }
   }
@@ -155,7 +155,7 @@ export class Campaign {
     return [...this.#counts.get(id)!.keys()].some((status) => status < 300);
   }
 
-  /** Waits until what was left to run has ended, at most {@link SETTLE_LIMIT_MS}: a busy machine needs minutes. */
+  /** Waits until the work left to run has ended, up to {@link SETTLE_LIMIT_MS}: a busy machine needs minutes. */
   async #settle(): Promise<void> {
     const busy = /"status":"(pending|running)"/;
     const lists = this.#all.filter(({ method, path, parameters }) => {
@@ -197,7 +197,7 @@ export class Campaign {
     await Promise.all(sent);
   }
 
-  /** Resolves to the status of the answer, undefined when none came. */
+  /** Resolves to the status of the response, undefined without a response. */
   async #exchange(
     place: Place,
     draft: Draft,
@@ -246,7 +246,7 @@ export class Campaign {
     this.#pool.learn(JSON.parse(body.toString('utf8') || 'null'), variables);
   }
 
-  /** What an answer may be: of the operation, or of what an odd path or method addresses. */
+  /** Allowed responses: those of the operation, or of the operations that an odd path or method may address. */
   #expected(
     operation: FuzzOperation,
     request: FuzzRequest,
@@ -260,14 +260,14 @@ export class Campaign {
   }
 
   #isLeft(operation: FuzzOperation, kind: string): boolean {
-    // Examples are of a usual size: as trials and days go, that is too much.
+    // Examples have realistic sizes: too many trials and days for a fuzzing run.
     if (kind === 'example' && isLarge(operation)) return false;
     const before = this.#created.get(operation.id) ?? 0;
     this.#created.set(operation.id, before + 1);
     return before % LEFT_TO_RUN === 0;
   }
 
-  /** Cancels most of what was created where that can be done, so that the work stays bounded. */
+  /** Cancels most of the created work where possible, to bound the load. */
   async #tame(operation: FuzzOperation, received: Received, kind: string, chance: Chance): Promise<void> {
     const cancel = cancelOf(operation.service, operation.path);
     if (!cancel) return;

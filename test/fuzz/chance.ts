@@ -8,7 +8,7 @@ export class Chance {
     this.#next = createRandom(seed);
   }
 
-  /** The choices of one request: those of the requests before it change nothing about them. */
+  /** Choices of one request, independent of those of earlier requests. */
   static of(seed: number, index: number): Chance {
     return new Chance(mix32(seed) ^ mix32(index + 1));
   }
@@ -28,7 +28,7 @@ export class Chance {
     return min + this.#next() * (max - min);
   }
 
-  /** One of them. Throws for an empty list. */
+  /** Random item. Throws for an empty list. */
   pick<T>(list: readonly T[]): T {
     if (list.length === 0) throw new Error('Nothing to choose from');
     return list[this.int(0, list.length - 1)]!;

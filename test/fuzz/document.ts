@@ -1,4 +1,4 @@
-/** What the fuzzer knows of a service: its OpenAPI document, as the running service serves it. */
+/** OpenAPI document of a service, as the running service serves it. */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type Schema = { readonly [key: string]: any };
@@ -20,28 +20,28 @@ export interface FuzzOperation {
   readonly id: string;
   readonly service: ServiceDocument;
   readonly method: string;
-  /** With `{variables}`. */
+  /** Path with `{variables}`. */
   readonly path: string;
   readonly parameters: readonly Parameter[];
   readonly body: Schema | undefined;
   /** By status. */
   readonly responses: Readonly<Record<string, DocumentedResponse>>;
-  /** Whether a stage that enforces authentication asks for a token or a signature. */
+  /** True if a stage that enforces authentication requires a token or a signature. */
   readonly secured: boolean;
-  /** Least role; null where none is named. */
+  /** Least role, null if none is named. */
   readonly role: string | null;
 }
 
 export interface ServiceDocument {
-  /** Address without a slash at the end. */
+  /** Base URL without a trailing slash. */
   readonly base: string;
   readonly root: Schema;
   readonly operations: readonly FuzzOperation[];
-  /** What a reference stands for; anything else is itself. */
+  /** Resolves a reference; returns other values unchanged. */
   resolve(schema: Schema): Schema;
 }
 
-/** Reads the document of the service at `base`. Throws when there is none. */
+/** Reads the document of the service at `base`. Throws if it has none. */
 export async function readDocument(base: string): Promise<ServiceDocument> {
   const response = await fetch(`${base}/openapi.json`);
   if (response.status !== 200) throw new Error(`${base}/openapi.json answers ${response.status}`);
@@ -93,7 +93,7 @@ function readOperation(
   };
 }
 
-/** The operation that a path without odd characters addresses. */
+/** Operation that a path without odd characters addresses. */
 export function operationAt(
   service: ServiceDocument,
   method: string,
@@ -103,7 +103,7 @@ export function operationAt(
   const fits = service.operations.filter(
     (operation) => operation.method === wanted && matches(operation, path),
   );
-  // A literal segment goes before a variable.
+  // A literal segment precedes a variable.
   return fits.sort((a, b) => a.path.split('{').length - b.path.split('{').length)[0];
 }
 

@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { fuzzPlatform } from './fuzz.ts';
 import { describeBreach, neverSucceeded } from './report.ts';
 
-/** A small part of `npm run fuzz`, always the same requests. */
+/** A small part of `npm run fuzz` with a fixed seed. */
 
 const SEED = 20_260_101;
 const REQUESTS = 400;
-/** On a busy machine: the work that the requests start is waited for. */
+/** Covers a busy machine, because the campaign waits for the work that requests start. */
 const TIMEOUT_MS = 400_000;
 
 it.each([
@@ -20,7 +20,7 @@ it.each([
     expect(result.breaches.map(describeBreach)).toEqual([]);
     expect(result.ailments).toEqual([]);
     expect(result.requests).toBeGreaterThanOrEqual(REQUESTS);
-    // Requests reach what an operation does, not its checks alone.
+    // Requests must reach the operations, not only their validation.
     const { size } = result.counts;
     expect(size).toBeGreaterThan(30);
     expect(neverSucceeded([result]).length).toBeLessThan(size * 0.15);

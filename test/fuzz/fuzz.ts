@@ -1,17 +1,17 @@
 import { Campaign, type CampaignOptions, type CampaignResult } from './campaign.ts';
 import { startTarget, type Target } from './target.ts';
 
-/** What a platform may grow by while it is fuzzed, MB. */
+/** Allowed growth of the platform's memory during a campaign, MB. */
 const MEMORY_GROWTH_MB = 400;
 
 export interface FuzzResult extends CampaignResult {
   readonly enforced: boolean;
-  /** What is wrong with the platform afterwards. */
+  /** Problems of the platform after the campaign. */
   readonly ailments: readonly string[];
   readonly memoryMb: { readonly before: number; readonly after: number };
 }
 
-/** Starts a platform, fuzzes it, and looks at how it is afterwards. */
+/** Starts a platform, fuzzes it and checks its state afterwards. */
 export async function fuzzPlatform(enforced: boolean, options: CampaignOptions): Promise<FuzzResult> {
   const target = await startTarget(enforced);
   try {

@@ -3,7 +3,7 @@ import type { Chance } from './chance.ts';
 import type { FuzzOperation, Json, Schema, ServiceDocument } from './document.ts';
 import type { Focus } from './pool.ts';
 
-/** What a generated value may be made of. */
+/** Sources of generated values. */
 export interface Sources {
   readonly chance: Chance;
   readonly focus: Focus;
@@ -15,7 +15,7 @@ export interface Sources {
 const DAY_MS = 86_400_000;
 const WORDS = ['alpha', 'first try', 'Zoë', 'a-b_c.d', 'x', '7'];
 
-/** A value that fits the schema and means something, as far as the schema and earlier responses tell. */
+/** Value that fits the schema and is meaningful, as far as the schema and earlier responses allow. */
 export function generate(schema: Schema, name: string, sources: Sources): Json {
   const { chance, document } = sources;
   const { anyOf, oneOf, allOf, ...plain } = document.resolve(schema);
@@ -23,7 +23,7 @@ export function generate(schema: Schema, name: string, sources: Sources): Json {
   const parts: readonly Schema[] = [...(allOf ?? []), ...(branches ? [chance.pick(branches)] : [])];
   const whole = parts.map((part) => document.resolve(part)).reduce(merge, plain);
   if (whole.const !== undefined) return whole.const;
-  // The default is what most callers mean: other values may need what there is not yet.
+  // The default is the usual value: other values may need data that does not exist yet.
   if (whole.enum?.includes(whole.default) && chance.bool(0.7)) return whole.default;
   if (whole.enum) return chance.pick(whole.enum as readonly Json[]);
   const types = [whole.type ?? typeOf(whole)].flat();
@@ -65,7 +65,7 @@ function generateObject(schema: Schema, name: string, sources: Sources): Json {
   const chosen = properties.filter(([key, property]) => {
     return required.has(key) || boundsWork(property, sources) || chance.bool(0.35);
   });
-  // Null is absence: it would mean the work that giving a value avoids.
+  // Null counts as absent, and would cause the work that a value avoids.
   const given = (property: Schema) => (boundsWork(property, sources) ? withoutNull(property) : property);
   const entries = chosen.map(([key, property]) => [key, generate(given(property), key, sources)] as const);
   const object: Record<string, Json> = Object.fromEntries(entries);
@@ -85,10 +85,10 @@ function withoutNull(property: Schema): Schema {
 const hasSchema = (schema: unknown): schema is Schema =>
   typeof schema === 'object' && schema !== null && Object.keys(schema).length > 0;
 
-/** Above it a number that nobody gives is a lot of work: trials, days. */
+/** A number whose default is higher means a lot of work if omitted: trials, days. */
 const LARGE_DEFAULT = 10;
 
-/** Whether a request that says nothing else asks for a lot of work. */
+/** True if a minimal request causes a lot of work. */
 export function isLarge({ body, service }: FuzzOperation): boolean {
   const properties: Schema = (body && service.resolve(body).properties) ?? {};
   return Object.values<Schema>(properties).some(isLargeNumber);
@@ -98,18 +98,18 @@ function isLargeNumber({ type, default: usual }: Schema): boolean {
   return [type].flat().includes('integer') && usual > LARGE_DEFAULT;
 }
 
-/** Whether leaving it out means work for a while: the start or end of a time range, a number of something. */
+/** True if omitting the field causes longer work: the start or end of a time range, a large number. */
 function boundsWork(schema: Schema, { chance, document }: Sources): boolean {
   const { format, properties, ...own } = document.resolve(schema);
   return (
     format === 'date-time' ||
     isLargeNumber(own) ||
-    // A range that is an object may be left out now and then: other numbers may have to fit into it.
+    // A range object may be omitted sometimes, because other numbers may have to fit into it.
     (properties?.start !== undefined && properties?.end !== undefined && chance.bool(0.6))
   );
 }
 
-/** Every generated range takes little work: one to five days that have ended. */
+/** Every generated range causes little work: one to five past days. */
 function withShortRange(object: Record<string, Json>, { chance, now }: Sources): Json {
   if (!('start' in object) || !('end' in object)) return object;
   const end = now - chance.int(1, 30) * DAY_MS;
@@ -140,7 +140,7 @@ function generateNumber(schema: Schema, name: string, whole: boolean, sources: S
   if (seen !== undefined && chance.bool(0.3)) return seen;
   const usual = schema.default;
   if (usual !== undefined && (!whole || usual <= LARGE_DEFAULT) && chance.bool(0.3)) return usual;
-  // Small ones mean little work: trials, pages, trades.
+  // Small numbers cause little work: trials, pages, trades.
   const near = Math.min(most, least + (whole ? 9 : Math.min(1, most - least)));
   const value = whole
     ? chance.int(Math.ceil(least), Math.floor(near))
@@ -164,7 +164,7 @@ function generateText(schema: Schema, name: string, sources: Sources): Json {
   return fits(word) ? word : 'x'.repeat(Math.max(1, minLength));
 }
 
-/** A text of the right shape, most probably unknown. */
+/** String of the right format, most probably unknown. */
 export function matching(pattern: RegExp, chance: Chance): string {
   const seed = chance.int(0, 2 ** 31 - 1);
   return fc.sample(fc.stringMatching(pattern), { seed, numRuns: 1 })[0]!;

@@ -67,7 +67,7 @@ const NUMBERS = [
   1.000_000_000_000_1,
 ];
 
-/** Times around every edge that a calendar has; ranges of them are short or refused. */
+/** Times around calendar boundaries. Ranges of them are short or rejected. */
 const TIMES = [
   '1969-12-31T23:59:59Z',
   '1970-01-01T00:00:00Z',

@@ -4,14 +4,14 @@ import { MALFORMED_HEADERS, MEDIA_TYPES, SEGMENTS } from './malformed-values.ts'
 import * as change from './mutate.ts';
 import { type Draft, encode, type Place } from './request.ts';
 
-/** Ways in which a request is made wrong, or odd. Each changes the draft of a valid one. */
+/** Kinds of invalid or odd requests. Each changes the draft of a valid one. */
 
 type Change = (draft: Draft, place: Place) => void;
 
 export interface Kind {
-  /** Of 100 requests, about so many. */
+  /** Approximate number per 100 requests. */
   readonly weight: number;
-  /** Only for operations with one. */
+  /** Only for operations with a body. */
   readonly needs?: 'body' | 'path' | 'token';
   readonly change: Change;
 }
@@ -22,7 +22,7 @@ function onBody(mutate: (body: any, place: Place) => Draft['body']): Change {
   };
 }
 
-/** Changes the body where there is one, else a parameter. */
+/** Changes the body if there is one, else a parameter. */
 function somewhere(
   mutate: (body: any, place: Place) => Draft['body'],
   value: (place: Place) => string,
@@ -232,7 +232,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'low role': { weight: 4, needs: 'token', change: none },
 };
 
-/** Names of the kinds that an operation can have, each as often as its weight. */
+/** Names of the kinds that fit an operation, each as often as its weight. */
 export function kindsFor(operation: Place['operation'], tokens: boolean): string[] {
   return Object.entries(KINDS).flatMap(([name, { weight, needs }]) => {
     if (needs === 'body' && !operation.body) return [];

@@ -1,4 +1,4 @@
-/** Parts of requests that no honest client sends. */
+/** Malformed parts of requests, which regular clients never send. */
 
 export const MEDIA_TYPES: readonly string[] = [
   'text/plain',
@@ -46,7 +46,7 @@ export const MALFORMED_HEADERS: readonly (readonly [name: string, value: string 
   ['X-Big', 'x'.repeat(20_000)],
 ];
 
-/** Segments that decode into something else, leave the folder, or are no text at all. */
+/** Segments that decode into others, leave the folder or are invalid strings. */
 export const SEGMENTS: readonly string[] = [
   '..',
   '.',

@@ -6,7 +6,7 @@ import { anyValue, boundaryValue, hostileText, hugeValue, PROTOTYPE_KEYS } from 
 
 type Path = readonly (string | number)[];
 
-/** Every place in the value, the whole first. */
+/** All locations in the value, the root first. */
 function placesIn(value: Json, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path];
   const inner = Array.isArray(value)
@@ -15,7 +15,7 @@ function placesIn(value: Json, path: Path = []): Path[] {
   return [path, ...inner.flatMap(([key, each]) => placesIn(each, [...path, key]))];
 }
 
-/** The value with another at that place; without one, the place is removed. */
+/** Replaces the value at a location; without a replacement, removes it. */
 function withAt(value: Json, path: Path, replacement: Json | undefined): Json | undefined {
   const key = path.at(-1);
   if (key === undefined) return replacement;
@@ -31,13 +31,13 @@ function at(value: Json, path: Path): Json {
   return path.reduce<any>((node, key) => node[key], value);
 }
 
-/** Another value somewhere, of any type; sometimes in place of the whole. */
+/** Replaces a random location, sometimes the root, by a value of any type. */
 export function withWrongType(body: Json, chance: Chance): Json {
   const path = chance.bool(0.1) ? [] : chance.pick(placesIn(body));
   return withAt(body, path, anyValue(chance)) ?? null;
 }
 
-/** A hostile text somewhere. */
+/** Puts a hostile string at a random location. */
 export function withHostileText(body: Json, chance: Chance): Json {
   const places = placesIn(body);
   const texts = places.filter((path) => typeof at(body, path) === 'string');
@@ -48,13 +48,13 @@ export function withHugeValue(body: Json, chance: Chance): Json {
   return withAt(body, chance.pick(placesIn(body)), hugeValue(chance)) ?? null;
 }
 
-/** Without one key or item; undefined: without a body. */
+/** Removes one key or item; undefined removes the body. */
 export function withMissing(body: Json, chance: Chance): Json | undefined {
   const inner = placesIn(body).slice(1);
   return inner.length === 0 || chance.bool(0.1) ? undefined : withAt(body, chance.pick(inner), undefined);
 }
 
-/** With keys that the schema does not name, those of prototypes among them. */
+/** Adds keys that the schema does not name, including those of prototypes. */
 export function withExtraKeys(body: Json, chance: Chance): Json {
   const objects = placesIn(body).filter((path) => isObject(at(body, path)));
   if (objects.length === 0) return body;
@@ -70,7 +70,7 @@ export function withExtraKeys(body: Json, chance: Chance): Json {
 
 const isObject = (value: Json) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value at the edge of what the schema allows, in place of one of the values or as one more key. */
+/** Puts a value at the bounds of the schema in place of a value or as an additional key. */
 export function withBoundary(body: Json, schema: Schema, document: ServiceDocument, chance: Chance): Json {
   const described = [...schemasIn(schema, [], document)];
   if (described.length === 0) return body;
@@ -98,7 +98,7 @@ function* schemasIn(
   for (const branch of anyOf as readonly Schema[]) yield* schemasIn(branch, path, document);
 }
 
-/** Sets a key, making the objects that lead to it. */
+/** Sets a key and creates the objects on its path. */
 function setAt(value: Json, [key, ...rest]: readonly string[], replacement: Json): Json {
   if (key === undefined) return replacement;
   const object = (isObject(value) ? value : {}) as { [key: string]: Json };

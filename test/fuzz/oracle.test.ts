@@ -4,7 +4,7 @@ import { parseDocument } from './document.ts';
 import { type Exchange, Oracle } from './oracle.ts';
 import { curlCommand } from './send.ts';
 
-/** The fuzzer finds what it looks for: each answer here is a sound one with one thing wrong. */
+/** Each response here is valid except for one error, which the oracle must report. */
 
 const service = parseDocument(
   'http://127.0.0.1:1',
@@ -38,8 +38,8 @@ function problems({ status = 200, headers = {}, body = symbols }: Answer, more: 
   });
 }
 
-describe('the oracle', () => {
-  it('has nothing against what is documented', () => {
+describe('Oracle', () => {
+  it('oracle accepts documented responses', () => {
     expect(problems({})).toEqual([]);
     expect(problems({ status: 400, body: coded('VAL005') })).toEqual([]);
     expect(problems({ status: 503, headers: { 'retry-after': '1' }, body: coded('DATA004') })).toEqual([]);
@@ -47,31 +47,43 @@ describe('the oracle', () => {
   });
 
   it.each<[string, Answer, RegExp]>([
-    ['a status', { status: 418 }, /does not document status 418/],
-    ['a success that is none of the operation', { status: 201 }, /does not document status 201/],
+    ['an undocumented status', { status: 418 }, /does not document status 418/],
+    ['a success status of another operation', { status: 201 }, /does not document status 201/],
     ['an error of another operation', { status: 409, body: coded('RES005') }, /does not document status 409/],
-    ['a field', { body: { ...symbols, extra: 1 } }, /additionalProperty":"extra/],
+    ['an undocumented field', { body: { ...symbols, extra: 1 } }, /additionalProperty":"extra/],
     ['a missing field', { body: { symbols: [], exchange: 'sim' } }, /required property 'count'/],
-    ['a type', { body: { ...symbols, count: '1' } }, /\/count must be integer/],
-    ['a code', { status: 400, body: coded('RES001') }, /\/detail\/code must be equal/],
-    ['a key of an error', { status: 400, body: coded('VAL005', { hint: 'h' }) }, /additionalProperty":"hint/],
+    ['a wrong type', { body: { ...symbols, count: '1' } }, /\/count must be integer/],
+    ['a wrong code', { status: 400, body: coded('RES001') }, /\/detail\/code must be equal/],
+    [
+      'an undocumented key of an error',
+      { status: 400, body: coded('VAL005', { hint: 'h' }) },
+      /additionalProperty":"hint/,
+    ],
     ['an error without its shape', { status: 400, body: { error: 'no' } }, /does not fit/],
-    ['no JSON', { body: '<html>' }, /not JSON/],
-    ['a content type', { headers: { 'content-type': 'text/plain' } }, /text\/plain is not documented/],
+    ['invalid JSON', { body: '<html>' }, /not JSON/],
+    ['a wrong content type', { headers: { 'content-type': 'text/plain' } }, /text\/plain is not documented/],
     ['a missing header', { headers: { 'x-correlation-id': undefined } }, /X-Correlation-ID is missing/],
-    ['a header', { headers: { 'x-correlation-id': 'a b' } }, /X-Correlation-ID is a b/],
-    ['a fault', { status: 500, body: coded('SVC001') }, /500 SVC001: a fault/],
-    ['what is down', { status: 503, headers: { 'retry-after': '1' }, body: coded('DATA005') }, /503 DATA005/],
-    ['no time to wait', { status: 503, body: coded('DATA004') }, /503 without retry-after/],
-    ['no challenge', { status: 401, body: coded('AUTH003') }, /401 without www-authenticate/],
-    ['a general error of a sound request', { status: 405, body: coded('HTTP405') }, /does not document/],
-    ['a stack', { body: { ...symbols, exchange: 'x\n    at f (/a.js:1:2)' } }, /tells internals/],
+    ['an invalid header', { headers: { 'x-correlation-id': 'a b' } }, /X-Correlation-ID is a b/],
+    ['an unhandled error', { status: 500, body: coded('SVC001') }, /500 SVC001: a fault/],
+    [
+      'an unavailable dependency',
+      { status: 503, headers: { 'retry-after': '1' }, body: coded('DATA005') },
+      /503 DATA005/,
+    ],
+    ['a 503 without Retry-After', { status: 503, body: coded('DATA004') }, /503 without retry-after/],
+    [
+      'a 401 without WWW-Authenticate',
+      { status: 401, body: coded('AUTH003') },
+      /401 without www-authenticate/,
+    ],
+    ['a general error for a valid request', { status: 405, body: coded('HTTP405') }, /does not document/],
+    ['a stack trace', { body: { ...symbols, exchange: 'x\n    at f (/a.js:1:2)' } }, /tells internals/],
     ['an exception', { body: { ...symbols, exchange: 'TypeError: x is not' } }, /tells internals: TypeError/],
-  ])('finds %s', (_, answer, problem) => {
+  ])('oracle reports %s', (_, answer, problem) => {
     expect(problems(answer).join('\n')).toMatch(problem);
   });
 
-  it('finds who is let in, and who is not', () => {
+  it('oracle reports a wrong authentication status', () => {
     const refused = { headers: { 'www-authenticate': 'Bearer' }, status: 401, body: coded('AUTH002') };
     expect(problems(refused, { trusted: false, only: 401 })).toEqual([]);
     expect(problems({}, { trusted: false, only: 401 })).toEqual(['401 was due, not 200']);
@@ -95,7 +107,7 @@ describe('the oracle', () => {
     expect(refusal(0.1, 'json_invalid')).toEqual([]);
   });
 
-  it('finds a correlation id that was not kept', () => {
+  it('oracle reports a changed correlation ID', () => {
     const request = {
       method: 'GET',
       base: '',
@@ -106,14 +118,14 @@ describe('the oracle', () => {
     expect(problems({}, { request })).toEqual(['X-Correlation-ID mine came back as c-1']);
   });
 
-  it('finds 405 without Allow', () => {
+  it('oracle reports 405 without Allow', () => {
     const answer = { status: 405, body: coded('HTTP405') };
     expect(problems(answer, { odd: true })).toEqual(['405 without Allow']);
     expect(problems({ ...answer, headers: { allow: 'GET' } }, { odd: true })).toEqual([]);
   });
 });
 
-it('writes a request as a command that a shell understands', () => {
+it('curlCommand quotes a request for the shell', () => {
   const request = {
     method: 'POST',
     base: '',

@@ -5,27 +5,27 @@ import type { FuzzRequest } from './request.ts';
 import type { Received } from './send.ts';
 
 /**
- * What must hold of a response, told from the documents alone: nothing here knows the server's own schemas, and the
- * validator is another.
+ * Requirements of a response, derived only from the documents. The oracle does not use the server's schemas, and its
+ * validator is a different library.
  */
 
 export interface Exchange {
   readonly service: ServiceDocument;
   readonly request: FuzzRequest;
   readonly received: Received;
-  /** Operations whose answer this may be; odd paths may address one or another. */
+  /** Operations that may have sent the response; odd paths may address several. */
   readonly operations: readonly FuzzOperation[];
-  /** Whether it may address no operation, or be no request at all. */
+  /** True if the request may address no operation or be malformed HTTP. */
   readonly odd: boolean;
-  /** The only status that may come, such as 401 without a token. */
+  /** The only allowed status, such as 401 without a token. */
   readonly only?: number | undefined;
-  /** Whether the caller has shown a token that suffices. */
+  /** True if the caller has sent a sufficient token. */
   readonly trusted: boolean;
 }
 
 const CORRELATION_HEADER = 'X-Correlation-ID';
 
-/** Codes of what addresses no operation or is no request, as the head of every document says. */
+/** Codes for requests without an operation and for malformed HTTP, as documented at the top of every document. */
 const GENERAL: Readonly<Record<number, string>> = {
   400: 'HTTP400',
   403: 'HTTP403',
@@ -33,15 +33,15 @@ const GENERAL: Readonly<Record<number, string>> = {
   405: 'HTTP405',
 };
 
-/** Answered before there is a request to read an id from. */
+/** Sent before the request's ID can be read. */
 const WITHOUT_REQUEST = new Set(['HTTP400', 'HTTP403', 'HTTP431']);
 
-/** The exchange of a job may be one that does not answer; everything else that the services need runs beside them. */
+/** Allowed 5xx: the exchange of a job may be down, while all other dependencies are running. */
 const EXCUSED = 'DATA004';
-/** A caller that leaves a call no time is told that it had none. */
+/** A call with its own short deadline may time out. */
 const OWN_DEADLINE = /"deadline_ms":/;
 
-/** Faults of a body that no schema of it can express: of its text, and of integers that no double holds. */
+/** Errors of a body that no schema can express: invalid JSON, and integers beyond a double. */
 const BEYOND_SCHEMAS = new Set(['json_invalid', 'int_parsing_size']);
 
 const LEAKS: readonly RegExp[] = [
@@ -55,7 +55,7 @@ const LEAKS: readonly RegExp[] = [
 export class Oracle {
   readonly #validators = new Map<Schema, ValidateFunction>();
 
-  /** What is wrong with a response, one line each; none when nothing is. */
+  /** Problems of a response, one line each; empty if it is valid. */
   problems(exchange: Exchange): string[] {
     const { received, only, trusted } = exchange;
     const { status } = received;
@@ -74,7 +74,7 @@ export class Oracle {
     ];
   }
 
-  /** A body that fits the document, null in optional fields too, is never refused for a missing field or a wrong type. */
+  /** A body that fits the document, also with null in optional fields, must not be rejected for a missing field or a type. */
   #requestProblems({ service, request, received, operations }: Exchange): string[] {
     const { detail } = (parse(received.body) ?? {}) as { detail?: { type: string; loc: unknown[] }[] };
     const [operation, ...others] = operations;
@@ -88,7 +88,7 @@ export class Oracle {
     return this.#validatorOf(schema, () => ({ ...schema, components: service.root.components }))(value);
   }
 
-  /** What is wrong with a response as the answer of one operation. */
+  /** Problems of a response as one of this operation. */
   answerProblems(operation: FuzzOperation, { request, received }: Exchange): string[] {
     const documented = operation.responses[received.status];
     if (!documented) return [`${operation.id} does not document status ${received.status}`];
@@ -120,7 +120,7 @@ export class Oracle {
       : [`the body does not fit: ${this.#why(media.schema)}`];
   }
 
-  /** Of a general error: the body that every document has. */
+  /** Schema of a general error: the body that every document defines. */
   generalProblems({ service, request, received }: Exchange): string[] {
     const { status, headers } = received;
     const allow = status === 405 && !headers.allow ? ['405 without Allow'] : [];
@@ -136,7 +136,7 @@ export class Oracle {
   #validatorOf(schema: Schema, whole: () => Schema): ValidateFunction {
     const known = this.#validators.get(schema);
     if (known) return known;
-    // OpenAPI's keywords beside JSON Schema's mean nothing to a validator.
+    // OpenAPI keywords outside JSON Schema are ignored by the validator.
     const ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }));
     const validate = ajv.compile(whole());
     this.#validators.set(schema, validate);
@@ -192,7 +192,7 @@ function leakProblems({ headers, body }: Received): string[] {
   );
 }
 
-/** Of the one shape or the other, or of a function's own words. */
+/** Schema of either error shape, or of a function's own shape. */
 function codeOf({ body }: Received): string | undefined {
   const value = parse(body) as any;
   return value?.detail?.code ?? value?.error?.code;
@@ -206,7 +206,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** The same schemas with every object closed that does not say that it is open: documents name all that is answered. */
+/** Copy of the schemas with every object closed unless it is declared open: documents name all returned fields. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;

@@ -2,15 +2,15 @@ import type { Chance } from './chance.ts';
 
 type Scalar = string | number;
 
-/** What one object of a response said: its names and values, those of its inner objects too. */
+/** Names and values of one object in a response, including its inner objects. */
 type Seen = ReadonlyMap<string, Scalar>;
 
 const MAX_RECORDS = 400;
 
-/** As the documents' examples write what only the caller can know. */
+/** Placeholders in the documents' examples for values that only the caller knows. */
 const PLACEHOLDER = /<|^BASE\/QUOTE/;
 
-/** Names that stand for the same thing. A name also stands for its parts: `target_version` for `version`. */
+/** Synonyms. A name also matches its parts: `target_version` for `version`. */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   name: ['model_name', 'strategy'],
   model_name: ['strategy'],
@@ -22,23 +22,23 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   pairs: ['symbol', 'symbols'],
 };
 
-/** Things that are numbered within another: names that ask for several of them mean several of the same owner. */
+/** Things numbered per owner. Several such names in one request mean several items of one owner. */
 const OWNERS: Readonly<Record<string, string>> = { version: 'model_name' };
 
-/** States in which there is most to do with a thing. */
+/** States in which most operations are possible. */
 const RIPE = new Set<Scalar>(['completed', 'active', 'Production', 'Staging', 'None']);
 
-/** Values of earlier responses, by name: what makes later requests reach more than 404. */
+/** Values of earlier responses by name, so that later requests reach more than 404. */
 export class Pool {
   readonly #records: Seen[] = [];
 
-  /** Takes in a response, and with it the path variables of its request. */
+  /** Records a response with the path variables of its request. */
   learn(body: unknown, variables: Readonly<Record<string, string>>): void {
-    // A document tells what things are called, not what there is.
+    // A document contains names of things, not existing things.
     if (typeof body === 'object' && body !== null && 'openapi' in body) return;
     for (const object of objectsOf(body, 0)) {
       const seen = new Map<string, Scalar>(Object.entries(variables));
-      // What stands nearer to the object counts: its own status, not that of something inside it.
+      // Outer values take precedence: the object's own status, not one of an inner object.
       for (const [name, value] of leaves(object, 0)) {
         if (!seen.has(name) && !PLACEHOLDER.test(String(value))) seen.set(name, value);
       }
@@ -55,8 +55,8 @@ export class Pool {
   }
 
   /**
-   * One thing seen before that has values for as many of the names as any has, and among those for as many of the
-   * others; ripe ones come first.
+   * Selects a known object that has values for the most of the names, and among those for the most of the others.
+   * Prefers objects in a ripe state.
    */
   focus(chance: Chance, names: readonly string[], others: readonly string[]): Focus {
     const known = (record: Seen, of: readonly string[]) => knownIn(record, of, this.#records);
@@ -74,7 +74,7 @@ function noRecords(best: readonly Seen[]): Seen[] {
   return best.length === 0 ? [new Map()] : [];
 }
 
-/** For how many of the names there is a value: two versions are known of a model that has two. */
+/** Number of names with a value: a model with two versions has values for two. */
 function knownIn(record: Seen, names: readonly string[], all: readonly Seen[]): number {
   const parts = Map.groupBy(names, numberedPart);
   const plain = parts.get(undefined) ?? [];
@@ -84,11 +84,11 @@ function knownIn(record: Seen, names: readonly string[], all: readonly Seen[]): 
   }, values.length);
 }
 
-/** Where the values of one request come from. */
+/** Source of the values of one request. */
 export class Focus {
   readonly #record: Seen;
   readonly #all: readonly Seen[];
-  /** Of numbered things, those that the request names already. */
+  /** Numbered items already used in the request. */
   readonly #named = new Set<Scalar>();
 
   constructor(record: Seen, all: readonly Seen[]) {
@@ -96,7 +96,7 @@ export class Focus {
     this.#all = all;
   }
 
-  /** A value for that name which passes the test: of the thing in focus, or now and then of another. */
+  /** Value for the name that passes the test: of the object in focus, or sometimes of another. */
   value(chance: Chance, name: string, fits: (value: Scalar) => boolean): Scalar | undefined {
     const own = this.#sibling(chance, name, fits) ?? valueIn(this.#record, name, fits);
     if (own !== undefined && chance.bool(0.8)) return own;
@@ -104,7 +104,7 @@ export class Focus {
     return others.length > 0 ? chance.pick(others) : undefined;
   }
 
-  /** Of a numbered thing: one of the same owner, and not the one that was named before. */
+  /** Another numbered item of the same owner that the request does not use yet. */
   #sibling(chance: Chance, name: string, fits: (value: Scalar) => boolean): Scalar | undefined {
     const part = numberedPart(name);
     if (part === undefined) return undefined;
@@ -117,12 +117,12 @@ export class Focus {
   }
 }
 
-/** What the name counts within an owner, if anything: `version` for `champion_version`. */
+/** Numbered part of a name, if any: `version` for `champion_version`. */
 function numberedPart(name: string): string | undefined {
   return namesOf(name).find((part) => part in OWNERS);
 }
 
-/** What was seen under that name with the owner of the record. */
+/** Values of that name with the same owner as the record. */
 function siblingsIn(record: Seen, part: string, all: readonly Seen[]): Scalar[] {
   const owner = OWNERS[part]!;
   const value = valueIn(record, owner);
@@ -152,12 +152,12 @@ function namesOf(name: string): readonly string[] {
   const parts = words.flatMap((_, from) =>
     words.slice(from).map((__, to) => words.slice(from, from + to + 1)),
   );
-  // An `id` is of something: without that it could be of anything.
+  // A bare `id` could belong to anything.
   const longestFirst = parts
     .map((part) => part.join('_'))
     .filter((part) => part !== 'id')
     .sort((a, b) => b.length - a.length);
-  // A bare `name` is the name of anything: what it stands for says more.
+  // A bare `name` could belong to anything, so its synonyms come first.
   const names = longestFirst.flatMap((part) => [...(SYNONYMS[part] ?? []), part]).sort(ownNameFirst(name));
   NAMES.set(name, names);
   return names;
@@ -168,7 +168,7 @@ function ownNameFirst(name: string): (a: string, b: string) => number {
   return (a, b) => rank(a) - rank(b);
 }
 
-/** The id of what a record is of: its first name that ends with `_id`, and the number of what is numbered. */
+/** Identity of a record: its first name that ends with `_id`, and the numbers of numbered parts. */
 function identity(seen: Seen): Scalar | undefined {
   const numbers = Object.keys(OWNERS).map((part) => seen.get(part) ?? '');
   for (const [name, value] of seen) if (name.endsWith('_id')) return [name, value, ...numbers].join(' ');

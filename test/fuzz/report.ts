@@ -1,7 +1,7 @@
 import { table } from '../../bin/cli/output.ts';
 import type { Breach, CampaignResult, Counts } from './campaign.ts';
 
-/** Answers of every operation by status, as a table for people. */
+/** Table of responses by operation and status. */
 export function countsTable(results: readonly CampaignResult[]): string {
   const counts = mergeCounts(results);
   const statuses = [...new Set([...counts.values()].flatMap((each) => [...each.keys()]))].sort(
@@ -15,7 +15,7 @@ export function countsTable(results: readonly CampaignResult[]): string {
   return table(['operation', 'requests', ...statuses.map(String)], rows);
 }
 
-/** Operations that no request has made succeed. */
+/** Operations without a successful request. */
 export function neverSucceeded(results: readonly CampaignResult[]): string[] {
   return [...mergeCounts(results)]
     .filter(([, counts]) => ![...counts.keys()].some((status) => status < 300))
@@ -32,7 +32,7 @@ function mergeCounts(results: readonly CampaignResult[]): Map<string, Counts> {
   return merged;
 }
 
-/** A breach with the command that sends its request again. */
+/** Breach with the command that repeats its request. */
 export function describeBreach({ operation, kind, index, problems, curl, answer }: Breach): string {
   return [
     `${operation} (${kind}, request ${index})`,

@@ -2,28 +2,28 @@ import type { Chance } from './chance.ts';
 import type { FuzzOperation, Json, Parameter, Schema } from './document.ts';
 import { generate, type Sources } from './generate.ts';
 
-/** A request before it is written down: what mutations change. */
+/** Draft of a request, changed by mutations before it is encoded. */
 export interface Draft {
   method: string;
-  /** Path variables, as they are before encoding. */
+  /** Path variables before encoding. */
   readonly variables: Record<string, string>;
-  /** The whole path as it is sent; undefined: the operation's with its variables. */
+  /** Complete raw path; undefined: the operation's path with its variables. */
   rawPath?: string;
   /** Names and values before encoding, in order. */
   readonly query: [string, string][];
-  /** More query, as it is sent. */
+  /** Additional raw query. */
   rawQuery?: string;
   readonly headers: Record<string, string | readonly string[]>;
   body: Json | undefined;
-  /** The body as it is sent; undefined: `body` as JSON. */
+  /** Raw body; undefined: `body` as JSON. */
   rawBody?: Buffer;
 }
 
-/** A request as it is sent. */
+/** Encoded request. */
 export interface FuzzRequest {
   readonly method: string;
   readonly base: string;
-  /** With its query. */
+  /** Path with query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Buffer | undefined;
@@ -34,7 +34,7 @@ export interface Place {
   readonly sources: Sources;
 }
 
-/** A request that should succeed, as far as the document and earlier responses tell. */
+/** Request that should succeed, as far as the document and earlier responses allow. */
 export function validDraft({ operation, sources }: Place): Draft {
   const draft: Draft = { method: operation.method, variables: {}, query: [], headers: {}, body: undefined };
   for (const parameter of operation.parameters) addParameter(draft, parameter, sources);
@@ -42,13 +42,13 @@ export function validDraft({ operation, sources }: Place): Draft {
   return draft;
 }
 
-/** Names for which a request needs values, and those for which it may have some. */
+/** Names for which a request needs values, and optional ones. */
 export function wantedNames({ parameters, body, service }: FuzzOperation): {
   readonly needed: readonly string[];
   readonly others: readonly string[];
 } {
   const { properties = {}, required = [], anyOf = [] } = body ? service.resolve(body) : ({} as Schema);
-  // Of alternatives any will do, and the first stands for all.
+  // Of alternative schemas the first is used.
   const first: readonly string[] = anyOf[0]?.required ?? [];
   const needed = [
     ...parameters.filter((each) => each.required).map(({ name }) => name),
@@ -73,7 +73,7 @@ function addParameter(
   else draft.query.push([name, texts.join(',')]);
 }
 
-/** Of the schema, or an example of the document with values of earlier responses in it. */
+/** Value of the schema, or an example of the document with values of earlier responses. */
 function validBody(schema: Schema, sources: Sources): Json {
   const { chance, document } = sources;
   const { examples = [] } = document.resolve(schema);
@@ -88,7 +88,7 @@ export function examplesOf({ body, service }: FuzzOperation): readonly Json[] {
   return (body && service.resolve(body).examples) ?? [];
 }
 
-/** Writes a draft down. */
+/** Encodes a draft. */
 export function writeRequest({ operation, sources }: Place, draft: Draft): FuzzRequest {
   const { chance } = sources;
   const path =
@@ -113,7 +113,7 @@ function toJson(value: Json, chance: Chance): Buffer {
   return Buffer.from(JSON.stringify(value, null, chance.bool(0.05) ? 2 : 0));
 }
 
-/** Percent-encoded; half a surrogate pair as the three bytes that no decoder accepts. */
+/** Percent-encoded; an unpaired surrogate as the three bytes that every decoder rejects. */
 export function encode(text: string): string {
   return [...text]
     .map((character) => (character.isWellFormed() ? encodeURIComponent(character) : '%ED%A0%80'))

@@ -1,4 +1,4 @@
-/** Fuzzes platforms of its own by the OpenAPI documents that they serve: `npm run fuzz`. */
+/** Starts platforms and fuzzes them by the OpenAPI documents that they serve: `npm run fuzz`. */
 import { parseArgs } from 'node:util';
 import { type FuzzResult, fuzzPlatform } from './fuzz.ts';
 import { countsTable, describeBreach, neverSucceeded } from './report.ts';
@@ -8,7 +8,7 @@ const USAGE = `npm run fuzz -- [--seed <n>] [--requests <n>] [--operation <id>]
   --requests   to both platforms together; default 6000
   --operation  only this operation, by its operationId`;
 
-/** Breaches that are shown whole: a person reads a few. */
+/** Number of breaches printed in full. */
 const SHOWN = 20;
 
 const { values } = parseArgs({
@@ -29,7 +29,7 @@ console.log(
   `seed ${seed}, ${requests} requests: repeat with npm run fuzz -- --seed ${seed} --requests ${requests}`,
 );
 const results: FuzzResult[] = [];
-// The second asks for tokens.
+// The second platform requires tokens.
 for (const [enforced, share] of [
   [false, 0.55],
   [true, 0.45],

@@ -11,21 +11,21 @@ export interface Received {
 }
 
 interface SendError extends NodeJS.ErrnoException {
-  /** Whether the connection had answered another request before. */
+  /** True if an earlier request used the connection. */
   readonly idle: boolean;
 }
 
-/** Longer than the deadline of a request in the services, after which they answer 504. */
+/** Longer than the request deadline of the services, after which they return 504. */
 const TIMEOUT_MS = 35_000;
 
-/** Sends requests as they are written: `fetch` would mend paths and refuse methods. */
+/** Sends requests unchanged: `fetch` would normalize paths and reject methods. */
 export class Sender {
   readonly #agent = new Agent({ keepAlive: true });
 
-  /** Rejects when no answer comes. */
+  /** Rejects without a response. */
   send(request: FuzzRequest): Promise<Received> {
     return this.#once(request).catch((error: SendError) => {
-      // The server may end an idle connection in the moment in which it is used again.
+      // The server may close an idle connection at the moment of its reuse.
       if (error.idle && error.code === 'ECONNRESET') return this.#once(request);
       throw error;
     });
@@ -46,7 +46,7 @@ export class Sender {
           resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) });
         response.on('end', received);
         if (!String(response.headers['content-type']).startsWith('text/event-stream')) return;
-        // It goes on as long as what it tells of: its beginning says enough, and then it is left.
+        // An event stream lasts as long as its job: the beginning suffices, then the connection is closed.
         response.once('data', () => {
           received();
           sent.destroy();
@@ -70,8 +70,8 @@ const INLINE_BYTES = 4000;
 const BODIES = join(tmpdir(), 'touchstone-fuzz');
 
 /**
- * The command that sends the request again, to a service at `base`. A body that no shell takes is written to a file.
- * `authorization` stands for the header of that name.
+ * Command that repeats the request to a service at `base`. A body that no shell accepts is written to a file.
+ * `authorization` replaces the header of that name.
  */
 export function curlCommand(request: FuzzRequest, base: string, authorization?: string): string {
   const { method, path, headers, body } = request;

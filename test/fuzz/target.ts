@@ -10,17 +10,17 @@ import { PLATFORM_FILE, type PlatformInfo } from '../../src/local/platform-info.
 import { readDocument, type ServiceDocument } from './document.ts';
 
 const ROLES = ['viewer', 'researcher', 'approver', 'admin'] as const;
-/** A caller without a role has a token that holds, and no group that means anything. */
+/** A caller without a role has a valid token and only unknown groups. */
 const NO_ROLE = 'guest';
 export type Role = (typeof ROLES)[number] | typeof NO_ROLE;
 
-/** A platform as `npm start` runs it, in a process and a folder of its own. */
+/** Platform as `npm start` runs it, in a separate process and folder. */
 export interface Target {
   readonly enforced: boolean;
   readonly services: readonly ServiceDocument[];
-  /** Where `npm start` has the service, instead of where this one is. */
+  /** Address of the service under `npm start`, instead of its address here. */
   publicBase(service: ServiceDocument): string;
-  /** Lines that the process has written since it was ready, those that tell of a fault alone. */
+  /** Log lines of the process since it was ready, only those that report an error. */
   faults(): readonly string[];
   /** Resident memory, MB. */
   memoryMb(): number;
@@ -28,24 +28,24 @@ export interface Target {
   stop(): Promise<void>;
 }
 
-/** Tokens of the platform's own issuer, and others. */
+/** Tokens of the platform's issuer, and invalid ones. */
 export interface Tokens {
   of(role: Role, user: string): string;
-  /** A role that suffices for it, lowest first. */
+  /** Sufficient role, lowest first. */
   enough(role: string | null): readonly Role[];
-  /** Roles that do not. */
+  /** Insufficient roles. */
   tooLow(role: string | null): readonly Role[];
   readonly bad: readonly string[];
 }
 
-/** Starts it. `node` is the one that runs this. Rejects when it does not start in a minute. */
+/** Starts the platform with the current `node`. Rejects if it does not start within a minute. */
 export async function startTarget(enforced: boolean): Promise<Target> {
   const home = mkdtempSync(join(tmpdir(), 'touchstone-fuzz-'));
   const child = spawn(process.execPath, ['bin/local.ts', ...(enforced ? ['--auth'] : [])], {
     env: {
       ...{ PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: tmpdir(), TOUCHSTONE_HOME: home },
       ...{ BACKEND_PORT: '0', STRATEGY_PORT: '0', DATA_COLLECTION_PORT: '0' },
-      // No exchange is ever asked: nothing listens there.
+      // No exchange is requested: this address has no listener.
       ...{ EXCHANGE_URL: 'http://127.0.0.1:9' },
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -84,7 +84,7 @@ export async function startTarget(enforced: boolean): Promise<Target> {
 async function readInfo(child: ChildProcess, file: string, lines: readonly string[]): Promise<PlatformInfo> {
   for (let waited = 0; waited < 60_000; waited += 50) {
     if (child.exitCode !== null) throw new Error(`The platform did not start:\n${lines.join('\n')}`);
-    // The line comes after the file is whole.
+    // The line is printed after the file is complete.
     if (lines.some((line) => line.includes('/docs'))) break;
     await sleep(50);
   }
@@ -92,7 +92,7 @@ async function readInfo(child: ChildProcess, file: string, lines: readonly strin
   return JSON.parse(readFileSync(file, 'utf8')) as PlatformInfo;
 }
 
-/** A line of the log of level ERROR, or one that is no line of the log: a stack, a warning of Node. */
+/** True for a log line of level ERROR or a line outside the log: a stack, a warning of Node. */
 function isFault(line: string): boolean {
   if (!line.startsWith('{'))
     return !/^(Touchstone is running| {2}(backend|strategy|data collection) |Every call needs)/.test(line);
