@@ -18,7 +18,7 @@ import {
 import { mlEngineOf, planWindows } from '../walk-forward/windows.ts';
 
 interface LookAheadReport {
-  readonly findings: readonly LookAheadFinding[];
+  readonly findings: readonly ColumnFinding[];
   /** Number of compared truncated histories, over all pairs. */
   readonly histories: number;
   /** Number of rows with an entry signal, over all pairs. If 0, only the columns were tested. */
@@ -71,7 +71,7 @@ export function analyzeLookAhead(
 }
 
 /** Runs the strategy on its own copy of the candles. `retrain`: without remembered models. */
-type Run = (candles: Candles, training: 'remember' | 'retrain') => Analysis | MlAnalysis;
+type RunStrategy = (candles: Candles, training: 'remember' | 'retrain') => Analysis | MlAnalysis;
 
 function searchPair(
   strategy: StrategyDefinition,
@@ -89,7 +89,7 @@ function searchPair(
       `${pair} has ${length} candles; searching ${strategy.name} for look-ahead needs ${minLength + LAST_ROWS}.`,
     );
   }
-  const run: Run = models?.run ?? ((candles) => analyze(strategy, params, candles));
+  const run: RunStrategy = models?.run ?? ((candles) => analyze(strategy, params, candles));
   const candles = copy(given);
   const full = run(candles, 'remember');
   const horizon = 'trainingInputs' in full ? full.trainingInputs.horizon : 0;
@@ -253,12 +253,12 @@ function isSameSet(a: TrainingSet, b: TrainingSet): boolean {
  * - `not_repeatable`: two runs over the same candles differed, so look-ahead cannot be tested;
  * - `input_changed`: the strategy wrote into its candles.
  */
-type LookAheadKind = 'look_ahead' | 'not_repeatable' | 'input_changed';
+type ColumnDefect = 'look_ahead' | 'not_repeatable' | 'input_changed';
 
 /** Invalid column of a pair, with the first proof. */
-export interface LookAheadFinding {
+export interface ColumnFinding {
   readonly pair: string;
-  readonly kind: LookAheadKind;
+  readonly kind: ColumnDefect;
   /** `enterLong`, `columns.rsi`, `informative.1h.trend`, `features.return_1`, `label`, `candles.close`. */
   readonly column: string;
   /** Row and open time (ms) of the candle whose value changed. */
@@ -325,7 +325,7 @@ function inputColumns(candles: Candles): Readers {
 export class Findings {
   readonly #pair: string;
   readonly #candles: Candles;
-  readonly #byColumn = new Map<string, LookAheadFinding>();
+  readonly #byColumn = new Map<string, ColumnFinding>();
 
   constructor(pair: string, candles: Candles) {
     this.#pair = pair;
@@ -333,7 +333,7 @@ export class Findings {
   }
 
   /** Compares the first `known` rows of two sets of columns. */
-  compare(kind: LookAheadKind, known: number, before: Readers, after: Readers): void {
+  compare(kind: ColumnDefect, known: number, before: Readers, after: Readers): void {
     for (const column of new Set([...before.keys(), ...after.keys()])) {
       const difference = firstDifference(known, before.get(column), after.get(column));
       if (!difference) continue;
@@ -353,7 +353,7 @@ export class Findings {
     }
   }
 
-  all(): LookAheadFinding[] {
+  all(): ColumnFinding[] {
     return [...this.#byColumn.values()];
   }
 }

@@ -20,7 +20,7 @@ export interface PairModels {
   readonly names: readonly string[];
   readonly horizon: number;
   readonly windows: readonly ReportWindow[];
-  readonly outcomes: Outcomes;
+  readonly predictions: LabeledPredictions;
   /** Per feature, a column for each model. */
   readonly gains: readonly Float64Array[];
   /** Per feature, a column for each window whose features were shuffled. */
@@ -40,13 +40,15 @@ export function pairModels(
   learned: MlAnalysis,
 ): PairModels {
   const { trainingInputs, fits } = learned;
-  const measured = fits.map((fit) => ({ fit, outcome: outcomeOf(learned, fit) }));
-  const measurable = measured.filter(({ outcome }) => outcome.labels.length > 0).map(({ fit }) => fit);
+  const measured = fits.map((fit) => ({ fit, predictions: labeledPredictions(learned, fit) }));
+  const measurable = measured
+    .filter(({ predictions }) => predictions.labels.length > 0)
+    .map(({ fit }) => fit);
   return {
     names: trainingInputs.features.names,
     horizon: trainingInputs.horizon,
-    windows: measured.map(({ fit, outcome }) => reportWindow(pair, fit, outcome)),
-    outcomes: joinOutcomes(measured.map(({ outcome }) => outcome)),
+    windows: measured.map(({ fit, predictions }) => reportWindow(pair, fit, predictions)),
+    predictions: joinPredictions(measured.map(({ predictions }) => predictions)),
     gains: fits.flatMap(({ model }) => (model ? [model.gainImportance()] : [])),
     permutations: spread(measurable, measuredOf(pairs, pair)).map((fit) => {
       const own = hash32(`${seed}#${pair}#${fit.window.index}#permutation`);
@@ -73,7 +75,7 @@ function spread<T>(values: readonly T[], max: number): T[] {
 export function buildModels(config: ResolvedBacktestConfig, pairs: readonly PairModels[]): ReportModels {
   const { names, horizon } = pairs[0]!;
   const windows = pairs.flatMap((pair) => pair.windows);
-  const all = joinOutcomes(pairs.map(({ outcomes }) => outcomes));
+  const all = joinPredictions(pairs.map(({ predictions }) => predictions));
   return {
     model_kind: requireModelKind(config.ml_engine!.model_type),
     features: names.length,
@@ -88,12 +90,12 @@ export function buildModels(config: ResolvedBacktestConfig, pairs: readonly Pair
 }
 
 /** Predictions with their known labels. */
-interface Outcomes {
+interface LabeledPredictions {
   readonly probabilities: Float64Array;
   readonly labels: Uint8Array;
 }
 
-function outcomeOf({ trainingInputs, predictions }: MlAnalysis, fit: WindowFit): Outcomes {
+function labeledPredictions({ trainingInputs, predictions }: MlAnalysis, fit: WindowFit): LabeledPredictions {
   if (!fit.model) return { probabilities: new Float64Array(0), labels: new Uint8Array(0) };
   const { from } = fit;
   const to = knownUntil(trainingInputs, fit);
@@ -110,12 +112,12 @@ function knownUntil({ labels, horizon }: TrainingInputs, { from, to }: WindowFit
   return Math.max(from, Math.min(to, labels.length - horizon));
 }
 
-function joinOutcomes(outcomes: readonly Outcomes[]): Outcomes {
-  const rows = outcomes.reduce((total, { labels }) => total + labels.length, 0);
+function joinPredictions(predictions: readonly LabeledPredictions[]): LabeledPredictions {
+  const rows = predictions.reduce((total, { labels }) => total + labels.length, 0);
   const probabilities = new Float64Array(rows);
   const labels = new Uint8Array(rows);
   let row = 0;
-  for (const each of outcomes) {
+  for (const each of predictions) {
     probabilities.set(each.probabilities, row);
     labels.set(each.labels, row);
     row += each.labels.length;
@@ -123,7 +125,7 @@ function joinOutcomes(outcomes: readonly Outcomes[]): Outcomes {
   return { probabilities, labels };
 }
 
-function reportWindow(pair: string, fit: WindowFit, outcome: Outcomes): ReportWindow {
+function reportWindow(pair: string, fit: WindowFit, predictions: LabeledPredictions): ReportWindow {
   const { window, trainingRows, positives, model, skipped } = fit;
   return {
     pair,
@@ -136,8 +138,8 @@ function reportWindow(pair: string, fit: WindowFit, outcome: Outcomes): ReportWi
     training_positives_pct: trainingRows > 0 ? (positives / trainingRows) * 100 : null,
     iterations: model?.bestIteration ?? null,
     skipped,
-    quality: modelQuality(outcome.probabilities, outcome.labels),
-    calibration: calibrationBins(outcome.probabilities, outcome.labels),
+    quality: modelQuality(predictions.probabilities, predictions.labels),
+    calibration: calibrationBins(predictions.probabilities, predictions.labels),
   };
 }
 

@@ -23,7 +23,7 @@ function pairOf(pair: string, count: number, gain: number[]): PairModels {
       quality,
       calibration: [],
     })),
-    outcomes: { probabilities: Float64Array.of(0.2, 0.8), labels: Uint8Array.of(0, 1) },
+    predictions: { probabilities: Float64Array.of(0.2, 0.8), labels: Uint8Array.of(0, 1) },
     gains: [Float64Array.from(gain)],
     permutations: [],
   };
