@@ -234,7 +234,7 @@ describe('validation', () => {
   });
 });
 
-describe('promotion gate', () => {
+describe('promotion checks', () => {
   /** Response to a promotion of a version with this validation status. */
   async function promoted(
     validation: 'passed' | 'failed' | 'pending' | 'skipped',

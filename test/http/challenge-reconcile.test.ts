@@ -55,12 +55,12 @@ describe('reconcile run over all challenges', () => {
       if (id === 'ch-1') throw new Error('broken');
       if (id === 'ch-49') release();
     });
-    const faults: string[] = [];
-    const report = await processDueChallenges(deps(store), (id) => faults.push(id));
+    const failed: string[] = [];
+    const report = await processDueChallenges(deps(store), (id) => failed.push(id));
     expect(stored).toHaveLength(49);
     expect(stored.at(-1)).toBe('ch-0');
     expect(report).toMatchObject({ failed: ['ch-1'], left: 0 });
-    expect([faults, report.changed.length]).toEqual([['ch-1'], 49]);
+    expect([failed, report.changed.length]).toEqual([['ch-1'], 49]);
   });
 
   it('reconcile run ends within its time limit and starts the next run elsewhere', async () => {
