@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -176,23 +174,6 @@ describe('ParquetCandleStore candles', () => {
     const read = await store.read(HOUR, 0, T0 * 2);
     expect([...read.volume]).toEqual(range(0, 100));
     expect((await series.list('sim'))[0]).toMatchObject({ count: 100, gap_count: 0 });
-  });
-
-  test('concurrent writers in several processes keep every candle of a month', async () => {
-    const script = join(import.meta.dirname, 'fixtures', 'write-candles.ts');
-    const exits = await Promise.all(
-      range(0, 3).map(async (part) => {
-        const child = spawn(process.execPath, [script, engine.endpoint, table, root, String(part)], {
-          stdio: 'inherit',
-        });
-        return (await once(child, 'exit'))[0];
-      }),
-    );
-    expect(exits).toEqual([0, 0, 0]);
-    const read = await store.read(HOUR, 0, T0 * 2);
-    expect(read.timestamp).toHaveLength(60);
-    const [info] = await series.list('sim');
-    expect(info).toMatchObject({ count: 60, gap_count: 0 });
   });
 
   test('read rejects with DATA005 only when its range needs a missing file', async () => {

@@ -163,17 +163,6 @@ test('openDataFolder rejects an unwritable folder with instructions', () => {
   );
 });
 
-test('exactly one of many concurrent platforms gets the data folder', async () => {
-  const path = join(folder, 'contended');
-  const started = await Promise.all(Array.from({ length: 5 }, () => run('hold-data-folder.ts', path)));
-  const holders = started.filter(({ line }) => line.startsWith('holds'));
-  expect(holders).toHaveLength(1);
-  for (const { child, line } of started) {
-    if (!line.startsWith('holds')) expect(line).toContain(`process ${holders[0]!.child.pid}`);
-    child.kill('SIGKILL');
-  }
-});
-
 /** PID of the process that listens on a loopback port, from /proc. */
 async function pidListeningOn(port: number): Promise<number> {
   const { readFileSync, readdirSync, readlinkSync } = await import('node:fs');

@@ -167,15 +167,6 @@ describe('registry commands', () => {
     );
     expect(registered.out).toContain('version 3');
   });
-
-  it('each command has help', async () => {
-    const names = ['register', 'stage', 'promote', 'rollback', 'versions', 'compare'];
-    const answers = await Promise.all(names.map((name) => touchstone(name, '--help')));
-    for (const [index, name] of names.entries()) {
-      const { code, out } = answers[index]!;
-      expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`Usage: touchstone ${name} .*<`))]);
-    }
-  });
 });
 
 /** Count, mean and variance of profit_pct, from every page of the trades of a report. */

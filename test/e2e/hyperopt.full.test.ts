@@ -51,6 +51,33 @@ describe('reproducibility with 4 workers', () => {
   });
 });
 
+describe('failed hyperopt job', () => {
+  it('job fails with the reason when all trials fail', async () => {
+    const jobId = await startHyperopt(platform, {
+      ...HYPEROPT_REQUEST,
+      strategy: 'buy_and_hold',
+      objective_metric: 'sqn',
+      n_trials: 3,
+    });
+    const job = await platform.until(jobId, ...TERMINAL);
+    expect(job).toMatchObject({ status: 'failed', error_code: 'OPT002', trials: { failed: 3 } });
+    expect(job.error).toMatch(/^All 3 trials failed\. Each: sqn is undefined/);
+    const { status, body } = await platform.strategy.get(`/api/v1/hyperopt/${jobId}/result`);
+    expect(status).toBe(409);
+    expect(body.detail.message).toContain('All 3 trials failed');
+  });
+
+  it('job without candles fails as a backtest does', async () => {
+    const jobId = await startHyperopt(platform, {
+      ...HYPEROPT_REQUEST,
+      pairs: ['NOPE/USDT:USDT'],
+      n_trials: 3,
+    });
+    const job = await platform.until(jobId, ...TERMINAL);
+    expect(job).toMatchObject({ status: 'failed', error_code: 'DATA003' });
+  });
+});
+
 describe('platform restart', () => {
   it('restarted platform resumes its hyperopt jobs', async () => {
     const home = mkdtempSync(join(tmpdir(), 'touchstone-hyperopt-'));
