@@ -112,7 +112,7 @@ export function withCallbackContext(callbacks: StrategyCallbacks): StrategyCallb
 type ActivityListener = (what: string, pairs: readonly string[]) => void;
 
 let listener: ActivityListener | undefined;
-/** Number of the callback called last (index in {@link CALLBACK_NAMES} plus 1; 0: no callback) and of its pair in the simulation. */
+/** Numbers of the callback called last and of its pair. Callback: index in {@link CALLBACK_NAMES} plus 1; 0 for none. */
 let active = new Uint16Array(2);
 let activePairs: readonly string[] = [];
 

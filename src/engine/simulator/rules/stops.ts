@@ -3,8 +3,8 @@ import { roundDown, roundHalfUp, roundUp, type Step } from './decimals.ts';
 import { type Direction, isAtOrBeyond, LONG } from './prices.ts';
 
 /**
- * Initial or moved stop at `distance` (a ratio of the stake, any sign) on the unfavorable side of `price`, rounded to the next
- * tick towards the price.
+ * Initial or moved stop at `distance` on the unfavorable side of `price`, rounded to the next tick towards the price.
+ * `distance` is a ratio of the stake with any sign.
  */
 export function stopAt(
   price: number,

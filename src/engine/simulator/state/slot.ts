@@ -55,7 +55,7 @@ export class Slot {
 
   /**
    * Sets `detailIndex` to the detail candles of `row` if all of them exist, else to -1. Detail candles of the pair's last candle
-   * may end early, for example when detail is read up to its open: the candle is simulated as far as they reach.
+   * may end early, for example when detail is read up to its open. The candle is then simulated as far as they reach.
    */
   findDetail(row: number, { detailPerCandle, detailTimeframeMs }: ResolvedSettings): void {
     this.detailIndex = -1;
