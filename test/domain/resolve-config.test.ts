@@ -62,7 +62,7 @@ test('resolveConfig fills in every default of ml_engine', async () => {
   });
 });
 
-describe('resolveConfig accepts the bounds of a field and rejects values beyond them:', () => {
+describe('resolveConfig bounds', () => {
   test.each<[string, keyof BacktestConfigRequest, unknown[], unknown[]]>([
     ['wallet', 'dry_run_wallet', [1e12], [0, 1.1e12]],
     ['stake', 'stake_amount', [1, 1000, 'unlimited'], [0, 1001, 'all']],
@@ -78,17 +78,20 @@ describe('resolveConfig accepts the bounds of a field and rejects values beyond 
     ['training period', 'ml_engine', [days(3), days(730)], [days(0), days(731)]],
     ['trees', 'ml_engine', [{ n_estimators: 5000 }], [{ n_estimators: 0 }, { n_estimators: 5001 }]],
     ['class weight', 'ml_engine', [{ class_weight: 0.001 }], [{ class_weight: 0 }, { class_weight: 'x' }]],
-  ])('%s', async (_, field, accepted, rejected) => {
-    for (const value of accepted) await expect(resolve({ [field]: value })).resolves.toBeDefined();
-    for (const value of rejected) {
-      await expect(resolve({ [field]: value })).rejects.toMatchObject({
-        code: 'VAL005',
-        field: expect.stringContaining(`config.${field}`),
-      });
-    }
-  });
+  ])(
+    'resolveConfig accepts the bounds of the %s and rejects values beyond',
+    async (_, field, accepted, rejected) => {
+      for (const value of accepted) await expect(resolve({ [field]: value })).resolves.toBeDefined();
+      for (const value of rejected) {
+        await expect(resolve({ [field]: value })).rejects.toMatchObject({
+          code: 'VAL005',
+          field: expect.stringContaining(`config.${field}`),
+        });
+      }
+    },
+  );
 
-  test('number of pairs', async () => {
+  test('resolveConfig accepts 200 pairs and rejects 201 or none', async () => {
     const pairs = Array.from({ length: 201 }, (_, index) => `C${index}/USDT:USDT`);
     await expect(resolve({ pairs: pairs.slice(1) })).resolves.toBeDefined();
     for (const wrong of [pairs, []]) {

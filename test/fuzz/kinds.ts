@@ -11,7 +11,7 @@ type Change = (draft: Draft, place: Place) => void;
 export interface Kind {
   /** Approximate number per 100 requests. */
   readonly weight: number;
-  /** Only for operations with a body. */
+  /** Only for operations that have this part. */
   readonly needs?: 'body' | 'path' | 'token';
   readonly change: Change;
 }

@@ -48,7 +48,7 @@ export function wantedNames({ parameters, body, service }: FuzzOperation): {
   readonly others: readonly string[];
 } {
   const { properties = {}, required = [], anyOf = [] } = body ? service.resolve(body) : ({} as Schema);
-  // Of alternative schemas the first is used.
+  // Uses the first of alternative schemas.
   const first: readonly string[] = anyOf[0]?.required ?? [];
   const needed = [
     ...parameters.filter((each) => each.required).map(({ name }) => name),

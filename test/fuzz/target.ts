@@ -31,7 +31,7 @@ export interface Target {
 /** Tokens of the platform's issuer, and invalid ones. */
 export interface Tokens {
   of(role: Role, user: string): string;
-  /** Sufficient role, lowest first. */
+  /** Sufficient roles, lowest first. */
   enough(role: string | null): readonly Role[];
   /** Insufficient roles. */
   tooLow(role: string | null): readonly Role[];
