@@ -26,7 +26,7 @@ export const handler = reconcileLambda(
     tasks: new EcsTaskControl(createEcsClient()),
     registryTable: env.REGISTRY_TABLE,
     databaseEndpoint: env.DYNAMODB_ENDPOINT,
-    listener: challengeListener({ log: logger, count: challengeMetrics(env.ENVIRONMENT) }),
+    onChallengeChange: challengeListener({ log: logger, count: challengeMetrics(env.ENVIRONMENT) }),
     promotions: promotionRules(env),
     log: logger,
   }),

@@ -155,7 +155,7 @@ export class ServiceApi extends Construct {
       'Tokens are verified by the handler: optional outside production, with error codes that an authorizer cannot give.';
     acknowledge(this.api, {
       'AwsSolutions-APIG2':
-        'The handler validates against the operations table and answers in the documented shape.',
+        'The handler validates against the operations table and responds in the documented shape.',
       'AwsSolutions-APIG4': handled,
       'AwsSolutions-COG4': handled,
       ...(first && {

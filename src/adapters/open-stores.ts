@@ -30,7 +30,7 @@ export interface MarketStores {
   readonly collections: CollectionStore;
 }
 
-/** Opens the stores of market data. It loads the Parquet reader: for tasks and one machine, not for an API Lambda. */
+/** Opens the stores of market data. It loads the Parquet reader: use it in tasks and local mode, not in an API Lambda. */
 export function openMarketStores(env: MarketStorageEnv): MarketStores {
   const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});
   const series = new DynamoSeriesStore(dynamo, env.SERIES_TABLE);

@@ -10,20 +10,20 @@ import { sha256 } from './ids.ts';
 /** A strategy with the digest of the file that defines it. */
 export interface StrategyFile extends StrategyWithDigest {
   readonly file: string;
-  /** sha-256 over the file's text and that of every file in the folders beside it, which it may import; hex. */
+  /** SHA-256 over the file's text and every file in subfolders, which it may import; hex. */
   readonly digest: string;
 }
 
-/** The folder beside `src` into which users put their strategies. */
+/** Default folder of the users' strategies, next to `src`. */
 export const USER_STRATEGIES = join(import.meta.dirname, '../../strategies');
 
 /*
- * Bundles have no folder to read: the build replaces this module by one that holds the folder's files.
+ * Bundles have no such folder: the build replaces this module by one that contains the files.
  */
 
 /**
- * Loads every strategy file (`*.ts` with a default export) of a folder into this process, by name; a folder that does not
- * exist holds none.
+ * Loads every strategy file (`*.ts` with a default export) of a folder into this process, sorted by name. A folder that does
+ * not exist has no files.
  *
  * @throws Error that names the file which cannot be loaded
  */
@@ -33,12 +33,11 @@ export async function loadStrategyFiles(folder = USER_STRATEGIES): Promise<Strat
 }
 
 /**
- * Loads the strategy file that defines a name into this process. Files with the digest or that quote the name are loaded
- * before the others, and one that cannot be loaded is passed over as long as another defines the name. Undefined when none
- * does.
+ * Loads the strategy file that defines a name into this process. Files with the digest, then files that quote the name, are
+ * loaded first. A broken file is skipped if another file defines the name. Undefined if no file defines it.
  *
  * @param digest of the file that defined the name before
- * @throws Error that names the files which cannot be loaded, one of which may define the name
+ * @throws Error that names the broken files, if no loaded file defines the name
  */
 export async function findStrategyFile(
   name: string,
@@ -96,7 +95,7 @@ export async function digestStrategyFiles(folder: string): Promise<Map<string, s
  */
 export async function digestSources(folder: string): Promise<Map<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  for (const entry of entries) if (entry.isSymbolicLink()) throw linkRefused(entry);
+  for (const entry of entries) if (entry.isSymbolicLink()) throw linkRejected(entry);
   const sources = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.ts'));
   const digested = await Promise.all(
     sources.map(async ({ parentPath, name }) => {
@@ -128,10 +127,10 @@ async function digestFile(path: string): Promise<string | undefined> {
   }
 }
 
-/** What may be read of a folder is decided by paths: a link in it would lead out of it. */
-const linkRefused = ({ parentPath, name }: Dirent) =>
+/** Links are rejected: read access is granted by path, and a link can lead out of the folder. */
+const linkRejected = ({ parentPath, name }: Dirent) =>
   new Error(
-    `Strategy file ${join(parentPath, name)}: it is a link, and links are refused in the folder of strategies; copy the file or the folder there`,
+    `Strategy file ${join(parentPath, name)}: it is a link, which the strategy folder must not contain. Replace it with a copy of the file or folder`,
   );
 
 async function loadFile(folder: string, file: string, digest: string): Promise<StrategyFile> {
@@ -147,7 +146,7 @@ async function loadFile(folder: string, file: string, digest: string): Promise<S
   }
 }
 
-/** Of a syntax error only the stack's first line tells the place, `file:line`. */
+/** A syntax error has its position, `file:line`, only in the first line of the stack. */
 function inWords(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   const [place = ''] = cause.stack?.split('\n') ?? [];

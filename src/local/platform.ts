@@ -137,7 +137,7 @@ async function startServices(
     inContext(() => reconcileChallenge(reconcile, id)).catch((error) => reconcile.onError(id, error)),
   );
   running.add(() => timers.stop());
-  const listener = challengeListener({ log, timer: timers });
+  const onChallengeChange = challengeListener({ log, timer: timers });
   const reconcile = openReconcile({
     ...stores,
     executions: workflow.executions,
@@ -145,12 +145,12 @@ async function startServices(
     tasks: workflow.tasks,
     registryTable: TABLE_NAMES.registry,
     databaseEndpoint: storage.DYNAMODB_ENDPOINT,
-    ...{ listener, promotions, log },
+    ...{ onChallengeChange, promotions, log },
   });
   const strategy = await startStrategyService(
     { ...service, port: options.ports.strategy },
     {
-      ...{ stores, listener },
+      ...{ stores, onChallengeChange },
       registryTable: TABLE_NAMES.registry,
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,
@@ -165,7 +165,7 @@ async function startServices(
   const backend = await startBackend(
     { ...service, port: options.ports.backend },
     {
-      ...{ stores, listener },
+      ...{ stores, onChallengeChange },
       registryTable: TABLE_NAMES.registry,
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,

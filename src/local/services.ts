@@ -47,7 +47,7 @@ export async function startBackend(
     readonly stores: Stores;
     readonly registryTable: string;
     readonly databaseEndpoint: string;
-    readonly listener?: ChallengeListener;
+    readonly onChallengeChange?: ChallengeListener;
     readonly workflow: Workflow;
     readonly strategies: Strategies;
     readonly dataProxy: DataProxy;
@@ -64,7 +64,7 @@ export async function startBackend(
   const dataProxy = new DataProxyClient((event) => deps.dataProxy(event));
   const services: BackendDeps = {
     ...stores,
-    ...openRegistry(deps.registryTable, deps.databaseEndpoint, deps.listener),
+    ...openRegistry(deps.registryTable, deps.databaseEndpoint, deps.onChallengeChange),
     images: null,
     audit: options.audit.trail,
     stagingDryRunRequired: deps.stagingDryRunRequired ?? false,
@@ -106,7 +106,7 @@ export async function startStrategyService(
     readonly stores: Stores;
     readonly registryTable: string;
     readonly databaseEndpoint: string;
-    readonly listener?: ChallengeListener;
+    readonly onChallengeChange?: ChallengeListener;
     readonly workflow: Workflow;
     readonly strategies: Strategies;
     readonly stagingDryRunRequired?: boolean;
@@ -121,7 +121,7 @@ export async function startStrategyService(
   const { stores, workflow } = deps;
   const services: StrategyDeps = {
     ...stores,
-    ...openRegistry(deps.registryTable, deps.databaseEndpoint, deps.listener),
+    ...openRegistry(deps.registryTable, deps.databaseEndpoint, deps.onChallengeChange),
     images: null,
     allowedRegistries: null,
     stagingDryRunRequired: deps.stagingDryRunRequired ?? false,

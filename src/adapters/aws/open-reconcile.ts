@@ -11,7 +11,7 @@ export interface ReconcileParts
   readonly jobs: ReconcileDeps['jobs'] & ReconcileDeps['registry']['validations'];
   readonly registryTable: string;
   readonly databaseEndpoint: string | undefined;
-  readonly listener: ChallengeListener;
+  readonly onChallengeChange: ChallengeListener;
   readonly promotions: ReturnType<typeof promotionRules>;
   readonly log: { error(message: string, details: { readonly id: string; readonly error: Error }): void };
 }
@@ -25,7 +25,7 @@ export function openReconcile(parts: ReconcileParts): ReconcileDeps {
     graceMs: GRACE_MS,
     onError: (id, error) => log.error('reconcile failed', { id, error: error as Error }),
     registry: {
-      ...openRegistry(parts.registryTable, parts.databaseEndpoint, parts.listener),
+      ...openRegistry(parts.registryTable, parts.databaseEndpoint, parts.onChallengeChange),
       ...{ validations: jobs, clock: Date, ids: ulids, digest: sha256, ...promotions },
     },
   };

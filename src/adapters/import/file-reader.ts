@@ -12,9 +12,9 @@ const BYTES_PER_MS = 1_000;
 const REASON_LENGTH = 200;
 
 /**
- * Reads files in a separate process with limited heap and time. For a corrupt file the Arrow library can use all memory, which
- * ends the process (a thread would end this process too), or loop 2^31 times. The Parquet library is unusable after an error.
- * The process is replaced in these cases.
+ * Reads files in a separate process with limited heap and time. For a corrupt file the Arrow library can loop 2^31 times,
+ * or use all memory, which ends the process. A thread would end this process too. The Parquet library is
+ * unusable after an error. The process is replaced in these cases.
  */
 export class FileReader {
   readonly #baseLimitMs: number;

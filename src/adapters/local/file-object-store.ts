@@ -121,7 +121,10 @@ export class FileObjectStore implements ObjectStore {
   /** Runs `action` synchronously while no other process holds the lock. */
   #locked(action: () => boolean): boolean {
     this.#lock ??= new FileLock(join(this.#root, `${OWN_FILE}lock`), LOCK_TIMEOUT_MS);
-    if (!this.#lock.tryAcquire()) throw new CodedError('DATA005', { message: 'The object store is locked' });
+    if (!this.#lock.tryAcquire())
+      throw new CodedError('DATA005', {
+        message: 'The object store stayed locked for 10 s. Retry the request.',
+      });
     try {
       return action();
     } finally {
