@@ -53,24 +53,6 @@ describe('touchstone without a running platform', () => {
     expect((await touchstone('jobs', '--status', 'failed')).out).toContain('No backtests');
   });
 
-  it('strategies lists all strategies and prints one with its parameters', async () => {
-    expect((await touchstone('strategies')).out).toMatch(
-      /supertrend.*\n?.*macd_momentum|macd_momentum[\s\S]*supertrend/,
-    );
-    const { out } = await touchstone('strategies', 'ema_crossover');
-    expect(out).toMatch(/fast +│ +20/);
-  });
-
-  it.each([[['backtest', 'get_rich'], 'RES002']])(
-    '%j exits with 1 and prints the error code',
-    async (args, text) => {
-      const { code, err } = await touchstone(...args);
-      expect(code).toBe(1);
-      expect(err).toContain(text);
-      expect(err).not.toMatch(RAW);
-    },
-  );
-
   it.each([
     [['fly'], 'unknown command'],
     [['backtest', 'ema_crossover', '--stake', 'abc'], 'Pass a number above 0, such as 100, or unlimited.'],
@@ -174,6 +156,24 @@ describe('touchstone with a running platform', () => {
     const id = /bt-[0-9A-Z]{26}/.exec(out)![0];
     expect(await platform.until(id, 'completed')).toBeTruthy();
   });
+
+  it('strategies lists all strategies and prints one with its parameters', async () => {
+    expect((await touchstone('strategies')).out).toMatch(
+      /supertrend.*\n?.*macd_momentum|macd_momentum[\s\S]*supertrend/,
+    );
+    const { out } = await touchstone('strategies', 'ema_crossover');
+    expect(out).toMatch(/fast +│ +20/);
+  });
+
+  it.each([[['backtest', 'get_rich'], 'RES002']])(
+    '%j exits with 1 and prints the error code',
+    async (args, text) => {
+      const { code, err } = await touchstone(...args);
+      expect(code).toBe(1);
+      expect(err).toContain(text);
+      expect(err).not.toMatch(RAW);
+    },
+  );
 
   it('--url selects another platform', async () => {
     const { code, out } = await touchstone('--url', platform.info.backend_url, 'jobs');
