@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTables } from '#adapters/aws/create-tables.ts';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { SIM_SYMBOLS } from '#adapters/exchange/sim-symbols.ts';
+import { SIM_SYMBOLS } from '#adapters/exchange/sim.ts';
 import { startDatabase } from '#adapters/local/dynoxide.ts';
 import type { Bench } from './support/bench.ts';
 import { type FreshProcess, runFresh } from './support/fresh-process.ts';

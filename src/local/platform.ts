@@ -109,7 +109,7 @@ async function startServices(
   const exchanges = openExchanges({
     url: options.exchangeUrl,
     intervalMs: options.exchangeIntervalMs,
-    onRepeat: (call) => log.warn('retrying exchange request', { ...call, error: call.error as Error }),
+    onRetry: (call) => log.warn('retrying exchange request', { ...call, error: call.error as Error }),
   });
   const data = await startDataCollection(
     { ...service, authenticate: access.authenticateAtData, port: options.ports.dataCollection },

@@ -26,7 +26,7 @@ await runTask(env, log, async () => {
       exchanges: openExchanges({
         url: env.EXCHANGE_URL,
         intervalMs: env.EXCHANGE_INTERVAL_MS,
-        onRepeat: (call) => log.warn('retrying exchange request', { ...call, error: call.error as Error }),
+        onRetry: (call) => log.warn('retrying exchange request', { ...call, error: call.error as Error }),
       }),
       clock: Date,
       signal: stop.signal,

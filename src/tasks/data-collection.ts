@@ -17,7 +17,7 @@ const service = createDataCollectionService(
     exchanges: openExchanges({
       url: env.EXCHANGE_URL,
       intervalMs: env.EXCHANGE_INTERVAL_MS,
-      onRepeat: (call) => log.warn('retrying exchange request', { ...call, error: call.error as Error }),
+      onRetry: (call) => log.warn('retrying exchange request', { ...call, error: call.error as Error }),
     }),
     defaultExchange: env.DEFAULT_EXCHANGE,
     clock: Date,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CcxtExchange, type CcxtExchangeOptions, instrumentOf } from '#adapters/exchange/ccxt.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
-import type { RepeatedCall } from '#adapters/exchange/retry.ts';
+import type { RetriedCall } from '#adapters/exchange/retry.ts';
 import { SimExchange } from '#adapters/exchange/sim.ts';
 import { cleanCandles } from '#domain/data/fill-chunk.ts';
 import type { Candles } from '#engine/candles.ts';
@@ -16,7 +16,7 @@ const NOW = at('2024-06-01T12:00:30');
 let server: ExchangeServer;
 let now: number;
 let pauses: number[];
-let repeats: RepeatedCall[];
+let repeats: RetriedCall[];
 beforeEach(async () => {
   server = await startExchangeServer();
   now = NOW;
@@ -38,7 +38,7 @@ function options(changes: Partial<CcxtExchangeOptions> = {}): CcxtExchangeOption
       now += ms;
     },
     random: () => 1,
-    onRepeat: (call) => repeats.push(call),
+    onRetry: (call) => repeats.push(call),
     ...changes,
   };
 }
@@ -241,7 +241,7 @@ describe('transient failures', () => {
     server.fail('klines', { ...refusal('3600'), status: 418 } as Fault);
     const banned = {
       code: 'DATA004',
-      message: 'binanceusdm refuses requests until 2024-06-01T13:00:30.000Z',
+      message: 'binanceusdm rejects requests until 2024-06-01T13:00:30.000Z. Retry after that time.',
     };
     await expect(day(exchange)).rejects.toMatchObject(banned);
     expect(asked()).toHaveLength(1);
@@ -253,24 +253,30 @@ describe('transient failures', () => {
   });
 
   it.each<[Fault, string]>([
-    [{ kind: 'status', status: 503 }, 'is not available'],
-    [{ kind: 'status', status: 429 }, 'refuses more requests'],
-    [{ kind: 'truncated' }, 'answered with something unreadable'],
-    [{ kind: 'cut' }, 'broke off its answer'],
+    [{ kind: 'status', status: 503 }, 'was not available'],
+    [{ kind: 'status', status: 429 }, 'rejected the request rate'],
+    [{ kind: 'truncated' }, 'sent an unreadable response'],
+    [{ kind: 'cut' }, 'ended its response early'],
   ])('6 consecutive failures %j are DATA004 with our own message', async (fault, words) => {
     const exchange = await open();
     await exchange.symbols();
     server.requests.length = 0;
     server.failing = () => fault;
     const failure = await day(exchange).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: 'DATA004', message: `binanceusdm ${words}, 6 times in a row` });
+    expect(failure).toMatchObject({
+      code: 'DATA004',
+      message: `binanceusdm ${words} in 6 attempts. Retry later.`,
+    });
     expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000]);
     expect(asked()).toHaveLength(6);
   });
 
   it('unreachable exchange costs at most 5 s and no request in the next 30 s', async () => {
     const exchange = await open({ url: 'http://127.0.0.1:9' });
-    const failure = { code: 'DATA004', message: 'binanceusdm could not be reached, 3 times in a row' };
+    const failure = {
+      code: 'DATA004',
+      message: 'binanceusdm could not be reached in 3 attempts. Retry later.',
+    };
     await expect(exchange.symbols()).rejects.toMatchObject(failure);
     expect(pauses).toEqual([1000, 2000]);
     // The next symbol needs no request.
@@ -289,7 +295,7 @@ describe('transient failures', () => {
     server.fail('exchangeInfo', { kind: 'cut' }, { kind: 'cut' }, { kind: 'silent' });
     // The third attempt has 40 ms left, less than the request timeout of ten minutes.
     await expect(exchange.symbols()).rejects.toMatchObject({
-      message: 'binanceusdm did not answer in time, 3 times in a row',
+      message: 'binanceusdm did not respond in time in 3 attempts. Retry later.',
     });
   });
 
@@ -317,7 +323,7 @@ describe('transient failures', () => {
     });
     await expect(day(exchange)).rejects.toMatchObject({
       code: 'DATA004',
-      message: 'binanceusdm refused the request (BadRequest)',
+      message: 'binanceusdm rejected the request (BadRequest)',
     });
     expect(pauses).toEqual([]);
   });
@@ -343,7 +349,7 @@ it('aborted pause ends immediately with the reason', async () => {
     sleep: _,
     clock: _c,
     ...rest
-  } = options({ onRepeat: () => setImmediate(() => stop.abort(new Error('stopped'))) });
+  } = options({ onRetry: () => setImmediate(() => stop.abort(new Error('stopped'))) });
   const exchange = await CcxtExchange.open('binanceusdm', rest);
   server.failing = () => ({ kind: 'status', status: 429, retryAfter: '100' });
   const fetched = exchange.fetchCandles(BTC, '1m', NOW - DAY, NOW, stop.signal);
@@ -387,12 +393,12 @@ describe('openExchanges', () => {
   });
 
   it.each([
-    ['mtgox', 'There is no exchange "mtgox"'],
-    ['bitso', 'bitso has no perpetual futures'],
-    ['Binance', 'There is no exchange "Binance"'],
-    ['../ccxt', 'There is no exchange "../ccxt"'],
-    ['base/Exchange', 'There is no exchange'],
-    ['', 'There is no exchange ""'],
+    ['mtgox', 'Unknown exchange "mtgox"'],
+    ['bitso', 'bitso does not provide candles of perpetual futures'],
+    ['Binance', 'Unknown exchange "Binance"'],
+    ['../ccxt', 'Unknown exchange "../ccxt"'],
+    ['base/Exchange', 'Unknown exchange'],
+    ['', 'Unknown exchange ""'],
   ])('openExchanges rejects %j with VAL005', async (key, message) => {
     await expect(exchanges().open(key)).rejects.toMatchObject({
       code: 'VAL005',
@@ -450,7 +456,7 @@ describe('instruments', () => {
     const exchange = await open();
     await expect(exchange.fetchInstrument(BTC)).rejects.toMatchObject({
       code: 'SVC002',
-      message: `The instrument ${BTC} of binanceusdm cannot be true: its minimum amount 5 is above its maximum 2`,
+      message: `Invalid instrument ${BTC} from binanceusdm: minimum amount 5 is above maximum 2`,
     });
     expect(await exchange.fetchInstrument(ETH)).toEqual(INSTRUMENT);
   });
@@ -510,7 +516,7 @@ describe('instruments', () => {
   it('instrumentOf rejects a minimum cost above the maximum', () => {
     const limits = { cost: { min: 5, max: 4 } };
     expect(() => instrumentOf(market({ limits }), TICK_SIZE)).toThrow(
-      'minimum cost 5 is above its maximum 4',
+      'minimum cost 5 is above maximum 4',
     );
   });
 });

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SimExchange } from '#adapters/exchange/sim.ts';
-import { SIM_SYMBOLS } from '#adapters/exchange/sim-symbols.ts';
+import { SIM_SYMBOLS, SimExchange } from '#adapters/exchange/sim.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 

@@ -3,24 +3,23 @@ import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { CcxtCandle, CcxtClient, CcxtMarket } from './ccxt-client.ts';
 import type { RetryingCaller } from './retry.ts';
 
-/** What is asked for: candles that open in `[start, end)` ms, both on the timeframe's grid. */
+/** Request for candles that open in `[start, end)` ms, both on the timeframe's grid. */
 export interface CandleRequest {
   readonly market: CcxtMarket;
   readonly timeframe: Timeframe;
   readonly start: number;
   readonly end: number;
-  /** Of the mark price instead of trades. */
+  /** True: candles of the mark price instead of trades. */
   readonly mark?: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Where an exchange does not say how much it gives at once. */
+/** Page size of an exchange without a known limit, rows. */
 const PAGE_ROWS = 200;
 
 /**
- * All candles of a request, page by page, in the order of the pages; what an exchange repeats or mixes up within a page is
- * left as it is. Every page asks for a stretch that it can hold, because exchanges differ in which end of a longer one
- * they give.
+ * All candles of a request, in the order of the pages. Repeated or unordered rows within a page are not corrected. Each
+ * page requests an interval that it can hold: for a longer one exchanges differ in which end they return.
  */
 export async function fetchPages(
   client: CcxtClient,
@@ -36,7 +35,7 @@ export async function fetchPages(
     const windowEnd = Math.min(at + span, end);
     const rows = await fetchPage(client, caller, request, at, windowEnd);
     output.append(rows);
-    // A page may end early: exchanges give less than they say. What it lacks is asked for again.
+    // Exchanges may return less than their limit: the next page starts after the last row.
     if (rows.length > 0) at = rows.reduce((last, row) => Math.max(last, row[0]!), at) + step;
     else if (output.length > 0 || searched) at = windowEnd;
     else {
@@ -47,13 +46,13 @@ export async function fetchPages(
   return output.candles();
 }
 
-/** One below the limit: Binance charges a request by its size, and 500 candles cost 2.5 times as much as 499. */
+/** One below the limit: the request weight of Binance depends on the size, and 500 candles cost 2.5 times 499. */
 function pageRows(client: CcxtClient, market: CcxtMarket): number {
   const features = client.features?.swap?.[market.linear === false ? 'inverse' : 'linear'];
   return (features?.fetchOHLCV?.limit ?? PAGE_ROWS) - 1;
 }
 
-/** The day of the first candle, by daily candles: the years before a listing are a page of them, not a thousand. */
+/** Day of the first candle, from daily candles: the years before a listing take one page instead of a thousand. */
 async function firstDay(client: CcxtClient, caller: RetryingCaller, request: CandleRequest): Promise<number> {
   const { market, start, end } = request;
   const span = pageRows(client, market) * DAY_MS;
@@ -83,7 +82,7 @@ async function fetchPage(
   }, signal);
 }
 
-/** Columns that grow when an exchange gives more rows than there is room for. */
+/** Columns that grow when an exchange returns more rows than expected. */
 class RowBuffer {
   #candles: Candles;
   length = 0;

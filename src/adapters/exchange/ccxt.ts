@@ -7,11 +7,11 @@ import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import {
-  BadReply,
   type CcxtClient,
   type CcxtFunding,
   type CcxtMarket,
   type CcxtOptions,
+  InvalidResponse,
   openCcxtClient,
 } from './ccxt-client.ts';
 import { fetchPages } from './ccxt-pages.ts';
@@ -21,12 +21,12 @@ export interface CcxtExchangeOptions extends CcxtOptions, Partial<RetryOptions> 
 
 type Markets = Readonly<Record<string, CcxtMarket>>;
 
-/** A symbol that is not among markets so old may have been listed since. */
+/** Older markets are loaded again when a symbol is missing from them: it may have been listed since. */
 const MARKETS_AGE_MS = 10 * 60_000;
-/** Within this time of now the exchange is asked for its own time: clocks of machines differ by less. */
+/** For candles within this time of now, the exchange's own clock is used: machines' clocks differ by less. */
 const CLOCK_ERROR_MS = 10 * 60_000;
 
-/** Any exchange with perpetual futures that ccxt knows, over its public endpoints. */
+/** Public endpoints of any exchange with perpetual futures that ccxt supports. */
 export class CcxtExchange implements Exchange {
   readonly name: string;
   readonly #client: CcxtClient;
@@ -41,7 +41,11 @@ export class CcxtExchange implements Exchange {
     this.#clock = clock;
   }
 
-  /** Sends nothing. Throws CodedError VAL005 unless `key` is an exchange with perpetual futures. */
+  /**
+   * Sends no request.
+   *
+   * @throws CodedError VAL005 unless `key` is an exchange with perpetual futures
+   */
   static async open(key: string, options: CcxtExchangeOptions = {}): Promise<CcxtExchange> {
     const clock = options.clock ?? Date;
     const sleep = (ms: number, signal?: AbortSignal) => wait(ms, undefined, signal ? { signal } : {});
@@ -87,27 +91,30 @@ export class CcxtExchange implements Exchange {
   }
 
   async fetchInstrument(symbol: string, signal?: AbortSignal): Promise<Instrument> {
-    // Markets as old as this client would tell rules that may have changed.
+    // Loaded again, because rules may have changed since the client was opened.
     await this.#reload(signal);
     const market = await this.#market(symbol, signal);
     try {
       return instrumentOf(market, this.#client.precisionMode);
     } catch (cause) {
       if (!(cause instanceof RangeError)) throw cause;
-      const message = `The instrument ${symbol} of ${this.name} cannot be true: ${cause.message}`;
+      const message = `Invalid instrument ${symbol} from ${this.name}: ${cause.message}`;
       throw new CodedError('SVC002', { message, context: { symbol, exchange: this.name }, cause });
     }
   }
 
-  /** Start of the candle that is forming by the exchange's own clock: ours may be ahead, and its candle kept for ever. */
+  /**
+   * Open time of the forming candle by the exchange's clock. With a local clock that is ahead, an unfinished candle would
+   * be stored permanently.
+   */
   async #closedBefore(end: number, step: number, signal: AbortSignal | undefined): Promise<number> {
     const now = this.#clock.now();
     if (end + step + CLOCK_ERROR_MS < now || !this.#client.has.fetchTime)
       return Math.floor(now / step) * step;
     const time = await this.#caller.call(async () => {
-      const told = await this.#client.fetchTime();
-      if (told === undefined) throw new BadReply('The reply tells no time');
-      return told;
+      const serverTime = await this.#client.fetchTime();
+      if (serverTime === undefined) throw new InvalidResponse('The response has no time');
+      return serverTime;
     }, signal);
     return Math.floor(time / step) * step;
   }
@@ -129,10 +136,10 @@ export class CcxtExchange implements Exchange {
     const now = this.#clock.now();
     if (this.#markets && now - this.#markets.at < MARKETS_AGE_MS) return this.#markets.bySymbol;
     const bySymbol = await this.#caller.call(async () => {
-      // Without `true`, a load that failed once would be answered by its failure for ever.
+      // Without `true`, ccxt returns the error of a failed load again for every later call.
       const markets = await this.#client.loadMarkets(true);
       if (!Object.values(markets).some((market) => market.swap))
-        throw new BadReply('There are no perpetuals');
+        throw new InvalidResponse('The response lists no perpetual futures');
       return markets;
     }, signal);
     this.#markets = { bySymbol, at: now };
@@ -141,7 +148,7 @@ export class CcxtExchange implements Exchange {
 }
 
 interface FundingRow {
-  /** As the exchange gave it. */
+  /** Time as sent by the exchange, ms. */
   readonly stamp: number;
   readonly time: number;
   readonly rate: number;
@@ -150,7 +157,7 @@ interface FundingRow {
 
 const HOUR_MS = TIMEFRAME_MS['1h'];
 const MINUTE_MS = TIMEFRAME_MS['1m'];
-/** What exchanges give at once, where they do not say. */
+/** Page size of an exchange without a known limit, events. */
 const PAGE_EVENTS = 100;
 
 interface FundingRequest {
@@ -162,9 +169,9 @@ interface FundingRequest {
 }
 
 /**
- * Funding events, ascending, with the mark prices at which they were paid. Where the exchange does not tell the price it is
- * the open of the mark price's candle of that hour, and of the traded price where there is none; an event without any is
- * left out. None where the exchange publishes no history.
+ * Funding events, ascending, with the mark prices at which they were paid. Fallback for a missing price: the open of that
+ * hour's mark price candle, or of its trade candle on an exchange without mark price candles. Events without any price
+ * are omitted. Empty if the exchange publishes no history.
  */
 async function fetchFundingEvents(
   client: CcxtClient,
@@ -184,7 +191,7 @@ async function fetchFundingEvents(
   };
 }
 
-/** Hourly events, the closest there are, fill no page of the stretch that is asked for. */
+/** Each request covers `limit` hours: funding events are at least one hour apart, so a page holds all of them. */
 async function fetchRows(
   client: CcxtClient,
   caller: RetryingCaller,
@@ -192,7 +199,7 @@ async function fetchRows(
 ): Promise<FundingRow[]> {
   const limit = client.features?.swap?.linear?.fetchFundingRateHistory?.limit ?? PAGE_EVENTS;
   const rows: FundingRow[] = [];
-  // An event of the last moment is stamped later.
+  // The timestamp of an event at `end` may be later than `end`.
   const last = end + MINUTE_MS - 1;
   for (let at = start; at <= last; at += limit * HOUR_MS) {
     const until = Math.min(last, at + limit * HOUR_MS - 1);
@@ -208,12 +215,12 @@ async function fetchRows(
 function readRow({ timestamp: stamp, fundingRate: rate, info }: CcxtFunding): FundingRow[] {
   if (stamp === undefined || rate === undefined) return [];
   const price = Number(info?.markPrice ?? Number.NaN);
-  // Stamps come up to some milliseconds late.
+  // Timestamps are up to some milliseconds late.
   const time = Math.floor(stamp / MINUTE_MS) * MINUTE_MS;
   return [{ stamp, time, rate, ...(price > 0 ? { price } : {}) }];
 }
 
-/** Prices by hour since the epoch, of the stretch in which events come without one. */
+/** Prices by hour since the epoch, for the interval of the events without a price. */
 async function missingPrices(
   client: CcxtClient,
   caller: RetryingCaller,
@@ -230,22 +237,24 @@ async function missingPrices(
   return new Map(Array.from(timestamp, (time, i) => [time / HOUR_MS, open[i]!]));
 }
 
-/** ccxt's constants for what a market's `precision` is; in significant digits (3) no step is the same for all amounts. */
+/** ccxt's constants for the unit of a market's `precision`. With significant digits (3) the step depends on the amount. */
 const DECIMAL_PLACES = 2;
 const TICK_SIZE = 4;
-/** Beyond these, dividing by a step loses the number. */
+/** Beyond these bounds, division by a step loses all digits. */
 const SMALLEST = 1e-18;
 const LARGEST = 1e18;
 
 /**
- * The instrument of a market as ccxt describes it. Values that cannot be true (0, negative, not a number) count as absent.
+ * The instrument of a market as ccxt describes it. Invalid values (0, negative, not a number) count as absent.
+ *
  * @param precisionMode of the exchange's class
- * @throws RangeError for a contract size that cannot be true, or a minimum above its maximum: every amount would be wrong
+ * @throws RangeError for an invalid contract size, or a minimum above its maximum: every amount would be wrong
  */
 export function instrumentOf(market: CcxtMarket, precisionMode: unknown): Instrument {
   const { limits, precision, contractSize } = market;
   const size = contractSize === undefined || contractSize === null ? 1 : positive(contractSize);
-  if (size === null) throw new RangeError(`its contract size is ${JSON.stringify(contractSize)}`);
+  if (size === null)
+    throw new RangeError(`contract size ${JSON.stringify(contractSize)} is not a positive number`);
   const instrument = {
     amountStep: stepOf(precision?.amount, precisionMode),
     minAmount: positive(limits?.amount?.min),
@@ -262,7 +271,7 @@ export function instrumentOf(market: CcxtMarket, precisionMode: unknown): Instru
 
 function rejectCrossed(name: string, min: number | null, max: number | null): void {
   if (min === null || max === null || min <= max) return;
-  throw new RangeError(`its minimum ${name} ${min} is above its maximum ${max}`);
+  throw new RangeError(`minimum ${name} ${min} is above maximum ${max}`);
 }
 
 function stepOf(value: unknown, mode: unknown): number | null {
@@ -277,7 +286,7 @@ function positive(value: unknown): number | null {
   return number >= SMALLEST && number <= LARGEST ? number : null;
 }
 
-/** NaN for what is neither a number nor the text of one. */
+/** NaN for a value that is neither a number nor a numeric string. */
 function numberOf(value: unknown): number {
   if (typeof value === 'number') return value;
   return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;

@@ -2,7 +2,7 @@ import type { Exchange, Exchanges } from '#domain/exchange-ports.ts';
 import { CcxtExchange, type CcxtExchangeOptions } from './ccxt.ts';
 import { SimExchange } from './sim.ts';
 
-/** `sim`, and every exchange that ccxt knows perpetual futures of. Each is opened once, when it is first asked for. */
+/** `sim`, and every exchange with perpetual futures that ccxt supports. Each is opened once, at its first use. */
 export function openExchanges(options: CcxtExchangeOptions = {}): Exchanges {
   const opened = new Map<string, Promise<Exchange>>();
   return {

@@ -1,8 +1,8 @@
 import { CodedError } from '#contract/errors.ts';
 import type { Clock } from '#domain/ports.ts';
 
-/** What an exchange's caller is told of a call that is made again. */
-export interface RepeatedCall {
+/** A failed call that is about to be retried. */
+export interface RetriedCall {
   readonly exchange: string;
   /** The attempt that failed, from 1. */
   readonly attempt: number;
@@ -13,45 +13,45 @@ export interface RepeatedCall {
 export interface RetryOptions {
   /** Default: the system's. */
   readonly clock?: Clock;
-  /** Ends early, in whatever way, when the signal is aborted. */
+  /** Resolves or rejects early when the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<unknown>;
-  /** In [0, 1): spreads the pauses of processes that were refused together. */
+  /** In [0, 1): spreads the backoff of processes that were rejected at the same time. */
   readonly random: () => number;
-  readonly onRepeat?: (call: RepeatedCall) => void;
+  readonly onRetry?: (call: RetriedCall) => void;
 }
 
-/** Pauses of at most 1, 2, 4, 8 and 16 s: half a minute is longer than a gateway's restart. */
+/** Backoff of up to 1, 2, 4, 8 and 16 s: half a minute covers the restart of a gateway. */
 const ATTEMPTS = 6;
-const FIRST_PAUSE_MS = 1_000;
+const FIRST_BACKOFF_MS = 1_000;
 /**
- * An exchange from which no reply has come lately is tried for so long: below 5 s with the start of a process, and long
- * enough for a slow connection.
+ * Time limit for the first response of an exchange. With the start of a process it stays below 5 s, and it covers a slow
+ * connection.
  */
-const REACH_MS = 4_000;
-/** A reply that is no older makes a failure an interruption, which is worth waiting for. */
-const LATELY_MS = 60_000;
-/** An exchange that was not reached is not tried again before. */
+const FIRST_RESPONSE_MS = 4_000;
+/** After a response within this time a failure counts as an interruption, without the limit for a first response. */
+const RECENT_RESPONSE_MS = 60_000;
+/** An unreachable exchange gets no request for this time. */
 const UNREACHABLE_MS = 30_000;
-/** Refusals for longer are bans: a collection that waited for their end would only seem to run. */
-const LONGEST_PAUSE_MS = 5 * 60_000;
+/** A longer Retry-After is a ban: a collection that waited for its end would only seem to run. */
+const MAX_DELAY_MS = 5 * 60_000;
 
-/** Failures that pass, by the names of ccxt's error classes, in words for a person. ccxt's own texts hold whole replies. */
-const PASSING: Readonly<Record<string, string>> = {
-  OperationFailed: 'failed',
+/** Messages of transient failures, by ccxt's error class. ccxt's own messages contain whole responses. */
+const TRANSIENT: Readonly<Record<string, string>> = {
+  OperationFailed: 'reported a failed operation',
   NetworkError: 'could not be reached',
-  DDoSProtection: 'refuses more requests',
-  RateLimitExceeded: 'refuses more requests',
-  ExchangeNotAvailable: 'is not available',
-  OnMaintenance: 'is under maintenance',
+  DDoSProtection: 'rejected the request rate',
+  RateLimitExceeded: 'rejected the request rate',
+  ExchangeNotAvailable: 'was not available',
+  OnMaintenance: 'was under maintenance',
   InvalidNonce: 'did not accept the time of the request',
-  ChecksumError: 'answered with a wrong checksum',
-  RequestTimeout: 'did not answer in time',
-  BadResponse: 'answered with something unreadable',
-  NullResponse: 'answered with nothing',
+  ChecksumError: 'sent a response with a wrong checksum',
+  RequestTimeout: 'did not respond in time',
+  BadResponse: 'sent an unreadable response',
+  NullResponse: 'sent an empty response',
 };
 
-/** Errors of ccxt that another attempt would meet again. */
-const FINAL = new Set([
+/** ccxt's error classes of failures that a retry would repeat. */
+const PERMANENT = new Set([
   'BaseError',
   'ExchangeError',
   'AuthenticationError',
@@ -69,16 +69,16 @@ const FINAL = new Set([
   'ExchangeClosedByUser',
 ]);
 
-/** Calls of one exchange: repeats those whose failure may pass, and keeps the pauses that the exchange asks for. */
+/** Calls of one exchange. Retries transient failures and obeys Retry-After. */
 export class RetryingCaller {
   readonly #exchange: string;
   readonly #options: RetryOptions;
   readonly #clock: Clock;
-  /** The exchange wants no request before, ms. */
+  /** Earliest time of the next request, ms. */
   #notBefore = 0;
-  /** Time of the last reply of any kind, ms. */
-  #replied = Number.NEGATIVE_INFINITY;
-  /** Until when the first reply is waited for, ms; without end once one has come. */
+  /** Time of the last response of any status, ms. */
+  #respondedAt = Number.NEGATIVE_INFINITY;
+  /** Deadline of the first response, ms; infinite after it. */
   #deadline = Number.POSITIVE_INFINITY;
   #unreachable: { readonly until: number; readonly error: CodedError } | undefined;
 
@@ -88,64 +88,66 @@ export class RetryingCaller {
     this.#clock = options.clock ?? Date;
   }
 
-  /** Notes a Retry-After: whole seconds, or a date. */
-  noteRetryAfter(text: string): void {
+  /** Notes the value of a Retry-After header: seconds, or a date. */
+  noteRetryAfter(value: string): void {
     const now = this.#clock.now();
-    const until = /^\d+(\.\d+)?$/.test(text) ? now + Number(text) * 1000 : Date.parse(text);
+    const until = /^\d+(\.\d+)?$/.test(value) ? now + Number(value) * 1000 : Date.parse(value);
     if (until > this.#notBefore) this.#notBefore = until;
   }
 
-  /** Notes that the exchange has answered something. */
-  noteReply(): void {
-    this.#replied = this.#clock.now();
+  /** Notes a response of any status. */
+  noteResponse(): void {
+    this.#respondedAt = this.#clock.now();
     this.#deadline = Number.POSITIVE_INFINITY;
     this.#unreachable = undefined;
   }
 
-  /** Milliseconds that a request may wait for its reply, at least 1. */
-  get patienceMs(): number {
+  /** Longest wait of a request for its response, ms; at least 1. */
+  get responseTimeoutMs(): number {
     return Math.max(1, this.#deadline - this.#clock.now());
   }
 
   /**
-   * The result of `attempt`, which is made anew when it fails in a way that may pass. While no reply has come the attempts end
-   * after {@link REACH_MS}.
-   * @throws CodedError DATA003 when the exchange does not know the symbol, DATA004 for every other end; the signal's reason
+   * The result of `attempt`, which is retried after a transient failure. Until the first response, attempts end after
+   * {@link FIRST_RESPONSE_MS}.
+   *
+   * @throws CodedError DATA003 when the exchange does not list the symbol, DATA004 for any other failure; the signal's
+   * reason
    */
   async call<T>(attempt: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-    this.#expectReply();
-    for (let made = 1; ; made++) {
-      await this.#keepPause(signal);
+    this.#expectResponse();
+    for (let attempts = 1; ; attempts++) {
+      await this.#delay(signal);
       try {
         return await attempt();
       } catch (error) {
         signal?.throwIfAborted();
-        const longest = FIRST_PAUSE_MS * 2 ** (made - 1);
-        const waitMs = Math.round(longest * (0.5 + this.#options.random() / 2));
-        const end = this.#finalEnd(error, made, waitMs);
-        if (end) throw end;
-        this.#options.onRepeat?.({ exchange: this.#exchange, attempt: made, waitMs, error });
+        const maxBackoff = FIRST_BACKOFF_MS * 2 ** (attempts - 1);
+        const waitMs = Math.round(maxBackoff * (0.5 + this.#options.random() / 2));
+        const final = this.#finalError(error, attempts, waitMs);
+        if (final) throw final;
+        this.#options.onRetry?.({ exchange: this.#exchange, attempt: attempts, waitMs, error });
         this.#notBefore = Math.max(this.#notBefore, this.#clock.now() + waitMs);
       }
     }
   }
 
-  /** Throws the failure of before where the exchange was not reached a moment ago. */
-  #expectReply(): void {
+  /** Throws the last error again while the exchange counts as unreachable. */
+  #expectResponse(): void {
     const now = this.#clock.now();
     if (this.#unreachable && now < this.#unreachable.until) throw this.#unreachable.error;
     const waited = Number.isFinite(this.#deadline) && now < this.#deadline;
-    if (!waited && now - this.#replied >= LATELY_MS) this.#deadline = now + REACH_MS;
+    if (!waited && now - this.#respondedAt >= RECENT_RESPONSE_MS) this.#deadline = now + FIRST_RESPONSE_MS;
   }
 
-  async #keepPause(signal: AbortSignal | undefined): Promise<void> {
+  async #delay(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     const wait = this.#notBefore - this.#clock.now();
     if (wait <= 0) return;
-    if (wait > LONGEST_PAUSE_MS) {
+    if (wait > MAX_DELAY_MS) {
       const until = new Date(this.#notBefore).toISOString();
       throw new CodedError('DATA004', {
-        message: `${this.#exchange} refuses requests until ${until}`,
+        message: `${this.#exchange} rejects requests until ${until}. Retry after that time.`,
         context: { exchange: this.#exchange, until },
       });
     }
@@ -156,7 +158,8 @@ export class RetryingCaller {
     signal?.throwIfAborted();
   }
 
-  #finalEnd(error: unknown, made: number, waitMs: number): CodedError | undefined {
+  /** The error to throw; undefined if the call is to be retried. */
+  #finalError(error: unknown, attempts: number, waitMs: number): CodedError | undefined {
     const { name } = error as Error;
     const exchange = this.#exchange;
     if (error instanceof CodedError) return error;
@@ -164,18 +167,18 @@ export class RetryingCaller {
       const message = `${exchange} does not list the symbol`;
       return new CodedError('DATA003', { message, context: { exchange }, cause: error });
     }
-    if (FINAL.has(name)) {
-      const message = `${exchange} refused the request (${name})`;
+    if (PERMANENT.has(name)) {
+      const message = `${exchange} rejected the request (${name})`;
       return new CodedError('DATA004', { message, context: { exchange }, cause: error });
     }
     const now = this.#clock.now();
     const isLate = now + waitMs >= this.#deadline;
-    if (made < ATTEMPTS && !isLate) return undefined;
-    // What has no name of ccxt's is a connection that broke, or a reply that ccxt stumbled over.
-    const problem = PASSING[name] ?? 'broke off its answer';
-    const message = `${exchange} ${problem}, ${made} ${made === 1 ? 'time' : 'times in a row'}`;
-    const end = new CodedError('DATA004', { message, context: { exchange, attempts: made }, cause: error });
-    if (isLate) this.#unreachable = { until: now + UNREACHABLE_MS, error: end };
-    return end;
+    if (attempts < ATTEMPTS && !isLate) return undefined;
+    // Errors without a name of ccxt: a broken connection, or a response that made ccxt fail.
+    const problem = TRANSIENT[name] ?? 'ended its response early';
+    const message = `${exchange} ${problem} in ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}. Retry later.`;
+    const final = new CodedError('DATA004', { message, context: { exchange, attempts }, cause: error });
+    if (isLate) this.#unreachable = { until: now + UNREACHABLE_MS, error: final };
+    return final;
   }
 }

@@ -1,11 +1,11 @@
 import { mix32 } from '#engine/random.ts';
 
 /**
- * A random path that can be entered anywhere: Brownian motion in multifractal time (Mandelbrot, Fisher and Calvet, "A
+ * A random path with random access: Brownian motion in multifractal time (Mandelbrot, Fisher and Calvet, "A
  * Multifractal Model of Asset Returns", 1997) by midpoint displacement. A year-long block knows its two ends and its
  * variance; each half of a span gets a random share of the span's variance, and the middle is drawn from the Brownian
  * bridge in that time. Uneven shares at every scale make quiet and wild periods that last from minutes to months, and
- * with them fat tails. Every draw is a hash of its place, so any minute costs one descent and depends on no other query.
+ * with them fat tails. Every draw is a hash of its position, so any minute costs one descent and depends on no other query.
  */
 export interface Path {
   readonly seed: number;
@@ -25,10 +25,10 @@ export const BLOCK_MINUTES = 2 ** LEVELS;
 const UNEVENNESS = 0.55;
 
 const GOLDEN = 0x9e3779b9;
-/** Of the sum of four uniform numbers. */
+/** Standard deviation of the sum of four uniform numbers. */
 const STANDARD_DEVIATION_OF_FOUR = Math.sqrt(1 / 3);
 
-/** Where paths are added up. */
+/** Sum of paths. */
 export interface PathTarget {
   /** First minute. */
   readonly from: number;
@@ -45,7 +45,7 @@ export function addPath(path: Path, scale: number, target: PathTarget): void {
   for (let block = firstBlock; block * BLOCK_MINUTES < to; block++) {
     new BlockWalk(path, scale, target, block).run();
   }
-  // The end of the last minute is the start of the next, which may lie in another block.
+  // The end of the last minute is the start of the next, which may be in another block.
   target.level[to - target.from]! += scale * levelAt(path, to);
 }
 
@@ -54,13 +54,13 @@ export function levelAt(path: Path, minute: number): number {
   let left = anchor(path, Math.floor(minute / BLOCK_MINUTES));
   let right = anchor(path, Math.floor(minute / BLOCK_MINUTES) + 1);
   const seed = blockSeed(path, Math.floor(minute / BLOCK_MINUTES));
-  const place = minute % BLOCK_MINUTES;
+  const offset = minute % BLOCK_MINUTES;
   let variance = path.variance;
   for (let depth = LEVELS - 1, node = 1; depth >= 0; depth--) {
     const draw = mix32(seed + Math.imul(node, GOLDEN));
     const share = shareOf(draw);
     const middle = middleOf(left, right, variance, share, draw);
-    const inRight = (place >>> depth) & 1;
+    const inRight = (offset >>> depth) & 1;
     if (inRight) left = middle;
     else right = middle;
     variance *= inRight ? 1 - share : share;
@@ -70,8 +70,8 @@ export function levelAt(path: Path, minute: number): number {
 }
 
 /**
- * A standard normal number, near enough: the sum of four uniform ones, at most 3.5 in size. No function of the machine's
- * mathematics library is in it, so every machine draws the same.
+ * Approximate standard normal number: the sum of four uniform ones, at most 3.5 in size. It uses no function of the
+ * platform's math library, so every machine draws the same.
  */
 export function normalFrom(hash: number): number {
   const other = mix32(hash ^ GOLDEN);
@@ -88,7 +88,7 @@ function blockSeed(path: Path, block: number): number {
   return mix32(mix32(path.seed + 1) ^ mix32(block + GOLDEN));
 }
 
-/** Share of a span's variance that falls to its first half. */
+/** Share of a span's variance in its first half. */
 function shareOf(draw: number): number {
   return 0.5 + UNEVENNESS * (mix32(draw + 1) / 4_294_967_296 - 0.5);
 }
@@ -98,14 +98,14 @@ function middleOf(left: number, right: number, variance: number, share: number, 
   return left + (right - left) * share + Math.sqrt(variance * share * (1 - share)) * normalFrom(draw);
 }
 
-/** Walks down one block into every minute that the target wants. */
+/** Descends one block to every minute of the target. */
 class BlockWalk {
   readonly #path: Path;
   readonly #scale: number;
   readonly #target: PathTarget;
   readonly #seed: number;
   readonly #block: number;
-  /** Wanted minutes, counted from the block's start. */
+  /** Minutes of the target, counted from the block's start. */
   readonly #from: number;
   readonly #to: number;
 

@@ -7,25 +7,83 @@ import { hash32, mix32 } from '#engine/random.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { addPath, BLOCK_MINUTES, levelAt, normalFrom, type Path } from './sim-path.ts';
-import { SIM_SYMBOLS, type SimSymbol } from './sim-symbols.ts';
 
 const MINUTE_MS = TIMEFRAME_MS['1m'];
 /** Trading began on the first day of 2017; nothing is older. */
 export const SIM_LISTED_MS = Date.UTC(2017, 0, 1);
-/** Minutes made at once for longer candles: 45 days, a multiple of every timeframe, 3 MB. */
+/** Chunk of minutes for longer candles: 45 days, a multiple of every timeframe, 3 MB. */
 const CHUNK_MS = 45 * TIMEFRAME_MS['1d'];
 
+/** Parameters of one symbol of the simulated market. */
+interface SimSymbol {
+  readonly symbol: string;
+  /** Central price, quote currency. */
+  readonly price: number;
+  /** Decimals of its prices. */
+  readonly decimals: number;
+  /** Sensitivity to the log return of the whole market. */
+  readonly beta: number;
+  /** Standard deviation per year of its own log return. */
+  readonly volatility: number;
+  /** Mean turnover per minute, quote currency. */
+  readonly turnover: number;
+}
+
+type Row = readonly [
+  base: string,
+  price: number,
+  decimals: number,
+  beta: number,
+  volatility: number,
+  turnover: number,
+];
+
+const ROWS: readonly Row[] = [
+  ['BTC', 60_000, 1, 1, 0.2, 8_000_000],
+  ['ETH', 3_000, 2, 1.15, 0.35, 5_000_000],
+  ['BNB', 550, 2, 0.9, 0.4, 600_000],
+  ['SOL', 150, 3, 1.4, 0.6, 1_500_000],
+  ['XRP', 0.6, 4, 1.05, 0.6, 700_000],
+  ['DOGE', 0.14, 5, 1.3, 0.75, 600_000],
+  ['ADA', 0.45, 4, 1.15, 0.6, 250_000],
+  ['AVAX', 32, 3, 1.35, 0.65, 250_000],
+  ['LINK', 15, 3, 1.15, 0.6, 250_000],
+  ['DOT', 6.5, 3, 1.2, 0.55, 150_000],
+  ['LTC', 80, 2, 0.95, 0.45, 200_000],
+  ['BCH', 420, 2, 1.05, 0.6, 150_000],
+  ['TRX', 0.12, 5, 0.6, 0.35, 120_000],
+  ['UNI', 8, 3, 1.2, 0.7, 120_000],
+  ['ATOM', 7.5, 3, 1.15, 0.55, 100_000],
+  ['ETC', 25, 3, 1.15, 0.55, 100_000],
+  ['FIL', 5, 3, 1.25, 0.65, 100_000],
+  ['NEAR', 5, 3, 1.35, 0.75, 150_000],
+  ['APT', 9, 3, 1.35, 0.75, 120_000],
+  ['ARB', 0.9, 4, 1.3, 0.7, 120_000],
+  ['OP', 1.8, 4, 1.35, 0.75, 100_000],
+  ['SUI', 1.5, 4, 1.4, 0.85, 200_000],
+  ['AAVE', 110, 2, 1.2, 0.7, 90_000],
+  ['XLM', 0.11, 5, 1, 0.6, 60_000],
+];
+
+/** Symbols of the simulated market: perpetual futures settled in USDT. */
+export const SIM_SYMBOLS: ReadonlyMap<string, SimSymbol> = new Map(
+  ROWS.map(([base, price, decimals, beta, volatility, turnover]) => {
+    const symbol = `${base}/USDT:USDT`;
+    return [symbol, { symbol, price, decimals, beta, volatility, turnover }];
+  }),
+);
+
 interface SimExchangeOptions {
-  /** There are no candles after its time. Default: the system's. */
+  /** Candles end at its time. Default: the system clock. */
   readonly clock?: Clock;
   /** Another seed is another market. */
   readonly seed?: number;
 }
 
 /**
- * The simulated market `sim`: prices, funding and volumes are a function of seed, symbol and time alone, so any range
- * can be had at once and is the same for ever. Candles of every timeframe are exact aggregates of the one-minute ones.
- * The candle of the running minute is there already and final, unlike on a real exchange.
+ * The simulated market `sim`. Prices, funding and volumes are a function of seed, symbol and time only, so every range is
+ * available immediately and never changes. Candles of every timeframe are exact aggregates of the one-minute candles.
+ * Unlike on a real exchange, the candle of the current minute exists and is final.
  */
 export class SimExchange implements Exchange {
   readonly name = 'sim';
@@ -82,17 +140,17 @@ const FUNDING_MS = 8 * 3_600_000;
 
 /** A year's standard deviation of the whole market. */
 const MARKET_VOLATILITY = 0.5;
-/** Of the levels at which years meet, around the listed price, as a share of a year's standard deviation. */
+/** Spread of the levels at year boundaries around the listed price, as a share of a year's standard deviation. */
 const YEARLY_SPREAD = 0.7;
 
-/** Sums of multiples of a power of two are exact, so volumes add up alike in whatever order and grouping. */
+/** Sums of multiples of a power of two are exact, so sums of volumes do not depend on order and grouping. */
 const VOLUME_STEP = 1 / 256;
-/** Below this price coins are traded whole. */
+/** Below this price volumes are whole coins. */
 const WHOLE_COINS_BELOW = 1;
 
 const BASE_FUNDING = 0.0001;
 const MAX_FUNDING = 0.0075;
-/** How strongly the rate follows the last eight hours' return. */
+/** Change of the rate per log return of the last eight hours. */
 const FUNDING_SLOPE = 0.01;
 
 /** One symbol of the simulated market: a pure function of seed, symbol and time. */
@@ -152,10 +210,10 @@ class SimMarket {
     return { timestamp, rate, markPrice };
   }
 
-  /** Extremes of a Brownian bridge from `a` to `b`: the maximum has an exact inverse distribution, the minimum likewise. */
+  /** Extremes of a Brownian bridge from `a` to `b`: maximum and minimum have exact inverse distributions. */
   #extremes(candles: Candles, i: number, minute: number, a: number, b: number, variance: number): void {
-    const reach = (lane: number) => {
-      const uniform = (this.#draw(minute, lane) + 1) / 4_294_967_296;
+    const reach = (stream: number) => {
+      const uniform = (this.#draw(minute, stream) + 1) / 4_294_967_296;
       return Math.sqrt((b - a) * (b - a) - 2 * variance * Math.log(uniform));
     };
     // Rounding is monotonic, but opens and closes were rounded apart from the levels.
@@ -190,9 +248,9 @@ class SimMarket {
     return Math.max(1, Math.round(price * this.#scale)) / this.#scale;
   }
 
-  /** A hash of a minute (or event) and of what it is for. */
-  #draw(index: number, lane: number): number {
-    return mix32(mix32(this.#seed + lane * 0x3c6ef372) ^ mix32(index));
+  /** Hash of a minute (or event) and of the random stream. */
+  #draw(index: number, stream: number): number {
+    return mix32(mix32(this.#seed + stream * 0x3c6ef372) ^ mix32(index));
   }
 }
 

@@ -106,7 +106,7 @@ describe('collectForJob', () => {
     await run('bt-2');
     expect(await outcome('bt-2')).toMatchObject({
       status: 'failed',
-      message: 'VAL005 There is no exchange "mtgox"',
+      message: 'VAL005 Unknown exchange "mtgox"',
       unlisted: [BTC, ETH],
     });
     exchange.before = () => {

@@ -87,7 +87,7 @@ export function exchangesOf(exchange: Exchange): Exchanges {
   return {
     open: async (key) => {
       if (key === exchange.name) return exchange;
-      throw new CodedError('VAL005', { message: `There is no exchange "${key}"`, field: 'exchange' });
+      throw new CodedError('VAL005', { message: `Unknown exchange "${key}"`, field: 'exchange' });
     },
   };
 }
