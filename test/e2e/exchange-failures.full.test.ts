@@ -103,7 +103,7 @@ describe('check for sufficient candles', () => {
     refuse();
     const job = await run('UNSEEN');
     expect(job).toMatchObject({ status: 'failed', error_code: 'DATA001', collection: { status: 'failed' } });
-    expect(job.error).toMatch(/No 1h candles of UNSEEN.*DATA004 binanceusdm refused the request/);
+    expect(job.error).toMatch(/No 1h candles of UNSEEN.*DATA004 binanceusdm rejected the request/);
   });
 
   it('run with too few candles for range and startup fails with DATA001', async () => {
