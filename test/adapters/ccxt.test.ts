@@ -515,8 +515,6 @@ describe('instruments', () => {
 
   it('instrumentOf rejects a minimum cost above the maximum', () => {
     const limits = { cost: { min: 5, max: 4 } };
-    expect(() => instrumentOf(market({ limits }), TICK_SIZE)).toThrow(
-      'minimum cost 5 is above maximum 4',
-    );
+    expect(() => instrumentOf(market({ limits }), TICK_SIZE)).toThrow('minimum cost 5 is above maximum 4');
   });
 });

@@ -49,7 +49,7 @@ describe('stale candles', () => {
     refuse();
     const job = await run('ETH');
     expect(job).toMatchObject({ status: 'completed', collection: { status: 'failed' } });
-    const warning = expect.stringMatching(/^Collecting market data failed: .*DATA004 binanceusdm refused/);
+    const warning = expect.stringMatching(/^Collecting market data failed: .*DATA004 binanceusdm rejected/);
     expect(job.warnings).toContainEqual(warning);
     expect((await report(job)).warnings).toContainEqual(warning);
     expect((await report(job)).data[0].candles).toBe(31 * 24);
