@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { readParquet, wasmMemory } from 'parquet-wasm';
 import { describe, expect, test } from 'vitest';
 import { candlesPrefix, decodeSymbol, encodeSymbol, monthBounds, monthOf } from '#adapters/parquet/keys.ts';
-import { mergeRows } from '#adapters/parquet/merge.ts';
+import { mergeRows } from '#adapters/parquet/month-files.ts';
 import { readColumns } from '#adapters/parquet/read.ts';
 import { writeTradesParquet } from '#adapters/parquet/trades.ts';
 import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';

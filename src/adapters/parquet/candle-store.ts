@@ -13,8 +13,7 @@ import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { KeyedLock } from '../keyed-lock.ts';
 import { describeMonth } from '../series-months.ts';
 import { candlesPrefix, fundingPrefix } from './keys.ts';
-import type { Rows } from './merge.ts';
-import { MonthFiles } from './month-files.ts';
+import { MonthFiles, type Rows } from './month-files.ts';
 
 /** The usual distance of funding events. */
 const FUNDING_MS = 8 * 3_600_000;
@@ -26,10 +25,10 @@ export interface CandleStoreDeps {
 }
 
 /**
- * Candles and funding events as monthly Parquet files, and what is stored of each series in the series store.
- * A month's file is replaced only while it is the one that was merged with, so no writer's candles are lost, whatever
- * process it is in; within this process writers of one series wait for each other instead of trying again. A writer
- * that dies between file and series leaves the series understated until its candles are written again.
+ * Candles and funding events as monthly Parquet files, and their summaries in the series store. A month's file is
+ * replaced only if it is unchanged since the merge, so concurrent writers lose no candles. Within this process, writers
+ * of one series wait for each other instead of retrying. After a crash between file and series, the series is
+ * understated until its candles are written again.
  */
 export class ParquetCandleStore implements CandleStore {
   readonly #candles: MonthFiles;
@@ -47,7 +46,7 @@ export class ParquetCandleStore implements CandleStore {
 
   async read(series: SeriesKey, start: number, end: number, onCorrupt?: OnCorrupt): Promise<Candles> {
     const step = TIMEFRAME_MS[series.timeframe];
-    // Asked before the files: a month is recorded after its file was written, and whatever is recorded was there.
+    // Read before the files: a month is recorded after its file was written, so each recorded month had a file.
     const recorded = (await this.#series.months(series))
       .filter(({ count, first, last }) => count > 0 && first < end && last >= start)
       .map(({ month }) => month);

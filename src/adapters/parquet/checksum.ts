@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * A Parquet file that carries its own checksum: 8 bytes of mark and the checksum of everything else, just before the footer.
- * Readers find the footer from the end of the file and the data by its offsets, so that none meets these bytes. In a place
- * of its own a checksum could be older or newer than the file.
+ * Checksum inside a Parquet file: 8 marker bytes and the checksum of everything else, just before the footer. Readers
+ * find the footer from the end of the file and the data by its offsets, so they skip these bytes. A checksum in a
+ * separate object could be older or newer than the file.
  */
 interface ChecksumFormat {
   readonly mark: Buffer;
-  /** Of the file's data and of its footer, one after the other. */
+  /** Checksum of the file's data followed by its footer. */
   readonly checksum: (data: Uint8Array, rest: Uint8Array) => Buffer;
-  /** Of the checksum. */
+  /** Length of the checksum, bytes. */
   readonly bytes: number;
 }
 
-/** What Parquet takes for its pages: it finds damage, in a third of the time of a digest that nobody could forge. */
+/** CRC-32, as in Parquet's pages: it detects corruption in a third of the time of a cryptographic digest. */
 const CRC: ChecksumFormat = {
   mark: Buffer.from('TSCRC032'),
   checksum: (data, rest) => {
@@ -44,7 +44,7 @@ export function appendChecksum(parquet: Uint8Array): Uint8Array {
   return Buffer.concat([data, CRC.mark, CRC.checksum(data, rest), rest]);
 }
 
-/** Whether the file's content matches its checksum. */
+/** True when the file's content matches its checksum. */
 export function hasValidChecksum(content: Uint8Array): boolean {
   const file = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   const footer = footerStart(file);

@@ -17,12 +17,12 @@ export function monthKey(prefix: string, month: string): string {
   return `${prefix}/${month}.parquet`;
 }
 
-/** The month of a key made by {@link monthKey}, undefined for a file of another kind. */
+/** Month of a key made by {@link monthKey}; undefined for any other key. */
 export function monthOfKey(key: string): string | undefined {
   return /\/(\d{4}-\d{2})\.parquet$/.exec(key)?.[1];
 }
 
-/** `BTC/USDT:USDT` as `BTC_USDT_USDT`: the parts joined by `_`, whatever else is in them as `.` and two hex digits. */
+/** `BTC/USDT:USDT` as `BTC_USDT_USDT`: parts joined by `_`, any other character as `.` and two hex digits per byte. */
 export function encodeSymbol(symbol: string): string {
   return symbol.split(/[/:]/).map(encodeName).join('_');
 }

@@ -4,16 +4,18 @@ import type { ObjectStore, OnCorrupt, StoredObject } from '#domain/ports.ts';
 import { indexAtOrAfter } from '#engine/candles.ts';
 import { appendChecksum, hasValidChecksum } from './checksum.ts';
 import { monthBounds, monthKey, monthOf, monthOfKey } from './keys.ts';
-import { mergeRows, type Rows, rowsBetween } from './merge.ts';
 import { readColumns } from './read.ts';
+
+/** Rows as columns of equal length; the first column holds ascending, distinct times in ms. */
+export type Rows = readonly Float64Array[];
 
 const PARQUET = 'application/vnd.apache.parquet';
 /** Files fetched ahead of the one being decoded: decoding is the slower part, but for the first byte from S3. */
 const FETCH_AHEAD = 8;
-/** Each lost attempt means that another process wrote the month; so many in a row mean that something is wrong. */
+/** An attempt fails when another process wrote the month in the meantime. */
 const MERGE_ATTEMPTS = 50;
 
-/** What a month's file holds after a merge. */
+/** Content of a month's file after a merge. */
 export interface MergedMonth {
   readonly month: string;
   readonly times: Float64Array;
@@ -32,8 +34,8 @@ export class MonthFiles {
 
   /**
    * Rows with a time in `[start, end)`, ascending.
-   * @param rowMs shortest usual distance of rows, ms: tells how much memory to take at once
-   * @param recorded months of which there must be a file
+   * @param rowMs shortest usual distance of rows, ms: determines the initial allocation
+   * @param recorded months that must have a file
    * @throws CorruptFileError unless `onCorrupt` is given
    */
   async read(
@@ -44,7 +46,7 @@ export class MonthFiles {
     onCorrupt?: OnCorrupt,
     recorded: readonly string[] = [],
   ): Promise<Rows> {
-    // An empty range may lie inside a month.
+    // An empty range may be inside a month.
     if (end <= start) return new RowBuffer(this.#names.length, 0).rows();
     const months = await this.#months(prefix, start, end);
     for (const month of recorded.filter((each) => !months.includes(each))) {
@@ -55,13 +57,13 @@ export class MonthFiles {
     const fetch = (month: string | undefined) =>
       month === undefined ? undefined : this.#objects.get(monthKey(prefix, month));
     const ahead = months.slice(0, FETCH_AHEAD).map(fetch);
-    // A failed fetch is met when its turn comes, not as an unhandled rejection before.
-    const watch = (fetched: Promise<unknown> | undefined) => fetched?.catch(() => undefined);
-    ahead.forEach(watch);
+    // A failed fetch is reported in its turn, not earlier as an unhandled rejection.
+    const handleLater = (fetched: Promise<unknown> | undefined) => fetched?.catch(() => undefined);
+    ahead.forEach(handleLater);
     for (const [index, month] of months.entries()) {
       const object = await ahead.shift();
       const following = fetch(months[index + FETCH_AHEAD]);
-      watch(following);
+      handleLater(following);
       if (following) ahead.push(following);
       if (!object) continue;
       const damage = this.#decode(prefix, month, object, (rows) =>
@@ -75,7 +77,7 @@ export class MonthFiles {
     return output.rows();
   }
 
-  /** Merges rows into their months, a later write winning, and tells what the months hold then. */
+  /** Merges rows into their months; rows of a later write win. Returns the resulting months. */
   async merge(prefix: string, rows: Rows): Promise<MergedMonth[]> {
     const merged: MergedMonth[] = [];
     const times = rows[0]!;
@@ -104,7 +106,9 @@ export class MonthFiles {
       );
       if (written) return merged[0]!;
     }
-    throw new CodedError('DATA005', { message: `${key} is being written by too many processes at once` });
+    throw new CodedError('DATA005', {
+      message: `Write conflict: ${key} changed during ${MERGE_ATTEMPTS} attempts. Retry the request.`,
+    });
   }
 
   async #months(prefix: string, start: number, end: number): Promise<string[]> {
@@ -118,14 +122,14 @@ export class MonthFiles {
     return months;
   }
 
-  /** Undefined for a corrupt file: it is as good as none. */
+  /** Undefined for a corrupt file, which counts as missing. */
   #readAll(prefix: string, month: string, object: StoredObject): Rows | undefined {
     const output = new RowBuffer(this.#names.length, 0);
     const damage = this.#decode(prefix, month, object, (rows) => output.append(rows));
     return damage ? undefined : output.rows();
   }
 
-  /** Gives the rows of an intact file, or answers what is wrong with it. */
+  /** Passes the rows of a valid file to `onRows`, or returns the error of a corrupt one. */
   #decode(
     prefix: string,
     month: string,
@@ -137,13 +141,13 @@ export class MonthFiles {
       readColumns(body, this.#names, onRows);
       return undefined;
     } catch (cause) {
-      // What was written whole and is no table of ours was put there by something else.
+      // A valid checksum with other content: another program wrote the file.
       return new CorruptFileError(monthKey(prefix, month), month, 'corrupt', cause);
     }
   }
 
   async #encode(rows: Rows): Promise<Uint8Array> {
-    // Arrow is a fifth of what a task loads: one that only reads does without.
+    // Loaded on demand: Arrow is a fifth of a task's code, and a task that only reads does not need it.
     const { encodeParquet, numberColumn, timestampColumn } = await import('./write.ts');
     const columns = rows.map((values, index) => {
       const name = this.#names[index]!;
@@ -188,7 +192,7 @@ class RowBuffer {
  * several times over: what lies outside of the heap counts as a reason to.
  */
 function release({ buffer, byteLength }: Uint8Array): void {
-  // A small file may lie in a buffer that Node shares with others.
+  // A small file may be in a buffer that Node shares with others.
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
@@ -202,4 +206,38 @@ function capacityFor(months: readonly string[], start: number, end: number, rowM
     const bounds = monthBounds(month);
     return rows + Math.ceil((Math.min(end, bounds.end) - Math.max(start, bounds.start)) / rowMs);
   }, 0);
+}
+
+function rowsBetween(rows: Rows, from: number, to: number): Rows {
+  return rows.map((column) => column.subarray(from, to));
+}
+
+/** Both sets of rows by time; `added` wins at equal times. Undefined if the merge equals `existing`. */
+export function mergeRows(existing: Rows, added: Rows): Rows | undefined {
+  const [old, fresh] = [existing[0]!, added[0]!];
+  const length = countDistinct(old, fresh);
+  const merged = existing.map(() => new Float64Array(length));
+  let changed = false;
+  for (let row = 0, i = 0, j = 0; row < length; row++) {
+    const fromAdded = i === old.length || (j < fresh.length && fresh[j]! <= old[i]!);
+    const both = fromAdded && i < old.length && old[i] === fresh[j];
+    for (let column = 0, { length } = merged; column < length; column++) {
+      const value = fromAdded ? added[column]![j]! : existing[column]![i]!;
+      merged[column]![row] = value;
+      if (fromAdded && !(both && existing[column]![i] === value)) changed = true;
+    }
+    if (fromAdded) j++;
+    if (!fromAdded || both) i++;
+  }
+  return changed ? merged : undefined;
+}
+
+function countDistinct(a: Float64Array, b: Float64Array): number {
+  let count = a.length + b.length;
+  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+    if (a[i] === b[j]) count--;
+    if (a[i]! <= b[j]!) i++;
+    else j++;
+  }
+  return count;
 }

@@ -4,7 +4,7 @@ import { bool, encodeStruct, i32, i64, listOf, type Struct, struct, text, writeV
 
 /**
  * Parquet's simplest files: one row group, one page a column, plain values in zstd
- * (https://github.com/apache/parquet-format). Any reader of Parquet reads them. Why not by a library: docs/decisions/036.
+ * (https://github.com/apache/parquet-format). Every Parquet reader supports them. Reason for no library: docs/decisions/036.
  */
 
 // Numbers of the format.
@@ -31,11 +31,11 @@ const PARAMS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 export interface PlainColumn {
   readonly name: string;
   readonly type: number;
-  /** The logical type, of those that have one. */
+  /** Logical type, if the column has one. */
   readonly annotation?: Struct;
-  /** The values that are present, one after the other. */
+  /** Present values, concatenated. */
   readonly values: Uint8Array;
-  /** 1 for each row that has a value; absent where all must. */
+  /** 1 for each row with a value. Absent: every row has one. */
   readonly present?: Uint8Array;
 }
 
@@ -81,7 +81,7 @@ export function plainTexts(name: string, column: TextColumn): PlainColumn {
   return { name, type: TYPE.bytes, annotation: TEXT_TYPE, values: textsOf(column) };
 }
 
-/** null is an absent text. */
+/** null is an absent string. */
 export function plainOptionalTexts(name: string, column: TextColumn<string | null>): PlainColumn {
   const { texts, index } = column;
   const present = new Uint8Array(index.length);
@@ -90,7 +90,7 @@ export function plainOptionalTexts(name: string, column: TextColumn<string | nul
   return { name, type: TYPE.bytes, annotation: TEXT_TYPE, values: textsOf(column), present };
 }
 
-/** The bytes of a file of columns with `rows` rows each. */
+/** Bytes of a file of columns with `rows` rows each. */
 export function encodePlainFile(columns: readonly PlainColumn[], rows: number): Buffer {
   const parts: Uint8Array[] = [MAGIC];
   let offset = MAGIC.length;
@@ -130,7 +130,7 @@ function levelsOf(present: Uint8Array): Buffer {
   const bits = bitsOf(present);
   const head: number[] = [];
   writeVarint(head, bits.length * 2 + 1);
-  return behindLength(Uint8Array.from(head), bits);
+  return lengthPrefixed(Uint8Array.from(head), bits);
 }
 
 function describeChunk({ name, type }: PlainColumn, rows: number, offset: number, page: Page): Struct {
@@ -180,9 +180,9 @@ function bitsOf(flags: Uint8Array): Uint8Array {
   return bits;
 }
 
-/** Each text behind its length, null as nothing. Each that differs is encoded once. */
+/** Each string after its length, null as nothing. Each distinct string is encoded once. */
 function textsOf({ texts, index }: TextColumn<string | null>): Uint8Array {
-  const encoded = texts.map((each) => (each === null ? Buffer.alloc(0) : behindLength(Buffer.from(each))));
+  const encoded = texts.map((each) => (each === null ? Buffer.alloc(0) : lengthPrefixed(Buffer.from(each))));
   let bytes = 0;
   for (let row = 0, { length } = index; row < length; row++) bytes += encoded[index[row]!]!.length;
   const values = new Uint8Array(bytes);
@@ -195,8 +195,8 @@ function textsOf({ texts, index }: TextColumn<string | null>): Uint8Array {
   return values;
 }
 
-/** Bytes with their number before them, in four bytes. */
-function behindLength(...parts: readonly Uint8Array[]): Buffer {
+/** Bytes after their length in four bytes. */
+function lengthPrefixed(...parts: readonly Uint8Array[]): Buffer {
   const bytes = Buffer.concat([new Uint8Array(4), ...parts]);
   bytes.writeUInt32LE(bytes.length - 4);
   return bytes;

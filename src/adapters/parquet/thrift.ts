@@ -1,6 +1,6 @@
 /**
- * Writes Thrift's compact protocol, in which Parquet describes its files and pages
- * (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md): what such a description needs of it.
+ * Writer of the part of Thrift's compact protocol that Parquet's metadata of files and pages needs
+ * (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md).
  */
 
 /** One field of a struct: its value by kind. Fields are written in the order of their ids. */
@@ -17,7 +17,7 @@ const TYPES = { i32: 5, i64: 6, text: 8, list: 9, struct: 12 } as const;
 const TRUE = 1;
 const FALSE = 2;
 const STOP = 0;
-/** From so many elements on their number stands by itself. */
+/** From this length on, a list's length is a separate number. */
 const LONG_LIST = 15;
 
 export const i32 = (value: number): Value => ({ kind: 'i32', value });
@@ -32,7 +32,7 @@ export const listOf = (of: 'i32' | 'text' | 'struct', value: readonly Value[]): 
   value,
 });
 
-/** The bytes of a struct, its end included. */
+/** Bytes of a struct, including its end marker. */
 export function encodeStruct(fields: Struct): Buffer {
   const bytes: number[] = [];
   writeStruct(bytes, fields);
@@ -72,7 +72,7 @@ function writeValue(bytes: number[], value: Value): void {
   }
 }
 
-/** Whole numbers in the order 0, -1, 1, -2 ... */
+/** Integers in the order 0, -1, 1, -2 ... */
 function zigzag(value: number): number {
   return value >= 0 ? value * 2 : -value * 2 - 1;
 }

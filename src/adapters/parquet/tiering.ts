@@ -1,8 +1,8 @@
 /**
- * Imported before parquet-wasm. V8 compiles WebAssembly quickly and then once more, optimised, what has run for a moment:
- * of this library that takes some 150 ms of processor time and 50 MB in every process, for code that reads a fifth faster.
- * A second compilation would pay from about ten million candles on. It also looks at once whether all of the 5 MB are sound,
- * 15 ms at every start: each function is looked at when it is first called, and few are.
+ * V8 flags, imported before parquet-wasm. V8 compiles WebAssembly quickly and later optimizes functions that run often.
+ * For this library the second compilation takes about 150 ms of processor time and 50 MB per process, and reading
+ * becomes a fifth faster. That pays from about ten million candles on. V8 also validates all 5 MB at the start, 15 ms.
+ * With lazy validation it validates each function at its first call, and few are called.
  */
 import { setFlagsFromString } from 'node:v8';
 

@@ -16,7 +16,7 @@ import {
 
 type Make = (name: string, trades: TradeTable) => PlainColumn;
 
-/** Columns of trades.parquet: the fields of a trade record, in its order. */
+/** Columns of trades.parquet: the fields of a trade record, in the same order. */
 const COLUMNS: Readonly<Record<keyof Trade, Make>> = {
   id: (name, { length }) =>
     plainIntegers(
@@ -52,7 +52,7 @@ const COLUMNS: Readonly<Record<keyof Trade, Make>> = {
   left_open: (name, { leftOpen }) => plainFlags(name, leftOpen),
 };
 
-/** Trades as a Parquet file for people and their tools: the fields of the API's trade records, times as timestamps. */
+/** Trades as a Parquet file for analysis tools: the fields of the API's trade records, times as timestamps. */
 export function writeTradesParquet(trades: TradeTable): Uint8Array {
   return encodePlainFile(
     Object.entries(COLUMNS).map(([name, make]) => make(name, trades)),
