@@ -22,10 +22,10 @@ function freeBytes(folder: string): number {
 /** Files of these folders start platforms and take longest: last, one of them would run on alone. */
 const WHOLE_PLATFORMS = /\/test\/(e2e|fuzz|cli)\//;
 
-/** Kill loops, fuzz and slow end-to-end tests: `npm run test:full` runs these, `npm test` the others. */
+/** Kill loops, fuzz, documentation and slow variations: `npm run test:full` runs these, `npm test` the others. */
 const FULL = 'test/**/*.full.test.ts';
 
-/** Replace modules that other files have loaded, and need a worker of their own. */
+/** Files that replace modules: other files of a shared worker would have loaded these. */
 const MOCKING = ['test/security/secrets.test.ts'];
 
 class SlowestFirst extends BaseSequencer {

@@ -137,16 +137,6 @@ describe('hyperopt job with one worker', () => {
   });
 });
 
-describe('reproducibility', () => {
-  it('2 workers give the same trials and result', async () => {
-    const jobId = await start({ workers: 2 });
-    await until(ended, jobId);
-    expect(reproducible(await readOutcome(platform, jobId))).toEqual(one);
-    const { body } = await platform.strategy.get(`/api/v1/hyperopt/${jobId}/trials?limit=100`);
-    expect(new Set(body.items.map(({ worker }: any) => worker)).size).toBeGreaterThan(1);
-  });
-});
-
 describe('hyperopt job', () => {
   it('cancelled job keeps its trials and ends its workers', async () => {
     const jobId = await start({ n_trials: 10_000 });
@@ -169,12 +159,12 @@ describe('hyperopt job', () => {
     expect(body.items).toMatchObject([
       { job_id: jobId, progress: 100, total_trials: 1, status: 'completed' },
     ]);
-    const page = await platform.strategy.get('/api/v1/hyperopt?limit=2&status=completed');
+    const page = await platform.strategy.get('/api/v1/hyperopt?limit=1&status=completed');
     expect(page.body.items[0].job_id).toBe(jobId);
     const next = await platform.strategy.get(
-      `/api/v1/hyperopt?limit=2&status=completed&cursor=${page.body.next_cursor}`,
+      `/api/v1/hyperopt?limit=1&status=completed&cursor=${page.body.next_cursor}`,
     );
-    expect(next.body.items[0].created_at < page.body.items[1].created_at).toBe(true);
+    expect(next.body.items[0].created_at < page.body.items[0].created_at).toBe(true);
   });
 
   it('same Idempotency-Key returns the same job', async () => {
