@@ -79,16 +79,27 @@ export async function runHyperoptWorker(
   });
   if (!runner) return 'stopped';
   try {
-    if (!(await isSameCode(deps, job, runner))) return 'stopped';
+    if (!(await isSameCode(deps, job, runner))) return await outcomeOfEnded(deps, jobId);
     await new Worker(deps, job, me, runner, await endedEarlier(deps, job, runner)).run(signal);
   } catch (error) {
-    if (error instanceof HyperoptEnded) return 'stopped';
+    if (error instanceof HyperoptEnded) return await outcomeOfEnded(deps, jobId);
     throw error;
   } finally {
     await runner.close();
   }
   await finishHyperopt(deps, jobId);
   return 'finished';
+}
+
+/** A heartbeat can see that another worker finished the job before this worker reads the last trial. */
+async function outcomeOfEnded(
+  { hyperoptJobs }: Pick<RunHyperoptWorkerDeps, 'hyperoptJobs'>,
+  jobId: string,
+): Promise<WorkerOutcome> {
+  const job = await hyperoptJobs.get(jobId);
+  if (!job || job.status === 'cancelled') return 'stopped';
+  const { complete, pruned, failed, total } = job.trials;
+  return complete + pruned + failed === total ? 'finished' : 'stopped';
 }
 
 /** Trials of different code are not comparable, so a hyperopt job whose code has changed fails. */

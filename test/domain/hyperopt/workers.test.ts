@@ -301,6 +301,23 @@ describe('hyperopt worker', () => {
     expect(await work(jobId, 0, deps())).toBe('not_mine');
   });
 
+  it('worker reports finished when another worker ends its trial and the job', async () => {
+    const jobId = await newHyperopt({ workers: 2 });
+    const [begun, completed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const run: TrialRunner['run'] = (_, signal) => {
+      begun.resolve();
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    };
+    // The first heartbeat comes after the end of the job.
+    const slow = { ...deps({ ...computing, run }), sleep: () => completed.promise };
+    const working = work(jobId, 0, slow);
+    await begun.promise;
+    const late = { ...deps(), clock: { now: () => Date.now() + LEASE_MS + 1_000 } };
+    expect(await work(jobId, 1, late)).toBe('finished');
+    completed.resolve();
+    expect(await working).toBe('finished');
+  });
+
   it('stopped worker releases its trials for immediate takeover', async () => {
     const jobId = await newHyperopt({ workers: 2 });
     const stop = new AbortController();
