@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { type Classifier, trainClassifier } from '#engine/ml/classifier.ts';
 import { binFeatures } from '#engine/ml/features.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from '../test/engine/ml/default-settings.ts';
-import { type Labelled, nonlinear } from '../test/engine/ml/synthetic.ts';
+import { type Labeled, nonlinear } from '../test/engine/ml/synthetic.ts';
 import { pythonWithXgboost, startXgboost, type Xgboost } from '../test/engine/ml/xgboost.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { cpuTime, median } from './support/measure.ts';
@@ -31,15 +31,11 @@ interface Turn {
 
 interface Job {
   readonly kind: Kind;
-  readonly data: Labelled;
+  readonly data: Labeled;
   readonly trees: number;
 }
 
-async function turn(
-  { kind, data, trees }: Job,
-  fresh: Labelled,
-  xgboost: Xgboost | undefined,
-): Promise<Turn> {
+async function turn({ kind, data, trees }: Job, fresh: Labeled, xgboost: Xgboost | undefined): Promise<Turn> {
   const settings = { ...DEFAULT_CLASSIFIER_SETTINGS, kind, n_estimators: trees, max_bins: MAX_BINS };
   let features = binFeatures(data.matrix, 2);
   let model: Classifier | undefined;
@@ -60,7 +56,7 @@ async function turn(
   };
 }
 
-async function measure(job: Job, fresh: Labelled, xgboost: Xgboost | undefined): Promise<Measurement[]> {
+async function measure(job: Job, fresh: Labeled, xgboost: Xgboost | undefined): Promise<Measurement[]> {
   const turns: Turn[] = [];
   for (let run = -WARM_UPS; run < RUNS; run++) {
     const times = await turn(job, fresh, xgboost);

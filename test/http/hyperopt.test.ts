@@ -279,8 +279,8 @@ describe('hyperopt request', () => {
       spaces: ['roi', 'ml'],
       model_types: ['xgboost'],
     });
-    const learned = (await call(`/${asked.job_id}`)).body.config;
-    expect(learned).toMatchObject({ spaces: ['roi', 'ml'], n_estimators_range: [50, 500] });
+    const withModels = (await call(`/${asked.job_id}`)).body.config;
+    expect(withModels).toMatchObject({ spaces: ['roi', 'ml'], n_estimators_range: [50, 500] });
   });
 
   it('response warns of ignored fields and of more workers than a tenth of the trials', async () => {

@@ -37,10 +37,10 @@ const MAX_WINDOWS = 1_000;
 export function pairModels(
   { pairs, seed }: Pick<ResolvedBacktestConfig, 'pairs' | 'seed'>,
   pair: string,
-  learned: MlAnalysis,
+  analysis: MlAnalysis,
 ): PairModels {
-  const { trainingInputs, fits } = learned;
-  const measured = fits.map((fit) => ({ fit, predictions: labeledPredictions(learned, fit) }));
+  const { trainingInputs, fits } = analysis;
+  const measured = fits.map((fit) => ({ fit, predictions: labeledPredictions(analysis, fit) }));
   const measurable = measured
     .filter(({ predictions }) => predictions.labels.length > 0)
     .map(({ fit }) => fit);

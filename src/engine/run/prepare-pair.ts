@@ -36,19 +36,19 @@ export function* preparePair(
   const history = readHistory(strategy, config, data);
   if ('reason' in history) return history;
   const analysis = yield* runStrategy(strategy, config, history);
-  const learned = 'fits' in analysis ? analysis : undefined;
-  const reason = learned && noModelReason(history, config, learned.fits);
+  const mlAnalysis = 'fits' in analysis ? analysis : undefined;
+  const reason = mlAnalysis && noModelReason(history, config, mlAnalysis.fits);
   if (reason) return { pair: data.pair, reason };
   const rows = history.candles.timestamp.length;
   const input = cutRows(strategy, history, analysis, history.from, rows);
   const summary = summarize(history, input, digest);
   const warnings = [
     ...dataWarnings(summary, history),
-    ...(learned ? modelWarnings(summary.pair, learned.fits) : []),
+    ...(mlAnalysis ? modelWarnings(summary.pair, mlAnalysis.fits) : []),
     ...fundingWarnings(input, history.stepMs),
     ...detailWarnings(input, config),
   ];
-  const models = learned && pairModels(config, data.pair, learned);
+  const models = mlAnalysis && pairModels(config, data.pair, mlAnalysis);
   return { input, summary, warnings, ...(models && { models }) };
 }
 

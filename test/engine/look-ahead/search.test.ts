@@ -85,8 +85,8 @@ describe('sampleLookAhead', () => {
 
   it('look-ahead sample covers strategies without callbacks and with models', async () => {
     expect(await sample(() => bollingerBreakout, 9_000)).toMatchObject({ cuts: 20, findings: [] });
-    const learned = await sample(() => mlClassifier, 50_000, { seeds: [1], rows: 400 });
-    expect(learned.cuts).toBeGreaterThanOrEqual(20);
-    expect(learned.findings).toEqual([]);
+    const withModels = await sample(() => mlClassifier, 50_000, { seeds: [1], rows: 400 });
+    expect(withModels.cuts).toBeGreaterThanOrEqual(20);
+    expect(withModels.findings).toEqual([]);
   });
 });

@@ -11,9 +11,9 @@ import { createGradients, PACKED_UNIT, packGradients } from '#engine/ml/gbdt/spl
 import type { ClassifierSettings } from '#engine/ml/settings.ts';
 import { createRandom } from '#engine/random.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
-import { labelled, matrixOf } from './synthetic.ts';
+import { labeled, matrixOf } from './synthetic.ts';
 
-const { matrix, labels } = labelled(20, 1500, 6, (x) => 1 / (1 + Math.exp(-x(0) * x(1) - x(2))));
+const { matrix, labels } = labeled(20, 1500, 6, (x) => 1 / (1 + Math.exp(-x(0) * x(1) - x(2))));
 const random = createRandom(21);
 const columns = matrix.columns.map((column) => column.map((value) => (random() < 0.05 ? Number.NaN : value)));
 const features = matrixOf(columns);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { trainClassifier } from '#engine/ml/classifier.ts';
 import type { ClassifierSettings } from '#engine/ml/settings.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
-import { labelled, matrixOf, slice } from './synthetic.ts';
+import { labeled, matrixOf, slice } from './synthetic.ts';
 
 /** One binary feature. In the fitted rows 9 of 10 labels follow it, in the tail `followers` of 10. */
 function planted(followers: number) {
@@ -64,7 +64,7 @@ describe.each(['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'] as const)('%
   });
 
   it('stopped model equals a model of as many rounds fitted to the rows before tail and embargo', () => {
-    const drawn = labelled(30, 1000, 4, (x) => 1 / (1 + Math.exp(-x(0) - x(1) * x(2))));
+    const drawn = labeled(30, 1000, 4, (x) => 1 / (1 + Math.exp(-x(0) - x(1) * x(2))));
     // Few values that both windows contain, so that their bins are equal.
     const columns = drawn.matrix.columns.map((column) =>
       column.map((x) => Math.max(-2, Math.min(2, Math.round(2 * x) / 2))),
@@ -91,7 +91,7 @@ describe.each(['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'] as const)('%
 });
 
 it('fit does not read labels of the embargo or of the tail', () => {
-  const { matrix, labels } = labelled(31, 500, 3, (x) => 1 / (1 + Math.exp(-2 * x(0))));
+  const { matrix, labels } = labeled(31, 500, 3, (x) => 1 / (1 + Math.exp(-2 * x(0))));
   const changed = labels.slice();
   for (let i = 390; i < 400; i++) changed[i] = 1 - changed[i]!;
   const used = settings({ l2: 1, n_estimators: 20, early_stopping_rounds: 50 });

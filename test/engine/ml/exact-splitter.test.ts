@@ -5,13 +5,13 @@ import type { ClassifierSettings } from '#engine/ml/settings.ts';
 import { createRandom } from '#engine/random.ts';
 import { boostExactly, type ExactNode } from './brute-force.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
-import { labelled, matrixOf } from './synthetic.ts';
+import { labeled, matrixOf } from './synthetic.ts';
 
 const ROWS = 130;
 
 /** Continuous, coarse, partly missing and constant features. The weights prevent equally good splits. */
 function problem(seed: number) {
-  const { matrix, labels } = labelled(seed, ROWS, 5, (x) => 1 / (1 + Math.exp(-2 * x(0) * x(1) - x(2))));
+  const { matrix, labels } = labeled(seed, ROWS, 5, (x) => 1 / (1 + Math.exp(-2 * x(0) * x(1) - x(2))));
   const random = createRandom(seed + 1000);
   const [a, b, c, d, e] = matrix.columns as Float64Array[];
   const columns = [

@@ -4,7 +4,7 @@ import { trainClassifier } from '#engine/ml/classifier.ts';
 import { logLoss } from '#engine/ml/model.ts';
 import type { ClassifierSettings } from '#engine/ml/settings.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
-import { auc, labelled, matrixOf, mean } from './synthetic.ts';
+import { auc, labeled, matrixOf, mean } from './synthetic.ts';
 
 const BOOSTED = MODEL_KINDS.filter((kind) => kind !== 'logistic_regression');
 
@@ -14,7 +14,7 @@ function settings(changes: Partial<ClassifierSettings>): ClassifierSettings {
 
 describe.each(MODEL_KINDS)('%s', (kind) => {
   it('model separates classes at a boundary', () => {
-    const make = (seed: number) => labelled(seed, 2000, 3, (x) => (x(0) > 0.3 ? 1 : 0));
+    const make = (seed: number) => labeled(seed, 2000, 3, (x) => (x(0) > 0.3 ? 1 : 0));
     const { matrix, labels } = make(1);
     const fresh = make(2);
     const predicted = trainClassifier({ features: matrix, labels }, settings({ kind })).predict(fresh.matrix);
@@ -25,7 +25,7 @@ describe.each(MODEL_KINDS)('%s', (kind) => {
 
   it('model learns a probability that rises with a feature', () => {
     const probability = (x: number) => 1 / (1 + Math.exp(-2 * x));
-    const { matrix, labels } = labelled(3, 8000, 2, (x) => probability(x(0)));
+    const { matrix, labels } = labeled(3, 8000, 2, (x) => probability(x(0)));
     const model = trainClassifier(
       { features: matrix, labels },
       settings({ kind, max_depth: 3, n_estimators: 60 }),
@@ -39,8 +39,8 @@ describe.each(MODEL_KINDS)('%s', (kind) => {
   });
 
   it('model has an AUC of about 0.5 on noise', () => {
-    const train = labelled(4, 3000, 5, () => 0.5);
-    const fresh = labelled(5, 6000, 5, () => 0.5);
+    const train = labeled(4, 3000, 5, () => 0.5);
+    const fresh = labeled(5, 6000, 5, () => 0.5);
     const model = trainClassifier({ features: train.matrix, labels: train.labels }, settings({ kind }));
     expect(Math.abs(auc(model.predict(fresh.matrix), fresh.labels) - 0.5)).toBeLessThan(0.025);
   });
@@ -64,7 +64,7 @@ describe.each(MODEL_KINDS)('%s', (kind) => {
   });
 
   it('model predicts a rare label more often with balanced classes', () => {
-    const { matrix, labels } = labelled(6, 4000, 3, (x) => 0.2 / (1 + Math.exp(-3 * x(0))));
+    const { matrix, labels } = labeled(6, 4000, 3, (x) => 0.2 / (1 + Math.exp(-3 * x(0))));
     const meanOf = (class_weight: ClassifierSettings['class_weight']) =>
       mean(
         trainClassifier({ features: matrix, labels }, settings({ kind, class_weight, max_depth: 2 })).predict(
@@ -77,7 +77,7 @@ describe.each(MODEL_KINDS)('%s', (kind) => {
   });
 
   it('balanced class weights change nothing when classes are balanced', () => {
-    const { matrix, labels } = labelled(13, 400, 3, () => 0.5);
+    const { matrix, labels } = labeled(13, 400, 3, () => 0.5);
     const half = labels.map((_, i) => i % 2);
     const predict = (class_weight: ClassifierSettings['class_weight']) =>
       trainClassifier(
@@ -88,7 +88,7 @@ describe.each(MODEL_KINDS)('%s', (kind) => {
   });
 
   it('row of weight 3 equals three rows', () => {
-    const { matrix, labels } = labelled(7, 80, 3, (x) => (x(0) + x(1) > 0 ? 0.8 : 0.2));
+    const { matrix, labels } = labeled(7, 80, 3, (x) => (x(0) + x(1) > 0 ? 0.8 : 0.2));
     const weights = Float64Array.from(labels, (_, i) => 1 + (i % 3));
     const times = [...labels.keys()].flatMap((i) => Array.from({ length: weights[i]! }, () => i));
     const repeated = {
@@ -105,7 +105,7 @@ describe.each(MODEL_KINDS)('%s', (kind) => {
 });
 
 describe('exclusive or', () => {
-  const make = (seed: number) => labelled(seed, 4000, 2, (x) => (x(0) > 0 !== x(1) > 0 ? 1 : 0));
+  const make = (seed: number) => labeled(seed, 4000, 2, (x) => (x(0) > 0 !== x(1) > 0 ? 1 : 0));
   const train = make(8);
   const fresh = make(9);
   const aucOf = (changes: Partial<ClassifierSettings>) => {
@@ -129,7 +129,7 @@ describe('exclusive or', () => {
 
 describe.each(BOOSTED)('%s', (kind) => {
   it('training loss falls with every tree and equals the loss of the predictions', () => {
-    const { matrix, labels } = labelled(10, 3000, 6, (x) => 1 / (1 + Math.exp(-x(0) * x(1) - x(2))));
+    const { matrix, labels } = labeled(10, 3000, 6, (x) => 1 / (1 + Math.exp(-x(0) * x(1) - x(2))));
     const model = trainClassifier(
       { features: matrix, labels },
       settings({ kind, learning_rate: 0.05, n_estimators: 80 }),
@@ -143,7 +143,7 @@ describe.each(BOOSTED)('%s', (kind) => {
   });
 
   it('training loss is weighted and includes rows that a tree did not sample', () => {
-    const { matrix, labels } = labelled(12, 900, 4, (x) => 0.4 / (1 + Math.exp(-2 * x(0))));
+    const { matrix, labels } = labeled(12, 900, 4, (x) => 0.4 / (1 + Math.exp(-2 * x(0))));
     const weights = Float64Array.from(labels, (_, i) => 0.2 + (i % 5));
     const model = trainClassifier(
       { features: matrix, labels, weights },
@@ -160,7 +160,7 @@ describe.each(BOOSTED)('%s', (kind) => {
   });
 
   it('missing values are sent to the side with the same label', () => {
-    const random = labelled(11, 4000, 2, () => 0.5);
+    const random = labeled(11, 4000, 2, () => 0.5);
     const x = random.matrix.columns[0]!.map((value, i) => (i % 4 === 0 ? Number.NaN : value));
     // Missing values have label 1, like large values, which are on either side depending on the sign.
     for (const sign of [1, -1]) {

@@ -4,7 +4,7 @@ import type { SerializedLogistic } from '#engine/ml/logistic.ts';
 import { logLoss } from '#engine/ml/model.ts';
 import type { ClassifierSettings } from '#engine/ml/settings.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
-import { labelled, matrixOf } from './synthetic.ts';
+import { labeled, matrixOf } from './synthetic.ts';
 
 function regress(data: TrainingData, changes: Partial<ClassifierSettings> = {}) {
   const settings = { ...DEFAULT_CLASSIFIER_SETTINGS, kind: 'logistic_regression' as const, ...changes };
@@ -25,7 +25,7 @@ describe('logistic regression', () => {
   });
 
   it('logistic regression is at the stationary point of the penalized likelihood', () => {
-    const { matrix, labels } = labelled(50, 500, 3, (x) => 1 / (1 + Math.exp(-1 - 2 * x(0) + x(1))));
+    const { matrix, labels } = labeled(50, 500, 3, (x) => 1 / (1 + Math.exp(-1 - 2 * x(0) + x(1))));
     const weights = Float64Array.from(labels, (_, i) => 1 + (i % 4) / 2);
     for (const l2 of [0.5, 50]) {
       const { model, parts } = regress({ features: matrix, labels, weights }, { l2 });
@@ -43,7 +43,7 @@ describe('logistic regression', () => {
   });
 
   it('logistic regression recovers the weights that generated the labels', () => {
-    const { matrix, labels } = labelled(
+    const { matrix, labels } = labeled(
       51,
       40_000,
       3,
@@ -57,7 +57,7 @@ describe('logistic regression', () => {
   });
 
   it('loss of logistic regression falls with each step to that of its predictions', () => {
-    const { matrix, labels } = labelled(52, 800, 4, (x) => 1 / (1 + Math.exp(-3 * x(0))));
+    const { matrix, labels } = labeled(52, 800, 4, (x) => 1 / (1 + Math.exp(-3 * x(0))));
     const { model } = regress({ features: matrix, labels }, { l2: 1e-3 });
     const losses = [...model.trainingLoss];
     expect(model.bestIteration).toBe(losses.length);
@@ -67,7 +67,7 @@ describe('logistic regression', () => {
   });
 
   it('logistic regression does not depend on the units of a feature', () => {
-    const { matrix, labels } = labelled(53, 500, 2, (x) => 1 / (1 + Math.exp(-x(0) - x(1))));
+    const { matrix, labels } = labeled(53, 500, 2, (x) => 1 / (1 + Math.exp(-x(0) - x(1))));
     const [a, b] = matrix.columns as [Float64Array, Float64Array];
     const scaled = matrixOf([a.map((x) => 1e9 * x - 5e9), b.map((x) => 1e-9 * x)]);
     const plain = regress({ features: matrix, labels }).model.predict(matrix);
@@ -79,7 +79,7 @@ describe('logistic regression', () => {
   });
 
   it('logistic regression stays finite for separable classes, collinear and constant features without penalty', () => {
-    const { matrix, labels } = labelled(54, 300, 1, (x) => (x(0) > 0 ? 1 : 0));
+    const { matrix, labels } = labeled(54, 300, 1, (x) => (x(0) > 0 ? 1 : 0));
     const [x] = matrix.columns as [Float64Array];
     const twins = matrixOf([x, x.map((value) => 2 * value), new Float64Array(300).fill(0.1)]);
     const { model, parts } = regress({ features: twins, labels }, { l2: 0 });
@@ -89,7 +89,7 @@ describe('logistic regression', () => {
   });
 
   it('logistic regression treats a missing value as the mean', () => {
-    const { matrix, labels } = labelled(55, 400, 2, (x) => 1 / (1 + Math.exp(-x(0))));
+    const { matrix, labels } = labeled(55, 400, 2, (x) => 1 / (1 + Math.exp(-x(0))));
     const { model, parts } = regress({ features: matrix, labels });
     const [missing, mean] = model.predict(
       matrixOf([Float64Array.from([Number.NaN, parts.mean[0]!]), Float64Array.from([0.3, 0.3])]),

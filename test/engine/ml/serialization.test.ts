@@ -8,9 +8,9 @@ import {
 } from '#engine/ml/classifier.ts';
 import { sha256 } from '../backtest-sample.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
-import { labelled, matrixOf } from './synthetic.ts';
+import { labeled, matrixOf } from './synthetic.ts';
 
-const { matrix, labels } = labelled(40, 1200, 4, (x) => 1 / (1 + Math.exp(-x(0) * x(1))));
+const { matrix, labels } = labeled(40, 1200, 4, (x) => 1 / (1 + Math.exp(-x(0) * x(1))));
 const columns = matrix.columns.map((column) => column.slice());
 columns[1]!.forEach((_, i) => {
   if (i % 7 === 0) columns[1]![i] = Number.NaN;
@@ -80,7 +80,7 @@ const PINNED = {
 };
 
 it('models equal their pinned digests', () => {
-  const { matrix, labels } = labelled(43, 1500, 6, (x) => 1 / (1 + Math.exp(-x(0) * x(1) - x(2))));
+  const { matrix, labels } = labeled(43, 1500, 6, (x) => 1 / (1 + Math.exp(-x(0) * x(1) - x(2))));
   const options = {
     subsample: 0.8,
     column_sample: 0.7,
@@ -98,7 +98,7 @@ it('models equal their pinned digests', () => {
 });
 
 describe.each(MODEL_KINDS)('importances of %s', (kind) => {
-  const planted = labelled(41, 4000, 8, (x) => 1 / (1 + Math.exp(-2 * x(2) - 1.2 * x(5))));
+  const planted = labeled(41, 4000, 8, (x) => 1 / (1 + Math.exp(-2 * x(2) - 1.2 * x(5))));
   const model = trainClassifier(
     { features: planted.matrix, labels: planted.labels },
     { ...DEFAULT_CLASSIFIER_SETTINGS, kind, n_estimators: 40, max_depth: 3 },
@@ -113,7 +113,7 @@ describe.each(MODEL_KINDS)('importances of %s', (kind) => {
   });
 
   it('permutation importance is the rise of the loss, largest for the planted features', () => {
-    const fresh = labelled(42, 4000, 8, (x) => 1 / (1 + Math.exp(-2 * x(2) - 1.2 * x(5))));
+    const fresh = labeled(42, 4000, 8, (x) => 1 / (1 + Math.exp(-2 * x(2) - 1.2 * x(5))));
     const rises = permutationImportance(model, fresh.matrix, fresh.labels, 5, 3);
     expect(ranked(rises).slice(0, 2)).toEqual([2, 5]);
     expect(rises[2]!).toBeGreaterThan(0.1);

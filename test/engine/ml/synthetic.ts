@@ -1,7 +1,7 @@
 import type { FeatureMatrix } from '#engine/ml/features.ts';
 import { createRandom, type Random } from '#engine/random.ts';
 
-export interface Labelled {
+export interface Labeled {
   readonly matrix: FeatureMatrix;
   readonly labels: Uint8Array;
 }
@@ -12,12 +12,12 @@ function gauss(random: Random): number {
 }
 
 /** Independent standard normal features f0, f1, ..., and labels that are 1 with the probability given per row. */
-export function labelled(
+export function labeled(
   seed: number,
   rows: number,
   features: number,
   probability: (x: (feature: number) => number) => number,
-): Labelled {
+): Labeled {
   const random = createRandom(seed);
   const columns = Array.from({ length: features }, () =>
     Float64Array.from({ length: rows }, () => gauss(random)),
@@ -33,8 +33,8 @@ export function matrixOf(columns: readonly Float64Array[]): FeatureMatrix {
 }
 
 /** Thirty features, nine of which affect the label: a sine, a maximum, a square, steps and an interaction. */
-export function nonlinear(seed: number, rows: number): Labelled {
-  return labelled(seed, rows, 30, (x) => {
+export function nonlinear(seed: number, rows: number): Labeled {
+  return labeled(seed, rows, 30, (x) => {
     const smooth = Math.sin(2 * x(0)) + Math.max(x(1), x(2)) + 0.5 * x(3) ** 2 + 0.3 * Math.abs(x(8)) - 1.4;
     const steps = (x(4) > 0.5 ? 1 : -0.5) + (x(6) > 0 ? x(5) : 0) + 0.3 * x(7);
     return 1 / (1 + Math.exp(-1.2 * (smooth + steps)));
@@ -42,7 +42,7 @@ export function nonlinear(seed: number, rows: number): Labelled {
 }
 
 /** Rows from..to-1 of a set. */
-export function slice({ matrix, labels }: Labelled, from: number, to: number): Labelled {
+export function slice({ matrix, labels }: Labeled, from: number, to: number): Labeled {
   const columns = matrix.columns.map((column) => column.slice(from, to));
   return { matrix: { ...matrix, columns, rows: to - from }, labels: labels.slice(from, to) };
 }

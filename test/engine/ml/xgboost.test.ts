@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { trainClassifier } from '#engine/ml/classifier.ts';
 import type { ClassifierSettings } from '#engine/ml/settings.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
-import { auc, type Labelled, labelled, matrixOf, nonlinear } from './synthetic.ts';
+import { auc, type Labeled, labeled, matrixOf, nonlinear } from './synthetic.ts';
 import { pythonWithXgboost, startXgboost, type Xgboost } from './xgboost.ts';
 
 const python = pythonWithXgboost();
@@ -27,7 +27,7 @@ describe.skipIf(!python)('XGBoost (skipped where it is not installed)', () => {
   const fresh = nonlinear(61, 10_000);
 
   /** AUC of 100 trees of both implementations on fresh rows. */
-  async function aucs(kind: keyof typeof POLICIES, max_bins: number, fitted: Labelled, judged: Labelled) {
+  async function aucs(kind: keyof typeof POLICIES, max_bins: number, fitted: Labeled, judged: Labeled) {
     const settings: ClassifierSettings = {
       ...DEFAULT_CLASSIFIER_SETTINGS,
       kind,
@@ -55,7 +55,7 @@ describe.skipIf(!python)('XGBoost (skipped where it is not installed)', () => {
   );
 
   test("AUC of depthwise_gbdt is within 0.0002 of XGBoost's when bins are equal", async () => {
-    const coarse = ({ matrix, labels }: Labelled): Labelled => {
+    const coarse = ({ matrix, labels }: Labeled): Labeled => {
       const columns = matrix.columns.map((column) =>
         column.map((x) => Math.round(8 * Math.max(-3, Math.min(3, x)))),
       );
@@ -68,7 +68,7 @@ describe.skipIf(!python)('XGBoost (skipped where it is not installed)', () => {
   test.each(['depthwise_gbdt', 'leafwise_gbdt'] as const)(
     "probabilities of %s equal XGBoost's within 1e-5 on small data",
     async (kind) => {
-      const data = labelled(62, 250, 4, (x) => 1 / (1 + Math.exp(-2 * x(0) * x(1) - x(2))));
+      const data = labeled(62, 250, 4, (x) => 1 / (1 + Math.exp(-2 * x(0) * x(1) - x(2))));
       const columns = data.matrix.columns.map((column) => Float64Array.from(Float32Array.from(column)));
       columns[3]!.forEach((_, i) => {
         if (i % 3 === 0) columns[3]![i] = Number.NaN;

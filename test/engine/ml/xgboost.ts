@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Labelled } from './synthetic.ts';
+import type { Labeled } from './synthetic.ts';
 
 /** Debian's packages belong to the system's Python, which may not be first in PATH. */
 const PYTHONS = ['python3', '/usr/bin/python3'];
@@ -20,9 +20,9 @@ export function pythonWithXgboost(): string | undefined {
 export interface Xgboost {
   readonly version: string;
   /** Processor time of the training without making the matrix, milliseconds. */
-  train(data: Labelled, trees: number, params: Readonly<Record<string, unknown>>): Promise<number>;
+  train(data: Labeled, trees: number, params: Readonly<Record<string, unknown>>): Promise<number>;
   /** P(label = 1) of each row by the model trained last, and the processor time without making the matrix. */
-  predict(data: Labelled): Promise<{ readonly probabilities: Float64Array; readonly cpuMs: number }>;
+  predict(data: Labeled): Promise<{ readonly probabilities: Float64Array; readonly cpuMs: number }>;
   stop(): void;
 }
 
@@ -36,8 +36,8 @@ export async function startXgboost(python: string): Promise<Xgboost> {
   const folder = mkdtempSync(join(tmpdir(), 'xgboost-'));
   const child = spawn(python, [DRIVER], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ask = asker(child);
-  const files = new Map<Labelled, { features: string; labels: string; rows: number }>();
-  const filesOf = (data: Labelled) => {
+  const files = new Map<Labeled, { features: string; labels: string; rows: number }>();
+  const filesOf = (data: Labeled) => {
     const known = files.get(data);
     if (known) return known;
     const base = join(folder, String(files.size));
