@@ -37,7 +37,7 @@ export const EquityMetrics = z
     sortino_ratio_downside: orNull('ratio', 'Sortino ratio, downside deviation'),
     calmar_ratio: orNull('ratio', 'Calmar ratio (daily equity)'),
     cagr_to_drawdown: orNull('ratio', 'CAGR to drawdown'),
-    volatility_pct: orNull('percent', 'Volatility % a year'),
+    volatility_pct: orNull('percent', 'Annualized volatility %'),
     max_drawdown_pct: always('percent', 'Max drawdown % (daily equity)'),
     max_drawdown_abs: always('quote', 'Max drawdown (daily equity)'),
     max_drawdown_candle_pct: always('percent', 'Max drawdown % (every candle)'),

@@ -155,7 +155,7 @@ function* preparePairs(
     throw new BacktestError('insufficient_data', skipped.join(' ') || 'No pair was given.');
   }
   const warnings = [
-    ...skipped.map((reason) => `Left out: ${reason}`),
+    ...skipped.map((reason) => `Pair excluded: ${reason}`),
     ...prepared.flatMap((pair) => pair.warnings),
   ];
   return { prepared, warnings };

@@ -1,2 +1,5 @@
-/** Part of every result's provenance. Raised when the same inputs may give other numbers. */
-export const ENGINE_VERSION = '1.4.0';
+/**
+ * Part of every result's provenance. A minor version changes the numbers of the same inputs; a patch version changes only texts
+ * of the report.
+ */
+export const ENGINE_VERSION = '1.4.1';

@@ -36,7 +36,7 @@ describe('incomplete data', () => {
       candles: ROWS - 100 - STARTUP,
       startup_candles: STARTUP,
     });
-    expect(report.warnings.join()).toContain(`ETH/USDT:USDT joins at ${new Date(first).toISOString()}`);
+    expect(report.warnings.join()).toContain(`ETH/USDT:USDT is traded from ${new Date(first).toISOString()}`);
     for (const trade of trades) if (trade.pair === eth!.pair) expect(trade.openedAt).toBeGreaterThan(first);
   });
 
@@ -61,7 +61,7 @@ describe('incomplete data', () => {
     const [btc, eth] = input.pairs;
     const { report } = run({ ...input, pairs: [btc!, { ...eth!, candles: walk(0, STEP) }] });
     expect(report.data.map((data) => data.pair)).toEqual([btc!.pair]);
-    expect(report.warnings[0]).toMatch(/^Left out: ETH\/USDT:USDT has no 5m candles/);
+    expect(report.warnings[0]).toMatch(/^Pair excluded: ETH\/USDT:USDT has no 5m candles/);
   });
 
   it('backtest rejects too few candles and states how many it needs', () => {
@@ -69,7 +69,7 @@ describe('incomplete data', () => {
     const few = input.pairs.map((data) => ({ ...data, candles: sliceCandles(data.candles, 0, STARTUP + 2) }));
     expect(kindOf(() => run({ ...input, pairs: few }))).toBe('insufficient_data');
     expect(() => run({ ...input, pairs: few })).toThrow(
-      'BTC/USDT:USDT has 22 5m candles up to 2024-01-04T00:00:00.000Z: the strategy needs 20 before its first signal and 3 to trade on',
+      'BTC/USDT:USDT has 22 5m candles up to 2024-01-04T00:00:00.000Z. The strategy needs 20 before its first signal and at least 3 to trade from',
     );
     expect(kindOf(() => run({ ...input, pairs: [] }))).toBe('insufficient_data');
   });
@@ -174,8 +174,13 @@ describe('failing strategy', () => {
 
 describe('backtest without trades', () => {
   it.each<[string, Partial<typeof SAMPLE_STRATEGY>, Partial<typeof CONFIG>, RegExp]>([
-    ['no signal', { signals: () => ({}) }, {}, /gave no entry signal/],
-    ['a stake above the wallet', {}, { stake_amount: 995 }, /stake of 995 is above the 990/],
+    ['no signal', { signals: () => ({}) }, {}, /produced no entry signal/],
+    [
+      'a stake above the wallet',
+      {},
+      { stake_amount: 995 },
+      /stake of 995 exceeds the tradable balance of 990/,
+    ],
     [
       'colliding signals',
       {
@@ -185,7 +190,7 @@ describe('backtest without trades', () => {
         }),
       },
       {},
-      /none of 1728 entry signals could be acted on/,
+      /none of 1728 entry signals led to a trade/,
     ],
   ])('backtest without trades warns about the cause: %s', (_, strategy, config, text) => {
     const { result, report, equity } = run(

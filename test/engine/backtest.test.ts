@@ -229,7 +229,12 @@ describe('precision', () => {
       { effect: 'neutral', text: expect.stringContaining("exchange's present amount steps") },
     ]);
     expect(biasOf(run().report)).toEqual([
-      { effect: 'optimistic', text: expect.stringContaining('No price tick and no amount step was applied') },
+      {
+        effect: 'optimistic',
+        text: expect.stringContaining(
+          'Price ticks, amount steps and order size limits of the exchange are not applied',
+        ),
+      },
     ]);
   });
 });

@@ -17,16 +17,16 @@ type MetricUnit = 'percent' | 'quote' | 'base' | 'ratio' | 'count' | 'minutes' |
 /** Symbols of the formulas. */
 export const METRIC_NOTATION = {
   B0: 'starting balance (the wallet), quote currency',
-  p_i: "profit of trade i after fees, slippage and funding, quote currency; trades in the order of closing. In a table row: that row's trades",
+  p_i: "profit of trade i after fees, slippage and funding, quote currency; trades are in order of closing. In a table row: that row's trades",
   r_i: 'p_i / B0',
-  q_i: 'profit of trade i on its own collateral with the entry fee: p_i * leverage / (amount * entry price * (1 + fee)), of a short (1 - fee); profit_pct / 100',
+  q_i: 'profit of trade i on its own collateral, entry fee included: p_i * leverage / (amount * entry price * (1 + fee)), for a short (1 - fee). Equals profit_pct / 100',
   n: 'number of trades',
-  D: 'whole days between the open times of the first and the last candle of the run, at least 1',
-  E_d: 'equity, open positions valued at the close, at the last candle of UTC day d; E_0 = B0',
-  R_d: 'E_d / E_(d-1) - 1: every day of the run counts, the first against the wallet',
-  M_d: 'largest of E_0 to E_d',
-  std: 'population standard deviation; std_(n-1) is that of a sample',
-  null: 'undefined: a division by zero, too few values, or no finite number',
+  D: 'number of full days between the open times of the first and the last candle of the run, at least 1',
+  E_d: 'equity at the last candle of UTC day d, open positions valued at the close; E_0 = B0',
+  R_d: 'E_d / E_(d-1) - 1. Every day of the run counts; the first is relative to the wallet',
+  M_d: 'maximum of E_0 to E_d',
+  std: 'population standard deviation; std_(n-1) is the sample standard deviation',
+  null: 'undefined: a division by zero, too few values, or a non-finite number',
 } as const;
 
 type Definitions<M> = { readonly [K in keyof M]: MetricDefinition };
@@ -44,19 +44,19 @@ export function define<M>(
 
 const ACCOUNT = define<AccountMetrics>('account', {
   starting_balance: ['Starting balance', 'quote', 'B0'],
-  final_balance: ['Final balance', 'quote', 'wallet after the last trade was closed'],
+  final_balance: ['Final balance', 'quote', 'wallet after the last trade closed'],
   total_profit: ['Total profit', 'quote', 'sum of p_i'],
   total_profit_pct: ['Total profit %', 'percent', 'sum of p_i / B0 * 100'],
   cagr_pct: [
     'CAGR %',
     'percent',
-    '((final balance / B0)^(365 / D) - 1) * 100; in a table row the final balance is B0 + sum of p_i; null below 0',
+    '((final balance / B0)^(365 / D) - 1) * 100; null when the final balance is below 0. In a table row the final balance is B0 + sum of p_i',
   ],
   avg_daily_profit_pct: ['Average daily profit %', 'percent', 'sum of p_i / B0 / D * 100'],
   market_change_pct: [
     'Market change %',
     'percent',
-    'mean over the pairs of (last close / first close - 1) * 100, startup candles left out',
+    'mean over the pairs of (last close / first close - 1) * 100, without startup candles',
   ],
   backtest_days: ['Days', 'days', 'D'],
 });
@@ -65,55 +65,55 @@ const EQUITY = define<EquityMetrics>('equity', {
   sharpe_ratio: [
     'Sharpe ratio (daily equity)',
     'ratio',
-    'mean(R_d) / std(R_d) * sqrt(365), no risk-free rate; null when all R_d are equal',
+    'mean(R_d) / std(R_d) * sqrt(365), without a risk-free rate; null when all R_d are equal',
   ],
   sortino_ratio: [
     'Sortino ratio (daily equity)',
     'ratio',
-    'mean(R_d) / std(negative R_d around their own mean) * sqrt(365); null below two distinct negative days',
+    'mean(R_d) / std(negative R_d around their own mean) * sqrt(365); null with fewer than two distinct negative days',
   ],
   sortino_ratio_downside: [
     'Sortino ratio, downside deviation',
     'ratio',
-    'mean(R_d) / sqrt(sum of min(R_d, 0)^2 / number of days) * sqrt(365): the textbook definition; null without a negative day',
+    'mean(R_d) / sqrt(sum of min(R_d, 0)^2 / number of days) * sqrt(365) (textbook definition); null without a negative day',
   ],
   calmar_ratio: [
     'Calmar ratio (daily equity)',
     'ratio',
-    '(total_profit_pct / D) / (max_drawdown_pct / 100) * sqrt(365); null without a drawdown. For the textbook scale see cagr_to_drawdown',
+    '(total_profit_pct / D) / (max_drawdown_pct / 100) * sqrt(365); null without a drawdown. See cagr_to_drawdown for the textbook scale',
   ],
   cagr_to_drawdown: [
     'CAGR to drawdown',
     'ratio',
-    'cagr_pct / max_drawdown_pct: the textbook Calmar ratio; null without a drawdown',
+    'cagr_pct / max_drawdown_pct (textbook Calmar ratio); null without a drawdown',
   ],
-  volatility_pct: ['Volatility % a year', 'percent', 'std(R_d) * sqrt(365) * 100'],
+  volatility_pct: ['Annualized volatility %', 'percent', 'std(R_d) * sqrt(365) * 100'],
   max_drawdown_pct: [
     'Max drawdown % (daily equity)',
     'percent',
-    'largest (M_d - E_d) / M_d * 100, zero or positive: the largest of -drawdown[] of the equity resource',
+    'maximum of (M_d - E_d) / M_d * 100, at least 0. Equals the maximum of -drawdown[] in the equity resource',
   ],
-  max_drawdown_abs: ['Max drawdown (daily equity)', 'quote', 'largest M_d - E_d'],
+  max_drawdown_abs: ['Max drawdown (daily equity)', 'quote', 'maximum of M_d - E_d'],
   max_drawdown_candle_pct: [
     'Max drawdown % (every candle)',
     'percent',
-    'as max_drawdown_pct, from the equity at the close of every candle',
+    'max_drawdown_pct computed from the equity at the close of every candle',
   ],
   max_drawdown_candle_abs: [
     'Max drawdown (every candle)',
     'quote',
-    'as max_drawdown_abs, from the equity at the close of every candle',
+    'max_drawdown_abs computed from the equity at the close of every candle',
   ],
-  time_under_water_pct: ['Time under water %', 'percent', 'share of days with E_d below M_d'],
+  time_under_water_pct: ['Time under water %', 'percent', 'percentage of days with E_d below M_d'],
   longest_drawdown_days: [
     'Longest drawdown',
     'days',
-    'most days from a peak of E_d to the first day back at it, or to the end of the run',
+    'maximum number of days from a peak of E_d to the first day back at the peak, or to the end of the run',
   ],
-  best_day_pct: ['Best day %', 'percent', 'largest R_d * 100'],
-  worst_day_pct: ['Worst day %', 'percent', 'smallest R_d * 100'],
-  lowest_equity: ['Lowest equity', 'quote', 'smallest of B0 and the equity at the close of every candle'],
-  highest_equity: ['Highest equity', 'quote', 'largest of B0 and the equity at the close of every candle'],
+  best_day_pct: ['Best day %', 'percent', 'maximum of R_d * 100'],
+  worst_day_pct: ['Worst day %', 'percent', 'minimum of R_d * 100'],
+  lowest_equity: ['Lowest equity', 'quote', 'minimum of B0 and the equity at the close of every candle'],
+  highest_equity: ['Highest equity', 'quote', 'maximum of B0 and the equity at the close of every candle'],
 });
 
 const CLOSED_TRADES = define<ClosedTradeMetrics>('closed_trades', {
@@ -122,11 +122,15 @@ const CLOSED_TRADES = define<ClosedTradeMetrics>('closed_trades', {
   losing_trades: ['Losing trades', 'count', 'trades with p_i < 0'],
   draws: ['Draws', 'count', 'trades with p_i exactly 0'],
   win_rate: ['Win rate %', 'percent', 'winning trades / n * 100; null without trades'],
-  profit_mean_pct: ['Mean profit %', 'percent', 'mean(q_i) * 100, on the collateral; null without trades'],
+  profit_mean_pct: [
+    'Mean profit %',
+    'percent',
+    'mean(q_i) * 100, relative to the collateral; null without trades',
+  ],
   profit_median_pct: ['Median profit %', 'percent', 'median(q_i) * 100; null without trades'],
-  profit_sum_pct: ['Sum of profit %', 'percent', 'sum of q_i * 100: not the growth of the account'],
-  best_trade_pct: ['Best trade %', 'percent', 'largest q_i * 100'],
-  worst_trade_pct: ['Worst trade %', 'percent', 'smallest q_i * 100'],
+  profit_sum_pct: ['Sum of profit %', 'percent', 'sum of q_i * 100; this is not the growth of the account'],
+  best_trade_pct: ['Best trade %', 'percent', 'maximum of q_i * 100'],
+  worst_trade_pct: ['Worst trade %', 'percent', 'minimum of q_i * 100'],
   avg_duration_minutes: [
     'Average duration',
     'minutes',
@@ -136,7 +140,7 @@ const CLOSED_TRADES = define<ClosedTradeMetrics>('closed_trades', {
   expectancy: [
     'Expectancy',
     'quote',
-    'win share * average win - loss share * average loss, a trade; draws count in the shares; null without trades',
+    'win share * average win - loss share * average loss, per trade. Draws count in the shares; null without trades',
   ],
   expectancy_ratio: [
     'Expectancy ratio',
@@ -146,12 +150,12 @@ const CLOSED_TRADES = define<ClosedTradeMetrics>('closed_trades', {
   sqn: [
     'System quality number',
     'ratio',
-    'sqrt(n) * mean(r_i) / std_(n-1)(r_i), not rounded; null below two distinct results',
+    'sqrt(n) * mean(r_i) / std_(n-1)(r_i), not rounded; null with fewer than two distinct results',
   ],
   p_value: [
     'p-value of the mean trade',
     'probability',
-    "two-sided Student's t-test that the mean of r_i is 0: t = sqn, n - 1 degrees of freedom. It takes trades as independent",
+    "two-sided Student's t-test of mean(r_i) = 0: t = sqn, n - 1 degrees of freedom. The test assumes independent trades",
   ],
   closed_trade_sharpe_ratio: [
     'Sharpe ratio (closed trades)',
@@ -161,7 +165,7 @@ const CLOSED_TRADES = define<ClosedTradeMetrics>('closed_trades', {
   closed_trade_sortino_ratio: [
     'Sortino ratio (closed trades)',
     'ratio',
-    '(sum of r_i / D) / std(r_i < 0 around their own mean) * sqrt(365); null below two distinct losses',
+    '(sum of r_i / D) / std(r_i < 0 around their own mean) * sqrt(365); null with fewer than two distinct losses',
   ],
   closed_trade_calmar_ratio: [
     'Calmar ratio (closed trades)',
@@ -171,29 +175,37 @@ const CLOSED_TRADES = define<ClosedTradeMetrics>('closed_trades', {
   closed_trade_max_drawdown_abs: [
     'Max drawdown (closed trades)',
     'quote',
-    'largest fall of B0 + p_1 + ... + p_i below its running maximum, which starts at B0; open losses are invisible to it',
+    'largest fall of B0 + p_1 + ... + p_i below its running maximum, which starts at B0. Unrealized losses are not included',
   ],
   closed_trade_max_drawdown_pct: [
     'Max drawdown % (closed trades)',
     'percent',
-    'the fall of closed_trade_max_drawdown_abs over its peak balance * 100',
+    'closed_trade_max_drawdown_abs / peak balance before that fall * 100',
   ],
   closed_trade_max_relative_drawdown_pct: [
     'Max relative drawdown % (closed trades)',
     'percent',
-    'largest fall over its peak balance at any close * 100',
+    'maximum over all closes of fall / peak balance * 100',
   ],
-  lowest_closed_balance: ['Lowest balance', 'quote', 'smallest of B0 and B0 + p_1 + ... + p_i'],
-  highest_closed_balance: ['Highest balance', 'quote', 'largest of B0 and B0 + p_1 + ... + p_i'],
+  lowest_closed_balance: ['Lowest balance', 'quote', 'minimum of B0 and B0 + p_1 + ... + p_i'],
+  highest_closed_balance: ['Highest balance', 'quote', 'maximum of B0 and B0 + p_1 + ... + p_i'],
   best_day_profit: [
     'Best day',
     'quote',
-    'largest sum of p_i of a UTC day of closing, from the first to the last day with a close',
+    'maximum over UTC days of the sum of p_i closed that day, from the first to the last day with a close',
   ],
-  worst_day_profit: ['Worst day', 'quote', 'smallest such sum; a day without a close in between counts as 0'],
-  winning_days: ['Winning days', 'count', 'such days with a sum above 0'],
-  draw_days: ['Draw days', 'count', 'such days with a sum of exactly 0, those without a close included'],
-  losing_days: ['Losing days', 'count', 'such days with a sum below 0'],
+  worst_day_profit: [
+    'Worst day',
+    'quote',
+    'minimum of the sums of best_day_profit; a day without a close in between counts as 0',
+  ],
+  winning_days: ['Winning days', 'count', 'days of best_day_profit with a sum above 0'],
+  draw_days: [
+    'Draw days',
+    'count',
+    'days of best_day_profit with a sum of exactly 0, including days without a close',
+  ],
+  losing_days: ['Losing days', 'count', 'days of best_day_profit with a sum below 0'],
 });
 
 const ACTIVITY = define<ActivityMetrics>('activity', {
@@ -201,20 +213,24 @@ const ACTIVITY = define<ActivityMetrics>('activity', {
   exposure_pct: [
     'Exposure %',
     'percent',
-    'share of candles that end with at least one open trade; the first, in which none can be, is left out',
+    'percentage of candles that end with at least one open trade. The first candle is excluded: no trade can be open in it',
   ],
   avg_open_trades: [
     'Average open trades',
     'ratio',
-    'mean over the same candles of the trades open at their end',
+    'mean number of trades open at the end of a candle, over the candles of exposure_pct',
   ],
-  max_open_trades: ['Most open trades', 'count', 'largest number of trades open at the end of a candle'],
+  max_open_trades: [
+    'Maximum number of open trades',
+    'count',
+    'maximum number of trades open at the end of a candle',
+  ],
   min_duration_minutes: [
     'Shortest trade',
     'minutes',
-    'smallest duration; 0 is entered and left in one candle',
+    'minimum duration; 0 means entry and exit in one candle',
   ],
-  max_duration_minutes: ['Longest trade', 'minutes', 'largest duration'],
+  max_duration_minutes: ['Longest trade', 'minutes', 'maximum duration'],
   avg_duration_winners_minutes: [
     'Average duration of winners',
     'minutes',
@@ -225,20 +241,28 @@ const ACTIVITY = define<ActivityMetrics>('activity', {
     'minutes',
     'mean duration of trades with p_i < 0',
   ],
-  max_consecutive_wins: ['Most wins in a row', 'count', 'longest run of p_i > 0'],
-  max_consecutive_losses: [
-    'Most losses in a row',
+  max_consecutive_wins: [
+    'Maximum consecutive wins',
     'count',
-    'longest run of p_i <= 0: a draw counts as a loss here',
+    'maximum number of consecutive trades with p_i > 0',
   ],
-  same_candle_trades: ['Trades within one candle', 'count', 'trades entered and left in the same candle'],
-  left_open_trades: ['Left open', 'count', 'trades closed only because the data ended; part of all totals'],
+  max_consecutive_losses: [
+    'Maximum consecutive losses',
+    'count',
+    'maximum number of consecutive trades with p_i <= 0; a draw counts as a loss here',
+  ],
+  same_candle_trades: ['Trades within one candle', 'count', 'trades with entry and exit in the same candle'],
+  left_open_trades: [
+    'Left open',
+    'count',
+    'trades closed only because the data ended; all totals include them',
+  ],
   avg_stake: ['Average stake', 'quote', 'mean collateral of a trade'],
   avg_leverage: ['Average leverage', 'ratio', 'mean leverage of a trade'],
   total_volume: [
     'Total volume',
     'quote',
-    'sum of amount * (entry price + exit price) and of both fees, as freqtrade adds them',
+    'sum of amount * (entry price + exit price) plus both fees, as in freqtrade',
   ],
 });
 

@@ -4,53 +4,57 @@ import { define } from './catalogue.ts';
 // Definitions of the numbers in the other parts of a report that are not metrics, by part and name.
 
 const TRADES = define('trades', {
-  'trades.id': ['Number', 'count', '1 for the first trade that was closed'],
+  'trades.id': ['Number', 'count', '1 for the first closed trade'],
   'trades.duration_minutes': ['Duration', 'minutes', 'closed_at - opened_at'],
-  'trades.entry_price': ['Entry price', 'quote', 'mean price of the entry, slippage included, fee not'],
-  'trades.exit_price': ['Exit price', 'quote', 'price of the exit, slippage included, fee not'],
+  'trades.entry_price': ['Entry price', 'quote', 'mean entry price, slippage included, fee excluded'],
+  'trades.exit_price': ['Exit price', 'quote', 'exit price, slippage included, fee excluded'],
   'trades.amount': ['Amount', 'base', 'stake * leverage / entry price'],
-  'trades.stake': ['Stake', 'quote', 'collateral of the trade, without its fees'],
+  'trades.stake': ['Stake', 'quote', 'collateral of the trade, fees excluded'],
   'trades.leverage': ['Leverage', 'ratio', 'value of the position at entry / stake'],
   'trades.fees': ['Fees', 'quote', 'fee * amount * (entry price + exit price)'],
   'trades.slippage_cost': [
     'Slippage',
     'quote',
-    'amount * what entry and exit were worse than the prices without slippage; part of the prices',
+    'amount * (slippage of the entry price + slippage of the exit price); the prices include it',
   ],
-  'trades.funding': ['Funding', 'quote', 'sum over the funding times while open; positive was received'],
+  'trades.funding': [
+    'Funding',
+    'quote',
+    'sum over the funding times while the trade is open; positive means received',
+  ],
   'trades.profit': [
     'Profit',
     'quote',
     'p_i: amount * (exit price - entry price), for a short (entry price - exit price), - fees + funding',
   ],
   'trades.profit_pct': ['Profit %', 'percent', 'q_i * 100'],
-  'trades.initial_stop_price': ['First stop', 'quote', 'stop price when the trade was opened'],
-  'trades.stop_price': ['Last stop', 'quote', 'stop price when the trade was closed'],
+  'trades.initial_stop_price': ['First stop', 'quote', 'stop price at the opening of the trade'],
+  'trades.stop_price': ['Last stop', 'quote', 'stop price at the closing of the trade'],
   'trades.liquidation_price': [
     'Liquidation price',
     'quote',
-    'isolated margin, buffer included; null where no price liquidates',
+    'isolated margin, buffer included; null if no price liquidates the trade',
   ],
   'trades.lowest_price': [
     'Lowest price',
     'quote',
-    'from the candle that filled the entry to that of the exit',
+    'minimum from the candle that fills the entry to the candle of the exit',
   ],
   'trades.highest_price': [
     'Highest price',
     'quote',
-    'from the candle that filled the entry to that of the exit',
+    'maximum from the candle that fills the entry to the candle of the exit',
   ],
 });
 
 const COSTS = define('costs', {
   'costs.gross_profit': ['Profit before costs', 'quote', 'sum of p_i + total of the costs'],
   'costs.turnover': ['Turnover', 'quote', 'sum of amount * (entry price + exit price)'],
-  'costs.amount': ['Cost', 'quote', 'sum over the trades; positive was paid, negative was received'],
+  'costs.amount': ['Cost', 'quote', 'sum over the trades; positive means paid, negative means received'],
   'costs.pct_of_gross_profit': [
     'Cost % of the profit',
     'percent',
-    'cost / profit before costs * 100; null without such a profit',
+    'cost / profit before costs * 100; null unless that profit is positive',
   ],
   'costs.pct_of_turnover': ['Cost % of turnover', 'percent', 'cost / turnover * 100; null without trades'],
 });
@@ -59,7 +63,7 @@ const PERIODS = define('periods', {
   'periods.return_pct': [
     'Return %',
     'percent',
-    "(E at the period's last day / E of the day before its first - 1) * 100; of a weekday: its R_d compounded",
+    "(E at the period's last day / E of the day before its first day - 1) * 100. For a weekday: its R_d compounded",
   ],
 });
 
@@ -73,7 +77,7 @@ const DRAWDOWNS = define('drawdowns', {
   'drawdowns.duration_days': [
     'Duration',
     'days',
-    'from the peak to the day back at it, or to the end of the run',
+    'from the peak to the day back at the peak, or to the end of the run',
   ],
   'drawdowns.days_to_low': ['Days to the low', 'days', 'from the peak to the low'],
   'drawdowns.peak_equity': ['Peak', 'quote', 'equity at the close of the candle of the peak'],
@@ -84,27 +88,27 @@ const COUNTERS = define('counters', {
   'counters.rejected_signals': [
     'Rejected signals',
     'count',
-    'times an entry signal found no slot free; with detail candles a signal is tried in each of its candle',
+    'times an entry signal found no free slot. With detail candles a signal is tried in each detail candle of its candle',
   ],
   'counters.timed_out_entries': [
     'Timed out entries',
     'count',
-    'entry orders cancelled unfilled after the time-out',
+    'unfilled entry orders cancelled after the timeout',
   ],
   'counters.timed_out_exits': [
     'Timed out exits',
     'count',
-    'exit orders cancelled unfilled after the time-out',
+    'unfilled exit orders cancelled after the timeout',
   ],
   'counters.cancelled_entries': [
     'Cancelled entries',
     'count',
-    'waiting entry orders that a callback gave up',
+    'unfilled entry orders that a callback cancelled',
   ],
   'counters.replaced_entries': [
     'Replaced entries',
     'count',
-    'waiting entry orders that a callback priced anew',
+    'unfilled entry orders that a callback replaced at another price',
   ],
 });
 
@@ -112,7 +116,7 @@ const FILL_MODEL = define('fill_model', {
   'fill_model.differing_trades': [
     'Differing trades',
     'count',
-    'trades that only one of the two runs has, or that they close at another time or price',
+    'trades that only one of the two runs has, or that the two runs close at different times or prices',
   ],
   'fill_model.alternative_trades': ['Trades, other model', 'count', 'n under the other fill model'],
   'fill_model.alternative_total_profit': [
@@ -128,28 +132,28 @@ const FILL_MODEL = define('fill_model', {
 });
 
 const DATA = define('data', {
-  'data.candles': ['Candles', 'count', 'traded on, startup candles left out'],
+  'data.candles': ['Candles', 'count', 'traded candles, startup candles excluded'],
   'data.startup_candles': [
     'Startup candles',
     'count',
-    'before the first candle traded on; for indicators only',
+    'candles before the first traded candle; used for indicators only',
   ],
   'data.filled_candles': [
     'Filled candles',
     'count',
-    'holes filled flat at the close before, startup included',
+    'missing candles filled flat at the previous close, startup included',
   ],
   'data.filled_pct': ['Filled %', 'percent', 'filled candles / (candles + startup candles) * 100'],
   'data.largest_jump_pct': [
     'Largest jump %',
     'percent',
-    'largest |open / close of the candle before - 1| * 100 of the candles read',
+    'maximum of |open / previous close - 1| * 100 over the candles read',
   ],
-  'data.enter_long_signals': ['Long signals', 'count', 'rows of the strategy that ask for a long'],
-  'data.enter_short_signals': ['Short signals', 'count', 'rows of the strategy that ask for a short'],
+  'data.enter_long_signals': ['Long signals', 'count', 'rows in which the strategy signals a long entry'],
+  'data.enter_short_signals': ['Short signals', 'count', 'rows in which the strategy signals a short entry'],
   'data.market_change_pct': ['Market change %', 'percent', '(last close / first close - 1) * 100'],
-  'data.funding_events': ['Funding events', 'count', 'funding times that were read'],
-  'data.detail_candles': ['Detail candles', 'count', 'candles of the detail timeframe that were read'],
+  'data.funding_events': ['Funding events', 'count', 'number of funding times read'],
+  'data.detail_candles': ['Detail candles', 'count', 'number of candles read in the detail timeframe'],
 });
 
 export const REPORT_DEFINITIONS: Readonly<Record<string, MetricDefinition>> = {
@@ -164,44 +168,48 @@ export const REPORT_DEFINITIONS: Readonly<Record<string, MetricDefinition>> = {
 
 /** Definitions for a run with the ML engine. p: out-of-sample prediction; y: label, 0 or 1. */
 export const MODEL_DEFINITIONS = define('models', {
-  'models.features': ['Features', 'count', 'columns that a model is given'],
+  'models.features': ['Features', 'count', 'input columns of a model'],
   'models.horizon': [
     'Horizon',
     'count',
-    'candles until a label is known: so many before a window are left out of its training',
+    'candles until a label is known; training excludes this many candles before the window',
   ],
-  'models.trained': ['Models', 'count', 'over all windows and pairs'],
-  'models.windows_total': ['Windows', 'count', 'over all pairs'],
+  'models.trained': ['Models', 'count', 'trained models over all windows and pairs'],
+  'models.windows_total': ['Windows', 'count', 'windows over all pairs'],
   'models.index': ['Window', 'count', '0 for the first window of the range'],
-  'models.training_rows': ['Training rows', 'count', 'candles with a label on which the model was trained'],
-  'models.training_positives_pct': ['Training label %', 'percent', 'of them with label 1'],
-  'models.iterations': ['Iterations', 'count', 'trees, or steps of the regression, that predict'],
-  'models.rows': ['Predictions', 'count', 'whose label is known by the end of the data'],
+  'models.training_rows': ['Training rows', 'count', 'labeled candles on which the model was trained'],
+  'models.training_positives_pct': [
+    'Training label %',
+    'percent',
+    'percentage of training rows with label 1',
+  ],
+  'models.iterations': ['Iterations', 'count', 'trees, or steps of the regression, used for prediction'],
+  'models.rows': ['Predictions', 'count', 'predictions whose label is known by the end of the data'],
   'models.positives_pct': ['Label %', 'percent', 'share of y = 1 * 100'],
   'models.auc': [
     'AUC',
     'probability',
-    'chance that a row with y = 1 has a larger p than one with y = 0, ties half; null with one class alone',
+    'probability that a row with y = 1 has a larger p than a row with y = 0; ties count half. Null with only one class',
   ],
   'models.log_loss': ['Log loss', 'ratio', 'mean of -ln p where y = 1, -ln(1 - p) where y = 0'],
   'models.base_log_loss': [
     'Log loss of the base rate',
     'ratio',
-    'log loss with p = share of y = 1 throughout',
+    'log loss of the constant prediction p = share of y = 1',
   ],
   'models.brier': ['Brier score', 'ratio', 'mean of (p - y)^2'],
-  'models.low': ['Low end', 'probability', 'p of the bin is at least this'],
-  'models.high': ['High end', 'probability', 'p of the bin is below this; the last holds 1 too'],
+  'models.low': ['Low end', 'probability', 'p of the bin is at least this value'],
+  'models.high': ['High end', 'probability', 'p of the bin is below this value; the last bin includes 1'],
   'models.mean_probability': ['Mean probability', 'probability', 'mean of p in the bin'],
-  'models.positive_share': ['Came true', 'probability', 'share of y = 1 in the bin'],
+  'models.positive_share': ['Positive share', 'probability', 'share of y = 1 in the bin'],
   'models.gain': [
     'Gain',
     'ratio',
-    'share of the reduction of the training loss at splits by the feature, or of the sizes of weights; mean over the models',
+    'share of the training loss reduction at splits by the feature, or of the absolute weights; mean over the models',
   ],
   'models.permutation': [
     'Permutation importance',
     'ratio',
-    'rise of the log loss when the feature is shuffled among the rows of a window; mean over at most 12 windows',
+    'increase of the log loss when the feature is shuffled among the rows of a window; mean over at most 12 windows',
   ],
 });

@@ -139,11 +139,11 @@ function resultWarnings(input: ResultWarningInput): string[] {
   if (trades === 0) return [whyNoTrades(input), ...ignoredShorts(input), ...models];
   const warnings = [...ignoredShorts(input), ...models];
   if (trades < FEW_TRADES) {
-    warnings.push(`Ratios and the p-value rest on too few trades (${trades}) to mean much.`);
+    warnings.push(`The run has too few trades (${trades}) for a reliable p-value and reliable ratios.`);
   }
   if (input.counters.rejectedSignals > 0) {
     warnings.push(
-      `${input.counters.rejectedSignals} entry signals were lost because no slot was free (max_open_trades ${input.config.max_open_trades}).`,
+      `${input.counters.rejectedSignals} entry signals were rejected because no slot was free (max_open_trades ${input.config.max_open_trades}).`,
     );
   }
   return [...warnings, ...fillModelWarning(input)];
@@ -154,12 +154,12 @@ function whyNoTrades({ config, canShort, data }: ResultWarningInput): string {
     (count, pair) => count + pair.enter_long_signals + (canShort ? pair.enter_short_signals : 0),
     0,
   );
-  if (signals === 0) return 'No trades: the strategy gave no entry signal in this range.';
+  if (signals === 0) return 'No trades: the strategy produced no entry signal in this range.';
   const tradable = config.dry_run_wallet * TRADABLE_BALANCE_RATIO;
   if (config.stake_amount !== 'unlimited' && config.stake_amount > tradable) {
-    return `No trades: the stake of ${config.stake_amount} is above the ${tradable} of the wallet that may be traded (${TRADABLE_BALANCE_RATIO * 100} %).`;
+    return `No trades: the stake of ${config.stake_amount} exceeds the tradable balance of ${tradable} (${TRADABLE_BALANCE_RATIO * 100} % of the wallet).`;
   }
-  return `No trades: none of ${signals} entry signals could be acted on (colliding signals, the last candle, refused or unfilled entries, or a stake below the minimum).`;
+  return `No trades: none of ${signals} entry signals led to a trade. Possible causes: colliding signals, the last candle, rejected or unfilled entries, a stake below the minimum.`;
 }
 
 function ignoredShorts({ canShort, data }: ResultWarningInput): string[] {
@@ -173,7 +173,7 @@ function uselessModels({ models }: ResultWarningInput): string[] {
   const { log_loss, base_log_loss } = models.quality;
   if (log_loss === null || base_log_loss === null || log_loss < base_log_loss) return [];
   return [
-    `Out of sample the models predict no better than one fixed probability would (log loss ${log_loss.toFixed(3)}, that of the base rate ${base_log_loss.toFixed(3)}): nothing in this run is their merit.`,
+    `Out of sample the models predict no better than the base rate (log loss ${log_loss.toFixed(3)}, base rate ${base_log_loss.toFixed(3)}). They contribute nothing to this result.`,
   ];
 }
 
@@ -181,7 +181,7 @@ function fillModelWarning({ fillModel, metrics }: ResultWarningInput): string[] 
   const { differing_trades: differing, alternative } = fillModel;
   if (differing === 0) return [];
   return [
-    `${differing} trades depend on what is assumed inside a candle: under the ${alternative} fill model the profit is ${fillModel.alternative_total_profit_pct.toFixed(2)} % instead of ${metrics.account.total_profit_pct.toFixed(2)} %.`,
+    `${differing} trades depend on the price path assumed inside a candle. The profit is ${fillModel.alternative_total_profit_pct.toFixed(2)} % under the ${alternative} fill model instead of ${metrics.account.total_profit_pct.toFixed(2)} %.`,
   ];
 }
 
@@ -201,35 +201,35 @@ function fillBiases(config: ResolvedBacktestConfig): Bias[] {
   const biases: Bias[] = [
     {
       effect: 'optimistic',
-      text: 'A signal of a closed candle is filled at the open of the very next one, whole and at once: no latency, no queue, no partial fill.',
+      text: 'A signal of a closed candle fills completely and immediately at the open of the next candle: no latency, no queue, no partial fills.',
     },
   ];
   if (config.fill_model === 'conservative') {
     biases.push({
       effect: 'pessimistic',
-      text: 'Conservative fills: a gap beyond the stop fills at the open, the stop comes before the target, and no favourable order inside a candle is assumed.',
+      text: 'Conservative fills: a gap beyond the stop fills at the open, and the stop fills before the target. No favorable price order inside a candle is assumed.',
     });
     return biases;
   }
   biases.push(
     {
       effect: 'optimistic',
-      text: 'A candle that opens beyond the stop but comes back to it fills at the stop price, better than the open.',
+      text: 'A candle that opens beyond the stop and returns to it fills at the stop price, which is better than the open.',
     },
     {
       effect: 'pessimistic',
-      text: 'When one candle reaches both the stop and the target, the stop is taken to come first.',
+      text: 'When one candle reaches both the stop and the target, the stop is assumed to fill first.',
     },
   );
   if (config.trailing) {
     biases.push(
       {
         effect: 'optimistic',
-        text: 'Trailing stop: each candle is taken to reach its best price before its worst. Tight trailing stops earn profits this way that a market would not pay; a finer timeframe_detail or the conservative fill model shows how much.',
+        text: 'Trailing stop: each candle is assumed to reach its best price before its worst. Tight trailing stops therefore earn profits that a market would not pay. A finer timeframe_detail or the conservative fill model shows the size of this effect.',
       },
       {
         effect: 'neutral',
-        text: 'A trailing stop hit in the entry candle is ordered at its distance from the open (with only_offset_is_reached at offset less positive), never at the best price of the candle; an order beyond that price waits for a later candle.',
+        text: 'A trailing stop hit in the entry candle is placed at its distance from the open, never at the best price of the candle. With only_offset_is_reached it is placed at offset minus positive. An order beyond the best price waits for a later candle.',
       },
     );
   }
@@ -240,23 +240,23 @@ function marketBiases(config: ResolvedBacktestConfig): Bias[] {
   const biases: Bias[] = [
     {
       effect: 'optimistic',
-      text: 'Orders do not move the price, whatever their size against the volume of the candle.',
+      text: 'Orders do not move the price, regardless of their size relative to the volume of the candle.',
     },
     {
       effect: 'optimistic',
-      text: 'The pairs were chosen knowing today: coins that were delisted since are missing, and those that rose are likelier to be known.',
+      text: 'The pairs were chosen with present knowledge (survivorship bias). Coins delisted since then are missing, and coins that rose are more likely to be known.',
     },
   ];
   if (config.slippage === 0) {
     biases.push({
       effect: 'optimistic',
-      text: 'Slippage and spread are 0. Set slippage to the share of the price that a fill costs on this market.',
+      text: 'Slippage and spread are 0. Set slippage to the fraction of the price that a fill costs on this market.',
     });
   }
   if (config.leverage > 1) {
     biases.push({
       effect: 'optimistic',
-      text: 'A liquidation fills at its price with one maintenance rate for every size; nothing beyond the collateral is lost.',
+      text: 'A liquidation fills at its price with one maintenance rate for every size. The loss is limited to the collateral.',
     });
   }
   return biases;
@@ -266,12 +266,12 @@ function precisionBias({ precision }: ResolvedBacktestConfig): Bias {
   if (precision === 'exchange') {
     return {
       effect: 'neutral',
-      text: "Precision: the exchange's present amount steps and order limits were applied to the past, when they were others. The price tick of each month is derived from all of its candles, later ones included.",
+      text: "Precision: the exchange's present amount steps and order limits are applied to the past, when they were different. The price tick of each month is derived from all candles of the month, later ones included.",
     };
   }
   return {
     effect: 'optimistic',
-    text: 'Precision: none. No price tick and no amount step was applied, and no order was too small or too large for the exchange.',
+    text: 'Precision: none. Price ticks, amount steps and order size limits of the exchange are not applied.',
   };
 }
 
@@ -279,25 +279,25 @@ function rules(strategy: StrategyDefinition, config: ResolvedBacktestConfig): Bi
   const biases: Bias[] = [
     {
       effect: 'neutral',
-      text: 'One trade a pair at a time; what is open at the end is closed at the open of the last candle and counts in all totals.',
+      text: 'Each pair has at most one open trade. Trades open at the end are closed at the open of the last candle and count in all totals.',
     },
   ];
   if (config.max_open_trades < config.pairs.length) {
     biases.push({
       effect: 'neutral',
-      text: 'Slots are scarce: pairs earlier in the list win them, so the order of the pairs changes the result.',
+      text: 'There are fewer slots than pairs. Pairs earlier in the list take free slots first, so the order of the pairs changes the result.',
     });
   }
   if (config.stake_amount === 'unlimited') {
     biases.push({
       effect: 'neutral',
-      text: 'The stake follows the balance: profits and losses compound, so late trades weigh more.',
+      text: 'The stake follows the balance: profits and losses compound, so later trades have more weight.',
     });
   }
   if (strategy.callbacks) {
     biases.push({
       effect: 'neutral',
-      text: 'Callbacks of the strategy take part in the simulation; one that reads candles later than the row it is given sees the future.',
+      text: 'Callbacks of the strategy affect the simulation. A callback that reads candles after its row has look-ahead bias.',
     });
   }
   return biases;

@@ -105,8 +105,8 @@ function tooFew(pair: string, rows: number, startup: number, config: ResolvedBac
   const { start, end } = config.date_range;
   if (rows === 0) return `${pair} has no ${config.timeframe} candles between ${start} and ${end}.`;
   return (
-    `${pair} has ${rows} ${config.timeframe} candles up to ${end}: the strategy needs ` +
-    `${startup} before its first signal and ${MIN_CANDLES} to trade on from ${start}.`
+    `${pair} has ${rows} ${config.timeframe} candles up to ${end}. The strategy needs ` +
+    `${startup} before its first signal and at least ${MIN_CANDLES} to trade from ${start}.`
   );
 }
 

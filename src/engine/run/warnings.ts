@@ -20,7 +20,7 @@ export function dataWarnings(
   const warnings: string[] = [];
   if (Date.parse(summary.first) > start) {
     warnings.push(
-      `${pair} joins at ${summary.first}: its data does not reach back over the ${summary.startup_candles} startup candles before ${iso(start)}.`,
+      `${pair} is traded from ${summary.first}: its data does not cover the ${summary.startup_candles} startup candles before ${iso(start)}.`,
     );
   }
   if (Date.parse(summary.last) + stepMs < end) {
@@ -30,16 +30,16 @@ export function dataWarnings(
   }
   if (summary.filled_pct > FILLED_WARNING_PCT) {
     warnings.push(
-      `${summary.filled_candles} candles of ${pair} (${summary.filled_pct.toFixed(2)} %) were missing and filled flat.`,
+      `${summary.filled_candles} candles of ${pair} (${summary.filled_pct.toFixed(2)} %) were missing and were filled flat at the previous close.`,
     );
   }
   if (summary.largest_jump_pct > JUMP_WARNING_PCT) {
     warnings.push(
-      `The price of ${pair} jumps by ${summary.largest_jump_pct.toFixed(1)} % from a close to the next open.`,
+      `The price of ${pair} jumps by ${summary.largest_jump_pct.toFixed(1)} % between a close and the next open.`,
     );
   }
   if (outsideRange > 0) {
-    warnings.push(`${outsideRange} candles of ${pair} open or close outside their low to high.`);
+    warnings.push(`${outsideRange} candles of ${pair} have an open or close outside their low-high range.`);
   }
   return warnings;
 }
@@ -57,7 +57,7 @@ export function fundingWarnings({ pair, candles, funding }: PairInput, stepMs: n
   const [from, to] = [times[longest - 1]!, times[longest]!];
   if (to - from <= FUNDING_WARNING_MS) return [];
   return [
-    `No funding rates of ${pair} are stored between ${iso(from)} and ${iso(to)}: none is paid or received there.`,
+    `No funding rates of ${pair} are stored between ${iso(from)} and ${iso(to)}: no funding is paid or received in that interval.`,
   ];
 }
 
@@ -74,7 +74,7 @@ export function detailWarnings(
   const missingPct = (1 - known / wanted) * 100;
   if (missingPct <= FILLED_WARNING_PCT) return [];
   return [
-    `${missingPct.toFixed(2)} % of the ${config.timeframe_detail} candles of ${pair} are missing: there its ${config.timeframe} candles are traded without detail.`,
+    `${missingPct.toFixed(2)} % of the ${config.timeframe_detail} candles of ${pair} are missing. The affected ${config.timeframe} candles are simulated without detail.`,
   ];
 }
 
@@ -94,9 +94,9 @@ export function noModelReason(
   const needed = new Date(start - (startup + training) * stepMs).toISOString();
   const first = new Date(read.timestamp[0]!).toISOString();
   return (
-    `${data.pair} has no window that a model can be trained for (${fits[0]!.skipped}): before the first prediction the ` +
-    `ML engine needs ${training} ${timeframe} candles to learn from (train_period_days ${ml_engine?.train_period_days}) ` +
-    `and ${startup} startup candles, so candles from ${needed} on are needed; the stored ones begin at ${first}.`
+    `${data.pair} has no window with a trained model (${fits[0]!.skipped}). Before the first prediction the ` +
+    `ML engine needs ${training} ${timeframe} training candles (train_period_days ${ml_engine?.train_period_days}) ` +
+    `and ${startup} startup candles. Candles from ${needed} are needed; the stored candles begin at ${first}.`
   );
 }
 
@@ -107,6 +107,6 @@ export function modelWarnings(pair: string, fits: readonly FittedWindow[]): stri
   if (!first) return [];
   const at = new Date(first.window.from).toISOString();
   return [
-    `${without.length} of ${fits.length} windows of ${pair} have no model, so that nothing is predicted in them; that of ${at}: ${first.skipped}.`,
+    `${without.length} of ${fits.length} windows of ${pair} have no model and no predictions. Reason in the window from ${at}: ${first.skipped}.`,
   ];
 }

@@ -79,7 +79,7 @@ export function runUntrained(input: WalkForwardInput, options: UntrainedOptions)
     metrics: traded.metrics,
     result: traded.result,
     provenance: provenanceOf(input, digests, digest),
-    warnings: skipped.map((reason) => `Left out: ${reason}`),
+    warnings: skipped.map((reason) => `Pair excluded: ${reason}`),
   };
 }
 

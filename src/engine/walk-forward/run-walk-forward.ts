@@ -101,8 +101,8 @@ function join(
   const { config } = input;
   const reasons = pairs.map(({ history, fits }) => noModelReason(history, config, fits));
   const trained = pairs.filter((_, index) => reasons[index] === undefined);
-  const leftOut = [...skipped, ...reasons.filter((reason) => reason !== undefined)];
-  if (trained.length === 0) throw new BacktestError('insufficient_data', leftOut.join(' '));
+  const excluded = [...skipped, ...reasons.filter((reason) => reason !== undefined)];
+  if (trained.length === 0) throw new BacktestError('insufficient_data', excluded.join(' '));
   const inputs = trained.map((pair) => pair.joined());
   const traded = trader.trade(inputs);
   const annualizedReturnPct = traded.metrics.account.avg_daily_profit_pct * 365;
@@ -122,7 +122,7 @@ function join(
     result: traded.result,
     provenance: provenanceOf(input, digests, digest),
     warnings: [
-      ...leftOut.map((reason) => `Left out: ${reason}`),
+      ...excluded.map((reason) => `Pair excluded: ${reason}`),
       ...trained.flatMap(({ history, fits }) => modelWarnings(history.data.pair, fits)),
     ],
   };

@@ -18,7 +18,7 @@ function warningsWith(change: (all: Candles) => Candles | undefined): string[] {
 }
 
 const text = (share: string) => [
-  `${share} % of the 1m candles of BTC/USDT:USDT are missing: there its 5m candles are traded without detail.`,
+  `${share} % of the 1m candles of BTC/USDT:USDT are missing. The affected 5m candles are simulated without detail.`,
 ];
 
 it('backtest warns when more than 1 % of the detail candles are missing', () => {

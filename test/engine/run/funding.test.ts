@@ -28,7 +28,7 @@ it('backtest does not warn about complete funding or about a pair without fundin
 
 it('backtest warns about more than a day without funding, inside the range and at its ends', () => {
   const text = (from: number, to: number) => [
-    `No funding rates of BTC/USDT:USDT are stored between ${iso(from)} and ${iso(to)}: none is paid or received there.`,
+    `No funding rates of BTC/USDT:USDT are stored between ${iso(from)} and ${iso(to)}: no funding is paid or received in that interval.`,
   ];
   expect(warningsWith([])).toEqual(text(START, END));
   expect(warningsWith(every8h.slice(0, 2))).toEqual(text(every8h[1]!, END));

@@ -110,7 +110,7 @@ it('report warns when models predict no better than the base rate', () => {
   const { report } = runBacktest({ ...input, pairs }, { digest: sha256 });
   expect(report.models!.quality.auc).toBeLessThan(0.6);
   expect(report.warnings).toContainEqual(
-    expect.stringMatching(/^Out of sample the models predict no better than one fixed probability/),
+    expect.stringMatching(/^Out of sample the models predict no better than the base rate/),
   );
 });
 
@@ -165,7 +165,7 @@ describe('strategy that does not read predictions', () => {
 describe('short history with models', () => {
   it('backtest rejects history too short for any training window and states the required start', () => {
     expect(() => run({ history: 1, days: 3 })).toThrow(
-      /^BTC\/USDT:USDT has no window that a model can be trained for \(0 of 228 training rows exist, at least 114 are needed\): before the first prediction the ML engine needs 240 1h candles to learn from \(train_period_days 10\) and 50 startup candles, so candles from 2023-12-19T22:00:00\.000Z on are needed; the stored ones begin at 2023-12-31T00:00:00\.000Z\./,
+      /^BTC\/USDT:USDT has no window with a trained model \(0 of 228 training rows exist, at least 114 are needed\)\. Before the first prediction the ML engine needs 240 1h training candles \(train_period_days 10\) and 50 startup candles\. Candles from 2023-12-19T22:00:00\.000Z are needed; the stored candles begin at 2023-12-31T00:00:00\.000Z\./,
     );
   });
 
@@ -176,7 +176,7 @@ describe('short history with models', () => {
     ]);
     expect(report.warnings).toContainEqual(
       expect.stringMatching(
-        /^3 of 4 windows of ETH\/USDT:USDT have no model, so that nothing is predicted in them; that of 2024-01-01T/,
+        /^3 of 4 windows of ETH\/USDT:USDT have no model and no predictions\. Reason in the window from 2024-01-01T/,
       ),
     );
   });
@@ -189,6 +189,6 @@ describe('short history with models', () => {
     });
     const { report } = runBacktest({ ...input, pairs: short }, { digest: sha256 });
     expect(report.data.map(({ pair }) => pair)).toEqual(['BTC/USDT:USDT']);
-    expect(report.warnings[0]).toMatch(/^Left out: ETH\/USDT:USDT has no window/);
+    expect(report.warnings[0]).toMatch(/^Pair excluded: ETH\/USDT:USDT has no window/);
   });
 });

@@ -123,7 +123,7 @@ describe('runWalkForward', () => {
     const { ml_engine: _, ...config } = input.config;
     const options = { digest: sha256, objective: 'sharpe_ratio' };
     await expect(runWalkForward({ ...input, config }, options)).rejects.toThrow('with ml_engine');
-    await expect(runOn({ history: 1, days: 3 })).rejects.toThrow('has no window that a model');
+    await expect(runOn({ history: 1, days: 3 })).rejects.toThrow('has no window with a trained model');
   });
 });
 
