@@ -2,15 +2,15 @@ import { ProxyEnvelope } from '#contract/data-proxy.ts';
 import { CodedError, ERRORS, type ErrorCode } from '#contract/errors.ts';
 import type { DataProxy } from '#domain/ports.ts';
 
-/** Calls the proxy with an event and answers what it returns, wherever it runs. */
+/** Invokes the proxy, in AWS or locally, and returns its result. */
 export type InvokeProxy = (event: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
-/** Two seconds short of the 27 that a request may take: starting the proxy's function counts too. */
+/** Limit of a call, ms. A request may take 27 s; 2 s of them are for the start of the proxy function. */
 const CALL_MS = 25_000;
-/** Short of the two seconds that a health check waits. */
+/** Limit of a health probe, ms. The health check waits 2 s. */
 const PROBE_MS = 1_500;
 
-/** Data collection through its proxy, whose failures come as errors with their code. */
+/** Data collection through its proxy. Throws the failures of the proxy as CodedError. */
 export class DataProxyClient implements DataProxy {
   readonly #invoke: InvokeProxy;
 
@@ -19,15 +19,15 @@ export class DataProxyClient implements DataProxy {
   }
 
   call({ operation, params, correlationId }: Parameters<DataProxy['call']>[0]): Promise<unknown> {
-    return this.#ask({ operation, params, correlation_id: correlationId, deadline_ms: CALL_MS });
+    return this.#invokeProxy({ operation, params, correlation_id: correlationId, deadline_ms: CALL_MS });
   }
 
-  /** A health probe of data collection: rejects when the proxy or the service behind it does not answer. */
+  /** A health probe of data collection: rejects when the proxy or the service behind it does not respond. */
   async probe(): Promise<void> {
-    await this.#ask({ operation: 'health', deadline_ms: PROBE_MS });
+    await this.#invokeProxy({ operation: 'health', deadline_ms: PROBE_MS });
   }
 
-  async #ask(event: Readonly<Record<string, unknown>>): Promise<unknown> {
+  async #invokeProxy(event: Readonly<Record<string, unknown>>): Promise<unknown> {
     const envelope = ProxyEnvelope.safeParse(await this.#invoke({ ...event, safe: false }));
     if (!envelope.success) throw new CodedError('SVC002', { cause: envelope.error });
     const { success, data, error } = envelope.data.body;

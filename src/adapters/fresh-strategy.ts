@@ -5,21 +5,21 @@ import * as indicators from '#engine/indicators/index.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { rememberGlobals } from './global-state.ts';
 
-/** Marks the address of a module with the run that it was loaded for. */
+/** Suffix of a module URL: the run that the module was loaded for. */
 const RUN = /\?run=\d+$/;
 const folders = new Set<string>();
 let runs = 0;
 
 /*
- * Bundles have no folder to read: the build replaces strategy-files.ts, which uses this module, by one that loads the file's bundle.
+ * Bundles have no strategy folder. Their build replaces strategy-files.ts, the only user of this module.
  */
 
 /**
- * A loader of a strategy file, to be made before the file is first imported. Each call evaluates the file and every module of
- * its folder that it imports again, and restores the global objects as they were when the loader was made: no state is left
- * from another run. Node never frees a module.
+ * Loader of a strategy file; create it before the first import of the file. Each call evaluates the file and its imports
+ * from the same folder again, and restores the global objects. A run therefore starts without state of earlier runs.
+ * Node never frees a module.
  *
- * @param path of the file; the loader throws Error where state of another run cannot be removed
+ * @returns a loader that throws Error if it cannot remove state of an earlier run
  */
 export function freshStrategy(path: string): () => Promise<StrategyDefinition> {
   const address = pathToFileURL(path).href;
@@ -33,7 +33,7 @@ export function freshStrategy(path: string): () => Promise<StrategyDefinition> {
   };
 }
 
-/** What a module of a run imports from its own folder is loaded for that run. */
+/** Adds the run of the importing module to imports from the strategy folder, so that Node evaluates them again. */
 function resolveFresh(
   specifier: string,
   context: Parameters<Parameters<typeof registerHooks>[0]['resolve'] & object>[1],

@@ -1,4 +1,4 @@
-/** An object that all modules share, with the properties that it had. */
+/** Object shared by all modules, and its original properties. */
 interface SharedObject {
   readonly name: string;
   readonly object: object;
@@ -9,11 +9,11 @@ const isObject = (value: unknown): value is object =>
   (typeof value === 'object' && value !== null) || typeof value === 'function';
 
 /**
- * Remembers the objects that all modules share as they are now: the values of global names, such as `Math` and `Map`, with
- * their prototypes, and `others` by name. Getters are not called.
+ * Records the objects that all modules share: global values such as `Math` and `Map`, their prototypes, and `others` by
+ * name. Getters are not called.
  *
- * @returns `restore`, which removes the properties added since and puts functions and accessors back that were replaced. It
- *   throws Error, naming `file`, where it cannot. Other values that changed stay.
+ * @returns `restore`, which removes added properties and restores replaced functions and accessors. Other changed values
+ *   stay. It throws Error with the name of `file` if it cannot remove or restore a property.
  */
 export function rememberGlobals(others: Readonly<Record<string, unknown>> = {}): {
   readonly restore: (file: string) => void;
@@ -42,7 +42,7 @@ export function rememberGlobals(others: Readonly<Record<string, unknown>> = {}):
 function restoreObject({ name, object, properties }: SharedObject, file: string): void {
   for (const key of Reflect.ownKeys(object)) {
     if (properties.has(key) || Reflect.deleteProperty(object, key)) continue;
-    // Node itself keeps such symbols.
+    // Node adds symbols that cannot be deleted.
     if (typeof key === 'symbol') continue;
     throw keptState(file, name, key);
   }
@@ -52,10 +52,10 @@ function restoreObject({ name, object, properties }: SharedObject, file: string)
   }
 }
 
-/** Whether a function or an accessor is another now. Values, such as the exit code of the process, are state of the process. */
+/** True if a function or accessor was replaced. Other values belong to the process, such as its exit code. */
 function isReplaced(before: PropertyDescriptor, now: PropertyDescriptor | undefined): boolean {
   if (typeof before.value === 'function') return now?.value !== before.value;
-  // Node replaces lazy accessors of its own by the value at the first use, through their setter.
+  // Node replaces its own lazy accessors with their value at the first use; they have a setter.
   return before.get !== undefined && before.set === undefined && now?.get !== before.get;
 }
 

@@ -1,4 +1,4 @@
-/** Runs actions of one key one after another, those of different keys side by side. Within this process only. */
+/** Runs the actions of one key in sequence and those of different keys concurrently, within this process only. */
 export class KeyedLock {
   readonly #last = new Map<string, Promise<unknown>>();
 

@@ -9,16 +9,16 @@ import { definitionData } from '#engine/strategies/validate-definition.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
 import { sha256 } from './ids.ts';
 
-/** Built-in strategy of that name, with the digest that stands for its source. */
+/** Built-in strategy by name. The engine version replaces the source in its digest. */
 export function findBuiltIn(name: string): StrategyWithDigest | undefined {
   const definition = builtInStrategies.find((each) => each.name === name);
   if (!definition) return undefined;
   const digest = sha256(`engine ${ENGINE_VERSION} ${name}`);
-  // The engine's own keep no state.
+  // Built-in strategies keep no state between runs.
   return { definition, digest, load: async () => definition };
 }
 
-/** All built-in strategies; they run in this process. */
+/** All built-in strategies. Their functions run in this process. */
 export function knownBuiltIns(): KnownStrategy[] {
   return builtInStrategies.map(({ name }) => inProcess(findBuiltIn(name)!));
 }

@@ -1,8 +1,8 @@
 const SEGMENT = /^[A-Za-z0-9._=-]+$/;
-/** S3's own bound. */
+/** Limit of S3. */
 const MAX_LENGTH = 1_024;
 
-/** Throws RangeError unless `key` is what the ObjectStore port calls a key; `.` and `..` are no segments. */
+/** Throws RangeError unless `key` is valid for the ObjectStore port. The segments `.` and `..` are invalid. */
 export function checkObjectKey(key: string): void {
   const valid = key
     .split('/')
@@ -10,7 +10,7 @@ export function checkObjectKey(key: string): void {
   if (!valid || key.length > MAX_LENGTH) throw new RangeError(`Not an object key: ${JSON.stringify(key)}`);
 }
 
-/** Throws RangeError unless `prefix` is the beginning of keys: empty, or a key that may end anywhere. */
+/** Throws RangeError unless `prefix` is empty, a key, or a key and a slash. */
 export function checkObjectPrefix(prefix: string): void {
   if (prefix !== '') checkObjectKey(prefix.endsWith('/') ? prefix.slice(0, -1) : prefix);
 }

@@ -3,7 +3,7 @@ import type { ObjectStore } from '#domain/ports.ts';
 import { createS3Client, S3ObjectStore } from './aws/s3-object-store.ts';
 import { FileObjectStore } from './local/file-object-store.ts';
 
-/** The object store of a bucket: a folder of that name in `OBJECTS_DIRECTORY` when it is set, else S3. */
+/** Object store of a bucket: the folder of that name in `OBJECTS_DIRECTORY` if set, else S3. */
 export function openObjectStore(
   env: { readonly OBJECTS_DIRECTORY?: string | undefined },
   bucket: string,

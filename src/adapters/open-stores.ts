@@ -14,7 +14,7 @@ import { openObjectStore } from './open-object-store.ts';
 import { ParquetCandleStore } from './parquet/candle-store.ts';
 import { ObjectResultStore } from './result-store.ts';
 
-/** Where market data is stored; part of the environment of what reads or collects it. */
+/** Storage of market data: environment of the services that read or collect it. */
 export interface MarketStorageEnv {
   readonly DYNAMODB_ENDPOINT?: string | undefined;
   readonly OBJECTS_DIRECTORY?: string | undefined;
@@ -56,7 +56,7 @@ export interface Stores extends MarketStores {
   readonly ledger: TrialLedger;
 }
 
-/** Opens every store of a host. */
+/** Opens the stores of market data, jobs and results. */
 export function openStores(env: StorageEnv): Stores {
   const market = openMarketStores(env);
   return {

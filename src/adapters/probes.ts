@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { TABLES, type TableId } from '#contract/tables.ts';
 
-/** A health probe of a table: reads an item that no one writes; rejects when the table cannot be read. */
+/** Health probe of a table: reads an item that does not exist. Rejects when the table cannot be read. */
 export function tableProbe(client: DynamoDBDocumentClient, id: TableId, table: string) {
   const { partitionKey, sortKey } = TABLES[id];
   const command = new GetCommand({
@@ -11,14 +11,14 @@ export function tableProbe(client: DynamoDBDocumentClient, id: TableId, table: s
   return (signal: AbortSignal) => client.send(command, { abortSignal: signal });
 }
 
-/** A health probe of a service of ours: rejects when its health operation does not answer, or is that of another one. */
+/** Health probe of a Touchstone service. Rejects when its health operation fails or belongs to another service. */
 export function serviceProbe(baseUrl: string, service: string) {
   const address = `${baseUrl.replace(/\/+$/, '')}/api/v1/health`;
   return async (signal: AbortSignal): Promise<void> => {
     const response = await fetch(address, { signal, redirect: 'error' });
     const body = (await response.json()) as { readonly service?: unknown } | null;
     if (response.status !== 200 || body?.service !== service) {
-      throw new Error(`${address} answered ${response.status}, not as ${service}`);
+      throw new Error(`${address} returned ${response.status} and is not a healthy ${service}`);
     }
   };
 }

@@ -17,19 +17,19 @@ const decompress = promisify(zstdDecompress);
 const ZSTD = 'application/zstd';
 /** A fixed level keeps equal results equal to the byte. Why not gzip: docs/decisions/022. */
 const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 1 };
-/** More than what the smallest part and the frame around it take. */
+/** Minimum size of the output buffer, bytes. It holds the smallest part and its zstd frame. */
 const MIN_CHUNK = 1_024;
-/** While Node's four threads sync some, others wait for them. */
-const WRITES_AT_ONCE = 8;
+/** Concurrent writes: twice the four threads of Node that sync files. */
+const CONCURRENT_WRITES = 8;
 const WHOLE_PARTS = ['result', 'equity', 'report'] as const;
 
-/** Under which the results of a job's attempts are. */
+/** Key prefix of the results of all attempts of a job. */
 export const resultsPrefix = (jobId: string) => `results/${jobId}`;
 
 /**
- * Results as JSON and trades by column, compressed with zstd, under `results/{job_id}/{attempt}/`. The attempt is in the key so that a task
- * that lost its job can never write over what a later attempt recorded; the job names the prefix and the digest of all
- * files.
+ * Stores results as JSON and trades by column, compressed with zstd, under `results/{job_id}/{attempt}/`. The key contains
+ * the attempt, so a task that lost its job cannot overwrite the results of a later attempt. The job stores the prefix and
+ * the digest of all files.
  */
 export class ObjectResultStore implements ResultStore {
   readonly #objects: ObjectStore;
@@ -42,14 +42,14 @@ export class ObjectResultStore implements ResultStore {
     const prefix = `${resultsPrefix(jobId)}/${attempt}`;
     const digests: string[] = [];
     const parts = partsOf(files);
-    // While some are stored, the next page is made.
+    // The writers share the generator: one builds the next page while others store theirs.
     const writer = async () => {
       for (const [name, bytes] of parts) {
         digests.push(`${name} ${sha256(bytes)}\n`);
         await this.#objects.put(`${prefix}/${name}`, compressed(bytes), ZSTD);
       }
     };
-    const writing = Promise.all(Array.from({ length: WRITES_AT_ONCE }, writer));
+    const writing = Promise.all(Array.from({ length: CONCURRENT_WRITES }, writer));
     await Promise.all([writing, this.#putTrades(`${prefix}/trades.parquet`, files)]);
     const digest = sha256(digests.join(''));
     return { prefix, digest, trade_pages: digests.length - WHOLE_PARTS.length };
@@ -74,17 +74,17 @@ export class ObjectResultStore implements ResultStore {
     try {
       return make(await decompress(object.body));
     } catch (cause) {
-      throw new CodedError('DATA005', { message: 'The stored results are broken', context: { key }, cause });
+      throw new CodedError('DATA005', { message: 'The stored results are corrupt', context: { key }, cause });
     }
   }
 }
 
-/** At once: handing a page to another thread takes as long as compressing it. */
+/** Compresses synchronously: passing a page to another thread takes as long as compressing it. */
 function compressed(bytes: Buffer): Buffer {
   return zstdCompressSync(bytes, { params: ZSTD_PARAMS, chunkSize: Math.max(bytes.length, MIN_CHUNK) });
 }
 
-/** Keys and bytes of the parts; pages of trades are made as they are asked for. */
+/** Keys and bytes of the parts. Pages of trades are built on demand. */
 function* partsOf(files: ResultFiles): Generator<readonly [key: string, bytes: Buffer]> {
   for (const part of WHOLE_PARTS) yield [partKey(part), Buffer.from(files[part])];
   const pages = pageCount(files.trades);
@@ -100,23 +100,23 @@ function pageKey(page: number): string {
 }
 
 /**
- * Trades as they are stored, by page and by column: a head in JSON, padded to whole words of 8 bytes, then the columns as they lie
- * in memory. Making the same numbers into text takes five times as long.
+ * Stored format of trades, by page: a JSON head padded to a multiple of 8 bytes, then the columns as in memory. JSON for
+ * the same numbers takes five times as long.
  */
 
 /** Trades on one page. */
 const TRADES_PER_PAGE = 1000;
 
-/** So many texts of a column stand on each page as they are. Of more, one for each trade perhaps, a page holds its own alone. */
+/** Maximum number of strings that each page stores for a whole column. Above it, a page stores only its own strings. */
 const FEW_TEXTS = 256;
 
-/** Columns of indexes into texts. */
+/** String columns: each row is an index into `texts`. */
 const TEXTS = ['pair', 'side', 'enterTag', 'exitReason'] as const;
 type TextName = (typeof TEXTS)[number];
 
-/** What a page's columns do not say. */
+/** Head of a page. */
 interface Head {
-  /** Row of its first trade among all. */
+  /** Row of the first trade in the whole table. */
   readonly first: number;
   readonly length: number;
   readonly texts: { readonly [Name in TextName]: TradeTable[Name]['texts'] };
@@ -125,12 +125,11 @@ interface Head {
 const WORD = 8;
 const LENGTH_BYTES = 4;
 
-/** How many pages so many trades take. */
 function pageCount({ length }: TradeTable): number {
   return Math.ceil(length / TRADES_PER_PAGE);
 }
 
-/** The bytes of a page, which counts from 1. {@link readTradePage} reads them. */
+/** Bytes of a page for {@link readTradePage}. Pages start at 1. */
 function writeTradePage(table: TradeTable, page: number): Buffer {
   const first = (page - 1) * TRADES_PER_PAGE;
   const end = Math.min(first + TRADES_PER_PAGE, table.length);
@@ -144,7 +143,7 @@ function writeTradePage(table: TradeTable, page: number): Buffer {
   return Buffer.concat([writeHead({ first, length: end - first, texts }), ...parts.map(bytesOf)]);
 }
 
-/** The rows [first, end) of a column. */
+/** Rows [first, end) of a column. */
 function textsOfPage(
   { texts, index }: TextColumn<string | null>,
   first: number,
@@ -152,14 +151,17 @@ function textsOfPage(
 ): TextColumn<string | null> {
   const rows = index.subarray(first, end);
   if (texts.length <= FEW_TEXTS) return { texts, index: rows };
-  const places = new Map([...new Set(rows)].map((row, place) => [row, place]));
-  return { texts: [...places.keys()].map((row) => texts[row]!), index: rows.map((row) => places.get(row)!) };
+  const positions = new Map([...new Set(rows)].map((row, position) => [row, position]));
+  return {
+    texts: [...positions.keys()].map((row) => texts[row]!),
+    index: rows.map((row) => positions.get(row)!),
+  };
 }
 
 /**
- * The trades of a page as records.
+ * Trade records of a page.
  *
- * @throws Error when the bytes are not those of a page
+ * @throws Error when the bytes are not a page
  */
 function readTradePage(bytes: Uint8Array): Trade[] {
   const { head, start } = readHead(bytes);
@@ -168,8 +170,8 @@ function readTradePage(bytes: Uint8Array): Trade[] {
   const take = (bytesOfEach: number): ArrayBuffer => {
     const from = at;
     at += length * bytesOfEach;
-    if (at > bytes.length) throw new Error('A page of trades ends too early');
-    // A copy: the page may lie anywhere in memory, columns may not.
+    if (at > bytes.length) throw new Error('A page of trades is truncated');
+    // Copies, because typed arrays need an aligned offset and the page can start at any.
     return Uint8Array.prototype.slice.call(bytes, from, at).buffer;
   };
   const numbers = TRADE_NUMBERS.map((name) => [name, new Float64Array(take(8))]);
@@ -183,7 +185,7 @@ function readTradePage(bytes: Uint8Array): Trade[] {
   return Array.from({ length }, (_, row) => tradeRecord(table, row, first + row + 1));
 }
 
-/** The length of the head's text, the text, and spaces up to the next whole word. */
+/** Length of the JSON, the JSON, and spaces up to a multiple of 8 bytes. */
 function writeHead(head: Head): Buffer {
   const text = JSON.stringify(head);
   const bytes = Buffer.byteLength(text);

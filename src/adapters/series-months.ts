@@ -1,13 +1,14 @@
 import type { Gap, SeriesInfo, SeriesKey, SeriesMonth } from '#domain/ports.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 
-/** A gap takes 20 bytes where it is stored: ten years of months with all of theirs take 65 KB of an item's 400. */
+/** A stored gap takes 20 bytes: ten years of months with this many gaps take 65 KB. The limit of an item is 400 KB. */
 const GAPS_PER_MONTH = 20;
 const GAPS_PER_SERIES = 40;
 
 /**
- * What a month's file holds, from the open times in it.
- * @param times ascending and distinct, at least one
+ * Summary of a month's file.
+ *
+ * @param times open times, ascending and distinct, at least one
  * @param step length of a candle, ms
  */
 export function describeMonth(month: string, times: Float64Array, step: number): SeriesMonth {
@@ -21,7 +22,7 @@ export function describeMonth(month: string, times: Float64Array, step: number):
   return { month, first, last, count: times.length, gap_count: allGaps.length, gaps, longest_omitted_gap };
 }
 
-/** The longest `limit` gaps in the given order, and the length of the longest of the others. */
+/** The longest `limit` gaps in the given order, and the length of the longest omitted gap. */
 function longestOf(
   allGaps: readonly Gap[],
   limit: number,
@@ -32,7 +33,7 @@ function longestOf(
   return { gaps: allGaps.filter((gap) => listed.has(gap)), longest_omitted_gap: byLength[limit]![1] };
 }
 
-/** The series of at least one month; gaps between months count like gaps within them. */
+/** Summary of a series with at least one month; gaps between months count like gaps within them. */
 export function summarizeMonths(series: SeriesKey, months: readonly SeriesMonth[], at: string): SeriesInfo {
   const step = TIMEFRAME_MS[series.timeframe];
   const ordered = [...months].sort((a, b) => a.first - b.first);
@@ -65,8 +66,8 @@ export function summarizeMonths(series: SeriesKey, months: readonly SeriesMonth[
 }
 
 /**
- * The months with one marked as corrupt, its candles as one gap: the newest up to `month`, the oldest where none is.
- * The count of 0 lets every later report on the month win.
+ * Marks one month as corrupt: the newest up to `month`, or the oldest if all are later. Its candles become one gap. Its
+ * count of 0 lets every later report on the month replace it.
  */
 export function withCorruptMonth(
   months: readonly SeriesMonth[],
@@ -89,8 +90,8 @@ export function withCorruptMonth(
 }
 
 /**
- * What is known of a series after a report on some of its months. A month's candles only ever grow in number, so the
- * report with more of them is the newer one. The refetch time of its gaps is kept: mostly it grows at its end.
+ * Merges a report on some months of a series into the known months. The number of candles of a month only grows, so the
+ * report with more candles is newer. It keeps the refetch time of the gaps, because most new candles are at the end.
  */
 export function mergeMonths(
   known: readonly SeriesMonth[],

@@ -1,7 +1,7 @@
 import type { StoredObject } from '#domain/ports.ts';
 import { sha256 } from './ids.ts';
 
-/** An object as read. Its etag is computed when asked for: readers of candles never ask. */
+/** Object as read. Its etag is computed on first use, because readers of candles do not need it. */
 export function storedObject(body: Uint8Array, contentType: string): StoredObject {
   let etag: string | undefined;
   return {

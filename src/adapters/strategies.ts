@@ -6,10 +6,10 @@ import { findBuiltIn, fixedStrategies, inProcess, knownBuiltIns } from './known-
 import { findStrategyFile, loadStrategyFiles, type StrategyFile } from './strategy-files.ts';
 
 /**
- * The built-in strategies and those of a folder (default: the users' folder), all in this process: for a bundle, whose files
- * were reviewed before they were deployed.
+ * Loads the built-in strategies and those of a folder (default: the users' folder) into this process. Only for bundles,
+ * whose files were reviewed before deployment.
  *
- * @throws Error that names the file which cannot be used, or both files that define one name
+ * @throws Error that names the unusable file, or both files that define one name
  */
 export async function loadStrategies(folder?: string): Promise<Strategies> {
   const files = await loadStrategyFiles(folder);
@@ -17,14 +17,13 @@ export async function loadStrategies(folder?: string): Promise<Strategies> {
   return fixedStrategies([...knownBuiltIns(), ...files.map(inProcess)]);
 }
 
-/** Whether a strategy of the name is the engine's own. */
 export const isBuiltIn = (name: string) => findBuiltIn(name) !== undefined;
 
 /**
- * One strategy by its name, loaded into this process, which must be a task's; undefined when there is none.
+ * Loads a strategy by name into this process, which must be a task. Undefined when no strategy has the name.
  *
- * @param digest of the source with which a job was resolved: a file with it is loaded before any other
- * @throws CodedError VAL006 that names the file which cannot be used
+ * @param digest of the source when the job was resolved; a file with this digest is loaded first
+ * @throws CodedError VAL006 that names the unusable file
  */
 export async function findStrategy(
   name: string,
@@ -53,7 +52,7 @@ function checkFiles(files: readonly StrategyFile[]): void {
   }
 }
 
-/** Problems of a definition; its own functions are called too, and may throw. */
+/** Problems of a definition. The check calls functions of the strategy, which may throw. */
 function problemsOf(definition: StrategyFile['definition']): string[] {
   try {
     return definitionProblems(definition);

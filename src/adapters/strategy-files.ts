@@ -7,7 +7,6 @@ import type { StrategyDefinition } from '#engine/strategy.ts';
 import { freshStrategy } from './fresh-strategy.ts';
 import { sha256 } from './ids.ts';
 
-/** A strategy with the digest of the file that defines it. */
 export interface StrategyFile extends StrategyWithDigest {
   readonly file: string;
   /** SHA-256 over the file's text and every file in subfolders, which it may import; hex. */
@@ -18,7 +17,7 @@ export interface StrategyFile extends StrategyWithDigest {
 export const USER_STRATEGIES = join(import.meta.dirname, '../../strategies');
 
 /*
- * Bundles have no such folder: the build replaces this module by one that contains the files.
+ * Bundles have no such folder. Their build replaces this module with one that contains the files.
  */
 
 /**
@@ -149,6 +148,7 @@ async function loadFile(folder: string, file: string, digest: string): Promise<S
 /** A syntax error has its position, `file:line`, only in the first line of the stack. */
 function inWords(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
-  const [place = ''] = cause.stack?.split('\n') ?? [];
-  return cause.name === 'SyntaxError' && /:\d+$/.test(place) ? `${cause.message} (${place})` : cause.message;
+  const [position = ''] = cause.stack?.split('\n') ?? [];
+  const isSyntaxError = cause.name === 'SyntaxError' && /:\d+$/.test(position);
+  return isSyntaxError ? `${cause.message} (${position})` : cause.message;
 }

@@ -4,19 +4,19 @@ import { CodedError } from '#contract/errors.ts';
 import { BacktestError, describeStray } from '#engine/run/strategy-errors.ts';
 import { USER_STRATEGIES } from './strategy-files.ts';
 
-/** Errors that no run meets: thrown in a timer, or rejections that nothing waits for. */
+/** Errors outside of any call: exceptions in timers, and unhandled promise rejections. */
 export interface StrayErrors {
-  /** From now on what strays is the strategy's, unless it is known to be ours. */
+  /** Attributes later errors to this strategy, unless they point to our code or the system. */
   blame(strategy: string): void;
-  /** Throws the first that was the strategy's. */
+  /** Throws the first error of the strategy. */
   check(): void;
 }
 
 /**
- * Keeps what strays for {@link StrayErrors.check} when code of the strategy threw it; for anything else calls `onOwn`, which
- * should end the process. A bundle knows no files: there, what the system or our code threw is told by its kind alone.
+ * Records uncaught errors of the strategy for {@link StrayErrors.check}. Calls `onOwn` for all others; it should end the
+ * process. Stacks of a bundle contain no file names: there, only the type of an error identifies it as ours.
  *
- * @param folder of the strategies; absent: the users' folder
+ * @param folder of the strategies; default: the users' folder
  */
 export function catchStrayErrors(
   folder: string | undefined = USER_STRATEGIES,
@@ -24,12 +24,12 @@ export function catchStrayErrors(
 ): StrayErrors {
   let strategy: string | undefined;
   let first: BacktestError | undefined;
-  const place = folder && addressOf(folder);
+  const address = folder && addressOf(folder);
   const onStray = (error: unknown) => {
-    if (strategy === undefined || isOurs(error, place)) return onOwn(error);
+    if (strategy === undefined || isOurs(error, address)) return onOwn(error);
     first ??= new BacktestError(
       'strategy',
-      `Strategy ${strategy} failed in a timer or a promise that nothing waits for: ${describeStray(error)}`,
+      `Strategy ${strategy} failed in a timer or an unhandled promise: ${describeStray(error)}`,
     );
   };
   process
@@ -54,7 +54,7 @@ function addressOf(folder: string): string {
   }
 }
 
-/** Whether nothing of it points to the strategy, and something to our code or the system. */
+/** True if the error points to our code or the system and not to the strategy. */
 function isOurs(error: unknown, folder: string | undefined): boolean {
   try {
     if (!(error instanceof Error)) return false;

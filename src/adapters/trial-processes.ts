@@ -13,52 +13,52 @@ import { openSandbox, type Sandbox, type SandboxGrants } from './local/sandbox.t
 import { spawnSupervised } from './local/supervised-process.ts';
 import { parseTrialReply, type Ready, type TrialReply } from './trial-replies.ts';
 
-/** What a process of trials is sent: its job first, then one trial after the other. */
+/** Message to a trial process: the job first, then one trial at a time. */
 export type TrialMessage =
   | { readonly job: HyperoptJobIn<'running'>; readonly cacheBytes: number }
   | { readonly request: TrialRequest };
 
 export interface TrialProcessesOptions {
-  /** What a process runs. */
+  /** Module that a process runs. */
   readonly entry: string;
   readonly job: HyperoptJobIn<'running'>;
-  /** Processes at once; further trials wait for one. */
+  /** Maximum number of processes; further trials wait. */
   readonly processes: number;
-  /** What they keep together of what trials have in common. */
+  /** Cache of data shared by trials, bytes, for all processes together. */
   readonly cacheBytes: number;
   readonly grants: SandboxGrants;
-  /** In which each has a folder of its own. */
+  /** Parent of the temporary folders of the processes. */
   readonly temporary: string;
   /** Folder of Node's compile cache. */
   readonly compiled?: string | undefined;
   readonly nodeOptions: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Of a trial, ms. */
+  /** Time limit of a trial, ms. */
   readonly trialMs: number;
-  /** Silence of a trial that is told, ms. */
+  /** Time without progress after which a trial is reported as stalled, ms. */
   readonly stallMs: number;
-  /** To load the strategy, ms. */
+  /** Time limit to load the strategy, ms. */
   readonly loadMs: number;
-  /** Each line that they print. */
+  /** Called for each line that a process prints. */
   readonly onOutput: (line: string) => void;
 }
 
-/** A process of trials needed more memory than there is: another would too. */
+/** A trial process ran out of memory. A retry would too. */
 export class TrialOutOfMemory extends Error {}
 
-/** A process of trials ended outside of the strategy, without a reply. */
+/** A trial process ended without a reply, and not in strategy code. */
 class TrialProcessEnded extends Error {}
 
 type OnStall = (text: string | null) => void;
 
 const NOT_OURS = 'It sent messages to the worker of the job';
 
-/** Trials leave much garbage and keep little: what V8 would take by itself is never given back, a hundred MB a process. */
-const YOUNG_MB = 8;
+/** Semi-space of V8, MB. Trials create much garbage and keep little. The default takes 100 MB per process and never shrinks. */
+const SEMI_SPACE_MB = 8;
 
 /**
- * Runs each trial in a sandboxed process, so that this one, which runs no code of strategies, can renew leases and hear of its
- * end meanwhile. Processes are made when they are needed and used again; one whose trial is aborted or ends it is ended with it.
+ * Runs each trial in a sandboxed process. This process runs no strategy code, so it can renew leases and react to signals
+ * meanwhile. Processes start on demand and are reused. A process ends with a trial that is aborted or breaks it.
  */
 export class TrialProcesses implements TrialRunner {
   readonly codeDigest: string;
@@ -68,7 +68,7 @@ export class TrialProcesses implements TrialRunner {
   readonly #busy = new Set<TrialProcess>();
   readonly #waiting: (() => void)[] = [];
 
-  /** With one process that is ready. Throws FinalError where no trial could run: no data, no strategy. */
+  /** Starts the first process. Throws FinalError when no trial could run, because data or the strategy is missing. */
   static async open(options: TrialProcessesOptions): Promise<TrialProcesses> {
     const first = new TrialProcess(options);
     return new TrialProcesses(options, first, await first.ready);
@@ -85,7 +85,7 @@ export class TrialProcesses implements TrialRunner {
     try {
       return await this.#runOnce(request, signal, onStall);
     } catch (error) {
-      // Killed from outside, or by a timer of the trial before: the trial is a function of its request.
+      // Killed from outside, or by a timer of an earlier trial. A trial depends only on its request, so it can run again.
       if (error instanceof TrialProcessEnded) return this.#runOnce(request, signal, onStall);
       throw error;
     }
@@ -131,15 +131,15 @@ export class TrialProcesses implements TrialRunner {
 }
 
 class TrialProcess {
-  /** What it runs, once it has read the candles. */
+  /** Resolves when the process has read the candles. */
   readonly ready: Promise<Ready>;
   readonly #options: TrialProcessesOptions;
   readonly #child: ChildProcess;
-  readonly #box: Sandbox;
+  readonly #sandbox: Sandbox;
   readonly #watch: ProcessWatch;
   readonly #gone: Promise<void>;
   #loading: NodeJS.Timeout | undefined;
-  /** Why it was ended, in words for the researcher. */
+  /** Reason why this process was killed, for the user. */
   #stopped: string | undefined;
   #onStall: OnStall | undefined;
 
@@ -147,9 +147,9 @@ class TrialProcess {
     this.#options = options;
     const { temporary, grants, compiled, nodeOptions, environment, entry, job } = options;
     const mark = randomBytes(MARK_BYTES).toString('hex');
-    this.#box = openSandbox(join(temporary, `trials-${mark.slice(0, 8)}`), grants, compiled);
-    const args = [...nodeOptions, `--max-semi-space-size=${YOUNG_MB}`, ...this.#box.args, entry];
-    const own = { ...environment, ...this.#box.environment, WATCH_MARK: mark };
+    this.#sandbox = openSandbox(join(temporary, `trials-${mark.slice(0, 8)}`), grants, compiled);
+    const args = [...nodeOptions, `--max-semi-space-size=${SEMI_SPACE_MB}`, ...this.#sandbox.args, entry];
+    const own = { ...environment, ...this.#sandbox.environment, WATCH_MARK: mark };
     const child = spawnSupervised(process.execPath, args, own, 'messages');
     this.#child = child;
     for (const output of [child.stdout, child.stderr]) forLines(output, options.onOutput);
@@ -163,7 +163,7 @@ class TrialProcess {
       if ('codeDigest' in reply) return reply;
       throw new FinalError('failure' in reply ? reply.failure : this.#failed(NOT_OURS));
     });
-    // Whoever waits for it meets it; who has not begun to wait yet must not be ended by it.
+    // Callers get the rejection when they await `ready`. Before that, it must not end this process as unhandled.
     this.ready.catch(() => {});
   }
 
@@ -209,7 +209,7 @@ class TrialProcess {
     await this.#gone;
     this.#watch.close();
     clearTimeout(this.#loading);
-    await this.#box.remove();
+    await this.#sandbox.remove();
   }
 
   #stop(reason: string): void {
@@ -221,11 +221,11 @@ class TrialProcess {
     clearTimeout(this.#loading);
     if (what !== LOADING) return;
     const { loadMs } = this.#options;
-    const words = `The file was still loading after ${inWords(loadMs)}. Check it for endless loops`;
-    this.#loading = setTimeout(() => this.#stop(words), loadMs);
+    const reason = `The file was still loading after ${inWords(loadMs)}. Check it for endless loops`;
+    this.#loading = setTimeout(() => this.#stop(reason), loadMs);
   }
 
-  /** What it answers, or a failure when the strategy ended it; rejects when it ended otherwise. */
+  /** Reply of the process, or a failure when the strategy ended it. Rejects when it ended otherwise. */
   #ask(message: TrialMessage): Promise<TrialReply> {
     const { promise, resolve, reject } = Promise.withResolvers<TrialReply>();
     const child = this.#child;
@@ -234,15 +234,15 @@ class TrialProcess {
       if (reason) {
         resolve({ failure: this.#failed(reason) });
       } else if (signal === 'SIGABRT' || code === 134) {
-        reject(new TrialOutOfMemory('A process of trials ran out of memory'));
+        reject(new TrialOutOfMemory('A trial process ran out of memory'));
       } else {
-        reject(new TrialProcessEnded(`A process of trials has ended: ${signal ?? `exit code ${code}`}`));
+        reject(new TrialProcessEnded(`A trial process ended: ${signal ?? `exit code ${code}`}`));
       }
     };
     const onMessage = (reply: unknown) =>
       resolve(parseTrialReply(reply) ?? { failure: this.#failed(NOT_OURS) });
     child.once('message', onMessage).once('error', reject).once('close', onClose);
-    // What ends it closes the channel first: `close` tells why.
+    // A process that ends closes the channel first; `close` then has the exit code.
     child.send(message, (error) => error && !this.isAlive && reject(new TrialProcessEnded(error.message)));
     return promise.finally(() => {
       child.off('message', onMessage).off('error', reject).off('close', onClose);

@@ -3,12 +3,12 @@ import { ERRORS, type ErrorCode } from '#contract/errors.ts';
 import type { TrialOutcome } from '#domain/hyperopt/run-trial.ts';
 import type { Failure } from '#domain/run-backtest-job.ts';
 
-/** Answers of a process of trials. Code of a strategy may have sent them: nothing in them is taken for granted. */
+/** Replies of a trial process. Strategy code may have sent them, so every field is validated. */
 
 const text = (max: number) => z.string().max(max);
 const CODES = Object.keys(ERRORS) as ErrorCode[];
-/** Of an error, which is cut to less before it is sent. */
-const Words = text(4_000);
+/** Error message. The trial process shortens it further before it sends it. */
+const Message = text(4_000);
 const Windows = z.array(z.number().nullable()).max(10_000);
 
 const Returns = z.object({
@@ -25,7 +25,7 @@ const Outcome = z.discriminatedUnion('state', [
     returns: Returns.nullable(),
   }),
   z.object({ state: z.literal('pruned'), windows: Windows }),
-  z.object({ state: z.literal('failed'), error: Words }),
+  z.object({ state: z.literal('failed'), error: Message }),
 ]);
 
 const Reply = z.union([
@@ -34,22 +34,21 @@ const Reply = z.union([
   z.object({ outcome: Outcome, spent: z.boolean() }),
 ]);
 
-/** A process that can run trials. */
+/** First reply of a trial process: it is ready to run trials. */
 export interface Ready {
-  /** Of the strategy and the engine that it runs. */
+  /** Digest of the strategy and the engine. */
   readonly codeDigest: string;
-  /** For the job; see {@link TrialRunner}. */
+  /** Warnings for the job; see {@link TrialRunner}. */
   readonly warnings: readonly string[];
 }
 
-/** What a process of trials answers. */
 export type TrialReply =
   | Ready
   | { readonly failure: Failure }
-  /** `spent`: code of the strategy has left something behind that may touch later trials. */
+  /** `spent`: the strategy left state in the process that may affect later trials. */
   | { readonly outcome: TrialOutcome; readonly spent: boolean };
 
-/** Undefined for anything that no process of trials answers. */
+/** Undefined when the message is not a valid reply. */
 export function parseTrialReply(message: unknown): TrialReply | undefined {
   return Reply.safeParse(message).data;
 }

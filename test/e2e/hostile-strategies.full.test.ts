@@ -78,11 +78,8 @@ describe('hostile strategy', () => {
       /customExit threw for BTC\/USDT:USDT in the candle of \S+Z: it threw something that cannot be read$/,
     ],
     ['trap', /^Strategy trap failed on BTC\/USDT:USDT: it threw something that cannot be read$/],
-    [
-      'timer',
-      /^Strategy timer failed in a timer or a promise that nothing waits for: too late \(timer\.ts:\d+\)$/,
-    ],
-    ['words', /^Strategy words failed in a timer or a promise that nothing waits for: only words$/],
+    ['timer', /^Strategy timer failed in a timer or an unhandled promise: too late \(timer\.ts:\d+\)$/],
+    ['words', /^Strategy words failed in a timer or an unhandled promise: only words$/],
   ])('backtest fails at the first attempt with a short error: %s', async (name, error) => {
     const job = await platform.run({ strategy: name, date_range: RANGE });
     expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', attempt: 1 });

@@ -123,7 +123,7 @@ describe('hostile strategy', () => {
     ['throws_controls', /: \u0000\u001b\[2J\ufffd end \(throws_controls\.ts:\d+\)$/],
     [
       'promise',
-      /^Strategy promise failed in a timer or a promise that nothing waits for: late rejection \(promise\.ts:\d+\)$/,
+      /^Strategy promise failed in a timer or an unhandled promise: late rejection \(promise\.ts:\d+\)$/,
     ],
   ])('backtest fails at the first attempt with a short error: %s', async (name, error) => {
     const job = await platform.run({ strategy: name, date_range: RANGE });

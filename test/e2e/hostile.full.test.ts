@@ -138,11 +138,8 @@ describe('hostile strategy in a trial', () => {
   it.each([
     ['exits', /^Strategy exits was stopped\. The strategy ended its process in signals of BTC\/USDT:USDT$/],
     ['exits_later', /^Strategy exits_later was stopped\. The strategy ended its process in/],
-    [
-      'timer',
-      /^Strategy timer failed in a timer or a promise that nothing waits for: too late \(timer\.ts:\d+\)$/,
-    ],
-    ['promise', /that nothing waits for: late rejection \(promise\.ts:\d+\)$/],
+    ['timer', /^Strategy timer failed in a timer or an unhandled promise: too late \(timer\.ts:\d+\)$/],
+    ['promise', /an unhandled promise: late rejection \(promise\.ts:\d+\)$/],
     [
       'long_text',
       /customExit threw for BTC\/USDT:USDT in the candle of \S+Z: x+ \[1999000 characters left out\] x+ \(long_text\.ts:\d+\)$/,
