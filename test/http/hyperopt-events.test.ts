@@ -301,7 +301,7 @@ describe('host of event streams', () => {
     expect(await refused.json()).toMatchObject({
       detail: {
         code: 'HTTP503',
-        message: expect.stringContaining('close one'),
+        message: expect.stringContaining('Close one'),
         context: { streams: 2, max: 2 },
       },
     });
