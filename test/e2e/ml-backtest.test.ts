@@ -183,6 +183,6 @@ describe('validation of ml_engine', () => {
     const { body } = await submit({ strategy: 'learner', date_range });
     const job = await platform.until(body.job_id, 'failed');
     expect(job.error_code).toBe('DATA001');
-    expect(job.error).toContain('the ML engine needs 240 1h candles to learn from (train_period_days 10)');
+    expect(job.error).toContain('the ML engine needs 240 1h training candles (train_period_days 10)');
   });
 });
