@@ -113,7 +113,7 @@ describe('EcsTaskControl', () => {
 describe('DataProxyClient', () => {
   const lambda = mockClient(LambdaClient);
   const proxy = new DataProxyClient(lambdaDataProxy(createLambdaClient(), 'touchstone-data-proxy:live'));
-  const answer = (payload: unknown, FunctionError?: string) =>
+  const response = (payload: unknown, FunctionError?: string) =>
     lambda.on(InvokeCommand).resolves({
       Payload: Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)) as never,
       ...(FunctionError && { FunctionError }),
@@ -128,7 +128,7 @@ describe('DataProxyClient', () => {
   afterEach(() => lambda.reset());
 
   test('data proxy call sends a deadline of 25 s and returns the result', async () => {
-    answer({ statusCode: 200, body: { success: true, data } });
+    response({ statusCode: 200, body: { success: true, data } });
     expect(await call()).toEqual(data.result);
     expect(sent()).toEqual({
       FunctionName: 'touchstone-data-proxy:live',
@@ -143,11 +143,11 @@ describe('DataProxyClient', () => {
   });
 
   test('data proxy probe sends a deadline of 1.5 s and rejects when the proxy is down', async () => {
-    answer({ statusCode: 200, body: { success: true, data: { operation: 'health', result: {} } } });
+    response({ statusCode: 200, body: { success: true, data: { operation: 'health', result: {} } } });
     await proxy.probe();
     expect(sent().event).toEqual({ operation: 'health', deadline_ms: 1_500, safe: false });
     const error = { code: 'SVC004', message: 'down', field: '' };
-    answer({
+    response({
       statusCode: 503,
       body: { success: false, data: { operation: 'health', result: null }, error },
     });
@@ -160,7 +160,7 @@ describe('DataProxyClient', () => {
     ['SVC002', { code: 'NEW999', message: 'unheard of', field: '' }],
     ['SVC002', { code: 'toString', message: 'not a code', field: '' }],
   ])('data proxy rejection is thrown as %s', async (code, error) => {
-    answer({ statusCode: 400, body: { success: false, data: { ...data, result: null }, error } });
+    response({ statusCode: 400, body: { success: false, data: { ...data, result: null }, error } });
     await expect(call()).rejects.toMatchObject({ code, message: error.message, field: error.field });
   });
 
@@ -173,7 +173,7 @@ describe('DataProxyClient', () => {
   ])(
     'data proxy response with %s is SVC002 without the original message',
     async (_, payload, functionError) => {
-      answer(payload, functionError);
+      response(payload, functionError);
       await expect(call()).rejects.toMatchObject({
         code: 'SVC002',
         message: 'Bad gateway: upstream returned an invalid response',

@@ -166,7 +166,7 @@ describe('transient failures', () => {
   const day = async (exchange: CcxtExchange) =>
     exchange.fetchCandles(BTC, '1m', at('2024-03-01'), at('2024-03-02'));
   const whole = () => expected('1m', at('2024-03-01'), at('2024-03-02'));
-  const refusal = (retryAfter?: string): Fault => ({
+  const rejection = (retryAfter?: string): Fault => ({
     kind: 'status',
     status: 429,
     body: '{"code":-1003,"msg":"Too many requests."}',
@@ -174,7 +174,7 @@ describe('transient failures', () => {
   });
 
   it.each<[string, Fault]>([
-    ['429', refusal()],
+    ['429', rejection()],
     ['503 with an HTML page', { kind: 'status', status: 503 }],
     ['500 with an empty body', { kind: 'status', status: 500, body: '' }],
     ['truncated JSON', { kind: 'truncated' }],
@@ -222,15 +222,15 @@ describe('transient failures', () => {
   it('Retry-After in seconds or as a date sets the pause unless the backoff is longer', async () => {
     const exchange = await open();
     await exchange.symbols();
-    server.fail('klines', refusal('7'));
+    server.fail('klines', rejection('7'));
     await day(exchange);
     expect(pauses).toEqual([7000]);
-    server.fail('klines', refusal(new Date(now + 20_000).toUTCString()));
+    server.fail('klines', rejection(new Date(now + 20_000).toUTCString()));
     await day(exchange);
     expect(pauses[1]).toBeGreaterThan(18_000);
     expect(pauses[1]).toBeLessThanOrEqual(20_000);
     // A Retry-After below the backoff does not shorten it.
-    server.fail('klines', refusal('0'));
+    server.fail('klines', rejection('0'));
     await day(exchange);
     expect(pauses[2]).toBe(1000);
   });
@@ -238,7 +238,7 @@ describe('transient failures', () => {
   it('banned exchange is DATA004 immediately and without a request until the ban ends', async () => {
     const exchange = await open();
     await exchange.symbols();
-    server.fail('klines', { ...refusal('3600'), status: 418 } as Fault);
+    server.fail('klines', { ...rejection('3600'), status: 418 } as Fault);
     const banned = {
       code: 'DATA004',
       message: 'binanceusdm rejects requests until 2024-06-01T13:00:30.000Z. Retry after that time.',

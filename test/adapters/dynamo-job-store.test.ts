@@ -94,7 +94,7 @@ const CALLS: Record<
   {
     call: (id: string) => Promise<unknown>;
     effects: Record<JobStatus, Record<string, unknown> | null>;
-    answer: (changed: boolean, job: StoredBacktestJob, status: JobStatus) => unknown;
+    result: (changed: boolean, job: StoredBacktestJob, status: JobStatus) => unknown;
   }
 > = {
   claim: {
@@ -106,7 +106,7 @@ const CALLS: Record<
       failed: null,
       cancelled: null,
     },
-    answer: (changed, job) =>
+    result: (changed, job) =>
       changed ? { outcome: 'claimed', job } : { outcome: 'terminal', status: job.status },
   },
   setProgress: {
@@ -118,7 +118,7 @@ const CALLS: Record<
       failed: null,
       cancelled: null,
     },
-    answer: (changed) => changed,
+    result: (changed) => changed,
   },
   complete: {
     call: (id) => store.complete(id, 1, { ...OUTCOME, warnings: ['late'] }, LATER),
@@ -138,7 +138,7 @@ const CALLS: Record<
       cancelled: null,
     },
     // A repeated write of the same attempt succeeds without a change.
-    answer: (changed, _job, status) => changed || status === 'completed',
+    result: (changed, _job, status) => changed || status === 'completed',
   },
   'fail of the attempt': {
     call: (id) => store.fail(id, 1, ERROR, LATER),
@@ -149,7 +149,7 @@ const CALLS: Record<
       failed: null,
       cancelled: null,
     },
-    answer: (changed, _job, status) => changed || status === 'failed',
+    result: (changed, _job, status) => changed || status === 'failed',
   },
   'fail from outside': {
     call: (id) => store.fail(id, null, ERROR, LATER),
@@ -160,7 +160,7 @@ const CALLS: Record<
       failed: null,
       cancelled: null,
     },
-    answer: (changed) => changed,
+    result: (changed) => changed,
   },
   cancel: {
     call: (id) => store.cancel(id, LATER),
@@ -171,7 +171,7 @@ const CALLS: Record<
       failed: null,
       cancelled: null,
     },
-    answer: (changed, job) => ({ cancelled: changed, job }),
+    result: (changed, job) => ({ cancelled: changed, job }),
   },
   setCollection: {
     call: (id) => store.setCollection(id, { status: 'failed', message: 'no network', at: LATER }),
@@ -182,7 +182,7 @@ const CALLS: Record<
       failed: null,
       cancelled: null,
     },
-    answer: () => undefined,
+    result: () => undefined,
   },
 };
 
@@ -190,7 +190,7 @@ describe('job status changes', () => {
   const cases = Object.keys(CALLS).flatMap((name) => JOB_STATUSES.map((status) => [name, status] as const));
 
   test.each(cases)('%s of a %s job changes only the expected fields', async (name, status) => {
-    const { call, effects, answer } = CALLS[name]!;
+    const { call, effects, result } = CALLS[name]!;
     const id = await jobIn(status);
     const before = (await store.get(id))!;
     const answered = await call(id);
@@ -201,7 +201,7 @@ describe('job status changes', () => {
     } else {
       expect(after).toEqual(before);
     }
-    expect(answered).toEqual(answer(effect !== null, after, status));
+    expect(answered).toEqual(result(effect !== null, after, status));
     const listed = (await everyRow(store, { status: after.status })).find((row) => row.job_id === id);
     expect(listed).toMatchObject({
       status: after.status,
@@ -261,8 +261,8 @@ describe('job status changes', () => {
 });
 
 test('unreachable database is DATA005', async () => {
-  const nobody = new DynamoJobStore(createDocumentClient({ endpoint: 'http://127.0.0.1:1' }), 'jobs');
-  await expect(nobody.get('bt-1')).rejects.toMatchObject({ code: 'DATA005', status: 503 });
-  await expect(nobody.create(pendingJob('bt-1'))).rejects.toMatchObject({ code: 'DATA005' });
-  await expect(nobody.list({}, 10, null)).rejects.toMatchObject({ code: 'DATA005' });
+  const unreachable = new DynamoJobStore(createDocumentClient({ endpoint: 'http://127.0.0.1:1' }), 'jobs');
+  await expect(unreachable.get('bt-1')).rejects.toMatchObject({ code: 'DATA005', status: 503 });
+  await expect(unreachable.create(pendingJob('bt-1'))).rejects.toMatchObject({ code: 'DATA005' });
+  await expect(unreachable.list({}, 10, null)).rejects.toMatchObject({ code: 'DATA005' });
 });

@@ -233,13 +233,13 @@ describe('folder import', () => {
     put('deeper/still/ETH_USDT_USDT-5m.csv', one);
     put('notes.txt', 'xyz');
     put('.hidden/BTC_USDT_USDT-1h.csv', one);
-    const told: string[] = [];
+    const reported: string[] = [];
     const results = await load(fixture.folder, {
-      onProgress: ({ files, bytes }) => told.push(`${files} ${bytes}`),
+      onProgress: ({ files, bytes }) => reported.push(`${files} ${bytes}`),
     });
     expect(results.map((result) => result.outcome)).toEqual(['imported', 'imported', 'skipped']);
     const size = one.length;
-    expect(told).toEqual([`1 ${size}`, `2 ${2 * size}`, `3 ${2 * size + 3}`]);
+    expect(reported).toEqual([`1 ${size}`, `2 ${2 * size}`, `3 ${2 * size + 3}`]);
     await expect(load(join(fixture.folder, 'absent'))).rejects.toThrow('absent does not exist');
   });
 

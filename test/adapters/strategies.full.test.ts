@@ -161,8 +161,8 @@ describe('startupCandles', () => {
     sound(
       `name: 'mine', parameters: { n: { kind: 'integer', default: 1, min: 0, max: 100, description: 'N' } }, startupCandles({ n }) { ${body} }`,
     );
-  const refusal = async (answer: Promise<number>) => {
-    const error = await answer.then(
+  const rejection = async (response: Promise<number>) => {
+    const error = await response.then(
       (value) => `answered ${value}`,
       (thrown: unknown) => thrown,
     );
@@ -183,7 +183,7 @@ describe('startupCandles', () => {
       const strategies = open({ loadLimitMs: 30_000, startupLimitMs: 2_000 });
       const [mine, other] = [(await strategies.find('mine'))!, (await strategies.find('other'))!];
       const [bad, good, elsewhere] = await Promise.allSettled([
-        refusal(mine.startupCandles({ n: 99 })),
+        rejection(mine.startupCandles({ n: 99 })),
         mine.startupCandles({ n: 4 }),
         other.startupCandles({ n: 1 }),
       ]);
@@ -197,15 +197,15 @@ describe('startupCandles', () => {
     const forges = `(globalThis as any).process.getBuiltinModule('node:fs').writeSync(4, '{"id":1,"startup":-3}\\n'); return n;`;
     add('mine.ts', strategy(`if (n === 7) { ${forges} } return n;`));
     const mine = (await open({ loadLimitMs: 30_000 }).find('mine'))!;
-    expect(await refusal(mine.startupCandles({ n: 7 }))).toContain('startupCandles() failed');
+    expect(await rejection(mine.startupCandles({ n: 7 }))).toContain('startupCandles() failed');
     expect(await mine.startupCandles({ n: 8 })).toBe(8);
   });
 
   it('startupCandles uses a new process when the previous one has ended', async () => {
     add('mine.ts', `setTimeout(() => process.exit(), 1);\n${strategy('return n;')}`);
     const mine = (await open({ loadLimitMs: 30_000 }).find('mine'))!;
-    const answers = [];
-    for (const n of [2, 3, 4]) answers.push(await mine.startupCandles({ n }).catch(() => n));
-    expect(answers).toEqual([2, 3, 4]);
+    const responses = [];
+    for (const n of [2, 3, 4]) responses.push(await mine.startupCandles({ n }).catch(() => n));
+    expect(responses).toEqual([2, 3, 4]);
   });
 });

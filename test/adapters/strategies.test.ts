@@ -111,8 +111,8 @@ describe('startupCandles', () => {
     sound(
       `name: 'mine', parameters: { n: { kind: 'integer', default: 1, min: 0, max: 100, description: 'N' } }, startupCandles({ n }) { ${body} }`,
     );
-  const refusal = async (answer: Promise<number>) => {
-    const error = await answer.then(
+  const rejection = async (response: Promise<number>) => {
+    const error = await response.then(
       (value) => `answered ${value}`,
       (thrown: unknown) => thrown,
     );
@@ -124,10 +124,10 @@ describe('startupCandles', () => {
   it('startupCandles is computed concurrently for many parameters', async () => {
     add('mine.ts', strategy('return 2 * n;'));
     const mine = (await open().find('mine'))!;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 300 }, (_, n) => mine.startupCandles({ n: n % 100 })),
     );
-    expect(answers).toEqual(Array.from({ length: 300 }, (_, n) => 2 * (n % 100)));
+    expect(responses).toEqual(Array.from({ length: 300 }, (_, n) => 2 * (n % 100)));
     expect(mine.defaultStartup).toBe(2);
   });
 
@@ -143,7 +143,7 @@ describe('startupCandles', () => {
       const strategies = open({ loadLimitMs: 30_000, startupLimitMs: 2_000 });
       const [mine, other] = [(await strategies.find('mine'))!, (await strategies.find('other'))!];
       const [bad, good, elsewhere] = await Promise.allSettled([
-        refusal(mine.startupCandles({ n: 99 })),
+        rejection(mine.startupCandles({ n: 99 })),
         mine.startupCandles({ n: 4 }),
         other.startupCandles({ n: 1 }),
       ]);
@@ -242,7 +242,7 @@ describe('in-process strategies', () => {
   });
 
   describe('findStrategy', () => {
-    async function refusal(name: string): Promise<string> {
+    async function rejection(name: string): Promise<string> {
       const error = await findStrategy(name, folder).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(CodedError);
       expect((error as CodedError).code).toBe('VAL006');
@@ -291,14 +291,14 @@ describe('in-process strategies', () => {
     ])('findStrategy rejects a file that %s with VAL006 and that file only', async (_, source, message) => {
       add('another.ts', 'nor is this');
       add('broken.ts', source);
-      const text = await refusal('mine');
+      const text = await rejection('mine');
       expect(text).toMatch(message);
       expect(text).not.toContain('another');
     });
 
     it('findStrategy rejects a name that a broken file may define', async () => {
       add('broken.ts', 'nor is this');
-      expect(await refusal('mine')).toMatch(/broken\.ts: /);
+      expect(await rejection('mine')).toMatch(/broken\.ts: /);
     });
 
     it('findStrategy returns undefined when every file loads and none defines the name', async () => {

@@ -157,8 +157,8 @@ describe('watchHyperopt', () => {
   it.each([
     ['an error response', (_: unknown, response: ServerResponse) => response.writeHead(503).end('{}')],
     ['another content type', (_: unknown, response: ServerResponse) => response.end('{}')],
-  ])('watch polls after %s', async (_, refuse) => {
-    events = [refuse as Answer];
+  ])('watch polls after %s', async (_, response) => {
+    events = [response as Answer];
     jobs = ['pending', 'pending', 'running', 'completed'].map((status) => ({ status }));
     const { job, statuses } = await watch();
     expect(job).toEqual({ status: 'completed' });

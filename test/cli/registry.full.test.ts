@@ -4,11 +4,11 @@ import { runScript } from '../support/command.ts';
 
 it('each registry command has help', async () => {
   const names = ['register', 'stage', 'promote', 'rollback', 'versions', 'compare'];
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     names.map((name) => runScript(tmpdir(), 'bin/touchstone.ts', [name, '--help'])),
   );
   for (const [index, name] of names.entries()) {
-    const { code, out } = answers[index]!;
+    const { code, out } = responses[index]!;
     expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`Usage: touchstone ${name} .*<`))]);
   }
 });

@@ -84,8 +84,8 @@ describe('registry commands', () => {
   });
 
   it('promote --expect rejects when another version is in Production', async () => {
-    const refused = await touchstone('promote', M, '1', '--expect', '2');
-    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('RES005')]);
+    const rejected = await touchstone('promote', M, '1', '--expect', '2');
+    expect([rejected.code, rejected.err]).toEqual([1, expect.stringContaining('RES005')]);
     const { code, out } = await touchstone('promote', M, '1', '--expect', 'none');
     expect(code).toBe(0);
     expect(out).toMatch(/1 │ Staging │ Production │ - +│ \d{4}-\d\d-\d\d \d\d:\d\d/);
@@ -140,7 +140,7 @@ describe('registry commands', () => {
   });
 
   it('errors print the cause without a stack trace', async () => {
-    const refused: [args: string[], code: number, text: string][] = [
+    const rejected: [args: string[], code: number, text: string][] = [
       [['promote', M, '7'], 1, 'RES003'],
       [['stage', M, '2'], 1, 'RES006'],
       [['compare', M, '1', '1'], 1, 'VAL005'],
@@ -150,10 +150,10 @@ describe('registry commands', () => {
       [['register', M, '--run', 'bt-1', '--min-sharpe', 'high'], 2, 'Pass a number'],
       [['--url', 'http://127.0.0.1:9', 'register', M, '--run', 'bt-1'], 2, '--strategy-url'],
     ];
-    const answers = await Promise.all(refused.map(([args]) => touchstone(...args)));
-    for (const [index, [args, code, text]] of refused.entries()) {
-      const { err } = answers[index]!;
-      expect([args, answers[index]!.code, err]).toEqual([args, code, expect.stringContaining(text)]);
+    const responses = await Promise.all(rejected.map(([args]) => touchstone(...args)));
+    for (const [index, [args, code, text]] of rejected.entries()) {
+      const { err } = responses[index]!;
+      expect([args, responses[index]!.code, err]).toEqual([args, code, expect.stringContaining(text)]);
       expect(err).not.toMatch(/ at .*\.ts:\d+/);
     }
   });

@@ -55,9 +55,9 @@ it('loadCandles omits the instrument when precision is none', async () => {
 });
 
 it('loadCandles fails with DATA001 when an instrument is no longer stored', async () => {
-  const refused = await load({ precision: 'exchange', pairs: [BTC, ETH] }).catch((error: unknown) => error);
-  expect(refused).toMatchObject({ code: 'DATA001', context: { exchange: 'test', missing: [ETH] } });
-  expect(finalFailure(refused)).toMatchObject({ code: 'DATA001', message: expect.stringContaining(ETH) });
+  const rejected = await load({ precision: 'exchange', pairs: [BTC, ETH] }).catch((error: unknown) => error);
+  expect(rejected).toMatchObject({ code: 'DATA001', context: { exchange: 'test', missing: [ETH] } });
+  expect(finalFailure(rejected)).toMatchObject({ code: 'DATA001', message: expect.stringContaining(ETH) });
 });
 
 it('loadTrialData uses the instruments recorded when the hyperopt job was created', async () => {

@@ -148,11 +148,11 @@ it('touchstone audit prints the trail as a table, to admins only', async () => {
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(/Time \(UTC\).*User.*Role.*Operation.*Resource.*Outcome/);
   expect(out).toMatch(
-    /eve.*viewer.*submitBacktest.*backtests -.*refused AUTH004.*127\.0\.0\.1.*submitBacktest-eve/,
+    /eve.*viewer.*submitBacktest.*backtests -.*rejected AUTH004.*127\.0\.0\.1.*submitBacktest-eve/,
   );
-  const refused = await run('approver');
-  expect([refused.code, refused.out]).toEqual([1, '']);
-  expect(refused.err).toMatch(/AUTH004/);
+  const rejected = await run('approver');
+  expect([rejected.code, rejected.out]).toEqual([1, '']);
+  expect(rejected.err).toMatch(/AUTH004/);
   expect((await run('admin', '--resource', 'nothing')).out).toBe('No calls match.\n');
   expect((await run('admin', '--limit', '2')).out).toContain('More exist');
 }, 30_000);

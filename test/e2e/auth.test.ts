@@ -95,9 +95,9 @@ describe('platform with tokens', () => {
   it('backtest by command line collects through the proxy and completes with a token', async () => {
     const args = ['backtest', 'buy_and_hold', '--pairs', 'BTC/USDT:USDT', '--timeframe', '1h'];
     const range = ['--start', '2026-03-01', '--end', '2026-03-08'];
-    const refused = await touchstone([...args, ...range]);
-    expect(refused.code).toBe(1);
-    expect(refused.err).toMatch(/AUTH003: Missing token\. Set TOUCHSTONE_TOKEN to a token/);
+    const rejected = await touchstone([...args, ...range]);
+    expect(rejected.code).toBe(1);
+    expect(rejected.err).toMatch(/AUTH003: Missing token\. Set TOUCHSTONE_TOKEN to a token/);
     const viewer = await touchstone([...args, ...range], { TOUCHSTONE_TOKEN: tokens.get('viewer')! });
     expect(viewer.err).toContain('AUTH004');
     const done = await touchstone([...args, ...range], { TOUCHSTONE_TOKEN: tokens.get('researcher')! });
@@ -138,8 +138,8 @@ describe('platform with tokens', () => {
 
   it('touchstone proxy sends the token to data collection', async () => {
     const event = '{"operation":"symbols"}';
-    const refused = await touchstone(['proxy', event]);
-    expect(refused.code).toBe(1);
+    const rejected = await touchstone(['proxy', event]);
+    expect(rejected.code).toBe(1);
     const { code, out } = await touchstone(['proxy', event], { TOUCHSTONE_TOKEN: tokens.get('viewer')! });
     expect([code, JSON.parse(out)]).toMatchObject([0, { statusCode: 200 }]);
   });

@@ -226,9 +226,9 @@ describe('backtest list', () => {
       'cursor=broken',
       `status=failed&cursor=${body.next_cursor}`,
     ]) {
-      const { status, body: refused } = await platform.get(`/api/v1/backtests?${query}`);
+      const { status, body: rejected } = await platform.get(`/api/v1/backtests?${query}`);
       expect(status).toBe(400);
-      expect(refused.detail).toMatchObject({ code: 'VAL006', field: 'cursor' });
+      expect(rejected.detail).toMatchObject({ code: 'VAL006', field: 'cursor' });
     }
   });
 });
@@ -238,20 +238,24 @@ describe('Idempotency-Key', () => {
 
   it('idempotency key returns the same job for the same request', async () => {
     const key = { 'Idempotency-Key': 'one-and-the-same' };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 5 }, () => platform.post('/api/v1/backtests', body, key)),
     );
-    expect(new Set(answers.map((answer) => answer.body.job_id)).size).toBe(1);
-    expect(answers.every((answer) => answer.status === 201)).toBe(true);
-    await platform.until(answers[0]!.body.job_id, 'completed');
+    expect(new Set(responses.map((answer) => answer.body.job_id)).size).toBe(1);
+    expect(responses.every((answer) => answer.status === 201)).toBe(true);
+    await platform.until(responses[0]!.body.job_id, 'completed');
   });
 
   it('idempotency key with another request is rejected', async () => {
     const key = { 'Idempotency-Key': 'reused' };
     await platform.post('/api/v1/backtests', body, key);
-    const { status, body: refused } = await platform.post('/api/v1/backtests', { ...body, priority: 1 }, key);
+    const { status, body: rejected } = await platform.post(
+      '/api/v1/backtests',
+      { ...body, priority: 1 },
+      key,
+    );
     expect(status).toBe(409);
-    expect(refused.detail).toMatchObject({ code: 'RES005', field: 'Idempotency-Key' });
+    expect(rejected.detail).toMatchObject({ code: 'RES005', field: 'Idempotency-Key' });
   });
 });
 

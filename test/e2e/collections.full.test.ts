@@ -172,9 +172,9 @@ describe('killed collection service', () => {
     }));
     const { child, url, dead } = await startProcess();
     afterPages(3, () => child.kill('SIGKILL'));
-    const answers = await Promise.allSettled(requests.map((body, i) => post(url, body, `k-${i}`)));
+    const responses = await Promise.allSettled(requests.map((body, i) => post(url, body, `k-${i}`)));
     await dead;
-    const accepted = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    const accepted = responses.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     expect(accepted.length).toBeGreaterThan(0);
 
     const platform = await inProcess();

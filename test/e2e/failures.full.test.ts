@@ -74,8 +74,8 @@ describe('platform failures', () => {
     const failed = expect(first.failed).rejects.toThrow(/database/);
     process.kill(first.databasePid(), 'SIGKILL');
     await failed;
-    const refused = await first.get(`/api/v1/backtests/${body.job_id}`);
-    expect([refused.status, refused.body.detail.code]).toEqual([503, 'DATA005']);
+    const rejected = await first.get(`/api/v1/backtests/${body.job_id}`);
+    expect([rejected.status, rejected.body.detail.code]).toEqual([503, 'DATA005']);
     strategies.open('bereft');
     await first.stop();
 

@@ -96,9 +96,9 @@ describe('task failures', () => {
     expect([again.status, again.body.detail.code]).toEqual([400, 'RES005']);
     expect((await platform.get(`/api/v1/backtests/${body.job_id}`)).body.status).toBe('cancelled');
     for (const part of ['equity', 'report-data']) {
-      const refused = await platform.get(`/api/v1/backtests/${body.job_id}/${part}`);
-      expect(refused.status).toBe(400);
-      expect(refused.body.detail).toMatchObject({ code: 'RES005', context: { status: 'cancelled' } });
+      const rejected = await platform.get(`/api/v1/backtests/${body.job_id}/${part}`);
+      expect(rejected.status).toBe(400);
+      expect(rejected.body.detail).toMatchObject({ code: 'RES005', context: { status: 'cancelled' } });
     }
   });
 

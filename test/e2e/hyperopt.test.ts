@@ -130,9 +130,9 @@ describe('hyperopt job with one worker', () => {
       [{ config, hyperopt_job_id: jobId, model_version: 1 }, 400, 'VAL005'],
     ] as const;
     for (const [body, status, code] of cases) {
-      const answer = await submit(body);
-      expect(answer.status).toBe(status);
-      expect(answer.body.detail).toMatchObject({ code, field: 'hyperopt_job_id' });
+      const response = await submit(body);
+      expect(response.status).toBe(status);
+      expect(response.body.detail).toMatchObject({ code, field: 'hyperopt_job_id' });
     }
   });
 });

@@ -33,8 +33,8 @@ it('local mode applies four eyes, reasons, conditions and a policy from its sett
   });
   const strategies = '/api/v1/strategies/buy_and_hold';
   // The strategy buys once.
-  const refused = await platform.post(`${strategies}/stage`, { version: 1, skip_validation: true });
-  expect(refused.body.detail.context.checks).toContainEqual(
+  const rejected = await platform.post(`${strategies}/stage`, { version: 1, skip_validation: true });
+  expect(rejected.body.detail.context.checks).toContainEqual(
     expect.objectContaining({ name: 'min_trades', status: 'failed', value: 1, threshold: 2 }),
   );
   const waive = { checks: ['min_trades'], reason: 'It buys and holds' };

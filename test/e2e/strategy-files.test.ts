@@ -65,7 +65,7 @@ describe('strategy files', () => {
     expect(broken[0].error).toContain('restricted');
     const { status, body } = await submit('steals_later', { n: 6 });
     expect([status, body.detail.code]).toEqual([400, 'VAL006']);
-    for (const answer of [broken, body]) expect(JSON.stringify(answer)).not.toContain('PRIVATE KEY');
+    for (const response of [broken, body]) expect(JSON.stringify(response)).not.toContain('PRIVATE KEY');
     remove('steals.ts');
     remove('steals_later.ts');
   });
@@ -82,9 +82,9 @@ describe('strategy files', () => {
     expect((await list()).broken).toEqual([
       { file: 'mine.ts', line: 3, error: 'not today', strategy: 'mine' },
     ]);
-    const refused = await submit('mine');
-    expect([refused.status, refused.body.detail.code]).toEqual([400, 'VAL006']);
-    expect(refused.body.detail.message).toBe(
+    const rejected = await submit('mine');
+    expect([rejected.status, rejected.body.detail.code]).toEqual([400, 'VAL006']);
+    expect(rejected.body.detail.message).toBe(
       'Strategy mine cannot be used: strategy file mine.ts:3: not today. Correct the file and repeat the request.',
     );
     const one = await platform.get('/api/v1/strategies/mine');

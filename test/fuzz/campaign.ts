@@ -26,7 +26,7 @@ export interface Breach {
   readonly problems: readonly string[];
   readonly curl: string;
   /** Shortened response. */
-  readonly answer: string;
+  readonly response: string;
 }
 
 /** Number of responses of one operation by status. */
@@ -209,16 +209,16 @@ export class Campaign {
     if (caller.authorization) draft.headers.Authorization = caller.authorization;
     const request = writeRequest(place, draft);
     const index = this.#sent++;
-    const report = (problems: readonly string[], answer: string) => {
+    const report = (problems: readonly string[], response: string) => {
       if (problems.length === 0) return;
       const curl = curlCommand(request, this.#target.publicBase(operation.service), caller.again);
-      this.#breaches.push({ operation: operation.id, kind, index, problems, curl, answer });
+      this.#breaches.push({ operation: operation.id, kind, index, problems, curl, response });
     };
     let received: Received;
     try {
       received = await this.#sender.send(request);
     } catch (error) {
-      report([`no answer: ${(error as Error).message}`], '');
+      report([`no response: ${(error as Error).message}`], '');
       return undefined;
     }
     const counts = this.#counts.get(operation.id)!;

@@ -34,12 +34,12 @@ async function ailmentsOf(target: Target): Promise<string[]> {
   const states = await Promise.all(
     target.services.map(async ({ base }) => {
       const response = await fetch(`${base}/api/v1/health`).catch((error: Error) => error);
-      if (response instanceof Error) return [`${base} does not answer: ${response.message}`];
+      if (response instanceof Error) return [`${base} does not respond: ${response.message}`];
       const { status } = (await response.json()) as { status: string };
       return response.status === 200 && status === 'healthy'
         ? []
         : [`${base} is ${response.status} ${status}`];
     }),
   );
-  return [...states.flat(), ...target.faults().map((line) => `log: ${line.slice(0, 1000)}`)];
+  return [...states.flat(), ...target.serverErrors().map((line) => `log: ${line.slice(0, 1000)}`)];
 }

@@ -64,7 +64,7 @@ describe('Oracle', () => {
     ['a wrong content type', { headers: { 'content-type': 'text/plain' } }, /text\/plain is not documented/],
     ['a missing header', { headers: { 'x-correlation-id': undefined } }, /X-Correlation-ID is missing/],
     ['an invalid header', { headers: { 'x-correlation-id': 'a b' } }, /X-Correlation-ID is a b/],
-    ['an unhandled error', { status: 500, body: coded('SVC001') }, /500 SVC001: a fault/],
+    ['an unhandled error', { status: 500, body: coded('SVC001') }, /500 SVC001: a server error/],
     [
       'an unavailable dependency',
       { status: 503, headers: { 'retry-after': '1' }, body: coded('DATA005') },
@@ -77,34 +77,38 @@ describe('Oracle', () => {
       /401 without www-authenticate/,
     ],
     ['a general error for a valid request', { status: 405, body: coded('HTTP405') }, /does not document/],
-    ['a stack trace', { body: { ...symbols, exchange: 'x\n    at f (/a.js:1:2)' } }, /tells internals/],
-    ['an exception', { body: { ...symbols, exchange: 'TypeError: x is not' } }, /tells internals: TypeError/],
-  ])('oracle reports %s', (_, answer, problem) => {
-    expect(problems(answer).join('\n')).toMatch(problem);
+    ['a stack trace', { body: { ...symbols, exchange: 'x\n    at f (/a.js:1:2)' } }, /exposes internals/],
+    [
+      'an exception',
+      { body: { ...symbols, exchange: 'TypeError: x is not' } },
+      /exposes internals: TypeError/,
+    ],
+  ])('oracle reports %s', (_, response, problem) => {
+    expect(problems(response).join('\n')).toMatch(problem);
   });
 
   it('oracle reports a wrong authentication status', () => {
-    const refused = { headers: { 'www-authenticate': 'Bearer' }, status: 401, body: coded('AUTH002') };
-    expect(problems(refused, { trusted: false, only: 401 })).toEqual([]);
+    const rejected = { headers: { 'www-authenticate': 'Bearer' }, status: 401, body: coded('AUTH002') };
+    expect(problems(rejected, { trusted: false, only: 401 })).toEqual([]);
     expect(problems({}, { trusted: false, only: 401 })).toEqual(['401 was due, not 200']);
     expect(problems({}, { trusted: false, only: 403 })).toEqual(['403 was due, not 200']);
-    expect(problems(refused)).toEqual(['401 with a token that holds']);
+    expect(problems(rejected)).toEqual(['401 with a token that holds']);
   });
 
   it('oracle reports a rejected body that the document allows', () => {
     const submit = service.operations.find(({ id }) => id === 'submitBacktest')!;
     const detail = [{ type: 'float_type', loc: ['body', 'config', 'fee'], msg: 'm', input: null }];
-    const refusal = (fee: unknown, type = 'float_type') => {
+    const rejection = (fee: unknown, type = 'float_type') => {
       const body = Buffer.from(JSON.stringify({ config: { strategy: 'demo', fee } }));
       const request = { method: 'POST', base: '', path: '/', headers: {}, body };
-      const answer = { status: 400, body: { detail: [{ ...detail[0], type }] } };
-      return problems(answer, { request, operations: [submit] });
+      const response = { status: 400, body: { detail: [{ ...detail[0], type }] } };
+      return problems(response, { request, operations: [submit] });
     };
-    const refused = 'the body fits its schema, and is refused as float_type at body.config.fee';
-    expect(refusal(null)).toEqual([refused]);
-    expect(refusal(0.1)).toEqual([refused]);
-    expect(refusal('0.1')).toEqual([]);
-    expect(refusal(0.1, 'json_invalid')).toEqual([]);
+    const rejected = 'the body fits its schema, and is rejected as float_type at body.config.fee';
+    expect(rejection(null)).toEqual([rejected]);
+    expect(rejection(0.1)).toEqual([rejected]);
+    expect(rejection('0.1')).toEqual([]);
+    expect(rejection(0.1, 'json_invalid')).toEqual([]);
   });
 
   it('oracle reports a changed correlation ID', () => {
@@ -119,9 +123,9 @@ describe('Oracle', () => {
   });
 
   it('oracle reports 405 without Allow', () => {
-    const answer = { status: 405, body: coded('HTTP405') };
-    expect(problems(answer, { odd: true })).toEqual(['405 without Allow']);
-    expect(problems({ ...answer, headers: { allow: 'GET' } }, { odd: true })).toEqual([]);
+    const response = { status: 405, body: coded('HTTP405') };
+    expect(problems(response, { odd: true })).toEqual(['405 without Allow']);
+    expect(problems({ ...response, headers: { allow: 'GET' } }, { odd: true })).toEqual([]);
   });
 });
 

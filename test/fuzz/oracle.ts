@@ -65,7 +65,7 @@ export class Oracle {
       ...about,
       ...headerProblems(exchange),
       ...(status >= 500 && !isExcused(exchange)
-        ? [`${status} ${code ?? ''}: a fault, or something unavailable`]
+        ? [`${status} ${code ?? ''}: a server error or an unavailable service`]
         : []),
       ...(only !== undefined && status !== only ? [`${only} was due, not ${status}`] : []),
       ...(trusted && status === 401 ? ['401 with a token that holds'] : []),
@@ -81,7 +81,7 @@ export class Oracle {
     if (!Array.isArray(detail) || !operation?.body || others.length > 0 || !request.body) return [];
     const [issue] = detail.filter(({ type }) => !BEYOND_SCHEMAS.has(type));
     if (!issue || !this.#accepts(service, operation.body, parse(request.body))) return [];
-    return [`the body fits its schema, and is refused as ${issue.type} at ${issue.loc.join('.')}`];
+    return [`the body fits its schema, and is rejected as ${issue.type} at ${issue.loc.join('.')}`];
   }
 
   #accepts(service: ServiceDocument, schema: Schema, value: unknown): boolean {
@@ -107,7 +107,7 @@ export class Oracle {
     { method }: FuzzRequest,
     { headers, body }: Received,
   ): string[] {
-    if (method === 'HEAD') return body.length > 0 ? ['HEAD is answered with a body'] : [];
+    if (method === 'HEAD') return body.length > 0 ? ['HEAD returns a body'] : [];
     if (Object.keys(content).length === 0) return body.length > 0 ? ['a body, where none is documented'] : [];
     const type = String(headers['content-type']).split(';')[0]!.trim();
     const media = content[type] ?? content['*/*'];
@@ -188,7 +188,7 @@ function leakProblems({ headers, body }: Received): string[] {
   if (!String(headers['content-type']).startsWith('application/json')) return [];
   const text = body.toString('utf8');
   return LEAKS.flatMap((leak) => leak.exec(text)?.[0] ?? []).map(
-    (found) => `the body tells internals: ${found}`,
+    (found) => `the body exposes internals: ${found}`,
   );
 }
 

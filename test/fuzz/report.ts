@@ -33,11 +33,11 @@ function mergeCounts(results: readonly CampaignResult[]): Map<string, Counts> {
 }
 
 /** Breach with the command that repeats its request. */
-export function describeBreach({ operation, kind, index, problems, curl, answer }: Breach): string {
+export function describeBreach({ operation, kind, index, problems, curl, response }: Breach): string {
   return [
     `${operation} (${kind}, request ${index})`,
     ...problems.map((each) => `  ${each}`),
-    `  ${answer}`,
+    `  ${response}`,
     `  ${curl}`,
   ].join('\n');
 }

@@ -52,7 +52,7 @@ export class Sender {
           sent.destroy();
         });
       });
-      sent.on('timeout', () => sent.destroy(new Error(`no answer in ${TIMEOUT_MS} ms`)));
+      sent.on('timeout', () => sent.destroy(new Error(`no response in ${TIMEOUT_MS} ms`)));
       sent.on('error', (error: NodeJS.ErrnoException) =>
         reject(Object.assign(error, { idle: sent.reusedSocket })),
       );

@@ -21,7 +21,7 @@ export interface Target {
   /** Address of the service under `npm start`, instead of its address here. */
   publicBase(service: ServiceDocument): string;
   /** Log lines of the process since it was ready, only those that report an error. */
-  faults(): readonly string[];
+  serverErrors(): readonly string[];
   /** Resident memory, MB. */
   memoryMb(): number;
   readonly tokens: Tokens | null;
@@ -67,7 +67,7 @@ export async function startTarget(enforced: boolean): Promise<Target> {
       enforced,
       services,
       publicBase: (service) => `http://127.0.0.1:${ports[services.indexOf(service)]}`,
-      faults: () => [
+      serverErrors: () => [
         ...lines.filter(isFault),
         ...(child.exitCode === null ? [] : [`the platform ended with code ${child.exitCode}`]),
       ],

@@ -55,14 +55,14 @@ describe('backtest access', () => {
   it('backtest is visible only to its owner until it is shared', async () => {
     const id = await fixture.backtest('ann', {}, 'completed');
     for (const part of PARTS) {
-      const refused = await bob.get(at(id) + part);
-      expect([part, refused.status, refused.code]).toEqual([part, 403, 'AUTH005']);
-      expect(refused.body.detail).toMatchObject({
+      const rejected = await bob.get(at(id) + part);
+      expect([part, rejected.status, rejected.code]).toEqual([part, 403, 'AUTH005']);
+      expect(rejected.body.detail).toMatchObject({
         field: 'job_id',
         context: { resource: 'backtest', id, required: 'read' },
       });
       // The response contains no part of the job.
-      expect(JSON.stringify(refused.body)).not.toMatch(/ann|ema_crossover/);
+      expect(JSON.stringify(rejected.body)).not.toMatch(/ann|ema_crossover/);
     }
     const statuses = async (person: Person) =>
       Promise.all(PARTS.map(async (part) => (await person.get(at(id) + part)).status));
@@ -334,8 +334,8 @@ it('sharing a running job keeps both writes', async () => {
 it('concurrent grants are applied completely', async () => {
   const id = await fixture.backtest('ann');
   const lists = [['user:a', 'user:b'], ['user:c'], ['user:b', 'user:d'], []];
-  const answers = await Promise.all(lists.map((list) => ann.share(at(id), ...list)));
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  const responses = await Promise.all(lists.map((list) => ann.share(at(id), ...list)));
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   const { shared_with = [] } = (await fixture.jobs.get(id))!;
   const stored = shared_with.map(({ principal }) => principal);
   expect(lists).toContainEqual(stored);

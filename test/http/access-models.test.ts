@@ -38,9 +38,9 @@ describe('model access', () => {
 
   it('model is visible only to its first registrant until it is shared', async () => {
     for (const path of READS) {
-      const refused = await bob.get(of(model) + path);
-      expect([path, refused.status, refused.code]).toEqual([path, 403, 'AUTH005']);
-      expect(refused.body.detail).toMatchObject({ field: 'model_name', context: { resource: 'model' } });
+      const rejected = await bob.get(of(model) + path);
+      expect([path, rejected.status, rejected.code]).toEqual([path, 403, 'AUTH005']);
+      expect(rejected.body.detail).toMatchObject({ field: 'model_name', context: { resource: 'model' } });
       for (const person of [ann, admin, fixture.development]) {
         expect((await person.get(of(model) + path)).status).toBe(200);
       }
@@ -80,8 +80,8 @@ describe('model access', () => {
   it('model runs only for callers that can read it', async () => {
     const submit = (person: Person) =>
       person.post('/api/v1/backtests', { config: { strategy: model }, model_version: 'latest' });
-    const refused = await submit(bob);
-    expect([refused.status, refused.code, refused.body.detail.field]).toEqual([
+    const rejected = await submit(bob);
+    expect([rejected.status, rejected.code, rejected.body.detail.field]).toEqual([
       403,
       'AUTH005',
       'model_version',
@@ -94,8 +94,8 @@ describe('model access', () => {
 
   it('model name longer than a key is not found', async () => {
     const config = { strategy: '💥'.repeat(1_200) };
-    const answer = await ann.post('/api/v1/backtests', { config, model_version: 1 });
-    expect([answer.status, answer.code]).toEqual([404, 'RES002']);
+    const response = await ann.post('/api/v1/backtests', { config, model_version: 1 });
+    expect([response.status, response.code]).toEqual([404, 'RES002']);
   });
 });
 
@@ -103,8 +103,8 @@ describe('registration access', () => {
   it('registration requires a backtest that the caller can read', async () => {
     const model = 'donchian_trend';
     const id = await run('ann', model);
-    const refused = await bob.register(id, model);
-    expect([refused.status, refused.code, refused.body.detail.field]).toEqual([
+    const rejected = await bob.register(id, model);
+    expect([rejected.status, rejected.code, rejected.body.detail.field]).toEqual([
       403,
       'AUTH005',
       'backtest_run_id',
@@ -123,23 +123,23 @@ describe('registration access', () => {
     const id = await run('bob', model);
     for (const principals of [[], ['user:bob']]) {
       await ann.share(of(model), ...principals);
-      const refused = await bob.register(id, model);
-      expect([refused.status, refused.code, refused.body.detail.field]).toEqual([403, 'AUTH005', 'name']);
+      const rejected = await bob.register(id, model);
+      expect([rejected.status, rejected.code, rejected.body.detail.field]).toEqual([403, 'AUTH005', 'name']);
     }
     await ann.share(of(model), 'user:bob!');
-    const answer = await bob.register(id, model);
-    expect([answer.status, answer.body.version]).toEqual([201, '2']);
+    const response = await bob.register(id, model);
+    expect([response.status, response.body.version]).toEqual([201, '2']);
     expect((await bob.get(`${of(model)}/sharing`)).body.owner).toBe('ann');
   });
 
   it('concurrent first registrations give the model one owner', async () => {
     const model = 'bollinger_breakout';
     const [ofAnn, ofBob] = [await run('ann', model), await run('bob', model)];
-    const answers = await Promise.all([ann.register(ofAnn, model), bob.register(ofBob, model)]);
-    expect(answers.map(({ status, code }) => code ?? status).sort()).toEqual([201, 'AUTH005']);
+    const responses = await Promise.all([ann.register(ofAnn, model), bob.register(ofBob, model)]);
+    expect(responses.map(({ status, code }) => code ?? status).sort()).toEqual([201, 'AUTH005']);
     const { versions, model: stored } = await fixture.registry.read(model, ['1', '2']);
     expect([...versions.keys()]).toEqual(['1']);
-    expect(stored!.owner).toBe(answers[0]!.status === 201 ? 'ann' : 'bob');
+    expect(stored!.owner).toBe(responses[0]!.status === 201 ? 'ann' : 'bob');
   });
 
   it('idempotency key does not replay for another caller or after the grant is removed', async () => {

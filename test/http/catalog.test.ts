@@ -206,8 +206,8 @@ describe('version comparison', () => {
   });
 
   it('comparison returns RES002 for a strategy without versions', async () => {
-    const answer = await compare('?version_a=1&version_b=2', 'supertrend');
-    expect(answer).toMatchObject({ status: 404, body: { detail: { code: 'RES002', field: 'name' } } });
+    const response = await compare('?version_a=1&version_b=2', 'supertrend');
+    expect(response).toMatchObject({ status: 404, body: { detail: { code: 'RES002', field: 'name' } } });
   });
 });
 

@@ -117,12 +117,12 @@ it('concurrent posts of one key from two hosts give the totals of sequential pos
   const second = await registryFixture(engine, { tables, deps: { clock: fixture.clock } });
   const lists = [0, 1, 2].map((list) => Array.from({ length: 8 }, (_, n) => (list * 5 + n * 3) / 4 - 2));
   const trades = keyed(id, 'challenger', lists);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [...trades, ...trades].map((trade, n) =>
       (n % 2 ? fixture : second).strategy('POST', `/challenges/${id}/trades`, trade),
     ),
   );
-  for (const [n, { status }] of answers.entries())
+  for (const [n, { status }] of responses.entries())
     if (status === 503) await fixture.post(id, 'trades', trades[n % trades.length]!);
   const { stages } = (await fixture.deps.challenges.read(id))!;
   const sums = lists.map((list) => list.reduce((a, b) => a + b, 0));

@@ -68,19 +68,19 @@ it('200 concurrent posts over two hosts with repeats count each trade once', asy
   /** Repeats the request while the response asks for a retry. */
   const postWithRetry = async (host: RegistryFixture, body: object) => {
     for (let tries = 0; tries < 50; tries++) {
-      const { status, body: answer } = await host.strategy('POST', `/challenges/${id}/trades`, body);
-      if (status < 300) return answer;
-      expect([status, answer.detail.code]).toEqual([503, 'SVC005']);
+      const { status, body: response } = await host.strategy('POST', `/challenges/${id}/trades`, body);
+      if (status < 300) return response;
+      expect([status, response.detail.code]).toEqual([503, 'SVC005']);
     }
     throw new Error('it never came through');
   };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     bodies.map((body, n) => postWithRetry((n * 31) % 200 < 100 ? first : second, body)),
   );
-  expect(answers).toHaveLength(200);
+  expect(responses).toHaveLength(200);
   await expectOnce(first, id, trades);
   // At most one response per trade is not a duplicate; that response may be lost.
-  const results = answers.flatMap((answer) => answer.items ?? [answer]);
+  const results = responses.flatMap((response) => response.items ?? [response]);
   const fresh = results.filter(({ duplicate }) => duplicate === false).map(({ trade_id }) => trade_id);
   expect(new Set(fresh).size).toBe(fresh.length);
 });
@@ -98,9 +98,9 @@ describe('host crash within a batch', () => {
         if (context.commandName !== 'TransactWriteItemsCommand') return next(args);
         const how = when(++writes);
         if (how === 'before') throw new Error('the host is gone');
-        const answer = await next(args);
+        const response = await next(args);
         if (how === 'after') throw new Error('the answer is lost');
-        return answer;
+        return response;
       },
       { step: 'initialize', name: 'failing' },
     );
@@ -119,8 +119,8 @@ describe('host crash within a batch', () => {
     const dying = await anotherHost(whole, client);
     const trades = quarters(100);
     const path = `/challenges/${id}/trades`;
-    const answer = await dying.strategy('POST', path, { trades });
-    expect(answer.status).toBeGreaterThanOrEqual(500);
+    const response = await dying.strategy('POST', path, { trades });
+    expect(response.status).toBeGreaterThanOrEqual(500);
     // The stored trades are a prefix of the batch, in complete transactions.
     const { trades: stored } = (await whole.deps.challenges.read(id))!;
     expect(stored).toBe(TRADES_AT_ONCE * (how === 'after' ? write : write - 1));

@@ -308,11 +308,11 @@ describe('automatic promotion', () => {
       const authenticate = async () => ({ id: 'anonymous', roles: [role], groups: [] });
       const fixture = await registryFixture(engine, { tables, service: { authenticate } });
       const body = { champion_version: '1', challenger_version: '2', auto_promote };
-      const answer = await fixture.strategy('POST', `/api/v1/models/${MODEL}/challenges`, body);
-      expect(answer.status).toBe(status);
-      if (status === 201) await made.post(answer.body.challenge_id, 'rollback');
+      const response = await fixture.strategy('POST', `/api/v1/models/${MODEL}/challenges`, body);
+      expect(response.status).toBe(status);
+      if (status === 201) await made.post(response.body.challenge_id, 'rollback');
       else
-        expect(answer.body.detail).toMatchObject({
+        expect(response.body.detail).toMatchObject({
           ...{ code: 'AUTH004', field: 'auto_promote', context: { required: 'approver' } },
         });
     }
@@ -347,12 +347,12 @@ describe('open positions after a challenge', () => {
       expect((await fixture.read(id)).body.on_rollback).toBe(policy);
       expect(await assign(keys.challenger)).toMatchObject({ should_close: false, repeated: true });
       await fixture.post(id, 'rollback');
-      for (const answer of [await assign(keys.challenger), await route(keys.challenger)]) {
-        expect(answer).toMatchObject({ variant: 'challenger', version: '2', should_close });
-        expect([answer.challenge_id, answer.traffic_split]).toEqual([id, [1, 0]]);
+      for (const response of [await assign(keys.challenger), await route(keys.challenger)]) {
+        expect(response).toMatchObject({ variant: 'challenger', version: '2', should_close });
+        expect([response.challenge_id, response.traffic_split]).toEqual([id, [1, 0]]);
       }
-      for (const answer of [await assign(keys.champion), await route(keys.champion)])
-        expect(answer).toMatchObject({ variant: 'champion', version: '1', should_close: false });
+      for (const response of [await assign(keys.champion), await route(keys.champion)])
+        expect(response).toMatchObject({ variant: 'champion', version: '1', should_close: false });
       expect(await route('new')).toMatchObject({ challenge_id: null, version: '1', should_close: false });
     },
   );

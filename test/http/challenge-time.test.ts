@@ -152,8 +152,8 @@ describe('challenge log', () => {
       fixture.clock.forward(HOUR);
       await fixture.log(id, 'challenger', generated(67890, 120, 0.6));
       const won = ['info challenge ended challenger_wins'];
-      const refused = [expect.stringMatching(/^warn challenge not promoted RES005: /)];
-      expect(fixture.logged).toEqual(staged ? won : [...won, ...refused]);
+      const rejected = [expect.stringMatching(/^warn challenge not promoted RES005: /)];
+      expect(fixture.logged).toEqual(staged ? won : [...won, ...rejected]);
       // A promoted winner has no further deadline.
       expect(fixture.timers).toHaveLength(staged ? 1 : 2);
     }

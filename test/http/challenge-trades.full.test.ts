@@ -45,13 +45,13 @@ it('200 concurrent posts with duplicates count each trade once, with exact sums'
   const posts = [...trades, ...trades].map((trade, n) =>
     (n % 3 ? first : second).strategy('POST', `/challenges/${id}/trades`, trade),
   );
-  const answers = await Promise.all(posts);
+  const responses = await Promise.all(posts);
   // A write conflict (503) and, on a loaded machine, the time limit of a call (504) ask for a retry.
-  for (const [n, { status }] of answers.entries()) {
+  for (const [n, { status }] of responses.entries()) {
     expect([200, 201, 503, 504]).toContain(status);
     if (status >= 503) await first.post(id, 'trades', trades[n % 100]!);
   }
-  expect(answers.filter(({ status }) => status === 201).length).toBeLessThanOrEqual(100);
+  expect(responses.filter(({ status }) => status === 201).length).toBeLessThanOrEqual(100);
   const expected = (variant: string) => {
     const profits = trades.filter((trade) => trade.variant === variant).map(({ profit_pct }) => profit_pct);
     const sum = (of: (profit: number) => number) => profits.reduce((all, profit) => all + of(profit), 0);

@@ -58,9 +58,9 @@ it('assignments match the reference and stay fixed while the traffic share grows
     ['order-56', 0.0395279145],
     ['BTC/USDT:USDT|2026-01-01T00:00:00Z', 0.4880292679],
   ] as const) {
-    const answer = await assign(key);
-    expect(answer.bucket).toBeCloseTo(bucket, 9);
-    expect(answer).toMatchObject({
+    const response = await assign(key);
+    expect(response.bucket).toBeCloseTo(bucket, 9);
+    expect(response).toMatchObject({
       variant: bucket < 0.05 ? 'challenger' : 'champion',
       version: bucket < 0.05 ? '2' : '1',
       traffic_split: [0.95, 0.05],
@@ -162,7 +162,7 @@ it('after the end, earlier open trades are late and new ones are rejected', asyn
   fixture.clock.forward(HOUR);
   const before = await totals(fixture, id);
   const opened = (hours: number) => new Date(fixture.clock.now() - hours * HOUR).toISOString();
-  const answers = await fixture.post(id, 'trades', {
+  const responses = await fixture.post(id, 'trades', {
     trades: [
       { ...trade, trade_id: 'open', profit_pct: 9 },
       { ...trade, trade_id: 'untold' },
@@ -170,8 +170,8 @@ it('after the end, earlier open trades are late and new ones are rejected', asyn
       { ...trade, trade_id: 'after', opened_at: opened(0.5) },
     ],
   });
-  expect(answers.status).toBe(201);
-  expect(answers.body.items.map((item: any) => item.late ?? item.error.code)).toEqual([
+  expect(responses.status).toBe(201);
+  expect(responses.body.items.map((item: any) => item.late ?? item.error.code)).toEqual([
     true,
     true,
     true,

@@ -48,14 +48,14 @@ const STATES: Record<string, (fixture: ChallengeFixture, id: string) => Promise<
 };
 
 type Call = 'advance' | 'hold' | 'resume' | 'promote' | 'rollback';
-const refused = 'RES005';
+const rejected = 'RES005';
 const same = {};
 const done = {
-  advance: refused,
-  hold: refused,
-  resume: refused,
-  promote: refused,
-  rollback: refused,
+  advance: rejected,
+  hold: rejected,
+  resume: rejected,
+  promote: rejected,
+  rollback: rejected,
 } as const;
 
 /** Every state times every call: RES005, or what changes. */
@@ -64,21 +64,21 @@ const TABLE: Record<string, Record<Call, 'RES005' | Partial<StoredChallenge> | o
     advance: { canary_stage: 'stage_2', traffic_split: [0.9, 0.1] },
     hold: { hold: { reason: 'manual', note: null } },
     resume: same,
-    promote: refused,
+    promote: rejected,
     rollback: { status: 'rolled_back', reason: 'manual', traffic_split: [1, 0] },
   },
   'active at stage_4': {
-    advance: refused,
+    advance: rejected,
     hold: { hold: { reason: 'manual', note: null } },
     resume: same,
-    promote: refused,
+    promote: rejected,
     rollback: { status: 'rolled_back', reason: 'manual', traffic_split: [1, 0] },
   },
   'held by hand': {
     advance: { canary_stage: 'stage_2', hold: null },
     hold: same,
     resume: { hold: null },
-    promote: refused,
+    promote: rejected,
     rollback: { status: 'rolled_back', reason: 'manual', hold: null },
   },
   'won by the challenger': {
@@ -161,7 +161,7 @@ describe('challenge transitions', () => {
     expect([status, outcome, reason, traffic_split]).toEqual(CALLED[state]);
     const eventsOf = async () => (await fixture.read(id, '/events')).body.items;
     const earlier = await eventsOf();
-    const answer = await fixture.post(id, call);
+    const response = await fixture.post(id, call);
     const after = (await fixture.read(id)).body;
     const [news, ...rest] = await eventsOf();
     if (expected === 'RES005' || expected === same) expect([news, ...rest]).toEqual(earlier);
@@ -171,12 +171,12 @@ describe('challenge transitions', () => {
       expect([news.actor, news.status, news.outcome]).toEqual(['anonymous', after.status, after.outcome]);
     }
     if (expected === 'RES005') {
-      expect([answer.status, answer.body.detail.code]).toEqual([409, 'RES005']);
+      expect([response.status, response.body.detail.code]).toEqual([409, 'RES005']);
       expect(after).toEqual(before);
       return;
     }
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual(after);
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual(after);
     expect(after).toMatchObject({ ...(expected === same ? before : {}), ...expected });
     const again = await fixture.post(id, call, call === 'advance' ? { canary_stage: 'stage_2' } : {});
     expect([again.status, again.body]).toEqual([200, after]);
@@ -224,8 +224,8 @@ describe('challenge promotion', () => {
     await fixture.register();
     const id = (await fixture.create({ champion_version: '3', enable_canary: false })).body.challenge_id;
     await win(fixture, id);
-    const answer = await fixture.post(id, 'promote');
-    expect([answer.status, answer.body.detail.field]).toEqual([409, 'expected_production']);
+    const response = await fixture.post(id, 'promote');
+    expect([response.status, response.body.detail.field]).toEqual([409, 'expected_production']);
     await fixture.stage('3');
     await fixture.promote('3');
     expect((await fixture.post(id, 'promote')).body).toMatchObject({
@@ -238,10 +238,10 @@ describe('challenge promotion', () => {
     const fixture = await challengeFixture(engine);
     const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
     await win(fixture, id);
-    const answers = await Promise.all([fixture.post(id, 'promote'), fixture.post(id, 'rollback')]);
+    const responses = await Promise.all([fixture.post(id, 'promote'), fixture.post(id, 'rollback')]);
     const { promoted_at, outcome } = (await fixture.read(id)).body;
     const { production_version } = (await fixture.store.read(MODEL, [])).model!;
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(production_version).toBe(promoted_at === null ? '1' : '2');
     expect(outcome).toBe(promoted_at === null ? 'champion_kept' : 'challenger_wins');
   });

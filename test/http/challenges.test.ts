@@ -62,8 +62,12 @@ it.each([
   ['too long a duration', { max_duration_hours: 9000 }, 400, 'VAL005', 'max_duration_hours'],
 ])('creation rejects %s', async (_, body, status, code, field) => {
   const fixture = await challengeFixture(engine);
-  const answer = await fixture.create(body);
-  expect([answer.status, answer.body.detail.code, answer.body.detail.field]).toEqual([status, code, field]);
+  const response = await fixture.create(body);
+  expect([response.status, response.body.detail.code, response.body.detail.field]).toEqual([
+    status,
+    code,
+    field,
+  ]);
 });
 
 it('list of one status applies deadlines and fills its pages', async () => {
@@ -177,8 +181,8 @@ it('repeated idempotency key returns the first challenge', async () => {
 it('unknown challenge returns CHL001; malformed challenge ID returns VAL005', async () => {
   const fixture = await challengeFixture(engine);
   for (const what of ['', '/evaluate', '/events', '/trades']) {
-    const answer = await fixture.read('ch-none', what);
-    expect([what, answer.status, answer.body.detail.code]).toEqual([what, 404, 'CHL001']);
+    const response = await fixture.read('ch-none', what);
+    expect([what, response.status, response.body.detail.code]).toEqual([what, 404, 'CHL001']);
   }
   const posted = await fixture.post('ch-none', 'trades', {
     trade_id: 'a',
@@ -294,8 +298,8 @@ it('harmful challenger is rolled back immediately; an expired one is not better'
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create(open)).body.challenge_id;
   await fixture.log(id, 'champion', generated(12345, 50, 0));
-  const answer = await fixture.log(id, 'challenger', generated(67890, 50, -4));
-  expect(answer.body.status).toBe('rolled_back');
+  const response = await fixture.log(id, 'challenger', generated(67890, 50, -4));
+  expect(response.body.status).toBe('rolled_back');
   const { body } = await fixture.read(id);
   expect(body).toMatchObject({ status: 'rolled_back', reason: 'harm', traffic_split: [1, 0] });
   expect(body.challenger_trades).toBeGreaterThanOrEqual(20);

@@ -273,10 +273,10 @@ describe('host of event streams', () => {
     const bodies = [await app.request(at(jobId)), await app.request(at(jobId))].map(({ body }) =>
       body!.getReader(),
     );
-    const refused = await app.request(at(jobId));
-    expect(refused.status).toBe(503);
-    expect(refused.headers.get('Retry-After')).toBe('1');
-    expect(await refused.json()).toMatchObject({ detail: { code: 'HTTP503' } });
+    const rejected = await app.request(at(jobId));
+    expect(rejected.status).toBe(503);
+    expect(rejected.headers.get('Retry-After')).toBe('1');
+    expect(await rejected.json()).toMatchObject({ detail: { code: 'HTTP503' } });
     await bodies[0]!.read();
     await bodies[0]!.read();
     await bodies[0]!.cancel();
@@ -296,9 +296,9 @@ describe('host of event streams', () => {
       return app.request(at(jobId), { headers });
     };
     const taken = [await opened('ada'), await opened('ada')];
-    const refused = await opened('ada');
-    expect(refused.status).toBe(503);
-    expect(await refused.json()).toMatchObject({
+    const rejected = await opened('ada');
+    expect(rejected.status).toBe(503);
+    expect(await rejected.json()).toMatchObject({
       detail: {
         code: 'HTTP503',
         message: expect.stringContaining('Close one'),

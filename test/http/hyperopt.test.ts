@@ -376,10 +376,10 @@ describe('hyperopt request', () => {
     ['too much leverage', { leverage: 126 }, 'VAL005', 'leverage'],
     ['max_open_trades of 0', { max_open_trades: 0 }, 'VAL005', 'max_open_trades'],
   ])('request with %s is rejected', async (_, body, code, field) => {
-    const { status, body: refusal } = await submit(body);
-    expect(refusal.detail).toMatchObject({ code, field });
+    const { status, body: rejection } = await submit(body);
+    expect(rejection.detail).toMatchObject({ code, field });
     expect(status).toBe(code === 'RES002' ? 404 : 400);
-    expect(refusal.detail.message).not.toMatch(/config\.|ml_engine/);
+    expect(rejection.detail.message).not.toMatch(/config\.|ml_engine/);
   });
 
   it('unknown model or metric is rejected with the valid ones', async () => {

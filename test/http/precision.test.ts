@@ -60,8 +60,8 @@ describe('precision of a submission', () => {
 
   it('precision exchange is rejected with the pairs when an instrument is missing', async () => {
     const exchange = await exchangeWith(BTC);
-    const refused = await submit({ exchange, precision: 'exchange', pairs: [BTC, ETH, 'SOL/USDT:USDT'] });
-    expect(refused).toMatchObject({
+    const rejected = await submit({ exchange, precision: 'exchange', pairs: [BTC, ETH, 'SOL/USDT:USDT'] });
+    expect(rejected).toMatchObject({
       status: 400,
       code: 'VAL005',
       body: {
@@ -71,7 +71,7 @@ describe('precision of a submission', () => {
         },
       },
     });
-    const { message } = refused.body.detail;
+    const { message } = rejected.body.detail;
     expect(message).toContain(`the instruments of ${ETH}, SOL/USDT:USDT on ${exchange}`);
     expect(message).toMatch(
       /npx touchstone collect.*POST \/api\/v1\/collections.*set config\.precision to none/,
@@ -154,8 +154,8 @@ describe('precision of a registered version', () => {
   });
 
   it('run of a version requires the instruments of its overridden pairs', async () => {
-    const refused = await submit({ pairs: [BTC, 'SOL/USDT:USDT'] }, { model_version: version });
-    expect(refused).toMatchObject({
+    const rejected = await submit({ pairs: [BTC, 'SOL/USDT:USDT'] }, { model_version: version });
+    expect(rejected).toMatchObject({
       status: 400,
       body: { detail: { code: 'VAL005', context: { exchange, missing: ['SOL/USDT:USDT'] } } },
     });

@@ -246,9 +246,9 @@ describe('promotion checks', () => {
     const fixture = await registered({ deps }, validation === 'skipped' ? {} : REACHED);
     await fixture.stage(1);
     if (validation !== 'pending') stagingChecks.end(ended(validation === 'failed' ? 'failed' : 'passed'));
-    const answer = await fixture.promote(1, more);
+    const response = await fixture.promote(1, more);
     await new Invariants(fixture).check();
-    return { ...answer, stage: (await versionOf(fixture)).stage };
+    return { ...response, stage: (await versionOf(fixture)).stage };
   }
 
   it.each([
@@ -263,12 +263,12 @@ describe('promotion checks', () => {
   ] as const)(
     'promotion with validation %s, required %s, returns %d',
     async (validation, required, status) => {
-      const answer = await promoted(validation, required);
-      expect(answer.status).toBe(status);
-      expect(answer.stage).toBe(status === 200 ? 'Production' : 'Staging');
+      const response = await promoted(validation, required);
+      expect(response.status).toBe(status);
+      expect(response.stage).toBe(status === 200 ? 'Production' : 'Staging');
       if (status === 409) {
-        expect(answer.body.detail).toMatchObject({ code: 'RES005', context: { validation: {} } });
-      } else if (validation !== 'passed') expect(answer.body.message).toContain(`validation ${validation}`);
+        expect(response.body.detail).toMatchObject({ code: 'RES005', context: { validation: {} } });
+      } else if (validation !== 'passed') expect(response.body.message).toContain(`validation ${validation}`);
       expect((await promoted(validation, required, { force: true })).status).toBe(200);
     },
   );
@@ -360,19 +360,19 @@ describe('registry roles', () => {
     expect((await fixture.register()).status).toBe(register);
     expect((await fixture.stage(1)).status).toBe(stage);
     expect((await fixture.promote(1)).status).toBe(promote);
-    const answer = await fixture.rollback(1);
-    expect(answer.status).toBe(rollback);
-    if (rollback === 403) expect(answer.body.detail.code).toBe('AUTH004');
+    const response = await fixture.rollback(1);
+    expect(response.status).toBe(rollback);
+    if (rollback === 403) expect(response.body.detail.code).toBe('AUTH004');
   });
 
   it('skip_validation and force require an admin before any read', async () => {
     const fixture = await registryFixture(engine, as('approver'));
-    for (const answer of [
+    for (const response of [
       await fixture.stage(1, { skip_validation: true }),
       await fixture.promote(1, { force: true }),
     ]) {
-      expect(answer).toMatchObject({ status: 403, body: { detail: { code: 'AUTH004' } } });
-      expect(answer.body.detail.context).toEqual({ required: 'admin' });
+      expect(response).toMatchObject({ status: 403, body: { detail: { code: 'AUTH004' } } });
+      expect(response.body.detail.context).toEqual({ required: 'admin' });
     }
   });
 });

@@ -95,9 +95,9 @@ describe('idempotency key', () => {
 
   it('concurrent calls with one key make one transition', async () => {
     const fixture = await registryFixture(engine);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.register({}, key('a'))));
-    expect(new Set(answers.map(({ body }) => body.version))).toEqual(new Set(['1']));
-    expect(answers.filter(({ headers }) => headers.get('Idempotent-Replay') === null)).toHaveLength(1);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => fixture.register({}, key('a'))));
+    expect(new Set(responses.map(({ body }) => body.version))).toEqual(new Set(['1']));
+    expect(responses.filter(({ headers }) => headers.get('Idempotent-Replay') === null)).toHaveLength(1);
     const changes = await Promise.all(
       Array.from({ length: 10 }, () => fixture.stage(1, { validate_only: true }, key('b'))),
     );

@@ -160,9 +160,9 @@ describe('rejected registration', () => {
       'VAL006',
     ],
   ])('registration rejects %s', async (_, body, status, code) => {
-    const answer = await fixture.register(body);
-    expect(answer.status).toBe(status);
-    const { detail } = answer.body;
+    const response = await fixture.register(body);
+    expect(response.status).toBe(status);
+    const { detail } = response.body;
     expect(Array.isArray(detail) ? detail[0].type : detail.code).toBe(code);
   });
 

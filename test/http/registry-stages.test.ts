@@ -41,7 +41,7 @@ const NO_CHANGE = { success: true };
 /** Every state times every call: status, error code and the stages afterwards. */
 const TABLE: Record<
   string,
-  Record<Call, readonly [status: number, answer: string | object, stage?: string]>
+  Record<Call, readonly [status: number, response: string | object, stage?: string]>
 > = {
   None: {
     stage: [200, { success: true, previous_stage: 'None', new_stage: 'Staging' }, 'Staging'],
@@ -76,8 +76,8 @@ const TABLE: Record<
 
 const CASES = Object.entries(TABLE).flatMap(([state, calls]) =>
   (Object.keys(calls) as Call[]).map((call) => {
-    const [status, answer, stage] = calls[call];
-    return { call, state, status, answer, stage };
+    const [status, response, stage] = calls[call];
+    return { call, state, status, response, stage };
   }),
 );
 
@@ -86,7 +86,7 @@ it('test table covers every state and every call', () => {
   expect(CASES).toHaveLength(18);
 });
 
-describe.each(CASES)('$call from $state', ({ call, state, status, answer, stage }) => {
+describe.each(CASES)('$call from $state', ({ call, state, status, response, stage }) => {
   it(`transition returns ${status}`, async () => {
     const fixture = await registryFixture(engine);
     await STATES[state]!(fixture);
@@ -95,9 +95,9 @@ describe.each(CASES)('$call from $state', ({ call, state, status, answer, stage 
     await invariants.check();
     const { status: got, body } = await fixture[call](state === 'an unknown version' ? '9' : '1');
     expect(got).toBe(status);
-    if (typeof answer === 'string') expect(body.detail.code).toBe(answer);
-    if (answer === 'RES002') expect(body.detail.field).toBe(call === 'rollback' ? 'model_name' : 'name');
-    if (typeof answer !== 'string') expect(body).toMatchObject(answer);
+    if (typeof response === 'string') expect(body.detail.code).toBe(response);
+    if (response === 'RES002') expect(body.detail.field).toBe(call === 'rollback' ? 'model_name' : 'name');
+    if (typeof response !== 'string') expect(body).toMatchObject(response);
     const after = await fixture.items();
     if (stage === undefined) expect(after).toEqual(before);
     else {

@@ -80,10 +80,10 @@ it('no sequence of concurrent steps promotes a version against the policy', asyn
       const fixture = await policyFixture();
       const invariants = new Invariants(fixture);
       for (const group of groups) {
-        const answers = await Promise.all(group.map((each) => take(fixture, each)));
-        for (const answer of answers) {
-          expect(answer?.status ?? 0).toBeLessThan(500);
-          if (answer?.body.detail?.context?.checks) rejections += 1;
+        const responses = await Promise.all(group.map((each) => take(fixture, each)));
+        for (const response of responses) {
+          expect(response?.status ?? 0).toBeLessThan(500);
+          if (response?.body.detail?.context?.checks) rejections += 1;
         }
         await invariants.check();
         promotions += await checkPromotions(fixture);
@@ -146,7 +146,7 @@ async function take(fixture: RegistryFixture, each: Step): Promise<Answer | unde
 async function win(fixture: RegistryFixture): Promise<Answer | undefined> {
   const id = (await fixture.deps.challenges.latest(MODEL))?.challenge_id;
   if (!id) return undefined;
-  let answer: Answer | undefined;
+  let response: Answer | undefined;
   for (const [variant, seed, shift] of [
     ['champion', 12345, 0],
     ['challenger', 67890, 1],
@@ -155,9 +155,9 @@ async function win(fixture: RegistryFixture): Promise<Answer | undefined> {
       trade_id: `${variant}-${n}`,
       ...{ variant, profit_pct },
     }));
-    answer = await fixture.strategy('POST', `/challenges/${id}/trades`, { trades }, as('researcher'));
+    response = await fixture.strategy('POST', `/challenges/${id}/trades`, { trades }, as('researcher'));
   }
-  return answer;
+  return response;
 }
 
 /** Number of promotions in the history. Expects each to meet the policy or to have a waiver of its failed checks. */

@@ -265,12 +265,12 @@ describe('release policy', () => {
     expect(await fixture.items()).toEqual(before);
     const later = await stagedBefore(policy);
     const staged = await later.items();
-    const refused = await later.promote(1, {}, as('approver'));
-    expect([refused.status, refused.body.detail.code]).toEqual([409, 'RES005']);
-    expect(statuses(refused.body.detail.context.checks)).toMatchObject({
+    const rejected = await later.promote(1, {}, as('approver'));
+    expect([rejected.status, rejected.body.detail.code]).toEqual([409, 'RES005']);
+    expect(statuses(rejected.body.detail.context.checks)).toMatchObject({
       ...{ backtest: 'passed', min_trades: 'failed', max_evidence_age_days: 'passed' },
     });
-    expect(refused.body.detail.message).toContain('Version 1 misses the release policy. min_trades');
+    expect(rejected.body.detail.message).toContain('Version 1 misses the release policy. min_trades');
     expect(await later.items()).toEqual(staged);
   });
 
@@ -380,10 +380,10 @@ describe('look-ahead certificate', () => {
       await fixture.register();
       await fixture.stage(1);
       stagingChecks.end(ended(status === 'failed' ? 'failed' : 'passed', { look_ahead: status }));
-      const answer = await fixture.promote(1, { force: true }, as('admin'));
-      expect([answer.status, answer.body.detail.code]).toEqual([409, 'RES005']);
-      expect(statuses(answer.body.detail.context.checks).look_ahead).toBe('failed');
-      expect(answer.body.detail.message).toContain(`is ${status}: m`);
+      const response = await fixture.promote(1, { force: true }, as('admin'));
+      expect([response.status, response.body.detail.code]).toEqual([409, 'RES005']);
+      expect(statuses(response.body.detail.context.checks).look_ahead).toBe('failed');
+      expect(response.body.detail.message).toContain(`is ${status}: m`);
       // The waiver covers only the policy: a failed validation also requires force.
       const waive = { checks: ['look_ahead'], reason: 'read by two people' };
       const waived = await fixture.promote(1, { waive }, as('admin'));
@@ -407,9 +407,9 @@ describe('look-ahead certificate', () => {
         status,
         checks: checks.map((each) => (each.name === 'look_ahead' ? { ...each, value } : each)),
       });
-      const answer = await fixture.promote(1, {}, as('approver'));
-      expect([answer.status, answer.body.detail.code]).toEqual([409, 'RES005']);
-      expect(checkOf(answer.body.detail.context.checks, 'look_ahead')).toMatchObject({
+      const response = await fixture.promote(1, {}, as('approver'));
+      expect([response.status, response.body.detail.code]).toEqual([409, 'RES005']);
+      expect(checkOf(response.body.detail.context.checks, 'look_ahead')).toMatchObject({
         status: 'failed',
         value,
         message: expect.stringContaining('not certified: m'),
@@ -429,8 +429,8 @@ describe('look-ahead certificate', () => {
     const taskless = await fixtureOf(policy);
     await taskless.register();
     await taskless.stage(1);
-    const answer = await taskless.promote(1, {}, as('approver'));
-    expect([answer.status, answer.body.detail.message]).toEqual([
+    const response = await taskless.promote(1, {}, as('approver'));
+    expect([response.status, response.body.detail.message]).toEqual([
       409,
       expect.stringContaining('No task can run it here'),
     ]);
@@ -446,8 +446,8 @@ describe('policy waiver', () => {
     for (const role of ['researcher', 'approver'] as const) {
       const bodies = [waive, { checks: ['nonsense'] }, {}];
       for (const body of bodies) {
-        const answer = await fixture.stage('99', { waive: body }, as(role));
-        expect([answer.status, answer.body.detail.code, answer.body.detail.context]).toEqual([
+        const response = await fixture.stage('99', { waive: body }, as(role));
+        expect([response.status, response.body.detail.code, response.body.detail.context]).toEqual([
           ...[403, 'AUTH004', { required: 'admin' }],
         ]);
       }
@@ -470,8 +470,12 @@ describe('policy waiver', () => {
     const fixture = await fixtureOf(policy);
     await fixture.register();
     for (const call of [fixture.stage, fixture.promote]) {
-      const answer = await call(1, { waive: body }, as('admin'));
-      expect([answer.status, answer.body.detail.code, answer.body.detail.field]).toEqual([400, code, field]);
+      const response = await call(1, { waive: body }, as('admin'));
+      expect([response.status, response.body.detail.code, response.body.detail.field]).toEqual([
+        400,
+        code,
+        field,
+      ]);
     }
     if (field === 'waive.checks.1') {
       const { detail } = (await fixture.stage(1, { waive: body }, as('admin'))).body;
@@ -541,8 +545,8 @@ describe('policy waiver', () => {
     expect([first.status, again.status, again.headers.get('Idempotent-Replay')]).toEqual([200, 200, 'true']);
     expect(again.body).toEqual(first.body);
     for (const other of [{}, { waive: { ...waive, reason: 'another' } }]) {
-      const answer = await fixture.stage(1, other, headers);
-      expect([answer.status, answer.body.detail.code]).toEqual([409, 'RES005']);
+      const response = await fixture.stage(1, other, headers);
+      expect([response.status, response.body.detail.code]).toEqual([409, 'RES005']);
     }
   });
 

@@ -25,14 +25,14 @@ const token = (clientId: string = LOCAL_POOL.clientId) =>
   });
 
 let asked: string[];
-let answer: () => Promise<Response>;
+let response: () => Promise<Response>;
 beforeEach(() => {
   asked = [];
-  answer = async () => Response.json({ keys: [openIssuerKey(home).jwk] });
+  response = async () => Response.json({ keys: [openIssuerKey(home).jwk] });
   vi.resetModules();
   vi.stubGlobal('fetch', async (uri: string) => {
     asked.push(uri);
-    return answer();
+    return response();
   });
   vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   vi.spyOn(process.stderr, 'write').mockReturnValue(true);
@@ -89,7 +89,7 @@ describe.each([
 
   it('function returns 503 when the pool does not respond', async () => {
     const call = await start();
-    answer = () => Promise.reject(new Error('down'));
+    response = () => Promise.reject(new Error('down'));
     expect(await call(`Bearer ${token()}`)).toMatchObject({ status: 503, detail: { code: 'HTTP503' } });
   });
 

@@ -79,12 +79,12 @@ it("function requests freshness for both encodings of API Gateway's list", async
   const both = ['BTC/USDT:USDT', 'ETH/USDT:USDT'];
   const ask = (symbols: string[]) =>
     call({ path: '/api/v1/data/freshness', multiValueQueryStringParameters: { symbols } });
-  const answers = [await ask(both), await ask([both.join(',')])];
+  const responses = [await ask(both), await ask([both.join(',')])];
   const sent = lambda
     .commandCalls(InvokeCommand)
     .map(({ args: [{ input }] }) => [input.FunctionName, JSON.parse(String(input.Payload))]);
   lambda.restore();
-  for (const { statusCode, body } of answers) {
+  for (const { statusCode, body } of responses) {
     expect(statusCode).toBe(200);
     expect(JSON.parse(body)).toEqual(result);
   }

@@ -60,14 +60,14 @@ describe('response check of a function', () => {
     return response.status;
   };
   const fine = { success: true, data: { operation: 'symbols', result: {} } };
-  const refusal = { ...fine, success: false, error: { code: 'VAL005', message: 'm', field: '' } };
+  const rejection = { ...fine, success: false, error: { code: 'VAL005', message: 'm', field: '' } };
 
   it.each([
     [200, fine, 200],
-    [400, refusal, 400],
+    [400, rejection, 400],
     [200, { ...fine, extra: 1 }, 500],
-    [400, { ...refusal, error: 'text' }, 500],
-    [418, refusal, 500],
+    [400, { ...rejection, error: 'text' }, 500],
+    [418, rejection, 500],
   ])('response %i with %j returns %i', async (status, body, answered) => {
     expect(await ask(status, body)).toBe(answered);
   });

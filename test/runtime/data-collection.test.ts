@@ -429,9 +429,9 @@ describe('collections', () => {
       expect(status).toBe(201);
       ids.push(body.collection_id!);
     }
-    const refused = await start(request);
-    expect([refused.status, refused.response.headers.get('Retry-After')]).toEqual([429, '1']);
-    expect(refused.body).toMatchObject({ detail: { code: 'HTTP429', context: { max: 20 } } });
+    const rejected = await start(request);
+    expect([rejected.status, rejected.response.headers.get('Retry-After')]).toEqual([429, '1']);
+    expect(rejected.body).toMatchObject({ detail: { code: 'HTTP429', context: { max: 20 } } });
     go();
     await ended(ids.at(-1)!);
     expect(exchange.asked()).toHaveLength(20);

@@ -296,21 +296,21 @@ describe('data proxy retries', () => {
 });
 
 describe('data proxy with safe: false', () => {
-  const refusal = (code: string, field = '') => ({ detail: { code, message: 'Why', field, context: {} } });
+  const rejection = (code: string, field = '') => ({ detail: { code, message: 'Why', field, context: {} } });
   const unsafe = (r: Rig, event: object = freshness) => call(r, { ...event, safe: false });
 
   it.each([
-    [400, refusal('VAL002', 'symbols'), 'VAL002', 'symbols', 400],
-    [404, refusal('DATA003', 'symbol'), 'DATA003', 'symbol', 404],
-    [503, refusal('DATA005'), 'DATA005', '', 503],
-    [503, refusal('DATA004'), 'DATA004', '', 503],
-    [500, refusal('SVC001'), 'SVC004', '', 503],
+    [400, rejection('VAL002', 'symbols'), 'VAL002', 'symbols', 400],
+    [404, rejection('DATA003', 'symbol'), 'DATA003', 'symbol', 404],
+    [503, rejection('DATA005'), 'DATA005', '', 503],
+    [503, rejection('DATA004'), 'DATA004', '', 503],
+    [500, rejection('SVC001'), 'SVC004', '', 503],
     [502, '<html>', 'SVC004', '', 503],
-    [401, refusal('AUTH002'), 'SVC004', '', 503],
-    [429, refusal('HTTP429'), 'SVC004', '', 503],
-    [404, refusal('HTTP404'), 'SVC002', '', 502],
+    [401, rejection('AUTH002'), 'SVC004', '', 503],
+    [429, rejection('HTTP429'), 'SVC004', '', 503],
+    [404, rejection('HTTP404'), 'SVC002', '', 502],
     [400, { detail: [{ type: 'missing' }] }, 'SVC002', '', 502],
-    [400, refusal('VAL999'), 'SVC002', '', 502],
+    [400, rejection('VAL999'), 'SVC002', '', 502],
     [200, '<html>', 'SVC002', '', 502],
     [200, { all_fresh: 'yes' }, 'SVC002', '', 502],
   ])('response %i %j is mapped to %s', async (status, body, code, field, statusCode) => {

@@ -288,8 +288,8 @@ describe('keys of the issuer', () => {
 
   it('keys are fetched once for concurrent requests and cached', async () => {
     const base = await fresh();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => call(base, `Bearer ${token()}`)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => call(base, `Bearer ${token()}`)));
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(200));
     clock.at += 30 * 60_000;
     expect((await call(base, `Bearer ${token()}`)).status).toBe(200);
     expect(asked).toBe(1);

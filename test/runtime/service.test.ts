@@ -31,7 +31,7 @@ describe('correlation ID', () => {
     ['too large', 413, '/api/v1/backtests', post(`"${'x'.repeat(1024 * 1024)}"`)],
     ['bad query', 400, '/api/v1/backtests?limit=x'],
     ['coded error', 404, '/api/v1/backtests/bt-2'],
-    ['fault', 500, '/api/v1/strategies/demo'],
+    ['server error', 500, '/api/v1/strategies/demo'],
     ['invalid token', 401, '/api/v1/strategies', { headers: { authorization: 'Bearer x' } }],
     ['HEAD', 200, '/api/v1/health', { method: 'HEAD' }],
     ['page', 200, '/docs'],
@@ -113,10 +113,10 @@ describe('routing', () => {
 
 describe('errors', () => {
   it('unexpected error returns SVC001 without details and is logged completely', async () => {
-    const fault = new Error('connect to 10.0.0.7 as admin failed');
+    const failure = new Error('connect to 10.0.0.7 as admin failed');
     const { app, lines } = backendApp({
       getBacktest: async () => {
-        throw fault;
+        throw failure;
       },
     });
     const response = await app.request('/api/v1/backtests/bt-1');
@@ -124,7 +124,9 @@ describe('errors', () => {
     expect(await response.json()).toEqual({
       detail: { code: 'SVC001', message: 'Internal server error', field: '', context: {} },
     });
-    expect(lines.filter((line) => line.level === 'error').map((line) => line.fields.error)).toEqual([fault]);
+    expect(lines.filter((line) => line.level === 'error').map((line) => line.fields.error)).toEqual([
+      failure,
+    ]);
   });
 
   it('coded error returns its status, message, field and context', async () => {

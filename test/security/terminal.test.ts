@@ -36,8 +36,8 @@ it('client escapes control characters in responses', async () => {
   expect(items[0]!.name).toContain('Version 7 was promoted');
 });
 
-it.each([400, 409])('client escapes control characters in errors with status %i', async (refused) => {
-  status = refused;
+it.each([400, 409])('client escapes control characters in errors with status %i', async (rejected) => {
+  status = rejected;
   const error = await client.get('/').catch((thrown: unknown) => thrown as Error);
   expect(error).toBeInstanceOf(Error);
   expect((error as Error).message).toContain('Version 7 was promoted');

@@ -20,7 +20,7 @@ const INPUT = {
   end: '2025-02-01T00:00:00.000Z',
 };
 
-const answer = (all_fresh: unknown) => () => ({
+const response = (all_fresh: unknown) => () => ({
   StatusCode: 200,
   Payload: {
     statusCode: 200,
@@ -30,7 +30,7 @@ const answer = (all_fresh: unknown) => () => ({
     },
   },
 });
-const fresh = answer(true);
+const fresh = response(true);
 const ok: Step = () => ({ Containers: [{ ExitCode: 0 }] });
 const crash = (cause?: string) => () => fail('States.TaskFailed', cause);
 
@@ -131,11 +131,11 @@ describe('freshness check', () => {
   });
 
   test.each<[string, Step]>([
-    ['stale', answer(false)],
-    ['missing', answer(undefined)],
-    ['a string', answer('true')],
-    ['a number', answer(1)],
-    ['null', answer(null)],
+    ['stale', response(false)],
+    ['missing', response(undefined)],
+    ['a string', response('true')],
+    ['a number', response(1)],
+    ['null', response(null)],
     ['an error result', () => ({ Payload: { statusCode: 503, body: { success: false, error: {} } } })],
     ['an envelope without a body', () => ({ Payload: { statusCode: 200 } })],
     ['a string body', () => ({ Payload: { statusCode: 200, body: '{"data":{}}' } })],
@@ -208,7 +208,7 @@ describe('collection step', () => {
     ['was rejected by ECS', 'ECS.AmazonECSException', 3],
   ])('backtest runs when the collection %s', async (_, name, attempts) => {
     const { path, calls, failure } = await runAsl(BACKTEST_ASL, INPUT, {
-      CheckFreshness: answer(false),
+      CheckFreshness: response(false),
       CollectData: () => fail(name),
       RunBacktest: ok,
     });

@@ -10,10 +10,10 @@ import { computing, essence, pendingHyperopt } from '../support/hyperopt-workers
 import { fail, HYPEROPT_ASL, runAsl, type Step } from '../support/run-asl.ts';
 
 const inputOf = (jobId: string, workers: number) => pendingHyperopt(jobId, { workers }).execution_input;
-const answer = (all_fresh: unknown) => () => ({
+const response = (all_fresh: unknown) => () => ({
   Payload: { statusCode: 200, body: { success: true, data: { result: { all_fresh } } } },
 });
-const fresh = answer(true);
+const fresh = response(true);
 
 describe('hyperopt job with lost workers', () => {
   const fixture = hyperoptFixture();

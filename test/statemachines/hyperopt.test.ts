@@ -16,10 +16,10 @@ const states = allStates(definition);
 const text = JSON.stringify(definition);
 
 const inputOf = (jobId: string, workers: number) => pendingHyperopt(jobId, { workers }).execution_input;
-const answer = (all_fresh: unknown) => () => ({
+const response = (all_fresh: unknown) => () => ({
   Payload: { statusCode: 200, body: { success: true, data: { result: { all_fresh } } } },
 });
-const fresh = answer(true);
+const fresh = response(true);
 const ok: Step = () => ({});
 /** Response of the table for a finished hyperopt job. */
 const ended: Step = () => fail('DynamoDB.ConditionalCheckFailedException');
@@ -102,8 +102,8 @@ describe('hyperopt workflow', () => {
   });
 
   test.each<[string, Step]>([
-    ['stale', answer(false)],
-    ['a string', answer('true')],
+    ['stale', response(false)],
+    ['a string', response('true')],
     ['an empty payload', () => ({ Payload: null })],
     ['unknown because the proxy fails', () => fail('Lambda.Unknown')],
   ])('candles that are %s are collected, and the job runs when that fails', async (_, step) => {

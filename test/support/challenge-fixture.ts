@@ -59,14 +59,14 @@ export async function challengeFixture(
         headers,
       ),
     log: async (id, variant, profits, more = {}) => {
-      let answer: Answer | undefined;
+      let response: Answer | undefined;
       for (let start = 0; start < profits.length; start += 100) {
         const trades = profits
           .slice(start, start + 100)
           .map((profit_pct) => ({ trade_id: `t-${logged++}`, variant, profit_pct, ...more }));
-        answer = await post(id, 'trades', { trades });
+        response = await post(id, 'trades', { trades });
       }
-      return answer!;
+      return response!;
     },
     evaluate: async (id) => (await read(id, '/evaluate')).body,
   };

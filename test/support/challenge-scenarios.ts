@@ -52,9 +52,9 @@ const READS = [
 export async function take(fixture: ChallengeFixture, id: string, step: Step): Promise<boolean> {
   const headers = { 'X-Correlation-ID': 'play' };
   const post = async (action: string, body: object) => {
-    const answer = await fixture.post(id, action, body, headers);
-    const items: { accepted: boolean }[] = answer.body.items ?? [];
-    return answer.status < 400 && items.every(({ accepted }) => accepted);
+    const response = await fixture.post(id, action, body, headers);
+    const items: { accepted: boolean }[] = response.body.items ?? [];
+    return response.status < 400 && items.every(({ accepted }) => accepted);
   };
   switch (step.kind) {
     case 'trades':

@@ -151,11 +151,11 @@ describe('collectCandles: stored candles', () => {
 
   it('collectCandles refetches only gaps and keeps stored candles', async () => {
     for (const from of ['2024-02-10T10:00', '2024-02-10T12:00']) {
-      for (const time of grid(at(from), at(from) + HOUR, STEP)) exchange.lacking.add(time);
+      for (const time of grid(at(from), at(from) + HOUR, STEP)) exchange.missing.add(time);
     }
     await collect({ start: at('2024-02-01'), end: at('2024-03-01') });
     exchange.asked();
-    exchange.lacking.clear();
+    exchange.missing.clear();
     exchange.change = (candles) => {
       candles.volume.fill(77);
       return candles;
@@ -169,9 +169,9 @@ describe('collectCandles: stored candles', () => {
 
   it('collectCandles retries a few new gaps within a run, but not many', async () => {
     const gap = grid(at('2024-02-10T10:00'), at('2024-02-10T11:00'), STEP);
-    for (const time of [...gap, at('2024-02-11')]) exchange.lacking.add(time);
+    for (const time of [...gap, at('2024-02-11')]) exchange.missing.add(time);
     // The first page lacks these candles; the exchange has them.
-    exchange.before = () => exchange.calls.length === 4 && exchange.lacking.clear();
+    exchange.before = () => exchange.calls.length === 4 && exchange.missing.clear();
     await collect({ start: at('2024-02-10'), end: at('2024-02-12') });
     expect(exchange.asked()).toEqual([
       `${BTC} 2024-02-10T00:00 2024-02-12T00:00`,
@@ -180,7 +180,7 @@ describe('collectCandles: stored candles', () => {
     ]);
     expect((await read()).timestamp).toHaveLength(2 * 288);
     exchange.before = () => {};
-    for (let i = 0; i < 6; i++) exchange.lacking.add(at('2024-03-01T05:00') + 2 * i * STEP);
+    for (let i = 0; i < 6; i++) exchange.missing.add(at('2024-03-01T05:00') + 2 * i * STEP);
     await collect({ start: at('2024-03-01'), end: at('2024-03-02') });
     expect(exchange.asked()).toHaveLength(1);
   });
@@ -189,7 +189,7 @@ describe('collectCandles: stored candles', () => {
     const february = { start: at('2024-02-01'), end: at('2024-03-01') };
     beforeEach(async () => {
       // Every hour lacks its third candle.
-      for (const time of grid(at('2024-02-01T00:10'), at('2024-03-01'), HOUR)) exchange.lacking.add(time);
+      for (const time of grid(at('2024-02-01T00:10'), at('2024-03-01'), HOUR)) exchange.missing.add(time);
       await collect(february);
       exchange.asked();
     });
@@ -212,7 +212,7 @@ describe('collectCandles: stored candles', () => {
     });
 
     it('collectCandles fills many gaps when the exchange has the candles later', async () => {
-      exchange.lacking.clear();
+      exchange.missing.clear();
       await collect(february);
       expect((await read()).timestamp).toHaveLength(29 * 288);
       expect((await market.series.list('test'))[0]).toMatchObject({ gap_count: 0, gaps: [] });
@@ -228,7 +228,7 @@ describe('collectCandles: stored candles', () => {
       ]);
       // Current month: its end is fetched, its gaps are not refetched.
       const march = { start: at('2024-03-01'), end: at('2024-03-10') };
-      for (const time of grid(at('2024-03-01T00:10'), at('2024-03-12'), HOUR)) exchange.lacking.add(time);
+      for (const time of grid(at('2024-03-01T00:10'), at('2024-03-12'), HOUR)) exchange.missing.add(time);
       market.setNow(at('2024-03-10'));
       await collect(march);
       await collect(march);

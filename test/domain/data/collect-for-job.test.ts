@@ -32,17 +32,17 @@ describe('collectForJob', () => {
   let market: Market;
   let exchange: TestExchange;
   let jobs: JobStore;
-  const faults: unknown[] = [];
+  const errors: unknown[] = [];
   beforeEach(async () => {
     market = await openMarket(engine);
     exchange = new TestExchange();
     jobs = new DynamoJobStore(engine.client, (await engine.freshTables()).jobs);
-    faults.length = 0;
+    errors.length = 0;
     return () => market.stop();
   });
   const run = (jobId = 'bt-1') =>
     collectForJob(
-      { ...market, jobs, exchanges: exchangesOf(exchange), onError: (error) => faults.push(error) },
+      { ...market, jobs, exchanges: exchangesOf(exchange), onError: (error) => errors.push(error) },
       jobId,
     );
   const outcome = async (jobId = 'bt-1') => (await jobs.get(jobId))!.collection;
@@ -114,13 +114,13 @@ describe('collectForJob', () => {
     };
     await run();
     expect((await outcome())!.message).toBe('DATA005 Data storage unavailable');
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
     exchange.before = () => {
       throw new Error('api_key=1234');
     };
     await run();
     expect((await outcome())!.message).toBe('SVC001 Internal server error');
-    expect(faults).toHaveLength(1);
+    expect(errors).toHaveLength(1);
   });
 
   it('collectForJob returns null for an unknown job and rejects when it cannot record the outcome', async () => {

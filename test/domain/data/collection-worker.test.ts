@@ -43,7 +43,7 @@ interface Process {
   start(input: Parameters<typeof startCollection>[1]): ReturnType<typeof startCollection>;
   /** Periodic actions by interval, ms. */
   readonly timers: Map<number, () => void>;
-  readonly faults: unknown[];
+  readonly errors: unknown[];
 }
 const processes: Process[] = [];
 
@@ -52,7 +52,7 @@ function start(
   changes: { isOnlyProcess?: boolean; store?: CollectionStore; exchange?: TestExchange } = {},
 ): Process {
   const timers = new Map<number, () => void>();
-  const faults: unknown[] = [];
+  const errors: unknown[] = [];
   const deps = {
     ...market,
     clock: { now: () => now },
@@ -67,7 +67,7 @@ function start(
     },
     log: {
       warn: () => undefined,
-      error: (_: string, { error }: Readonly<Record<string, unknown>>) => void faults.push(error),
+      error: (_: string, { error }: Readonly<Record<string, unknown>>) => void errors.push(error),
     },
     isOnlyProcess: changes.isOnlyProcess ?? false,
   };
@@ -75,7 +75,7 @@ function start(
   const started: Process = {
     worker,
     timers,
-    faults,
+    errors,
     start: async (input) => {
       const collection = await startCollection(deps, input);
       worker.wake();
@@ -255,7 +255,7 @@ describe('storage failure', () => {
     expect(await waiting()).toMatchObject({ status: 'pending', error: 'DATA005 Data storage unavailable' });
     process.worker.resume();
     market.candles.write = write;
-    while (process.faults.length === 0) await new Promise(setImmediate);
+    while (process.errors.length === 0) await new Promise(setImmediate);
     process.timers.get(LOOK)!();
     expect(await until(id, 'completed')).toMatchObject({ error: null, candles: 91 * 24 });
   });

@@ -118,14 +118,14 @@ export const INSTRUMENT: Instrument = {
   priceTick: 0.1,
 };
 
-/** Exchange with every candle except `lacking`; records its calls. */
+/** Exchange with every candle except `missing`; records its calls. */
 export class TestExchange implements Exchange {
   readonly name: string = 'test';
   readonly calls: Call[] = [];
   /** First candle of any symbol, ms. */
   listed = 0;
   /** Timestamps without a candle. */
-  readonly lacking = new Set<number>();
+  readonly missing = new Set<number>();
   /** Called before every response; may throw. */
   before: (call: Call) => void = () => {};
   /** Awaited by every call. */
@@ -151,7 +151,7 @@ export class TestExchange implements Exchange {
     await this.during(signal);
     const step = TIMEFRAME_MS[timeframe];
     const from = Math.max(Math.ceil(start / step) * step, this.listed);
-    const times = grid(from, end, step).filter((time) => !this.lacking.has(time));
+    const times = grid(from, end, step).filter((time) => !this.missing.has(time));
     return this.change(candlesAt(times, step));
   }
 

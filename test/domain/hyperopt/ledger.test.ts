@@ -40,11 +40,11 @@ it.each([1, 7, 40, 100])(
 it('trial list rejects a cursor of another list', async () => {
   const { job_id } = one.job;
   const { next } = await listHyperoptTrials(deps(), { job_id, limit: 3 });
-  const refused = { code: 'VAL006', field: 'cursor' };
+  const rejected = { code: 'VAL006', field: 'cursor' };
   const other = { job_id, limit: 3, cursor: next!, state: 'failed' as const };
-  await expect(listHyperoptTrials(deps(), other)).rejects.toMatchObject(refused);
+  await expect(listHyperoptTrials(deps(), other)).rejects.toMatchObject(rejected);
   await expect(listHyperoptTrials(deps(), { job_id, limit: 3, cursor: 'mine' })).rejects.toMatchObject(
-    refused,
+    rejected,
   );
   await expect(listHyperoptTrials(deps(), { job_id: 'ho-no', limit: 3 })).rejects.toMatchObject({
     code: 'OPT001',

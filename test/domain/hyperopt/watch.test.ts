@@ -119,19 +119,19 @@ async function idle(change: (looks: number, job: StoredHyperoptJob) => StoredHyp
   const running = { status: 'running', started_at: '', shared_with: SHARED };
   const job = { ...pendingHyperopt('ho-1'), ...running } as StoredHyperoptJob;
   let looks = 0;
-  const faults: unknown[] = [];
+  const errors: unknown[] = [];
   const deps: WatchHyperoptDeps = {
     ...time,
     hyperoptJobs: { get: async () => change(++looks, job) },
     ledger: new Ledger(40, 1),
-    log: { warn: () => undefined, error: (_, { error }) => void faults.push(error) },
+    log: { warn: () => undefined, error: (_, { error }) => void errors.push(error) },
   };
   const seen: { at: number; event: HyperoptEvent }[] = [];
   const begun = time.clock.now();
   for await (const event of watchHyperopt(deps, { job, after: 0, caller: READER }, never)) {
     seen.push({ at: time.clock.now() - begun, event });
   }
-  return { seen, looks, pauses: time.pauses, faults };
+  return { seen, looks, pauses: time.pauses, errors };
 }
 
 describe('watchHyperopt without changes', () => {
@@ -150,20 +150,20 @@ describe('watchHyperopt without changes', () => {
   });
 
   it('watchHyperopt ends when storage fails and logs the reason without sending it', async () => {
-    const { seen, faults } = await idle((looks, job) => {
+    const { seen, errors } = await idle((looks, job) => {
       if (looks === 3) throw new Error('down');
       return job;
     });
     expect(seen.map(({ event }) => event.kind)).toEqual(['snapshot', 'reconnect']);
-    expect(faults).toMatchObject([{ message: 'down' }]);
+    expect(errors).toMatchObject([{ message: 'down' }]);
   });
 
   it('watchHyperopt ends without further events when access is revoked', async () => {
-    const { seen, looks, faults } = await idle((look, job) =>
+    const { seen, looks, errors } = await idle((look, job) =>
       look < 3 ? job : ({ ...job, ...{ status: 'completed', shared_with: [] } } as StoredHyperoptJob),
     );
     expect(seen.map(({ event }) => event.kind)).toEqual(['snapshot', 'reconnect']);
-    expect([looks, faults]).toEqual([3, []]);
+    expect([looks, errors]).toEqual([3, []]);
   });
 
   it('watchHyperopt ends with the final status of the job', async () => {

@@ -117,9 +117,9 @@ describe('hyperopt job', () => {
         return unsteady(seed).run(request, signal, () => {});
       },
     });
-    const alone = await newHyperopt({ ...space });
-    await work(alone, 0, deps());
-    const expected = (await read(alone)).trials.map(essence);
+    const single = await newHyperopt({ ...space });
+    await work(single, 0, deps());
+    const expected = (await read(single)).trials.map(essence);
     const first = new Map<string, number>();
     for (const { number, params, same_as } of expected) {
       const key = JSON.stringify([params.model_type, params.n_estimators]);

@@ -65,15 +65,15 @@ describe('100 concurrent promotions of two versions', () => {
   it.each([1, 2, 3])('100 concurrent promotions leave one version in Production (order %d)', async (seed) => {
     const { fixture, invariants, count } = await startRace(seed);
     const calls = Array.from({ length: 100 }, (_, index) => fixture.promote(String((index % 2) + 1)));
-    const answers = await Promise.all(calls);
+    const responses = await Promise.all(calls);
     // Each version is promoted once. Late calls find it promoted or archived; some exhaust their retries.
     expect(count.done).toBe(2);
     expect(count.conflict).toBeGreaterThan(0);
-    for (const { status, body } of answers) {
+    for (const { status, body } of responses) {
       expect([200, 409, 410]).toContain(status);
       if (status === 409) expect(body.detail.context).toHaveProperty('current_production');
     }
-    const promoted = answers.filter(({ body }) => body.previous_stage === 'Staging');
+    const promoted = responses.filter(({ body }) => body.previous_stage === 'Staging');
     expect(promoted.map(({ body }) => body.archived_versions).sort()).toEqual([[], [expect.any(String)]]);
     await invariants.check();
   });
@@ -95,23 +95,23 @@ describe('100 concurrent promotions of two versions', () => {
     const calls = Array.from({ length: 40 }, (_, index) =>
       fixture.promote(String((index % 2) + 1), { expected_production: null }),
     );
-    const answers = await Promise.all(calls);
+    const responses = await Promise.all(calls);
     expect(count.done).toBe(1);
-    const promoted = answers.filter(({ body }) => body.previous_stage === 'Staging');
+    const promoted = responses.filter(({ body }) => body.previous_stage === 'Staging');
     expect(promoted).toHaveLength(1);
-    const refused = answers.filter(({ status }) => status === 409);
-    expect(refused).toHaveLength(20);
-    for (const answer of refused) {
-      expect(answer.body.detail.context.current_production).toBe(promoted[0]!.body.version);
+    const rejected = responses.filter(({ status }) => status === 409);
+    expect(rejected).toHaveLength(20);
+    for (const response of rejected) {
+      expect(response.body.detail.context.current_production).toBe(promoted[0]!.body.version);
     }
   });
 });
 
 it('12 concurrent registrations create 12 versions', async () => {
   const { fixture, invariants, count } = await startRace(5);
-  const answers = await Promise.all(Array.from({ length: 12 }, () => fixture.register()));
-  expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(201));
-  const versions = answers.map(({ body }) => Number(body.version)).sort((a, b) => a - b);
+  const responses = await Promise.all(Array.from({ length: 12 }, () => fixture.register()));
+  expect(responses.map(({ status }) => status)).toEqual(Array(12).fill(201));
+  const versions = responses.map(({ body }) => Number(body.version)).sort((a, b) => a - b);
   expect(versions).toEqual(Array.from({ length: 12 }, (_, index) => index + 3));
   expect(count.done).toBe(12);
   expect(count.conflict).toBeGreaterThan(0);
@@ -123,16 +123,16 @@ it('concurrent promotions and rollbacks leave one version in Production after ev
   await fixture.promote('1');
   await fixture.promote('2');
   const calls = Array.from({ length: 60 }, (_, index) => fixture.rollback(String((index % 2) + 1)));
-  const answers = await Promise.all(calls);
+  const responses = await Promise.all(calls);
   expect(count.done).toBeGreaterThan(2);
-  for (const { status } of answers) expect([200, 409]).toContain(status);
+  for (const { status } of responses) expect([200, 409]).toContain(status);
   await invariants.check();
 });
 
 it('concurrent registrations get distinct consecutive version numbers', async () => {
   const { fixture, invariants } = await startRace(6);
-  const answers = await Promise.all(Array.from({ length: 12 }, () => fixture.register()));
-  const given = answers.filter(({ status }) => status === 201).map(({ body }) => Number(body.version));
+  const responses = await Promise.all(Array.from({ length: 12 }, () => fixture.register()));
+  const given = responses.filter(({ status }) => status === 201).map(({ body }) => Number(body.version));
   expect(given.length).toBeGreaterThan(0);
   expect(given.sort((a, b) => a - b)).toEqual(given.map((_, index) => index + 3));
   await invariants.check();

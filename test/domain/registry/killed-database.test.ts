@@ -63,18 +63,18 @@ it('killed database keeps every acknowledged transition and no partial one', asy
     invariants?.reopen(fixture);
     invariants ??= new Invariants(fixture);
     await invariants.check();
-    const answers = [await fixture.register()];
+    const responses = [await fixture.register()];
     const dies = 6 + Math.floor(random() * 10);
     // Each caller continues until the database is killed.
     const callers = Array.from({ length: 8 }, async () => {
-      while (answers.at(-1)!.status !== 503) {
-        answers.push(await anyCall(fixture, random));
-        if (answers.length === dies) kill();
+      while (responses.at(-1)!.status !== 503) {
+        responses.push(await anyCall(fixture, random));
+        if (responses.length === dies) kill();
       }
     });
     await Promise.all(callers);
-    for (const { status } of answers) expect(STATUSES).toContain(status);
-    numbers.push(...answers.filter(({ status }) => status === 201).map(({ body }) => Number(body.version)));
+    for (const { status } of responses) expect(STATUSES).toContain(status);
+    numbers.push(...responses.filter(({ status }) => status === 201).map(({ body }) => Number(body.version)));
     close();
   }
   const { fixture, close } = await open(dbPath);

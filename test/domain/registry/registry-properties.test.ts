@@ -121,8 +121,8 @@ describe('random registry calls', () => {
         const invariants = new Invariants(fixture);
         await fixture.register();
         for (const group of groups) {
-          const answers = await Promise.all(group.map((each) => run(fixture, each)));
-          for (const { status } of answers) expect(status).toBeLessThan(500);
+          const responses = await Promise.all(group.map((each) => run(fixture, each)));
+          for (const { status } of responses) expect(status).toBeLessThan(500);
           await invariants.check();
         }
       }),

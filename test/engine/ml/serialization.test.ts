@@ -49,8 +49,8 @@ describe.each(MODEL_KINDS)('%s', (kind) => {
     expect(into.subarray(0, 1200)).toEqual(all);
     expect(into[1200]).toBe(9);
     for (const row of [0, 7, 11, 22, 511, 512, 1199]) {
-      const alone = matrixOf(columns.map((column) => column.slice(row, row + 1)));
-      expect(model.predict(alone)[0]).toBe(all[row]);
+      const single = matrixOf(columns.map((column) => column.slice(row, row + 1)));
+      expect(model.predict(single)[0]).toBe(all[row]);
     }
     for (const p of all) expect(p > 0 && p < 1).toBe(true);
   });

@@ -36,7 +36,7 @@ function speakingCandles(market: Market): Candles {
 
 function strategyOf(rules: Rules, startup: number): StrategyDefinition {
   return defineStrategy({
-    name: 'told',
+    name: 'scripted',
     description: 'Does what the volume says.',
     timeframe: '1h',
     pairs: [],
@@ -73,7 +73,7 @@ function configOf(
 ): ResolvedBacktestConfig {
   const { trailing } = rules;
   return {
-    strategy: 'told',
+    strategy: 'scripted',
     exchange: 'sim',
     pairs: [...pairs],
     timeframe: TIMEFRAMES[rules.timeframeMinutes] as Timeframe,
@@ -108,7 +108,7 @@ interface Run extends Case {
   late: number;
   early: number;
   /** Every n-th candle is missing from the data; 0 for none. */
-  hole: number;
+  gap: number;
 }
 
 const runs: fc.Arbitrary<Run> = fc
@@ -118,23 +118,23 @@ const runs: fc.Arbitrary<Run> = fc
     late: fc.nat(4),
     early: fc.nat(4),
     offGrid: fc.constantFrom(0, 0, 1),
-    hole: fc.constantFrom(0, 0, 3, 7),
+    gap: fc.constantFrom(0, 0, 3, 7),
   })
-  .map(({ drawn: { markets, rules }, startup, late, early, offGrid, hole }) => ({
+  .map(({ drawn: { markets, rules }, startup, late, early, offGrid, gap }) => ({
     markets: markets.map(({ customStop: _, ...market }) => market),
     // Rules that a run's configuration does not contain.
     rules: { ...rules, hasCustomStop: false, tradableBalanceRatio: 0.99, liquidationBuffer: 0.05 },
     startup,
     late: late * rules.timeframeMinutes + offGrid,
     early: early * rules.timeframeMinutes + offGrid,
-    hole,
+    gap,
   }));
 
-const isHole = (row: number, run: Run): boolean => run.hole > 0 && row % run.hole === run.hole - 1;
+const isGap = (row: number, run: Run): boolean => run.gap > 0 && row % run.gap === run.gap - 1;
 
 /** Stored data, with gaps. */
 function dataOf(market: Market, run: Run): PairData {
-  const rows = market.bars.map((_, row) => row).filter((row) => !isHole(row, run));
+  const rows = market.bars.map((_, row) => row).filter((row) => !isGap(row, run));
   const bars = rows.map((row) => market.bars[row] as Bar);
   const signals = rows.map((row) => market.signals[row] as Signals);
   const { funding } = pairInputOf(market);
@@ -152,7 +152,7 @@ function tradedOf(market: Market, run: Run, start: number, end: number): Market 
   const bars: Bar[] = [];
   const signals: Signals[] = [];
   const stored = market.bars.map((bar, row) => ({ bar, said: market.signals[row] as Signals, row }));
-  const read = stored.filter(({ bar, row }) => bar.time >= from && bar.time < end && !isHole(row, run));
+  const read = stored.filter(({ bar, row }) => bar.time >= from && bar.time < end && !isGap(row, run));
   for (const { bar, said } of read) {
     const before = bars.at(-1);
     for (let time = (before?.time ?? bar.time) + step; time < bar.time; time += step) {
@@ -328,7 +328,7 @@ function both(run: Run): { outcome: BacktestOutcome; expected: Expected } {
       strategy: strategyOf(run.rules, run.startup),
       config: configOf(run.rules, pairs, start, end),
       pairs: run.markets.map((market) => dataOf(market, run)),
-      strategyDigest: digest('told'),
+      strategyDigest: digest('scripted'),
     },
     { digest },
   );

@@ -57,7 +57,7 @@ function readFunding(base: string): FundingEvent[] {
 }
 
 /** Analysis of the candles, with models where the strategy reads predictions, and the first traded row. */
-function analysed(strategy: StrategyDefinition, candles: Candles, limit: number) {
+function analyzeFrom(strategy: StrategyDefinition, candles: Candles, limit: number) {
   const params = defaultParameters(strategy.parameters);
   if (!strategy.mlEngine) {
     return { analysis: analyze(strategy, params, candles), from: strategy.startupCandles(params) };
@@ -85,7 +85,7 @@ function analysed(strategy: StrategyDefinition, candles: Candles, limit: number)
 /** Signals after the startup candles, and stop distances if the strategy has that callback. */
 function marketOf(strategy: StrategyDefinition, base: string, timeframe: Timeframe, limit: number): Market {
   const { bars, candles } = readCandles(`candles/${base}_USDT_USDT-${timeframe}`);
-  const { analysis, from } = analysed({ ...strategy, timeframe }, candles, limit);
+  const { analysis, from } = analyzeFrom({ ...strategy, timeframe }, candles, limit);
   const said = analysis.signals;
   const is = (column: Uint8Array | undefined, row: number) => column?.[row] === 1;
   const signals: Signals[] = bars.map((_, row) => ({
@@ -235,10 +235,10 @@ describe.skipIf(!present)('built-in strategies on truncated real candles', () =>
       for (let known = 700; known <= rows; known += 149) {
         const cut = analyze({ ...strategy, timeframe: '15m' }, params, sliceCandles(candles, 0, known));
         for (const name of ['enterLong', 'exitLong', 'enterShort', 'exitShort'] as const) {
-          const told = cut.signals[name];
-          if (told === undefined) continue;
+          const computed = cut.signals[name];
+          if (computed === undefined) continue;
           // Look-ahead would change the last rows.
-          expect([...told], `${name} of ${known} candles`).toEqual([
+          expect([...computed], `${name} of ${known} candles`).toEqual([
             ...(full.signals[name] as Uint8Array).subarray(0, known),
           ]);
         }

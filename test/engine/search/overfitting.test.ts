@@ -89,11 +89,11 @@ describe('overfittingReport', () => {
   });
 
   it('deflated Sharpe ratio and PBO distinguish skill from selection by chance', () => {
-    const luck = study(new Array(40).fill(0), 250);
-    const lucky = overfittingReport(SPACE, luck.trials, luck.returns, 'maximize', null)!;
-    expect(lucky.probabilistic_sharpe_ratio).toBeGreaterThan(0.95);
-    expect(lucky.deflated_sharpe_ratio).toBeLessThan(0.8);
-    expect(lucky.pbo!.probability).toBeGreaterThan(0.15);
+    const noise = study(new Array(40).fill(0), 250);
+    const best = overfittingReport(SPACE, noise.trials, noise.returns, 'maximize', null)!;
+    expect(best.probabilistic_sharpe_ratio).toBeGreaterThan(0.95);
+    expect(best.deflated_sharpe_ratio).toBeLessThan(0.8);
+    expect(best.pbo!.probability).toBeGreaterThan(0.15);
     const skill = study(
       Array.from({ length: 40 }, (_, i) => (i === 20 ? 0.4 : 0)),
       250,

@@ -24,8 +24,8 @@ describe('plateauWidth', () => {
   });
 
   it('plateau width is 0 for an isolated peak', () => {
-    const needle = trialsAt(EVEN, ({ x }) => (x === 5 ? 1 : Math.abs(Number(x) - 5) / 100));
-    expect(plateauWidth(LINE, needle, 'maximize')).toEqual({ width: 0, trials: 1 });
+    const isolatedPeak = trialsAt(EVEN, ({ x }) => (x === 5 ? 1 : Math.abs(Number(x) - 5) / 100));
+    expect(plateauWidth(LINE, isolatedPeak, 'maximize')).toEqual({ width: 0, trials: 1 });
   });
 
   it('plateau width is equal for minimization and on a logarithmic scale', () => {

@@ -218,11 +218,11 @@ describe('simulation of any candles, signals and settings', () => {
         const rows = Array.from({ length: 90 }, () => flat(1));
         const held = pairOf({ pair: 'HELD', rows, enterLong: [0] });
         const idle = pairOf({ pair: 'IDLE', rows });
-        const alone = play([input, idle]);
-        expect(play([held, input])).toEqual(alone);
-        const questions = alone.calls.map(([kind, time]) => `${kind} ${time}`);
-        const reversals = alone.trades.filter(
-          ({ openedAt }, at) => alone.trades[at - 1]?.closedAt === openedAt,
+        const separate = play([input, idle]);
+        expect(play([held, input])).toEqual(separate);
+        const questions = separate.calls.map(([kind, time]) => `${kind} ${time}`);
+        const reversals = separate.trades.filter(
+          ({ openedAt }, at) => separate.trades[at - 1]?.closedAt === openedAt,
         );
         if (reversals.length === 0) expect(new Set(questions).size).toBe(questions.length);
       }),

@@ -26,11 +26,12 @@ describe('sampleRatioTest', () => {
   });
 
   it('sample ratio test matches T12 for each stage separately', () => {
-    const alone = (a: number, b: number, shareB: number) => sampleRatioTest([{ a, b, shareB }]).chiSquare;
-    expect(alone(372, 28, 0.05)).toBeCloseTo(3.368421, 6);
-    expect(alone(176, 24, 0.1)).toBeCloseTo(0.888889, 6);
-    expect(alone(58, 22, 0.25)).toBeCloseTo(0.266667, 6);
-    expect(alone(41, 39, 0.5)).toBeCloseTo(0.05, 12);
+    const chiSquareOf = (a: number, b: number, shareB: number) =>
+      sampleRatioTest([{ a, b, shareB }]).chiSquare;
+    expect(chiSquareOf(372, 28, 0.05)).toBeCloseTo(3.368421, 6);
+    expect(chiSquareOf(176, 24, 0.1)).toBeCloseTo(0.888889, 6);
+    expect(chiSquareOf(58, 22, 0.25)).toBeCloseTo(0.266667, 6);
+    expect(chiSquareOf(41, 39, 0.5)).toBeCloseTo(0.05, 12);
   });
 
   it('sample ratio test is exact when few assignments are expected', () => {

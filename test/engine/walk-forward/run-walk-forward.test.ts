@@ -38,15 +38,15 @@ describe('runWalkForward', () => {
   });
 
   it('runWalkForward reports each window like a separate backtest', async () => {
-    const told: WindowReport[] = [];
-    const run = await runOn({}, { onWindow: (window) => (told.push(window) > 0 ? 'continue' : 'prune') });
-    expect(told.map(({ of: _, ...window }) => window)).toEqual(run.windows);
-    expect(told.map((window) => window.of)).toEqual([4, 4, 4, 4]);
-    const alone = learningInput();
+    const reported: WindowReport[] = [];
+    const run = await runOn({}, { onWindow: (window) => (reported.push(window) > 0 ? 'continue' : 'prune') });
+    expect(reported.map(({ of: _, ...window }) => window)).toEqual(run.windows);
+    expect(reported.map((window) => window.of)).toEqual([4, 4, 4, 4]);
+    const input = learningInput();
     const range = { start: run.windows[1]!.from, end: run.windows[1]!.to };
-    const config = { ...alone.config, date_range: range, ml_engine: { ...alone.config.ml_engine! } };
+    const config = { ...input.config, date_range: range, ml_engine: { ...input.config.ml_engine! } };
     // Seeds depend on the window index; without sampling they have no effect.
-    const { report } = runBacktest({ ...alone, config }, { digest: sha256 });
+    const { report } = runBacktest({ ...input, config }, { digest: sha256 });
     expect(run.windows[1]!.value).toBe(report.metrics.equity.sharpe_ratio);
     const mean = run.windows[1]!.meanDailyReturn * 3;
     expect(mean).toBeCloseTo(report.metrics.account.total_profit_pct / 100, 2);
@@ -118,7 +118,7 @@ describe('runWalkForward', () => {
   });
 
   it('runWalkForward rejects an unknown objective, a missing ml_engine and missing data', async () => {
-    await expect(runOn({}, { objective: 'luck' })).rejects.toThrow('"luck" is not a metric');
+    await expect(runOn({}, { objective: 'profit' })).rejects.toThrow('"profit" is not a metric');
     const input = learningInput();
     const { ml_engine: _, ...config } = input.config;
     const options = { digest: sha256, objective: 'sharpe_ratio' };
