@@ -201,7 +201,7 @@ describe('limits of the look-ahead analysis', () => {
   });
 
   it('look-ahead analysis rejects too few candles and an empty list of pairs', () => {
-    expect(() => analyzeLookAhead(honest, {}, new Map())).toThrow('no pair');
+    expect(() => analyzeLookAhead(honest, {}, new Map())).toThrow('No pair was given.');
     const short = new Map([['BTC/USDT:USDT', createCandles(23)]]);
     expect(() => analyzeLookAhead(honest, {}, short)).toThrow(
       'BTC/USDT:USDT has 23 candles; searching honest for look-ahead needs 24.',
