@@ -69,6 +69,7 @@ const RULES: readonly Rule[] = [
     packages: ['aws-cdk-lib', 'aws-cdk-lib/*', 'constructs', 'cdk-nag', 'cdk-nag/*', 'zod', 'node:*'],
   },
   { folder: 'bin/app.ts', project: ['lib'], packages: ['aws-cdk-lib', 'cdk-nag', 'node:path'] },
+  { folder: 'bin/cost.ts', project: ['lib'], packages: ['node:*'] },
 ];
 /** Only these folders may import the CDK, which must not be in a bundle. */
 const HOLDS_CDK = new Set(['lib', 'bin/app.ts']);

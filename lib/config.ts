@@ -80,6 +80,12 @@ const Settings = z.strictObject({
    * Default: none reserved. The account's quota must be at least 100 higher.
    */
   liveViewers: z.int().min(1).optional(),
+  /** Data collection on Fargate Spot: 6 USD per month less. AWS may interrupt it, and ECS starts another task when Spot has capacity. */
+  dataCollectionSpot: z.boolean().default(false),
+  /** Container Insights of the cluster: CPU, memory and network of each task family, 7.50 USD per month. */
+  containerInsights: z.boolean(),
+  /** Alarms of docs/runbook.md, 4.30 USD per month. If false, only the dashboard shows their metrics. */
+  alarms: z.boolean(),
   /** Address subscribed to the topic of all alarms. */
   alarmEmail: z.email().optional(),
   logLevel: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']),
@@ -102,6 +108,10 @@ export const StageConfig = Settings.refine(({ stage, authRequired }) => stage !=
   .refine(({ firewall, rateLimits }) => firewall || !rateLimits, {
     path: ['rateLimits'],
     message: 'are rules of the firewall: set it too',
+  })
+  .refine(({ alarms, alarmEmail }) => alarms || !alarmEmail, {
+    path: ['alarmEmail'],
+    message: 'receives alarms: set alarms too',
   });
 export type StageConfig = z.infer<typeof StageConfig>;
 
@@ -120,6 +130,9 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     stagingDryRunRequired: false,
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
     hyperoptTask: { cpu: 4096, memoryMiB: 16_384 },
+    dataCollectionSpot: true,
+    containerInsights: false,
+    alarms: false,
     logLevel: 'DEBUG',
     logRetentionDays: 14,
   },
@@ -137,6 +150,8 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     stagingDryRunRequired: true,
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
     hyperoptTask: { cpu: 4096, memoryMiB: 16_384 },
+    containerInsights: false,
+    alarms: true,
     logLevel: 'INFO',
     logRetentionDays: 30,
   },
@@ -158,15 +173,19 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
     hyperoptTask: { cpu: 4096, memoryMiB: 16_384 },
     liveViewers: 100,
+    containerInsights: true,
+    alarms: true,
     logLevel: 'INFO',
     logRetentionDays: 365,
   },
 };
 
+export const STAGE_NAMES = Object.keys(STAGES) as StageConfig['stage'][];
+
 /** The validated configuration of a stage. Throws for an unknown name, listing the known ones. */
 export function stageConfig(name: string): StageConfig {
   if (!Object.hasOwn(STAGES, name)) {
-    throw new Error(`Unknown stage "${name}". Use -c stage=${Object.keys(STAGES).join('|')}`);
+    throw new Error(`Unknown stage "${name}". Use -c stage=${STAGE_NAMES.join('|')}`);
   }
   return StageConfig.parse(STAGES[name as StageConfig['stage']]);
 }

@@ -49,7 +49,7 @@ export class DataCollection extends Construct {
       config: props.config,
       image: props.image,
       entry: 'data-collection',
-      // A few requests per minute, and collections that wait for exchanges: 8 USD per month. Collecting two years of ten pairs
+      // A few requests per minute, and collections that wait for exchanges: 9 USD per month, 3 on Spot. Collecting two years of ten pairs
       // peaks at 380 MB: 512 MB would leave too little for concurrent requests.
       cpu: 256,
       memoryMiB: 1024,
@@ -71,6 +71,9 @@ export class DataCollection extends Construct {
       cluster: props.cluster,
       taskDefinition: this.task.definition,
       desiredCount: 1,
+      ...(props.config.dataCollectionSpot && {
+        capacityProviderStrategies: [{ capacityProvider: 'FARGATE_SPOT', weight: 1 }],
+      }),
       // A new version responds before the old one stops.
       minHealthyPercent: 100,
       maxHealthyPercent: 200,
@@ -92,15 +95,9 @@ export class DataCollection extends Construct {
       },
     });
     props.audit.alarmOnFailures(this, this.task.log);
-    const runningTasks = new cloudwatch.Metric({
-      namespace: 'ECS/ContainerInsights',
-      metricName: 'RunningTaskCount',
-      dimensionsMap: { ClusterName: props.cluster.clusterName, ServiceName: this.#service.serviceName },
-      statistic: 'Minimum',
-      period: FIVE_MINUTES,
-    });
     props.monitoring.alarm(this, 'DataCollectionDown', {
-      metric: runningTasks,
+      // Each running task sends one sample per minute: a count of tasks without Container Insights.
+      metric: this.#service.metricCpuUtilization({ statistic: 'SampleCount', period: FIVE_MINUTES }),
       threshold: 1,
       comparison: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
       periods: 2,

@@ -58,8 +58,12 @@ export class Monitoring extends Construct {
     if (config.alarmEmail) this.#topic.addSubscription(new EmailSubscription(config.alarmEmail));
   }
 
-  /** Adds an alarm to the monitored construct. Its id names its entry in docs/runbook.md: `BackendErrors` -> `#backend-errors`. */
+  /**
+   * Adds an alarm to the monitored construct. Its id names its entry in docs/runbook.md: `BackendErrors` -> `#backend-errors`.
+   * A stage without alarms gets none.
+   */
   alarm(watched: Construct, id: string, props: AlarmProps): void {
+    if (!this.#config.alarms) return;
     const anchor = id.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
     const periods = props.periods ?? 1;
     const alarm = new cloudwatch.Alarm(watched, id, {

@@ -9,6 +9,7 @@ import type * as z from 'zod';
 import { type BackendEnv, releasePolicyVariables } from '#contract/env.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { environmentOf, type StageConfig } from './config.ts';
+import { acknowledge } from './construct-helpers.ts';
 import { DataCollection } from './data-collection.ts';
 import { DataProxy } from './data-proxy.ts';
 import { DataStack } from './data-stack.ts';
@@ -67,9 +68,16 @@ class PlatformStack extends Stack {
     const network = new Network(this, 'Network', { config });
     const cluster = new ecs.Cluster(this, 'Cluster', {
       vpc: network.vpc,
-      containerInsightsV2: ecs.ContainerInsights.ENABLED,
+      containerInsightsV2: config.containerInsights
+        ? ecs.ContainerInsights.ENABLED
+        : ecs.ContainerInsights.DISABLED,
       enableFargateCapacityProviders: true,
     });
+    if (!config.containerInsights) {
+      acknowledge(cluster, {
+        'AwsSolutions-ECS4': 'Container Insights is a setting of the stage: on in production.',
+      });
+    }
     const dataCollection = this.#dataCollection(network, cluster);
     const dataProxy = this.#dataProxy(network, dataCollection);
     const tasks = { config, data, image: this.#image, common: this.#common };

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
@@ -6,6 +6,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { TestProject } from 'vitest/node';
 import { type StageConfig, stageConfig } from '#lib/config.ts';
+import { placeholderBundles } from '#lib/cost/templates.ts';
 import { addTouchstone } from '#lib/platform-stack.ts';
 import { type Synthesized, synthesized, type Templates } from './stacks.ts';
 
@@ -45,7 +46,7 @@ function templates(config: StageConfig): Templates {
     const { context } = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8'));
     const app = new App({ outdir: join(folder, 'cdk.out'), context });
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-    const stacks = addTouchstone(app, config, emptyBundles(folder));
+    const stacks = addTouchstone(app, config, placeholderBundles(folder));
     return {
       data: Template.fromStack(stacks.data).toJSON() as Templates['data'],
       platform: Template.fromStack(stacks.platform).toJSON() as Templates['platform'],
@@ -53,15 +54,4 @@ function templates(config: StageConfig): Templates {
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-function emptyBundles(folder: string): string {
-  const dist = join(folder, 'dist');
-  for (const name of ['backend', 'strategy', 'strategy-events', 'data-proxy', 'reconcile', 'task-image']) {
-    mkdirSync(join(dist, 'lambdas', name), { recursive: true });
-    writeFileSync(join(dist, 'lambdas', name, 'index.mjs'), `export const handler = '${name}';\n`);
-  }
-  mkdirSync(join(dist, 'tasks'), { recursive: true });
-  writeFileSync(join(dist, 'tasks', 'Dockerfile'), 'FROM scratch\n');
-  return dist;
 }

@@ -1,0 +1,62 @@
+/** Prints what a stage costs: `npm run cost -- --stage dev`; `--update` writes the reports of all stages into docs/cost.md. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { STAGE_NAMES, stageConfig } from '#lib/config.ts';
+import { type CostReport, costReport, costText } from '#lib/cost/report.ts';
+import { resourcesOf } from '#lib/cost/templates.ts';
+
+const USAGE = `usage: npm run cost -- [--stage ${STAGE_NAMES.join('|')}] [--seconds N] [--json] [--update]
+
+  --stage    stage to price (default: dev)
+  --seconds  billed duration of a backtest's task, at least 60 (default: 60)
+  --json     print the report as JSON
+  --update   write the reports of all stages into docs/cost.md`;
+
+// Starting the engine of template validation takes longer than the whole synthesis; `cdk synth` validates.
+process.env.CDK_VALIDATION = 'false';
+
+try {
+  const { values } = parseArgs({
+    options: {
+      stage: { type: 'string', default: 'dev' },
+      seconds: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      update: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) console.log(USAGE);
+  else if (values.update) updateDocs();
+  else {
+    const report = reportOf(values.stage, values.seconds);
+    console.log(values.json ? JSON.stringify(report, null, 2) : costText(report).trimEnd());
+  }
+} catch (error) {
+  console.error(`${(error as Error).message}\n\n${USAGE}`);
+  process.exitCode = 1;
+}
+
+function reportOf(stage: string, seconds?: string): CostReport {
+  if (!(STAGE_NAMES as readonly string[]).includes(stage)) {
+    throw new Error(`Unknown stage "${stage}". Use --stage ${STAGE_NAMES.join('|')}`);
+  }
+  const billed = seconds === undefined ? undefined : Number(seconds);
+  if (billed !== undefined && !(billed >= 60)) {
+    throw new Error(`--seconds is "${seconds}". Pass a number of at least 60: Fargate bills one minute.`);
+  }
+  return costReport(stage, resourcesOf(stageConfig(stage)), billed);
+}
+
+function updateDocs(): void {
+  const file = new URL('../docs/cost.md', import.meta.url);
+  const text = STAGE_NAMES.reduce(
+    (doc, stage) =>
+      doc.replace(
+        new RegExp(`(\`\`\`text ${stage}\n)[^\`]*(\`\`\`)`),
+        (_, start, end) => `${start}${costText(reportOf(stage))}${end}`,
+      ),
+    readFileSync(file, 'utf8'),
+  );
+  writeFileSync(file, text);
+  console.log('wrote docs/cost.md');
+}

@@ -1,0 +1,77 @@
+import type { METRICS } from '#contract/names.ts';
+
+/** Assumptions of the cost report: what templates do not say. docs/cost.md lists them. */
+
+/** Idle use of what runs without any user, per month. */
+export const IDLE = {
+  /** GB of logs of one service in ECS. */
+  serviceLogGb: 0.1,
+  /** GB of rejected connections of a network with one public address. */
+  flowLogGb: 0.1,
+  /** Duration of a scheduled function, seconds. */
+  scheduledSeconds: 0.2,
+  /** GB of logs of one invocation of a scheduled function. */
+  scheduledLogGb: 1e-6,
+  /** Read units of one invocation of a scheduled function: queries of open jobs and challenges. */
+  scheduledReads: 10,
+  /** Requests of one message: sent, received, deleted. */
+  queueRequests: 3,
+  /** Requests of one queue per month: Lambda polls with five connections, each waiting up to 20 s. */
+  queuePolls: 5 * 3 * 60 * 730,
+  /** Container Insights of a cluster, of each service and of each task family that runs all the time. */
+  insights: { cluster: 8, service: 11, family: 6 },
+} as const;
+
+/** When each metric of Touchstone's code is published: without any use by scheduled functions, or by a request or job. */
+export const METRIC_USE: Readonly<Record<keyof typeof METRICS, 'idle' | 'in use'>> = {
+  proxyRequests: 'in use',
+  proxyLatency: 'in use',
+  proxyErrors: 'in use',
+  requestFaults: 'in use',
+  oldestPendingSeconds: 'idle',
+  longestStallSeconds: 'idle',
+  challengesRolledBack: 'in use',
+  challengesHeld: 'in use',
+  challengesEnded: 'in use',
+  challengeProcessingErrors: 'idle',
+};
+
+/** Use of one backtest that a client submits, polls and reads. */
+export const BACKTEST = {
+  /** One submission, six polls, one read of the result. */
+  apiRequests: 8,
+  /** Duration of a request in its function, seconds. */
+  requestSeconds: 0.1,
+  /** Duration of the freshness check in the data proxy, seconds. */
+  proxySeconds: 0.3,
+  /** Write units of the job and its owner's list: created 7, claimed 5, three updates 12, completed 10; audit 4; rounded up. */
+  tableWrites: 40,
+  tableReads: 20,
+  /** One message, in a stage with a queue of jobs. */
+  queueRequests: 3,
+  /** Report files and trades. */
+  objectWrites: 8,
+  /** Months of candles, and the report. */
+  objectReads: 30,
+  /** GB of logs: executions, task, functions, access. */
+  logGb: 100e-6,
+  /** Traces of its requests and its execution, as if each were recorded. */
+  traces: 10,
+} as const;
+
+/** Use of one trial of a hyperopt job. */
+export const TRIAL = {
+  /** Duration on one vCPU, seconds. */
+  seconds: 1,
+  /** Write units: begun 2, and in one transaction its end, its daily returns and the job's counters 18. */
+  tableWrites: 20,
+  tableReads: 10,
+  objectReads: 0.1,
+  logGb: 1e-6,
+} as const;
+
+/** Start of a worker before its first trial, seconds: billed from the pull of the image. */
+export const WORKER_START_SECONDS = 60;
+
+/** Minimum that Fargate bills for a task, seconds. */
+export const MIN_TASK_SECONDS = 60;
