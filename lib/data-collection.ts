@@ -94,6 +94,8 @@ export class DataCollection extends Construct {
         dnsTtl: Duration.seconds(10),
       },
     });
+    // The cluster's capacity providers must exist before the service, and be removed after it.
+    this.#service.node.addDependency(props.cluster);
     props.audit.alarmOnFailures(this, this.task.log);
     props.monitoring.alarm(this, 'DataCollectionDown', {
       // Each running task sends one sample per minute: a count of tasks without Container Insights.

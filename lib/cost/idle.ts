@@ -2,7 +2,7 @@ import { IDLE, METRIC_USE } from './model.ts';
 import { HOURS, type PriceName, type Usage } from './prices.ts';
 import type { Properties, Resources } from './templates.ts';
 
-/** Resource types that cost nothing while nobody uses them. What they cost in use is in backtests.ts. */
+/** Resource types without cost while the stage is idle. lanes.ts has the cost of their use. */
 const FREE_WHEN_IDLE = new Set([
   'AWS::ApiGateway::Account',
   'AWS::ApiGateway::Deployment',
@@ -96,7 +96,7 @@ const PRICED: Readonly<Record<string, Pricer>> = {
 };
 
 /**
- * Monthly usage of a stage that nobody uses.
+ * Monthly usage of a stage without requests and jobs.
  *
  * @throws Error naming the resource types that have neither a price nor an entry among the free ones
  */

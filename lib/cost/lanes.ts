@@ -132,7 +132,7 @@ function substituted(value: unknown, substitutions: Readonly<Record<string, unkn
   return name === undefined ? value : substitutions[name];
 }
 
-/** What a client and the task cause around one execution. */
+/** Use by the client and the task of one execution. */
 function requests(resources: Resources): Usage[] {
   const [backend] = [...resources].find(
     ([id, { Type }]) => Type === 'AWS::Lambda::Alias' && id.startsWith('Backend'),

@@ -1,8 +1,8 @@
 import type { METRICS } from '#contract/names.ts';
 
-/** Assumptions of the cost report: what templates do not say. docs/cost.md lists them. */
+/** Assumptions of the cost report: durations and volumes, which templates do not contain. docs/cost.md lists them. */
 
-/** Idle use of what runs without any user, per month. */
+/** Use of an idle stage, per month unless another unit is given. */
 export const IDLE = {
   /** GB of logs of one service in ECS. */
   serviceLogGb: 0.1,

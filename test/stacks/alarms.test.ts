@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ofType, type Resource } from '../support/stacks.ts';
+import { ofType, type Resource, templatesOf } from '../support/stacks.ts';
 import { synthesize } from '../support/synthesize.ts';
 
 const prod = synthesize('prod', { alarmEmail: 'desk@example.org' });
@@ -14,6 +14,20 @@ const anchors = [...runbook.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     .replaceAll(/[^\w\- ]/g, '')
     .replaceAll(' ', '-'),
 );
+
+test('dev has a dashboard and no alarms', () => {
+  expect(ofType(templatesOf('dev'), 'AWS::CloudWatch::Alarm')).toEqual([]);
+  expect(ofType(templatesOf('dev'), 'AWS::CloudWatch::Dashboard')).toHaveLength(1);
+});
+
+test('data collection alarm reads a metric that ECS sends without Container Insights', () => {
+  const alarm = alarms.find(({ AlarmName }) => AlarmName.endsWith('-data-collection-down'))!;
+  // A missing sample means that no task runs.
+  expect(alarm).toMatchObject({
+    ...{ Namespace: 'AWS/ECS', MetricName: 'CPUUtilization', Statistic: 'SampleCount', Threshold: 1 },
+    ...{ ComparisonOperator: 'LessThanThreshold', EvaluationPeriods: 2, TreatMissingData: 'breaching' },
+  });
+});
 
 describe('alarms', () => {
   test('alarm states its user impact and links its runbook entry', () => {

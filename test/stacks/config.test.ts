@@ -31,6 +31,11 @@ describe('stages', () => {
       { identity: { kind: 'existing', userPoolId: 'eu-west-1_a', clientId: '', region: 'eu-west-1' } },
       /clientId/,
     ],
+    [
+      'an address for alarms without alarms',
+      { alarms: false, alarmEmail: 'desk@example.org' },
+      /set alarms too/,
+    ],
     ['rate limits without a firewall', { firewall: false, rateLimits: true }, /set it too/],
     ['a user among callers', { trustedCallers: ['arn:aws:iam::111122223333:user/ann'] }, /trustedCallers/],
     ['a wildcard among callers', { trustedCallers: ['*'] }, /trustedCallers/],

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type CostReport, costReport, costText } from '#lib/cost/report.ts';
@@ -179,6 +180,19 @@ describe('path of an execution', () => {
   test('path to a branch that does not exist is rejected', () => {
     expect(() => statesOf(definition, { Choose: 'C' })).toThrow('Choose has no branch to C');
   });
+});
+
+test.each([
+  [['--stage', 'production'], 'Unknown stage "production". Use --stage dev|test|prod'],
+  [['--seconds', '5'], '--seconds is "5". Pass a number of at least 60'],
+])('command with %j exits with 1 and says what to do', (args, message) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['bin/cost.ts', ...args], {
+    cwd: new URL('../..', import.meta.url),
+    encoding: 'utf8',
+  });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toContain(message);
+  expect(stderr).not.toContain('    at ');
 });
 
 test.each(reports)('docs/cost.md has the output of $stage', (report) => {

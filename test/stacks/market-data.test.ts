@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { actionsOf, ofType, statements, templatesOf } from '../support/stacks.ts';
+import { actionsOf, ofType, type Resource, statements, templatesOf } from '../support/stacks.ts';
 
 const dev = templatesOf('dev');
 const prod = templatesOf('prod');
@@ -76,6 +76,19 @@ describe.each([dev, prod])('market data of $config.stage', (stage) => {
       DesiredCount: 1,
       ServiceRegistries: [{ RegistryArn: { 'Fn::GetAtt': [id, 'Arn'] } }],
     });
+  });
+
+  test('service runs on Spot in dev only, and exists after the capacity providers', () => {
+    const [[, service]] = ofType(stage, 'AWS::ECS::Service') as [[string, Resource]];
+    expect(service.Properties).toMatchObject(
+      stage.config.stage === 'dev'
+        ? { CapacityProviderStrategy: [{ CapacityProvider: 'FARGATE_SPOT', Weight: 1 }] }
+        : { LaunchType: 'FARGATE' },
+    );
+    const [[providers]] = ofType(stage, 'AWS::ECS::ClusterCapacityProviderAssociations') as [
+      [string, Resource],
+    ];
+    expect(service.DependsOn).toContain(providers);
   });
 
   test('only the proxy reaches the service, on port 8002', () => {
