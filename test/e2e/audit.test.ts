@@ -148,7 +148,7 @@ it('touchstone audit prints the trail as a table, to admins only', async () => {
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(/Time \(UTC\).*User.*Role.*Operation.*Resource.*Outcome/);
   expect(out).toMatch(
-    /eve.*viewer.*submitBacktest.*backtests -.*rejected AUTH004.*127\.0\.0\.1.*submitBacktest-eve/,
+    /eve.*viewer.*submitBacktest.*backtests -.*refused AUTH004.*127\.0\.0\.1.*submitBacktest-eve/,
   );
   const rejected = await run('approver');
   expect([rejected.code, rejected.out]).toEqual([1, '']);
