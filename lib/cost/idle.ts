@@ -207,10 +207,12 @@ function runsPerMonth(expression: string): number {
   return (HOURS * 60) / (Number(count) * MINUTES[unit]!);
 }
 
-/** Logical ID in `Ref` or `Fn::GetAtt`. */
-function logicalId(reference: unknown): string {
-  const { Ref, 'Fn::GetAtt': attribute } = reference as { Ref?: string; 'Fn::GetAtt'?: [string, string] };
-  return Ref ?? attribute?.[0] ?? '';
+/** Logical ID of the first `Ref` or `Fn::GetAtt` in a value, also within other functions such as `Fn::Join`. Empty without one. */
+function logicalId(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return '';
+  const { Ref, 'Fn::GetAtt': attribute } = value as { Ref?: string; 'Fn::GetAtt'?: readonly string[] };
+  const own = Ref ?? attribute?.[0];
+  return own ?? Object.values(value).map(logicalId).find(Boolean) ?? '';
 }
 
 function referenced(reference: unknown, type: string, resources: Resources): Properties {

@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import type { StageConfig } from '../config.ts';
 import { addTouchstone } from '../platform-stack.ts';
@@ -36,7 +36,8 @@ export function resourcesOf(config: StageConfig): Resources {
 /** Writes what bin/build.ts builds, without content; returns the folder. */
 export function placeholderBundles(folder: string): string {
   const dist = join(folder, 'dist');
-  for (const name of ['backend', 'strategy', 'strategy-events', 'data-proxy', 'reconcile', 'task-image']) {
+  for (const file of readdirSync(join(ROOT, 'lambdas')).filter((each) => each.endsWith('.ts'))) {
+    const name = basename(file, '.ts');
     mkdirSync(join(dist, 'lambdas', name), { recursive: true });
     writeFileSync(join(dist, 'lambdas', name, 'index.mjs'), `export const handler = '${name}';\n`);
   }

@@ -145,7 +145,13 @@ test('a function that a queue calls every minute adds its polling and its runs',
       'Reader',
       {
         Type: 'AWS::Lambda::EventSourceMapping',
-        Properties: { EventSourceArn: queue, FunctionName: { Ref: functionId } },
+        // An alias by its name, as CDK writes it.
+        Properties: {
+          EventSourceArn: queue,
+          FunctionName: {
+            'Fn::Join': ['', [{ 'Fn::Select': [6, { 'Fn::Split': [':', { Ref: functionId }] }] }, ':live']],
+          },
+        },
       },
     ],
   ]);
