@@ -52,7 +52,7 @@ function updateDocs(): void {
   const text = STAGE_NAMES.reduce(
     (doc, stage) =>
       doc.replace(
-        new RegExp(`(\`\`\`text ${stage}\n)[^\`]*(\`\`\`)`),
+        new RegExp(`(## ${stage}\n\n\`\`\`text\n)[^\`]*(\`\`\`)`),
         (_, start, end) => `${start}${costText(reportOf(stage))}${end}`,
       ),
     readFileSync(file, 'utf8'),

@@ -203,7 +203,7 @@ test.each([
 
 test.each(reports)('docs/cost.md has the output of $stage', (report) => {
   const text = readFileSync(new URL('../../docs/cost.md', import.meta.url), 'utf8');
-  const [, output] = new RegExp(`\`\`\`text ${report.stage}\n([^\`]*)\`\`\``).exec(text) ?? [];
+  const [, output] = new RegExp(`## ${report.stage}\n\n\`\`\`text\n([^\`]*)\`\`\``).exec(text) ?? [];
   expect(output, 'run: npm run cost -- --update').toBe(costText(report));
 });
 
