@@ -1,9 +1,6 @@
+import { GAP_LIMITS } from '#contract/limits.ts';
 import type { Gap, SeriesInfo, SeriesKey, SeriesMonth } from '#domain/ports.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
-
-/** A stored gap takes 20 bytes: ten years of months with this many gaps take 65 KB. The limit of an item is 400 KB. */
-const GAPS_PER_MONTH = 20;
-const GAPS_PER_SERIES = 40;
 
 /**
  * Summary of a month's file.
@@ -17,7 +14,7 @@ export function describeMonth(month: string, times: Float64Array, step: number):
     const missing = (times[row]! - times[row - 1]!) / step - 1;
     if (missing > 0) allGaps.push([times[row - 1]! + step, missing]);
   }
-  const { gaps, longest_omitted_gap } = longestOf(allGaps, GAPS_PER_MONTH);
+  const { gaps, longest_omitted_gap } = longestOf(allGaps, GAP_LIMITS.month);
   const [first, last] = [times[0]!, times.at(-1)!];
   return { month, first, last, count: times.length, gap_count: allGaps.length, gaps, longest_omitted_gap };
 }
@@ -51,7 +48,7 @@ export function summarizeMonths(series: SeriesKey, months: readonly SeriesMonth[
     allGaps.push(...month.gaps);
     count += month.count;
   }
-  const { gaps, longest_omitted_gap } = longestOf(allGaps, GAPS_PER_SERIES);
+  const { gaps, longest_omitted_gap } = longestOf(allGaps, GAP_LIMITS.series);
   return {
     ...series,
     first: new Date(ordered[0]!.first).toISOString(),

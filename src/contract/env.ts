@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { SERVICES } from './names.ts';
 import { MIN_TRADES, type MinAssignments, ReleasePolicy } from './release-policy.ts';
 
 /**
@@ -306,7 +307,7 @@ export const DataCollectionEnv = z
     /** For the audit trail. */
     REGISTRY_TABLE: text,
     ...serviceToken,
-    PORT: integer(8002, { min: 0, max: 65_535 }),
+    PORT: integer(SERVICES.data_collection.port, { min: 0, max: 65_535 }),
   })
   .check(checkIdentityProvider('DATA_COLLECTION'));
 
@@ -324,13 +325,13 @@ export const LocalEnv = z.object({
   DEFAULT_EXCHANGE: text.default('sim'),
   /** Free space on the disk of the data folder below which new work is rejected, MB. */
   MIN_FREE_DISK_MB: integer(256, { min: 0, max: 1_000_000_000 }),
-  BACKEND_PORT: integer(8000, { min: 0, max: 65_535 }),
-  STRATEGY_PORT: integer(8003, { min: 0, max: 65_535 }),
+  BACKEND_PORT: integer(SERVICES.backend.port, { min: 0, max: 65_535 }),
+  STRATEGY_PORT: integer(SERVICES.strategy.port, { min: 0, max: 65_535 }),
   ...gates,
   ...challenges,
   /** Promote only what passed its validation. */
   STAGING_DRY_RUN_REQUIRED: flag.default(false),
-  DATA_COLLECTION_PORT: integer(8002, { min: 0, max: 65_535 }),
+  DATA_COLLECTION_PORT: integer(SERVICES.data_collection.port, { min: 0, max: 65_535 }),
 });
 export type LocalEnv = z.output<typeof LocalEnv>;
 

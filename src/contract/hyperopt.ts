@@ -10,8 +10,12 @@ export const STUDY_KIND = 'hyperopt';
 export const HYPEROPT_ID_PREFIX = 'ho-';
 
 export const DIRECTIONS = ['maximize', 'minimize'] as const;
+/** Direction of optimization. */
+export type Direction = (typeof DIRECTIONS)[number];
 export const SAMPLERS = ['tpe', 'random'] as const;
+export type Sampler = (typeof SAMPLERS)[number];
 export const PRUNERS = ['wilcoxon', 'median', 'none'] as const;
+export type Pruner = (typeof PRUNERS)[number];
 
 /** Search spaces: parameters of the strategy, stop, ROI table, trailing stop, model. */
 export const SPACES = ['params', 'stoploss', 'roi', 'trailing', 'ml'] as const;

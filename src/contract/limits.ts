@@ -208,12 +208,43 @@ export const REGISTRATION_LIMITS = {
 /** Characters of a model name in a path, and of a challenge ID in a promotion. */
 export const MAX_ID_LENGTH = 100;
 
-export const COLLECTION_LIMITS = { symbols: { min: 1, max: 200 } } as const;
+export const COLLECTION_LIMITS = {
+  symbols: { min: 1, max: 200 },
+  /** Maximum of waiting and running collections. They run one at a time, because exchanges count requests per address. */
+  unfinished: 20,
+} as const;
+
+/**
+ * Maximum stored gaps of a month and of a series; the longest are kept. A gap takes 20 bytes: ten years of months with this many
+ * take 65 KB. The limit of an item is 400 KB.
+ */
+export const GAP_LIMITS = { month: 20, series: 40 } as const;
+
+/** Requirements for the decision PROMOTE of a comparison. */
+export const COMPARISON_MINIMUMS = {
+  /** Improvement of the Sharpe ratio, percent. */
+  sharpe_improvement_pct: 10,
+  /** Trades of the challenger. */
+  trades: 100,
+  confidence: 0.8,
+} as const;
+
+/** Staging warns beyond these values. A requirement of the release policy replaces the value. */
+export const STAGING_WARNINGS = {
+  /** Minimum trades for a meaningful result. */
+  min_trades: 100,
+  /** Maximum days since the end of the candles: markets change. */
+  max_age_days: 90,
+} as const;
 
 export const OHLCV_LIMITS = { limit: { min: 1, max: 10_000, integer: true } } as const;
 export const OHLCV_DEFAULTS = { limit: 1000 } as const;
 
-export const AUDIT_LIMITS = { days: 31 } as const;
+export const AUDIT_LIMITS = {
+  days: 31,
+  /** Maximum calls read per request, before filters: about 2 MB, less than 1 s. */
+  read: 2_000,
+} as const;
 export const AUDIT_DEFAULTS = { days: 7 } as const;
 
 /** Items on a page of a list. */

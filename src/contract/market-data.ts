@@ -4,6 +4,7 @@ import {
   BACKTEST_DEFAULTS,
   COLLECTION_LIMITS,
   EXCHANGE_KEY,
+  GAP_LIMITS,
   MAX_SYMBOL_LENGTH,
   OHLCV_DEFAULTS,
   OHLCV_LIMITS,
@@ -57,7 +58,9 @@ const Series = z
           missing: z.int().meta({ description: 'Candles missing' }),
         }),
       )
-      .meta({ description: 'The longest gaps, by time: at most 20 of a month, at most 40 in all' }),
+      .meta({
+        description: `The longest gaps, by time: at most ${GAP_LIMITS.month} of a month, at most ${GAP_LIMITS.series} in all`,
+      }),
     complete_from: Timestamp.nullable().meta({
       description: 'The exchange has no candles between this time and `first`; null when unknown',
     }),

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Immutable } from './common.ts';
 
 const Choice = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -55,6 +56,7 @@ export const StrategyConfiguration = z
     parameters: z.record(z.string(), StrategyParameter),
   })
   .meta({ id: 'StrategyConfiguration' });
+export type StrategyConfiguration = Immutable<z.infer<typeof StrategyConfiguration>>;
 
 export const BrokenStrategyFile = z
   .object({
@@ -66,3 +68,4 @@ export const BrokenStrategyFile = z
     }),
   })
   .meta({ id: 'BrokenStrategyFile', description: 'Invalid strategy file' });
+export type BrokenStrategyFile = Immutable<z.infer<typeof BrokenStrategyFile>>;

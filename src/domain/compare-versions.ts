@@ -1,6 +1,7 @@
 import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { VersionComparison } from '#contract/catalog-api.ts';
 import { CodedError } from '#contract/errors.ts';
+import { COMPARISON_MINIMUMS } from '#contract/limits.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
 import { roundNumber } from '#engine/report/round.ts';
 import { type SampleStats, welchTest } from '#engine/stats/welch.ts';
@@ -190,13 +191,14 @@ const wonWithoutLosses = (result: BacktestResult) => result.winning_trades > 0 &
 type Decision = VersionComparison['decision'];
 type Guardrail = VersionComparison['guardrails'][number];
 
-/** Sharpe ratio: percent by which the challenger has to be better. */
-const MIN_IMPROVEMENT = 10;
 /** Percent by which drawdown and Sharpe ratio may be worse. */
 const MAX_WORSENING = -10;
 const MIN_PROFIT_FACTOR = 1;
-const MIN_TRADES = 100;
-const MIN_CONFIDENCE = 0.8;
+const {
+  sharpe_improvement_pct: MIN_IMPROVEMENT,
+  trades: MIN_TRADES,
+  confidence: MIN_CONFIDENCE,
+} = COMPARISON_MINIMUMS;
 
 /** profit_pct over the trades of one backtest; null when there are too few. */
 interface TradeStats {
@@ -215,8 +217,8 @@ interface ComparisonDecision {
 }
 
 /**
- * Decides whether challenger b should replace champion a. Not comparable: INCONCLUSIVE. A guardrail broken: REJECT. Sharpe
- * ratio at least 10 % better, at least 100 trades and a confidence of at least 0.8: PROMOTE. Else INCONCLUSIVE.
+ * Decides whether challenger b should replace champion a. Not comparable: INCONCLUSIVE. A guardrail broken: REJECT. All
+ * {@link COMPARISON_MINIMUMS} reached: PROMOTE. Else INCONCLUSIVE.
  */
 function decideChallenger(
   metrics: ComparedMetrics,

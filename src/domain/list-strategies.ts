@@ -1,25 +1,9 @@
+import { BACKTEST_DEFAULTS } from '#contract/limits.ts';
+import type { BrokenStrategyFile, StrategyConfiguration } from '#contract/strategy.ts';
 import { startupRowsOf, trainingRows } from '#engine/run/history.ts';
-import type { StrategyDefinition } from '#engine/strategy.ts';
 import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { findStrategy } from './find-strategy.ts';
-import type { BrokenStrategyFile, KnownStrategy, Strategies } from './strategy-ports.ts';
-
-/** A strategy's configuration as clients read it. */
-export interface StrategyConfiguration {
-  readonly strategy: string;
-  readonly pairs: readonly string[];
-  readonly timeframe: string;
-  readonly stake_amount: number;
-  readonly ml_engine: { readonly enabled: boolean; readonly model_type: string };
-  readonly description: string;
-  readonly startup_candles: number;
-  readonly can_short: boolean;
-  readonly leverage: number;
-  readonly stoploss: number;
-  readonly minimal_roi: Readonly<Record<string, number>>;
-  readonly trailing: NonNullable<StrategyDefinition['trailing']> | null;
-  readonly parameters: StrategyDefinition['parameters'];
-}
+import type { KnownStrategy, Strategies } from './strategy-ports.ts';
 
 export interface StrategyConfigurations {
   /** Ascending by name. */
@@ -58,7 +42,7 @@ function configuration({ definition, defaultStartup }: KnownStrategy): StrategyC
       ? startupRowsOf(definition, defaultStartup, timeframe, ml) + trainingRows(timeframe, ml)
       : defaultStartup,
     can_short: definition.canShort ?? false,
-    leverage: definition.leverage ?? 1,
+    leverage: definition.leverage ?? BACKTEST_DEFAULTS.leverage,
     stoploss: definition.stoploss,
     minimal_roi: definition.minimalRoi ?? {},
     trailing: definition.trailing ?? null,

@@ -202,7 +202,7 @@ export interface SeriesInfo extends SeriesKey {
   readonly count: number;
   /** Number of gaps between the first and the last candle. */
   readonly gap_count: number;
-  /** The longest gaps, at most 40 in all and 20 of a month, by time. */
+  /** The longest gaps, by time; limits: `GAP_LIMITS`. */
   readonly gaps: readonly Gap[];
   /** Candles missing in the longest of the other gaps; 0 when there are none. */
   readonly longest_omitted_gap: number;

@@ -1,3 +1,4 @@
+import type { BrokenStrategyFile } from '#contract/strategy.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 
 /** Parameter values by name. */
@@ -15,17 +16,6 @@ export interface KnownStrategy {
    * Throws CodedError VAL006 (field `config.params`) when the strategy throws, or does not return such a number in time.
    */
   startupCandles(params: Parameters): Promise<number>;
-}
-
-/** A strategy file that cannot be used. */
-export interface BrokenStrategyFile {
-  /** Name in the strategy folder. */
-  readonly file: string;
-  /** Line in that file, from 1; null when the error has no position. */
-  readonly line: number | null;
-  readonly error: string;
-  /** Name of the strategy that the file defined before or seems to define; null when unknown. */
-  readonly strategy: string | null;
 }
 
 export interface StrategyList {

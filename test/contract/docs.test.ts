@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { CHALLENGE_DEFAULTS, ML_ENGINE_DEFAULTS, ML_ENGINE_LIMITS } from '#contract/limits.ts';
+import {
+  CHALLENGE_DEFAULTS,
+  COMPARISON_MINIMUMS,
+  ML_ENGINE_DEFAULTS,
+  ML_ENGINE_LIMITS,
+  OHLCV_DEFAULTS,
+  OHLCV_LIMITS,
+  STAGING_WARNINGS,
+} from '#contract/limits.ts';
 
 /** Rows of the page's tables that have a column `Default`: field names, their defaults and the other cells. */
 function settingRows(page: string): { names: string[]; defaults: string[]; rest: string }[] {
@@ -39,4 +47,30 @@ it('docs/writing-strategies.md states the bounds of the training periods', () =>
   )!;
   const { train_period_days: train, backtest_period_days: test } = ML_ENGINE_LIMITS;
   expect(rest).toContain(`${train.min} to ${train.max}, ${test.min} to ${test.max}`);
+});
+
+/** The table rows of a page whose first cell is `cell`. */
+function rowsOf(page: string, cell: string): string {
+  const lines = readFileSync(`docs/${page}.md`, 'utf8').split('\n');
+  return lines.filter((line) => line.startsWith(`| ${cell} |`)).join('\n');
+}
+
+it('docs/registry.md states the values at which staging warns', () => {
+  const { min_trades, max_age_days } = STAGING_WARNINGS;
+  const text = `at least ${min_trades} trades, candles that end within the last ${max_age_days} days`;
+  expect(rowsOf('registry', 'stage')).toContain(text);
+});
+
+it('docs/registry.md states the requirements of the decision PROMOTE', () => {
+  const { sharpe_improvement_pct, trades, confidence } = COMPARISON_MINIMUMS;
+  expect(rowsOf('registry', '`PROMOTE`')).toContain(
+    `at least ${sharpe_improvement_pct} % better, at least ${trades} trades of b, confidence of at least ${confidence}`,
+  );
+});
+
+it('docs/calling-the-proxy.md states bounds and default of the number of candles', () => {
+  const [min, max, fallback] = [OHLCV_LIMITS.limit.min, OHLCV_LIMITS.limit.max, OHLCV_DEFAULTS.limit].map(
+    (value) => value.toLocaleString('en-US'),
+  );
+  expect(rowsOf('calling-the-proxy', '`params`')).toContain(`\`limit\` (${min} to ${max}; ${fallback})`);
 });

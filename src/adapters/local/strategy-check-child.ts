@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import { BACKTEST_DEFAULTS } from '#contract/limits.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import { historyStart, type PairData } from '#engine/run/history.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
@@ -75,17 +76,17 @@ function configOf(definition: StrategyDefinition, request: CheckRequest): Resolv
     stake_amount: definition.stakeAmount,
     dry_run_wallet: definition.stakeAmount * 10 * pairs.length,
     max_open_trades: pairs.length,
-    fee: 0.0005,
-    slippage: 0,
-    leverage: definition.leverage ?? 1,
+    fee: BACKTEST_DEFAULTS.fee,
+    slippage: BACKTEST_DEFAULTS.slippage,
+    leverage: definition.leverage ?? BACKTEST_DEFAULTS.leverage,
     params: values,
     stoploss: definition.stoploss,
     minimal_roi: definition.minimalRoi ?? {},
     trailing: definition.trailing ?? null,
     timeframe_detail: null,
-    fill_model: 'freqtrade',
+    fill_model: BACKTEST_DEFAULTS.fill_model,
     precision: 'none',
-    seed: 0,
+    seed: BACKTEST_DEFAULTS.seed,
     ...(ml && { ml_engine: ml }),
   };
 }

@@ -1,4 +1,5 @@
 import { AuditEntryList, AuditQuery } from '../audit.ts';
+import { AUDIT_LIMITS } from '../limits.ts';
 import type { Operation } from '../operation.ts';
 
 /** Operations of the audit trail, on the backend. */
@@ -10,8 +11,7 @@ export const AUDIT_OPERATIONS = [
     path: '/api/v1/audit',
     tag: 'Audit',
     summary: 'Who did what when: every call of every service that could change something, newest first',
-    description:
-      'A request with filters that few calls pass reads 2,000 calls at most: its page may be short, or empty, while `next_cursor` is not null.',
+    description: `A request with filters that few calls pass reads ${AUDIT_LIMITS.read.toLocaleString('en-US')} calls at most: its page may be short, or empty, while \`next_cursor\` is not null.`,
     query: AuditQuery,
     success: { 200: { description: 'One page', schema: AuditEntryList } },
     errors: ['VAL001', 'VAL006', 'SVC005'],

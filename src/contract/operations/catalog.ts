@@ -5,6 +5,7 @@ import {
   CompareQuery,
   VersionComparison,
 } from '../catalog-api.ts';
+import { COMPARISON_MINIMUMS } from '../limits.ts';
 import type { Operation } from '../operation.ts';
 
 const CATALOG = 'Catalog';
@@ -32,8 +33,7 @@ export const CATALOG_OPERATIONS = [
     path: '/api/v1/catalog/strategies/{name}/compare',
     tag: CATALOG,
     summary: 'Compare a challenger with a champion on their registered backtests',
-    description:
-      'PROMOTE needs a Sharpe ratio that is at least 10 % better, no broken guardrail, 100 trades and a confidence of 0.8. A broken guardrail is REJECT, everything else INCONCLUSIVE. Archived versions may be compared.',
+    description: `PROMOTE needs a Sharpe ratio that is at least ${COMPARISON_MINIMUMS.sharpe_improvement_pct} % better, no broken guardrail, ${COMPARISON_MINIMUMS.trades} trades and a confidence of ${COMPARISON_MINIMUMS.confidence}. A broken guardrail is REJECT, everything else INCONCLUSIVE. Archived versions may be compared.`,
     params: CompareParams,
     query: CompareQuery,
     success: { 200: { description: 'The comparison', schema: VersionComparison } },

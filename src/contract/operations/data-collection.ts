@@ -1,4 +1,5 @@
 import { Health } from '../common.ts';
+import { COLLECTION_LIMITS } from '../limits.ts';
 import {
   Collection,
   CollectionParams,
@@ -102,8 +103,7 @@ export const DATA_COLLECTION_OPERATIONS = [
     path: '/api/v1/collections',
     tag: COLLECTIONS,
     summary: 'Collect candles',
-    description:
-      'Stored candles are not fetched again. Collections run one after another; more than 20 unfinished ones are rejected. An accepted collection survives a restart: the next process resumes it.',
+    description: `Stored candles are not fetched again. Collections run one after another; more than ${COLLECTION_LIMITS.unfinished} unfinished ones are rejected. An accepted collection survives a restart: the next process resumes it.`,
     body: CollectionRequest,
     success: { 201: { description: 'Accepted', schema: Collection } },
     errors: ['VAL001', 'VAL002', 'VAL003', 'VAL005', 'RES005', 'DATA005'],

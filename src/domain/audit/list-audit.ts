@@ -7,8 +7,6 @@ import { ACCEPTED_TIMES, isoTime, parseTime } from '../validate.ts';
 import { type AuditTrail, auditKey, isAuditKey } from './audit-trail.ts';
 
 const DAY_MS = 86_400_000;
-/** Maximum calls read per request, before filters: about 2 MB, less than 1 s. */
-const MAX_READ = 2_000;
 
 interface Filters {
   readonly principal?: string | undefined;
@@ -58,7 +56,7 @@ export async function listAudit(
   for await (const call of newestFirst(audit, range, before)) {
     const entry = entryOf(call);
     const passes = matches(entry, call, input);
-    if (last && (read === MAX_READ || (passes && items.length === input.limit))) {
+    if (last && (read === AUDIT_LIMITS.read || (passes && items.length === input.limit))) {
       return { items, next: nextAfter(last) };
     }
     read++;

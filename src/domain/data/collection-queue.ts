@@ -1,4 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
+import { COLLECTION_LIMITS } from '#contract/limits.ts';
 import type { CollectionQueue, StoredCollection } from '#contract/stored-market-data.ts';
 
 /** Collections and their queue. Every write is conditional, so that any number of processes may share them. */
@@ -12,8 +13,7 @@ export interface CollectionStore {
   changeQueue(change: (queue: CollectionQueue) => CollectionQueue): Promise<CollectionQueue>;
 }
 
-/** One runs, the others wait: exchanges count requests per address, not per collection. */
-const MAX_UNFINISHED = 20;
+const { unfinished: MAX_UNFINISHED } = COLLECTION_LIMITS;
 /** Lease duration, ms. A process renews three times per lease, so two renewals may fail. */
 const LEASE_MS = 60_000;
 export const RENEW_MS = LEASE_MS / 3;

@@ -1,9 +1,16 @@
 import { CodedError } from '#contract/errors.ts';
-import type { EndedTrial, HyperoptJobIn, HyperoptOutcome, StoredTrial, TrialIn } from '#contract/hyperopt.ts';
+import type {
+  Direction,
+  EndedTrial,
+  HyperoptJobIn,
+  HyperoptOutcome,
+  StoredTrial,
+  TrialIn,
+} from '#contract/hyperopt.ts';
 import { roundNumbers } from '#engine/report/round.ts';
 import { overfittingReport } from '#engine/search/overfitting.ts';
 import type { Dimension } from '#engine/search/space.ts';
-import { type Direction, groupEqualRuns } from '#engine/search/trials.ts';
+import { groupEqualRuns } from '#engine/search/trials.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import { EXIT_NAMES } from './exit-space.ts';

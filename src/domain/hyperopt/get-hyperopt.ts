@@ -19,7 +19,7 @@ export async function getHyperopt({ hyperoptJobs }: Deps, jobId: string): Promis
   return job;
 }
 
-export interface HyperoptResult {
+export interface HyperoptResultData {
   readonly job: HyperoptJobIn<'completed'>;
   /** Equity of the best trial, out of sample. */
   readonly equity: EquityData;
@@ -29,7 +29,7 @@ export interface HyperoptResult {
 export async function getHyperoptResult(
   deps: Deps & { readonly ledger: Pick<TrialLedger, 'returnsOf'> },
   jobId: string,
-): Promise<HyperoptResult> {
+): Promise<HyperoptResultData> {
   const job = await getCompletedHyperopt(deps, jobId);
   const returns = await deps.ledger.returnsOf(jobId, job.outcome.best_trial);
   if (!returns) throw new CodedError('DATA005', { message: 'The stored daily returns are missing' });

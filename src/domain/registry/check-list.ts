@@ -1,5 +1,6 @@
 import { type BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
+import { STAGING_WARNINGS } from '#contract/limits.ts';
 import type { ReleasePolicy, ValidationCheck } from '#contract/release-policy.ts';
 import type { StoredVersion, Thresholds } from '#contract/stored-registry.ts';
 import { canonicalJson } from '#engine/digest.ts';
@@ -26,10 +27,7 @@ export interface CheckListDeps {
   readonly releasePolicy: ReleasePolicy;
 }
 
-/** Minimum trades for a meaningful result; a minimum in the release policy takes precedence. */
-const ENOUGH_TRADES = 100;
-/** Markets change: a backtest that ends earlier says little of today; as with trades. */
-const RECENT_DAYS = 90;
+const { min_trades: ENOUGH_TRADES, max_age_days: RECENT_DAYS } = STAGING_WARNINGS;
 const FRESHNESS_MS = 2_000;
 const STALE_HOURS = 24;
 

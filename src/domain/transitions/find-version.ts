@@ -5,7 +5,7 @@ import type { IdempotencyKey, IdempotencyRecord } from './apply-transition.ts';
 import type { RegistryStore } from './registry-store.ts';
 
 /** A version that a request names, and the fields that name it. */
-export interface VersionReference {
+export interface RequestedVersion {
   readonly model: string;
   /** A number, or one of the aliases `latest` and `champion`. */
   readonly version: string;
@@ -34,7 +34,7 @@ const NUMBER = /^[1-9]\d{0,8}$/;
 /** The version named. Throws RES002 for an unknown model, RES003 for a version that it does not have. */
 export async function findVersion(
   registry: RegistryStore,
-  reference: VersionReference,
+  reference: RequestedVersion,
 ): Promise<StoredVersion> {
   return (await readVersion(registry, reference)).version;
 }
@@ -42,7 +42,7 @@ export async function findVersion(
 /** The version named and its model. Throws as {@link findVersion}. */
 export async function readVersion(
   registry: RegistryStore,
-  reference: VersionReference,
+  reference: RequestedVersion,
 ): Promise<FoundVersion> {
   return existing(reference, await lookUpVersion(registry, reference, null));
 }
@@ -50,7 +50,7 @@ export async function readVersion(
 /** Looks up the named version and an idempotency record: one read for a number, two for an alias. */
 export async function lookUpVersion(
   registry: RegistryStore,
-  { model: name, version: named }: VersionReference,
+  { model: name, version: named }: RequestedVersion,
   key: IdempotencyKey | null,
 ): Promise<LookedUp> {
   // A body may name anything; a key of a table is limited.
@@ -69,7 +69,7 @@ export async function lookUpVersion(
 }
 
 /** The version that was looked up. Throws as {@link findVersion}. */
-export function existing(reference: VersionReference, { model, version }: LookedUp): FoundVersion {
+export function existing(reference: RequestedVersion, { model, version }: LookedUp): FoundVersion {
   if (!model) throw unknownModel(reference.model, reference.modelField);
   if (version) return { model, version };
   throw new CodedError('RES003', {

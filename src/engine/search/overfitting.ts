@@ -1,4 +1,4 @@
-import type { OverfittingReport } from '../../contract/hyperopt.ts';
+import type { Direction, OverfittingReport } from '#contract/hyperopt.ts';
 import { median, variance } from '../stats/moments.ts';
 import {
   deflatedSharpe,
@@ -11,7 +11,7 @@ import {
 } from '../stats/sharpe-ratio.ts';
 import { DAY_MS } from '../timeframe.ts';
 import { type Axis, axisOf, coordinate, type Point, type SearchSpace } from './space.ts';
-import { bestTrial, type DailyReturns, type Direction, groupEqualRuns, type PastTrial } from './trials.ts';
+import { bestTrial, type DailyReturns, groupEqualRuns, type PastTrial } from './trials.ts';
 
 /**
  * Overfitting diagnostics of the best trial of a finished study. Sharpe ratios are per day, not annualized. A trial that

@@ -1,8 +1,7 @@
+import type { Direction, Pruner } from '#contract/hyperopt.ts';
 import { normalCdf } from '../stats/distributions.ts';
 import { mean, median } from '../stats/moments.ts';
-import { bestTrial, type Direction, isBetter, type PastTrial } from './trials.ts';
-
-export type Pruner = 'wilcoxon' | 'median' | 'none';
+import { bestTrial, isBetter, type PastTrial } from './trials.ts';
 
 /** Minimum number of common windows before a trial can be pruned. */
 const WILCOXON_STARTUP_WINDOWS = 2;

@@ -1,3 +1,4 @@
+import type { Direction, Sampler } from '#contract/hyperopt.ts';
 import { createRandom, mix32, type Random } from '../random.ts';
 import { LN_SQRT_2PI, logNormalCdf, logNormalMass, normalQuantileOfLog } from '../stats/distributions.ts';
 import {
@@ -12,7 +13,7 @@ import {
   snap,
   uniform,
 } from './space.ts';
-import type { Direction, PastTrial } from './trials.ts';
+import type { PastTrial } from './trials.ts';
 
 /** Number of finished trials before the model is used. Until then draws are independent. */
 const STARTUP_TRIALS = 10;
@@ -27,7 +28,7 @@ export interface SuggestOptions {
   /** Number of the trial to suggest. */
   readonly number: number;
   readonly direction: Direction;
-  readonly sampler: 'tpe' | 'random';
+  readonly sampler: Sampler;
 }
 
 /**

@@ -1,6 +1,5 @@
+import type { Direction, TrialState } from '#contract/hyperopt.ts';
 import type { Point } from './space.ts';
-
-export type Direction = 'maximize' | 'minimize';
 
 /** Data of an earlier trial for suggestions and pruning. */
 export interface PastTrial {
@@ -8,7 +7,7 @@ export interface PastTrial {
   readonly number: number;
   readonly params: Point;
   /** `running`: only the parameters are known, or the result must not be used. */
-  readonly state: 'complete' | 'pruned' | 'failed' | 'running';
+  readonly state: TrialState;
   /** The objective; null unless complete. */
   readonly value: number | null;
   /** Objective of each finished walk-forward window, in order; null where undefined. */

@@ -1,4 +1,5 @@
 import type { BacktestResult } from '#contract/backtest.ts';
+import type { Direction } from '#contract/hyperopt.ts';
 import type { Metrics } from '#contract/report-metrics.ts';
 import { METRIC_DEFINITIONS } from '#engine/metrics/catalogue.ts';
 
@@ -7,7 +8,7 @@ export interface Objective {
   readonly name: string;
   readonly label: string;
   /** Usual direction of improvement; null where it depends on the user's goal. */
-  readonly better: 'maximize' | 'minimize' | null;
+  readonly better: Direction | null;
 }
 
 /** Metrics that do not depend on the parameters, so they cannot be optimized. */

@@ -8,7 +8,7 @@ import type {
   HyperoptTrial,
 } from '#contract/hyperopt-api.ts';
 import { foundParams } from '#domain/hyperopt/found-params.ts';
-import type { HyperoptResult as StoredResult } from '#domain/hyperopt/get-hyperopt.ts';
+import type { HyperoptResultData } from '#domain/hyperopt/get-hyperopt.ts';
 import type { HyperoptRow } from '#domain/hyperopt/hyperopt-ports.ts';
 
 /** Stored hyperopt jobs and trials as clients see them. */
@@ -70,7 +70,7 @@ export function progressAt(ended: number, total: number): number {
   return Math.floor((100 * ended) / total);
 }
 
-export function resultView({ job, equity }: StoredResult): z.input<typeof HyperoptResult> {
+export function resultView({ job, equity }: HyperoptResultData): z.input<typeof HyperoptResult> {
   const { job_id, outcome, trials } = job;
   return {
     job_id,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Pruner, shouldPrune } from '#engine/search/pruner.ts';
+import type { Pruner } from '#contract/hyperopt.ts';
+import { shouldPrune } from '#engine/search/pruner.ts';
 import { bestTrial, duplicateOf, type PastTrial, samplerLag, visibleHistory } from '#engine/search/trials.ts';
 
 const trial = (number: number, rest: Partial<PastTrial> = {}): PastTrial => ({

@@ -3,7 +3,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { knownBuiltIns, sortedByName } from '#adapters/known-strategies.ts';
 import { digestSources, strategyDigests, USER_STRATEGIES } from '#adapters/strategy-files.ts';
-import type { BrokenStrategyFile, KnownStrategy, Strategies, StrategyList } from '#domain/strategy-ports.ts';
+import type { BrokenStrategyFile } from '#contract/strategy.ts';
+import type { KnownStrategy, Strategies, StrategyList } from '#domain/strategy-ports.ts';
 import { strippedSources } from '../stripped-file.ts';
 import { stripStrategies } from '../stripped-sources.ts';
 import {
