@@ -41,7 +41,7 @@ const Settings = z.strictObject({
   rateLimits: z.boolean().default(false),
   /** Private DNS name under which data collection runs: `data-collection.{namespace}:8002`. */
   namespace: z.string().min(1),
-  /** URL of an existing data collection service on the internet; then none is deployed. */
+  /** URL of an existing data collection service on the internet; it replaces the deployed service. */
   dataCollectionUrl: z.url({ protocol: /^https?$/ }).optional(),
   defaultExchange: z.string().min(1),
   /** Other callers of the data proxy: accounts, which can then allow any of their roles, or single roles by ARN. */

@@ -188,7 +188,7 @@ export class BacktestFlow extends Flow {
       functions: [taskImage.service.alias],
       laterDefinitions: {
         pattern: taskImage.definitions,
-        why: 'Definitions of registered images are made later; their family is the backtest’s.',
+        why: 'Task definitions of registered images are created at run time in the family of the backtest.',
       },
     });
     const taskFailures = this.countEntries('BacktestTaskFailures', 'TaskStateEntered', ['MarkFailed']);

@@ -6,7 +6,7 @@ import { acknowledge } from './construct-helpers.ts';
 
 /** Permissions of each role's group, for the group's description. Services read roles from a token's `cognito:groups`. */
 const GROUPS = {
-  viewer: 'Reads what is shared',
+  viewer: 'Reads shared jobs and models',
   researcher: 'Runs backtests and hyperopt jobs, registers versions',
   approver: 'Moves versions between stages',
   admin: 'Everything, everyone',

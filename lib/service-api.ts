@@ -172,10 +172,11 @@ export class ServiceApi extends Construct {
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /**
- * Resource policy of a service's API, in stages that trust other accounts with the IAM-signed routes. A caller of another
- * account needs this policy and a permission of its own role; a caller of this account needs either. A resource policy denies
- * what it does not name, so it names all other routes too; unknown paths of the signed routes' methods then return 403, not
- * 404. Undefined without trusted callers.
+ * Resource policy of a service's API, in stages that trust other accounts with the IAM-signed routes. Undefined without trusted
+ * callers.
+ * - A caller of another account needs this policy and a permission of its own role. A caller of this account needs either.
+ * - A resource policy denies routes that it does not list, so it lists all other routes too.
+ * - Unknown paths of the signed routes' methods then return 403 instead of 404.
  */
 function apiPolicy(config: StageConfig, service: ServiceName): iam.PolicyDocument | undefined {
   const { authRequired, stage, trustedCallers, trustedOrganization } = config;

@@ -26,7 +26,7 @@ export interface JobTaskProps {
   readonly environment: Environment;
   /** @default - none */
   readonly secrets?: Record<string, ecs.Secret>;
-  /** @default - listens to nothing */
+  /** @default - no port */
   readonly port?: number;
   /** @default - none: a task runs to its end */
   readonly healthCheck?: ecs.HealthCheck;

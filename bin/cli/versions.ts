@@ -131,7 +131,7 @@ function methodText({ confidence_method, sample_sizes }: VersionComparison): str
     : 'ratio of metrics that agree: too few trades for a test';
 }
 
-const VERDICTS = { '-1': 'worse', '0': 'same', '1': 'better' } as const;
+const IMPROVEMENT_LABELS = { '-1': 'worse', '0': 'same', '1': 'better' } as const;
 const NOTES = {
   baseline_near_zero: 'a is 0: only the sign of the percentage is meaningful',
   no_losses: '999 means no losing trades',
@@ -147,7 +147,7 @@ function metricTable({ metrics, version_a, version_b }: VersionComparison): stri
         number(a, isCount ? 0 : 2),
         number(b, isCount ? 0 : 2),
         percent(improvement),
-        isCount ? '-' : VERDICTS[`${Math.sign(improvement) as -1 | 0 | 1}`],
+        isCount ? '-' : IMPROVEMENT_LABELS[`${Math.sign(improvement) as -1 | 0 | 1}`],
         notes.map((note) => NOTES[note]).join('; '),
       ];
     }),

@@ -46,12 +46,12 @@ export interface TrialProcessesOptions {
 /** A trial process ran out of memory. A retry would too. */
 export class TrialOutOfMemory extends Error {}
 
-/** A trial process ended without a reply, and not in strategy code. */
+/** Crash outside strategy code. */
 class TrialProcessEnded extends Error {}
 
 type OnStall = (text: string | null) => void;
 
-const NOT_OURS = 'It sent messages to the worker of the job';
+const FOREIGN_MESSAGE = "The strategy sent messages on the worker's channel. Remove `process.send`.";
 
 /** Semi-space of V8, MB. Trials create much garbage and keep little. The default takes 100 MB per process and never shrinks. */
 const SEMI_SPACE_MB = 8;
@@ -161,7 +161,7 @@ class TrialProcess {
     this.#gone = new Promise((resolve) => child.once('close', () => resolve()));
     this.ready = this.#ask({ job, cacheBytes: options.cacheBytes / options.processes }).then((reply) => {
       if ('codeDigest' in reply) return reply;
-      throw new FinalError('failure' in reply ? reply.failure : this.#failed(NOT_OURS));
+      throw new FinalError('failure' in reply ? reply.failure : this.#failed(FOREIGN_MESSAGE));
     });
     // Callers get the rejection when they await `ready`. Before that, it must not end this process as unhandled.
     this.ready.catch(() => {});
@@ -195,7 +195,7 @@ class TrialProcess {
       if ('outcome' in reply) return reply;
       if ('failure' in reply)
         return { outcome: { state: 'failed', error: reply.failure.message }, spent: true };
-      return { outcome: { state: 'failed', error: this.#failed(NOT_OURS).message }, spent: true };
+      return { outcome: { state: 'failed', error: this.#failed(FOREIGN_MESSAGE).message }, spent: true };
     } finally {
       clearTimeout(limit);
       signal.removeEventListener('abort', onAbort);
@@ -240,7 +240,7 @@ class TrialProcess {
       }
     };
     const onMessage = (reply: unknown) =>
-      resolve(parseTrialReply(reply) ?? { failure: this.#failed(NOT_OURS) });
+      resolve(parseTrialReply(reply) ?? { failure: this.#failed(FOREIGN_MESSAGE) });
     child.once('message', onMessage).once('error', reject).once('close', onClose);
     // A process that ends closes the channel first; `close` then has the exit code.
     child.send(message, (error) => error && !this.isAlive && reject(new TrialProcessEnded(error.message)));

@@ -55,7 +55,7 @@ export const MARKET_FIELDS = {
     .optional()
     .meta({
       description:
-        'Collection of candles before the run. `never`: run on the stored candles and report gaps. `if_stale`: collect when the stored candles do not cover the date range. `always`: ask the exchange in every case',
+        'Collection of candles before the run. `never`: run on the stored candles and report gaps. `if_stale`: collect when the stored candles do not cover the date range. `always`: always fetch from the exchange',
       enum: [...COLLECT_MODES],
       default: BACKTEST_DEFAULTS.collect,
     }),

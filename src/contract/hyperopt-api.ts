@@ -99,7 +99,7 @@ export const HyperoptResult = z
     overfitting: OverfittingReport,
     distinct_runs: z.int().nullable().meta({
       description:
-        'Runs that differ among the complete trials: trials of different parameters may trade exactly the same; null in hyperopt jobs of the version before',
+        'Number of different runs among the complete trials: trials with different parameters can make exactly the same trades; null in jobs stored before this field existed',
     }),
     warnings: z
       .array(z.string())
@@ -160,7 +160,7 @@ export const HyperoptTrialsQuery = z.object({
 /** The header in which a client names the last event it has. */
 export const LAST_EVENT_ID = 'Last-Event-ID';
 
-/** Event IDs: the last trial has the number of trials, the end of the job one more. */
+/** Event IDs: 1 to n for trials in the order of their ends, n + 1 for the end of the job. */
 const lastId = { min: 0, max: HYPEROPT_LIMITS.n_trials.max + 1 };
 
 export const HyperoptEventsQuery = z.object({

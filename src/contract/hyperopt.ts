@@ -236,7 +236,7 @@ export const HyperoptOutcome = z.object({
     .meta({ description: 'The ten best; the earlier of equal ones first' }),
   study_name: z.string(),
   overfitting: OverfittingReport,
-  /** Runs that differ among the complete trials; absent in hyperopt jobs of the version before. */
+  /** Number of different runs among the complete trials; absent in jobs stored before this field existed. */
   distinct_runs: z.int().optional(),
   /** Parameters without effect; absent for none. */
   warnings: z.array(z.string()).optional(),

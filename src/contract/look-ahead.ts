@@ -32,8 +32,8 @@ export function lookAheadOf({ look_ahead }: { readonly look_ahead?: LookAhead | 
 
 /** Line of the check list: anything but a certified run is a warning. */
 export function lookAheadCheck({ state, message, findings }: LookAhead): ValidationCheck {
-  const said = findings.length > 0 ? `${message} ${findings[0]}` : message;
-  return { name: LOOK_AHEAD_CHECK, status: 'warning', message: said, value: state, threshold: 'certified' };
+  const text = findings.length > 0 ? `${message} ${findings[0]}` : message;
+  return { name: LOOK_AHEAD_CHECK, status: 'warning', message: text, value: state, threshold: 'certified' };
 }
 
 /** State in a check list; `not_checked` without one. */

@@ -13,7 +13,7 @@ export const ValidationCheck = z.object({
 });
 export type ValidationCheck = z.infer<typeof ValidationCheck>;
 
-/** The checks of a release policy, in the order of a check list; a waiver names them so. */
+/** The checks of a release policy, in the order of a check list. A waiver uses these names. */
 export const POLICY_CHECKS = [
   ...(['min_trades', 'min_days', 'max_evidence_age_days'] as const),
   ...(['min_sharpe', 'min_profit_factor', 'max_drawdown', 'min_deflated_sharpe'] as const),
@@ -36,7 +36,7 @@ export const ReleasePolicy = z.strictObject({
   minProfitFactor: z.number().min(0).max(1e6).optional(),
   /** Percent, of either sign. */
   maxDrawdown: z.number().min(-1e6).max(1e6).optional(),
-  /** Deflated Sharpe ratio of the hyperopt job, 0 to 1, for a version whose parameters one has found. */
+  /** Deflated Sharpe ratio of the hyperopt job, 0 to 1; applies to versions with a hyperopt job. */
   minDeflatedSharpe: z.number().min(0).max(1).optional(),
   /** Promote only versions whose staging passed the check `look_ahead`. */
   lookAheadCertificate: z.boolean().default(false),

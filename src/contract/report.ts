@@ -195,7 +195,7 @@ const FillModelComparison = z
     used: z.enum(FILL_MODELS),
     alternative: z.enum(FILL_MODELS),
     differing_trades: z.int().meta({
-      description: 'Trades that only one of the two runs has, or that they close at another time or price',
+      description: 'Trades that exist in one run only, or whose exit differs in time or price',
     }),
     alternative_trades: z.int(),
     alternative_total_profit: quote,
@@ -280,8 +280,8 @@ export const RegisteredReport = z.object({
 });
 
 /**
- * The report-data resource: the report with one page of the trades, and what the job keeps since it depends on the clock:
- * wall-clock timing, and how much was searched for look-ahead bias.
+ * The report-data resource: the report with one page of the trades, and two fields that the job stores because they depend on
+ * the clock: wall-clock timing and the extent of the look-ahead check.
  */
 export const BacktestReportData = BacktestReport.extend({
   job_id: z.string(),

@@ -69,10 +69,11 @@ const catalogBy = (name: string, sortKey: string): IndexDefinition => ({
 
 export const TABLES = {
   /**
-   * `item`: `JOB` is the job itself and carries `kind` and `kind_status` (`backtest#running`);
-   * `ACCESS#principal` is its row in that principal's list and carries `principal_kind`, `principal_kind_status` (whose status is `open`
-   * until the job was seen to end) and a `created_at` that ends with the job's id, so that no two rows are equal;
-   * `TRIAL#000012` is in no index.
+   * Values of `item`:
+   * - `JOB`: the job, with `kind` and `kind_status` (`backtest#running`).
+   * - `ACCESS#principal`: the job's row in that principal's list, with `principal_kind` and `principal_kind_status`. The status is
+   *   `open` until the row records the job's end. `created_at` ends with the job's ID, so no two rows are equal.
+   * - `TRIAL#000012`: a trial, in no index.
    */
   jobs: {
     partitionKey: stringKey('job_id'),

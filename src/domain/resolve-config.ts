@@ -270,11 +270,12 @@ const MAX_LISTED = 10;
  */
 async function resolvePrecision(
   { instruments }: Pick<ResolveDeps, 'instruments'>,
-  asked: string | undefined,
+  requested: string | undefined,
   exchange: string,
   pairs: readonly string[],
 ): Promise<{ value: Precision; warnings: string[]; instruments?: ReadonlyMap<string, InstrumentRecord> }> {
-  const precision = asked === undefined ? undefined : checkOneOf(asked, 'config.precision', PRECISIONS);
+  const precision =
+    requested === undefined ? undefined : checkOneOf(requested, 'config.precision', PRECISIONS);
   if (exchange === SIMULATED) {
     const warning = `config.precision is none: ${SIMULATED} has no price ticks, amount steps or minimum orders`;
     return { value: 'none', warnings: precision === 'exchange' ? [warning] : [] };

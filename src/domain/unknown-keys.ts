@@ -1,8 +1,8 @@
 import { CodedError } from '#contract/errors.ts';
-import { misspeltName, nearestName } from '#engine/nearest-name.ts';
+import { misspelledName, nearestName } from '#engine/nearest-name.ts';
 
 /**
- * One warning for each key of `value` that is not known: ignored, but never silently.
+ * One warning for each unknown key of `value`. Unknown keys are ignored.
  *
  * @param pathOf full path of a key that belongs elsewhere in the request
  */
@@ -24,8 +24,8 @@ export function unknownKeyWarnings(
 }
 
 /**
- * Throws VAL005 for the first key of `value` that misspells a known one which is not given itself: otherwise a default
- * would silently replace the caller's value.
+ * Throws VAL005 for the first key of `value` that misspells a known, absent key. Otherwise a default would silently replace
+ * the caller's value.
  */
 export function checkSpelling(
   value: Readonly<Record<string, unknown>>,
@@ -35,7 +35,7 @@ export function checkSpelling(
   const absent = known.filter((key) => value[key] === undefined);
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue;
-    const nearest = misspeltName(key.slice(0, 60), absent);
+    const nearest = misspelledName(key.slice(0, 60), absent);
     if (nearest === undefined) continue;
     const shown = `${path}${key.slice(0, 60)}`;
     throw new CodedError('VAL005', {
@@ -46,5 +46,5 @@ export function checkSpelling(
   }
 }
 
-/** A body can hold thousands of keys; a person reads a few. */
+/** Maximum number of warnings per object. */
 const MAX_WARNINGS = 20;

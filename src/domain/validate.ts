@@ -23,16 +23,16 @@ export function checkSymbol(symbol: string, field: string): string {
 }
 
 /** True for the form of an exchange key: `sim`, or a key of ccxt. */
-export function isExchangeKey(text: string): boolean {
-  return EXCHANGE_KEY.test(text);
+export function isExchangeKey(value: string): boolean {
+  return EXCHANGE_KEY.test(value);
 }
 
-/** Throws VAL003 unless `text` is one of the six timeframes. */
-export function checkTimeframe(text: string, field: string): Timeframe {
-  if (!isTimeframe(text)) {
-    throw new CodedError('VAL003', { field, context: { value: text.slice(0, 100), allowed: TIMEFRAMES } });
+/** Throws VAL003 unless `value` is one of the six timeframes. */
+export function checkTimeframe(value: string, field: string): Timeframe {
+  if (!isTimeframe(value)) {
+    throw new CodedError('VAL003', { field, context: { value: value.slice(0, 100), allowed: TIMEFRAMES } });
   }
-  return text;
+  return value;
 }
 
 /** Smallest magnitude of a number other than 0. DynamoDB cannot store the smallest doubles. */
@@ -91,13 +91,13 @@ export function checkOneOf<T extends string>(value: string, field: string, allow
 }
 
 /** The string, null when undefined. Throws VAL005 beyond `max` characters. */
-export function checkMaxLength(text: string | undefined, field: string, max: number): string | null {
-  if (text === undefined) return null;
-  if (text.length <= max) return text;
+export function checkMaxLength(value: string | undefined, field: string, max: number): string | null {
+  if (value === undefined) return null;
+  if (value.length <= max) return value;
   throw new CodedError('VAL005', {
     message: `${field} must be at most ${max} characters`,
     field,
-    context: { length: text.length, max },
+    context: { length: value.length, max },
   });
 }
 

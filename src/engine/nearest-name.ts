@@ -10,7 +10,7 @@ export function nearestName(name: string, known: Iterable<string>): string | und
  * Known name of which `name` is a clear misspelling: within one edit, or two from five letters on; undefined without one.
  * Edits are counted as in {@link nearestName}.
  */
-export function misspeltName(name: string, known: Iterable<string>): string | undefined {
+export function misspelledName(name: string, known: Iterable<string>): string | undefined {
   return nearestWithin(fold(name).length < 5 ? 1 : 2, name, known);
 }
 

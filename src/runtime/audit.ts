@@ -72,20 +72,20 @@ export async function audited<T extends AuditedResponse>(
     await end(success(response));
     return response;
   } catch (error) {
-    await end(refusal(error));
+    await end(failure(error));
     throw error;
   }
 }
 
 /** Records a call that was rejected before any change. If the write fails, the rejection is returned anyway. */
-export async function auditRefusal(
+export async function auditRejection(
   { audit: used, log }: Deps,
   call: AuditedCall,
   error: unknown,
 ): Promise<void> {
   if (!changesState(call.operation)) return;
   const audit = used!;
-  const outcome = { ...refusal(error), ended_at: isoTime(audit.clock.now()) };
+  const outcome = { ...failure(error), ended_at: isoTime(audit.clock.now()) };
   const record = recordOf(audit, call, outcome);
   await audit.trail.begin(record).catch((fault: unknown) => {
     const { principal, operation } = record;
@@ -99,7 +99,7 @@ function success({ status, headers = {} }: AuditedResponse): Ending {
   return { outcome: 'succeeded', status, code: null, created: createdAt(headers.Location) };
 }
 
-function refusal(error: unknown): Ending {
+function failure(error: unknown): Ending {
   const { status, code } = error instanceof CodedError ? error : new CodedError('SVC001');
   return { outcome: status < 500 ? 'refused' : 'failed', status, code, created: null };
 }

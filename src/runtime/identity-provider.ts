@@ -68,7 +68,7 @@ async function verified(
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
   if (token === undefined) throw invalid('scheme');
   const claims = await verify(token).catch((error: unknown) => {
-    throw refusal(error);
+    throw tokenError(error);
   });
   // RFC 7515, 4.1.11: a token with unsupported critical extensions is invalid. Touchstone supports none.
   if (Object.hasOwn(decomposeUnverifiedJwt(token).header, 'crit')) throw invalid('critical_extension');
@@ -92,7 +92,7 @@ const REASONS: readonly (readonly [abstract new (...args: never[]) => Error, str
   [failures.JwtWithoutValidKidError, 'key'],
 ];
 
-function refusal(error: unknown): CodedError {
+function tokenError(error: unknown): CodedError {
   if (error instanceof CodedError) return error;
   if (error instanceof failures.JwtExpiredError) {
     return new CodedError('AUTH001', { field: 'Authorization', cause: error });

@@ -51,7 +51,7 @@ export interface ServeOptions {
 export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOptions): Promise<RunningServer> {
   const { port, hostname, log } = options;
   const reject = (code: ErrorCode) => {
-    const { status, head, body } = refusal(code, log);
+    const { status, head, body } = rejection(code, log);
     return new Response(body, { status, headers: head });
   };
   const closing = new AbortController();
@@ -127,7 +127,7 @@ function rejectBroken(error: { readonly code?: string }, socket: Duplex, log: Lo
     socket.destroy();
     return;
   }
-  const { status, head, body } = refusal(PARSER_ERRORS[error.code ?? ''] ?? 'HTTP400', log);
+  const { status, head, body } = rejection(PARSER_ERRORS[error.code ?? ''] ?? 'HTTP400', log);
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...Object.entries(head).map(([name, value]) => `${name}: ${value}`),
@@ -142,7 +142,10 @@ const PARSER_ERRORS: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'HTTP408',
 };
 
-function refusal(code: ErrorCode, log: Log): { status: number; head: Record<string, string>; body: string } {
+function rejection(
+  code: ErrorCode,
+  log: Log,
+): { status: number; head: Record<string, string>; body: string } {
   const { status, body, headers } = errorResponse(new CodedError(code), log);
   const head = {
     ...headers,

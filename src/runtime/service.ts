@@ -12,7 +12,7 @@ import {
 import { operationsOf } from '#contract/operations.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
 import type { Ownership } from '#domain/access.ts';
-import { type AuditDeps, type AuditedCall, audited, auditRefusal } from './audit.ts';
+import { type AuditDeps, type AuditedCall, audited, auditRejection } from './audit.ts';
 import {
   ANONYMOUS,
   type Authenticate,
@@ -245,7 +245,7 @@ async function identify(c: ServiceContext, operation: Operation, deps: ServiceDe
   try {
     authorize(principal, operation.access);
   } catch (error) {
-    await auditRefusal(deps, callOf(c, operation, principal), error);
+    await auditRejection(deps, callOf(c, operation, principal), error);
     throw error;
   }
   return principal;

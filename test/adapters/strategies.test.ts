@@ -51,7 +51,7 @@ describe('broken strategy file', () => {
     },
   );
 
-  it('list reports a link and offers no file until it is removed', async () => {
+  it('list rejects the whole folder while it contains a link', async () => {
     symlinkSync(EXAMPLE, join(folder, 'link.ts'));
     add('sound.ts', sound(`name: 'sound'`));
     const strategies = open();
@@ -136,7 +136,7 @@ describe('startupCandles', () => {
     ['throws', `if (n > 50) throw new Error('no'); return n;`, 'startupCandles() threw "no'],
     ['returns a fraction', 'return n / 2;', 'returned 49.5, which is not an integer from 0 to 1000000'],
   ])(
-    'startupCandles is VAL006 when the function %s, and other parameters are still computed',
+    'startupCandles throws VAL006 only for the parameters for which the function %s',
     async (_, body, message) => {
       add('mine.ts', strategy(body.startsWith('return n /') ? `if (n <= 50) return n; ${body}` : body));
       add('other.ts', sound(`name: 'other', startupCandles: () => 5`));
@@ -205,7 +205,7 @@ describe('changed strategy files', () => {
   });
 });
 
-it('missing folder offers the built-in strategies until it exists', async () => {
+it('list reads a strategy folder that is created after the start', async () => {
   rmSync(folder, { recursive: true });
   const strategies = open();
   expect(await namesOf(strategies)).toEqual([]);

@@ -53,7 +53,7 @@ function nullAt([key, ...rest]: readonly string[]): Json {
 }
 
 /** True if null is rejected at the path. Excludes the rejection of a missing field that one of several must set. */
-function refusesNull(body: z.ZodType, path: readonly string[]): boolean {
+function rejectsNull(body: z.ZodType, path: readonly string[]): boolean {
   const { error } = body.safeParse(withoutNullFields(body, nullAt(path)));
   const own = error?.issues.filter((issue) => issue.path.join('.') === path.join('.')) ?? [];
   return own.some(({ message }) => !message.includes('received undefined'));
@@ -71,7 +71,7 @@ describe.each(BODIES)('request body of $id', ({ id, body, schema, document }) =>
     }
     expect(described.size).toBeGreaterThan(0);
     for (const [name, nullable] of described) {
-      expect([name, refusesNull(body, name.split('.'))]).toEqual([name, !nullable]);
+      expect([name, rejectsNull(body, name.split('.'))]).toEqual([name, !nullable]);
     }
   });
 

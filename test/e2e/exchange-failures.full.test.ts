@@ -39,14 +39,14 @@ const run = (pair: string, changes: object = {}) =>
 const report = async (job: any) => (await platform.get(`${BASE}/${job.job_id}/report-data`)).body;
 const requests = () => server.requests.splice(0).length;
 /** Permanent rejection: no retry delays the test. */
-const refuse = () => {
+const rejectRequests = () => {
   server.failing = () => ({ kind: 'status', status: 400, body: '{"code":-1102,"msg":"no"}' });
 };
 
 describe('stale candles', () => {
   it('backtest runs on stored candles and warns when collection fails', async () => {
     await run('ETH', { date_range: { start: RANGE.start, end: '2026-04-01T00:00:00Z' } });
-    refuse();
+    rejectRequests();
     const job = await run('ETH');
     expect(job).toMatchObject({ status: 'completed', collection: { status: 'failed' } });
     const warning = expect.stringMatching(/^Collecting market data failed: .*DATA004 binanceusdm rejected/);
@@ -100,7 +100,7 @@ function withCrossedLimits(info: unknown) {
 
 describe('check for sufficient candles', () => {
   it('run without candles fails with DATA001 and the reason', async () => {
-    refuse();
+    rejectRequests();
     const job = await run('UNSEEN');
     expect(job).toMatchObject({ status: 'failed', error_code: 'DATA001', collection: { status: 'failed' } });
     expect(job.error).toMatch(/No 1h candles of UNSEEN.*DATA004 binanceusdm rejected the request/);

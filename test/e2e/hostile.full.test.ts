@@ -144,8 +144,14 @@ describe('hostile strategy in a trial', () => {
       'long_text',
       /customExit threw for BTC\/USDT:USDT in the candle of \S+Z: x+ \[1999000 characters left out\] x+ \(long_text\.ts:\d+\)$/,
     ],
-    ['forges', /^Strategy forges was stopped\. It sent messages to the worker of the job$/],
-    ['talks', /^Strategy talks was stopped\. It sent messages to the worker of the job$/],
+    [
+      'forges',
+      /^Strategy forges was stopped\. The strategy sent messages on the worker's channel\. Remove `process\.send`\.$/,
+    ],
+    [
+      'talks',
+      /^Strategy talks was stopped\. The strategy sent messages on the worker's channel\. Remove `process\.send`\.$/,
+    ],
   ])('trial fails at its first attempt with a short error: %s', async (name, error) => {
     const jobId = await start(name);
     await untilEnded(jobId);
@@ -166,7 +172,9 @@ describe('hostile strategy in a trial', () => {
   it('job fails when its strategy sends messages while it loads', async () => {
     const job = await untilEnded(await start('talks_at_once'));
     expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006' });
-    expect(job.error).toBe('Strategy talks_at_once was stopped. It sent messages to the worker of the job');
+    expect(job.error).toBe(
+      "Strategy talks_at_once was stopped. The strategy sent messages on the worker's channel. Remove `process.send`.",
+    );
   });
 
   it('trial killed from outside runs again within its attempt', async () => {

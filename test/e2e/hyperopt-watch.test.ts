@@ -42,7 +42,7 @@ it('hyperopt start --watch prints progress, the best trials and their overfittin
   expect(out).toMatch(/running \d+ %, \d+ of 12 trials, number \d+ complete -?[\d.]+, best -?[\d.]+/);
   expect(out).toMatch(/│ +Trial │ +Value │ +Windows │ +Worst │ +Median │ +Best │ Parameters/);
   for (const name of ['Deflated Sharpe ratio', 'Probability of overfitting', 'Walk-forward efficiency']) {
-    expect(out).toMatch(new RegExp(`${name} +│ +(-|-?[\\d.]+) │ (good|doubtful|bad|unknown)`));
+    expect(out).toMatch(new RegExp(`${name} +│ +(-|-?[\\d.]+) │ (good|uncertain|bad|unknown)`));
   }
   expect(out).toMatch(/Plateau width[\s\S]*(Probably overfitted|Not proven|No sign of overfitting)/);
   expect(out).toMatch(/Best: model_type (logistic_regression|xgboost), n_estimators \d/);

@@ -1,5 +1,5 @@
-import type { Chance } from './chance.ts';
 import type { FuzzOperation } from './document.ts';
+import type { SeededRandom } from './seeded-random.ts';
 import type { Role, Tokens } from './target.ts';
 
 /** The second user owns less and sends this share of the requests. */
@@ -25,27 +25,27 @@ export class Callers {
     this.#tokens = tokens;
   }
 
-  choose(operation: FuzzOperation, kind: string, chance: Chance): Caller {
+  choose(operation: FuzzOperation, kind: string, random: SeededRandom): Caller {
     const tokens = this.#tokens;
     if (!tokens) return { trusted: true };
-    const user = USERS[chance.bool(BOBS_SHARE) ? 1 : 0];
+    const user = USERS[random.bool(BOBS_SHARE) ? 1 : 0];
     switch (kind) {
       case 'no token':
         return { trusted: false, only: 401 };
       case 'bad token':
-        return { trusted: false, only: 401, authorization: chance.pick(tokens.bad) };
+        return { trusted: false, only: 401, authorization: random.pick(tokens.bad) };
       case 'low role':
         return {
           trusted: false,
           only: 403,
-          ...shown(tokens, chance.pick(tokens.tooLow(operation.role)), user),
+          ...shown(tokens, random.pick(tokens.tooLow(operation.role)), user),
         };
       // These may address an operation that needs a higher role.
       case 'path':
       case 'method':
         return { trusted: true, ...shown(tokens, 'admin', user) };
       default:
-        return { trusted: true, ...shown(tokens, chance.pick(tokens.enough(operation.role)), user) };
+        return { trusted: true, ...shown(tokens, random.pick(tokens.enough(operation.role)), user) };
     }
   }
 

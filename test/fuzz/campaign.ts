@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Callers } from './callers.ts';
-import { Chance } from './chance.ts';
 import { type FuzzOperation, operationAt, type ServiceDocument } from './document.ts';
 import { isLarge, type Sources } from './generate.ts';
 import { KINDS, kindsFor } from './kinds.ts';
@@ -15,6 +14,7 @@ import {
   wantedNames,
   writeRequest,
 } from './request.ts';
+import { SeededRandom } from './seeded-random.ts';
 import { curlCommand, type Received, Sender } from './send.ts';
 import type { Target } from './target.ts';
 
@@ -93,9 +93,9 @@ export class Campaign {
       await this.#prepare();
       const { requests, seed, onProgress } = this.#options;
       while (this.#sent < requests) {
-        const chance = Chance.of(seed, this.#sent);
-        const operation = chance.pick(this.#operations);
-        await this.#fuzz(operation, chance.pick(kindsFor(operation, this.#target.enforced)), chance);
+        const random = SeededRandom.of(seed, this.#sent);
+        const operation = random.pick(this.#operations);
+        await this.#fuzz(operation, random.pick(kindsFor(operation, this.#target.enforced)), random);
         onProgress?.(this.#sent, this.#breaches.length);
       }
     } finally {
@@ -125,29 +125,29 @@ export class Campaign {
   }
 
   #valid(operation: FuzzOperation): Promise<void> {
-    return this.#fuzz(operation, 'valid', Chance.of(this.#options.seed, this.#sent));
+    return this.#fuzz(operation, 'valid', SeededRandom.of(this.#options.seed, this.#sent));
   }
 
   /** Runs creating operations twice, so that requests can use two items of one owner. */
   async #succeed(operation: FuzzOperation): Promise<void> {
     const attempts = isCreating(operation) ? CREATING_ATTEMPTS : ATTEMPTS;
     for (let attempt = 0; attempt < attempts && !this.#hasSucceeded(operation); attempt++) {
-      const chance = Chance.of(this.#options.seed, this.#sent);
-      const place = { operation, sources: this.#sources(operation, chance) };
+      const random = SeededRandom.of(this.#options.seed, this.#sent);
+      const place = { operation, sources: this.#sources(operation, random) };
       const draft = validDraft(place);
-      const caller = this.#callers.choose(operation, 'valid', chance);
-      const status = await this.#exchange(place, draft, 'valid', chance, caller);
+      const caller = this.#callers.choose(operation, 'valid', random);
+      const status = await this.#exchange(place, draft, 'valid', random, caller);
       // Without headers: an `Idempotency-Key` would replay the first response.
-      if (status === 201) await this.#exchange(place, { ...draft, headers: {} }, 'twice', chance, caller);
+      if (status === 201) await this.#exchange(place, { ...draft, headers: {} }, 'twice', random, caller);
     }
   }
 
   async #examples(operation: FuzzOperation): Promise<void> {
     for (const body of examplesOf(operation)) {
       this.#pool.learn(body, {});
-      const chance = Chance.of(this.#options.seed, this.#sent);
-      const place = { operation, sources: this.#sources(operation, chance) };
-      await this.#exchange(place, { ...validDraft(place), body }, 'example', chance);
+      const random = SeededRandom.of(this.#options.seed, this.#sent);
+      const place = { operation, sources: this.#sources(operation, random) };
+      await this.#exchange(place, { ...validDraft(place), body }, 'example', random);
     }
   }
 
@@ -177,22 +177,22 @@ export class Campaign {
       headers: this.#callers.adminHeaders(),
       body: undefined,
     };
-    return writeRequest({ operation, sources: this.#sources(operation, new Chance(0)) }, draft);
+    return writeRequest({ operation, sources: this.#sources(operation, new SeededRandom(0)) }, draft);
   }
 
-  #sources({ service, ...operation }: FuzzOperation, chance: Chance): Sources {
+  #sources({ service, ...operation }: FuzzOperation, random: SeededRandom): Sources {
     const { needed, others } = wantedNames({ ...operation, service });
-    const focus = this.#pool.focus(chance, needed, others);
-    return { chance, focus, document: service, now: this.#started };
+    const focus = this.#pool.focus(random, needed, others);
+    return { random, focus, document: service, now: this.#started };
   }
 
-  async #fuzz(operation: FuzzOperation, kind: string, chance: Chance): Promise<void> {
-    const place = { operation, sources: this.#sources(operation, chance) };
+  async #fuzz(operation: FuzzOperation, kind: string, random: SeededRandom): Promise<void> {
+    const place = { operation, sources: this.#sources(operation, random) };
     const draft = validDraft(place);
     KINDS[kind]!.change(draft, place);
     const times = kind === 'at once' ? AT_ONCE : 1;
     const sent = Array.from({ length: times }, () =>
-      this.#exchange(place, { ...draft, headers: { ...draft.headers } }, kind, chance),
+      this.#exchange(place, { ...draft, headers: { ...draft.headers } }, kind, random),
     );
     await Promise.all(sent);
   }
@@ -202,8 +202,8 @@ export class Campaign {
     place: Place,
     draft: Draft,
     kind: string,
-    chance: Chance,
-    caller = this.#callers.choose(place.operation, kind, chance),
+    random: SeededRandom,
+    caller = this.#callers.choose(place.operation, kind, random),
   ): Promise<number | undefined> {
     const { operation } = place;
     if (caller.authorization) draft.headers.Authorization = caller.authorization;
@@ -236,7 +236,7 @@ export class Campaign {
     );
     this.#learn(received, draft.variables);
     if (received.status < 300 && request.method === 'POST')
-      await this.#tame(operation, received, kind, chance);
+      await this.#tame(operation, received, kind, random);
     return received.status;
   }
 
@@ -268,17 +268,22 @@ export class Campaign {
   }
 
   /** Cancels most of the created work where possible, to bound the load. */
-  async #tame(operation: FuzzOperation, received: Received, kind: string, chance: Chance): Promise<void> {
+  async #tame(
+    operation: FuzzOperation,
+    received: Received,
+    kind: string,
+    random: SeededRandom,
+  ): Promise<void> {
     const cancel = cancelOf(operation.service, operation.path);
     if (!cancel) return;
     const [variable] = cancel.path.match(/(?<=\{)\w+(?=\}\/cancel$)/)!;
     const id = (JSON.parse(received.body.toString('utf8')) as Record<string, unknown>)[variable!];
     if (typeof id !== 'string' || this.#isLeft(operation, kind)) return;
-    const place = { operation: cancel, sources: this.#sources(cancel, chance) };
+    const place = { operation: cancel, sources: this.#sources(cancel, random) };
     const draft = validDraft(place);
     draft.variables[variable!] = id;
     Object.assign(draft.headers, this.#callers.adminHeaders());
-    await this.#exchange(place, draft, 'cancel', chance);
+    await this.#exchange(place, draft, 'cancel', random);
   }
 }
 

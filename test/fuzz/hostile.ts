@@ -1,5 +1,5 @@
-import type { Chance } from './chance.ts';
 import type { Json, Schema } from './document.ts';
+import type { SeededRandom } from './seeded-random.ts';
 
 /** Values that break careless programs. */
 
@@ -101,24 +101,24 @@ export const PROTOTYPE_KEYS = [
   'length',
 ];
 
-export function hostileText(chance: Chance): string {
-  return chance.bool(0.05) ? '💥'.repeat(chance.int(1000, 3000)) : chance.pick(TEXTS);
+export function hostileText(random: SeededRandom): string {
+  return random.bool(0.05) ? '💥'.repeat(random.int(1000, 3000)) : random.pick(TEXTS);
 }
 
 /** A value at, just inside or just outside the bounds of the schema. */
-export function boundaryValue(schema: Schema, chance: Chance): Json {
+export function boundaryValue(schema: Schema, random: SeededRandom): Json {
   const { enum: listed, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
-  if (listed) return chance.pick([...listed, `${listed[0]} `, String(listed[0]).toUpperCase()]);
-  if (schema.format === 'date-time') return chance.pick(TIMES);
+  if (listed) return random.pick([...listed, `${listed[0]} `, String(listed[0]).toUpperCase()]);
+  if (schema.format === 'date-time') return random.pick(TIMES);
   if (hasType(schema, 'integer', 'number')) {
     const bounds = [minimum, maximum, exclusiveMinimum, exclusiveMaximum].filter((one) => one !== undefined);
     const step = hasType(schema, 'integer') ? 1 : 1e-9;
     const around = bounds.flatMap((bound: number) => [bound, bound - step, bound + step]);
-    return chance.pick(around.length > 0 && chance.bool(0.7) ? around : NUMBERS);
+    return random.pick(around.length > 0 && random.bool(0.7) ? around : NUMBERS);
   }
-  if (hasType(schema, 'array')) return chance.pick([[], Array(schema.maxItems ?? 50).fill('x'), [null]]);
+  if (hasType(schema, 'array')) return random.pick([[], Array(schema.maxItems ?? 50).fill('x'), [null]]);
   const { minLength = 1, maxLength = 200 } = schema;
-  return 'x'.repeat(chance.pick([0, 1, minLength - 1, minLength, maxLength - 1, maxLength, maxLength + 1]));
+  return 'x'.repeat(random.pick([0, 1, minLength - 1, minLength, maxLength - 1, maxLength, maxLength + 1]));
 }
 
 function hasType(schema: Schema, ...types: readonly string[]): boolean {
@@ -126,29 +126,29 @@ function hasType(schema: Schema, ...types: readonly string[]): boolean {
 }
 
 /** A value of any JSON type. */
-export function anyValue(chance: Chance): Json {
+export function anyValue(random: SeededRandom): Json {
   const makers: readonly (() => Json)[] = [
     () => null,
-    () => chance.bool(),
-    () => chance.pick(NUMBERS),
-    () => hostileText(chance),
+    () => random.bool(),
+    () => random.pick(NUMBERS),
+    () => hostileText(random),
     () => [],
     () => ({}),
-    () => [hostileText(chance), chance.pick(NUMBERS), null],
-    () => ({ [chance.pick(PROTOTYPE_KEYS.slice(1))]: chance.pick(NUMBERS) }),
+    () => [hostileText(random), random.pick(NUMBERS), null],
+    () => ({ [random.pick(PROTOTYPE_KEYS.slice(1))]: random.pick(NUMBERS) }),
     () => [[[[]]]],
   ];
-  return chance.pick(makers)();
+  return random.pick(makers)();
 }
 
 /** A value that takes space. */
-export function hugeValue(chance: Chance): Json {
+export function hugeValue(random: SeededRandom): Json {
   const makers: readonly (() => Json)[] = [
-    () => 'x'.repeat(chance.int(10_000, 300_000)),
-    () => Array(chance.int(1000, 20_000)).fill('BTC/USDT:USDT'),
+    () => 'x'.repeat(random.int(10_000, 300_000)),
+    () => Array(random.int(1000, 20_000)).fill('BTC/USDT:USDT'),
     () => Array.from({ length: 3000 }, (_, index) => index),
     () => Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, index])),
     () => '\ufdfa'.repeat(20_000),
   ];
-  return chance.pick(makers)();
+  return random.pick(makers)();
 }

@@ -28,8 +28,8 @@ function somewhere(
   value: (place: Place) => string,
 ): Change {
   return (draft, place) => {
-    const { chance } = place.sources;
-    if (place.operation.body && chance.bool(0.8)) draft.body = mutate(draft.body, place);
+    const { random } = place.sources;
+    if (place.operation.body && random.bool(0.8)) draft.body = mutate(draft.body, place);
     else changeParameter(draft, place, value(place));
   };
 }
@@ -37,10 +37,10 @@ function somewhere(
 function changeParameter(draft: Draft, { operation, sources }: Place, value: string): void {
   const named = operation.parameters.filter((parameter) => parameter.in !== 'header');
   if (named.length === 0) {
-    draft.query.push([hostileText(sources.chance), value]);
+    draft.query.push([hostileText(sources.random), value]);
     return;
   }
-  const { name, in: where } = sources.chance.pick(named);
+  const { name, in: where } = sources.random.pick(named);
   if (where === 'path') draft.variables[name] = value || 'x';
   else draft.query.splice(0, draft.query.length, ...withQuery(draft.query, name, value));
 }
@@ -49,17 +49,17 @@ function withQuery(query: Draft['query'], name: string, value: string): Draft['q
   return [...query.filter(([other]) => other !== name), [name, value]];
 }
 
-const text = ({ sources: { chance } }: Place) => hostileText(chance);
+const text = ({ sources: { random } }: Place) => hostileText(random);
 
-function boundaryText({ operation, sources: { chance, document } }: Place): string {
+function boundaryText({ operation, sources: { random, document } }: Place): string {
   const schemas = operation.parameters.map(({ schema }) => document.resolve(schema));
-  return schemas.length === 0 ? '' : String(boundaryValue(chance.pick(schemas), chance));
+  return schemas.length === 0 ? '' : String(boundaryValue(random.pick(schemas), random));
 }
 
-function brokenJson(draft: Draft, { sources: { chance } }: Place): void {
+function brokenJson(draft: Draft, { sources: { random } }: Place): void {
   const json = JSON.stringify(draft.body ?? {});
   const texts = [
-    json.slice(0, chance.int(0, json.length - 1)),
+    json.slice(0, random.int(0, json.length - 1)),
     `${json}${json}`,
     json.replaceAll('"', "'"),
     json.replace('}', ',}'),
@@ -75,29 +75,29 @@ function brokenJson(draft: Draft, { sources: { chance } }: Place): void {
     '{"priority":1e400}',
   ];
   const bytes = [...texts.map((each) => Buffer.from(each)), Buffer.from([0xff, 0xfe, 0x7b]), INVALID_UTF8];
-  draft.rawBody = chance.pick(bytes);
+  draft.rawBody = random.pick(bytes);
 }
 
 const INVALID_UTF8 = Buffer.from('7b2261223a22eda08022 7d'.replace(' ', ''), 'hex');
 
-function deep(draft: Draft, { sources: { chance } }: Place): void {
-  const depth = chance.pick([60, 64, 65, 200, 5000, 100_000]);
-  const [open, close] = chance.pick([
+function deep(draft: Draft, { sources: { random } }: Place): void {
+  const depth = random.pick([60, 64, 65, 200, 5000, 100_000]);
+  const [open, close] = random.pick([
     ['[', ']'],
     ['{"config":', '}'],
     ['[{"a":', '}]'],
   ]);
-  const whole = `${open.repeat(depth)}1${close.repeat(chance.bool(0.2) ? 0 : depth)}`;
-  draft.rawBody = Buffer.from(chance.bool() ? whole : `{"config":${whole},"params":${whole}}`);
+  const whole = `${open.repeat(depth)}1${close.repeat(random.bool(0.2) ? 0 : depth)}`;
+  draft.rawBody = Buffer.from(random.bool() ? whole : `{"config":${whole},"params":${whole}}`);
 }
 
-function mediaType(draft: Draft, { sources: { chance } }: Place): void {
+function mediaType(draft: Draft, { sources: { random } }: Place): void {
   draft.body ??= {};
-  draft.headers['Content-Type'] = chance.pick(MEDIA_TYPES);
-  if (chance.bool(0.3)) draft.headers['Content-Encoding'] = chance.pick(['gzip', 'br', 'identity', 'x']);
+  draft.headers['Content-Type'] = random.pick(MEDIA_TYPES);
+  if (random.bool(0.3)) draft.headers['Content-Encoding'] = random.pick(['gzip', 'br', 'identity', 'x']);
 }
 
-function method(draft: Draft, { operation, sources: { chance } }: Place): void {
+function method(draft: Draft, { operation, sources: { random } }: Place): void {
   const all = [
     'GET',
     'POST',
@@ -111,22 +111,22 @@ function method(draft: Draft, { operation, sources: { chance } }: Place): void {
     'QUERY',
     'LOCK',
   ];
-  draft.method = chance.pick(all.filter((each) => each !== operation.method));
+  draft.method = random.pick(all.filter((each) => each !== operation.method));
   if (draft.method === 'GET' || draft.method === 'HEAD' || draft.method === 'TRACE') draft.body = undefined;
 }
 
-function query(draft: Draft, { operation, sources: { chance } }: Place): void {
+function query(draft: Draft, { operation, sources: { random } }: Place): void {
   const names = operation.parameters.filter((each) => each.in === 'query').map(({ name }) => name);
-  const name = names.length > 0 ? chance.pick(names) : 'limit';
-  const value = encode(hostileText(chance));
-  draft.rawQuery = chance.pick([
+  const name = names.length > 0 ? random.pick(names) : 'limit';
+  const value = encode(hostileText(random));
+  draft.rawQuery = random.pick([
     `${name}=${value}&${name}=${value}`,
     `${name}`,
     `${name}=`,
     `${name}[]=1&${name}[a]=2`,
     `${name.toUpperCase()}=1`,
     `=${value}&&&`,
-    `${encode(chance.pick(PROTOTYPE_KEYS))}=${value}`,
+    `${encode(random.pick(PROTOTYPE_KEYS))}=${value}`,
     `${name}=%zz%`,
     `${name}=%00%ED%A0%80%FF`,
     `%6c%69mit=1&${name}=a+b%20c`,
@@ -137,27 +137,27 @@ function query(draft: Draft, { operation, sources: { chance } }: Place): void {
   ]);
 }
 
-function headers(draft: Draft, { sources: { chance } }: Place): void {
-  const [name, value] = chance.pick(MALFORMED_HEADERS);
+function headers(draft: Draft, { sources: { random } }: Place): void {
+  const [name, value] = random.pick(MALFORMED_HEADERS);
   draft.headers[name === '__proto__' ? '__Proto__' : name] = value;
 }
 
-function path(draft: Draft, { operation, sources: { chance, document } }: Place): void {
+function path(draft: Draft, { operation, sources: { random, document } }: Place): void {
   const plain = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encode(draft.variables[name] ?? 'x'),
   );
   const variables = operation.parameters.filter((each) => each.in === 'path');
-  if (variables.length > 0 && chance.bool(0.8)) {
-    const { name, schema } = chance.pick(variables);
+  if (variables.length > 0 && random.bool(0.8)) {
+    const { name, schema } = random.pick(variables);
     const { pattern } = document.resolve(schema);
-    const unknown = pattern ? matching(new RegExp(pattern, 'u'), chance) : 'unknown_thing';
-    const segment = chance.bool(0.25) ? unknown : chance.pick([...SEGMENTS, encode(hostileText(chance))]);
+    const unknown = pattern ? matching(new RegExp(pattern, 'u'), random) : 'unknown_thing';
+    const segment = random.bool(0.25) ? unknown : random.pick([...SEGMENTS, encode(hostileText(random))]);
     draft.rawPath = operation.path.replaceAll(/\{(\w+)\}/g, (_, each: string) =>
       each === name ? segment : encode(draft.variables[each] ?? 'x'),
     );
     return;
   }
-  draft.rawPath = chance.pick([
+  draft.rawPath = random.pick([
     `/${plain}`,
     `${plain}/`,
     `${plain}//`,
@@ -176,11 +176,11 @@ function path(draft: Draft, { operation, sources: { chance, document } }: Place)
   ]);
 }
 
-function size(draft: Draft, { sources: { chance } }: Place): void {
-  if (chance.bool(0.5)) draft.body = change.withHugeValue(draft.body ?? {}, chance);
+function size(draft: Draft, { sources: { random } }: Place): void {
+  if (random.bool(0.5)) draft.body = change.withHugeValue(draft.body ?? {}, random);
   else
     draft.rawBody = Buffer.from(
-      JSON.stringify('x'.repeat(chance.pick([1024 * 1024 - 2, 1024 * 1024 - 1, 2_000_000]))),
+      JSON.stringify('x'.repeat(random.pick([1024 * 1024 - 2, 1024 * 1024 - 1, 2_000_000]))),
     );
 }
 
@@ -193,32 +193,32 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   boundary: {
     weight: 9,
     change: somewhere(
-      (body, { operation, sources: { chance, document } }) =>
-        change.withBoundary(body, operation.body!, document, chance),
+      (body, { operation, sources: { random, document } }) =>
+        change.withBoundary(body, operation.body!, document, random),
       boundaryText,
     ),
   },
   'wrong type': {
     weight: 8,
     change: somewhere(
-      (body, { sources: { chance } }) => change.withWrongType(body, chance),
-      ({ sources: { chance } }) => JSON.stringify(anyValue(chance)),
+      (body, { sources: { random } }) => change.withWrongType(body, random),
+      ({ sources: { random } }) => JSON.stringify(anyValue(random)),
     ),
   },
   missing: {
     weight: 5,
     needs: 'body',
-    change: onBody((body, { sources }) => change.withMissing(body, sources.chance)),
+    change: onBody((body, { sources }) => change.withMissing(body, sources.random)),
   },
   extra: {
     weight: 5,
     needs: 'body',
-    change: onBody((body, { sources }) => change.withExtraKeys(body, sources.chance)),
+    change: onBody((body, { sources }) => change.withExtraKeys(body, sources.random)),
   },
   huge: { weight: 2, needs: 'body', change: size },
   unicode: {
     weight: 8,
-    change: somewhere((body, { sources: { chance } }) => change.withHostileText(body, chance), text),
+    change: somewhere((body, { sources: { random } }) => change.withHostileText(body, random), text),
   },
   deep: { weight: 2, needs: 'body', change: deep },
   'not JSON': { weight: 4, needs: 'body', change: brokenJson },

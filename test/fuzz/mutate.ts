@@ -1,6 +1,6 @@
-import type { Chance } from './chance.ts';
 import type { Json, Schema, ServiceDocument } from './document.ts';
 import { anyValue, boundaryValue, hostileText, hugeValue, PROTOTYPE_KEYS } from './hostile.ts';
+import type { SeededRandom } from './seeded-random.ts';
 
 /** Changes of JSON values. None changes its argument. */
 
@@ -32,37 +32,37 @@ function at(value: Json, path: Path): Json {
 }
 
 /** Replaces a random location, sometimes the root, by a value of any type. */
-export function withWrongType(body: Json, chance: Chance): Json {
-  const path = chance.bool(0.1) ? [] : chance.pick(placesIn(body));
-  return withAt(body, path, anyValue(chance)) ?? null;
+export function withWrongType(body: Json, random: SeededRandom): Json {
+  const path = random.bool(0.1) ? [] : random.pick(placesIn(body));
+  return withAt(body, path, anyValue(random)) ?? null;
 }
 
 /** Puts a hostile string at a random location. */
-export function withHostileText(body: Json, chance: Chance): Json {
+export function withHostileText(body: Json, random: SeededRandom): Json {
   const places = placesIn(body);
   const texts = places.filter((path) => typeof at(body, path) === 'string');
-  return withAt(body, chance.pick(texts.length > 0 ? texts : places), hostileText(chance)) ?? null;
+  return withAt(body, random.pick(texts.length > 0 ? texts : places), hostileText(random)) ?? null;
 }
 
-export function withHugeValue(body: Json, chance: Chance): Json {
-  return withAt(body, chance.pick(placesIn(body)), hugeValue(chance)) ?? null;
+export function withHugeValue(body: Json, random: SeededRandom): Json {
+  return withAt(body, random.pick(placesIn(body)), hugeValue(random)) ?? null;
 }
 
 /** Removes one key or item; undefined removes the body. */
-export function withMissing(body: Json, chance: Chance): Json | undefined {
+export function withMissing(body: Json, random: SeededRandom): Json | undefined {
   const inner = placesIn(body).slice(1);
-  return inner.length === 0 || chance.bool(0.1) ? undefined : withAt(body, chance.pick(inner), undefined);
+  return inner.length === 0 || random.bool(0.1) ? undefined : withAt(body, random.pick(inner), undefined);
 }
 
 /** Adds keys that the schema does not name, including those of prototypes. */
-export function withExtraKeys(body: Json, chance: Chance): Json {
+export function withExtraKeys(body: Json, random: SeededRandom): Json {
   const objects = placesIn(body).filter((path) => isObject(at(body, path)));
   if (objects.length === 0) return body;
-  const path = chance.pick(objects);
-  const keys = Array.from({ length: chance.int(1, 3) }, () =>
-    chance.bool(0.6) ? chance.pick(PROTOTYPE_KEYS) : hostileText(chance),
+  const path = random.pick(objects);
+  const keys = Array.from({ length: random.int(1, 3) }, () =>
+    random.bool(0.6) ? random.pick(PROTOTYPE_KEYS) : hostileText(random),
   );
-  const added = keys.map((key) => [key, chance.bool(0.3) ? { polluted: true } : anyValue(chance)] as const);
+  const added = keys.map((key) => [key, random.bool(0.3) ? { polluted: true } : anyValue(random)] as const);
   // fromEntries defines `__proto__` as a key like any other.
   const grown = Object.fromEntries([...Object.entries(at(body, path) as object), ...added]) as Json;
   return withAt(body, path, grown) ?? null;
@@ -71,11 +71,16 @@ export function withExtraKeys(body: Json, chance: Chance): Json {
 const isObject = (value: Json) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Puts a value at the bounds of the schema in place of a value or as an additional key. */
-export function withBoundary(body: Json, schema: Schema, document: ServiceDocument, chance: Chance): Json {
+export function withBoundary(
+  body: Json,
+  schema: Schema,
+  document: ServiceDocument,
+  random: SeededRandom,
+): Json {
   const described = [...schemasIn(schema, [], document)];
   if (described.length === 0) return body;
-  const { path, schema: chosen } = chance.pick(described);
-  return setAt(body, path, boundaryValue(chosen, chance));
+  const { path, schema: chosen } = random.pick(described);
+  return setAt(body, path, boundaryValue(chosen, random));
 }
 
 interface Described {

@@ -1,4 +1,4 @@
-import type { Chance } from './chance.ts';
+import type { SeededRandom } from './seeded-random.ts';
 
 type Scalar = string | number;
 
@@ -58,14 +58,14 @@ export class Pool {
    * Selects a known object that has values for the most of the names, and among those for the most of the others.
    * Prefers objects in a ripe state.
    */
-  focus(chance: Chance, names: readonly string[], others: readonly string[]): Focus {
+  focus(random: SeededRandom, names: readonly string[], others: readonly string[]): Focus {
     const known = (record: Seen, of: readonly string[]) => knownIn(record, of, this.#records);
     const covers = (record: Seen) => known(record, names) * 100 + known(record, others);
     const counted = this.#records.map((record) => ({ record, count: covers(record) }));
     const most = Math.max(0, ...counted.map(({ count }) => count));
     const best = counted.filter(({ count }) => count === most).map(({ record }) => record);
     const ripe = best.filter((record) => RIPE.has(record.get('status') ?? record.get('stage') ?? ''));
-    const chosen = chance.pick([...(ripe.length > 0 && chance.bool(0.7) ? ripe : best), ...noRecords(best)]);
+    const chosen = random.pick([...(ripe.length > 0 && random.bool(0.7) ? ripe : best), ...noRecords(best)]);
     return new Focus(chosen, this.#records);
   }
 }
@@ -97,21 +97,21 @@ export class Focus {
   }
 
   /** Value for the name that passes the test: of the object in focus, or sometimes of another. */
-  value(chance: Chance, name: string, fits: (value: Scalar) => boolean): Scalar | undefined {
-    const own = this.#sibling(chance, name, fits) ?? valueIn(this.#record, name, fits);
-    if (own !== undefined && chance.bool(0.8)) return own;
+  value(random: SeededRandom, name: string, fits: (value: Scalar) => boolean): Scalar | undefined {
+    const own = this.#sibling(random, name, fits) ?? valueIn(this.#record, name, fits);
+    if (own !== undefined && random.bool(0.8)) return own;
     const others = this.#all.flatMap((record) => valueIn(record, name, fits) ?? []);
-    return others.length > 0 ? chance.pick(others) : undefined;
+    return others.length > 0 ? random.pick(others) : undefined;
   }
 
   /** Another numbered item of the same owner that the request does not use yet. */
-  #sibling(chance: Chance, name: string, fits: (value: Scalar) => boolean): Scalar | undefined {
+  #sibling(random: SeededRandom, name: string, fits: (value: Scalar) => boolean): Scalar | undefined {
     const part = numberedPart(name);
     if (part === undefined) return undefined;
     const siblings = siblingsIn(this.#record, part, this.#all).filter(fits);
     const others = siblings.filter((value) => !this.#named.has(value));
     if (others.length === 0) return siblings[0];
-    const chosen = chance.pick(others);
+    const chosen = random.pick(others);
     this.#named.add(chosen);
     return chosen;
   }

@@ -1,6 +1,6 @@
-import type { Chance } from './chance.ts';
 import type { FuzzOperation, Json, Parameter, Schema } from './document.ts';
 import { generate, type Sources } from './generate.ts';
+import type { SeededRandom } from './seeded-random.ts';
 
 /** Draft of a request, changed by mutations before it is encoded. */
 export interface Draft {
@@ -63,24 +63,24 @@ function addParameter(
   { name, in: place, required, schema }: Parameter,
   sources: Sources,
 ): void {
-  const { chance } = sources;
-  if (!required && !chance.bool(place === 'header' ? 0.1 : 0.3)) return;
+  const { random } = sources;
+  if (!required && !random.bool(place === 'header' ? 0.1 : 0.3)) return;
   const value = generate(schema, name, sources);
   const texts = [value].flat().map(String);
   if (place === 'path') draft.variables[name] = texts[0]!;
-  else if (place === 'header') draft.headers[name] = chance.bool() ? `fuzz-${chance.int(1, 99)}` : texts[0]!;
-  else if (chance.bool()) draft.query.push(...texts.map((text): [string, string] => [name, text]));
+  else if (place === 'header') draft.headers[name] = random.bool() ? `fuzz-${random.int(1, 99)}` : texts[0]!;
+  else if (random.bool()) draft.query.push(...texts.map((text): [string, string] => [name, text]));
   else draft.query.push([name, texts.join(',')]);
 }
 
 /** Value of the schema, or an example of the document with values of earlier responses. */
 function validBody(schema: Schema, sources: Sources): Json {
-  const { chance, document } = sources;
+  const { random, document } = sources;
   const { examples = [] } = document.resolve(schema);
   const made = generate(schema, '', sources) as { [key: string]: Json };
-  return examples.length === 0 || chance.bool(0.8)
+  return examples.length === 0 || random.bool(0.8)
     ? made
-    : { ...chance.pick(examples as { [key: string]: Json }[]), ...made };
+    : { ...random.pick(examples as { [key: string]: Json }[]), ...made };
 }
 
 /** Bodies that the document shows for the operation. */
@@ -90,7 +90,7 @@ export function examplesOf({ body, service }: FuzzOperation): readonly Json[] {
 
 /** Encodes a draft. */
 export function writeRequest({ operation, sources }: Place, draft: Draft): FuzzRequest {
-  const { chance } = sources;
+  const { random } = sources;
   const path =
     draft.rawPath ??
     operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encode(draft.variables[name] ?? 'x'));
@@ -98,7 +98,7 @@ export function writeRequest({ operation, sources }: Place, draft: Draft): FuzzR
     ...draft.query.map(([name, value]) => `${encode(name)}=${encode(value)}`),
     ...(draft.rawQuery === undefined ? [] : [draft.rawQuery]),
   ].join('&');
-  const body = draft.rawBody ?? (draft.body === undefined ? undefined : toJson(draft.body, chance));
+  const body = draft.rawBody ?? (draft.body === undefined ? undefined : toJson(draft.body, random));
   const typed = Object.keys(draft.headers).some((name) => name.toLowerCase() === 'content-type');
   return {
     method: draft.method,
@@ -109,8 +109,8 @@ export function writeRequest({ operation, sources }: Place, draft: Draft): FuzzR
   };
 }
 
-function toJson(value: Json, chance: Chance): Buffer {
-  return Buffer.from(JSON.stringify(value, null, chance.bool(0.05) ? 2 : 0));
+function toJson(value: Json, random: SeededRandom): Buffer {
+  return Buffer.from(JSON.stringify(value, null, random.bool(0.05) ? 2 : 0));
 }
 
 /** Percent-encoded; an unpaired surrogate as the three bytes that every decoder rejects. */

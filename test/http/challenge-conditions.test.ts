@@ -124,7 +124,7 @@ describe('verdict conditions', () => {
     const fixture = await challengeFixture(engine, { deps: { challengeMinHours: 24 } });
     const { body } = await fixture.create({ max_duration_hours: 24 });
     expect(body.warnings).toEqual([
-      'no_verdict_possible: it ends after 24 h, and a verdict needs more than 24 h on this platform',
+      'no_verdict_possible: the challenge ends after 24 h; on this platform a verdict needs more than 24 h',
     ]);
     await fixture.post(body.challenge_id, 'rollback');
     expect((await fixture.create({ max_duration_hours: 25 })).body.warnings).toEqual([]);
@@ -223,9 +223,9 @@ describe('winner that the release policy rejects', () => {
       ...{ action: 'promotion_rejected', reason: expect.stringContaining('misses the release policy') },
     });
     expect((await tick({ ...before, deps: fixture.deps })).changed).toEqual([]);
-    const refused = await post({}, 'approver');
-    expect([refused.status, refused.body.detail.code]).toEqual([409, 'RES005']);
-    expect(refused.body.detail.context.checks).toContainEqual(
+    const rejected = await post({}, 'approver');
+    expect([rejected.status, rejected.body.detail.code]).toEqual([409, 'RES005']);
+    expect(rejected.body.detail.context.checks).toContainEqual(
       expect.objectContaining({ name: 'min_trades', status: 'failed' }),
     );
     const notAdmin = await post({ waive }, 'approver');

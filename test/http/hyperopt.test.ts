@@ -400,13 +400,13 @@ describe('hyperopt job', () => {
       ...init,
       headers: { ...init.headers, Authorization: who },
     });
-    const refusals = [
+    const rejections = [
       await call(`/${job_id}`, as('bob')),
       await call(`/${job_id}/trials`, as('bob')),
       await call(`/${job_id}/result`, as('bob')),
       await call(`/${job_id}/cancel`, as('bob', { method: 'POST' })),
     ];
-    for (const { status, body } of refusals) {
+    for (const { status, body } of rejections) {
       expect([status, body.detail.code]).toEqual([403, 'AUTH005']);
     }
     const listed = async (who: string) => (await call('?experiment_name=mine', as(who))).body.items.length;

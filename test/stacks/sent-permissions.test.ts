@@ -79,7 +79,7 @@ function matches({ Condition = {}, ...statement }: Statement, { action, index, k
   });
 }
 
-function refusedTo(role: RegExp, requests: readonly Sent[]): Sent[] {
+function deniedTo(role: RegExp, requests: readonly Sent[]): Sent[] {
   const own = statements(stage).filter(({ id }) => role.test(id));
   return requests.filter((request) => {
     const by = (effect: string) => own.some(({ statement }) => matches(statement, request, effect));
@@ -127,9 +127,9 @@ describe('strategy function', () => {
     const requests = await recorded(everything);
     const kinds = new Set(requests.map(({ action }) => action));
     expect([...kinds].sort()).toEqual(['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem']);
-    expect(refusedTo(/^StrategyServiceRole/, requests)).toEqual([]);
+    expect(deniedTo(/^StrategyServiceRole/, requests)).toEqual([]);
     // The role of the service does not allow the index that only reconcile runs read.
-    expect(refusedTo(/^StrategyServiceRole/, await recorded(tick)).map(({ index }) => index)).toEqual([
+    expect(deniedTo(/^StrategyServiceRole/, await recorded(tick)).map(({ index }) => index)).toEqual([
       'active-challenges',
     ]);
   });
@@ -151,16 +151,16 @@ describe('reconcile function', () => {
     expect(requests).toContainEqual({
       ...{ action: 'Query', index: 'active-challenges', keys: ['unfinished'] },
     });
-    expect(refusedTo(/^ReconcileServiceRole/, requests)).toEqual([]);
+    expect(deniedTo(/^ReconcileServiceRole/, requests)).toEqual([]);
     const others = ['IDEM#ada', 'AUDIT#2026-06', 'SHARE#x'].map((pk) => ({
       ...{ action: 'PutItem', index: undefined, keys: [pk] },
     }));
-    expect(refusedTo(/^ReconcileServiceRole/, others)).toEqual(others);
+    expect(deniedTo(/^ReconcileServiceRole/, others)).toEqual(others);
   });
 
   test('reconcile function may send every command of an automatic promotion', async () => {
     const requests = await recorded(() => fixture.promote('3'));
     expect(requests.map(({ keys }) => keys[0])).toContain('CATALOG');
-    expect(refusedTo(/^ReconcileServiceRole/, requests)).toEqual([]);
+    expect(deniedTo(/^ReconcileServiceRole/, requests)).toEqual([]);
   });
 });

@@ -12,8 +12,8 @@ const BREAK = '──╱╱──';
 const TICK_WIDTH = 13;
 
 /**
- * An interval around the difference of two means against zero, in three lines of up to `width` columns: a scale, the
- * interval with its middle, and their values. An interval without zero is drawn next to it, regardless of rounding.
+ * Chart of a confidence interval for the difference of two means, in three lines of up to `width` columns: a scale, the
+ * interval with its middle, and their values. The interval covers the column of zero only if it contains zero, despite rounding.
  */
 export function intervalChart([low, high]: readonly [number, number], width: number): string {
   const columns = Math.max(MIN_WIDTH, Math.floor(width)) - INDENT;

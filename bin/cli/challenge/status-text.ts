@@ -270,7 +270,7 @@ export function challengeStatusText({ status, outcome, reason, promoted_at }: Ch
 /** Recommended action and its reason. */
 function recommendationText(challenge: Challenge, evaluation: ChallengeEvaluation): string[] {
   const { challenge_id: id, model_name, champion_version, challenger_version, promoted_at } = challenge;
-  const { promotion_rejected: refused } = challenge;
+  const { promotion_rejected: rejection } = challenge;
   const stays = `The champion stays in Production: version ${champion_version}.`;
   const seeVersions = [`See: npx touchstone versions ${model_name}`];
   switch (evaluation.recommendation) {
@@ -279,7 +279,7 @@ function recommendationText(challenge: Challenge, evaluation: ChallengeEvaluatio
     case 'PROMOTE_CHALLENGER':
       if (promoted_at) return [`Version ${challenger_version} was promoted at ${minute(promoted_at)} UTC.`];
       return [
-        ...(refused ? [`Automatic promotion was rejected: ${refused.code}: ${refused.message}.`] : []),
+        ...(rejection ? [`Automatic promotion was rejected: ${rejection.code}: ${rejection.message}.`] : []),
         `Promote version ${challenger_version}: it is better by ${percent(evaluation.improvement_pct, 1)}, p ${pText(evaluation.p_value)}.`,
         'Promote within 7 days of the verdict; otherwise the champion stays:',
         `  npx touchstone challenge promote ${id}`,

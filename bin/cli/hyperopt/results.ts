@@ -80,7 +80,7 @@ function bestTable({ best_trials }: Result, windows: ReadonlyMap<number, Trial['
   );
 }
 
-type Assessment = 'good' | 'doubtful' | 'bad' | 'unknown';
+type Assessment = 'good' | 'uncertain' | 'bad' | 'unknown';
 
 interface Diagnostic {
   readonly name: string;
@@ -95,7 +95,7 @@ function assess(value: number | null, bounds: { readonly good: number; readonly 
   if (value === null) return 'unknown';
   const sign = Math.sign(bounds.good - bounds.bad);
   if (sign * (value - bounds.good) >= 0) return 'good';
-  return sign * (value - bounds.bad) <= 0 ? 'bad' : 'doubtful';
+  return sign * (value - bounds.bad) <= 0 ? 'bad' : 'uncertain';
 }
 
 const ratioText = (value: number) => `${Math.round(100 * value)} %`;
@@ -139,7 +139,7 @@ function walkForwardEfficiency({ walk_forward_efficiency: value }: OverfittingRe
   return {
     name: 'Walk-forward efficiency',
     value,
-    assessment: tooGood ? 'doubtful' : assess(value, bounds),
+    assessment: tooGood ? 'uncertain' : assess(value, bounds),
     meaning:
       value === null
         ? 'Undefined: no profit on the days that the ML models were trained on.'
@@ -182,7 +182,7 @@ function conclusion(diagnostics: readonly Diagnostic[], days: string): string {
     diagnostics
       .filter((each) => each.assessment === assessment)
       .map(({ name }) => name[0]!.toLowerCase() + name.slice(1));
-  const [bad, open] = [names('bad'), [...names('doubtful'), ...names('unknown')]];
+  const [bad, open] = [names('bad'), [...names('uncertain'), ...names('unknown')]];
   const after = `${days}; docs/hyperopt.md`;
   if (bad.length > 0) return `Probably overfitted: ${bad.join(', ')} (${after}).`;
   if (open.length > 0) return `Not proven: ${open.join(', ')} (${after}).`;

@@ -23,7 +23,7 @@ export interface SchedulerTarget {
   readonly roleArn: string;
 }
 
-/** One-time schedules, each named after its challenge and its second. EventBridge Scheduler deletes them when done. */
+/** One-time schedules. Each name has the challenge and the second of the deadline. EventBridge Scheduler deletes past schedules. */
 export class SchedulerTimer implements ChallengeTimer {
   readonly #client: SchedulerClient;
   readonly #target: SchedulerTarget;

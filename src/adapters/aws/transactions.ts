@@ -15,7 +15,7 @@ type BusyCode = Extract<ErrorCode, 'SVC005' | 'DATA005'>;
 const CONFLICT = 'TransactionConflict';
 /** Cancellation reasons of throttling. */
 const BUSY = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
-/** Backoff of 0.02 to 0.32 s between attempts, up to 0.62 s in total. */
+/** Attempts of a transaction. The backoffs between them grow from 0.02 to 0.32 s, up to 0.62 s in total. */
 const ATTEMPTS = 6;
 
 /**

@@ -20,15 +20,15 @@ export interface RetryOptions {
   readonly onRetry?: (call: RetriedCall) => void;
 }
 
-/** Backoff of up to 1, 2, 4, 8 and 16 s: half a minute covers the restart of a gateway. */
+/** Attempts of a request. The backoffs between them, up to 1, 2, 4, 8 and 16 s, cover the restart of a gateway. */
 const ATTEMPTS = 6;
 const FIRST_BACKOFF_MS = 1_000;
 /**
- * Time limit for the first response of an exchange. With the start of a process it stays below 5 s, and it covers a slow
- * connection.
+ * Time limit for the first response of an exchange. It covers a slow connection. Together with the start of a process it stays
+ * below 5 s.
  */
 const FIRST_RESPONSE_MS = 4_000;
-/** After a response within this time a failure counts as an interruption, without the limit for a first response. */
+/** A failure this soon after a response is an interruption: the limit for a first response does not apply. */
 const RECENT_RESPONSE_MS = 60_000;
 /** An unreachable exchange gets no request for this time. */
 const UNREACHABLE_MS = 30_000;

@@ -12,9 +12,9 @@ const BYTES_PER_MS = 1_000;
 const REASON_LENGTH = 200;
 
 /**
- * Reads files in a separate process with limited heap and time. For a corrupt file the Arrow library can loop 2^31 times,
- * or use all memory, which ends the process. A thread would end this process too. The Parquet library is
- * unusable after an error. The process is replaced in these cases.
+ * Reads files in a separate process with limited heap and time. On a corrupt file the Arrow library can loop 2^31 times or
+ * exhaust the memory. In a thread this would end the whole process. The Parquet library is unusable after an error. In each
+ * case the separate process is replaced.
  */
 export class FileReader {
   readonly #baseLimitMs: number;

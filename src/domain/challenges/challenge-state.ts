@@ -84,12 +84,12 @@ export function currentStage(challenge: StoredChallenge): StageTotals {
   return challenge.stages.at(-1)!;
 }
 
-/** The stage that was current at a time (ISO 8601, milliseconds): the first one for what came before. */
+/** The stage that was current at a time (ISO 8601, milliseconds); times before the challenge map to the first stage. */
 export function stageAt({ stages }: StoredChallenge, at: string): CanaryStage {
   return (stages.findLast(({ since }) => since <= at) ?? stages[0]!).canary_stage;
 }
 
-/** A variant at the beginning of a stage. */
+/** Totals of a variant at the start of a stage. */
 export const NO_TRADES: VariantTotals = {
   ...{ assigned: 0, open: 0, closed: 0, errors: 0 },
   ...{ sum: ZERO, sum_of_squares: ZERO, clusters: null, marked: null },
@@ -99,18 +99,18 @@ export const NO_TRADES: VariantTotals = {
 export type KeyTotals = Pick<StoredAssignment, 'closed' | 'sum' | 'marked' | 'marked_sum'>;
 
 /** Totals of a key without trades. */
-export const NO_KEY: KeyTotals = { closed: 0, sum: ZERO, marked: 0, marked_sum: ZERO };
+export const NO_KEY_TOTALS: KeyTotals = { closed: 0, sum: ZERO, marked: 0, marked_sum: ZERO };
 
 export function newStage(canary_stage: CanaryStage, since: string): StageTotals {
   return { canary_stage, since, champion: NO_TRADES, challenger: NO_TRADES };
 }
 
-/** The challenger's share of a stage. */
+/** Traffic share of the challenger in a canary stage. */
 export function trafficShareOf(stage: CanaryStage): number {
   return CANARY_STAGES.find(({ name }) => name === stage)!.share;
 }
 
-/** The stage after it; undefined of the last one. */
+/** Next canary stage; undefined after the last. */
 export function nextStage(stage: CanaryStage): CanaryStage | undefined {
   return CANARY_STAGES[CANARY_STAGES.findIndex(({ name }) => name === stage) + 1]?.name;
 }
@@ -159,7 +159,13 @@ export function conflict(challenge: StoredChallenge, message: string, field = 'c
 
 /** RES005 for the promotion of a challenge without a winner, or whose winner is promoted or replaced already. */
 export function notAwaitingPromotion(challenge: StoredChallenge): CodedError {
-  const { status, outcome } = challenge;
+  const { status, outcome, promoted_at } = challenge;
+  if (promoted_at !== null) {
+    return conflict(
+      challenge,
+      `The winner of this challenge was promoted at ${promoted_at}. No action is needed.`,
+    );
+  }
   const state = `${status}${outcome === null ? '' : ` with outcome ${outcome}`}`;
   return conflict(
     challenge,
@@ -168,8 +174,8 @@ export function notAwaitingPromotion(challenge: StoredChallenge): CodedError {
 }
 
 /**
- * Bucket of a key in a challenge, 0 to 1: the first 4 bytes of SHA-256 of `challenge_id:key`, big-endian, by 2^32. The key is
- * the challenger's when its bucket is below the traffic share, so that it stays the challenger's while the share grows.
+ * Bucket of a key in a challenge, 0 to 1: the first 4 bytes of SHA-256 of `challenge_id:key`, big-endian, by 2^32. A key
+ * belongs to the challenger when its bucket is below the traffic share. It therefore stays there while the share grows.
  */
 function bucketOf(challengeId: string, key: string, sha256: Digest): number {
   return Number.parseInt(sha256(`${challengeId}:${key}`).slice(0, 8), 16) / 2 ** 32;
@@ -199,7 +205,7 @@ export function assign(
     assignment_key: key,
     variant: variantOf(bucket, trafficShareOf(stage)),
     canary_stage: stage,
-    ...{ bucket, at, revision: 1, ...NO_KEY },
+    ...{ bucket, at, revision: 1, ...NO_KEY_TOTALS },
   };
 }
 

@@ -246,7 +246,7 @@ function rejectionOf(champion: StoredVersion, challenger: StoredVersion): string
 }
 
 function tooShort(max: number, min: number): string {
-  return `no_verdict_possible: it ends after ${max} h, and a verdict needs more than ${min} h on this platform`;
+  return `no_verdict_possible: the challenge ends after ${max} h; on this platform a verdict needs more than ${min} h`;
 }
 
 function startOf({ created_at }: StoredChallenge, { actor, correlationId }: TransitionCall) {

@@ -12,10 +12,10 @@ export interface ProcessingReport {
   readonly left: number;
 }
 
-/** Time limit of one run; the function that makes it has twice as long. */
-const TICK_MS = 2 * 60_000;
+/** Time limit of one run. The Lambda time-out is 4 minutes. */
+const PROCESSING_LIMIT_MS = 2 * 60_000;
 /** Challenges processed concurrently, so that a slow one delays few others. */
-const LANES = 8;
+const CONCURRENCY = 8;
 
 /**
  * Applies due deadlines to a challenge: expiry, the next traffic share, holds and their ends, the decision when its
@@ -42,14 +42,14 @@ export async function processDueChallenges(
   deps: ChallengeDeps,
   onError: (challengeId: string, error: unknown) => void,
 ): Promise<ProcessingReport> {
-  const until = deps.clock.now() + TICK_MS;
+  const until = deps.clock.now() + PROCESSING_LIMIT_MS;
   const ids: string[] = [];
   for await (const id of deps.challenges.unfinished()) ids.push(id);
   const start = Math.floor(deps.random() * ids.length);
   const waiting = [...ids.slice(start), ...ids.slice(0, start)];
   const changed: string[] = [];
   const failed: string[] = [];
-  const lane = async () => {
+  const worker = async () => {
     while (deps.clock.now() < until) {
       const id = waiting.shift();
       if (id === undefined) return;
@@ -61,15 +61,15 @@ export async function processDueChallenges(
       }
     }
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   return { changed, failed, left: waiting.length };
 }
 
 /** Processes a challenge at its own deadline, in addition to the reconcile runs. */
 export interface ChallengeTimer {
   /**
-   * Processes the challenge at that time or within a minute after. Repeated calls do no harm, nor does a time at which
-   * nothing is due.
+   * Processes the challenge at that time or within a minute after. Idempotent. Processing without a due deadline changes
+   * nothing.
    *
    * @param time unix ms
    */

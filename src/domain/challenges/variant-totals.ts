@@ -9,7 +9,7 @@ import type {
 import { type Cluster, NO_CLUSTERS, withCluster } from '#engine/stats/clusters.ts';
 import { type DoubleDouble, minus, plus, times, ZERO } from '#engine/stats/double-double.ts';
 import type { StageValues } from '#engine/stats/permutation.ts';
-import { changed, type KeyTotals, NO_KEY, type Progress } from './challenge-state.ts';
+import { changed, type KeyTotals, NO_KEY_TOTALS, type Progress } from './challenge-state.ts';
 
 /** A trade as far as totals know of it. */
 type Counted = Pick<StoredTrade, 'status' | 'profit_pct'>;
@@ -39,7 +39,7 @@ function variantWith(
     marked: markedWith(variant, step),
   };
   if (unit === 'trade') return after;
-  const was = key ?? keyWith(NO_KEY, { before: null, now: before });
+  const was = key ?? keyWith(NO_KEY_TOTALS, { before: null, now: before });
   return withClusters(variant, after, { before: was, now: keyWith(was, step) });
 }
 
@@ -215,7 +215,7 @@ function clustersIn(trades: readonly TradeResult[]): Cluster[] {
   for (const trade of trades) {
     const { assignment_key: key, trade_id } = trade;
     const id = key === null ? `trade ${trade_id}` : `key ${key}`;
-    keyed.set(id, keyWith(keyed.get(id) ?? NO_KEY, { before: null, now: trade }));
+    keyed.set(id, keyWith(keyed.get(id) ?? NO_KEY_TOTALS, { before: null, now: trade }));
   }
   return [...keyed.values()].map(({ closed, sum }) => ({ size: closed, sum }));
 }

@@ -12,7 +12,7 @@ export interface InstrumentDeps {
   readonly clock: Clock;
 }
 
-/** Instruments that were collected longer ago are fetched again. */
+/** Older instruments are fetched again. */
 const MAX_AGE_MS = DAY_MS;
 
 /** The instruments of one collection: those that are missing or old. */
@@ -20,7 +20,7 @@ export class InstrumentCollector {
   readonly #deps: InstrumentDeps;
   readonly #exchange: Exchange;
   readonly #wanted: Set<string>;
-  /** After the exchange has failed once, each further symbol would cost as long again. */
+  /** First failure of the exchange. The other symbols are then skipped: each would take as long to fail. */
   #failed: CodedError | undefined;
 
   private constructor(deps: InstrumentDeps, exchange: Exchange, wanted: Set<string>) {

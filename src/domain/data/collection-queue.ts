@@ -34,7 +34,7 @@ export function checkRoom(queue: CollectionQueue): CollectionQueue {
   });
 }
 
-/** Leased to `owner`, unless it is empty or another process holds it and is alive; `force`: that one is known to be dead. */
+/** Leases a non-empty queue to `owner` if the lease is free, expired or its own; `force` ignores another owner's lease. */
 export function lease(
   queue: CollectionQueue,
   owner: string,

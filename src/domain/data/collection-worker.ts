@@ -118,7 +118,7 @@ interface RunCollectionDeps extends CollectDeps {
   readonly log: Log;
 }
 
-/** Attempts without progress after which a collection fails: the collection may crash its process. */
+/** Attempts without progress after which a collection fails. It may be what crashes its process. */
 const MAX_ATTEMPTS = 5;
 const PROGRESS_EVERY_MS = 1_000;
 
@@ -133,7 +133,7 @@ async function runCollection(deps: RunCollectionDeps, id: string, signal: AbortS
   const record = new CollectionRecord(deps, stored);
   if (stored.attempts >= MAX_ATTEMPTS) {
     const reason = stored.error ?? 'SVC001 Its process ended';
-    const error = `${reason}, ${MAX_ATTEMPTS} times without coming further`;
+    const error = `${reason}, ${MAX_ATTEMPTS} times without progress. Start a new collection.`;
     return record.write({ status: 'failed', error });
   }
   if (!(await record.write({ status: 'running', attempts: stored.attempts + 1 }))) return false;

@@ -53,7 +53,7 @@ function equityOf(wallet: number, { firstDay, returns }: TrialReturns): EquityDa
  * The job if it is completed; throws OPT001, or RES005 with the status.
  *
  * @param field where the request has the id
- * @param check what else must hold of the job; it throws
+ * @param check additional check; throws on failure
  */
 export async function getCompletedHyperopt(
   { hyperoptJobs }: Deps,
@@ -84,7 +84,7 @@ export function unknownHyperopt(jobId: string, field = 'job_id'): CodedError {
 export async function listHyperopts(
   deps: { readonly hyperoptJobs: HyperoptStore },
   input: {
-    /** They are shown what is theirs or shared with them; an admin everything. */
+    /** Caller. Admins see all jobs; others see jobs they own or that are shared with them. */
     readonly caller: Caller;
     readonly limit: number;
     readonly cursor?: string | undefined;

@@ -7,7 +7,7 @@ import { checkPeriod, firstDefined, linearWindow, meanOf, outputColumn, warmUp }
 export function sma(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   checkPeriod('sma', period);
   const result = outputColumn(values.length, out);
-  linearWindow(values, period, result, { sum: 1 / period, weighted: 0, anchor: 'restored' });
+  linearWindow(values, period, result, { sum: 1 / period, weighted: 0, anchor: 'added back' });
   return result;
 }
 
@@ -19,7 +19,7 @@ export function wma(values: Float64Array, period: number, out?: Float64Array): F
   checkPeriod('wma', period);
   const result = outputColumn(values.length, out);
   const weighted = 2 / (period * (period + 1));
-  linearWindow(values, period, result, { sum: 0, weighted, anchor: 'restored' });
+  linearWindow(values, period, result, { sum: 0, weighted, anchor: 'added back' });
   return result;
 }
 

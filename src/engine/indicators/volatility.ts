@@ -70,7 +70,11 @@ export function linearRegressionSlope(
   checkPeriod('linearRegressionSlope', period, 2);
   const result = outputColumn(values.length, out);
   const weighted = 12 / (period * (period * period - 1));
-  linearWindow(values, period, result, { weighted, sum: (-weighted * (period + 1)) / 2, anchor: 'dropped' });
+  linearWindow(values, period, result, {
+    weighted,
+    sum: (-weighted * (period + 1)) / 2,
+    anchor: 'subtracted',
+  });
   return result;
 }
 

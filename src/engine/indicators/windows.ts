@@ -86,8 +86,8 @@ interface LinearForm {
   readonly sum: number;
   /** Factor of W, the sum of the values times 1 (oldest) to `period` (newest). */
   readonly weighted: number;
-  /** `none`: plain values; `dropped`: distances from a value of the window; `restored`: as `dropped`, then that value is added. */
-  readonly anchor: 'none' | 'dropped' | 'restored';
+  /** `none`: plain values; `subtracted`: distances from a value of the window; `added back`: as `subtracted`, then that value is added. */
+  readonly anchor: 'none' | 'subtracted' | 'added back';
 }
 
 /** Writes `form.sum * S + form.weighted * W` for every full window; NaN before the first one. */
@@ -105,7 +105,7 @@ export function linearWindow(
   warmUp(out, first + period - 1);
   for (let start = first; start < values.length; start += period) {
     const anchor = form.anchor === 'none' ? 0 : values[start]!;
-    const base = form.anchor === 'restored' ? anchor : 0;
+    const base = form.anchor === 'added back' ? anchor : 0;
     const isFirst = start === first;
     if (!isFirst) sumTails(values, start - period, anchor, tails, weightedTails);
     const count = Math.min(period, values.length - start);

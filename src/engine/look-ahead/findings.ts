@@ -135,8 +135,8 @@ function compareCalls(before: Observed, after: Observed, end: number, sides: Sid
       );
     }
     if (!b || (a && a.opened <= b.opened))
-      return callFinding(a!, `was called ${sides.before} but not so ${sides.after}`, sides);
-    return callFinding(b, `was called ${sides.after} but not so ${sides.before}`, sides);
+      return callFinding(a!, `was called ${sides.before} but not ${sides.after}`, sides);
+    return callFinding(b, `was called ${sides.after} but not ${sides.before}`, sides);
   }
   return undefined;
 }

@@ -66,7 +66,7 @@ export interface TrainingData {
 export interface TrainingOptions {
   /** Rows between the fitted rows and the validation rows of early stopping: the horizon of the label. Default 0. */
   readonly embargoRows?: number;
-  /** Builder of the histograms, for example on several threads. It does not change the model by a bit. */
+  /** Builder of the histograms, for example on several threads. The model is bit-identical. */
   readonly histograms?: HistogramBuilder;
   /** Called after each round with the number of rounds so far and the losses. */
   readonly onRound?: (round: number, trainingLoss: number, validationLoss: number | null) => void;
@@ -85,7 +85,7 @@ export function trainClassifier(
   checkClassifierSettings(settings);
   const matrix = 'cuts' in data.features ? data.features.features : data.features;
   checkFeatures(matrix);
-  if (matrix.rows === 0) throw new RangeError('A model needs at least one row; it was given none.');
+  if (matrix.rows === 0) throw new RangeError('The training data has no rows. Pass at least one row.');
   return settings.kind === 'logistic_regression'
     ? trainLogistic(matrix, data, settings, options)
     : trainBoosted(matrix, data, settings, options);

@@ -11,7 +11,8 @@ export interface FeatureMatrix {
  *   short
  */
 export function checkFeatures({ names, columns, rows }: FeatureMatrix): void {
-  if (columns.length === 0) throw new RangeError('A model needs at least one feature; it was given none.');
+  if (columns.length === 0)
+    throw new RangeError('The training data has no features. Pass at least one feature.');
   if (names.length !== columns.length) {
     throw new RangeError(
       `${columns.length} feature columns have ${names.length} names. Pass one name per column.`,

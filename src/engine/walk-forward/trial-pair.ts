@@ -141,7 +141,7 @@ export function contentKey({ names, columns, rows }: FeatureMatrix): string {
   for (const column of columns) {
     const words = new Uint32Array(column.buffer, column.byteOffset, rows * 2);
     for (let word = 0; word < words.length; word += 2) {
-      // Products carry only upwards. The shift brings the high bits, in which small integers differ, down again.
+      // Multiplication moves bits only to higher positions. The shift brings the high bits, in which small integers differ, down again.
       low = Math.imul(low ^ high ^ words[word]!, LOW_FACTOR);
       low ^= low >>> 15;
       high = Math.imul(high ^ low ^ words[word + 1]!, HIGH_FACTOR);

@@ -59,7 +59,8 @@ export function createDataProxy(
   options: DataProxyOptions,
   observers: readonly ProxyMiddleware[] = [],
 ): DataProxy {
-  // Middy's handler type requires the complete Lambda context; this handler reads only a part.
+  // Middy's handler type requires the complete Lambda context and types the result by the handler. This handler reads a part
+  // of the context, and the middlewares turn its result into the response of a DataProxy.
   return middy<unknown, unknown>({ timeoutEarlyInMillis: 0 })
     .use(unwrapGatewayEvents())
     .use(addCorrelationIds(options.newCorrelationId))
@@ -98,8 +99,8 @@ async function perform(
   invocation: Invocation,
   deadline: () => number,
 ): Promise<Performed> {
-  const asked = invocation.input?.operation;
-  const name = typeof asked === 'string' ? asked.slice(0, MAX_NAME_LENGTH) : '';
+  const requested = invocation.input?.operation;
+  const name = typeof requested === 'string' ? requested.slice(0, MAX_NAME_LENGTH) : '';
   const operation = operationOf(invocation);
   const safe = invocation.input?.safe !== false;
   try {
@@ -119,7 +120,7 @@ async function perform(
       deadline: deadline(),
     });
   } catch (error) {
-    return refuse(name, safe ? operation : undefined, error);
+    return errorResult(name, safe ? operation : undefined, error);
   }
 }
 
@@ -150,7 +151,7 @@ async function forward(options: DataProxyOptions, request: Forwarding): Promise<
     replies.push(outcome.reply);
   }
   const result = replies.length > 1 && operation.merge ? operation.merge(replies) : replies[0]!;
-  // Lambda would fail the call, regardless of `safe`.
+  // Lambda fails responses over 6 MB, regardless of `safe`.
   if (JSON.stringify(result).length > MAX_RESULT_LENGTH) {
     const message = `The response of data collection is longer than ${MAX_RESULT_LENGTH} characters`;
     return failed(request, { code: 'SVC002', message, field: '' });
@@ -168,7 +169,7 @@ function failed(
 }
 
 /** Envelope of a request that was not sent, failed unexpectedly, or failed with `safe: false` (then without `operation`). */
-function refuse(name: string, operation: ProxyOperation | undefined, thrown: unknown): Performed {
+function errorResult(name: string, operation: ProxyOperation | undefined, thrown: unknown): Performed {
   const error = asCodedError(thrown);
   const failure = `${error.code} ${error.message}`;
   const cause = error.code === 'SVC001' ? thrown : undefined;
@@ -203,12 +204,12 @@ function unknownOperation({ input }: Invocation): CodedError {
 /** Time limit of this call, integer ms as timers require. A `deadline_ms` that is not a positive number is ignored. */
 function budget({ overHttp, input }: Invocation, context: ProxyContext): number {
   const left = context.getRemainingTimeInMillis?.() ?? FUNCTION_LIMIT_MS;
-  const asked = input?.deadline_ms;
+  const requested = input?.deadline_ms;
   return Math.floor(
     Math.min(
       left - MARGIN_MS,
       overHttp ? HTTP_LIMIT_MS : Infinity,
-      typeof asked === 'number' && asked > 0 ? asked : Infinity,
+      typeof requested === 'number' && requested > 0 ? requested : Infinity,
     ),
   );
 }

@@ -78,10 +78,10 @@ async function attempt(
     const redirect = 'manual';
     const response = await options.fetch(request.url, { headers: { ...request.headers }, signal, redirect });
     status = response.status;
-    return judge(status, await response.text(), request.accepts);
+    return classifyResponse(status, await response.text(), request.accepts);
   } catch {
     // A 4xx is final, even if its body did not arrive.
-    if (status !== undefined && isClientError(status)) return judge(status, '', request.accepts);
+    if (status !== undefined && isClientError(status)) return classifyResponse(status, '', request.accepts);
     const message = signal.aborted
       ? `Data collection did not respond within ${timeoutMs / 1000} s`
       : 'Data collection could not be reached';
@@ -89,7 +89,7 @@ async function attempt(
   }
 }
 
-function judge(status: number, text: string, accepts: (reply: JsonObject) => boolean): Attempt {
+function classifyResponse(status: number, text: string, accepts: (reply: JsonObject) => boolean): Attempt {
   const body = parse(text);
   if (isClientError(status)) {
     const message = `Data collection rejected the request: ${describe(status, body)}`;

@@ -49,7 +49,7 @@ const read = (symbol = BTC, start = 0, end = at('2030-01-01')) =>
 const STEP = 300_000;
 
 describe('collectCandles: requests', () => {
-  it('collectCandles fetches month by month and nothing on a second run', async () => {
+  it('collectCandles fetches each month in one request, and only once', async () => {
     const [outcome] = await collect();
     expect(exchange.asked()).toEqual([
       `${BTC} 2024-01-10T00:00 2024-02-01T00:00`,

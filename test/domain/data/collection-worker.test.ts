@@ -231,7 +231,7 @@ describe('crashed worker', () => {
     next.worker.resume();
     const { collection_id: id } = await next.start(input('k'));
     expect(await until(id, 'failed')).toMatchObject({
-      error: 'SVC001 Its process ended, 5 times without coming further',
+      error: 'SVC001 Its process ended, 5 times without progress. Start a new collection.',
     });
     exchange.during = async () => {};
     const { collection_id } = await next.start(input());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { editDistance, misspeltName, nearestName } from '#engine/nearest-name.ts';
+import { editDistance, misspelledName, nearestName } from '#engine/nearest-name.ts';
 
 describe('editDistance', () => {
   it.each([
@@ -40,7 +40,7 @@ describe('nearestName', () => {
   });
 });
 
-describe('misspeltName', () => {
+describe('misspelledName', () => {
   const known = ['fee', 'seed', 'pairs', 'stoploss', 'max_open_trades'];
 
   it.each([
@@ -65,6 +65,6 @@ describe('misspeltName', () => {
     ['leverage', undefined],
     ['', undefined],
   ])('misspelled name %j resolves to %j', (name, meant) => {
-    expect(misspeltName(name, known)).toBe(meant);
+    expect(misspelledName(name, known)).toBe(meant);
   });
 });

@@ -95,8 +95,8 @@ function placeIn(thrown: unknown, folder: string, file: string, source: string):
 
 /** Path that the error of an import quotes. */
 function quotedPath(text: string): string {
-  const [, missing, refused] = /Cannot find (?:module|package) '([^']+)'|imports "([^"]+)"/.exec(text) ?? [];
-  return missing ?? refused ?? '';
+  const [, missing, rejected] = /Cannot find (?:module|package) '([^']+)'|imports "([^"]+)"/.exec(text) ?? [];
+  return missing ?? rejected ?? '';
 }
 
 /** Line that imports a file of that path. */

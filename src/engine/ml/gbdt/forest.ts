@@ -4,7 +4,7 @@ import type { Split } from './split.ts';
 
 /** Rows that are binned and sent through all trees together, so that their bins stay in the processor's cache. */
 const BLOCK_ROWS = 512;
-/** A node's word: the bin in the low 8 bits, the start of its column in a block above them. */
+/** Encoded node (32 bits): the bin in the low 8 bits, the start of its column in a block above them. */
 const BIN_BITS = 8;
 /** Bin of a node whose rows all go left: no bin is larger. */
 const ALL_LEFT = 255;

@@ -1,7 +1,7 @@
 import { createRandom, mix32, type Random } from '#engine/random.ts';
 
 /** Seeded choices. */
-export class Chance {
+export class SeededRandom {
   readonly #next: Random;
 
   constructor(seed: number) {
@@ -9,8 +9,8 @@ export class Chance {
   }
 
   /** Choices of one request, independent of those of earlier requests. */
-  static of(seed: number, index: number): Chance {
-    return new Chance(mix32(seed) ^ mix32(index + 1));
+  static of(seed: number, index: number): SeededRandom {
+    return new SeededRandom(mix32(seed) ^ mix32(index + 1));
   }
 
   /** True with this probability. */
