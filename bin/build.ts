@@ -8,6 +8,7 @@ import {
   bundledExchanges,
   checkMatches,
   credentialsOfAws,
+  EXCHANGE_FILES,
   namedUndici,
   packageVersions,
   plainSchemas,
@@ -93,7 +94,7 @@ async function bundleStrategies(outdir: string): Promise<void> {
 /** Shared code is split into separate files, so that each exchange file is small. */
 async function bundleExchanges(outdir: string): Promise<void> {
   const files = (await readdir(join(ROOT, CCXT))).filter((file) => file.endsWith('.js'));
-  await esbuild({
+  const { metafile } = await esbuild({
     absWorkingDir: ROOT,
     entryPoints: files.map((file) => join(CCXT, file)),
     outdir: join(outdir, 'tasks/ccxt'),
@@ -110,7 +111,9 @@ async function bundleExchanges(outdir: string): Promise<void> {
     external: ['protobufjs/*'],
     logLevel: 'warning',
     plugins: [namedUndici],
+    metafile: true,
   });
+  checkMatches(metafile, EXCHANGE_FILES);
 }
 
 /** esbuild options of Lambdas and tasks. */

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '..');
 const STRATEGIES = join(ROOT, 'strategies');
 const GLOBAL_STATE = join(ROOT, 'src/adapters/global-state.ts');
 
-/** Files that each plugin changes, by the plugin's name. */
+/** Files that each plugin of the Lambdas and tasks changes, by the plugin's name. */
 const FILES = {
   'user-strategies': /[\\/]src[\\/]adapters[\\/]strategy-files\.ts$/,
   'bundled-exchanges': /[\\/]src[\\/]adapters[\\/]exchange[\\/]ccxt-files\.ts$/,
@@ -20,9 +20,15 @@ const FILES = {
   'credentials-of-aws': /credential-provider-node[\\/]dist-es[\\/]defaultProvider\.js$/,
 } as const;
 
+/** The same of the plugin of the exchanges. Its module is an input only if ccxt still imports `undici`. */
+export const EXCHANGE_FILES = { 'named-undici': /^\/named-undici:undici$/ } as const;
+
 /** @throws Error that names each plugin without a matching file: after a rename its change would be missing in the bundles */
-export function checkMatches({ inputs }: Pick<Metafile, 'inputs'>): void {
-  const unmatched = Object.entries(FILES).filter(
+export function checkMatches(
+  { inputs }: Pick<Metafile, 'inputs'>,
+  files: Readonly<Record<string, RegExp>> = FILES,
+): void {
+  const unmatched = Object.entries(files).filter(
     ([, filter]) => !Object.keys(inputs).some((path) => filter.test(`/${path}`)),
   );
   if (unmatched.length === 0) return;

@@ -20,7 +20,7 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
  *     sh auth          run against a platform that requires a token
  *     sh aws, sh docker, sh network, sh slow    parsed only
  *
- * Lines that start with `npm` are never run; their script must exist. `bt-...`, `ho-...` and `ch-...` represent the ID
+ * Lines that start with `npm` are never run here: their script must exist, and NPM_RUNS has who runs those of the README. `bt-...`, `ho-...` and `ch-...` represent the ID
  * printed last. Strategies in `ts` fences are files of the strategy folder.
  */
 
@@ -35,14 +35,19 @@ interface Fence {
   readonly text: string;
 }
 
+const pagesIn = (directory: string) =>
+  readdirSync(join(ROOT, directory))
+    .filter((name) => name.endsWith('.md'))
+    .sort()
+    .map((name) => `${directory}/${name}`);
+
 const PAGES = [
   'README.md',
   'CONTRIBUTING.md',
   'strategies/README.md',
-  ...readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .sort()
-    .map((name) => `docs/${name}`),
+  'bench/README.md',
+  ...pagesIn('docs'),
+  ...pagesIn('docs/decisions'),
 ];
 
 function fencesOf(page: string): Fence[] {
@@ -156,6 +161,28 @@ function scriptOf(text: string, { info }: TestPlatform): string {
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
+/** Names of the npm scripts in a fence; `ci` for `npm ci`. */
+const npmScriptsOf = (text: string) =>
+  [...text.matchAll(/(?:^|&& )npm (?:run )?([\w:]+)/gm)].map(([, name]) => name!);
+
+/** File that runs an npm command of the README, and its text there: CI, or a test that starts the same program. */
+const NPM_RUNS: Readonly<Record<string, readonly [file: string, text: string]>> = {
+  ci: ['.ci/run', 'npm ci'],
+  test: ['.ci/run', 'for script in test '],
+  demo: ['test/e2e/cli.test.ts', "run('bin/demo.ts')"],
+  start: ['test/e2e/auth.test.ts', "'bin/local.ts'"],
+};
+
+test('a test or CI runs each npm command of the README', () => {
+  const names = new Set(fencesOf('README.md').flatMap(({ text }) => npmScriptsOf(text)));
+  expect([...names].sort()).toEqual(Object.keys(NPM_RUNS).sort());
+  for (const [name, [file, text]] of Object.entries(NPM_RUNS)) {
+    expect(readFileSync(join(ROOT, file), 'utf8'), name).toContain(text);
+    const [, program] = /'(bin\/\w+\.ts)'/.exec(text) ?? [];
+    if (program) expect(scripts[name]).toBe(`node ${program}`);
+  }
+});
+
 /** Anchors of the headings of a page, as GitHub makes them. */
 function anchorsOf(file: string): string[] {
   return [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
@@ -172,6 +199,8 @@ describe.concurrent.each(PAGES)('%s', (page) => {
   test('fences have a known language and known marks', () => {
     for (const { language, marks, line } of fences) {
       expect(LANGUAGES, `${page}:${line}`).toContain(language);
+      // Other tests read the marks of `text`: the stages of docs/cost.md.
+      if (language === 'text') continue;
       for (const mark of marks) expect([...PARSED_ONLY, 'auth'], `${page}:${line}`).toContain(mark);
     }
   });
@@ -192,7 +221,7 @@ describe.concurrent.each(PAGES)('%s', (page) => {
     const OUTPUT = join(folder, `${page.replaceAll('/', '-')}.txt`);
     let exported = '';
     for (const { text, marks, line } of commands) {
-      for (const [, name] of text.matchAll(/^npm (?:run )?([\w:]+)/gm)) {
+      for (const name of npmScriptsOf(text)) {
         expect([...Object.keys(scripts), 'ci'], `${page}:${line}`).toContain(name);
       }
       const isParsed = marks.some((mark) => PARSED_ONLY.includes(mark));

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { build } from '../../bin/build.ts';
-import { checkMatches } from '../../bin/bundle-plugins.ts';
+import { checkMatches, EXCHANGE_FILES } from '../../bin/bundle-plugins.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { startExchangeServer } from '../support/exchange-server.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
@@ -57,6 +57,7 @@ test('build writes a bundle for every Lambda and every task', () => {
 test('build fails when a plugin matches no bundled file', () => {
   const { 'src/adapters/strategy-files.ts': _, ...inputs } = metafile.inputs;
   expect(() => checkMatches({ inputs })).toThrow(/^No bundled file matches the plugin user-strategies \(/);
+  expect(() => checkMatches({ inputs }, EXCHANGE_FILES)).toThrow(/matches the plugin named-undici \(/);
 });
 
 test('bundled strategy is evaluated again for each run of the look-ahead analysis', async () => {

@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const RULES = join(ROOT, 'bin/import-rules.ts');
+
+/** Copy of the sources and of the linter's configuration, in which a test plants a violation. */
+let copy: string;
+beforeEach(() => {
+  copy = mkdtempSync(join(tmpdir(), 'touchstone-imports-'));
+  for (const path of ['biome.json', 'package.json', '.gitignore', 'src']) {
+    cpSync(join(ROOT, path), join(copy, path), { recursive: true });
+  }
+  return () => rmSync(copy, { recursive: true, force: true });
+});
+
+function plant(file: string, line: string): void {
+  appendFileSync(join(copy, file), `\n${line}\n`);
+}
+
+function run(command: string, args: readonly string[]): { code: number | null; output: string } {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: copy, encoding: 'utf8' });
+  return { code: status, output: `${stdout}${stderr}` };
+}
+
+describe('linter of npm run check', () => {
+  const lint = () => run(join(ROOT, 'node_modules/.bin/biome'), ['ci', '--colors=off', '.']);
+
+  test('accepts the sources', () => {
+    const { code, output } = lint();
+    expect(code, output).toBe(0);
+  });
+
+  // The simulator imports the rules of ROI; types.ts imports only types of trade-table.ts.
+  test.each([
+    ['through a #alias', 'rules/roi.ts', "export { simulate } from '#engine/simulator/simulate.ts';"],
+    ['of types only', 'trade-table.ts', "export type { PairInput } from './types.ts';"],
+  ])('reports an import cycle %s', (_, name, line) => {
+    const file = `src/engine/simulator/${name}`;
+    plant(file, line);
+    const { code, output } = lint();
+    expect(code).not.toBe(0);
+    expect(output).toMatch(new RegExp(`^${file}:\\d+:\\d+ lint/suspicious/noImportCycles`, 'm'));
+  });
+});
+
+describe('import rules of npm run check', () => {
+  test.each([
+    ['another folder', 'src/domain/registry/promote-version.ts', "import '#domain/challenges/routing.ts';"],
+    ['a package', 'src/engine/candles.ts', "import 'node:fs';"],
+    ['the clock', 'src/engine/candles.ts', 'export const now = Date.now();'],
+  ])('report the use of %s', (_, file, line) => {
+    plant(file, line);
+    const script = `const { importProblems } = await import(${JSON.stringify(RULES)});
+      const { imports } = JSON.parse(require('node:fs').readFileSync('package.json', 'utf8'));
+      console.log(importProblems(${JSON.stringify(file)}, imports).join('\\n'));`;
+    const { output } = run(process.execPath, ['-e', `(async () => { ${script} })()`]);
+    expect(output).toMatch(new RegExp(`^${file} must not (import|use) [^\n]+\n$`));
+  });
+});
