@@ -15,7 +15,7 @@ import { sha256 } from './ids.ts';
 
 const decompress = promisify(zstdDecompress);
 const ZSTD = 'application/zstd';
-/** A fixed level keeps equal results equal to the byte. Why not gzip: docs/decisions/022. */
+/** Compression level. It is fixed, so equal results have equal bytes. Comparison with gzip: docs/decisions/022. */
 const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 1 };
 /** Minimum size of the output buffer, bytes. It holds the smallest part and its zstd frame. */
 const MIN_CHUNK = 1_024;

@@ -80,7 +80,7 @@ function differencesOf(a: ResolvedBacktestConfig, b: ResolvedBacktestConfig) {
 const pairsOf = ({ pairs }: ResolvedBacktestConfig) => pairs.toSorted().join(', ');
 const rangeOf = ({ date_range: { start, end } }: ResolvedBacktestConfig) => `${start} to ${end}`;
 
-/** Settings outside of the strategy that change its result. */
+/** Settings that change the result but are not part of the strategy. */
 const ASSUMPTIONS = [
   'fee',
   'slippage',
@@ -98,7 +98,7 @@ function warningsOf(a: StoredVersion, b: StoredVersion): string[] {
     a.engine_version === b.engine_version
       ? []
       : [`They were run by different engines: ${a.engine_version} and ${b.engine_version}`];
-  // Another number of startup candles is another digest too, over the same time.
+  // The digest also differs when the number of startup candles differs over the same date range.
   const candles =
     differencesOf(a.config, b.config).length > 0 || a.candle_digest === b.candle_digest
       ? []
@@ -212,13 +212,13 @@ interface ComparisonDecision {
   readonly confidence: number;
   readonly confidence_method: VersionComparison['confidence_method'];
   readonly guardrails: Guardrail[];
-  /** Why, each a clause; of a promotion what speaks for it. */
+  /** Reasons, each a clause; for PROMOTE the evidence in favor. */
   readonly reasons: readonly string[];
 }
 
 /**
- * Decides whether challenger b should replace champion a. Not comparable: INCONCLUSIVE. A guardrail broken: REJECT. All
- * {@link COMPARISON_MINIMUMS} reached: PROMOTE. Else INCONCLUSIVE.
+ * Decides whether challenger b should replace champion a. Not comparable: INCONCLUSIVE. A broken guardrail:
+ * REJECT. All {@link COMPARISON_MINIMUMS} reached: PROMOTE. Otherwise INCONCLUSIVE.
  */
 function decideChallenger(
   metrics: ComparedMetrics,

@@ -138,19 +138,19 @@ export class SimExchange implements Exchange {
 const MINUTES_PER_DAY = 1_440;
 const FUNDING_MS = 8 * 3_600_000;
 
-/** A year's standard deviation of the whole market. */
+/** Standard deviation per year of the log return of the whole market. */
 const MARKET_VOLATILITY = 0.5;
-/** Spread of the levels at year boundaries around the listed price, as a share of a year's standard deviation. */
+/** Standard deviation of the levels at year boundaries around the listed price, as a share of a year's. */
 const YEARLY_SPREAD = 0.7;
 
 /** Sums of multiples of a power of two are exact, so sums of volumes do not depend on order and grouping. */
 const VOLUME_STEP = 1 / 256;
-/** Below this price volumes are whole coins. */
+/** Price below which volumes are integers. */
 const WHOLE_COINS_BELOW = 1;
 
 const BASE_FUNDING = 0.0001;
 const MAX_FUNDING = 0.0075;
-/** Change of the rate per log return of the last eight hours. */
+/** Change of the funding rate per unit of the log return of the last eight hours. */
 const FUNDING_SLOPE = 0.01;
 
 /** One symbol of the simulated market: a pure function of seed, symbol and time. */
@@ -216,7 +216,7 @@ class SimMarket {
       const uniform = (this.#draw(minute, stream) + 1) / 4_294_967_296;
       return Math.sqrt((b - a) * (b - a) - 2 * variance * Math.log(uniform));
     };
-    // Rounding is monotonic, but opens and closes were rounded apart from the levels.
+    // Opens and closes were rounded separately, so a rounded extreme can lie inside them.
     const { open, close } = candles;
     const high = this.#round(Math.exp((a + b + reach(0)) / 2));
     const low = this.#round(Math.exp((a + b - reach(1)) / 2));
@@ -224,7 +224,7 @@ class SimMarket {
     candles.low[i] = Math.min(low, open[i]!, close[i]!);
   }
 
-  /** Base currency: more when the price moves more, by day more than by night and on weekdays more than at weekends. */
+  /** Volume in base currency. It rises with the price move and is higher by day than by night, and on weekdays. */
   #volume(minute: number, price: number, variance: number): number {
     const { beta, volatility, turnover } = this.#symbol;
     const usual = ((beta * MARKET_VOLATILITY) ** 2 + volatility ** 2) / BLOCK_MINUTES;

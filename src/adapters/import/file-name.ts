@@ -6,7 +6,7 @@ import { type Format, formatOf } from './formats.ts';
 interface Source {
   readonly symbol: string;
   readonly format: Format;
-  /** Exchange that the folders around the file name; undefined when they name none. */
+  /** Exchange from the names of the file's folders; undefined when they have none. */
   readonly exchange?: string;
 }
 
@@ -90,7 +90,7 @@ function symbolOf(pair: string, type: string | undefined): string | FileContent 
     );
   }
   const parts = pair.split('_');
-  // Binance's perpetuals as freqtrade wrote them before 2023: settled in the quote currency.
+  // Before 2023 freqtrade wrote Binance's perpetuals without the settlement currency, which is the quote currency.
   if (type !== undefined && parts.length === 2) parts.push(parts[1]!);
   if (parts.length < 3) {
     return other(

@@ -17,7 +17,7 @@ export interface ReadProblem {
   readonly sound: boolean;
 }
 
-/** First the number of rows and columns, then the rows in blocks; a problem can replace either. */
+/** The first reply has the number of rows and columns; the next ones have blocks of rows. A problem can replace any reply. */
 export type ReadReply =
   | { readonly length: number; readonly width: number; readonly first: FileRows['first'] }
   | { readonly columns: FileRows['columns'] }

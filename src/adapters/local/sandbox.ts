@@ -101,7 +101,7 @@ function made(folder: string): string {
 
 const removed = (folder: string) => rm(folder, { recursive: true, force: true, maxRetries: 3 });
 
-/** Code of this project: its sources and packages, or the folder of this bundle. Not the parent folder: it may hold data. */
+/** Code of this project: its sources and packages, or the folder of this bundle. The parent folder may contain data. */
 const CODE = import.meta.filename.endsWith('.ts') ? sourceFolders() : [import.meta.dirname];
 
 function sourceFolders(): string[] {

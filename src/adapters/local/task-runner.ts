@@ -9,7 +9,7 @@ import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from './report-progress.ts';
 import { openFolder, openSandbox, type SandboxGrants } from './sandbox.ts';
 import { spawnSupervised } from './supervised-process.ts';
 
-/** How a task's process ended. */
+/** End of a task's process. */
 export interface TaskExit {
   readonly task: string;
   /** Exit code, or null when a signal ended it. */

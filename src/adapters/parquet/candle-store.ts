@@ -15,7 +15,7 @@ import { describeMonth } from '../series-months.ts';
 import { candlesPrefix, fundingPrefix } from './keys.ts';
 import { MonthFiles, type Rows } from './month-files.ts';
 
-/** The usual distance of funding events. */
+/** Usual interval between funding events. */
 const FUNDING_MS = 8 * 3_600_000;
 
 export interface CandleStoreDeps {

@@ -25,7 +25,7 @@ const CRC: ChecksumFormat = {
   bytes: 4,
 };
 
-/** Files of earlier versions. */
+/** Format of files that earlier versions wrote. */
 const SHA256: ChecksumFormat = {
   mark: Buffer.from('TSSHA256'),
   checksum: (data, rest) => createHash('sha256').update(data).update(rest).digest(),

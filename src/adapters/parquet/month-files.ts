@@ -10,7 +10,7 @@ import { readColumns } from './read.ts';
 export type Rows = readonly Float64Array[];
 
 const PARQUET = 'application/vnd.apache.parquet';
-/** Files fetched ahead of the one being decoded: decoding is the slower part, but for the first byte from S3. */
+/** Files fetched ahead of the one being decoded: decoding takes longer than fetching, except for S3's first byte. */
 const FETCH_AHEAD = 8;
 /** An attempt fails when another process wrote the month in the meantime. */
 const MERGE_ATTEMPTS = 50;
@@ -90,7 +90,7 @@ export class MonthFiles {
     return merged;
   }
 
-  /** Replaces the month's file only while it is the one that was read: a writer in another process loses nothing. */
+  /** Replaces the month's file only if it is unchanged since it was read. A writer in another process loses nothing. */
   async #mergeMonth(prefix: string, month: string, rows: Rows): Promise<Float64Array> {
     const key = monthKey(prefix, month);
     for (let attempt = 0; attempt < MERGE_ATTEMPTS; attempt++) {
@@ -157,7 +157,7 @@ export class MonthFiles {
   }
 }
 
-/** Columns that are filled from the front; they are allocated once when the capacity was right. */
+/** Columns that rows are appended to. A sufficient `capacity` saves reallocations. */
 class RowBuffer {
   #columns: Float64Array[];
   #length = 0;
@@ -188,8 +188,8 @@ class RowBuffer {
 }
 
 /**
- * Frees the memory of a file that has been read. Left to the collector, the files of a year make it mark the whole heap
- * several times over: what lies outside of the heap counts as a reason to.
+ * Frees the memory of a file that has been read. Otherwise the garbage collector would mark the whole heap several times
+ * while a year of files is read: it starts a cycle after enough memory outside the heap was allocated.
  */
 function release({ buffer, byteLength }: Uint8Array): void {
   // A small file may be in a buffer that Node shares with others.

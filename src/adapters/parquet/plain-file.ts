@@ -24,7 +24,7 @@ const UTC_MILLISECONDS: Struct = {
   10: struct({ 8: struct({ 1: bool(true), 2: struct({ 1: struct({}) }) }) }),
 };
 
-/** A fixed level keeps equal files equal to the byte. */
+/** Compression level. It is fixed, so equal files have equal bytes. */
 const PARAMS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 /** A column of such a file. */

@@ -10,13 +10,12 @@ const SCHEMA = { format: 0, name: 4, children: 32, childCount: 24 } as const;
 const TIMESTAMP_FORMAT = 'tsm:UTC';
 const NUMBER_FORMAT = 'g';
 
-/** More than a month of minutes: a file is one batch. */
+/** Maximum rows per batch. More than the minutes of a month, so a file is one batch. */
 const BATCH_ROWS = 65_536;
 
 /**
- * Reads a Parquet file whose first column is a timestamp (milliseconds, UTC) and whose others are doubles, all without
- * nulls. `onBatch` is given the columns of each batch in turn, times as Unix milliseconds; the arrays are valid during
- * the call only. The values are read directly from WebAssembly's memory: an Arrow IPC stream takes 1.5 times as long.
+ * Reads a Parquet file without nulls. The first column is a timestamp (milliseconds, UTC); the others are doubles. `onBatch`
+ * receives the columns of each batch in turn, times as Unix milliseconds. The arrays are valid only during the call. The values are read directly from WebAssembly's memory: an Arrow IPC stream takes 1.5 times as long.
  *
  * @throws Error when the file is not Parquet or has other columns
  */

@@ -11,15 +11,15 @@ export interface AuditInterval {
 }
 
 /**
- * Calls that could change something, and how they ended. What is stored is never changed. Every method throws SVC005
- * when the registry is down, where it is kept.
+ * Calls that can change state, and their outcomes. Stored entries are never changed. Every method throws SVC005 while the
+ * registry's storage is down, because the trail is stored there.
  */
 export interface AuditTrail {
-  /** Stores a call before it changes anything. Throws when one of its key exists. */
+  /** Stores a call before it changes anything. Throws when a call with the same key exists. */
   begin(call: StoredAuditCall): Promise<void>;
-  /** Stores how it ended, once. */
+  /** Stores the outcome of a call, once. */
   end(call: StoredAuditCall, outcome: StoredAuditOutcome): Promise<void>;
-  /** Newest first, each with its outcome as far as one is stored. */
+  /** Newest first, each with its outcome if one is stored. */
   calls(interval: AuditInterval): AsyncIterable<StoredAuditCall>;
 }
 

@@ -71,7 +71,7 @@ async function* newestFirst(
   { from, to }: Range,
   before: string | null,
 ): AsyncIterable<StoredAuditCall> {
-  // An exclusive end at midnight is of the day before.
+  // The end is exclusive: midnight belongs to the day before.
   const lastDay = startOfDay(before === null ? to - 1 : Date.parse(before.slice(0, before.indexOf('#'))));
   for (let day = lastDay; day >= startOfDay(from); day -= DAY_MS) {
     yield* audit.calls({
@@ -98,7 +98,7 @@ function rangeOf({ day, from, to }: ListAuditInput, now: number): Range {
     const start = timeOf(day, 'day');
     return { from: startOfDay(start), to: startOfDay(start) + DAY_MS };
   }
-  // Calls of this very millisecond are in it.
+  // Includes calls of the current millisecond.
   const end = to === undefined ? now + 1 : timeOf(to, 'to');
   const start = from === undefined ? end - AUDIT_DEFAULTS.days * DAY_MS : timeOf(from, 'from');
   if (start >= end) {
@@ -122,7 +122,7 @@ function timeOf(text: string, field: 'day' | 'from' | 'to'): number {
   throw new CodedError('VAL001', { message, field, context: { [field]: text } });
 }
 
-/** Start of a page. The range is that of the first page: without `to` it would grow from page to page. */
+/** Start of a page. The cursor has the range of the first page: without `to`, a new range would end later. */
 function positionOf([key, from, to]: readonly string[]): { range: Range; before: string } {
   const range = { from: parseTime(from!) ?? Number.NaN, to: parseTime(to!) ?? Number.NaN };
   if (isAuditKey(key!) && range.to - range.from <= AUDIT_LIMITS.days * DAY_MS && key! < to! && key! > from!) {

@@ -18,7 +18,7 @@ import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 
 /**
  * Assigns a key to a variant and counts it. An assigned key keeps its variant regardless of the current traffic split.
- * Once it is decided new keys are not counted, and after the end they go where all traffic goes.
+ * New keys are not counted after the verdict. After the end they belong to the variant with all traffic.
  * Throws VAL005, CHL001, SVC005.
  */
 export async function assignKey(
@@ -39,7 +39,7 @@ export async function assignKey(
     if (known || (challenge.status !== 'active' && !isAwaitingPromotion(challenge))) {
       return { response: () => body, progress };
     }
-    // While a winner awaits its promotion the traffic is split as before: the key's version must not change with that.
+    // While a winner awaits its promotion, the traffic split and the version of each key stay unchanged.
     const counted = isAwaitingPromotion(challenge)
       ? changed(progress, { last_traffic_at: at })
       : applyCanaryRules(withAssignment(progress, given), now);
@@ -52,8 +52,12 @@ export async function assignKey(
 }
 
 /**
- * The version that trades for a key: the one assigned in the model's last challenge, also after its end; else the
- * challenge's while it has part of the traffic, else Production. Throws RES002, SVC005.
+ * The version that trades for a key, by the first rule that applies:
+ * 1. The version assigned to the key in the model's last challenge, also after its end.
+ * 2. The version that the challenge would assign, while it is active or awaits its promotion.
+ * 3. The version in Production.
+ *
+ * Throws RES002, SVC005.
  */
 export async function routeKey(
   deps: ChallengeDeps & { readonly registry: RegistryStore },
@@ -82,7 +86,7 @@ export async function routeKey(
   return { model_name: name, key, challenge_id, ...decision };
 }
 
-/** By the shares now: all to one variant after the end. */
+/** Assignment of a new key by the current traffic split. After the end one variant has all traffic. */
 function decisionOn(
   deps: ChallengeDeps,
   challenge: StoredChallenge,
@@ -95,7 +99,7 @@ function decisionOn(
   return champion === 0 ? { ...given, variant: 'challenger' } : given;
 }
 
-/** The challenger was taken out of the traffic, or never got all of it although it had won. */
+/** True when the challenger was rolled back, or won without being promoted. */
 function wasRolledBack({ status, outcome }: StoredChallenge): boolean {
   return status === 'rolled_back' || outcome === 'champion_kept';
 }

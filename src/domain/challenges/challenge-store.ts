@@ -26,7 +26,7 @@ export interface ChallengeQuestion {
   readonly idempotencyKey?: IdempotencyKey | null;
 }
 
-/** All that one call changes: stored together, if the challenge still is as it was read, or not at all. */
+/** All changes of one call, stored in one transaction. It is conditional on an unchanged challenge. */
 export interface ChallengeWrite extends ChallengeChange {
   readonly trades?: readonly { readonly before: StoredTrade | null; readonly after: StoredTrade }[];
   readonly assignments?: readonly {
@@ -35,20 +35,20 @@ export interface ChallengeWrite extends ChallengeChange {
   }[];
   /** `revision` of the model that a new challenge requires unchanged. */
   readonly modelRevision?: number;
-  /** The stage transition that promotes its winner, this change among those of its challenges. */
+  /** The stage transition that promotes the winner. Its challenge changes include this one. */
   readonly promotion?: StageTransition;
 }
 
-/** Receives each stored change once, and no change that was not stored. It does not throw. */
+/** Receives each change once, after it was stored. It does not throw. */
 export type ChallengeListener = (changes: readonly ChallengeChange[]) => Promise<void>;
 
-/** Maximum trades per transaction: DynamoDB limits its actions, and a write needs some in addition to its trades. */
+/** Maximum trades per transaction. DynamoDB limits the actions of a transaction, and a write also has other actions. */
 export const TRADES_AT_ONCE = 25;
 
 export interface ChallengeListing {
   readonly limit: number;
   readonly cursor: string | null;
-  /** Absent: all pass. */
+  /** Filter. Absent: all challenges. */
   readonly passes?: ((challenge: StoredChallenge) => boolean) | undefined;
 }
 
@@ -59,13 +59,13 @@ export interface ChallengeStore extends TransitionStore<ChallengeWrite> {
   find(id: string, question: ChallengeQuestion): Promise<ChallengeState>;
   /** Challenges stored as active, by model; deadlines may be due. Strongly consistent. */
   activeOf(models: readonly string[]): Promise<ReadonlyMap<string, StoredChallenge>>;
-  /** The newest one: only it can be active. Strongly consistent. */
+  /** The newest challenge of a model; only this one can be active. Strongly consistent. */
   latest(model: string): Promise<StoredChallenge | undefined>;
   /**
-   * Challenges that pass the filter, newest first. A page is filled while more of them follow within the next 1,000
-   * challenges. Throws VAL006 for a broken cursor.
+   * Challenges that pass the filter, newest first. A page reads up to 1,000 challenges, so it may be short
+   * while more follow. Throws VAL006 for a broken cursor.
    */
-  list(model: string, asked: ChallengeListing): Promise<Page<StoredChallenge>>;
+  list(model: string, listing: ChallengeListing): Promise<Page<StoredChallenge>>;
   /** Last logged first. Throws VAL006 for a broken cursor. */
   trades(id: string, limit: number, cursor: string | null): Promise<Page<StoredTrade>>;
   /** Newest first. Throws VAL006 for a broken cursor. */
@@ -75,8 +75,7 @@ export interface ChallengeStore extends TransitionStore<ChallengeWrite> {
   /** Ids of all challenges that can still have a deadline. */
   unfinished(): AsyncIterable<string>;
   /**
-   * Runs the works of one challenge one after another, as far as this host knows of them: concurrent ones would
-   * conflict.
+   * Runs the calls of this host for one challenge in sequence: concurrent writes would conflict.
    */
   inTurn<T>(id: string, work: () => Promise<T>): Promise<T>;
 }

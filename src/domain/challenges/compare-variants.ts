@@ -19,11 +19,11 @@ import { closedTrades, totalOf, trafficShareOf } from './challenge-state.ts';
 export interface VariantComparison {
   readonly test: StratifiedTest;
   readonly sample: SequentialSample;
-  /** Percent, the challenger's over the champion's. */
+  /** Improvement of the challenger over the champion, percent. */
   readonly improvement: number;
-  /** Otherwise skewed returns bias the plain test, and the permutation test guards it. */
+  /** False: skewed returns bias Welch's test, so the permutation test is used too. */
   readonly balanced: boolean;
-  /** The means differ at zero variance: no test, and no automatic action. */
+  /** The means differ and both variances are zero. There is no test and no automatic action. */
   readonly degenerate: boolean;
   /** All trades of a variant as one sample. */
   readonly champion: SampleStats;
@@ -73,8 +73,8 @@ export function independentUnits(challenge: StoredChallenge) {
 }
 
 /**
- * The p-value to show and to decide by: that of the planned look until another trade closes, the always-valid one
- * otherwise.
+ * The p-value for display and decision: the p-value of the planned look until another trade closes, otherwise the always-valid
+ * p-value.
  */
 export function currentP(challenge: StoredChallenge, comparison: VariantComparison) {
   const look = challenge.planned_look;
@@ -106,7 +106,7 @@ const MIN_ENTERED = 20;
 /** Maximum difference in the share of open trades, percentage points: a strategy that keeps losers open logs only winners. */
 export const MAX_OPEN_TRADE_IMBALANCE = 20;
 
-/** By how many percent points the variants' shares of trades that are still open differ; 0 while there are few. */
+/** Difference between the variants' shares of open trades, percentage points; 0 while a variant has fewer than {@link MIN_ENTERED}. */
 export function openTradeImbalance({ stages }: StoredChallenge): number {
   const open = totalOf(stages, 'open');
   const closed = totalOf(stages, 'closed');
@@ -115,7 +115,7 @@ export function openTradeImbalance({ stages }: StoredChallenge): number {
     challenger: open.challenger + closed.challenger,
   };
   if (Math.min(entered.champion, entered.challenger) < MIN_ENTERED) return 0;
-  // In integers: the difference of two shares would be rounded before it is compared.
+  // Computed in integers, because each share would be rounded before the comparison.
   const crossed = Math.abs(open.champion * entered.challenger - open.challenger * entered.champion);
   return (100 * crossed) / (entered.champion * entered.challenger);
 }
@@ -124,7 +124,7 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Conditions of a verdict and their current values: closed trades and assignments of the variant that has fewer, and
- * hours since its creation. All of them only rise.
+ * hours since the creation of the challenge. No value ever falls.
  *
  * @param now Unix ms; after the end the hours no longer rise
  */

@@ -35,7 +35,7 @@ export interface CreateChallengeDeps extends ChallengeDeps {
 
 export interface CreateChallengeInput {
   readonly model: string;
-  /** A number or an alias; the next too. */
+  /** A version number or an alias, as `challenger_version`. */
   readonly champion_version: string;
   readonly challenger_version: string;
   readonly min_trades?: number | undefined;
@@ -53,8 +53,8 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Starts a test of two versions of a model.
- * Throws RES002, RES003 (a version), RES005 (another one is active), RES006 (a version is archived), VAL005 (twice the same
- * version, a bound), SVC005.
+ * Throws RES002, RES003 (unknown version), RES005 (another challenge is active), RES006 (archived version), VAL005 (equal
+ * versions, or a value out of bounds), SVC005.
  */
 export async function createChallenge(
   deps: CreateChallengeDeps,
@@ -99,7 +99,7 @@ function readSettings(input: CreateChallengeInput) {
   };
 }
 
-/** Stages that need an approval. Throws VAL005 for the first one, and for any without a canary. */
+/** Stages that need an approval. Throws VAL005 for the first stage, for a repeated one, and for any stage without a canary. */
 function readGates({
   approval_stages = [],
   enable_canary = DEFAULTS.enable_canary,

@@ -17,9 +17,9 @@ import {
 } from './compare-variants.ts';
 import { asIfClosed } from './variant-totals.ts';
 
-/** Below it a difference is significant. */
+/** P-value below which a difference is significant. */
 export const ALPHA = 0.05;
-/** Percent that a challenger must be better by, for a promotion. */
+/** Minimum improvement of a challenger for a promotion, percent. */
 export const MIN_IMPROVEMENT = 10;
 
 /** Minimum keys with a closed trade per variant before the planned look, when keys are compared. */
@@ -32,9 +32,12 @@ export const MIN_CLUSTERS = 20;
 export type ReadProfits = (challenge: StoredChallenge) => Promise<readonly StageValues<number | Cluster>[]>;
 
 /**
- * The verdict on an active challenge after a closed trade or an error, and when time has met its last condition: an automatic
- * rollback, the planned look when all conditions are met for the first time, and the end when the criteria hold. It reads trades only where the variants are unbalanced and the totals
- * would decide.
+ * Decides on an active challenge, after a closed trade or error or when its minimum hours are reached:
+ * - It rolls back automatically on errors, drawdown or harm.
+ * - It makes the planned look when all conditions are met for the first time.
+ * - It completes the challenge when the criteria hold.
+ *
+ * It reads trades only if the variants are unbalanced and the totals would decide.
  */
 export async function decideChallenge(progress: Progress, at: string, read: ReadProfits): Promise<Progress> {
   if (progress.challenge.status !== 'active') return progress;
@@ -89,7 +92,7 @@ export function isLookDue(challenge: StoredChallenge, at: string): boolean {
   return clusters === null || Math.min(clusters.champion, clusters.challenger) >= MIN_CLUSTERS;
 }
 
-/** The end of a challenge whose criteria hold, or that is significantly worse; the challenge itself otherwise. */
+/** Completes a challenge that has a verdict; returns any other unchanged. */
 function decide(progress: Progress, comparison: VariantComparison, at: string): Progress {
   const verdict = verdictOn(progress.challenge, comparison);
   return verdict ? completed(progress, verdict, at) : progress;
@@ -104,7 +107,7 @@ export function verdictOn(challenge: StoredChallenge, comparison: VariantCompari
   return isBetter ? ('challenger_wins' as const) : undefined;
 }
 
-/** At the end of its time: what holds for the closed trades, and for them with the open ones at their marks. */
+/** Verdict at the time limit: it must hold for the closed trades only, and with the open trades at their mark prices. */
 export function finalVerdictOn(challenge: StoredChallenge) {
   const verdict = verdictOn(challenge, compareVariants(challenge));
   if (!verdict || challenge.stages.every((stage) => !stage.champion.marked && !stage.challenger.marked)) {
@@ -137,7 +140,7 @@ export function completed(
   return message === null ? ended : withRejectedPromotion(ended, { at, code: 'RES005', message });
 }
 
-/** A winner that is not promoted automatically, with the reason: from then on it needs manual promotion. */
+/** Records the reason why a winner was not promoted automatically. From then on it needs manual promotion. */
 export function withRejectedPromotion(
   progress: Progress,
   promotion_rejected: NonNullable<StoredChallenge['promotion_rejected']>,

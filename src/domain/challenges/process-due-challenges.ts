@@ -18,9 +18,8 @@ const PROCESSING_LIMIT_MS = 2 * 60_000;
 const CONCURRENCY = 8;
 
 /**
- * Applies due deadlines to a challenge: expiry, the next traffic share, holds and their ends, the decision when its
- * hours were the last condition, and a winner that was not promoted. Returns whether the challenge changed. Throws
- * CHL001, SVC005.
+ * Applies due deadlines to a challenge: expiry, the next traffic share, start and end of holds, the decision when its minimum
+ * hours are reached, and the lapse of a promotion. Returns true if the challenge changed. Throws CHL001, SVC005.
  */
 export function processDueChallenge(deps: ChallengeDeps, id: string): Promise<boolean> {
   return writeChallenge(deps, id, {}, async (found) => {

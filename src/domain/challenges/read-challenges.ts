@@ -27,7 +27,7 @@ export async function readChallenge(deps: ReadDeps, id: string): Promise<StoredC
 
 /**
  * Applies due deadlines and stores them before the response: a clock that is set back later cannot undo a returned
- * state. A deadline that cannot be stored is returned all the same. For a winner that is promoted automatically, the
+ * state. If the write fails, the state with the deadlines applied is returned anyway. For a winner that is promoted automatically, the
  * next write stores its end and its promotion together.
  */
 async function withDeadlinesApplied(
@@ -38,7 +38,7 @@ async function withDeadlinesApplied(
   const change = changeOf(challenge, applyDeadlines(begin(challenge), now), isoTime(now));
   if (!change) return challenge;
   if (isAwaitingPromotion(change.after) && change.after.auto_promote) return change.after;
-  // When it is lost, another call has stored the same or more.
+  // On a write conflict another call has stored the same or more.
   await challenges.commit(change).catch(() => 'conflict');
   return change.after;
 }
@@ -90,7 +90,7 @@ export async function listChallengeEvents(
   { challengeId, limit, cursor }: PageInput,
 ): Promise<Page<ChallengeEvent>> {
   const page = await challenges.events(challengeId, limit, cursor);
-  // Every challenge has the event of its creation.
+  // Every challenge has at least the event of its creation.
   if (page.items.length === 0 && cursor === null) throw unknownChallenge(challengeId);
   return page;
 }

@@ -98,7 +98,7 @@ export function foundChallenge(
   return { ...state, challenge, progress: applyDeadlines(begin(challenge), now), at: isoTime(now), now };
 }
 
-/** A challenge as it was read, and as a write makes it. */
+/** A challenge before and after a write. */
 interface Written {
   readonly challenge: StoredChallenge;
   readonly progress: Progress;
@@ -109,9 +109,9 @@ interface Written {
 type Promoted = Pick<ChallengeWrite, 'before' | 'after' | 'events' | 'promotion'>;
 
 /**
- * The write of a challenge; null when it is unchanged. A winner with `auto_promote` is promoted
- * in the same transaction, by every rule of the registry. A rejection by the registry is stored and needs manual promotion. When
- * the registry is unavailable, the next write tries again.
+ * The write of a challenge; null when it is unchanged. A winner with `auto_promote` is promoted in the same transaction, under
+ * all rules of the registry. If the registry rejects the promotion, the rejection is stored; the winner then needs manual
+ * promotion. When the registry is unavailable, the next write tries again.
  */
 async function withPromotion(deps: ChallengeDeps, written: Written): Promise<Promoted | null> {
   const { challenge: before, progress, at } = written;
@@ -154,9 +154,10 @@ async function promoted(deps: ChallengeDeps, { challenge: before, progress, at }
 }
 
 /**
- * Changes of a model's challenges by another version in Production, for the transaction that brings it there: the active
- * one ends, promoted when it is the challenger's and rolled back otherwise; one that awaits its promotion is promoted, or
- * ends as `champion_kept` when it is neither of its versions.
+ * Changes of a model's challenges when another version enters Production, for the same transaction.
+ * - An active challenge ends: promoted if the version is its challenger, otherwise rolled back.
+ * - A challenge that awaits its promotion is promoted if the version is its challenger. If the version is neither of its two, it
+ *   ends as `champion_kept`.
  *
  * @param won the challenge that the version won, which must still await its promotion
  * Throws CHL001, RES005 when it does not await it.
@@ -188,7 +189,7 @@ function ended(stored: StoredChallenge, production: NewProduction, won: string |
     return withEvent(progress, { promoted_at: at }, { action: 'promote', ...by });
   }
   if (challenge.challenge_id === won) throw notAwaitingPromotion(challenge);
-  // Its own champion in Production is what its promotion may have waited for.
+  // The promotion requires the champion in Production, so its return keeps the promotion pending.
   if (isAwaitingPromotion(challenge) && version !== challenge.champion_version) {
     const reason = 'champion_replaced';
     return withEvent(

@@ -56,7 +56,7 @@ function wholeMonths({ start, end }: FundingRange, now: number): FundingRange {
   };
 }
 
-/** The finite events at times that are not known, ascending. */
+/** Events with finite values at times that are not stored, ascending. */
 function newEvents(fetched: FundingEvents, known: Float64Array): FundingEvents {
   const times = new Set(known);
   const rows: number[] = [];
@@ -73,7 +73,7 @@ function newEvents(fetched: FundingEvents, known: Float64Array): FundingEvents {
 
 /**
  * The interval within [start, end] in which events must be missing: before the first stored one, after the last, or
- * between two that are too far apart. Undefined when no event must be missing.
+ * between two that are too far apart. Undefined when no event is known to be missing.
  */
 function missingFunding(times: Float64Array, start: number, end: number) {
   const count = times.length;
@@ -89,7 +89,7 @@ function missingFunding(times: Float64Array, start: number, end: number) {
   return gaps.length === 0 ? undefined : { start: gaps[0]!.start, end: gaps.at(-1)!.end };
 }
 
-/** Time between events `i - 1` and `i`, at most the longest there is. */
+/** Time between events `i - 1` and `i`, ms, at most {@link LONGEST_INTERVAL_MS}. */
 function interval(times: Float64Array, i: number): number {
   return Math.min(LONGEST_INTERVAL_MS, times.length > 1 ? times[i]! - times[i - 1]! : LONGEST_INTERVAL_MS);
 }

@@ -9,7 +9,7 @@ import { describeOutcomes } from './describe-outcomes.ts';
 
 export interface CollectionWorkerDeps extends RunCollectionDeps {
   readonly ids: Ids;
-  /** Calls again and again until the returned function is called. */
+  /** Calls `action` every `ms` until the returned function is called. */
   readonly every: (ms: number, action: () => void) => () => void;
   /**
    * No other process works on these collections, so the lease of an earlier process is free immediately. Default false.
@@ -21,12 +21,12 @@ export interface CollectionWorkerDeps extends RunCollectionDeps {
 const LOOK_EVERY_MS = 30_000;
 
 /**
- * Collections, stored before they are accepted and run one after another, by one process at a time. The next process
+ * Queue of collections. Each is stored before it is accepted. One process at a time runs them in sequence. The next process
  * resumes the collections that a process leaves unfinished.
  */
 export class CollectionWorker {
   readonly #deps: CollectionWorkerDeps;
-  /** This process, in the queue. */
+  /** ID of this process as lease owner of the queue. */
   readonly #leaseOwner: string;
   readonly #stop = new AbortController();
   #stopLooking = () => {};
@@ -71,7 +71,7 @@ export class CollectionWorker {
         while (await this.#runNext(force));
       }
     } catch (error) {
-      // Storage is down: the queue is unchanged at the next look.
+      // Storage is down. The queue is unchanged, so the next look retries.
       this.#deps.log.error('collection failed', { collection_id: 'queue', error });
     } finally {
       this.#busy = false;

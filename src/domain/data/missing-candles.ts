@@ -36,7 +36,7 @@ export async function missingCandles(
   return more > 0 ? [...ranges.slice(0, MAX_RANGES), `${more} more`] : ranges;
 }
 
-/** The parts of an interval that a series does not hold, by its ends and the gaps that it lists. */
+/** The parts of an interval that a series lacks: before its first candle, after its last, and its stored gaps. */
 function missingOf(info: SeriesInfo | undefined, { start, end }: TimeInterval, step: number): TimeInterval[] {
   if (!info) return start < end ? [{ start, end }] : [];
   const first = Date.parse(info.first);
@@ -51,7 +51,7 @@ function missingOf(info: SeriesInfo | undefined, { start, end }: TimeInterval, s
     .filter((part) => part.start < part.end);
 }
 
-/** The sentence about them in a job that was not to collect any; none when none are missing. */
+/** Warning about missing candles for a job with `collect: never`; empty when all are stored. */
 export function notCollected(missing: readonly string[]): string[] {
   return missing.length === 0
     ? []
