@@ -49,14 +49,12 @@ function reportOf(stage: string, seconds?: string): CostReport {
 
 function updateDocs(): void {
   const file = new URL('../docs/cost.md', import.meta.url);
-  const text = STAGE_NAMES.reduce(
-    (doc, stage) =>
-      doc.replace(
-        new RegExp(`(## ${stage}\n\n\`\`\`text\n)[^\`]*(\`\`\`)`),
-        (_, start, end) => `${start}${costText(reportOf(stage))}${end}`,
-      ),
-    readFileSync(file, 'utf8'),
-  );
+  let text = readFileSync(file, 'utf8');
+  for (const stage of STAGE_NAMES) {
+    const heading = `## ${stage}\n\n\`\`\`text\n`;
+    const start = text.indexOf(heading) + heading.length;
+    text = `${text.slice(0, start)}${costText(reportOf(stage))}${text.slice(text.indexOf('```', start))}`;
+  }
   writeFileSync(file, text);
   console.log('wrote docs/cost.md');
 }

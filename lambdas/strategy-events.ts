@@ -1,5 +1,6 @@
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
+import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
 import { StrategyEventsEnv } from '#contract/env.ts';
 import { unknownHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
@@ -14,6 +15,7 @@ const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNA
 const hyperoptJobs = new DynamoHyperoptStore(dynamo, env.JOBS_TABLE);
 const watchHyperopt = watchHandler({
   hyperoptJobs,
+  queue: new DynamoJobQueue(dynamo, env.JOBS_TABLE),
   ledger: new DynamoTrialLedger(dynamo, env.JOBS_TABLE),
   clock: Date,
   log: createLogger('strategy', env.LOG_LEVEL),

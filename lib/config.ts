@@ -71,6 +71,8 @@ const Settings = z.strictObject({
   releasePolicy: ReleasePolicy.default(NO_POLICY),
   /** A rollback requires a reason. */
   rollbackReasonRequired: z.boolean().default(false),
+  /** Slots of the job queue: concurrent backtests and concurrent hyperopt jobs. A new account has 6 vCPU on Fargate. */
+  maxRunning: z.strictObject({ backtest: z.int().min(1).max(10_000), hyperopt: z.int().min(1).max(1_000) }),
   /** Size of a backtest task. Memory needed: about 3 x 8 bytes x (5 + indicators) x candles of all pairs. */
   backtestTask: z.strictObject({ cpu: z.int(), memoryMiB: z.int() }),
   /** Size of a hyperopt worker's task: it runs one trial per vCPU; trials share only the candles. */
@@ -128,6 +130,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     trustedCallers: [],
     allowedRegistries: [],
     stagingDryRunRequired: false,
+    maxRunning: { backtest: 6, hyperopt: 1 },
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
     hyperoptTask: { cpu: 4096, memoryMiB: 16_384 },
     dataCollectionSpot: true,
@@ -148,6 +151,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     trustedCallers: [],
     allowedRegistries: [],
     stagingDryRunRequired: true,
+    maxRunning: { backtest: 6, hyperopt: 1 },
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
     hyperoptTask: { cpu: 4096, memoryMiB: 16_384 },
     containerInsights: false,
@@ -170,6 +174,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     challengeMinHours: 24,
     challengeMinAssignments: 'min_trades',
     releasePolicy: { minTrades: 30, minDays: 90, maxEvidenceAgeDays: 180, lookAheadCertificate: true },
+    maxRunning: { backtest: 100, hyperopt: 10 },
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
     hyperoptTask: { cpu: 4096, memoryMiB: 16_384 },
     liveViewers: 100,

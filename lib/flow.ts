@@ -82,7 +82,10 @@ export abstract class Flow extends Construct {
       resourceName: `${stateMachineName}:*`,
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     });
-    allow(role, { actions: ['states:StartExecution'], resources: [stateMachineArn] });
+    allow(role, {
+      actions: ['states:StartExecution', 'states:ListExecutions'],
+      resources: [stateMachineArn],
+    });
     allow(role, {
       actions: ['states:DescribeExecution', 'states:StopExecution'],
       resources: [execution],

@@ -7,7 +7,7 @@ import { TABLES, type TableId } from '#contract/tables.ts';
 import { acknowledgeWildcard } from './construct-helpers.ts';
 
 /** Scan is missing: no function reads a whole table. */
-export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem';
+export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
 /** Actions of a stage transition: one read and one transaction. */
 export const TRANSITION_REGISTRY = ['BatchGetItem', 'PutItem', 'UpdateItem'] as const satisfies TableAction[];
 /** Actions of lists and of the health probe. Each role names the indexes that it queries. */
@@ -53,6 +53,11 @@ export function allowTable(
     ...(keys && { conditions: keysLike(keys) }),
   });
   if (id === 'registry') denyAuditChanges(role, table);
+}
+
+/** Allows taking and freeing slots, and removing owners without waiting jobs. */
+export function allowQueueChanges(role: iam.IRole, jobs: dynamodb.ITableV2): void {
+  allowTable(role, 'jobs', jobs, ['PutItem', 'DeleteItem'], { keys: ['#slots#*', '#owners#*'] });
 }
 
 /** Allows processing due challenges: the index of unfinished ones, and the items that a run reads and changes. */

@@ -13,6 +13,7 @@ import { acknowledge } from './construct-helpers.ts';
 import { DataCollection } from './data-collection.ts';
 import { DataProxy } from './data-proxy.ts';
 import { DataStack } from './data-stack.ts';
+import { Dispatcher } from './dispatcher.ts';
 import { BacktestFlow, HyperoptFlow } from './flow.ts';
 import { poolVariables } from './identity.ts';
 import { Monitoring } from './monitoring.ts';
@@ -105,12 +106,12 @@ class PlatformStack extends Stack {
         hyperoptTask: hyperoptTask(this, tasks),
       }),
     };
-    const reconcile = new Reconcile(this, 'Reconcile', {
+    const jobServices = {
       config,
       monitoring,
-      code: this.#code('reconcile'),
       environment: {
         ...this.#common,
+        ...slotVariables(config),
         JOBS_TABLE: data.tables.jobs.tableName,
         REGISTRY_TABLE: data.tables.registry.tableName,
         BACKTEST_STATE_MACHINE_ARN: flows.backtest.machine.stateMachineArn,
@@ -122,7 +123,9 @@ class PlatformStack extends Stack {
       cluster,
       jobs: data.tables.jobs,
       registry: data.tables.registry,
-    });
+    };
+    const reconcile = new Reconcile(this, 'Reconcile', { ...jobServices, code: this.#code('reconcile') });
+    new Dispatcher(this, 'Dispatcher', { ...jobServices, code: this.#code('dispatcher') });
     const strategy = this.#strategyService(flows.hyperopt, cluster, reconcile);
     const backend = this.#backend(flows.backtest, dataProxy, strategy, cluster);
     const { api } = new ServiceApi(this, 'BackendApi', {
@@ -237,6 +240,7 @@ class PlatformStack extends Stack {
       code: this.#code('strategy'),
       environment: {
         ...eventsEnvironment,
+        ...slotVariables(config),
         DEFAULT_EXCHANGE: config.defaultExchange,
         RESULTS_BUCKET: data.results.bucketName,
         CANDLES_BUCKET: data.candles.bucketName,
@@ -267,6 +271,7 @@ class PlatformStack extends Stack {
     const { config, data } = this.#props;
     const environment: z.input<typeof BackendEnv> = {
       ...this.#common,
+      ...slotVariables(config),
       DEFAULT_EXCHANGE: config.defaultExchange,
       RESULTS_BUCKET: data.results.bucketName,
       CANDLES_BUCKET: data.candles.bucketName,
@@ -304,6 +309,14 @@ class PlatformStack extends Stack {
     this.#audit.alarmOnFailures(backend, backend.function.logGroup);
     return backend;
   }
+}
+
+/** Slots of the job queue as environment variables. */
+function slotVariables({ maxRunning }: StageConfig) {
+  return {
+    MAX_RUNNING_BACKTESTS: String(maxRunning.backtest),
+    MAX_RUNNING_HYPEROPTS: String(maxRunning.hyperopt),
+  };
 }
 
 /** Rules of a promotion, for every function that promotes. */

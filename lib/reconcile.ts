@@ -2,20 +2,17 @@ import { Aws, Duration, Names, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as ecs from 'aws-cdk-lib/aws-ecs';
-import * as events from 'aws-cdk-lib/aws-events';
-import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { CfnSchedule, CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import { Construct } from 'constructs';
 import type * as z from 'zod';
-import { VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
 import type { ReconcileEnv } from '#contract/env.ts';
 import { METRICS } from '#contract/names.ts';
 import type { StageConfig } from './config.ts';
 import type { Flow } from './flow.ts';
 import { type Monitoring, sum } from './monitoring.ts';
-import { allow, allowChallengeProcessing, allowTable, allowTasks } from './permissions.ts';
+import { allow, allowChallengeProcessing, allowQueueChanges, allowTable, allowTasks } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
 
 export interface ReconcileProps {
@@ -30,8 +27,8 @@ export interface ReconcileProps {
 }
 
 /**
- * Repairs jobs without an execution: immediately after a failed execution, and every five minutes for all jobs. Applies each
- * challenge deadline when it is reached, and every five minutes all due deadlines.
+ * Measures the job queue and repairs jobs without an execution, every five minutes. Applies each challenge deadline when it
+ * is reached, and every five minutes all due deadlines.
  */
 export class Reconcile extends Construct {
   readonly service: ServiceFunction;
@@ -51,12 +48,12 @@ export class Reconcile extends Construct {
     });
     const role = this.service.function.role!;
     allowTable(role, 'jobs', props.jobs, ['GetItem', 'Query', 'UpdateItem']);
+    allowQueueChanges(role, props.jobs);
     // Records validation results in versions, and applies challenge deadlines.
     allowChallengeProcessing(role, props.registry);
     const { backtest, hyperopt } = props.flows;
     for (const flow of [backtest, hyperopt]) flow.grantControl(role);
     allowTasks(role, props.cluster, ['StopTask']);
-    this.#addTriggers(backtest.machine.stateMachineArn, hyperopt.machine.stateMachineArn);
     this.schedules = new Schedules(this, 'Schedules', this.service.alias);
     this.schedules.every('EveryFiveMinutes', Duration.minutes(5), 'Finishes lost jobs, applies deadlines');
     this.#addAlarms(props.monitoring);
@@ -86,34 +83,11 @@ export class Reconcile extends Construct {
         'The deadlines of a challenge are not applied: only a trade or a call expires, holds or advances it.',
     });
     monitoring.graph('jobs', 'Oldest pending job, s', [oldestPending]);
+    monitoring.graph('jobs', 'Jobs that wait and that run', [
+      monitoring.serviceMetric('reconcile', METRICS.waitingJobs, 'Maximum'),
+      monitoring.serviceMetric('reconcile', METRICS.runningJobs, 'Maximum'),
+    ]);
     monitoring.graph('challenges', 'Challenges that reconcile failed to process', [challengeErrors]);
-  }
-
-  /** A lost event delays a repair by up to five minutes, so the rule has no dead-letter queue. */
-  #addTriggers(backtests: string, hyperoptJobs: string): void {
-    const target = new LambdaFunction(this.service.alias, { retryAttempts: 2 });
-    new events.Rule(this, 'ValidationEnded', {
-      description: 'A validation that ended is recorded in the registry',
-      eventPattern: {
-        source: ['aws.states'],
-        detailType: ['Step Functions Execution Status Change'],
-        detail: {
-          stateMachineArn: [backtests],
-          status: ['SUCCEEDED'],
-          name: [{ prefix: VALIDATION_ID_PREFIX }],
-        },
-      },
-      targets: [target],
-    });
-    new events.Rule(this, 'ExecutionEnded', {
-      description: 'An execution that did not succeed may have left its job unfinished',
-      eventPattern: {
-        source: ['aws.states'],
-        detailType: ['Step Functions Execution Status Change'],
-        detail: { stateMachineArn: [backtests, hyperoptJobs], status: ['FAILED', 'TIMED_OUT', 'ABORTED'] },
-      },
-      targets: [target],
-    });
   }
 }
 

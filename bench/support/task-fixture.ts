@@ -116,7 +116,13 @@ export class TaskFixture {
         registry: new DynamoRegistryStore(this.#stores.dynamo, TABLES.registry),
         strategies: await loadStrategies(),
         // The benchmark starts the task.
-        executions: { start: async () => {}, stop: async () => {}, state: async () => undefined },
+        executions: {
+          start: async () => {},
+          stop: async () => {},
+          state: async () => undefined,
+          running: async () => new Set(),
+        },
+        maxRunning: { backtest: 1, hyperopt: 1 },
         ids: ulids,
         digest: sha256,
         clock: Date,

@@ -18,7 +18,7 @@ import {
   readConfig,
   stake,
 } from './options.ts';
-import { chart, duration, minute, number, percent, progressBar, table } from './output.ts';
+import { chart, duration, minute, number, percent, progressBar, queueText, table } from './output.ts';
 import { sessionWith } from './session.ts';
 
 type Job = z.infer<typeof BacktestJob>;
@@ -163,7 +163,7 @@ async function follow(client: ApiClient, jobId: string): Promise<Job> {
     for (;;) {
       const job = await client.get<Job>(`/api/v1/backtests/${jobId}`);
       const done = job.status === 'completed' ? 1 : (job.progress ?? 0);
-      bar.update(Math.floor(done * 100), { status: job.status });
+      bar.update(Math.floor(done * 100), { status: queueText(job) });
       if (job.status !== 'pending' && job.status !== 'running') return job;
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
@@ -306,7 +306,7 @@ async function printJobs(client: ApiClient, { status, experiment, limit }: JobsO
       ['Job', 'Status', 'Strategy', 'Experiment', 'Created (UTC)', 'Trades', 'Profit', 'Sharpe'],
       items.map((job) => [
         job.job_id,
-        job.status,
+        queueText(job),
         job.strategy,
         job.experiment_name,
         minute(job.created_at),

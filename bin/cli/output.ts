@@ -1,6 +1,7 @@
 import asciichart from 'asciichart';
 import cliProgress from 'cli-progress';
 import Table from 'cli-table3';
+import type { QueueState } from '#contract/queue.ts';
 
 /** A table with a header row; numbers are aligned right, null prints as `-`. */
 export function table(
@@ -90,6 +91,15 @@ export function chart(values: readonly number[], labels: readonly string[]): str
   const [first, last] = [labels[0]!, labels.at(-1)!];
   const space = ' '.repeat(Math.max(1, CHART_WIDTH - first.length - last.length));
   return `${plot}\n${' '.repeat(14)}${first}${space}${last}`;
+}
+
+/** Status of a job; of a pending job also its place in the queue: `pending (position 12, waits for a slot)`. */
+export function queueText({ status, queue }: { status: string; queue: QueueState | null }): string {
+  if (!queue || queue.waiting_for === 'start') return status;
+  const reason = queue.waiting_for === 'slot' ? 'waits for a slot' : `waits for capacity: ${queue.reason}`;
+  return queue.position === null
+    ? `${status} (${reason})`
+    : `${status} (position ${queue.position}, ${reason})`;
 }
 
 /** A progress bar on stderr, so that stdout stays readable by a program. */

@@ -29,6 +29,8 @@ export const METRIC_USE: Readonly<Record<keyof typeof METRICS, 'idle' | 'in use'
   proxyErrors: 'in use',
   requestFaults: 'in use',
   oldestPendingSeconds: 'idle',
+  waitingJobs: 'idle',
+  runningJobs: 'idle',
   longestStallSeconds: 'idle',
   challengesRolledBack: 'in use',
   challengesHeld: 'in use',

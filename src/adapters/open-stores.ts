@@ -3,10 +3,12 @@ import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import type { HyperoptStore, TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { CandleStore, JobStore, ResultStore, SeriesStore } from '#domain/ports.ts';
+import type { JobQueue } from '#domain/queue/queue-ports.ts';
 import type { EndedValidations } from '#domain/transitions/validation.ts';
 import { createDocumentClient } from './aws/dynamo-client.ts';
 import { DynamoCollectionStore } from './aws/dynamo-collection-store.ts';
 import { DynamoHyperoptStore } from './aws/dynamo-hyperopt-store.ts';
+import { DynamoJobQueue } from './aws/dynamo-job-queue.ts';
 import { DynamoJobStore } from './aws/dynamo-job-store.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from './aws/dynamo-series-stores.ts';
 import { DynamoTrialLedger } from './aws/dynamo-trial-ledger.ts';
@@ -51,6 +53,7 @@ export interface StorageEnv extends MarketStorageEnv {
 
 export interface Stores extends MarketStores {
   readonly jobs: JobStore & EndedValidations;
+  readonly queue: JobQueue;
   readonly results: ResultStore;
   readonly hyperoptJobs: HyperoptStore;
   readonly ledger: TrialLedger;
@@ -62,6 +65,7 @@ export function openStores(env: StorageEnv): Stores {
   return {
     ...market,
     jobs: new DynamoJobStore(market.dynamo, env.JOBS_TABLE),
+    queue: new DynamoJobQueue(market.dynamo, env.JOBS_TABLE),
     hyperoptJobs: new DynamoHyperoptStore(market.dynamo, env.JOBS_TABLE),
     ledger: new DynamoTrialLedger(market.dynamo, env.JOBS_TABLE),
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),

@@ -30,6 +30,7 @@ import {
 import { LookAhead } from './look-ahead.ts';
 import { MlEngineRequest } from './ml-engine.ts';
 import { integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
+import { QueueState } from './queue.ts';
 
 /** Requests and responses of the backtest operations. */
 
@@ -189,6 +190,7 @@ const summary = {
   strategy: z.string(),
   experiment_name: z.string().nullable(),
   priority: z.int(),
+  queue: QueueState.nullable().meta({ description: 'Place in the queue of a pending job; null for others' }),
 };
 
 export const BacktestJobSummary = z.object(summary).meta({ id: 'BacktestJobSummary' });

@@ -3,6 +3,7 @@ import { CollectMode } from './common.ts';
 import { FILL_MODELS, PRECISIONS, TIMEFRAMES } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { ResolvedMlEngine } from './ml-engine.ts';
+import { queuedJobFields } from './queue.ts';
 import { ValidationCheck } from './release-policy.ts';
 import { Grant } from './sharing.ts';
 
@@ -127,6 +128,9 @@ export const VALIDATION_ID_PREFIX = 'va-';
 export const BacktestExecutionInput = z.object({
   job_id: z.string(),
   kind: z.enum(JOB_KINDS).default('backtest'),
+  list: z
+    .string()
+    .meta({ description: 'Partition of the job lists; the state machine marks a failed job there' }),
   image: z.string().nullable().default(null).meta({
     description: 'Container image to run, `name@sha256:…`; null: the image of the platform',
   }),
@@ -174,8 +178,9 @@ export const FoundBy = z
 export type FoundBy = z.infer<typeof FoundBy>;
 
 const jobBase = {
-  schema_version: z.literal(1),
+  schema_version: z.literal(2),
   kind: z.enum(JOB_KINDS),
+  ...queuedJobFields,
   /** Registered version of the run; absent: a backtest of a configuration. */
   registered: RegisteredVersion.optional(),
   /** Hyperopt job whose best parameters are run; absent without one. */
@@ -203,6 +208,7 @@ const jobBase = {
 
 const started = {
   started_at: timestamp,
+  progress_at: timestamp.optional().meta({ description: 'Latest progress; absent before the first' }),
   task: z.string().meta({ description: 'ARN of the task; in local mode its process' }),
   progress: z.number(),
   stalled: z.string().nullable().optional().meta({

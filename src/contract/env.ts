@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { SERVICES } from './names.ts';
+import type { LaneName } from './queue.ts';
 import { MIN_TRADES, type MinAssignments, ReleasePolicy } from './release-policy.ts';
 
 /**
@@ -164,10 +165,27 @@ function checkIdentityProvider(service: ServicePrefix) {
   };
 }
 
+/** Slots of each lane of the job queue. */
+const slots = {
+  /** Maximum number of concurrent backtests and validations. */
+  MAX_RUNNING_BACKTESTS: digits({ min: 1, max: 10_000 }),
+  /** Maximum number of concurrent hyperopt jobs. */
+  MAX_RUNNING_HYPEROPTS: digits({ min: 1, max: 1_000 }),
+};
+
+/** Slots of each lane. */
+export function maxRunning(env: {
+  readonly MAX_RUNNING_BACKTESTS: number;
+  readonly MAX_RUNNING_HYPEROPTS: number;
+}): Record<LaneName, number> {
+  return { backtest: env.MAX_RUNNING_BACKTESTS, hyperopt: env.MAX_RUNNING_HYPEROPTS };
+}
+
 export const BackendEnv = z
   .object({
     ...common,
     ...database,
+    ...slots,
     ...objects,
     ...exchange,
     ...identityProvider('BACKEND'),
@@ -188,6 +206,7 @@ export const StrategyEnv = z
   .object({
     ...common,
     ...database,
+    ...slots,
     ...objects,
     ...exchange,
     ...identityProvider('STRATEGY'),
@@ -234,6 +253,7 @@ export const DataProxyEnv = z.object({
 export const ReconcileEnv = z.object({
   ...common,
   ...database,
+  ...slots,
   ...promotions,
   JOBS_TABLE: text,
   REGISTRY_TABLE: text,

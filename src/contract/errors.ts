@@ -59,6 +59,8 @@ export interface CodedErrorOptions {
   readonly context?: Readonly<Record<string, unknown>>;
   /** Only where the interface fixes another status than the catalogue's (cancel of a terminal job: 400). */
   readonly status?: number;
+  /** Pause after which the request may be repeated, s. Default for 429 and 503: 1. */
+  readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 
@@ -69,6 +71,7 @@ export class CodedError extends Error {
   readonly status: number;
   readonly field: string;
   readonly context: Readonly<Record<string, unknown>>;
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, options: CodedErrorOptions = {}) {
     super(options.message ?? ERRORS[code].message, { cause: options.cause });
@@ -76,5 +79,6 @@ export class CodedError extends Error {
     this.status = options.status ?? ERRORS[code].status;
     this.field = options.field ?? '';
     this.context = options.context ?? {};
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }

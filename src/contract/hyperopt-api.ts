@@ -6,6 +6,7 @@ import { HyperoptJobConfig, OverfittingReport, ParameterValue, TRIAL_STATES } fr
 import { HYPEROPT_LIMITS } from './hyperopt-request.ts';
 import { BACKTEST_LIMITS, PRECISIONS } from './limits.ts';
 import { integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
+import { QueueState } from './queue.ts';
 
 /** Responses and parameters of the hyperopt operations. */
 
@@ -53,6 +54,7 @@ const progress = {
   best_value: z.number().nullable().meta({ description: 'null before the first complete trial' }),
   best_trial: z.int().nullable(),
   error: z.string().nullable().meta({ description: 'Present when failed' }),
+  queue: QueueState.nullable().meta({ description: 'Place in the queue of a pending job; null for others' }),
 };
 
 export const HyperoptSummary = z.object(progress).meta({ id: 'HyperoptSummary' });

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { CollectionOutcome, ResolvedBacktestConfig } from './backtest.ts';
 import { CollectMode, Timestamp } from './common.ts';
 import { OVERFITTING_BOUNDS } from './limits.ts';
+import { queuedJobFields } from './queue.ts';
 import { InstrumentRecord } from './stored-market-data.ts';
 
 /** Shapes of hyperopt jobs as stored. A stored shape carries `schema_version`; test/contract pins its hash. */
@@ -244,8 +245,9 @@ export const HyperoptOutcome = z.object({
 export type HyperoptOutcome = z.infer<typeof HyperoptOutcome>;
 
 const hyperoptBase = {
-  schema_version: z.literal(2),
+  schema_version: z.literal(3),
   kind: z.literal(STUDY_KIND),
+  ...queuedJobFields,
   job_id: z.string(),
   owner: z.string(),
   revision: z.int(),
@@ -261,10 +263,10 @@ const hyperoptBase = {
   instruments: z.record(z.string(), InstrumentRecord).optional(),
   warnings: z.array(z.string()),
   execution_input: HyperoptExecutionInput,
-  /** Number of executions: a job that lost its execution resumes in another. */
-  runs: z.int(),
-  /** The latest of them in which a trial ended; absent until one has. */
+  /** The latest run in which a trial ended; absent until one has. */
   progress_run: z.int().optional(),
+  /** Runs in a row in which no trial ended although they had capacity; absent: none. */
+  idle_runs: z.int().optional(),
   /** Error of the latest execution whose workers all failed. */
   last_execution_error: z.string().optional(),
   /** Digest of the request body: distinguishes a repeated request from a reused Idempotency-Key. */

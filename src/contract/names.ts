@@ -20,6 +20,10 @@ export const METRICS = {
   requestFaults: 'RequestFaults',
   /** Age of the oldest pending job in seconds, as reconcile finds it. */
   oldestPendingSeconds: 'OldestPendingSeconds',
+  /** Jobs that wait for a slot or for capacity. */
+  waitingJobs: 'WaitingJobs',
+  /** Jobs that hold a slot. */
+  runningJobs: 'RunningJobs',
   /** Longest time since a running hyperopt job last changed, s, as reconcile finds it. */
   longestStallSeconds: 'LongestStallSeconds',
   /** Challenges that the platform rolled back automatically. */

@@ -4,7 +4,7 @@
  * Version of everything a local data folder stores: keys, attributes, object keys and file formats. Raise it with each
  * stored rename: a folder of another version is rejected at start.
  */
-export const LAYOUT_VERSION = 2;
+export const LAYOUT_VERSION = 3;
 
 export interface KeyAttribute {
   readonly name: string;
@@ -30,7 +30,9 @@ export interface TableDefinition {
 
 /** Attributes of a job that a list shows: an index row stays under 1 KB. The table's keys are always projected. */
 export const JOB_ROW_ATTRIBUTES = [
+  'owner',
   'status',
+  'created_at',
   'updated_at',
   'strategy',
   'experiment_name',
@@ -38,10 +40,44 @@ export const JOB_ROW_ATTRIBUTES = [
   'result',
   'trials',
   'error_summary',
+  'queue',
 ] as const;
 
 /** Attributes used to filter the access index before the jobs are loaded. */
 const ACCESS_ROW_ATTRIBUTES = ['experiment_name'] as const;
+
+/** Partitions of the list of one kind of jobs. */
+const JOB_LIST_SHARDS = 4;
+
+/** All partitions of the list of one kind of jobs. */
+export function jobLists(kind: string): readonly string[] {
+  return Array.from({ length: JOB_LIST_SHARDS }, (_, shard) => `${kind}#${shard}`);
+}
+
+/** Partition of the list that contains a job. */
+export function jobListOf(kind: string, jobId: string): string {
+  return `${kind}#${shardOf(jobId, JOB_LIST_SHARDS)}`;
+}
+
+/** Partitions of the audit trail of one day. */
+const AUDIT_SHARDS = 4;
+
+/** All partitions of the audit trail of a day, `YYYY-MM-DD`. */
+export function auditPartitions(day: string): readonly string[] {
+  return Array.from({ length: AUDIT_SHARDS }, (_, shard) => `AUDIT#${day}#${shard}`);
+}
+
+/** Partition of the audit trail of a day that contains a call. */
+export function auditPartitionOf(day: string, key: string): string {
+  return `AUDIT#${day}#${shardOf(key, AUDIT_SHARDS)}`;
+}
+
+/** Shard of a key, always the same: a single partition would take 1,000 writes per second. */
+function shardOf(key: string, shards: number): number {
+  let hash = 0;
+  for (let at = 0; at < key.length; at++) hash = (hash * 31 + key.charCodeAt(at)) % 65_521;
+  return hash % shards;
+}
 
 /** Longest `error_summary`, characters. */
 export const ERROR_SUMMARY_LENGTH = 300;
@@ -51,7 +87,7 @@ const stringKey = (name: string): KeyAttribute => ({ name, type: 'S' });
 const jobsBy = (name: string, partitionKey: string, include: readonly string[]): IndexDefinition => ({
   name,
   partitionKey: stringKey(partitionKey),
-  sortKey: stringKey('created_at'),
+  sortKey: stringKey('position'),
   include,
 });
 
@@ -70,19 +106,28 @@ const catalogBy = (name: string, sortKey: string): IndexDefinition => ({
 export const TABLES = {
   /**
    * Values of `item`:
-   * - `JOB`: the job, with `kind` and `kind_status` (`backtest#running`).
-   * - `ACCESS#principal`: the job's row in that principal's list, with `principal_kind` and `principal_kind_status`. The status is
-   *   `open` until the row records the job's end. `created_at` ends with the job's ID, so no two rows are equal.
+   * - `JOB`: the job. `list` (`backtest#3`) and `list_status` (`backtest#3#running`) are its partitions of its kind's lists,
+   *   `position` is its place in them. While the job waits, `queue_key` (`backtest#alice`) is its partition of the queue.
+   * - `ACCESS#principal`: the job's row in that principal's list, with `principal_kind`, `principal_kind_status` and `position`. The
+   *   status is `open` until the row records the job's end.
    * - `TRIAL#000012`: a trial, in no index.
+   *
+   * Partitions `#owners#backtest` and `#slots#backtest` hold the owners who wait and the slots of a lane.
    */
   jobs: {
     partitionKey: stringKey('job_id'),
     sortKey: stringKey('item'),
     indexes: [
-      jobsBy('by-kind', 'kind', JOB_ROW_ATTRIBUTES),
-      jobsBy('by-kind-status', 'kind_status', JOB_ROW_ATTRIBUTES),
+      jobsBy('by-list', 'list', JOB_ROW_ATTRIBUTES),
+      jobsBy('by-list-status', 'list_status', JOB_ROW_ATTRIBUTES),
       jobsBy('by-principal', 'principal_kind', ACCESS_ROW_ATTRIBUTES),
       jobsBy('by-principal-status', 'principal_kind_status', ACCESS_ROW_ATTRIBUTES),
+      {
+        name: 'by-queue',
+        partitionKey: stringKey('queue_key'),
+        sortKey: stringKey('queue_order'),
+        include: ['priority', 'created_at', 'runs'],
+      },
     ],
   },
   /** Models, versions, challenges, idempotency keys and the audit log. */

@@ -3,11 +3,14 @@ import { CodedError } from '#contract/errors.ts';
 import type { Executions, TaskControl } from './execution-ports.ts';
 import { unknownBacktest } from './get-backtest.ts';
 import type { Clock, JobStore, Log } from './ports.ts';
+import { executionName } from './queue/execution-name.ts';
+import type { JobQueue } from './queue/queue-ports.ts';
 import { isoTime } from './validate.ts';
 
 export interface CancelBacktestDeps {
   readonly jobs: JobStore;
   readonly executions: Executions;
+  readonly queue: JobQueue;
   readonly tasks: TaskControl;
   readonly clock: Clock;
   readonly log: Log;
@@ -29,7 +32,9 @@ export async function cancelBacktest(deps: CancelBacktestDeps, jobId: string): P
       context: { job_id: jobId, status: job.status },
     });
   }
-  const stops = [deps.executions.stop(jobId, 'Cancelled by the user')];
+  if (job.queue.left_at === undefined) await deps.queue.leave('backtest', job.owner);
+  const execution = executionName({ job_id: jobId, run: job.runs });
+  const stops = job.runs > 0 ? [deps.executions.stop(execution, 'Cancelled by the user')] : [];
   if ('task' in job && job.task) stops.push(deps.tasks.stop(job.task, 'Cancelled by the user'));
   for (const stopped of await Promise.allSettled(stops)) {
     // The job is cancelled: every write of its task is rejected.

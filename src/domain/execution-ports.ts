@@ -4,17 +4,15 @@ export interface ExecutionState {
   readonly status: 'running' | 'succeeded' | 'failed' | 'aborted' | 'timed_out';
 }
 
-/** A state machine: that of backtests, unless its input says otherwise. Executions are named after their job. */
+/** A state machine: that of backtests, unless its input says otherwise. Executions are named after their job and run. */
 export interface Executions<Input extends { readonly job_id: string } = BacktestExecutionInput> {
-  /**
-   * Starts an execution; a second start of the same name and input does nothing.
-   *
-   * @param name default the job's id
-   */
-  start(input: Input, priority: number, name?: string): Promise<void>;
+  /** Starts an execution; a second start of the same name and input does nothing. */
+  start(input: Input, name: string): Promise<void>;
   stop(name: string, cause: string): Promise<void>;
   /** Undefined when no execution of that name is known. */
   state(name: string): Promise<ExecutionState | undefined>;
+  /** Names of all executions that run; it may lack those that started or include those that ended within seconds. */
+  running(): Promise<ReadonlySet<string>>;
 }
 
 /** Stops the task that the job item names. */

@@ -9,6 +9,7 @@ import type {
 } from '#contract/backtest.ts';
 import type { ProxyOperationName } from '#contract/data-proxy.ts';
 import type { LookAhead } from '#contract/look-ahead.ts';
+import type { QueueEntry } from '#contract/queue.ts';
 import type { ValidationCheck } from '#contract/release-policy.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
@@ -57,6 +58,8 @@ export type FindStrategy = (name: string, digest?: string) => Promise<StrategyWi
 /** Row of a job list, at most 1 KB. */
 export interface JobRow {
   readonly job_id: string;
+  readonly owner: string;
+  readonly queue: QueueEntry;
   readonly status: JobStatus;
   readonly created_at: string;
   readonly updated_at: string;
@@ -129,8 +132,8 @@ export interface JobStore {
   /** The cancelled job, or the job as found when it was not cancelled. */
   cancel(jobId: string, at: string): Promise<{ cancelled: boolean; job: StoredBacktestJob | undefined }>;
   setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
-  /** Every job that is pending or running, of either kind. */
-  unfinished(): AsyncIterable<StoredBacktestJob>;
+  /** Time at which the oldest pending job was created, ISO 8601; undefined without one. */
+  oldestPending(): Promise<string | undefined>;
 }
 
 export interface StoredObject {

@@ -1,18 +1,20 @@
-import { isTerminal, type StoredBacktestJob } from '#contract/backtest.ts';
+import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
+import { LANES, type LaneName } from '#contract/queue.ts';
 import {
   type ProcessingReport,
   processDueChallenge,
   processDueChallenges,
 } from './challenges/process-due-challenges.ts';
 import type { ChallengeDeps } from './challenges/write-challenge.ts';
-import type { ExecutionState, Executions } from './execution-ports.ts';
-import {
-  type ReconcileHyperoptDeps,
-  repairHyperopt,
-  repairHyperoptOf,
-} from './hyperopt/reconcile-hyperopts.ts';
-import type { JobStore } from './ports.ts';
+import type { ExecutionState } from './execution-ports.ts';
+import { type HyperoptRepairDeps, hyperoptRepairs } from './hyperopt/repair-hyperopt.ts';
+import type { JobStore, Log } from './ports.ts';
+import { dispatch } from './queue/dispatch.ts';
+import { type JobRepairs, type RunRepair, repairRun } from './queue/end-run.ts';
+import { executionName, runOfExecution } from './queue/execution-name.ts';
+import { type BacktestLaneDeps, backtestLane, hyperoptLane } from './queue/lanes.ts';
+import type { Lane, QueueJob, Slot } from './queue/queue-ports.ts';
 import {
   type RecordValidationDeps,
   recordValidationResult,
@@ -21,80 +23,165 @@ import {
 import { stagingOutcomes } from './registry/start-staging-checks.ts';
 import { isoTime } from './validate.ts';
 
-export interface ReconcileDeps extends ReconcileHyperoptDeps {
+export interface ReconcileDeps extends BacktestLaneDeps, HyperoptRepairDeps {
   readonly jobs: JobStore;
-  readonly executions: Executions;
+  readonly log: Log;
   readonly onError: (jobId: string, error: unknown) => void;
+  /** Age from which a slot is compared with its execution, ms; a younger one may be about to start it. */
+  readonly graceMs: number;
   /** Records validation results and applies deadlines of challenges. */
   readonly registry: RecordValidationDeps & Omit<ChallengeDeps, 'stagingChecks'>;
 }
 
-export interface ReconcileReport {
-  readonly started: readonly string[];
-  readonly failed: readonly string[];
+/** Load of the queue and age of what makes no progress. */
+export interface QueueMeasures {
+  readonly waiting: Readonly<Record<LaneName, number>>;
+  readonly running: Readonly<Record<LaneName, number>>;
   /** Age of the oldest pending job, ms. */
   readonly oldestPendingMs: number;
-  /** Time since a running hyperopt job changed, ms: the longest. Every trial that ends is a change. */
+  /** Longest time since a running hyperopt job changed, ms. Every trial that ends is a change. */
   readonly longestStallMs: number;
+}
+
+export interface ReconcileReport {
+  /** Jobs whose execution was started again. */
+  readonly restarted: readonly string[];
+  readonly failed: readonly string[];
+  /** Jobs that were given a slot. */
+  readonly dispatched: readonly string[];
   readonly challenges: ProcessingReport;
 }
 
-type Repair = 'none' | 'started' | 'failed';
-type Unfinished = Pick<StoredBacktestJob, 'job_id' | 'status' | 'created_at'>;
+/** Slots that are compared with their executions concurrently. */
+const CONCURRENT_REPAIRS = 10;
+
+/** Measures the queue with reads only: it works while repairs fail. */
+export async function measureQueue(deps: ReconcileDeps): Promise<QueueMeasures> {
+  const now = deps.clock.now();
+  const lanes = await Promise.all(
+    LANES.map(async (lane) => ({
+      lane,
+      slots: await deps.queue.slots(lane),
+      owners: await deps.queue.owners(lane),
+    })),
+  );
+  const of = (count: (each: (typeof lanes)[number]) => number) =>
+    Object.fromEntries(lanes.map((each) => [each.lane, count(each)])) as Record<LaneName, number>;
+  const hyperopts = lanes.find(({ lane }) => lane === 'hyperopt')!.slots;
+  const [backtest, hyperopt, ...stalls] = await Promise.all([
+    deps.jobs.oldestPending(),
+    deps.hyperoptJobs.oldestPending(),
+    ...hyperopts.map(({ job_id }) => stallOf(deps, job_id, now)),
+  ]);
+  return {
+    waiting: of(({ owners }) => owners.reduce((sum, { waiting }) => sum + waiting, 0)),
+    running: of(({ slots }) => slots.length),
+    oldestPendingMs: Math.max(ageOf(backtest, now), ageOf(hyperopt, now)),
+    longestStallMs: Math.max(0, ...stalls),
+  };
+}
+
+function ageOf(created: string | undefined, now: number): number {
+  return created === undefined ? 0 : now - Date.parse(created);
+}
+
+async function stallOf({ hyperoptJobs }: ReconcileDeps, jobId: string, now: number): Promise<number> {
+  const job = await hyperoptJobs.get(jobId);
+  return job?.status === 'running' ? now - Date.parse(job.updated_at) : 0;
+}
 
 /**
- * Repairs every unfinished job. Without an execution it is started again with its stored input. With an execution that
- * ended it is failed; a hyperopt job continues in another execution. Validations that ended are recorded in the
- * registry, and due deadlines of challenges are applied concurrently. An error in one job does not stop the others.
+ * Compares every slot older than the grace period with its execution, gives free slots to waiting jobs, records the
+ * validations that ended and applies due deadlines of challenges. It reads slots and executions, not the waiting jobs.
+ * An error in one job does not stop the others.
  */
 export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileReport> {
   const [jobs, challenges] = await Promise.allSettled([
-    repairJobs(deps),
+    reconcileQueue(deps),
     processDueChallenges(challengesOf(deps), deps.onError),
   ]);
   if (jobs.status === 'rejected') throw jobs.reason;
   if (challenges.status === 'rejected') throw challenges.reason;
+  await recordValidationResults(deps.registry, deps.onError);
   return { ...jobs.value, challenges: challenges.value };
 }
 
-async function repairJobs(deps: ReconcileDeps): Promise<Omit<ReconcileReport, 'challenges'>> {
-  const repaired: Record<Repair, string[]> = { none: [], started: [], failed: [] };
-  let oldestPendingMs = 0;
-  const look = async <Job extends Unfinished>(job: Job, repairIt: (job: Job) => Promise<Repair>) => {
-    if (job.status === 'pending') {
-      oldestPendingMs = Math.max(oldestPendingMs, deps.clock.now() - Date.parse(job.created_at));
-    }
+/** The part of {@link reconcileJobs} that concerns slots and waiting jobs. */
+export async function reconcileQueue(deps: ReconcileDeps): Promise<Omit<ReconcileReport, 'challenges'>> {
+  const repaired: Record<RunRepair, string[]> = { none: [], started: [], deferred: [], failed: [] };
+  const dispatched: string[] = [];
+  for (const { lane, repairs } of lanesOf(deps)) {
     try {
-      repaired[await repairIt(job)].push(job.job_id);
+      for (const [repair, jobs] of await repairSlots(deps, lane, repairs)) repaired[repair].push(...jobs);
+      dispatched.push(...(await dispatch(deps, lane)));
     } catch (error) {
-      deps.onError(job.job_id, error);
+      deps.onError(lane.name, error);
     }
-  };
-  for await (const job of deps.jobs.unfinished()) await look(job, (each) => repair(deps, each));
-  let longestStallMs = 0;
-  for await (const job of deps.hyperoptJobs.unfinished()) {
-    if (job.status === 'running') {
-      longestStallMs = Math.max(longestStallMs, deps.clock.now() - Date.parse(job.updated_at));
-    }
-    await look(job, (each) => repairHyperopt(deps, each));
   }
-  await recordValidationResults(deps.registry, deps.onError);
-  return { started: repaired.started, failed: repaired.failed, oldestPendingMs, longestStallMs };
+  return { restarted: repaired.started, failed: repaired.failed, dispatched };
+}
+
+async function repairSlots(
+  deps: ReconcileDeps,
+  lane: Lane,
+  repairs: JobRepairs,
+): Promise<ReadonlyMap<RunRepair, string[]>> {
+  const old = (await deps.queue.slots(lane.name)).filter(
+    ({ since }) => deps.clock.now() - since >= deps.graceMs,
+  );
+  const repaired = new Map<RunRepair, string[]>();
+  if (old.length === 0) return repaired;
+  const running = await lane.executions.running();
+  const suspicious = old.filter((slot) => !running.has(executionName(slot)));
+  for (let from = 0; from < suspicious.length; from += CONCURRENT_REPAIRS) {
+    await Promise.all(
+      suspicious.slice(from, from + CONCURRENT_REPAIRS).map(async (slot) => {
+        try {
+          const repair = await repairSlot(deps, lane, slot, repairs);
+          repaired.set(repair, [...(repaired.get(repair) ?? []), slot.job_id]);
+        } catch (error) {
+          deps.onError(slot.job_id, error);
+        }
+      }),
+    );
+  }
+  return repaired;
+}
+
+/** Repairs a slot and records the result of a validation that ended. */
+async function repairSlot(
+  deps: ReconcileDeps,
+  lane: Lane,
+  slot: Slot,
+  repairs: JobRepairs,
+): Promise<RunRepair> {
+  const repair = await repairRun(deps, lane, slot, repairs);
+  if (lane.name === 'backtest') {
+    const job = await deps.jobs.get(slot.job_id);
+    if (job) await recordValidationResult(deps.registry, job);
+  }
+  return repair;
 }
 
 /**
- * Repairs the job of an execution that changed status. A terminal job's stray task is stopped, the end of a validation is
- * recorded; anything else is treated as in {@link reconcileJobs}.
+ * Handles executions that ended: each frees its slot, and the free slots of their lanes go to waiting jobs. Repeating it
+ * does no harm. An error in one does not stop the others.
  */
-export async function reconcileJob(deps: ReconcileDeps, execution: string): Promise<Repair> {
-  if (execution.startsWith(HYPEROPT_ID_PREFIX)) return repairHyperoptOf(deps, execution);
-  const job = await deps.jobs.get(execution);
-  if (!job) return 'none';
-  const repaired = await repair(deps, job);
-  // Read a job again when the repair failed it, so that its new state is recorded.
-  const ended = repaired === 'failed' ? await deps.jobs.get(execution) : job;
-  if (ended) await recordValidationResult(deps.registry, ended);
-  return repaired;
+export async function endExecutions(
+  deps: ReconcileDeps,
+  executions: readonly string[],
+): Promise<readonly string[]> {
+  const dispatched: string[] = [];
+  for (const { lane, repairs } of lanesOf(deps)) {
+    const ended = executions.filter((name) => laneOf(name) === lane.name);
+    if (ended.length === 0) continue;
+    for (const name of ended) {
+      const slot = await slotOf(lane, name);
+      if (slot) await repairSlot(deps, lane, slot, repairs).catch((error) => deps.onError(name, error));
+    }
+    dispatched.push(...(await dispatch(deps, lane)));
+  }
+  return dispatched;
 }
 
 /** Applies due deadlines to one challenge and returns whether it changed. Throws CHL001, SVC005. */
@@ -106,39 +193,54 @@ function challengesOf({ registry, jobs }: ReconcileDeps): ChallengeDeps {
   return { ...registry, stagingChecks: stagingOutcomes({ jobs }) };
 }
 
-async function repair(deps: ReconcileDeps, job: StoredBacktestJob): Promise<Repair> {
-  if (isTerminal(job.status)) {
-    await stopStrayTask(deps, job);
-    return 'none';
-  }
-  const state = await deps.executions.state(job.job_id);
-  if (state?.status === 'running') return 'none';
-  if (state) return failEnded(deps, job, state);
-  if (deps.clock.now() - Date.parse(job.updated_at) < deps.graceMs) return 'none';
-  await deps.executions.start(job.execution_input, job.priority);
-  return 'started';
+function lanesOf(deps: ReconcileDeps): readonly { readonly lane: Lane; readonly repairs: JobRepairs }[] {
+  return [
+    { lane: backtestLane(deps), repairs: backtestRepairs(deps) },
+    { lane: hyperoptLane(deps), repairs: hyperoptRepairs(deps) },
+  ];
 }
 
-async function failEnded(
-  deps: ReconcileDeps,
-  job: StoredBacktestJob,
-  state: ExecutionState,
-): Promise<Repair> {
-  const ended = {
-    running: 'is running',
-    succeeded: 'ended',
-    failed: 'failed',
-    aborted: 'was stopped',
-    timed_out: 'ran out of time',
-  }[state.status];
-  const error = {
-    code: 'SVC001',
-    message: `The backtest's workflow ${ended} before the backtest recorded a result. Submit it again; if it happens again, a smaller date range or fewer pairs may help.`,
-  };
-  const failed = await deps.jobs.fail(job.job_id, null, error, isoTime(deps.clock.now()));
-  await stopStrayTask(deps, job);
-  return failed ? 'failed' : 'none';
+function laneOf(execution: string): LaneName {
+  return execution.startsWith(HYPEROPT_ID_PREFIX) ? 'hyperopt' : 'backtest';
 }
+
+/** The slot of an execution; undefined when its job has had a later run, which has a slot of its own. */
+async function slotOf(lane: Lane, execution: string): Promise<Slot | undefined> {
+  const { job_id, run } = runOfExecution(execution);
+  const job = await lane.jobs.get(job_id);
+  if (job?.runs !== run || job.slot === undefined) return undefined;
+  return { lane: lane.name, number: job.slot, job_id, run, owner: job.owner, since: 0 };
+}
+
+function backtestRepairs(deps: ReconcileDeps): JobRepairs {
+  const fail = async ({ job_id }: QueueJob, message: string): Promise<RunRepair> => {
+    const error = { code: 'SVC001', message };
+    const failed = await deps.jobs.fail(job_id, null, error, isoTime(deps.clock.now()));
+    const job = await deps.jobs.get(job_id);
+    if (job) await stopStrayTask(deps, job);
+    return failed ? 'failed' : 'none';
+  };
+  return {
+    onLost: (job, status) =>
+      fail(
+        job,
+        `The backtest's workflow ${ENDED[status]} before the backtest recorded a result. Submit it again; if it happens again, a smaller date range or fewer pairs may help.`,
+      ),
+    onShortage: (job, reason) =>
+      fail(job, `AWS had no capacity for the backtest for a day: ${reason}. Submit it again later.`),
+    onEnded: async ({ job_id }) => {
+      const job = await deps.jobs.get(job_id);
+      if (job) await stopStrayTask(deps, job);
+    },
+  };
+}
+
+const ENDED: Readonly<Record<Exclude<ExecutionState['status'], 'running'>, string>> = {
+  succeeded: 'ended',
+  failed: 'failed',
+  aborted: 'was stopped',
+  timed_out: 'ran out of time',
+};
 
 async function stopStrayTask(deps: ReconcileDeps, job: StoredBacktestJob): Promise<void> {
   // A completed job's task ended automatically after its last write.

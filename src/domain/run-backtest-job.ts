@@ -162,10 +162,10 @@ function dataStartOf(job: JobIn<'running'>, found: StrategyWithDigest): number {
 /** Progress at which loading and computing end. */
 const LOADED = 0.1;
 const COMPUTED = 0.95;
-const PROGRESS_EVERY_MS = 1_000;
+const PROGRESS_EVERY_MS = 5_000;
 
 /**
- * Writes progress at most once per second; a report leaves this process when the engine next pauses.
+ * Writes progress at most once per {@link PROGRESS_EVERY_MS}; a report leaves this process when the engine next pauses.
  * `stillMine` returns whether the job still belongs to this attempt.
  */
 function progressWriter(deps: RunBacktestJobDeps, job: JobIn<'running'>) {

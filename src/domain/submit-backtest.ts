@@ -8,12 +8,16 @@ import { BacktestRequest } from '#contract/backtest-api.ts';
 import { CodedError } from '#contract/errors.ts';
 import { BACKTEST_DEFAULTS, BACKTEST_LIMITS, ON_DEMAND_PRIORITY } from '#contract/limits.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
+import { jobListOf } from '#contract/tables.ts';
 import { type Caller, checkAccess } from './access.ts';
 import type { Executions } from './execution-ports.ts';
 import { bestOfHyperopt } from './hyperopt/best-of-hyperopt.ts';
 import type { HyperoptStore } from './hyperopt/hyperopt-ports.ts';
 import { idSuffix, keyUsedAgain } from './id-suffix.ts';
 import type { Digest, Ids, JobStore, Log } from './ports.ts';
+import { enqueue } from './queue/enqueue.ts';
+import { backtestLane, type MaxRunning } from './queue/lanes.ts';
+import type { JobQueue } from './queue/queue-ports.ts';
 import { imageOf, registeredOf, withRegisteredConfig } from './registry/container-image.ts';
 import { CONFIG_KEYS, type ResolveDeps, resolveConfig } from './resolve-config.ts';
 import { readVersion } from './transitions/find-version.ts';
@@ -34,6 +38,8 @@ export interface SubmitBacktestDeps extends ResolveDeps {
   readonly registry: RegistryStore;
   readonly hyperoptJobs: Pick<HyperoptStore, 'get'>;
   readonly executions: Executions;
+  readonly maxRunning: MaxRunning;
+  readonly queue: JobQueue;
   readonly ids: Ids;
   readonly digest: Digest;
   readonly log: Log;
@@ -42,25 +48,18 @@ export interface SubmitBacktestDeps extends ResolveDeps {
 const KEYS = Object.keys(BacktestRequest.shape);
 
 /**
- * Validates a submission, stores its job and starts the state machine. The job is stored first: after any later crash,
- * reconcile finds it pending and starts it.
+ * Validates a submission and stores its job in the queue.
  * Throws VAL001 to VAL006, RES002, RES003 (no such version), RES005 (an Idempotency-Key reused with another body),
- * AUTH005 (the version belongs to another owner's model), DATA005, SVC005.
+ * AUTH005 (the version belongs to another owner's model), HTTP429 (too many jobs wait), DATA005, SVC005.
  */
 export async function submitBacktest(
   deps: SubmitBacktestDeps,
   input: SubmitBacktestInput,
 ): Promise<StoredBacktestJob> {
   const job = await newJob(deps, input);
-  const stored = await deps.jobs.create(job);
+  const stored = await enqueue<StoredBacktestJob>(deps, backtestLane(deps), job, () => deps.jobs.create(job));
   if (stored.request_digest !== job.request_digest) {
     throw keyUsedAgain({ job_id: stored.job_id });
-  }
-  if (stored.status === 'pending') {
-    await deps.executions
-      .start(stored.execution_input, stored.priority)
-      // Reconcile starts it later.
-      .catch((error) => deps.log.error('failed to start execution', { job_id: stored.job_id, error }));
   }
   return stored;
 }
@@ -91,7 +90,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     collect,
   });
   return {
-    schema_version: 1,
+    schema_version: 2,
     kind: 'backtest',
     status: 'pending',
     job_id: jobId,
@@ -109,6 +108,8 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     execution_input: executionInput,
     request_digest: deps.digest(JSON.stringify(body)),
     attempt: 0,
+    runs: 0,
+    queue: { since: now, deferrals: 0 },
     collection: null,
   };
 }
@@ -155,6 +156,7 @@ export function executionInputOf(
 ): BacktestExecutionInput {
   return {
     ...own,
+    list: jobListOf(own.kind, own.job_id),
     exchange: config.exchange,
     symbols: config.pairs,
     timeframe: [config.timeframe, config.timeframe_detail].filter((each) => each !== null).join(','),

@@ -18,9 +18,9 @@ import { NO_POLICY } from '#contract/release-policy.ts';
 import type { TableNames } from '#contract/tables.ts';
 import { resumeTimers } from '#domain/challenges/process-due-challenges.ts';
 import {
+  endExecutions,
   type ReconcileDeps,
   reconcileChallenge,
-  reconcileJob,
   reconcileJobs,
 } from '#domain/reconcile-jobs.ts';
 import { challengeListener } from '#runtime/challenge-listener.ts';
@@ -41,7 +41,9 @@ export interface Platform {
 
 const TABLE_NAMES: TableNames = { jobs: 'Jobs', registry: 'Registry', series: 'Series' };
 
-const RECONCILE_EVERY_MS = 5 * 60_000;
+/** Concurrent hyperopt jobs; the workers of each share the cores. */
+const MAX_RUNNING_HYPEROPTS = 2;
+const RECONCILE_EVERY_MS = 60_000;
 
 /** Started parts of the platform, in start order. */
 class Running {
@@ -126,10 +128,11 @@ async function startServices(
     environment: taskEnvironment(options, storage, limits),
     temporary: folder.temporaryPath,
     limits,
-    concurrency: options.concurrency ?? availableParallelism(),
     nodeOptions: options.taskMemoryMb ? [`--max-old-space-size=${options.taskMemoryMb}`] : [],
-    onEnd: (jobId) =>
-      reconcileJob(reconcile, jobId).catch((error: unknown) => reconcile.onError(jobId, error)),
+    onEnd: (execution) =>
+      inContext(() => endExecutions(reconcile, [execution])).catch((error: unknown) =>
+        reconcile.onError(execution, error),
+      ),
     log,
   });
   running.add(() => workflow.stop());
@@ -138,8 +141,13 @@ async function startServices(
   );
   running.add(() => timers.stop());
   const onChallengeChange = challengeListener({ log, timer: timers });
+  const maxRunning = {
+    backtest: options.concurrency ?? availableParallelism(),
+    hyperopt: MAX_RUNNING_HYPEROPTS,
+  };
   const reconcile = openReconcile({
     ...stores,
+    maxRunning,
     executions: workflow.executions,
     hyperoptExecutions: workflow.hyperoptExecutions,
     tasks: workflow.tasks,
@@ -150,7 +158,7 @@ async function startServices(
   const strategy = await startStrategyService(
     { ...service, port: options.ports.strategy },
     {
-      ...{ stores, onChallengeChange },
+      ...{ stores, onChallengeChange, maxRunning },
       registryTable: TABLE_NAMES.registry,
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,
@@ -165,7 +173,7 @@ async function startServices(
   const backend = await startBackend(
     { ...service, port: options.ports.backend },
     {
-      ...{ stores, onChallengeChange },
+      ...{ stores, onChallengeChange, maxRunning },
       registryTable: TABLE_NAMES.registry,
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,
@@ -193,7 +201,7 @@ async function startServices(
   return info;
 }
 
-/** Reconciles now without a grace period, because no job of the last platform is running; then every five minutes. */
+/** Reconciles now without a grace period, because no job of the last platform is running; then every minute. */
 async function keepReconciling(reconcile: ReconcileDeps, running: Running, log: Log): Promise<void> {
   await inContext(() => reconcileJobs({ ...reconcile, graceMs: 0 }));
   const timer = setInterval(() => {

@@ -10,6 +10,7 @@ import { type MinAssignments, NO_POLICY, type ReleasePolicy } from '#contract/re
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Exchanges } from '#domain/exchange-ports.ts';
 import { ownershipOf } from '#domain/ownership.ts';
+import type { MaxRunning } from '#domain/queue/lanes.ts';
 import type { Strategies } from '#domain/strategy-ports.ts';
 import type { AuditDeps } from '#runtime/audit.ts';
 import type { Authenticate } from '#runtime/authenticate.ts';
@@ -49,6 +50,7 @@ export async function startBackend(
     readonly databaseEndpoint: string;
     readonly onChallengeChange?: ChallengeListener;
     readonly workflow: Workflow;
+    readonly maxRunning: MaxRunning;
     readonly strategies: Strategies;
     readonly dataProxy: DataProxy;
     readonly stagingDryRunRequired?: boolean;
@@ -74,6 +76,7 @@ export async function startBackend(
     strategies,
     executions: workflow.executions,
     tasks: workflow.tasks,
+    maxRunning: deps.maxRunning,
     ids: ulids,
     digest: sha256,
     clock: Date,
@@ -108,6 +111,7 @@ export async function startStrategyService(
     readonly databaseEndpoint: string;
     readonly onChallengeChange?: ChallengeListener;
     readonly workflow: Workflow;
+    readonly maxRunning: MaxRunning;
     readonly strategies: Strategies;
     readonly stagingDryRunRequired?: boolean;
     readonly fourEyesRequired?: boolean;
@@ -133,6 +137,7 @@ export async function startStrategyService(
     strategies: deps.strategies,
     hyperoptExecutions: workflow.hyperoptExecutions,
     tasks: workflow.tasks,
+    maxRunning: deps.maxRunning,
     ids: ulids,
     digest: sha256,
     clock: Date,

@@ -9,10 +9,8 @@ import { resultsPrefix } from '#adapters/result-store.ts';
 import { USER_STRATEGIES } from '#adapters/strategy-files.ts';
 import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/allocators.ts';
 import type { BacktestExecutionInput } from '#contract/backtest.ts';
-import { HYPEROPT_ID_PREFIX, type HyperoptExecutionInput } from '#contract/hyperopt.ts';
-import { HYPEROPT_LIMITS } from '#contract/hyperopt-request.ts';
+import type { HyperoptExecutionInput } from '#contract/hyperopt.ts';
 import type { TaskControl } from '#domain/execution-ports.ts';
-import { HYPEROPT_PRIORITY } from '#domain/hyperopt/hyperopt-ports.ts';
 import type { Log } from '#runtime/log.ts';
 
 export interface WorkflowOptions {
@@ -25,7 +23,6 @@ export interface WorkflowOptions {
   /** Folder for temporary files of the tasks. */
   readonly temporary: string;
   readonly limits: TaskLimits;
-  readonly concurrency: number;
   /** Command line options of Node for the tasks. */
   readonly nodeOptions: readonly string[];
   /** Called with the name of each ended execution. */
@@ -74,9 +71,8 @@ const LOCAL_NAMES = {
 /** Connects the files of statemachines/ to local implementations. */
 export function createWorkflow(options: WorkflowOptions): Workflow {
   const { stores, log } = options;
-  const runnerOf = (concurrency: number, environment: Readonly<Record<string, string>>) =>
+  const runnerOf = (environment: Readonly<Record<string, string>>) =>
     new TaskRunner({
-      concurrency,
       environment: { ...options.environment, ...environment },
       temporary: options.temporary,
       compiled: compileCache(),
@@ -86,9 +82,8 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       onCrash: (exit) => log.warn('task crashed', { ...exit }),
       onStall: (request, task, text) => reportStall(options, request, task, text),
     });
-  const runner = runnerOf(options.concurrency, TASK_ALLOCATOR);
-  // A separate runner: hyperopt jobs run for hours, and backtests must not wait for them. Workers of a job share the cores.
-  const workers = runnerOf(HYPEROPT_LIMITS.workers.max, HYPEROPT_ALLOCATOR);
+  const runner = runnerOf(TASK_ALLOCATOR);
+  const workers = runnerOf(HYPEROPT_ALLOCATOR);
   const integrations = localIntegrations({
     // Local mode runs no images: every version runs the current code, and its job has a warning.
     functions: { DataProxy: options.dataProxy, TaskImage: async () => ({ task_definition: 'BacktestTask' }) },
@@ -101,7 +96,6 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       CollectTask: { entry: taskEntry('collect'), runner },
       HyperoptTask: { entry: taskEntry('hyperopt'), runner: workers },
     },
-    turnOf: (jobId) => turnOf(stores, jobId),
     failJob: async (jobId, reason) => {
       const strategy = (await stores.jobs.get(jobId))?.config.strategy;
       const message = `Strategy ${strategy} was stopped. ${reason}`;
@@ -133,14 +127,6 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       await Promise.all([runner.stopAll(), workers.stopAll()]);
     },
   };
-}
-
-async function turnOf({ jobs, hyperoptJobs }: Stores, jobId: string) {
-  if (jobId.startsWith(HYPEROPT_ID_PREFIX)) {
-    return { owner: (await hyperoptJobs.get(jobId))?.owner ?? '', priority: HYPEROPT_PRIORITY };
-  }
-  const { owner = '', priority = 0 } = (await jobs.get(jobId)) ?? {};
-  return { owner, priority };
 }
 
 /** A backtest reads candles and writes its results. The folders are created first: its process must not create them. */

@@ -1,34 +1,29 @@
-import { randomUUID } from 'node:crypto';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import middy, { type MiddlewareObj } from '@middy/core';
 import { METRICS, METRICS_NAMESPACE } from '#contract/names.ts';
 import {
+  measureQueue,
+  type QueueMeasures,
   type ReconcileDeps,
   type ReconcileReport,
   reconcileChallenge,
-  reconcileJob,
   reconcileJobs,
 } from '#domain/reconcile-jobs.ts';
+import { eventCorrelation } from './event-correlation.ts';
 
-/** Event of EventBridge (status change of an execution, whose name is the job's id) or of Scheduler (`{}` or a challenge's id). */
+/** An event of Scheduler: `{}` or the id of a challenge. */
 interface ReconcileEvent {
   readonly challenge_id?: string;
-  readonly 'detail-type'?: string;
-  readonly detail?: { readonly name?: string };
 }
 
-type Trigger =
-  | { readonly kind: 'deadline'; readonly challengeId: string }
-  | { readonly kind: 'execution'; readonly jobId: string }
-  | { readonly kind: 'schedule' };
+type Trigger = { readonly kind: 'deadline'; readonly challengeId: string } | { readonly kind: 'schedule' };
 
 type ReconcileMiddleware = MiddlewareObj<ReconcileEvent | Trigger, ReconcileReport | undefined>;
 
 /**
- * The reconcile function: one job after its execution ended, one challenge at its deadline, and all unfinished jobs and challenges
- * on the schedule.
+ * The reconcile function: one challenge at its deadline; all slots, validations and challenges on the schedule.
  */
 export function reconcileLambda(
   deps: ReconcileDeps,
@@ -36,42 +31,48 @@ export function reconcileLambda(
 ) {
   return middy<ReconcileEvent, ReconcileReport | undefined>()
     .use(injectLambdaContext(logger, { resetKeys: true }))
-    .use(addCorrelationId(logger))
+    .use(eventCorrelation(logger))
     .use(readTrigger())
-    .use(publishReport(stage, logger))
-    .handler((trigger) => reconcile(deps, logger, trigger as Trigger));
-}
-
-/** Gives all log lines of an invocation the same correlation id: these events have none. */
-function addCorrelationId(logger: Logger): ReconcileMiddleware {
-  return { before: () => logger.setCorrelationId(randomUUID()) };
+    .use(publishChallengeErrors(stage, logger))
+    .handler((trigger) => reconcile(deps, stage, logger, trigger as Trigger));
 }
 
 function readTrigger(): ReconcileMiddleware {
   return {
     before: (request) => {
-      const { challenge_id, detail } = request.event as ReconcileEvent;
-      if (challenge_id !== undefined) request.event = { kind: 'deadline', challengeId: challenge_id };
-      else if (detail?.name !== undefined) request.event = { kind: 'execution', jobId: detail.name };
-      else request.event = { kind: 'schedule' };
+      const { challenge_id } = request.event as ReconcileEvent;
+      request.event =
+        challenge_id === undefined ? { kind: 'schedule' } : { kind: 'deadline', challengeId: challenge_id };
     },
   };
 }
 
-/** Publishes and logs the report of a scheduled run; 0 is published too, so that the alarms have data. */
-function publishReport(stage: string, logger: Logger): ReconcileMiddleware {
+/** Publishes the queue's measures; 0 is published too, so that the alarms have data. */
+function publishMeasures(stage: string, measures: QueueMeasures): void {
+  const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'reconcile' });
+  const seconds = (ms: number) => Math.round(ms / 1000);
+  const total = (counts: QueueMeasures['waiting']) => counts.backtest + counts.hyperopt;
+  metrics.addDimension('stage', stage);
+  metrics.addMetric(METRICS.oldestPendingSeconds, MetricUnit.Seconds, seconds(measures.oldestPendingMs));
+  metrics.addMetric(METRICS.longestStallSeconds, MetricUnit.Seconds, seconds(measures.longestStallMs));
+  metrics.addMetric(METRICS.waitingJobs, MetricUnit.Count, total(measures.waiting));
+  metrics.addMetric(METRICS.runningJobs, MetricUnit.Count, total(measures.running));
+  metrics.publishStoredMetrics();
+}
+
+/** Publishes and logs the report of a scheduled run. */
+function publishChallengeErrors(stage: string, logger: Logger): ReconcileMiddleware {
   const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'reconcile' });
   return {
     after: (request) => {
       if (!request.response) return;
-      const { started, failed, oldestPendingMs, longestStallMs, challenges } = request.response;
+      const { restarted, failed, dispatched, challenges } = request.response;
       metrics.addDimension('stage', stage);
-      metrics.addMetric(METRICS.oldestPendingSeconds, MetricUnit.Seconds, Math.round(oldestPendingMs / 1000));
-      metrics.addMetric(METRICS.longestStallSeconds, MetricUnit.Seconds, Math.round(longestStallMs / 1000));
       metrics.addMetric(METRICS.challengeProcessingErrors, MetricUnit.Count, challenges.failed.length);
       metrics.publishStoredMetrics();
       const { changed, left } = challenges;
-      logger.info('reconciled', { started, failed, challenges: { changed: changed.length, left } });
+      const jobs = { restarted, failed, dispatched };
+      logger.info('reconciled', { ...jobs, challenges: { changed: changed.length, left } });
       if (left > 0) logger.warn('challenges left to the next run', { left });
       request.response = undefined;
     },
@@ -80,6 +81,7 @@ function publishReport(stage: string, logger: Logger): ReconcileMiddleware {
 
 async function reconcile(
   deps: ReconcileDeps,
+  stage: string,
   logger: Logger,
   trigger: Trigger,
 ): Promise<ReconcileReport | undefined> {
@@ -89,12 +91,9 @@ async function reconcile(
       logger.info('challenge deadline reached', { challenge_id: trigger.challengeId, changed });
       return undefined;
     }
-    case 'execution': {
-      const repair = await reconcileJob(deps, trigger.jobId);
-      logger.info('execution ended', { job_id: trigger.jobId, repair });
-      return undefined;
-    }
     case 'schedule':
+      // Measured first: the alarms must see a queue that the rest of the run fails to repair.
+      publishMeasures(stage, await measureQueue(deps));
       return reconcileJobs(deps);
   }
 }

@@ -26,13 +26,13 @@ export function errorResponse(error: unknown, log: Log): ErrorResponse {
   return { status, code, body: { detail: { code, message, field, context } }, headers: errorHeaders(coded) };
 }
 
-function errorHeaders({ code, status }: CodedError): Record<string, string> {
+function errorHeaders({ code, status, retryAfterSeconds = 1 }: CodedError): Record<string, string> {
   if (status === 401) {
     const problem =
       code === 'AUTH003' ? '' : `, error="invalid_token", error_description="${ERRORS[code].message}"`;
     return { 'WWW-Authenticate': `Bearer realm="touchstone"${problem}` };
   }
-  return status === 429 || status === 503 ? { 'Retry-After': '1' } : {};
+  return status === 429 || status === 503 ? { 'Retry-After': String(retryAfterSeconds) } : {};
 }
 
 /** Result of a handler. */

@@ -38,21 +38,21 @@ describe('SfnExecutions', () => {
   const input = pendingJob('bt-1').execution_input;
   afterEach(() => sfn.reset());
 
-  test('start names the execution after its job and passes the stored input', async () => {
+  test('start names the execution after its run and passes the stored input', async () => {
     sfn.on(StartExecutionCommand).resolves({});
-    await executions.start(input);
+    await executions.start(input, 'bt-1-1');
     expect(sfn.commandCalls(StartExecutionCommand)[0]!.args[0].input).toEqual({
       stateMachineArn: machine,
-      name: 'bt-1',
+      name: 'bt-1-1',
       input: JSON.stringify(input),
     });
   });
 
   test('start succeeds when the execution already exists', async () => {
     sfn.on(StartExecutionCommand).rejects(new ExecutionAlreadyExists(meta));
-    await executions.start(input);
+    await executions.start(input, 'bt-1-1');
     sfn.on(StartExecutionCommand).rejects(new Error('AccessDenied'));
-    await expect(executions.start(input)).rejects.toThrow('AccessDenied');
+    await expect(executions.start(input, 'bt-1-1')).rejects.toThrow('AccessDenied');
   });
 
   test.each([

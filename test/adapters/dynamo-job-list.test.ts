@@ -9,7 +9,6 @@ import { everyRow, pendingJob } from '../support/jobs.ts';
 let engine: TestEngine;
 let store: DynamoJobStore;
 const AT = '2025-03-02T00:00:00.000Z';
-const ERROR = { code: 'DATA001', message: 'too few candles' };
 
 beforeAll(async () => {
   engine = await startEngine();
@@ -117,18 +116,14 @@ describe('DynamoJobStore list', () => {
   });
 });
 
-test('unfinished yields each pending and running job once', async () => {
+test('oldestPending returns the creation time of the oldest pending job of every kind', async () => {
   const { jobs: table } = await engine.freshTables();
   const own = new DynamoJobStore(engine.client, table);
-  for (let i = 0; i < 6; i++) await own.create(pendingJob(`bt-${i}`));
-  await own.claim('bt-1', 'task', AT);
-  await own.cancel('bt-2', AT);
-  await own.fail('bt-3', null, ERROR, AT);
-  const seen: string[] = [];
-  for await (const job of own.unfinished()) {
-    seen.push(`${job.job_id} ${job.status}`);
-    // A job that changes status during the iteration is not yielded again.
-    if (job.job_id === 'bt-0') await own.claim('bt-0', 'task', AT);
-  }
-  expect(seen.sort()).toEqual(['bt-0 pending', 'bt-1 running', 'bt-4 pending', 'bt-5 pending']);
+  expect(await own.oldestPending()).toBeUndefined();
+  const at = (hour: number) => `2025-03-01T0${hour}:00:00.000Z`;
+  await own.create(pendingJob('bt-2', { created_at: at(2) }));
+  await own.create(pendingJob('va-1', { kind: 'validation', created_at: at(1) }));
+  await own.create(pendingJob('bt-0', { created_at: at(0) }));
+  await own.claim('bt-0', 'task', AT);
+  expect(await own.oldestPending()).toBe(at(1));
 });

@@ -73,7 +73,7 @@ describe('DynamoJobStore create and get', () => {
 
   test('get rejects an invalid item with the job and the field', async () => {
     const id = newId();
-    const { config: _, ...rest } = toJobItem(pendingJob(id), 'ema_crossover');
+    const { config: _, ...rest } = toJobItem(pendingJob(id), 'ema_crossover', 'backtest');
     await engine.client.send(new PutCommand({ TableName: engine.tables.jobs, Item: rest }));
     await expect(store.get(id)).rejects.toMatchObject({
       code: 'SVC001',
@@ -82,7 +82,7 @@ describe('DynamoJobStore create and get', () => {
     await engine.client.send(
       new PutCommand({
         TableName: engine.tables.jobs,
-        Item: { ...toJobItem(pendingJob(id), 'ema_crossover'), kind: 'broken' },
+        Item: { ...toJobItem(pendingJob(id), 'ema_crossover', 'backtest'), kind: 'broken' },
       }),
     );
   });
@@ -113,7 +113,8 @@ const CALLS: Record<
     call: (id) => store.setProgress(id, 1, 0.5, LATER),
     effects: {
       pending: null,
-      running: { progress: 0.5 },
+      // Progress must not write the list indexes, which contain `updated_at`.
+      running: { progress: 0.5, progress_at: LATER, updated_at: AT },
       completed: null,
       failed: null,
       cancelled: null,
@@ -197,7 +198,7 @@ describe('job status changes', () => {
     const after = (await store.get(id))!;
     const effect = effects[status];
     if (effect) {
-      expect(after).toMatchObject({ ...effect, updated_at: LATER, revision: before.revision + 1 });
+      expect(after).toMatchObject({ updated_at: LATER, ...effect, revision: before.revision + 1 });
     } else {
       expect(after).toEqual(before);
     }

@@ -13,7 +13,6 @@ async function run(code: string, onLine: (runner: TaskRunner, task: string) => u
   writeFileSync(entry, code);
   const crashed: TaskExit[] = [];
   const runner: TaskRunner = new TaskRunner({
-    concurrency: 1,
     environment: {},
     temporary: join(folder, 'tasks'),
     limits: { taskMs: 60_000, loadMs: 60_000, stallMs: 60_000 },
@@ -22,7 +21,7 @@ async function run(code: string, onLine: (runner: TaskRunner, task: string) => u
     onCrash: (exit) => crashed.push(exit),
   });
   const { signal } = new AbortController();
-  const exit = await runner.run({ entry, environment: {}, owner: 'me', priority: 5, signal });
+  const exit = await runner.run({ entry, environment: {}, signal });
   return { exit, crashed };
 }
 

@@ -32,9 +32,9 @@ import {
  * Descriptions are not part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 1, '2dc6f57b0d143fa1'],
-  ['BacktestExecutionInput', BacktestExecutionInput, undefined, '6c78e11b8b608b9a'],
-  ['StoredHyperoptJob', StoredHyperoptJob, 2, 'c3da6c6a55371c99'],
+  ['StoredBacktestJob', StoredBacktestJob, 2, 'f773c42a3711be39'],
+  ['BacktestExecutionInput', BacktestExecutionInput, undefined, '30378f976fc7168e'],
+  ['StoredHyperoptJob', StoredHyperoptJob, 3, '9acce5579463e310'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'fd59cf8b59c2c7a5'],
   ['BacktestReport', BacktestReport, 1, 'd65cd63498e18215'],

@@ -2,6 +2,7 @@ import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { MAX_GRANTS } from '#contract/sharing.ts';
+import { jobListOf } from '#contract/tables.ts';
 import { type AccessFixture, accessFixture, type Person } from '../support/access-fixture.ts';
 import { SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 
@@ -269,10 +270,10 @@ describe('backtest list', () => {
         TableName: fixture.jobsTable,
         Key: { job_id: left, item: 'JOB' },
         UpdateExpression:
-          'SET #status = :failed, kind_status = :place, #error = :why, error_code = :why, finished_at = :at, updated_at = :at',
+          'SET #status = :failed, list_status = :place, #error = :why, error_code = :why, finished_at = :at, updated_at = :at',
         ExpressionAttributeNames: { '#status': 'status', '#error': 'error' },
         ExpressionAttributeValues: {
-          ...{ ':failed': 'failed', ':place': 'backtest#failed', ':why': 'SVC001' },
+          ...{ ':failed': 'failed', ':place': `${jobListOf('backtest', left)}#failed`, ':why': 'SVC001' },
           ':at': '2026-05-03T00:00:00.000Z',
         },
       }),
@@ -290,7 +291,7 @@ describe('backtest list', () => {
     const id = await fixture.backtest('ann');
     await ann.share(at(id), 'user:bob');
     const row = {
-      ...{ job_id: id, item: 'ACCESS#user:eve', created_at: `2026-01-01T00:00:00.000Z#${id}` },
+      ...{ job_id: id, item: 'ACCESS#user:eve', position: `2026-01-01T00:00:00.000Z#${id}` },
       ...{
         experiment_name: null,
         principal_kind: 'user:eve#backtest',
@@ -298,7 +299,7 @@ describe('backtest list', () => {
       },
     };
     await fixture.client.send(new PutCommand({ TableName: fixture.jobsTable, Item: row }));
-    const orphan = { ...row, job_id: 'bt-gone', created_at: '2026-01-01T00:00:00.000Z#bt-gone' };
+    const orphan = { ...row, job_id: 'bt-gone', position: '2026-01-01T00:00:00.000Z#bt-gone' };
     await fixture.client.send(new PutCommand({ TableName: fixture.jobsTable, Item: orphan }));
     const eve = await idsOf(fixture.person('eve'));
     expect(eve).not.toContain(id);

@@ -5,6 +5,7 @@ import { DynamoAuditTrail } from '#adapters/aws/dynamo-audit-trail.ts';
 import { ulids } from '#adapters/ids.ts';
 import type { AuditEntry, StoredAuditCall } from '#contract/audit.ts';
 import { CodedError } from '#contract/errors.ts';
+import { auditPartitions } from '#contract/tables.ts';
 import type { AuditTrail } from '#domain/audit/audit-trail.ts';
 import { listAudit } from '#domain/audit/list-audit.ts';
 import type { Authenticate } from '#runtime/authenticate.ts';
@@ -63,18 +64,20 @@ function open(
 
 /** Stored items of one day. */
 async function items(day = '2026-11-21'): Promise<Record<string, any>[]> {
-  const pages = paginateQuery(
-    { client: engine.client },
-    {
-      TableName: table,
-      ConsistentRead: true,
-      KeyConditionExpression: 'pk = :day',
-      ExpressionAttributeValues: { ':day': `AUDIT#${day}` },
-    },
-  );
   const found = [];
-  for await (const { Items = [] } of pages) found.push(...Items);
-  return found;
+  for (const partition of auditPartitions(day)) {
+    const pages = paginateQuery(
+      { client: engine.client },
+      {
+        TableName: table,
+        ConsistentRead: true,
+        KeyConditionExpression: 'pk = :partition',
+        ExpressionAttributeValues: { ':partition': partition },
+      },
+    );
+    for await (const { Items = [] } of pages) found.push(...Items);
+  }
+  return found.sort((a, b) => (a.sk < b.sk ? -1 : 1));
 }
 
 describe('audit entry', () => {
@@ -351,7 +354,7 @@ describe('audit storage', () => {
   });
 
   it('list returns 500 for an item with an unknown shape', async () => {
-    const Item = { pk: 'AUDIT#2026-11-21', sk: `${CALL.at}#${CALL.id}`, principal: 'eve' };
+    const Item = { pk: auditPartitions('2026-11-21')[0]!, sk: `${CALL.at}#${CALL.id}`, principal: 'eve' };
     await engine.client.send(new PutCommand({ TableName: table, Item }));
     expect((await open().audit()).status).toBe(500);
   });

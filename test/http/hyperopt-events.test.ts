@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import type { EndedTrial } from '#contract/hyperopt.ts';
 import { HyperoptJob, HyperoptTrialEvent } from '#contract/hyperopt-api.ts';
 import { unknownHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
@@ -64,7 +65,8 @@ function host(
       return super.open(caller, counted, closing);
     }
   }
-  const handler = watchHandler(deps, new CountedStreams(most, mostPerCaller));
+  const queue = new DynamoJobQueue(engine.client, engine.tables.jobs);
+  const handler = watchHandler({ ...deps, queue }, new CountedStreams(most, mostPerCaller));
   const app = createStreams(
     'strategy',
     { watchHyperopt: handler },

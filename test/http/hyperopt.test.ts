@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
+import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { DynamoInstrumentStore } from '#adapters/aws/dynamo-series-stores.ts';
 import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
@@ -77,6 +78,8 @@ beforeAll(async () => {
       stop: async () => undefined,
       state: async () => undefined,
     },
+    queue: new DynamoJobQueue(client, tables.jobs),
+    maxRunning: { backtest: 1, hyperopt: 100 },
     tasks: { stop: async () => undefined },
     defaultExchange: 'sim',
     clock: { now: () => NOW },

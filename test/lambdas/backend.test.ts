@@ -1,6 +1,6 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
-import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
@@ -19,10 +19,13 @@ beforeAll(async () => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-it('function stores a submission and starts an execution named by the job', async () => {
+it('function stores a submission and starts an execution named by the run', async () => {
   const dynamo = mockClient(DynamoDBDocumentClient);
   const states = mockClient(SFNClient);
   dynamo.onAnyCommand().resolves({ Responses: { series: [] } } as never);
+  dynamo
+    .on(GetCommand)
+    .callsFake(() => ({ Item: dynamo.commandCalls(PutCommand).at(-1)!.args[0].input.Item }));
   states.on(StartExecutionCommand).resolves({});
   const result = await call({
     httpMethod: 'POST',
@@ -49,7 +52,7 @@ it('function stores a submission and starts an execution named by the job', asyn
   const [start] = states.commandCalls(StartExecutionCommand);
   expect(start!.args[0].input).toMatchObject({
     stateMachineArn: BACKEND_ENVIRONMENT.BACKTEST_STATE_MACHINE_ARN,
-    name: job_id,
+    name: `${job_id}-1`,
   });
   expect(JSON.parse(start!.args[0].input.input!)).toMatchObject({ job_id, correlation_id: 'trace-me' });
 });

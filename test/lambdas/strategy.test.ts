@@ -12,7 +12,7 @@ import { tableOf } from '../engine/metrics/samples.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingJob, SOME_RESULT, SOME_TIMING } from '../support/jobs.ts';
-import { FUNCTION_ENVIRONMENT, SCHEDULES } from '../support/lambda-environment.ts';
+import { FUNCTION_ENVIRONMENT, SCHEDULES, SLOT_ENVIRONMENT } from '../support/lambda-environment.ts';
 import { SOME_REPORT } from '../support/registry-fixture.ts';
 
 const AT = '2025-03-02T00:00:00.000Z';
@@ -36,6 +36,7 @@ beforeAll(async () => {
   engine = await startEngine();
   const environment = {
     ...FUNCTION_ENVIRONMENT,
+    ...SLOT_ENVIRONMENT,
     DYNAMODB_ENDPOINT: engine.endpoint,
     OBJECTS_DIRECTORY: objects,
     JOBS_TABLE: engine.tables.jobs,

@@ -8,9 +8,10 @@ import {
   StrategyEventsEnv,
 } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
-import { SCHEDULES } from '../support/lambda-environment.ts';
+import { SCHEDULES, SLOT_ENVIRONMENT } from '../support/lambda-environment.ts';
 
 const BACKEND = {
+  ...SLOT_ENVIRONMENT,
   JOBS_TABLE: 'jobs',
   SERIES_TABLE: 'series',
   REGISTRY_TABLE: 'registry',
@@ -30,6 +31,7 @@ describe('readEnv', () => {
     });
     expect(readEnv(BackendEnv, BACKEND)).toMatchObject({
       ...BACKEND,
+      ...{ MAX_RUNNING_BACKTESTS: 5, MAX_RUNNING_HYPEROPTS: 5 },
       BACKEND_IDP_REGION: 'us-east-1',
       DEFAULT_EXCHANGE: 'binanceusdm',
     });

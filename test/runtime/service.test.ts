@@ -183,7 +183,7 @@ describe('errors', () => {
   });
 
   it('undocumented response is an error', async () => {
-    const odd = { ...jobView(pendingJob('bt-1')), attempt: 1.5 };
+    const odd = { ...jobView(pendingJob('bt-1'), null), attempt: 1.5 };
     const { app, lines } = backendApp({ getBacktest: async () => ({ status: 200, body: odd }) });
     expect((await app.request('/api/v1/backtests/bt-1')).status).toBe(500);
     expect(String(lines.find((line) => line.level === 'error')?.fields.error)).toContain('attempt');

@@ -69,7 +69,6 @@ it('task gets its own environment without variables of the platform', async () =
   writeFileSync(entry, 'console.log(JSON.stringify(process.env));');
   const output: string[] = [];
   const runner = new TaskRunner({
-    concurrency: 1,
     environment: { LOG_LEVEL: 'WARN' },
     temporary: join(folder, 'tasks'),
     limits: { taskMs: 60_000, loadMs: 60_000, stallMs: 60_000 },
@@ -78,7 +77,7 @@ it('task gets its own environment without variables of the platform', async () =
     onCrash: ({ stderr }) => expect.unreachable(stderr),
   });
   const environment = { JOB_ID: 'bt-1' };
-  await runner.run({ entry, environment, owner: 'me', priority: 5, signal: new AbortController().signal });
+  await runner.run({ entry, environment, signal: new AbortController().signal });
   const { JOB_ID, LOG_LEVEL, TASK_ID, TMPDIR, PWD: _, ...others } = JSON.parse(output[0]!);
   expect([JOB_ID, LOG_LEVEL]).toEqual(['bt-1', 'WARN']);
   expect(TASK_ID).toMatch(/^local-/);

@@ -16,10 +16,10 @@ const logGroupOf = (stage: Synthesized, reference: { Ref: string }) =>
 describe.each([dev, prod])('functions of $config.stage', (stage) => {
   const functions = ofType(stage, 'AWS::Lambda::Function');
 
-  test("functions are the platform's six, without any that CDK adds", () => {
+  test("functions are the platform's seven, without any that CDK adds", () => {
     const descriptions = functions.map(([, each]) => each.Properties.Description);
     expect(descriptions.every((text) => text.startsWith(`Touchstone ${stage.config.stage}:`))).toBe(true);
-    expect(functions).toHaveLength(6);
+    expect(functions).toHaveLength(7);
   });
 
   test('functions run Node 24 on ARM with tracing', () => {
@@ -41,7 +41,7 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
 
   test('functions have the alias live', () => {
     const aliases = properties(stage, 'AWS::Lambda::Alias');
-    expect(aliases.map(({ Name }) => Name)).toEqual(Array(6).fill('live'));
+    expect(aliases.map(({ Name }) => Name)).toEqual(Array(7).fill('live'));
     expect(new Set(aliases.map(({ FunctionName }) => FunctionName.Ref))).toEqual(
       new Set(functions.map(([id]) => id)),
     );
@@ -120,7 +120,7 @@ describe('environments', () => {
           (each) => each.ContainerDefinitions[0].Environment,
         ),
       ];
-      expect(variables).toHaveLength(10);
+      expect(variables).toHaveLength(11);
       const secret = variables.flatMap((each) => each.SERVICE_TOKEN ?? []);
       expect(secret).toHaveLength(1);
       expect(JSON.stringify(secret)).toMatch(/resolve:secretsmanager:.*DataCollectionServiceToken/);
@@ -182,15 +182,15 @@ describe('environments', () => {
           Object.fromEntries(Object.entries(variables).filter(([name]) => name.startsWith('POLICY_'))),
         );
     const [off, on, own] = [dev, prod, elsewhere].map(policiesOf);
-    // Backend, strategy service and Reconcile.
-    expect(off).toEqual(Array(3).fill({ POLICY_LOOK_AHEAD_CERTIFICATE: 'false' }));
+    // Backend, strategy service, Reconcile and Dispatcher.
+    expect(off).toEqual(Array(4).fill({ POLICY_LOOK_AHEAD_CERTIFICATE: 'false' }));
     const prodPolicy = {
       POLICY_MIN_TRADES: '30',
       POLICY_MIN_DAYS: '90',
       POLICY_MAX_EVIDENCE_AGE_DAYS: '180',
       POLICY_LOOK_AHEAD_CERTIFICATE: 'true',
     };
-    expect(on).toEqual(Array(3).fill(prodPolicy));
+    expect(on).toEqual(Array(4).fill(prodPolicy));
     const ownPolicy = {
       POLICY_MIN_SHARPE: '-0.5',
       POLICY_MIN_PROFIT_FACTOR: '1.2',
@@ -198,7 +198,7 @@ describe('environments', () => {
       POLICY_MIN_DEFLATED_SHARPE: '0.95',
       POLICY_LOOK_AHEAD_CERTIFICATE: 'false',
     };
-    expect(own).toEqual(Array(3).fill(ownPolicy));
+    expect(own).toEqual(Array(4).fill(ownPolicy));
     // Values after parsing by the functions.
     const reads = (variables: Record<string, string>) =>
       releasePolicyOf(z.object(releasePolicy).parse(variables));

@@ -57,32 +57,39 @@ test('alarms count existing states by the events of their type', () => {
 });
 
 describe.each([dev, prod])('rules and roles of $config.stage', (stage) => {
-  test('EventBridge invokes reconcile when an execution fails and when a validation ends', () => {
+  test('EventBridge queues the ends of executions and a tick every minute for the dispatcher', () => {
     const [backtests, hyperoptJobs] = FLOWS.map(({ id }) => ({ Ref: machineOf(stage, id)[0] }));
     const rules = ofType(stage, 'AWS::Events::Rule').map(([, each]) => each.Properties);
-    expect(rules.map((rule) => rule.EventPattern)).toEqual([
+    expect(rules.map((rule) => rule.EventPattern ?? rule.ScheduleExpression)).toEqual([
       {
         source: ['aws.states'],
         'detail-type': ['Step Functions Execution Status Change'],
-        detail: { stateMachineArn: [backtests], status: ['SUCCEEDED'], name: [{ prefix: 'va-' }] },
+        detail: {
+          stateMachineArn: [backtests, hyperoptJobs],
+          status: ['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED'],
+        },
       },
-      {
-        source: ['aws.states'],
-        'detail-type': ['Step Functions Execution Status Change'],
-        detail: { stateMachineArn: [backtests, hyperoptJobs], status: ['FAILED', 'TIMED_OUT', 'ABORTED'] },
-      },
+      'rate(1 minute)',
     ]);
     for (const { Targets } of rules) {
-      expect(JSON.stringify(Targets[0].Arn)).toContain('ReconcileServiceLive');
+      expect(JSON.stringify(Targets[0].Arn)).toContain('DispatcherQueue');
     }
+    const [source] = ofType(stage, 'AWS::Lambda::EventSourceMapping').map(([, each]) => each.Properties);
+    expect(source!).toMatchObject({
+      MaximumBatchingWindowInSeconds: 1,
+      ScalingConfig: { MaximumConcurrency: 2 },
+      EventSourceArn: { 'Fn::GetAtt': [expect.stringMatching(/^DispatcherQueue/), 'Arn'] },
+    });
+    expect(JSON.stringify(source!.FunctionName)).toContain('DispatcherServiceLive');
   });
 
   test.each([
     ['BackendRole', ['BacktestFlow']],
     ['StrategyServiceRole', ['HyperoptFlow']],
     ['ReconcileServiceRole', ['BacktestFlow', 'HyperoptFlow']],
+    ['DispatcherServiceRole', ['BacktestFlow', 'HyperoptFlow']],
   ])(
-    'role of %s may start, describe and stop executions of %j, and stop tasks of the cluster',
+    'role of %s may start, list, describe and stop executions of %j, and stop tasks of the cluster',
     (role, flows) => {
       const own = statements(stage)
         .filter(({ id }) => id.startsWith(role))
@@ -92,7 +99,7 @@ describe.each([dev, prod])('rules and roles of $config.stage', (stage) => {
         const named = JSON.stringify(allowed.map(({ Resource }) => Resource)).match(/\w+Flow(?=Machine)/g);
         return [...new Set(named)].sort();
       };
-      for (const action of ['StartExecution', 'StopExecution', 'DescribeExecution']) {
+      for (const action of ['StartExecution', 'ListExecutions', 'StopExecution', 'DescribeExecution']) {
         expect(machinesOf(`states:${action}`), action).toEqual(flows);
       }
       const stops = own.filter((each) => actionsOf(each).includes('ecs:StopTask'));
@@ -104,6 +111,8 @@ describe.each([dev, prod])('rules and roles of $config.stage', (stage) => {
     const roles = statements(stage)
       .filter(({ statement }) => actionsOf(statement).some((action) => action.startsWith('states:')))
       .map(({ id }) => id.replace(/DefaultPolicy[0-9A-F]{8}$/, ''));
-    expect(new Set(roles)).toEqual(new Set(['BackendRole', 'StrategyServiceRole', 'ReconcileServiceRole']));
+    expect(new Set(roles)).toEqual(
+      new Set(['BackendRole', 'StrategyServiceRole', 'ReconcileServiceRole', 'DispatcherServiceRole']),
+    );
   });
 });

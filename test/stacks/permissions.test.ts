@@ -68,7 +68,7 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
     const writers = all.flatMap(({ id, statement }) => {
       const writes = actionsOf(statement).filter((action) => WRITES.test(action));
       if (writes.length === 0 || statement.Effect === 'Deny') return [];
-      const role = id.replace(/DefaultPolicy[0-9A-F]{8}$/, '');
+      const role = shortRole(id);
       // CDK merges tables with the same allowed actions into one statement.
       const tables = new Set(JSON.stringify(statement.Resource).match(/Jobs|Registry|Series/g));
       expect(tables.size, role).toBeGreaterThan(0);
@@ -84,9 +84,13 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
       'CollectTaskDefinitionTaskRole Series: PutItem UpdateItem',
       'DataCollectionTaskDefinitionTaskRole Registry: PutItem',
       'DataCollectionTaskDefinitionTaskRole Series: PutItem UpdateItem',
+      'DispatcherServiceRole Jobs: DeleteItem PutItem',
+      'DispatcherServiceRole Jobs: UpdateItem',
+      'DispatcherServiceRole Registry: PutItem UpdateItem',
       'HyperoptFlowRole Jobs: UpdateItem',
       'HyperoptTaskDefinitionTaskRole Jobs: PutItem UpdateItem',
       'HyperoptTaskDefinitionTaskRole Series: PutItem UpdateItem',
+      'ReconcileServiceRole Jobs: DeleteItem PutItem',
       'ReconcileServiceRole Jobs: UpdateItem',
       'ReconcileServiceRole Registry: PutItem UpdateItem',
       'StrategyServiceRole Jobs: PutItem UpdateItem',
@@ -96,9 +100,7 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
 
   test("one function may register task definitions, with a backtest's roles only", () => {
     const makers = all.filter(({ statement }) => actionsOf(statement).includes('ecs:RegisterTaskDefinition'));
-    expect(makers.map(({ id }) => id.replace(/DefaultPolicy[0-9A-F]{8}$/, ''))).toEqual([
-      'TaskImageServiceRole',
-    ]);
+    expect(makers.map(({ id }) => shortRole(id))).toEqual(['TaskImageServiceRole']);
     const family = /:task-definition\/\w*BacktestTaskDefinition\w*-image-\*:\*/;
     expect(JSON.stringify(makers[0]!.statement.Resource)).toMatch(family);
     const own = all.filter(({ id }) => id.startsWith('TaskImage'));
@@ -133,7 +135,12 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
             .join(),
         ),
     );
-    expect(deletes).toEqual([]);
+    // Slots and owners of the job queue, and no job.
+    const queue = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['#slots#*', '#owners#*'] } };
+    expect(deletes.map(({ id, statement }) => [shortRole(id), statement.Condition])).toEqual([
+      ['ReconcileServiceRole', queue],
+      ['DispatcherServiceRole', queue],
+    ]);
   });
 
   test('data collection may only add audit items to the Registry table', () => {
@@ -154,11 +161,13 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
         /Registry/.test(JSON.stringify(statement.Resource)) &&
         actionsOf(statement).some((action) => /Get|Query/.test(action)),
     );
-    expect(new Set(readers.map(({ id }) => id.replace(/DefaultPolicy[0-9A-F]{8}$/, '')))).toEqual(
-      new Set(['BackendRole', 'ReconcileServiceRole', 'StrategyServiceRole']),
+    expect(new Set(readers.map(({ id }) => shortRole(id)))).toEqual(
+      new Set(['BackendRole', 'DispatcherServiceRole', 'ReconcileServiceRole', 'StrategyServiceRole']),
     );
   });
 });
+
+const shortRole = (id: string) => id.replace(/DefaultPolicy[0-9A-F]{8}$/, '');
 
 /** True for every DynamoDB action except the listed read actions. */
 const WRITES = /^dynamodb:(?!(Batch|Transact)?GetItems?$|Query$|Scan$|ConditionCheckItem$|DescribeTable$)/;

@@ -11,6 +11,7 @@ const text = JSON.stringify(definition);
 const INPUT = {
   job_id: 'bt-01J',
   kind: 'backtest',
+  list: 'backtest#2',
   correlation_id: 'c-1',
   on_demand: false,
   exchange: 'sim',
@@ -86,12 +87,12 @@ describe('backtest workflow definition', () => {
 
   test('no state stores the cause of a failure, which contains internals', () => {
     const readers = states.filter(([, state]) => JSON.stringify(state).includes('$.failure.Cause'));
-    expect(readers.map(([, state]) => state.Type)).toEqual(['Choice']);
+    expect(readers.map(([, state]) => state.Type)).toEqual(['Choice', 'Choice']);
   });
 
   test('error messages fit a list row', () => {
     const messages = JSON.stringify(definition).match(/(?<="message(\.\$)?":")[^"]+/g) ?? [];
-    expect(messages).toHaveLength(4);
+    expect(messages).toHaveLength(5);
     // {} is replaced by the error name.
     for (const message of messages) expect(message.length + 60).toBeLessThan(ERROR_SUMMARY_LENGTH);
   });
@@ -99,6 +100,14 @@ describe('backtest workflow definition', () => {
 
 /** States between collection and run for a job without a registered image. */
 const OWN_IMAGE = ['ChooseImage', 'UsePlatformImage', 'ChooseCapacity'];
+
+/** Causes of ECS errors and of stopped tasks when AWS lacks capacity. */
+const SHORTAGES = [
+  'RESOURCE:ENI',
+  '{"StopCode":"TaskFailedToStart","StoppedReason":"Capacity is unavailable at this time."}',
+  "You've reached the limit on the number of vCPUs you can run concurrently",
+  'Rate exceeded (Service: AmazonECS; Status Code: 400; Error Code: ThrottlingException)',
+];
 
 describe('freshness check', () => {
   const run = (CheckFreshness: Step) =>
@@ -218,11 +227,22 @@ describe('collection step', () => {
       'CheckFreshness',
       'IsFresh',
       'CollectData',
+      'ClassifyCollectionFailure',
       ...OWN_IMAGE,
       'RunBacktest',
       'Done',
     ]);
     expect(calls.filter(({ state }) => state === 'CollectData')).toHaveLength(attempts);
+  });
+
+  test.each(SHORTAGES)('job waits when the collection lacks capacity: %s', async (cause) => {
+    const { path, failure } = await runAsl(BACKTEST_ASL, INPUT, {
+      CheckFreshness: response(false),
+      CollectData: () => fail('ECS.AmazonECSException', cause),
+      NoteShortage: ok,
+    });
+    expect(failure).toBeUndefined();
+    expect(path.slice(-4)).toEqual(['CollectData', 'ClassifyCollectionFailure', 'NoteShortage', 'Done']);
   });
 });
 
@@ -281,11 +301,49 @@ describe('capacity', () => {
       ...OWN_IMAGE,
       'RunBacktest',
       'ClassifyFailure',
+      'ChooseRetry',
       'RetryOnDemand',
       'RunBacktestOnDemand',
       'Done',
     ]);
   });
+
+  test.each(SHORTAGES)('job waits when neither Spot nor on-demand has capacity: %s', async (cause) => {
+    const steps = { CheckFreshness: fresh, RunBacktest: crash(cause), RunBacktestOnDemand: crash(cause) };
+    const asl = await runAsl(BACKTEST_ASL, INPUT, { ...steps, NoteShortage: ok });
+    expect(asl.failure).toBeUndefined();
+    expect(asl.path.slice(-4)).toEqual(['RunBacktestOnDemand', 'ClassifyFailure', 'NoteShortage', 'Done']);
+    const { parameters } = asl.calls.at(-1)!;
+    expect(parameters).toMatchObject({ ConditionExpression: '#status = :pending' });
+    expect(JSON.stringify(parameters)).not.toContain(cause);
+  });
+
+  test('job that a task has claimed is retried when capacity is lacking', async () => {
+    const { path } = await runAsl(
+      BACKTEST_ASL,
+      { ...INPUT, on_demand: true },
+      {
+        CheckFreshness: fresh,
+        RunBacktestOnDemand: crash(SHORTAGES[0]),
+        NoteShortage: () => fail('DynamoDB.ConditionalCheckFailedException'),
+        MarkFailed: ok,
+      },
+    );
+    expect(path.filter((state) => state === 'RunBacktestOnDemand')).toHaveLength(4);
+    expect(path.slice(-3)).toEqual(['TaskFailed', 'MarkFailed', 'Done']);
+  });
+
+  test.each(['CannotPullContainerError: not found', 'AccessDeniedException: ecs:RunTask'])(
+    'job fails at once when ECS cannot start any task: %s',
+    async (cause) => {
+      const asl = await runAsl(BACKTEST_ASL, INPUT, {
+        CheckFreshness: fresh,
+        RunBacktest: crash(cause),
+        MarkFailed: ok,
+      });
+      expect(asl.path.slice(-4)).toEqual(['ClassifyFailure', 'StartRejected', 'MarkFailed', 'Done']);
+    },
+  );
 
   test('task on demand is retried twice', async () => {
     let attempts = 0;
@@ -352,13 +410,13 @@ describe('failed backtest', () => {
   test('job is marked failed after the last attempt', async () => {
     const asl = await run({ RunBacktest: crash(), RunBacktestOnDemand: crash('secret internals') });
     expect(asl.failure).toBeUndefined();
-    const onceMore = ['RunBacktestOnDemand', 'ClassifyFailure', 'Backoff', 'CountRetry'];
+    const onceMore = ['RunBacktestOnDemand', 'ClassifyFailure', 'ChooseRetry', 'Backoff', 'CountRetry'];
     expect(asl.path.slice(6)).toEqual([
       'RunBacktest',
-      ...['ClassifyFailure', 'RetryOnDemand'],
+      ...['ClassifyFailure', 'ChooseRetry', 'RetryOnDemand'],
       ...onceMore,
       ...onceMore,
-      ...['RunBacktestOnDemand', 'ClassifyFailure'],
+      ...['RunBacktestOnDemand', 'ClassifyFailure', 'ChooseRetry'],
       'TaskFailed',
       'MarkFailed',
       'Done',
@@ -397,6 +455,7 @@ describe('failed backtest', () => {
     expect(path.slice(6)).toEqual([
       'RunBacktest',
       'ClassifyFailure',
+      'ChooseRetry',
       'RetryOnDemand',
       'RunBacktestOnDemand',
       'Done',

@@ -1,12 +1,7 @@
-import {
-  ConditionalCheckFailedException,
-  UpdateItemCommand,
-  type UpdateItemCommandInput,
-} from '@aws-sdk/client-dynamodb';
 import aslValidator from 'asl-validator';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ERROR_SUMMARY_LENGTH } from '#contract/tables.ts';
-import { repairHyperoptOf } from '#domain/hyperopt/reconcile-hyperopts.ts';
+import { runExecutions } from '../support/hyperopt-executions.ts';
 import { type FinishedHyperoptJob, hyperoptFixture } from '../support/hyperopt-fixture.ts';
 import { essence, pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { allStates, fail, HYPEROPT_ASL, readDefinition, runAsl, type Step } from '../support/run-asl.ts';
@@ -35,7 +30,7 @@ describe('hyperopt workflow definition', () => {
   test('every task has a time limit with its reason, and the machine exceeds its longest path', () => {
     const tasks = states.filter(([, state]) => state.Type === 'Task');
     expect(tasks.map(([name]) => name).sort()).toEqual([
-      ...['CheckFreshness', 'CollectData', 'RecordFailure', 'RunWorker', 'RunWorkerOnDemand'],
+      ...['CheckFreshness', 'CollectData', 'NoteShortage', 'RecordFailure', 'RunWorker', 'RunWorkerOnDemand'],
     ]);
     for (const [name, state] of tasks) {
       expect(state.TimeoutSeconds, name).toBeGreaterThan(0);
@@ -50,6 +45,8 @@ describe('hyperopt workflow definition', () => {
       seconds.RunWorker! +
       3 * seconds.RunWorkerOnDemand! +
       30 +
+      6 * seconds.NoteShortage! +
+      31 +
       6 * seconds.RecordFailure! +
       31;
     expect(definition.TimeoutSeconds).toBeGreaterThan(longest);
@@ -143,40 +140,8 @@ describe('hyperopt job with lost workers', () => {
     one = await fixture.runWithOneWorker();
   });
 
-  /** Real write of the state on a real table. */
-  const RecordFailure: Step = async (parameters) => {
-    const { client, tables } = fixture.engine();
-    const input = { ...(parameters as UpdateItemCommandInput), TableName: tables.jobs };
-    await client.send(new UpdateItemCommand(input)).catch((error: unknown) => {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      fail('DynamoDB.ConditionalCheckFailedException');
-    });
-  };
-
-  /** Runs executions of a hyperopt job with a reconcile run after each. `worker` gets the name of its execution. */
-  async function executions(jobId: string, worker: (execution: string) => unknown): Promise<string[]> {
-    const names = [jobId];
-    const own = {
-      ...deps(),
-      graceMs: 0,
-      tasks: { stop: async () => undefined },
-      hyperoptExecutions: {
-        start: async (_: unknown, __: number, name = jobId) => void names.push(name),
-        stop: async () => undefined,
-        state: async () => ({ status: 'failed' as const }),
-      },
-    };
-    for (const name of names) {
-      const task: Step = () => worker(name);
-      const steps = { CheckFreshness: fresh, RunWorker: task, RunWorkerOnDemand: task, RecordFailure };
-      const { failure, path } = await runAsl(HYPEROPT_ASL, inputOf(jobId, 1), steps);
-      expect([path.at(-1), failure === undefined]).toEqual(
-        failure ? ['AllWorkersLost', false] : ['Done', true],
-      );
-      await repairHyperoptOf(own, name);
-    }
-    return names;
-  }
+  const executions = (jobId: string, worker: (execution: string) => unknown) =>
+    runExecutions(fixture, jobId, worker);
 
   let tasks = 0;
   /** Worker that is killed during its nth trial. */
@@ -226,7 +191,7 @@ describe('hyperopt job with lost workers', () => {
     const jobId = await newHyperopt();
     await deps().hyperoptJobs.cancel(jobId, '2025-03-02T00:00:00.000Z');
     const before = await read(jobId);
-    expect(await executions(jobId, () => fail('States.TaskFailed', 'late'))).toEqual([jobId]);
+    expect(await executions(jobId, () => fail('States.TaskFailed', 'late'))).toEqual([]);
     expect(await read(jobId)).toEqual(before);
   });
 });

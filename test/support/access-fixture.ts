@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeCursor, encodeCursor } from '#adapters/aws/cursor.ts';
 import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
+import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from '#adapters/aws/dynamo-series-stores.ts';
@@ -111,6 +112,8 @@ export async function accessFixture(): Promise<AccessFixture> {
     strategies: fixedStrategies(knownBuiltIns()),
     dataProxy: { call: async () => ({ all_fresh: true }) },
     executions: { start: nothing, stop: nothing, state: nothing },
+    queue: new DynamoJobQueue(client, tables.jobs),
+    maxRunning: { backtest: 1, hyperopt: 1 },
     tasks: { stop: nothing },
     cursors: { encode: encodeCursor, decode: decodeCursor },
     probes: { strategy_service: null, data_collection: null, registry: null },

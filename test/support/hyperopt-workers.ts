@@ -36,7 +36,7 @@ export function pendingHyperopt(
     ...config,
   };
   return {
-    schema_version: 2,
+    schema_version: 3,
     kind: 'hyperopt',
     status: 'pending',
     job_id: jobId,
@@ -57,7 +57,8 @@ export function pendingHyperopt(
       timeframe: '5m',
       ...RANGE,
     },
-    runs: 1,
+    runs: 0,
+    queue: { since: AT, deferrals: 0 },
     request_digest: 'd',
     resumed_from: null,
     collection: null,

@@ -1,12 +1,13 @@
 import { expect } from 'vitest';
 import type { BacktestResult, JobIn, JobTiming, ResultsLocation } from '#contract/backtest.ts';
+import { jobListOf } from '#contract/tables.ts';
 import type { JobFilter, JobRow, JobStore } from '#domain/ports.ts';
 
 /** Valid pending job; `changes` override its fields. */
 export function pendingJob(jobId: string, changes: Partial<JobIn<'pending'>> = {}): JobIn<'pending'> {
   const range = { start: '2025-01-01T00:00:00.000Z', end: '2025-02-01T00:00:00.000Z' };
   return {
-    schema_version: 1,
+    schema_version: 2,
     kind: 'backtest',
     status: 'pending',
     job_id: jobId,
@@ -41,6 +42,7 @@ export function pendingJob(jobId: string, changes: Partial<JobIn<'pending'>> = {
     execution_input: {
       job_id: jobId,
       kind: 'backtest',
+      list: jobListOf(jobId.startsWith('va-') ? 'validation' : 'backtest', jobId),
       image: null,
       correlation_id: 'c-1',
       on_demand: false,
@@ -51,6 +53,8 @@ export function pendingJob(jobId: string, changes: Partial<JobIn<'pending'>> = {
     },
     request_digest: 'd',
     attempt: 0,
+    runs: 0,
+    queue: { since: '2025-03-01T00:00:00.000Z', deferrals: 0 },
     collection: null,
     ...changes,
   };

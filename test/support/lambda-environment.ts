@@ -7,9 +7,13 @@ export const FUNCTION_ENVIRONMENT = {
   POWERTOOLS_METRICS_DISABLED: 'true',
 };
 
+/** Slots of the job queue. */
+export const SLOT_ENVIRONMENT = { MAX_RUNNING_BACKTESTS: '5', MAX_RUNNING_HYPEROPTS: '5' };
+
 /** Variables of the backend. Its database port is closed: calls that are not mocked fail. */
 export const BACKEND_ENVIRONMENT = {
   ...FUNCTION_ENVIRONMENT,
+  ...SLOT_ENVIRONMENT,
   DYNAMODB_ENDPOINT: 'http://127.0.0.1:1',
   JOBS_TABLE: 'jobs',
   SERIES_TABLE: 'series',

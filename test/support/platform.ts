@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { ulids } from '#adapters/ids.ts';
 import { type Platform, startPlatform } from '../../src/local/platform.ts';
@@ -126,14 +127,13 @@ export async function startTestPlatform(
     },
     databasePid: () => listeningProcess(Number(new URL(platform.info.storage.DYNAMODB_ENDPOINT).port)),
     storeWithoutStarting: async (jobId) => {
-      const jobs = new DynamoJobStore(
-        createDocumentClient({ endpoint: platform.info.storage.DYNAMODB_ENDPOINT }),
-        'Jobs',
-      );
+      const dynamo = createDocumentClient({ endpoint: platform.info.storage.DYNAMODB_ENDPOINT });
+      const jobs = new DynamoJobStore(dynamo, 'Jobs');
       const { schema_version, kind, owner, ...rest } = (await jobs.get(jobId))!;
       const { created_at, updated_at, experiment_name, priority, config, execution_input, request_digest } =
         rest;
       const id = `bt-${ulids.ulid()}`;
+      await new DynamoJobQueue(dynamo, 'Jobs').announce('backtest', owner, Date.now());
       await jobs.create({
         schema_version,
         kind,
@@ -148,6 +148,8 @@ export async function startTestPlatform(
         status: 'pending',
         revision: 1,
         attempt: 0,
+        runs: 0,
+        queue: { since: created_at, deferrals: 0 },
         warnings: [],
         collection: null,
         execution_input: { ...execution_input, job_id: id },

@@ -92,7 +92,10 @@ export async function runAsl(
   const execution = new StateMachine(definition as never, { validationOptions: { checkArn: false } }).run(
     input as never,
     {
-      context: { State: { EnteredTime: '2026-01-02T03:04:05.678Z' } } as never,
+      context: {
+        Execution: { Name: 'bt-01J-1' },
+        State: { EnteredTime: '2026-01-02T03:04:05.678Z' },
+      } as never,
       overrides: {
         taskResourceLocalHandlers: handlers,
         retryIntervalOverrides: Object.fromEntries(tasks.map((name) => [name, 0])),

@@ -10,7 +10,7 @@ import { OVERFITTING_BOUNDS, PAGE_LIMITS } from '#contract/limits.ts';
 import { MORE_JOBS, statusWithError } from '../backtest.ts';
 import type { ApiClient } from '../client.ts';
 import { queryOf } from '../options.ts';
-import { compactNumber, minute, table, wrap } from '../output.ts';
+import { compactNumber, minute, queueText, table, wrap } from '../output.ts';
 import { type Job, jobPath } from './watch.ts';
 
 type Result = z.infer<typeof HyperoptResult>;
@@ -228,7 +228,7 @@ export async function printHyperopts(client: ApiClient, options: ListOptions): P
       ['Job', 'Status', 'Strategy', 'Experiment', 'Created (UTC)', 'Trials', '%', 'Best value', 'Of trial'],
       page.items.map((job) => [
         job.job_id,
-        job.status,
+        queueText(job),
         job.strategy,
         job.experiment_name,
         minute(job.created_at),
@@ -290,7 +290,7 @@ function statusText(job: Job): string {
   const { date_range, objective_metric, direction, spaces, model_types } = job.config;
   const best = job.best_trial === null ? '-' : `${compactNumber(job.best_value)} (trial ${job.best_trial})`;
   return [
-    `${job.job_id}: ${job.status}${job.error ? `: ${job.error}` : ''}`,
+    `${job.job_id}: ${queueText(job)}${job.error ? `: ${job.error}` : ''}`,
     `${job.strategy} on ${job.pairs.join(', ')} of ${job.exchange}, ${job.timeframe}, ${minute(date_range.start)} to ${minute(date_range.end)} UTC`,
     ...(job.stalled ? [`Stalled: ${job.stalled}`] : []),
     `${job.current_trial} of ${job.total_trials} trials (${job.progress} %): ${complete} complete, ${pruned} pruned, ${failed} failed`,

@@ -3,8 +3,10 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { StoredAuditCall, StoredAuditOutcome } from '#contract/audit.ts';
+import { auditPartitionOf, auditPartitions } from '#contract/tables.ts';
 import { type AuditInterval, type AuditTrail, auditKey } from '#domain/audit/audit-trail.ts';
 import { createDocumentClient } from './dynamo-client.ts';
+import { mergeDescending } from './merge-descending.ts';
 import { readItem } from './registry-item.ts';
 
 /** Items of a query: a call is about 1 KB with its outcome, and a page of a list at most 100 calls. */
@@ -18,7 +20,7 @@ export function openAudit(table: string, endpoint: string | undefined): AuditTra
 }
 
 /**
- * One partition per day. It holds an item per call, by time and ID, followed by an item with the outcome of the call. Each
+ * Four partitions per day. A partition holds an item per call, by time and ID, followed by an item with the outcome of the call. Each
  * item is written once.
  */
 export class DynamoAuditTrail implements AuditTrail {
@@ -38,7 +40,15 @@ export class DynamoAuditTrail implements AuditTrail {
     return this.#put(call, OUTCOME, outcome);
   }
 
-  async *calls({ day, from, before }: AuditInterval): AsyncIterable<StoredAuditCall> {
+  calls({ day, ...interval }: AuditInterval): AsyncIterable<StoredAuditCall> {
+    const lists = auditPartitions(day).map((partition) => this.#callsOf(partition, interval));
+    return mergeDescending(lists, auditKey);
+  }
+
+  async *#callsOf(
+    partition: string,
+    { from, before }: Omit<AuditInterval, 'day'>,
+  ): AsyncGenerator<StoredAuditCall, void> {
     let outcome: { readonly of: string; readonly item: Record<string, unknown> } | undefined;
     let start: Record<string, unknown> | undefined;
     do {
@@ -48,8 +58,8 @@ export class DynamoAuditTrail implements AuditTrail {
           ConsistentRead: true,
           ScanIndexForward: false,
           // A time sorts before all keys that begin with it, and an outcome after its call.
-          KeyConditionExpression: 'pk = :day AND sk BETWEEN :from AND :before',
-          ExpressionAttributeValues: { ':day': partitionOf(day), ':from': from, ':before': before },
+          KeyConditionExpression: 'pk = :partition AND sk BETWEEN :from AND :before',
+          ExpressionAttributeValues: { ':partition': partition, ':from': from, ':before': before },
           ExclusiveStartKey: start,
           Limit: PAGE,
         }),
@@ -73,7 +83,8 @@ export class DynamoAuditTrail implements AuditTrail {
     suffix: string,
     item: StoredAuditCall | StoredAuditOutcome,
   ): Promise<void> {
-    const Item = { pk: partitionOf(call.at.slice(0, 10)), sk: `${auditKey(call)}${suffix}`, ...item };
+    const key = auditKey(call);
+    const Item = { pk: auditPartitionOf(call.at.slice(0, 10), key), sk: `${key}${suffix}`, ...item };
     try {
       await this.#client.send(
         new PutCommand({
@@ -89,8 +100,4 @@ export class DynamoAuditTrail implements AuditTrail {
       if (!found || !isDeepStrictEqual(found, Item)) throw error;
     }
   }
-}
-
-function partitionOf(day: string): string {
-  return `AUDIT#${day}`;
 }

@@ -6,6 +6,7 @@ import {
   StoredHyperoptJob,
   TrialCounts,
 } from '#contract/hyperopt.ts';
+import { jobListOf } from '#contract/tables.ts';
 import type { HyperoptRow, HyperoptStore } from '#domain/hyperopt/hyperopt-ports.ts';
 import { failureOf, IndexEntry, JobRecords, rowOf, UNFINISHED } from './job-records.ts';
 import { type Item, jobKey, parseItem } from './stored-items.ts';
@@ -20,6 +21,7 @@ export class DynamoHyperoptStore extends JobRecords<StoredHyperoptJob, HyperoptR
   constructor(client: DynamoDBDocumentClient, table: string) {
     super(client, table, {
       kinds: [STUDY_KIND],
+      lane: 'hyperopt',
       strategyOf: (job) => job.base.strategy,
       toJob,
       toRow: (item) => rowOf(parseItem(IndexRow, item)),
@@ -37,13 +39,13 @@ export class DynamoHyperoptStore extends JobRecords<StoredHyperoptJob, HyperoptR
         TableName: this.table,
         Key: jobKey(jobId),
         UpdateExpression:
-          'SET #status = :running, kind_status = :kind_status, started_at = if_not_exists(started_at, :at), updated_at = :at, tasks.#worker = :task REMOVE stalled ADD revision :one',
+          'SET #status = :running, list_status = :list_status, started_at = if_not_exists(started_at, :at), updated_at = :at, tasks.#worker = :task REMOVE stalled ADD revision :one',
         ConditionExpression: '#status IN (:pending, :running)',
         ExpressionAttributeNames: { '#status': 'status', '#worker': String(worker) },
         ExpressionAttributeValues: {
           ':pending': 'pending',
           ':running': 'running',
-          ':kind_status': `${STUDY_KIND}#running`,
+          ':list_status': `${jobListOf(STUDY_KIND, jobId)}#running`,
           ':at': at,
           ':task': task,
           ':one': 1,
@@ -102,15 +104,5 @@ export class DynamoHyperoptStore extends JobRecords<StoredHyperoptJob, HyperoptR
 
   async setStalled(jobId: string, stalled: string | null): Promise<void> {
     await this.change(jobId, { set: { stalled }, from: ['running'] });
-  }
-
-  async startAgain(jobId: string, runs: number, at: string): Promise<StoredHyperoptJob | undefined> {
-    const { job } = await this.change(jobId, {
-      set: { updated_at: at },
-      add: ['runs'],
-      from: UNFINISHED,
-      where: { runs },
-    });
-    return job;
   }
 }

@@ -27,6 +27,7 @@ export class DynamoJobStore
   constructor(client: DynamoDBDocumentClient, table: string) {
     super(client, table, {
       kinds: JOB_KINDS,
+      lane: 'backtest',
       strategyOf: (job) => job.config.strategy,
       toJob: (item) => parseItem(StoredBacktestJob, item),
       toRow: (item) => rowOf(parseItem(IndexRow, item)),
@@ -45,7 +46,8 @@ export class DynamoJobStore
   }
 
   async setProgress(jobId: string, attempt: number, progress: number, at: string): Promise<boolean> {
-    return this.#changes(jobId, { set: { progress, updated_at: at }, from: ['running'], attempt });
+    // `updated_at` stays: it is in the list indexes, which progress must not write.
+    return this.#changes(jobId, { set: { progress, progress_at: at }, from: ['running'], attempt });
   }
 
   async setStalled(jobId: string, task: string, stalled: string | null): Promise<void> {
@@ -100,7 +102,7 @@ export class DynamoJobStore
       new UpdateCommand({
         TableName: this.table,
         Key: jobKey(jobId),
-        UpdateExpression: 'REMOVE kind_status',
+        UpdateExpression: 'REMOVE list_status',
         ConditionExpression: 'attribute_exists(job_id)',
       }),
     );

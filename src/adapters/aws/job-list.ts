@@ -1,15 +1,16 @@
-import { type DynamoDBDocumentClient, paginateQuery, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { isTerminal } from '#contract/backtest.ts';
-import { JOB_ROW_ATTRIBUTES } from '#contract/tables.ts';
+import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { isTerminal, type JobStatus } from '#contract/backtest.ts';
+import { JOB_ROW_ATTRIBUTES, jobLists } from '#contract/tables.ts';
 import { type Caller, mayAccess, principalsOf } from '#domain/access.ts';
 import type { JobFilter, Page } from '#domain/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { JobSharing, ListedJob, listPosition, statusPartition } from './job-sharing.ts';
+import { mergeDescending } from './merge-descending.ts';
 import { batchGet, type Item, JOB_ITEM } from './stored-items.ts';
 
 type Position = { readonly job_id: string; readonly created_at: string };
 
-/** Rows per read of a filtered list. The filter runs after the read, so a read of one page would often be short. */
+/** Minimum number of rows per read of a filtered list. */
 const FILTERED_PAGE = 300;
 
 /** Lists of the jobs of one kind, newest first: all jobs, or those visible to a caller. */
@@ -45,76 +46,84 @@ export class JobList<Row extends Position> {
   }
 
   /** All jobs, regardless of access. */
-  all(filter: Omit<JobFilter, 'visibleTo'>): AsyncIterable<Row> {
-    return this.#all(filter, FILTERED_PAGE - 1);
+  async *all(filter: Omit<JobFilter, 'visibleTo'>): AsyncIterable<Row> {
+    const query = this.#query(filter, FILTERED_PAGE, undefined);
+    for await (const { item } of newestFirst(query, listPartitions(this.#kind, filter.status))) {
+      yield this.#toRow(item);
+    }
   }
 
-  #rows(filter: JobFilter, limit: number, after: Position | undefined): AsyncIterable<Row> {
-    return filter.visibleTo
-      ? this.#visible(filter.visibleTo, filter, limit, after)
-      : this.#all(filter, limit, after);
+  /** Time at which the oldest job of a status was created, ISO 8601; undefined without one. */
+  async oldest(status: JobStatus): Promise<string | undefined> {
+    const query = { ...this.#query({}, 1, undefined), forward: true };
+    const rows = listPartitions(this.#kind, status).map((partition) =>
+      readPartition(query, partition).next(),
+    );
+    const positions = (await Promise.all(rows)).flatMap(({ value }) => (value ? [value.position] : []));
+    return positions.sort()[0]?.split('#')[0];
   }
 
-  async *#visible(
-    caller: NonNullable<JobFilter['visibleTo']>,
-    filter: JobFilter,
+  async *#rows(
+    { visibleTo, ...filter }: JobFilter,
     limit: number,
     after: Position | undefined,
   ): AsyncIterable<Row> {
-    const source = { client: this.#client, table: this.#table, kind: this.#kind };
     // One item more than the limit shows that another page follows.
-    const query = { ...source, caller, filter, after, chunk: limit + 1 };
-    for await (const item of listVisibleJobs(query)) yield this.#toRow(item);
+    const query = this.#query(filter, limit + 1, after);
+    if (visibleTo) {
+      const visible = listVisibleJobs({ ...query, kind: this.#kind, caller: visibleTo, filter });
+      for await (const item of visible) yield this.#toRow(item);
+      return;
+    }
+    for await (const { item } of newestFirst(query, listPartitions(this.#kind, filter.status))) {
+      yield this.#toRow(item);
+    }
   }
 
-  /** Index rows after a position. */
-  async *#all(
-    { status, experiment_name: experiment }: JobFilter,
-    limit: number,
-    after?: Position,
-  ): AsyncIterable<Row> {
-    const index = status
-      ? { name: 'by-kind-status', key: 'kind_status', value: `${this.#kind}#${status}` }
-      : { name: 'by-kind', key: 'kind', value: this.#kind };
-    const filtered = experiment !== undefined;
-    const pages = paginateQuery(
-      {
-        client: this.#client,
-        pageSize: filtered ? FILTERED_PAGE : limit + 1,
-        ...(after && { startingToken: { ...after, item: JOB_ITEM, [index.key]: index.value } }),
-      },
-      {
-        TableName: this.#table,
-        IndexName: index.name,
-        ScanIndexForward: false,
-        KeyConditionExpression: '#key = :key',
-        ExpressionAttributeNames: { '#key': index.key, ...(filtered && { '#name': 'experiment_name' }) },
-        ExpressionAttributeValues: { ':key': index.value, ...(filtered && { ':name': experiment }) },
-        ...(filtered && { FilterExpression: '#name = :name' }),
-      },
-    );
-    for await (const { Items = [] } of pages) yield* Items.map(this.#toRow);
+  #query(
+    { experiment_name }: Pick<JobFilter, 'experiment_name'>,
+    chunk: number,
+    after: Position | undefined,
+  ): PartitionQuery {
+    return { client: this.#client, table: this.#table, experiment: experiment_name, chunk, after };
   }
 }
 
-interface VisibleJobsQuery {
+interface PartitionQuery {
   readonly client: DynamoDBDocumentClient;
   readonly table: string;
-  readonly kind: string;
-  readonly caller: Caller;
-  readonly filter: Pick<JobFilter, 'status' | 'experiment_name'>;
+  /** Only jobs of this experiment; undefined: all. */
+  readonly experiment: string | undefined;
   /** Continues after this job. */
-  readonly after: Pick<ListedJob, 'job_id' | 'created_at'> | undefined;
-  /** Jobs per read. */
+  readonly after: Position | undefined;
+  /** Rows per read. */
   readonly chunk: number;
+  /** Oldest first. @default - newest first */
+  readonly forward?: boolean;
 }
 
-/** A row of a principal's list. */
-interface Row {
+interface VisibleJobsQuery extends PartitionQuery {
+  readonly kind: string;
+  readonly caller: Caller;
+  readonly filter: Pick<JobFilter, 'status'>;
+}
+
+/** Entry of a list index. */
+interface Entry {
   readonly jobId: string;
   readonly position: string;
-  /** True when the row's partition is that of open jobs. */
+  /** True when the entry's partition is that of open jobs. */
   readonly open: boolean;
+  readonly item: Item;
+}
+
+/** Partitions of the lists of all jobs of a kind. */
+function listPartitions(kind: string, status: JobStatus | undefined): readonly Partition[] {
+  return jobLists(kind).map((list) => ({
+    ...(status ? BY_LIST_STATUS : BY_LIST),
+    value: status ? `${list}#${status}` : list,
+    open: false,
+  }));
 }
 
 /** Attributes that a list shows, and those that determine access. */
@@ -126,10 +135,8 @@ const ATTRIBUTES = [...new Set([...Object.keys(ListedJob.shape), ...JOB_ROW_ATTR
  * grant takes effect immediately.
  */
 async function* listVisibleJobs(query: VisibleJobsQuery): AsyncGenerator<Item, void> {
-  let rows: Row[] = [];
-  for await (const row of newestFirst(
-    partitionsOf(query).map((partition) => readPartition(query, partition)),
-  )) {
+  let rows: Entry[] = [];
+  for await (const row of newestFirst(query, partitionsOf(query))) {
     rows.push(row);
     if (rows.length < query.chunk) continue;
     yield* await readJobs(query, rows);
@@ -161,62 +168,51 @@ interface Partition {
   readonly open: boolean;
 }
 
+const BY_LIST = { index: 'by-list', key: 'list' };
+const BY_LIST_STATUS = { index: 'by-list-status', key: 'list_status' };
 const BY_PRINCIPAL = { index: 'by-principal', key: 'principal_kind' };
 const BY_STATUS = { index: 'by-principal-status', key: 'principal_kind_status' };
 
 async function* readPartition(
-  { client, table, filter: { experiment_name }, after, chunk }: VisibleJobsQuery,
+  { client, table, experiment, after, chunk, forward = false }: PartitionQuery,
   { index, key, value, open }: Partition,
-): AsyncGenerator<Row, void> {
-  const filtered = experiment_name !== undefined;
+): AsyncGenerator<Entry, void> {
+  const filtered = experiment !== undefined;
   let from: Item | undefined;
   do {
     const { Items = [], LastEvaluatedKey } = await client.send(
       new QueryCommand({
         TableName: table,
         IndexName: index,
-        ScanIndexForward: false,
-        KeyConditionExpression: `#key = :value${after ? ' AND created_at < :after' : ''}`,
-        ExpressionAttributeNames: { '#key': key },
+        ScanIndexForward: forward,
+        KeyConditionExpression: `#key = :value${after ? ' AND #position < :after' : ''}`,
+        ExpressionAttributeNames: { '#key': key, ...(after && { '#position': 'position' }) },
         ExpressionAttributeValues: {
           ':value': value,
           ...(after && { ':after': listPosition(after) }),
-          ...(filtered && { ':experiment': experiment_name }),
+          ...(filtered && { ':experiment': experiment }),
         },
-        ...(filtered ? { FilterExpression: 'experiment_name = :experiment' } : { Limit: chunk }),
+        ...(filtered ? { FilterExpression: 'experiment_name = :experiment' } : {}),
+        // The filter runs after the read, so a read of one page would often be short.
+        Limit: filtered ? Math.max(chunk, FILTERED_PAGE) : chunk,
         ExclusiveStartKey: from,
       }),
     );
-    for (const { job_id, created_at } of Items) {
-      yield { jobId: String(job_id), position: String(created_at), open };
+    for (const item of Items) {
+      yield { jobId: String(item.job_id), position: String(item.position), open, item };
     }
     from = LastEvaluatedKey;
   } while (from);
 }
 
-/** Merges sorted lists; a job that is in several is returned once. */
-async function* newestFirst(lists: readonly AsyncGenerator<Row, void>[]): AsyncGenerator<Row, void> {
-  const heads = await Promise.all(lists.map((list) => list.next()));
-  let last = '';
-  for (;;) {
-    const [next, row] = newest(heads);
-    if (!row) return;
-    if (row.position !== last) yield row;
-    last = row.position;
-    heads[next] = await lists[next]!.next();
-  }
-}
-
-function newest(heads: readonly IteratorResult<Row, void>[]): [index: number, row: Row | undefined] {
-  let found: [number, Row | undefined] = [-1, undefined];
-  for (const [index, { value }] of heads.entries()) {
-    if (value && (!found[1] || value.position > found[1].position)) found = [index, value];
-  }
-  return found;
+/** Entries of all partitions, newest first; a job that is in several is returned once. */
+function newestFirst(query: PartitionQuery, partitions: readonly Partition[]): AsyncGenerator<Entry, void> {
+  const lists = partitions.map((partition) => readPartition(query, partition));
+  return mergeDescending(lists, ({ position }) => position);
 }
 
 /** Jobs of the rows that are visible to the caller and match the filter, in the order of the rows. */
-async function readJobs(query: VisibleJobsQuery, rows: readonly Row[]): Promise<Item[]> {
+async function readJobs(query: VisibleJobsQuery, rows: readonly Entry[]): Promise<Item[]> {
   const { client, table, caller, filter } = query;
   const keys = rows.map(({ jobId }) => ({ job_id: jobId, item: JOB_ITEM }));
   const read = await batchGet({ client, table, keys, attributes: ATTRIBUTES, busy: 'DATA005' });

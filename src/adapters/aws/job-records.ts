@@ -10,10 +10,13 @@ import {
   VALIDATION_ID_PREFIX,
 } from '#contract/backtest.ts';
 import { HYPEROPT_ID_PREFIX, STUDY_KIND } from '#contract/hyperopt.ts';
-import { ERROR_SUMMARY_LENGTH } from '#contract/tables.ts';
+import { type LaneName, QueueEntry } from '#contract/queue.ts';
+import { ERROR_SUMMARY_LENGTH, jobListOf } from '#contract/tables.ts';
 import type { JobFilter, Page } from '#domain/ports.ts';
+import type { QueueJob } from '#domain/queue/queue-ports.ts';
+import { queueAttributes } from './dynamo-job-queue.ts';
 import { JobList } from './job-list.ts';
-import { JobSharing, type ListedJob } from './job-sharing.ts';
+import { JobSharing, type ListedJob, listPosition } from './job-sharing.ts';
 import { fromAttributes, type Item, JOB_ITEM, jobKey } from './stored-items.ts';
 import { retryOnConflict } from './transactions.ts';
 
@@ -22,6 +25,8 @@ export const UNFINISHED: readonly JobStatus[] = ['pending', 'running'];
 /** Attributes that the list indexes hold of jobs of every kind. */
 export const IndexEntry = z.object({
   job_id: z.string(),
+  owner: z.string(),
+  queue: QueueEntry,
   status: z.enum(JOB_STATUSES),
   created_at: z.string(),
   updated_at: z.string(),
@@ -61,6 +66,8 @@ export interface JobChange {
 interface JobType<Job, Row> {
   /** Kinds of the jobs. Lists show the first. */
   readonly kinds: readonly [string, ...string[]];
+  /** Lane of the queue in which the jobs wait. */
+  readonly lane: LaneName;
   readonly strategyOf: (job: Job) => string;
   /** Throws SVC001 if the item is not such a job. */
   readonly toJob: (item: Item) => Job;
@@ -73,7 +80,7 @@ interface JobType<Job, Row> {
  * is one conditional write.
  */
 export abstract class JobRecords<
-  Job extends ListedJob,
+  Job extends ListedJob & QueueJob,
   Row extends Pick<ListedJob, 'job_id' | 'created_at'>,
 > {
   readonly sharing: JobSharing;
@@ -95,7 +102,7 @@ export abstract class JobRecords<
       await this.client.send(
         new PutCommand({
           TableName: this.table,
-          Item: toJobItem(job, this.#type.strategyOf(job)),
+          Item: toJobItem(job, this.#type.strategyOf(job), this.#type.lane),
           ConditionExpression: 'attribute_not_exists(job_id)',
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         }),
@@ -132,19 +139,9 @@ export abstract class JobRecords<
     await this.change(jobId, { set: { collection: outcome, updated_at: outcome.at }, from: UNFINISHED });
   }
 
-  /** Pending and running jobs. A job that starts to run during the read is returned once. */
-  async *unfinished(): AsyncIterable<Job> {
-    const returned = new Set<string>();
-    for (const status of UNFINISHED) {
-      for (const kind of this.#type.kinds) {
-        for await (const { job_id } of this.listOf(kind).all({ status })) {
-          if (returned.has(job_id)) continue;
-          returned.add(job_id);
-          const job = await this.get(job_id);
-          if (job && !isTerminal(job.status)) yield job;
-        }
-      }
-    }
+  async oldestPending(): Promise<string | undefined> {
+    const oldest = await Promise.all(this.#type.kinds.map((kind) => this.listOf(kind).oldest('pending')));
+    return oldest.filter((each) => each !== undefined).sort()[0];
   }
 
   protected listOf(kind: string): JobList<Row> {
@@ -174,8 +171,17 @@ export abstract class JobRecords<
 }
 
 /** Item of a new job: its fields flat, and the attributes of the list indexes. */
-export function toJobItem(job: Pick<ListedJob, 'kind' | 'status'>, strategy: string): Item {
-  return { ...job, item: JOB_ITEM, kind_status: `${job.kind}#${job.status}`, strategy };
+export function toJobItem(job: ListedJob & QueueJob, strategy: string, lane: LaneName): Item {
+  const list = jobListOf(job.kind, job.job_id);
+  return {
+    ...job,
+    item: JOB_ITEM,
+    list,
+    position: listPosition(job),
+    list_status: `${list}#${job.status}`,
+    strategy,
+    ...queueAttributes(lane, job),
+  };
 }
 
 /** Attributes that a failure sets. */
@@ -201,7 +207,10 @@ function kindOf(jobId: string): JobKind | typeof STUDY_KIND {
 function updateOf(jobId: string, change: JobChange) {
   const set = {
     ...change.set,
-    ...(change.status && { status: change.status, kind_status: `${kindOf(jobId)}#${change.status}` }),
+    ...(change.status && {
+      status: change.status,
+      list_status: `${jobListOf(kindOf(jobId), jobId)}#${change.status}`,
+    }),
   };
   const names: Record<string, string> = { '#status': 'status' };
   const values: Record<string, unknown> = { ':one': 1 };
@@ -229,9 +238,11 @@ function updateOf(jobId: string, change: JobChange) {
     values[`:where_${name}`] = value;
     conditions.push(`#${name} = :where_${name}`);
   }
+  // A job that has ended leaves the queue.
+  const leaving = change.status && isTerminal(change.status) ? 'REMOVE queue_key, queue_order ' : '';
   const added = ['revision', ...(change.add ?? [])].map((name) => `${name} :one`);
   return {
-    UpdateExpression: `SET ${assignments.join(', ')} ADD ${added.join(', ')}`,
+    UpdateExpression: `SET ${assignments.join(', ')} ${leaving}ADD ${added.join(', ')}`,
     ConditionExpression: conditions.join(' AND '),
     ExpressionAttributeNames: names,
     ExpressionAttributeValues: values,

@@ -142,7 +142,7 @@ function accessItem(job: ListedJob, principal: string) {
   return {
     job_id,
     item: accessSortKey(principal),
-    created_at: listPosition(job),
+    position: listPosition(job),
     experiment_name,
     principal_kind: `${principal}#${kind}`,
     principal_kind_status: statusPartition(principal, kind, status),

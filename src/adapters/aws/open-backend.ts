@@ -1,4 +1,4 @@
-import type { BackendEnv } from '#contract/env.ts';
+import { type BackendEnv, maxRunning } from '#contract/env.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { DataProxyClient } from '../data-proxy-client.ts';
 import { openObjectStore } from '../open-object-store.ts';
@@ -6,6 +6,7 @@ import { serviceProbe, tableProbe } from '../probes.ts';
 import { ObjectResultStore } from '../result-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
 import { DynamoHyperoptStore } from './dynamo-hyperopt-store.ts';
+import { DynamoJobQueue } from './dynamo-job-queue.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from './dynamo-series-stores.ts';
 import { EcrImages } from './ecr-images.ts';
@@ -25,6 +26,8 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
     rollbackReasonRequired: env.REQUIRE_ROLLBACK_REASON,
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
     hyperoptJobs: new DynamoHyperoptStore(dynamo, env.JOBS_TABLE),
+    queue: new DynamoJobQueue(dynamo, env.JOBS_TABLE),
+    maxRunning: maxRunning(env),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
     instruments: new DynamoInstrumentStore(dynamo, env.SERIES_TABLE),
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),

@@ -1,26 +1,32 @@
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
+import type { Log } from '#domain/ports.ts';
 import type { ReconcileDeps } from '#domain/reconcile-jobs.ts';
 import { sha256, ulids } from '../ids.ts';
 import { openRegistry, type promotionRules } from './open-registry.ts';
 
-/** A job without an execution for longer was lost between being stored and being started. */
+/** A slot without an execution for longer was taken by a process that died before it started the execution. */
 const GRACE_MS = 2 * 60_000;
 
 export interface ReconcileParts
-  extends Pick<ReconcileDeps, 'executions' | 'hyperoptJobs' | 'hyperoptExecutions' | 'tasks'> {
+  extends Pick<
+    ReconcileDeps,
+    'executions' | 'hyperoptJobs' | 'hyperoptExecutions' | 'tasks' | 'queue' | 'maxRunning'
+  > {
   readonly jobs: ReconcileDeps['jobs'] & ReconcileDeps['registry']['validations'];
   readonly registryTable: string;
   readonly databaseEndpoint: string | undefined;
   readonly onChallengeChange: ChallengeListener;
   readonly promotions: ReturnType<typeof promotionRules>;
-  readonly log: { error(message: string, details: { readonly id: string; readonly error: Error }): void };
+  readonly log: Log;
 }
 
 /** Dependencies of reconcile, in AWS and in local mode. */
 export function openReconcile(parts: ReconcileParts): ReconcileDeps {
-  const { jobs, executions, hyperoptJobs, hyperoptExecutions, tasks, promotions, log } = parts;
+  const { jobs, executions, hyperoptJobs, hyperoptExecutions, tasks, queue, maxRunning } = parts;
+  const { promotions, log } = parts;
   return {
-    ...{ jobs, executions, hyperoptJobs, hyperoptExecutions, tasks },
+    ...{ jobs, executions, hyperoptJobs, hyperoptExecutions, tasks, queue, maxRunning, log },
+    random: Math.random,
     clock: Date,
     graceMs: GRACE_MS,
     onError: (id, error) => log.error('reconcile failed', { id, error: error as Error }),

@@ -1,4 +1,4 @@
-import type { StrategyEnv } from '#contract/env.ts';
+import { maxRunning, type StrategyEnv } from '#contract/env.ts';
 import type { HyperoptExecutionInput } from '#contract/hyperopt.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { openObjectStore } from '../open-object-store.ts';
@@ -6,6 +6,7 @@ import { tableProbe } from '../probes.ts';
 import { ObjectResultStore } from '../result-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
 import { DynamoHyperoptStore } from './dynamo-hyperopt-store.ts';
+import { DynamoJobQueue } from './dynamo-job-queue.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from './dynamo-series-stores.ts';
 import { DynamoTrialLedger } from './dynamo-trial-ledger.ts';
@@ -38,6 +39,8 @@ export function openStrategyService(env: StrategyEnv, onChallengeChange: Challen
     challengeMinHours: env.CHALLENGE_MIN_HOURS,
     challengeMinAssignments: env.CHALLENGE_MIN_ASSIGNMENTS,
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
+    queue: new DynamoJobQueue(dynamo, env.JOBS_TABLE),
+    maxRunning: maxRunning(env),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
     instruments: new DynamoInstrumentStore(dynamo, env.SERIES_TABLE),
     hyperoptJobs: new DynamoHyperoptStore(dynamo, env.JOBS_TABLE),

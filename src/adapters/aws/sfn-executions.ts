@@ -3,6 +3,7 @@ import {
   ExecutionAlreadyExists,
   ExecutionDoesNotExist,
   type ExecutionStatus,
+  paginateListExecutions,
   SFNClient,
   StartExecutionCommand,
   StopExecutionCommand,
@@ -45,7 +46,7 @@ export class SfnExecutions<Input extends { readonly job_id: string }> implements
     this.#stateMachineArn = stateMachineArn;
   }
 
-  async start(input: Input, _priority?: number, name = input.job_id): Promise<void> {
+  async start(input: Input, name: string): Promise<void> {
     try {
       await this.#client.send(
         new StartExecutionCommand({
@@ -80,6 +81,16 @@ export class SfnExecutions<Input extends { readonly job_id: string }> implements
       if (error instanceof ExecutionDoesNotExist) return undefined;
       throw error;
     }
+  }
+
+  async running(): Promise<ReadonlySet<string>> {
+    const names = new Set<string>();
+    const pages = paginateListExecutions(
+      { client: this.#client, pageSize: 1_000 },
+      { stateMachineArn: this.#stateMachineArn, statusFilter: 'RUNNING' },
+    );
+    for await (const { executions = [] } of pages) for (const { name } of executions) names.add(name!);
+    return names;
   }
 
   #arnOf(name: string): string {

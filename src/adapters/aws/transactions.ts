@@ -34,6 +34,8 @@ interface TransactOptions {
   readonly attempts?: number;
   /** Idempotency token. Default: the SDK makes one per attempt. */
   readonly token?: string;
+  /** Called on a conflict with the indexes of the actions whose condition failed. */
+  readonly onConflict?: (failed: readonly number[]) => void;
   /** True when the cancelled transaction had been applied by an attempt whose response was lost. */
   readonly isAlreadyApplied?: (error: TransactionCanceledException) => boolean;
 }
@@ -46,7 +48,7 @@ export async function transact(
   client: DynamoDBDocumentClient,
   actions: readonly Action[],
   busy: BusyCode,
-  { attempts = ATTEMPTS, token, isAlreadyApplied = () => false }: TransactOptions = {},
+  { attempts = ATTEMPTS, token, onConflict, isAlreadyApplied = () => false }: TransactOptions = {},
 ): Promise<'done' | 'conflict'> {
   const input = { ClientRequestToken: token, TransactItems: [...actions] };
   for (let attempt = 1; ; attempt++) {
@@ -56,8 +58,11 @@ export async function transact(
     } catch (error) {
       const conflict = conflictOf(error, busy);
       if (isAlreadyApplied(conflict)) return 'done';
-      const isFinal = reasonsOf(conflict).includes('ConditionalCheckFailed');
-      if (isFinal || attempt >= attempts) return 'conflict';
+      const failed = failedConditions(conflict);
+      if (failed.length > 0 || attempt >= attempts) {
+        onConflict?.(failed);
+        return 'conflict';
+      }
       await backOff(attempt);
     }
   }
@@ -77,6 +82,10 @@ export async function retryOnConflict<T>(write: () => Promise<T>): Promise<T> {
 
 function backOff(attempt: number): Promise<void> {
   return wait(10 * 2 ** attempt * (0.5 + Math.random() / 2));
+}
+
+function failedConditions(error: TransactionCanceledException): number[] {
+  return reasonsOf(error).flatMap((code, index) => (code === 'ConditionalCheckFailed' ? [index] : []));
 }
 
 function reasonsOf(error: TransactionCanceledException): string[] {

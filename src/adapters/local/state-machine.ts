@@ -173,7 +173,7 @@ export class LocalExecutions<Input extends { readonly job_id: string }> implemen
     this.#onEnd = onEnd;
   }
 
-  async start(input: Input, _priority?: number, name = input.job_id): Promise<void> {
+  async start(input: Input, name: string): Promise<void> {
     if (this.#executions.has(name)) return;
     const execution: Execution = {
       handle: this.#machine.start(name, input),
@@ -193,6 +193,11 @@ export class LocalExecutions<Input extends { readonly job_id: string }> implemen
 
   async state(name: string): Promise<ExecutionState | undefined> {
     return this.#executions.get(name)?.state;
+  }
+
+  async running(): Promise<ReadonlySet<string>> {
+    const running = [...this.#executions].filter(([, { state }]) => state.status === 'running');
+    return new Set(running.map(([name]) => name));
   }
 
   /** Stops every running execution without calling `onEnd`: the platform stops, and its jobs resume at the next start. */
@@ -251,8 +256,6 @@ export interface IntegrationDeps {
   readonly functions: Readonly<Record<string, (payload: never, signal: AbortSignal) => Promise<unknown>>>;
   /** Entry points of tasks and their runners, by the name of the definition in the substitutions. */
   readonly tasks: Readonly<Record<string, LocalTask>>;
-  /** Owner and priority of a task's job. */
-  readonly turnOf: (jobId: string) => Promise<{ readonly owner: string; readonly priority: number }>;
   /** Fails the job of a task, with the reason. */
   readonly failJob: (jobId: string, reason: string) => Promise<void>;
   readonly dynamo: DynamoDBDocumentClient;
@@ -282,9 +285,8 @@ async function runTask(deps: IntegrationDeps, parameters: RunTaskParameters, sig
   const overrides = parameters.Overrides?.ContainerOverrides?.flatMap((each) => each.Environment ?? []) ?? [];
   const environment = Object.fromEntries(overrides.map(({ Name, Value }) => [Name, Value]));
   const jobId = environment.JOB_ID ?? '';
-  const turn = await deps.turnOf(jobId);
   const sandbox = task.sandbox?.(jobId);
-  const exit = await task.runner.run({ entry: task.entry, environment, ...turn, sandbox, signal });
+  const exit = await task.runner.run({ entry: task.entry, environment, sandbox, signal });
   if (exit.final) {
     await deps.failJob(jobId, exit.final);
     return { LastStatus: 'STOPPED', Containers: [{ ExitCode: 0 }] };

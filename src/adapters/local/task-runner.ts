@@ -25,10 +25,6 @@ export interface TaskRequest {
   /** Entry point: a file that Node runs. */
   readonly entry: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Owner of the job: free slots rotate among the waiting owners. */
-  readonly owner: string;
-  /** A higher priority runs first among the waiting tasks of an owner. */
-  readonly priority: number;
   /** Permissions of a task that runs strategy code; absent: the permissions of this process. */
   readonly sandbox?: SandboxGrants | undefined;
   readonly signal: AbortSignal;
@@ -45,8 +41,6 @@ export interface TaskLimits {
 }
 
 export interface TaskRunnerOptions {
-  /** Maximum number of concurrent tasks. */
-  readonly concurrency: number;
   /** Environment of every task; variables of the request take precedence. */
   readonly environment: Readonly<Record<string, string>>;
   /** Parent folder of the temporary folders of running tasks. */
@@ -69,28 +63,20 @@ const KILL_AFTER_MS = 10_000;
 const STDERR_TAIL = 4_000;
 
 /**
- * Runs task entry points as child processes, as Fargate does in AWS. Tasks wait for a free slot, see {@link TaskSlots}. All
- * tasks end with this process, even after SIGKILL.
+ * Runs task entry points as child processes, as Fargate does in AWS. All tasks end with this process, even after SIGKILL.
  */
 export class TaskRunner implements TaskControl {
   readonly #options: TaskRunnerOptions;
-  readonly #slots: TaskSlots;
   readonly #running = new Map<string, ChildProcess>();
 
   constructor(options: TaskRunnerOptions) {
     this.#options = options;
-    this.#slots = new TaskSlots(options.concurrency);
   }
 
-  /** Runs a task to its end, after waiting for a free slot. Rejects with AbortError when aborted before it started. */
+  /** Runs a task to its end. Rejects with AbortError when aborted before it started. */
   async run(request: TaskRequest): Promise<TaskExit> {
-    const release = await this.#slots.take(request);
-    try {
-      request.signal.throwIfAborted();
-      return await this.#execute(request);
-    } finally {
-      release();
-    }
+    request.signal.throwIfAborted();
+    return this.#execute(request);
   }
 
   /** Ends a task: SIGTERM, then SIGKILL. Ignores an unknown or ended task. */
@@ -192,105 +178,4 @@ function terminate(child: ChildProcess): void {
   const timer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
   timer.unref();
   child.once('close', () => clearTimeout(timer));
-}
-
-/** A task that waits for a slot. */
-export interface Waiting {
-  readonly owner: string;
-  /** A higher priority runs first among the tasks of one owner. */
-  readonly priority: number;
-  readonly signal: AbortSignal;
-}
-
-interface Waiter extends Waiting {
-  readonly order: number;
-  readonly start: () => void;
-}
-
-interface OwnerTurn {
-  running: number;
-  waiting: number;
-  /** Number of the owner's last turn; 0 before the first. */
-  lastTurn: number;
-}
-
-/**
- * Slots shared fairly among owners. The next free slot goes to the waiting owner with the fewest running tasks, then to the
- * owner with the oldest last turn. Among the tasks of an owner, priority decides, then waiting time.
- */
-export class TaskSlots {
-  readonly #slots: number;
-  readonly #waiting: Waiter[] = [];
-  readonly #owners = new Map<string, OwnerTurn>();
-  #order = 0;
-  #turn = 0;
-  #taken = 0;
-
-  constructor(slots: number) {
-    this.#slots = slots;
-  }
-
-  /** Resolves with a function that releases the slot. Rejects with the signal's reason when aborted before. */
-  async take(waiting: Waiting): Promise<() => void> {
-    const { owner, priority, signal } = waiting;
-    signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiter: Waiter = { owner, priority, signal, order: this.#order++, start: resolve };
-    this.#waiting.push(waiter);
-    this.#turnOf(owner).waiting++;
-    const onAbort = () => {
-      const index = this.#waiting.indexOf(waiter);
-      if (index < 0) return;
-      this.#waiting.splice(index, 1);
-      this.#turnOf(owner).waiting--;
-      this.#forget(owner);
-      reject(signal.reason);
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    this.#startNext();
-    await promise;
-    signal.removeEventListener('abort', onAbort);
-    return () => this.#release(owner);
-  }
-
-  #release(owner: string): void {
-    this.#taken--;
-    this.#turnOf(owner).running--;
-    this.#startNext();
-    this.#forget(owner);
-  }
-
-  #startNext(): void {
-    while (this.#taken < this.#slots && this.#waiting.length > 0) {
-      const next = this.#waiting.reduce((first, each) => (this.#compare(each, first) < 0 ? each : first));
-      this.#waiting.splice(this.#waiting.indexOf(next), 1);
-      const turn = this.#turnOf(next.owner);
-      turn.waiting--;
-      turn.running++;
-      turn.lastTurn = ++this.#turn;
-      this.#taken++;
-      next.start();
-    }
-  }
-
-  #compare(a: Waiter, b: Waiter): number {
-    const [ofA, ofB] = [this.#turnOf(a.owner), this.#turnOf(b.owner)];
-    return (
-      ofA.running - ofB.running || ofA.lastTurn - ofB.lastTurn || b.priority - a.priority || a.order - b.order
-    );
-  }
-
-  #turnOf(owner: string): OwnerTurn {
-    const known = this.#owners.get(owner);
-    if (known) return known;
-    const turn = { running: 0, waiting: 0, lastTurn: 0 };
-    this.#owners.set(owner, turn);
-    return turn;
-  }
-
-  /** Removes an owner without tasks; otherwise the map would grow without limit. */
-  #forget(owner: string): void {
-    const { running, waiting } = this.#turnOf(owner);
-    if (running === 0 && waiting === 0) this.#owners.delete(owner);
-  }
 }

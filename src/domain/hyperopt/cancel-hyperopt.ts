@@ -2,14 +2,16 @@ import { CodedError } from '#contract/errors.ts';
 import type { StoredHyperoptJob } from '#contract/hyperopt.ts';
 import type { TaskControl } from '../execution-ports.ts';
 import type { Clock, Log } from '../ports.ts';
+import { executionName } from '../queue/execution-name.ts';
+import type { JobQueue } from '../queue/queue-ports.ts';
 import { isoTime } from '../validate.ts';
-import { executionName } from './execution-name.ts';
 import { unknownHyperopt } from './get-hyperopt.ts';
 import type { HyperoptExecutions, HyperoptStore } from './hyperopt-ports.ts';
 
 export interface CancelHyperoptDeps {
   readonly hyperoptJobs: HyperoptStore;
   readonly hyperoptExecutions: HyperoptExecutions;
+  readonly queue: JobQueue;
   readonly tasks: TaskControl;
   readonly clock: Clock;
   readonly log: Log;
@@ -29,6 +31,7 @@ export async function cancelHyperopt(deps: CancelHyperoptDeps, jobId: string): P
       context: { job_id: jobId, status: job.status },
     });
   }
+  if (job.queue.left_at === undefined) await deps.queue.leave('hyperopt', job.owner);
   await stopHyperopt(deps, job, 'Cancelled by the user');
   return job;
 }
@@ -40,7 +43,7 @@ async function stopHyperopt(
   cause: string,
 ): Promise<void> {
   const stops = [
-    deps.hyperoptExecutions.stop(executionName(job), cause),
+    deps.hyperoptExecutions.stop(executionName({ job_id: job.job_id, run: job.runs }), cause),
     ...Object.values(job.tasks).map((task) => deps.tasks.stop(task, cause)),
   ];
   for (const stopped of await Promise.allSettled(stops)) {

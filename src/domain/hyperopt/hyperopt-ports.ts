@@ -10,6 +10,7 @@ import type {
   TrialIn,
   TrialState,
 } from '#contract/hyperopt.ts';
+import type { QueueEntry } from '#contract/queue.ts';
 import type { StoredSharing } from '../access.ts';
 import type { Executions } from '../execution-ports.ts';
 import type { JobFilter, Page } from '../ports.ts';
@@ -19,6 +20,8 @@ import type { JobFilter, Page } from '../ports.ts';
 /** Row of a hyperopt list, at most 1 KB. */
 export interface HyperoptRow {
   readonly job_id: string;
+  readonly owner: string;
+  readonly queue: QueueEntry;
   readonly status: JobStatus;
   readonly created_at: string;
   readonly updated_at: string;
@@ -57,10 +60,8 @@ export interface HyperoptStore {
   /** Records where a trial is stalled, null once it continues. Has an effect only while the job runs. */
   setStalled(jobId: string, stalled: string | null): Promise<void>;
   setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
-  /** Counts another execution if `runs` were counted and the job has not ended. Returns the job after the write. */
-  startAgain(jobId: string, runs: number, at: string): Promise<StoredHyperoptJob | undefined>;
-  /** Every job that is pending or running. */
-  unfinished(): AsyncIterable<StoredHyperoptJob>;
+  /** Time at which the oldest pending job was created, ISO 8601; undefined without one. */
+  oldestPending(): Promise<string | undefined>;
 }
 
 /** Daily returns of a complete trial. */
@@ -107,6 +108,3 @@ export interface TrialLedger {
 
 /** The hyperopt state machine. */
 export type HyperoptExecutions = Executions<HyperoptExecutionInput>;
-
-/** Priority of a hyperopt job's tasks in the queue of local mode: the default priority of a backtest. */
-export const HYPEROPT_PRIORITY = 5;

@@ -8,12 +8,14 @@ import type {
 import type { HyperoptRequest } from '#contract/hyperopt-request.ts';
 import { idSuffix, keyUsedAgain } from '../id-suffix.ts';
 import type { Digest, Ids, Log } from '../ports.ts';
+import { enqueue } from '../queue/enqueue.ts';
+import { hyperoptLane, type MaxRunning } from '../queue/lanes.ts';
+import type { JobQueue } from '../queue/queue-ports.ts';
 import type { ResolveDeps } from '../resolve-config.ts';
 import { checkExperimentName } from '../submit-backtest.ts';
 import { isoTime } from '../validate.ts';
-import { executionName } from './execution-name.ts';
 import { getHyperopt } from './get-hyperopt.ts';
-import { HYPEROPT_PRIORITY, type HyperoptExecutions, type HyperoptStore } from './hyperopt-ports.ts';
+import type { HyperoptExecutions, HyperoptStore } from './hyperopt-ports.ts';
 import { type ResolvedHyperopt, resolveHyperopt } from './resolve-hyperopt.ts';
 
 interface StartHyperoptInput {
@@ -27,37 +29,37 @@ interface StartHyperoptInput {
 export interface StartHyperoptDeps extends ResolveDeps {
   readonly hyperoptJobs: HyperoptStore;
   readonly hyperoptExecutions: HyperoptExecutions;
+  readonly maxRunning: MaxRunning;
+  readonly queue: JobQueue;
   readonly ids: Ids;
   readonly digest: Digest;
   readonly log: Log;
 }
 
 /**
- * Validates a request, stores its job and starts the state machine. The job is stored first: after any later crash,
- * reconcile finds it pending and starts it.
- * Throws VAL001 to VAL006, RES002, RES005 (an Idempotency-Key reused with another body), DATA005.
+ * Validates a request and stores its job in the queue.
+ * Throws VAL001 to VAL006, RES002, RES005 (an Idempotency-Key reused with another body), HTTP429 (too many jobs wait), DATA005.
  */
 export async function startHyperopt(
   deps: StartHyperoptDeps,
   input: StartHyperoptInput,
 ): Promise<StoredHyperoptJob> {
-  return storeAndStart(deps, newHyperopt(deps, input, await resolveHyperopt(deps, input.body)));
+  return store(deps, newHyperopt(deps, input, await resolveHyperopt(deps, input.body)));
 }
 
 /** Throws RES005 when the ID belongs to another request: an Idempotency-Key was reused. */
-async function storeAndStart(
-  deps: Pick<StartHyperoptDeps, 'hyperoptJobs' | 'hyperoptExecutions' | 'log'>,
+async function store(
+  deps: Pick<
+    StartHyperoptDeps,
+    'hyperoptJobs' | 'hyperoptExecutions' | 'maxRunning' | 'queue' | 'clock' | 'log'
+  >,
   job: HyperoptJobIn<'pending'>,
 ): Promise<StoredHyperoptJob> {
-  const stored = await deps.hyperoptJobs.create(job);
+  const stored = await enqueue<StoredHyperoptJob>(deps, hyperoptLane(deps), job, () =>
+    deps.hyperoptJobs.create(job),
+  );
   if (stored.request_digest !== job.request_digest) {
     throw keyUsedAgain({ job_id: stored.job_id });
-  }
-  if (stored.status === 'pending') {
-    await deps.hyperoptExecutions
-      .start(stored.execution_input, HYPEROPT_PRIORITY, executionName(stored))
-      // Reconcile starts it later.
-      .catch((error) => deps.log.error('failed to start execution', { job_id: stored.job_id, error }));
   }
   return stored;
 }
@@ -81,7 +83,7 @@ function newHyperopt(
     collect,
   };
   return {
-    schema_version: 2,
+    schema_version: 3,
     kind: 'hyperopt',
     status: 'pending',
     job_id: jobId,
@@ -96,7 +98,8 @@ function newHyperopt(
     ...(instruments && { instruments: Object.fromEntries(instruments) }),
     warnings: [...warnings],
     execution_input: executionInput,
-    runs: 1,
+    runs: 0,
+    queue: { since: now, deferrals: 0 },
     request_digest: deps.digest(JSON.stringify(body)),
     resumed_from: null,
     collection: null,
@@ -113,7 +116,7 @@ function noneOf(total: number): TrialCounts {
 type ResumeHyperoptInput = Omit<StartHyperoptInput, 'body'> & { readonly jobId: string };
 type ResumeHyperoptDeps = Pick<
   StartHyperoptDeps,
-  'hyperoptJobs' | 'hyperoptExecutions' | 'ids' | 'digest' | 'clock' | 'log'
+  'hyperoptJobs' | 'hyperoptExecutions' | 'maxRunning' | 'queue' | 'ids' | 'digest' | 'clock' | 'log'
 >;
 
 /**
@@ -140,7 +143,7 @@ export async function resumeHyperopt(
   const { strategy_digest, instruments } = old;
   const newId = `ho-${idSuffix(deps, owner, idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
-  return storeAndStart(deps, {
+  return store(deps, {
     ...{ schema_version, kind, experiment_name, config, base, warnings },
     ...(strategy_digest !== undefined && { strategy_digest }),
     ...(instruments && { instruments }),
@@ -151,7 +154,8 @@ export async function resumeHyperopt(
     created_at: now,
     updated_at: now,
     execution_input: { ...execution_input, job_id: newId, correlation_id: correlationId },
-    runs: 1,
+    runs: 0,
+    queue: { since: now, deferrals: 0 },
     request_digest: deps.digest(JSON.stringify(['resume', jobId])),
     resumed_from: jobId,
     collection: null,

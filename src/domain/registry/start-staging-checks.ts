@@ -12,6 +12,9 @@ import type { Executions } from '../execution-ports.ts';
 import { findStrategy } from '../find-strategy.ts';
 import { idSuffix } from '../id-suffix.ts';
 import type { Clock, Digest, Ids, JobStore, Log, SeriesStore } from '../ports.ts';
+import { enqueue } from '../queue/enqueue.ts';
+import { backtestLane, type MaxRunning } from '../queue/lanes.ts';
+import type { JobQueue } from '../queue/queue-ports.ts';
 import type { Strategies } from '../strategy-ports.ts';
 import { executionInputOf } from '../submit-backtest.ts';
 import type { StagingChecks, StagingOutcome } from '../transitions/validation.ts';
@@ -21,6 +24,8 @@ import { imageOf, registeredOf } from './container-image.ts';
 export interface StagingChecksDeps {
   readonly jobs: JobStore;
   readonly executions: Executions;
+  readonly maxRunning: MaxRunning;
+  readonly queue: JobQueue;
   readonly series: SeriesStore;
   readonly strategies: Strategies;
   readonly ids: Ids;
@@ -85,13 +90,8 @@ async function start(
   version: StoredVersion,
   correlationId: string,
 ): Promise<string> {
-  const job = await deps.jobs.create(await newJob(deps, version, correlationId));
-  if (job.status === 'pending') {
-    await deps.executions
-      .start(job.execution_input, job.priority)
-      // Reconcile starts it later.
-      .catch((error) => deps.log.error('failed to start execution', { job_id: job.job_id, error }));
-  }
+  const job = await newJob(deps, version, correlationId);
+  await enqueue<StoredBacktestJob>(deps, backtestLane(deps), job, () => deps.jobs.create(job));
   return job.job_id;
 }
 
@@ -114,7 +114,7 @@ async function newJob(
   const from = historyStartOf(definition, startup, timeframe, Date.parse(date_range.start), ml_engine);
   const now = isoTime(deps.clock.now());
   return {
-    schema_version: 1,
+    schema_version: 2,
     kind: 'validation',
     status: 'pending',
     job_id: jobId,
@@ -135,6 +135,8 @@ async function newJob(
     }),
     request_digest: version.content_hash,
     attempt: 0,
+    runs: 0,
+    queue: { since: now, deferrals: 0 },
     collection: null,
   };
 }

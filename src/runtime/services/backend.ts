@@ -8,6 +8,7 @@ import { getStrategy, listStrategies } from '#domain/list-strategies.ts';
 import { checkFreshness, listSymbols } from '#domain/market-data.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { DataProxy, ResultStore } from '#domain/ports.ts';
+import { queueStates } from '#domain/queue/queue-state.ts';
 import { stagingChecks } from '#domain/registry/start-staging-checks.ts';
 import { type SubmitBacktestDeps, submitBacktest } from '#domain/submit-backtest.ts';
 import { callerOf } from '../authenticate.ts';
@@ -56,15 +57,18 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     },
     listBacktests: async ({ query, principal }) => {
       const page = await listBacktests(deps, { ...query, caller: callerOf(principal) });
-      return { status: 200, body: { items: page.items.map(rowView), next_cursor: page.next } };
+      const states = await queueStates(deps, 'backtest', page.items);
+      const items = page.items.map((row) => rowView(row, states.get(row.job_id) ?? null));
+      return { status: 200, body: { items, next_cursor: page.next } };
     },
-    getBacktest: async ({ params }) => ({
-      status: 200,
-      body: jobView(await getBacktest(deps, params.job_id)),
-    }),
+    getBacktest: async ({ params }) => {
+      const job = await getBacktest(deps, params.job_id);
+      const states = await queueStates(deps, 'backtest', [job]);
+      return { status: 200, body: jobView(job, states.get(job.job_id) ?? null) };
+    },
     cancelBacktest: async ({ params }) => ({
       status: 200,
-      body: jobView(await cancelBacktest(deps, params.job_id)),
+      body: jobView(await cancelBacktest(deps, params.job_id), null),
     }),
     getBacktestEquity: async ({ params }) => ({
       status: 200,

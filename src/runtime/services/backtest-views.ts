@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import type { BacktestJob, BacktestJobSummary, BacktestSubmission } from '#contract/backtest-api.ts';
 import { lookAheadOf } from '#contract/look-ahead.ts';
+import type { QueueState } from '#contract/queue.ts';
 import type { JobRow } from '#domain/ports.ts';
 
 /** Stored jobs as clients see them. */
@@ -11,12 +12,13 @@ export function submissionView(job: StoredBacktestJob): z.input<typeof BacktestS
   return { job_id, status, created_at, warnings };
 }
 
-export function rowView(row: JobRow): z.input<typeof BacktestJobSummary> {
+export function rowView(row: JobRow, queue: QueueState | null): z.input<typeof BacktestJobSummary> {
   const { job_id, status, result, error, created_at, updated_at, strategy, experiment_name, priority } = row;
-  return { job_id, status, result, error, created_at, updated_at, strategy, experiment_name, priority };
+  const times = { created_at, updated_at };
+  return { job_id, status, result, error, ...times, strategy, experiment_name, priority, queue };
 }
 
-export function jobView(job: StoredBacktestJob): z.input<typeof BacktestJob> {
+export function jobView(job: StoredBacktestJob, queue: QueueState | null): z.input<typeof BacktestJob> {
   const completed = job.status === 'completed' ? job : null;
   const failed = job.status === 'failed' ? job : null;
   return {
@@ -25,10 +27,11 @@ export function jobView(job: StoredBacktestJob): z.input<typeof BacktestJob> {
     result: completed?.result ?? null,
     error: failed?.error ?? null,
     created_at: job.created_at,
-    updated_at: job.updated_at,
+    updated_at: updatedAt(job),
     strategy: job.config.strategy,
     experiment_name: job.experiment_name,
     priority: job.priority,
+    queue,
     error_code: failed?.error_code ?? null,
     registered: job.registered ?? null,
     found_by: job.found_by ?? null,
@@ -43,6 +46,12 @@ export function jobView(job: StoredBacktestJob): z.input<typeof BacktestJob> {
     timing: completed?.timing ?? null,
     look_ahead: completed ? lookAheadOf(completed) : null,
   };
+}
+
+/** Progress is a change too, which the stored `updated_at` leaves out. */
+function updatedAt(job: StoredBacktestJob): string {
+  const progress = 'progress_at' in job ? job.progress_at : undefined;
+  return progress !== undefined && progress > job.updated_at ? progress : job.updated_at;
 }
 
 function progressOf(job: StoredBacktestJob): number | null {

@@ -10,6 +10,7 @@ import {
   type WatchHyperoptDeps,
   watchHyperopt,
 } from '#domain/hyperopt/watch-hyperopt.ts';
+import { type QueueStateDeps, queueStates } from '#domain/queue/queue-state.ts';
 import { callerOf } from '../authenticate.ts';
 import { EventStreams, type ServerSentEvent } from '../event-streams.ts';
 import type { Handlers } from '../handler.ts';
@@ -20,7 +21,7 @@ const realTime: WatchHyperoptDeps['pause'] = (ms, signal) =>
 
 /** Handler of the event stream of a hyperopt job; `pause` defaults to real time. */
 export function watchHandler(
-  deps: Omit<WatchHyperoptDeps, 'pause'> & Partial<Pick<WatchHyperoptDeps, 'pause'>>,
+  deps: Omit<WatchHyperoptDeps, 'pause'> & Partial<Pick<WatchHyperoptDeps, 'pause'>> & QueueStateDeps,
   streams = new EventStreams(),
 ): Handlers<'strategy'>['watchHyperopt'] {
   return async ({ params, query, headers, principal, signal, closing }) => {
@@ -32,7 +33,7 @@ export function watchHandler(
     const watched = { job, after, caller: callerOf(principal) };
     const body = streams.open(
       principal.id,
-      (stop) => sent(watchHyperopt({ pause: realTime, ...deps }, watched, stop)),
+      (stop) => sent(deps, watchHyperopt({ pause: realTime, ...deps }, watched, stop)),
       closing,
     );
     // Disables response buffering in proxies.
@@ -52,11 +53,14 @@ function lastEventId(headers: Headers): number | undefined {
   });
 }
 
-async function* sent(events: AsyncGenerator<HyperoptEvent>): AsyncGenerator<ServerSentEvent> {
-  for await (const each of events) yield eventView(each);
+async function* sent(
+  deps: QueueStateDeps,
+  events: AsyncGenerator<HyperoptEvent>,
+): AsyncGenerator<ServerSentEvent> {
+  for await (const each of events) yield await eventView(deps, each);
 }
 
-function eventView(event: HyperoptEvent): ServerSentEvent {
+async function eventView(deps: QueueStateDeps, event: HyperoptEvent): Promise<ServerSentEvent> {
   switch (event.kind) {
     case 'heartbeat':
       return {};
@@ -64,8 +68,11 @@ function eventView(event: HyperoptEvent): ServerSentEvent {
       return { event: event.kind };
     case 'trial':
       return { event: event.kind, id: event.id, data: trialEventView(event) };
-    default:
-      return { event: event.kind, id: event.id, data: jobView(event.job) };
+    default: {
+      const states = await queueStates(deps, 'hyperopt', [event.job]);
+      const data = jobView(event.job, states.get(event.job.job_id) ?? null);
+      return { event: event.kind, id: event.id, data };
+    }
   }
 }
 

@@ -7,6 +7,7 @@ import type {
   HyperoptSummary,
   HyperoptTrial,
 } from '#contract/hyperopt-api.ts';
+import type { QueueState } from '#contract/queue.ts';
 import { foundParams } from '#domain/hyperopt/found-params.ts';
 import type { HyperoptResultData } from '#domain/hyperopt/get-hyperopt.ts';
 import type { HyperoptRow } from '#domain/hyperopt/hyperopt-ports.ts';
@@ -20,12 +21,12 @@ export function startView(job: StoredHyperoptJob): z.input<typeof HyperoptStart>
   return { job_id, status, message, n_trials, strategy: base.strategy, warnings };
 }
 
-export function rowView(row: HyperoptRow): z.input<typeof HyperoptSummary> {
-  const { trials, ...rest } = row;
-  return { ...rest, ...progressOf(trials) };
+export function rowView(row: HyperoptRow, queue: QueueState | null): z.input<typeof HyperoptSummary> {
+  const { trials, owner: _, queue: __, ...rest } = row;
+  return { ...rest, ...progressOf(trials), queue };
 }
 
-export function jobView(job: StoredHyperoptJob): z.input<typeof HyperoptJob> {
+export function jobView(job: StoredHyperoptJob, queue: QueueState | null): z.input<typeof HyperoptJob> {
   const { trials, base } = job;
   const { complete, pruned, failed } = trials;
   return {
@@ -36,6 +37,7 @@ export function jobView(job: StoredHyperoptJob): z.input<typeof HyperoptJob> {
     created_at: job.created_at,
     updated_at: job.updated_at,
     ...progressOf(trials),
+    queue,
     started_at: ('started_at' in job && job.started_at) || null,
     finished_at: 'finished_at' in job ? job.finished_at : null,
     error: job.status === 'failed' ? job.error : null,

@@ -8,6 +8,7 @@ import {
 } from '#domain/hyperopt/get-hyperopt.ts';
 import type { TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
 import { resumeHyperopt, type StartHyperoptDeps, startHyperopt } from '#domain/hyperopt/start-hyperopt.ts';
+import { queueStates } from '#domain/queue/queue-state.ts';
 import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { watchHandler } from './hyperopt-events.ts';
@@ -40,11 +41,15 @@ export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
     },
     listHyperopts: async ({ query, principal }) => {
       const page = await listHyperopts(deps, { ...query, caller: callerOf(principal) });
-      return { status: 200, body: { items: page.items.map(rowView), next_cursor: page.next } };
+      const states = await queueStates(deps, 'hyperopt', page.items);
+      const items = page.items.map((row) => rowView(row, states.get(row.job_id) ?? null));
+      return { status: 200, body: { items, next_cursor: page.next } };
     },
     getHyperopt: async ({ params, headers }) => {
       const job = await getHyperopt(deps, params.job_id);
-      const tag = `"${job.revision}"`;
+      const queue = (await queueStates(deps, 'hyperopt', [job])).get(job.job_id) ?? null;
+      // The position changes without a change of the job.
+      const tag = `"${job.revision}${queue?.position ? `-${queue.position}` : ''}"`;
       // Clients may cache the response but must revalidate it.
       const caching = {
         ETag: tag,
@@ -52,7 +57,7 @@ export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
         ...(!isTerminal(job.status) && { 'Retry-After': RETRY_AFTER }),
       };
       if (isKnown(tag, headers.get('If-None-Match'))) return { status: 304, body: '', headers: caching };
-      return { status: 200, body: jobView(job), headers: caching };
+      return { status: 200, body: jobView(job, queue), headers: caching };
     },
     getHyperoptResult: async ({ params }) => ({
       status: 200,
@@ -65,7 +70,7 @@ export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
     watchHyperopt: watchHandler(deps),
     cancelHyperopt: async ({ params }) => ({
       status: 200,
-      body: jobView(await cancelHyperopt(deps, params.job_id)),
+      body: jobView(await cancelHyperopt(deps, params.job_id), null),
     }),
     resumeHyperopt: async ({ params, headers, principal, correlationId }) => {
       const job = await resumeHyperopt(deps, {

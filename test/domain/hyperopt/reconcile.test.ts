@@ -1,94 +1,90 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
-import type { ExecutionState } from '#domain/execution-ports.ts';
+import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import { cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
-import { repairHyperopt, repairHyperoptOf } from '#domain/hyperopt/reconcile-hyperopts.ts';
+import { hyperoptRepairs } from '#domain/hyperopt/repair-hyperopt.ts';
+import { dispatch } from '#domain/queue/dispatch.ts';
+import { repairRun } from '#domain/queue/end-run.ts';
+import { enqueue } from '#domain/queue/enqueue.ts';
+import { hyperoptLane } from '#domain/queue/lanes.ts';
 import { memoryLog } from '../../support/backend.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { memoryExecutions } from '../../support/executions.ts';
 import { pendingHyperopt } from '../../support/hyperopt-workers.ts';
 
 /** Recovery of hyperopt jobs whose execution is lost. */
 
-const MINUTE = 60_000;
 const AT = Date.parse('2025-03-01T00:00:00.000Z');
 let engine: TestEngine;
-let hyperoptJobs: DynamoHyperoptStore;
 beforeAll(async () => {
   engine = await startEngine();
-  hyperoptJobs = new DynamoHyperoptStore(engine.client, engine.tables.jobs);
 });
 afterAll(() => engine.stop());
 
-let ids = 0;
+/** A hyperopt job with a slot, which runs when `running`. */
 async function scene(changes: { running?: boolean } = {}) {
-  const jobId = `ho-${++ids}`;
-  await hyperoptJobs.create(pendingHyperopt(jobId));
-  if (changes.running) await hyperoptJobs.begin(jobId, 0, 'arn:task', new Date(AT).toISOString());
-  const started: string[] = [];
-  const stopped: string[] = [];
-  const states = new Map<string, ExecutionState['status']>();
+  const { jobs: table } = await engine.freshTables();
+  const hyperoptJobs = new DynamoHyperoptStore(engine.client, table);
+  const queue = new DynamoJobQueue(engine.client, table);
+  const hyperoptExecutions = memoryExecutions();
+  const stoppedTasks: string[] = [];
   const clock = { time: AT, now: () => clock.time };
   const deps = {
-    hyperoptJobs,
-    clock,
-    hyperoptExecutions: {
-      start: async (_: unknown, __: number, name = jobId) => {
-        started.push(name);
-        states.set(name, 'running');
-      },
-      stop: async (name: string) => void stopped.push(name),
-      state: async (name: string) => (states.has(name) ? { status: states.get(name)! } : undefined),
-    },
-    tasks: { stop: async (task: string) => void stopped.push(task) },
-    graceMs: 2 * MINUTE,
+    ...{ hyperoptJobs, hyperoptExecutions, queue, clock },
+    maxRunning: { backtest: 1, hyperopt: 1 },
+    random: () => 0.5,
+    tasks: { stop: async (task: string) => void stoppedTasks.push(task) },
     log: memoryLog().log,
   };
-  const repair = async () => repairHyperopt(deps, (await hyperoptJobs.get(jobId))!);
-  return {
-    jobId,
-    deps,
-    clock,
-    states,
-    started,
-    stopped,
-    repair,
-    get: async () => (await hyperoptJobs.get(jobId))!,
+  const lane = hyperoptLane(deps);
+  const job = pendingHyperopt('ho-1');
+  await enqueue(deps, lane, job, () => hyperoptJobs.create(job));
+  if (changes.running) await hyperoptJobs.begin('ho-1', 0, 'arn:task', new Date(AT).toISOString());
+  /** Repairs the slot, if there is one, and deals the free ones. */
+  const repair = async () => {
+    const [slot] = await queue.slots('hyperopt');
+    const repaired = slot && (await repairRun(deps, lane, slot, hyperoptRepairs(deps)));
+    await dispatch(deps, lane);
+    return repaired;
   };
+  const { started, stopped, states } = hyperoptExecutions;
+  const get = async () => (await hyperoptJobs.get('ho-1'))!;
+  return { table, deps, clock, states, started, stopped, stoppedTasks, repair, get };
 }
 
 it.each([false, true])(
-  'reconcile starts a missing execution after the grace period (running: %s)',
+  'reconcile starts a missing execution under the same name (running: %s)',
   async (running) => {
-    const { jobId, clock, started, repair } = await scene({ running });
+    const { states, started, repair } = await scene({ running });
+    expect(started).toEqual(['ho-1-1']);
     expect(await repair()).toBe('none');
-    clock.time += 3 * MINUTE;
+    states.delete('ho-1-1');
     expect(await repair()).toBe('started');
-    expect(started).toEqual([jobId]);
-    expect(await repair()).toBe('none');
+    expect(started).toEqual(['ho-1-1', 'ho-1-1']);
   },
 );
 
 it.each(['failed', 'aborted', 'timed_out', 'succeeded'] as const)(
   'reconcile starts a new execution with a new name after one %s',
   async (status) => {
-    const { jobId, states, started, deps, get } = await scene({ running: true });
-    states.set(jobId, status);
-    expect(await repairHyperoptOf(deps, jobId)).toBe('started');
-    expect(started).toEqual([`${jobId}-2`]);
-    expect(await get()).toMatchObject({ status: 'running', runs: 2 });
-    // A second notification about the first execution: the second execution is running.
-    expect(await repairHyperoptOf(deps, jobId)).toBe('none');
-    states.set(`${jobId}-2`, status);
-    expect(await repairHyperoptOf(deps, `${jobId}-2`)).toBe('started');
-    expect(started.at(-1)).toBe(`${jobId}-3`);
+    const { states, started, repair, get } = await scene({ running: true });
+    states.set('ho-1-1', status);
+    expect(await repair()).toBe('deferred');
+    expect(started).toEqual(['ho-1-1', 'ho-1-2']);
+    expect(await get()).toMatchObject({ status: 'running', runs: 2, idle_runs: 1 });
+    expect(await repair()).toBe('none');
+    states.set('ho-1-2', status);
+    expect(await repair()).toBe('deferred');
+    expect(started.at(-1)).toBe('ho-1-3');
   },
 );
 
 it('hyperopt job fails after 5 lost executions without a finished trial', async () => {
-  const { jobId, states, started, repair, get } = await scene({ running: true });
-  states.set(jobId, 'failed');
-  while ((await repair()) === 'started') states.set(started.at(-1)!, 'failed');
-  expect(started).toHaveLength(4);
+  const { states, started, repair, get } = await scene({ running: true });
+  do states.set(started.at(-1)!, 'failed');
+  while ((await repair()) === 'deferred');
+  expect(started).toHaveLength(5);
   expect(await get()).toMatchObject({
     status: 'failed',
     error_code: 'SVC001',
@@ -97,17 +93,34 @@ it('hyperopt job fails after 5 lost executions without a finished trial', async 
 });
 
 it('cancelled hyperopt job stops its execution and tasks and is never restarted', async () => {
-  const { jobId, deps, states, started, stopped, repair } = await scene({ running: true });
-  states.set(jobId, 'running');
-  await cancelHyperopt(deps, jobId);
-  expect(stopped).toEqual([jobId, 'arn:task']);
-  states.set(jobId, 'aborted');
+  const { deps, states, started, stopped, stoppedTasks, repair } = await scene({ running: true });
+  await cancelHyperopt(deps, 'ho-1');
+  expect(stopped).toEqual(['ho-1-1']);
+  expect(stoppedTasks).toEqual(['arn:task']);
+  states.set('ho-1-1', 'aborted');
   expect(await repair()).toBe('none');
-  expect(stopped).toEqual([jobId, 'arn:task', 'arn:task']);
-  expect(started).toEqual([]);
+  expect(stoppedTasks).toEqual(['arn:task', 'arn:task']);
+  expect(await deps.queue.slots('hyperopt')).toEqual([]);
+  expect(started).toEqual(['ho-1-1']);
 });
 
-it('reconcile ignores an execution without a job', async () => {
-  const { deps } = await scene();
-  expect(await repairHyperoptOf(deps, 'ho-unknown-2')).toBe('none');
+it('hyperopt job without capacity waits and counts no idle run', async () => {
+  const { table, clock, states, started, repair, get } = await scene();
+  await engine.client.send(
+    new UpdateCommand({
+      TableName: table,
+      Key: { job_id: 'ho-1', item: 'JOB' },
+      UpdateExpression: 'SET shortage = :shortage',
+      ExpressionAttributeValues: { ':shortage': { execution: 'ho-1-1', reason: 'no capacity' } },
+    }),
+  );
+  states.set('ho-1-1', 'failed');
+  expect(await repair()).toBe('deferred');
+  const job = await get();
+  expect(job.queue).toMatchObject({ deferrals: 1, reason: 'no capacity' });
+  expect(job.idle_runs).toBeUndefined();
+  expect(started).toEqual(['ho-1-1']);
+  clock.time = Date.parse(job.queue.not_before!);
+  await repair();
+  expect(started).toEqual(['ho-1-1', 'ho-1-2']);
 });

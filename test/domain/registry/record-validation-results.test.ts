@@ -1,17 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
+import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import type { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
 import { NO_POLICY, type ValidationCheck } from '#contract/release-policy.ts';
 import type { SeriesStore } from '#domain/ports.ts';
-import { type ReconcileDeps, reconcileJob, reconcileJobs } from '#domain/reconcile-jobs.ts';
+import { endExecutions, type ReconcileDeps, reconcileJobs } from '#domain/reconcile-jobs.ts';
 import { recordValidationResult } from '#domain/registry/record-validation-results.ts';
 import { stagingChecks } from '#domain/registry/start-staging-checks.ts';
 import type { StagingChecks } from '#domain/transitions/validation.ts';
 import { createRandom } from '#engine/random.ts';
 import { memoryLog } from '../../support/backend.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { type MemoryExecutions, memoryExecutions } from '../../support/executions.ts';
 import { SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../../support/jobs.ts';
 import { MODEL, type RegistryFixture, registryFixture } from '../../support/registry-fixture.ts';
 
@@ -38,6 +40,7 @@ interface Scene {
   readonly deps: ReconcileDeps;
   /** Jobs whose execution was started, in order. */
   readonly started: string[];
+  readonly states: MemoryExecutions['states'];
   readonly clock: { now(): number; time: number };
   validation(version?: string): Promise<any>;
   /** Jobs whose validation result is not recorded yet. */
@@ -47,7 +50,6 @@ interface Scene {
 /** Registry whose checks are started but run only when a test ends them. */
 async function scene(): Promise<Scene> {
   const clock = { time: NOW, now: () => clock.time };
-  const started: string[] = [];
   let checks!: StagingChecks;
   const fixture = await registryFixture(engine, {
     deps: {
@@ -59,16 +61,14 @@ async function scene(): Promise<Scene> {
     },
   });
   const { jobs } = fixture;
-  const executions = {
-    start: async ({ job_id }: { readonly job_id: string }) => void started.push(job_id),
-    stop: async () => undefined,
-    state: async () => undefined,
-  };
+  const executions = memoryExecutions();
+  const queue = new DynamoJobQueue(engine.client, fixture.jobsTable);
+  const maxRunning = { backtest: 10, hyperopt: 1 };
   const common = { clock, ids: ulids, digest: sha256 };
   checks = stagingChecks({
     ...common,
     jobs,
-    executions,
+    ...{ executions, queue, maxRunning },
     series: { getMany: async () => new Map() } as unknown as SeriesStore,
     strategies: fixedStrategies(knownBuiltIns()),
     log: memoryLog().log,
@@ -85,10 +85,13 @@ async function scene(): Promise<Scene> {
   return {
     fixture,
     checks,
-    started,
+    started: executions.started,
+    states: executions.states,
     clock,
     deps: {
-      ...{ jobs, executions, tasks: { stop: async () => undefined }, clock, registry },
+      ...{ jobs, executions, queue, maxRunning, tasks: { stop: async () => undefined }, clock, registry },
+      random: Math.random,
+      log: memoryLog().log,
       hyperoptJobs: new DynamoHyperoptStore(engine.client, fixture.jobsTable),
       hyperoptExecutions: executions,
       graceMs: 2 * MINUTES,
@@ -133,11 +136,11 @@ describe('validation result', () => {
       const scenario = await scene();
       const jobId = await staged(scenario);
       await end(scenario.fixture.jobs, jobId, [check(status)]);
-      await reconcileJob(scenario.deps, jobId);
+      await endExecutions(scenario.deps, [`${jobId}-1`]);
       const stored = await scenario.fixture.store.read(MODEL, ['1']);
       expect(stored.versions.get('1')!.validation.status).toBe(status);
       expect(await scenario.waiting()).toEqual([]);
-      await reconcileJob(scenario.deps, jobId);
+      await endExecutions(scenario.deps, [`${jobId}-1`]);
       await reconcileJobs(scenario.deps);
       expect(await events(scenario)).toEqual(['validate', 'stage', 'register']);
     },
@@ -197,7 +200,7 @@ describe('validation result', () => {
     const version = (await scenario.fixture.store.read(MODEL, ['1'])).versions.get('1')!;
     const jobId = await scenario.checks.start(version, 'c-1');
     await end(scenario.fixture.jobs, jobId, [check('passed')]);
-    await reconcileJob(scenario.deps, jobId);
+    await endExecutions(scenario.deps, [`${jobId}-1`]);
     expect(await scenario.waiting()).toEqual([jobId]);
     expect((await scenario.fixture.stage('1')).body.validation.job_id).toBe(jobId);
     await reconcileJobs(scenario.deps);
@@ -239,7 +242,7 @@ describe('validation result', () => {
       await end(scenario.fixture.jobs, jobId, [check('passed')]);
       const [promoted] = await Promise.all([
         scenario.fixture.promote('1'),
-        reconcileJob(scenario.deps, jobId),
+        endExecutions(scenario.deps, [`${jobId}-1`]),
         reconcileJobs(scenario.deps),
       ]);
       expect(promoted.status).toBe(200);
@@ -270,9 +273,10 @@ describe('validation job', () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
     scenario.clock.time += 3 * MINUTES;
-    const { started } = await reconcileJobs(scenario.deps);
-    expect(started).toEqual([jobId]);
-    expect(scenario.started).toEqual([jobId, jobId]);
+    scenario.states.clear();
+    const { restarted } = await reconcileJobs(scenario.deps);
+    expect(restarted).toEqual([jobId]);
+    expect(scenario.started).toEqual([`${jobId}-1`, `${jobId}-1`]);
   });
 
   it.each([

@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { createTables } from '#adapters/aws/create-tables.ts';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
+import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { startDatabase } from '#adapters/local/dynoxide.ts';
+import type { StoredBacktestJob } from '#contract/backtest.ts';
+import { dispatch } from '#domain/queue/dispatch.ts';
+import { enqueue } from '#domain/queue/enqueue.ts';
+import { backtestLane } from '#domain/queue/lanes.ts';
+import { memoryExecutions } from '../test/support/executions.ts';
+import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../test/support/jobs.ts';
+import type { Bench, Measurement } from './support/bench.ts';
+
+/** Duration of the run and interval of its progress, s. */
+const RUN_SECONDS = 60;
+const PROGRESS_SECONDS = 5;
+const AT = '2026-01-01T00:00:00.000Z';
+
+/** Write units of every command, indexes included, as the database accounts them. */
+class WriteUnits {
+  #units = 0;
+
+  constructor(client: DynamoDBDocumentClient) {
+    client.middlewareStack.add(
+      (next) => async (args) => {
+        Object.assign(args.input, { ReturnConsumedCapacity: 'INDEXES' });
+        const result = await next(args);
+        const { ConsumedCapacity } = result.output as { ConsumedCapacity?: unknown };
+        const capacities = [ConsumedCapacity ?? []].flat() as { CapacityUnits?: number }[];
+        if (!/Get|Query/.test(String(this.#command))) {
+          for (const { CapacityUnits = 0 } of capacities) this.#units += CapacityUnits;
+        }
+        return result;
+      },
+      { step: 'initialize' },
+    );
+    client.middlewareStack.add(
+      (next, context) => (args) => {
+        this.#command = context.commandName;
+        return next(args);
+      },
+      { step: 'initialize', priority: 'high' },
+    );
+  }
+
+  #command: string | undefined;
+
+  /** Units written by `work`. */
+  async of(work: () => Promise<unknown>): Promise<number> {
+    const before = this.#units;
+    await work();
+    return this.#units - before;
+  }
+}
+
+async function measure(client: DynamoDBDocumentClient): Promise<Measurement[]> {
+  const jobs = new DynamoJobStore(client, 'jobs');
+  const queue = new DynamoJobQueue(client, 'jobs');
+  const executions = memoryExecutions();
+  const deps = { jobs, queue, executions, clock: Date, log: { warn: () => {}, error: () => {} } };
+  const lane = backtestLane({ ...deps, maxRunning: { backtest: 1, hyperopt: 1 } });
+  const units = new WriteUnits(client);
+  const submit = (id: string) => {
+    const job = pendingJob(id);
+    return enqueue<StoredBacktestJob>(deps, lane, job, () => jobs.create(job));
+  };
+  const direct = await units.of(() => submit('bt-1'));
+  const waiting = await units.of(() => submit('bt-2'));
+  const [slot] = await queue.slots('backtest');
+  const freed = await units.of(() => queue.free(slot!));
+  const dispatched = await units.of(() => dispatch(deps, lane));
+  const claimed = await units.of(() => jobs.claim('bt-1', 'task', AT));
+  const progress = await units.of(async () => {
+    for (let s = PROGRESS_SECONDS; s < RUN_SECONDS; s += PROGRESS_SECONDS) {
+      await jobs.setProgress('bt-1', 1, s / RUN_SECONDS, AT);
+    }
+  });
+  const outcome = { result: SOME_RESULT, results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] };
+  const completed = await units.of(() => jobs.complete('bt-1', 1, outcome, AT));
+  const row = (label: string, value: number, detail?: string): Measurement => ({
+    ...{ label, value, unit: 'write units' },
+    ...(detail && { detail }),
+  });
+  return [
+    row('submission with a free slot', direct, 'stored, slot taken'),
+    row('submission that waits', waiting),
+    row('slot given by the dispatcher', dispatched),
+    row('claim', claimed),
+    row('progress of a run of a minute', progress, `every ${PROGRESS_SECONDS} s`),
+    row('completion', completed),
+    row('slot freed', freed),
+    row('backtest of a minute, all writes', direct + claimed + progress + completed + freed),
+  ];
+}
+
+export default {
+  name: 'job-cost',
+  description: 'DynamoDB write units of a backtest job, indexes included: counted, not timed',
+  run: async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'touchstone-job-cost-'));
+    const database = await startDatabase({ dbPath: join(folder, 'database.sqlite') });
+    const client = createDocumentClient({ endpoint: database.endpoint });
+    try {
+      await createTables(client, { jobs: 'jobs', registry: 'registry', series: 'series' });
+      return await measure(client);
+    } finally {
+      client.destroy();
+      await database.stop();
+      rmSync(folder, { recursive: true });
+    }
+  },
+} satisfies Bench;

@@ -1,0 +1,368 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { createTables } from '#adapters/aws/create-tables.ts';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
+import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
+import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { startDatabase } from '#adapters/local/dynoxide.ts';
+import type { JobIn, StoredBacktestJob } from '#contract/backtest.ts';
+import type { ExecutionState, Executions } from '#domain/execution-ports.ts';
+import { enqueue } from '#domain/queue/enqueue.ts';
+import { runOfExecution } from '#domain/queue/execution-name.ts';
+import { backtestLane } from '#domain/queue/lanes.ts';
+import type { Slot } from '#domain/queue/queue-ports.ts';
+import { endExecutions, type ReconcileDeps, reconcileQueue } from '#domain/reconcile-jobs.ts';
+import { createRandom } from '#engine/random.ts';
+import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../../test/support/jobs.ts';
+
+/** Quotas of an AWS account, and behavior of the services between them. */
+export interface Account {
+  readonly name: string;
+  /** Slots: `maxRunning` of the stage. */
+  readonly slots: number;
+  /** vCPU that Fargate runs at most; a backtest uses one. */
+  readonly vcpus: number;
+  /** RunTask calls per second; the bucket holds as many. */
+  readonly launchesPerSecond: number;
+}
+
+export interface Load {
+  readonly jobs: number;
+  readonly owners: number;
+  /** Time in which all jobs are submitted, ms. */
+  readonly submittedWithinMs: number;
+}
+
+export interface SimulationResult {
+  readonly completed: number;
+  readonly failed: number;
+  /** Tasks that ran while another task ran the same job. */
+  readonly doubleRuns: number;
+  /** Starts that lacked capacity. */
+  readonly shortages: number;
+  /** Longest time that a slot was kept after its execution had ended, ms. */
+  readonly longestIdleSlotMs: number;
+  /** Jobs that started after a later or less urgent job of their owner, although both waited. */
+  readonly inversions: number;
+  /** Largest difference between owners' numbers of started jobs while all of them had waiting jobs. */
+  readonly ownerSpread: number;
+  /** From the first submission to the last completion, ms of the simulated clock. */
+  readonly drainMs: number;
+}
+
+/** Share of execution ends that EventBridge loses and delivers twice; delivery takes up to this long, ms. */
+const LOST = 0.02;
+const DUPLICATED = 0.05;
+const DELAY_MS = 8_000;
+/** Share of StartExecution calls that fail after they started the execution, and before. */
+const START_FAILS_AFTER = 0.005;
+const START_FAILS_BEFORE = 0.005;
+/** Freshness check, Fargate start and shortest and longest run of a task, ms. */
+const CHECK_MS = 1_000;
+const LAUNCH_MS = 45_000;
+const RUN_MS = { min: 5_000, max: 60_000 };
+const BATCH_WINDOW_MS = 1_000;
+const BATCH_SIZE = 100;
+const TICK_MS = 60_000;
+const GRACE_MS = 2 * 60_000;
+const OUTCOME = { result: SOME_RESULT, results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] };
+const START = Date.parse('2026-01-01T00:00:00.000Z');
+
+/** Runs one scenario: the real submit, dispatch and reconcile code on the embedded database, on a simulated clock. */
+export async function simulateQueue(account: Account, load: Load, seed: number): Promise<SimulationResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'touchstone-queue-'));
+  const database = await startDatabase({ dbPath: join(folder, 'database.sqlite') });
+  const client = createDocumentClient({ endpoint: database.endpoint });
+  await createTables(client, { jobs: 'jobs', registry: 'registry', series: 'series' });
+  try {
+    return await new Simulation(client, account, load, seed).run();
+  } finally {
+    client.destroy();
+    await database.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+interface Event {
+  readonly at: number;
+  readonly run: () => Promise<unknown>;
+}
+
+class Simulation {
+  readonly #account: Account;
+  readonly #load: Load;
+  readonly #random: () => number;
+  readonly #client: DynamoDBDocumentClient;
+  readonly #jobs: DynamoJobStore;
+  readonly #deps: ReconcileDeps;
+  readonly #events: Event[] = [];
+  #now = START;
+
+  readonly #executions = new Map<string, { status: ExecutionState['status']; endedAt?: number }>();
+  readonly #runningJobs = new Set<string>();
+  #vcpusUsed = 0;
+  #launchTokens: number;
+  #launchAt = START;
+  #messages: string[] = [];
+  #batchPlanned = false;
+
+  #completed = 0;
+  #doubleRuns = 0;
+  #shortages = 0;
+  #longestIdleSlotMs = 0;
+  readonly #order: Order;
+
+  constructor(client: DynamoDBDocumentClient, account: Account, load: Load, seed: number) {
+    this.#account = account;
+    this.#load = load;
+    this.#random = createRandom(seed);
+    this.#client = client;
+    this.#launchTokens = account.launchesPerSecond;
+    this.#jobs = new DynamoJobStore(client, 'jobs');
+    this.#order = new Order(load.jobs);
+    const clock = { now: () => this.#now };
+    const log = { warn: () => {}, error: () => {} };
+    this.#deps = {
+      jobs: this.#jobs,
+      queue: this.#orderedQueue(),
+      executions: this.#cloud(),
+      hyperoptJobs: new DynamoHyperoptStore(client, 'jobs'),
+      hyperoptExecutions: this.#cloud() as never,
+      maxRunning: { backtest: account.slots, hyperopt: 1 },
+      ...{ clock, log, random: this.#random, graceMs: GRACE_MS },
+      tasks: { stop: async () => {} },
+      onError: (id, error) => {
+        // A start that fails is part of the model; any other error is a bug.
+        if (!/modeled/.test(String(error))) throw new Error(`${id}: ${error}`);
+      },
+      // No job is a validation, so the registry is not used.
+      registry: {} as ReconcileDeps['registry'],
+    };
+  }
+
+  async run(): Promise<SimulationResult> {
+    this.#planSubmissions();
+    this.#at(START + TICK_MS, () => this.#tick());
+    while (this.#completed < this.#load.jobs) {
+      const event = this.#events.shift();
+      if (!event) throw new Error('The simulation has no more events, and jobs are unfinished');
+      this.#now = Math.max(this.#now, event.at);
+      await event.run();
+    }
+    const { items } = await this.#jobs.list({ status: 'failed' }, 100, null);
+    return {
+      completed: this.#completed,
+      failed: items.length,
+      doubleRuns: this.#doubleRuns,
+      shortages: this.#shortages,
+      longestIdleSlotMs: this.#longestIdleSlotMs,
+      inversions: this.#order.inversions,
+      ownerSpread: this.#order.spread,
+      drainMs: this.#now - START,
+    };
+  }
+
+  /** Adds an event in order of time. */
+  #at(at: number, run: Event['run']): void {
+    let low = 0;
+    let high = this.#events.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#events[middle]!.at <= at) low = middle + 1;
+      else high = middle;
+    }
+    this.#events.splice(low, 0, { at, run });
+  }
+
+  #after(ms: number, run: Event['run']): void {
+    this.#at(this.#now + ms, run);
+  }
+
+  /** Ten submissions at a time run concurrently. */
+  #planSubmissions(): void {
+    const { jobs, owners, submittedWithinMs } = this.#load;
+    for (let from = 0; from < jobs; from += 10) {
+      this.#at(START + (from / jobs) * submittedWithinMs, () =>
+        Promise.all(
+          Array.from({ length: Math.min(10, jobs - from) }, (_, index) => this.#submit(from + index, owners)),
+        ),
+      );
+    }
+  }
+
+  async #submit(number: number, owners: number): Promise<void> {
+    const owner = `owner-${Math.floor(this.#random() * owners)}`;
+    const priority = 1 + Math.floor(this.#random() * 10);
+    const job = pendingJob(`bt-${String(number).padStart(6, '0')}`, {
+      ...{ owner, priority },
+      created_at: new Date(this.#now).toISOString(),
+    });
+    this.#order.submitted(job);
+    await enqueue<StoredBacktestJob>(this.#deps, backtestLane(this.#deps), job, () => this.#jobs.create(job));
+  }
+
+  /** The queue, which also reports the order in which jobs are given slots. */
+  #orderedQueue(): DynamoJobQueue {
+    const order = this.#order;
+    return new (class extends DynamoJobQueue {
+      override async take(slot: Slot): ReturnType<DynamoJobQueue['take']> {
+        const outcome = await super.take(slot);
+        if (outcome === 'taken') order.started(slot.job_id);
+        return outcome;
+      }
+    })(this.#client, 'jobs');
+  }
+
+  /** Step Functions and Fargate. */
+  #cloud(): Executions {
+    return {
+      start: async (_, name) => {
+        if (this.#random() < START_FAILS_BEFORE) throw new Error('modeled: StartExecution throttled');
+        if (!this.#executions.has(name)) {
+          this.#executions.set(name, { status: 'running' });
+          this.#after(CHECK_MS, () => this.#launch(name));
+        }
+        if (this.#random() < START_FAILS_AFTER) throw new Error('modeled: response lost');
+      },
+      stop: async () => {},
+      state: async (name) => this.#executions.get(name),
+      running: async () =>
+        new Set([...this.#executions].flatMap(([name, { status }]) => (status === 'running' ? [name] : []))),
+    };
+  }
+
+  async #launch(name: string): Promise<void> {
+    if (!this.#takeLaunchToken()) return this.#lack(name, 'Rate exceeded');
+    if (this.#vcpusUsed >= this.#account.vcpus) return this.#lack(name, 'vCPU quota reached');
+    this.#vcpusUsed++;
+    this.#after(LAUNCH_MS, () => this.#runTask(name));
+  }
+
+  #takeLaunchToken(): boolean {
+    const { launchesPerSecond } = this.#account;
+    const refilled = ((this.#now - this.#launchAt) / 1_000) * launchesPerSecond;
+    this.#launchTokens = Math.min(launchesPerSecond, this.#launchTokens + refilled);
+    this.#launchAt = this.#now;
+    if (this.#launchTokens < 1) return false;
+    this.#launchTokens--;
+    return true;
+  }
+
+  /** State NoteShortage of the state machine, and the end of the execution. */
+  async #lack(name: string, reason: string): Promise<void> {
+    const { job_id } = runOfExecution(name);
+    this.#shortages++;
+    this.#order.deferred(job_id);
+    await this.#client.send(
+      new UpdateCommand({
+        TableName: 'jobs',
+        Key: { job_id, item: 'JOB' },
+        ConditionExpression: '#status = :pending',
+        UpdateExpression: 'SET shortage = :shortage ADD revision :one',
+        ExpressionAttributeNames: { '#status': 'status' },
+        ExpressionAttributeValues: {
+          ':pending': 'pending',
+          ':shortage': { execution: name, reason },
+          ':one': 1,
+        },
+      }),
+    );
+    this.#end(name);
+  }
+
+  async #runTask(name: string): Promise<void> {
+    const { job_id } = runOfExecution(name);
+    if (this.#runningJobs.has(job_id)) this.#doubleRuns++;
+    this.#runningJobs.add(job_id);
+    const claim = await this.#jobs.claim(job_id, name, new Date(this.#now).toISOString());
+    if (claim.outcome !== 'claimed') throw new Error(`${name} found its job ${claim.outcome}`);
+    const ms = RUN_MS.min + this.#random() * (RUN_MS.max - RUN_MS.min);
+    this.#after(ms, async () => {
+      const at = new Date(this.#now).toISOString();
+      await this.#jobs.complete(job_id, claim.job.attempt, OUTCOME, at);
+      this.#runningJobs.delete(job_id);
+      this.#vcpusUsed--;
+      this.#completed++;
+      this.#end(name);
+    });
+  }
+
+  /** EventBridge reports the end: late, twice or never. */
+  #end(name: string): void {
+    this.#executions.set(name, { status: 'succeeded', endedAt: this.#now });
+    if (this.#random() < LOST) return;
+    const deliveries = this.#random() < DUPLICATED ? 2 : 1;
+    for (let each = 0; each < deliveries; each++) {
+      this.#after(this.#random() * DELAY_MS, async () => {
+        this.#messages.push(name);
+        if (this.#batchPlanned) return;
+        this.#batchPlanned = true;
+        this.#after(BATCH_WINDOW_MS, () => this.#handleBatches());
+      });
+    }
+  }
+
+  /** Two readers of the queue. */
+  async #handleBatches(): Promise<void> {
+    this.#batchPlanned = false;
+    while (this.#messages.length > 0) {
+      const batches = [this.#messages.splice(0, BATCH_SIZE), this.#messages.splice(0, BATCH_SIZE)];
+      await Promise.all(
+        batches.map((batch) => (batch.length > 0 ? endExecutions(this.#deps, batch) : undefined)),
+      );
+    }
+  }
+
+  async #tick(): Promise<void> {
+    await reconcileQueue(this.#deps);
+    for (const { job_id, run } of await this.#deps.queue.slots('backtest')) {
+      const endedAt = this.#executions.get(`${job_id}-${run}`)?.endedAt;
+      if (endedAt === undefined) continue;
+      this.#longestIdleSlotMs = Math.max(this.#longestIdleSlotMs, this.#now - endedAt);
+    }
+    this.#after(TICK_MS, () => this.#tick());
+  }
+}
+
+/** Order in which jobs start. A job that was deferred has another order, so it is left out. */
+class Order {
+  readonly #waiting = new Map<string, Map<string, JobIn<'pending'>>>();
+  readonly #jobs = new Map<string, JobIn<'pending'>>();
+  readonly #starts = new Map<string, number>();
+  readonly #total: number;
+  inversions = 0;
+  spread = 0;
+
+  constructor(total: number) {
+    this.#total = total;
+  }
+
+  submitted(job: JobIn<'pending'>): void {
+    this.#jobs.set(job.job_id, job);
+    const own = this.#waiting.get(job.owner) ?? new Map();
+    this.#waiting.set(job.owner, own.set(job.job_id, job));
+  }
+
+  started(jobId: string): void {
+    const job = this.#jobs.get(jobId)!;
+    const own = this.#waiting.get(job.owner)!;
+    if (!own.delete(jobId) || this.#jobs.size < this.#total) return;
+    this.#starts.set(job.owner, (this.#starts.get(job.owner) ?? 0) + 1);
+    if ([...own.values()].some((other) => comesBefore(other, job))) this.inversions++;
+    if ([...this.#waiting.values()].every(({ size }) => size > 0)) {
+      const starts = [...this.#waiting.keys()].map((owner) => this.#starts.get(owner) ?? 0);
+      this.spread = Math.max(this.spread, Math.max(...starts) - Math.min(...starts));
+    }
+  }
+
+  deferred(jobId: string): void {
+    this.#waiting.get(this.#jobs.get(jobId)!.owner)!.delete(jobId);
+  }
+}
+
+function comesBefore(a: JobIn<'pending'>, b: JobIn<'pending'>): boolean {
+  return a.priority > b.priority || (a.priority === b.priority && a.created_at < b.created_at);
+}

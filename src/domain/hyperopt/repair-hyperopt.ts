@@ -1,0 +1,67 @@
+import type { StoredHyperoptJob } from '#contract/hyperopt.ts';
+import type { TaskControl } from '../execution-ports.ts';
+import { type EndRunDeps, type JobRepairs, type RunRepair, requeue } from '../queue/end-run.ts';
+import { type HyperoptLaneDeps, hyperoptLane } from '../queue/lanes.ts';
+import { isoTime } from '../validate.ts';
+import type { HyperoptStore } from './hyperopt-ports.ts';
+
+export interface HyperoptRepairDeps extends EndRunDeps, HyperoptLaneDeps {
+  readonly hyperoptJobs: HyperoptStore;
+  readonly tasks: TaskControl;
+}
+
+/**
+ * Consecutive runs in which no trial of a hyperopt job ended. Each continues from the ledger, so a job that makes
+ * progress may lose any number of them.
+ */
+const MAX_IDLE_RUNS = 5;
+
+/**
+ * Repairs of hyperopt jobs. A job whose execution ended before it goes back into the queue and continues from the
+ * ledger, or fails after too many runs without progress. Tasks of an ended hyperopt job are stopped.
+ */
+export function hyperoptRepairs(deps: HyperoptRepairDeps): JobRepairs {
+  return {
+    onLost: async ({ job_id }) => {
+      const job = await deps.hyperoptJobs.get(job_id);
+      return job ? continueOrFail(deps, job) : 'none';
+    },
+    onShortage: ({ job_id }, reason) =>
+      fail(
+        deps,
+        job_id,
+        `AWS had no capacity for the hyperopt job for a day: ${reason}. Resume the job later.`,
+      ),
+    onEnded: async ({ job_id }) => {
+      const job = await deps.hyperoptJobs.get(job_id);
+      if (job) await stopStrayTasks(deps, job);
+    },
+  };
+}
+
+async function continueOrFail(deps: HyperoptRepairDeps, job: StoredHyperoptJob): Promise<RunRepair> {
+  const idle = job.progress_run === job.runs ? 0 : (job.idle_runs ?? 0) + 1;
+  if (idle < MAX_IDLE_RUNS) {
+    const entry = { since: isoTime(deps.clock.now()), deferrals: 0 };
+    await requeue(deps, hyperoptLane(deps), job, entry, { idle_runs: idle });
+    return 'deferred';
+  }
+  return fail(
+    deps,
+    job.job_id,
+    job.last_execution_error ??
+      `The workflow of the hyperopt job ended ${MAX_IDLE_RUNS} times in a row before a trial had. Resume the job; if that fails too, fewer pairs or a shorter date range may help.`,
+  );
+}
+
+async function fail(deps: HyperoptRepairDeps, jobId: string, message: string): Promise<RunRepair> {
+  const error = { code: 'SVC001', message };
+  return (await deps.hyperoptJobs.fail(jobId, error, isoTime(deps.clock.now()))) ? 'failed' : 'none';
+}
+
+async function stopStrayTasks({ tasks }: HyperoptRepairDeps, job: StoredHyperoptJob): Promise<void> {
+  // The tasks of a completed job end automatically.
+  if (job.status === 'completed') return;
+  const cause = `The hyperopt job is ${job.status}`;
+  await Promise.all(Object.values(job.tasks).map((task) => tasks.stop(task, cause)));
+}

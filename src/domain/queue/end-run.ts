@@ -1,0 +1,114 @@
+import { isTerminal, type JobStatus } from '#contract/backtest.ts';
+import { QUEUE_LIMITS, type QueueEntry } from '#contract/queue.ts';
+import type { Clock } from '../ports.ts';
+import { isoTime } from '../validate.ts';
+import { start } from './dispatch.ts';
+import { executionName } from './execution-name.ts';
+import { isWaiting, type JobQueue, type Lane, type QueueJob, type Slot } from './queue-ports.ts';
+
+export interface EndRunDeps {
+  readonly queue: JobQueue;
+  readonly clock: Clock;
+  /** 0 to 1, exclusive. */
+  readonly random: () => number;
+}
+
+export type RunRepair = 'none' | 'started' | 'deferred' | 'failed';
+
+/** What to do with a job whose execution ended before the job did. */
+export interface JobRepairs {
+  /** Ends or requeues the job. Returns what became of it. */
+  readonly onLost: (
+    job: QueueJob,
+    ended: 'succeeded' | 'failed' | 'aborted' | 'timed_out',
+  ) => Promise<RunRepair>;
+  /** Fails the job: it lacked capacity for too long. */
+  readonly onShortage: (job: QueueJob, reason: string) => Promise<RunRepair>;
+  /** Stops tasks that a job which has ended may have left. */
+  readonly onEnded: (job: QueueJob) => Promise<void>;
+}
+
+/**
+ * Brings a slot and its job into agreement with the slot's execution: an execution that runs keeps the slot, one that
+ * never started is started, and one that ended frees the slot. A job that lacked capacity goes back into the queue.
+ */
+export async function repairRun(
+  deps: EndRunDeps,
+  lane: Lane,
+  slot: Slot,
+  repairs: JobRepairs,
+): Promise<RunRepair> {
+  const repair = await repairJob(deps, lane, slot, repairs);
+  // Last: until here a crash leaves the slot, and the next run repairs it again.
+  if (repair !== 'runs' && repair !== 'started') await deps.queue.free(slot);
+  return repair === 'runs' ? 'none' : repair;
+}
+
+async function repairJob(
+  deps: EndRunDeps,
+  lane: Lane,
+  slot: Slot,
+  repairs: JobRepairs,
+): Promise<RunRepair | 'runs'> {
+  const job = await lane.jobs.get(slot.job_id);
+  if (!job) return 'none';
+  if (isTerminal(job.status as JobStatus)) {
+    await repairs.onEnded(job);
+    // Its execution still writes its last states: the slot is free once it has ended.
+    return (await lane.executions.state(executionName(slot)))?.status === 'running' ? 'runs' : 'none';
+  }
+  // It waits again, or has a later run.
+  if (isWaiting(job) || job.runs !== slot.run) return 'none';
+  const state = await lane.executions.state(executionName(slot));
+  if (state?.status === 'running') return 'runs';
+  if (!state) {
+    await start(lane, slot);
+    return 'started';
+  }
+  if (job.shortage?.execution === executionName(slot)) {
+    return defer(deps, lane, job, job.shortage.reason, repairs);
+  }
+  return repairs.onLost(job, state.status);
+}
+
+async function defer(
+  deps: EndRunDeps,
+  lane: Lane,
+  job: QueueJob,
+  reason: string,
+  repairs: JobRepairs,
+): Promise<RunRepair> {
+  const now = deps.clock.now();
+  const first = job.queue.shortage_since ?? isoTime(now);
+  if (now - Date.parse(first) > QUEUE_LIMITS.max_shortage_ms) return repairs.onShortage(job, reason);
+  const deferrals = job.queue.deferrals + 1;
+  await requeue(deps, lane, job, {
+    since: isoTime(now),
+    deferrals,
+    shortage_since: first,
+    not_before: isoTime(now + pauseAfter(deferrals, deps.random)),
+    reason,
+  });
+  return 'deferred';
+}
+
+/** Pause before the next start, ms: its upper bound doubles with each deferral, and jitter spreads jobs that lack the same capacity. */
+function pauseAfter(deferrals: number, random: () => number): number {
+  const { min, max } = QUEUE_LIMITS.shortage_pause_ms;
+  const bound = Math.min(max, min * 2 ** deferrals);
+  return Math.floor(min + (bound - min) * random());
+}
+
+/** Puts a job back into the queue and announces its owner. */
+export async function requeue(
+  { queue, clock }: Pick<EndRunDeps, 'queue' | 'clock'>,
+  lane: Lane,
+  job: QueueJob,
+  entry: QueueEntry,
+  set?: Readonly<Record<string, unknown>>,
+): Promise<boolean> {
+  await queue.announce(lane.name, job.owner, clock.now());
+  const requeued = await queue.requeue(lane.name, job, entry, set);
+  if (!requeued) await queue.leave(lane.name, job.owner);
+  return requeued;
+}

@@ -1,0 +1,52 @@
+import { type LaneName, QUEUE_LIMITS, type QueueState } from '#contract/queue.ts';
+import { isWaiting, type JobQueue, type QueueJob, type WaitingOwner } from './queue-ports.ts';
+
+/** Fields of a listed job from which its state in the queue follows. */
+export type ListedQueueJob = Pick<QueueJob, 'job_id' | 'owner' | 'status' | 'queue'>;
+
+export interface QueueStateDeps {
+  readonly queue: Pick<JobQueue, 'order' | 'owners'>;
+}
+
+/**
+ * States of jobs in the queue, by id; jobs that are not pending have none. A position is an estimate: it assumes that
+ * owners take turns and that no job arrives or leaves.
+ */
+export async function queueStates(
+  { queue }: QueueStateDeps,
+  lane: LaneName,
+  jobs: readonly ListedQueueJob[],
+): Promise<ReadonlyMap<string, QueueState>> {
+  const pending = jobs.filter(({ status }) => status === 'pending');
+  const waiting = pending.filter(isWaiting);
+  const names = [...new Set(waiting.map(({ owner }) => owner))];
+  const [owners, ...orders] = await Promise.all([
+    names.length > 0 ? queue.owners(lane) : [],
+    ...names.map((owner) => queue.order(lane, owner, QUEUE_LIMITS.max_position)),
+  ]);
+  const ranks = new Map(
+    names.map((owner, at) => [owner, new Map(orders[at]!.map((id, rank) => [id, rank]))]),
+  );
+  return new Map(
+    pending.map((job) => [job.job_id, stateOf(job, ranks.get(job.owner)?.get(job.job_id), owners)]),
+  );
+}
+
+function stateOf(job: ListedQueueJob, rank: number | undefined, owners: readonly WaitingOwner[]): QueueState {
+  const { queue } = job;
+  if (!isWaiting(job)) return { position: null, waiting_for: 'start', reason: null, next_start: null };
+  const waiting_for = queue.reason === undefined ? 'slot' : 'capacity';
+  return {
+    position: rank === undefined ? '1,000+' : positionOf(rank, job.owner, owners),
+    waiting_for,
+    reason: queue.reason ?? null,
+    next_start: queue.not_before ?? null,
+  };
+}
+
+/** Every other owner starts as many jobs before this one as the owner itself does. */
+function positionOf(rank: number, owner: string, owners: readonly WaitingOwner[]): QueueState['position'] {
+  const others = owners.filter((each) => each.owner !== owner);
+  const position = others.reduce((sum, { waiting }) => sum + Math.min(Math.max(0, waiting), rank), rank + 1);
+  return position > QUEUE_LIMITS.max_position ? '1,000+' : position;
+}

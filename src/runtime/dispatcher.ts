@@ -1,0 +1,32 @@
+import type { Logger } from '@aws-lambda-powertools/logger';
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import middy from '@middy/core';
+import { endExecutions, type ReconcileDeps, reconcileQueue } from '#domain/reconcile-jobs.ts';
+import { eventCorrelation } from './event-correlation.ts';
+
+/** Messages of the dispatcher's queue. */
+interface DispatcherEvent {
+  readonly Records: readonly { readonly body: string }[];
+}
+
+/** An EventBridge event: an execution that ended, or the tick of every minute, which has no execution. */
+interface Message {
+  readonly detail?: { readonly name?: string };
+}
+
+/**
+ * The dispatcher function: frees the slots of executions that ended and gives free slots to waiting jobs. A tick also
+ * compares slots with their executions. A message that is delivered again does no harm.
+ */
+export function dispatcherLambda(deps: ReconcileDeps, { logger }: { readonly logger: Logger }) {
+  return middy<DispatcherEvent, void>()
+    .use(injectLambdaContext(logger, { resetKeys: true }))
+    .use(eventCorrelation(logger))
+    .handler(async ({ Records }) => {
+      const names = Records.map(({ body }) => (JSON.parse(body) as Message).detail?.name);
+      const executions = [...new Set(names.filter((name) => name !== undefined))];
+      const dispatched = await endExecutions(deps, executions);
+      logger.info('executions ended', { executions, dispatched });
+      if (names.includes(undefined)) logger.info('queue reconciled', { ...(await reconcileQueue(deps)) });
+    });
+}
