@@ -25,11 +25,12 @@ const DOMAIN: Rule = {
   noClock: true,
 };
 const RULES: readonly Rule[] = [
-  // Bounds and defaults without zod: the engine imports their values, and only types from the rest of the contract.
+  // Bounds, defaults and labels without zod: the engine imports their values, and only types from the rest of the contract.
   { folder: 'src/contract/limits.ts', project: [], packages: [] },
+  { folder: 'src/contract/metric-labels.ts', project: [], packages: [] },
   {
     folder: 'src/engine',
-    project: ['src/contract/limits.ts'],
+    project: ['src/contract/limits.ts', 'src/contract/metric-labels.ts'],
     types: ['src/contract'],
     packages: [],
     noClock: true,

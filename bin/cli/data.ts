@@ -187,7 +187,7 @@ async function invoke(event: unknown): Promise<ProxyResponse> {
   process.stdout.write = process.stderr.write.bind(process.stderr);
   try {
     const { handler } = await import('#lambdas/data-proxy.ts');
-    return await handler(event as never, lambdaContext() as never);
+    return await handler(event, lambdaContext());
   } finally {
     process.stdout.write = write;
   }

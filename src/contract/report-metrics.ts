@@ -1,117 +1,133 @@
 import * as z from 'zod';
+import { METRIC_LABELS, type MetricName, type MetricUnit } from './metric-labels.ts';
 
 /**
  * Metrics of the report by family, and the rows of its tables. The description is the metric's label, `x-unit` its unit;
  * `definitions` of every report holds the formula.
  */
 
-type Unit = 'percent' | 'quote' | 'ratio' | 'count' | 'minutes' | 'days' | 'probability';
+const number = z.number();
+const numberOrNull = z.number().nullable();
+const integer = z.int();
 
-const always = (unit: Unit, label: string) => z.number().meta({ description: label, 'x-unit': unit });
-const orNull = (unit: Unit, label: string) =>
-  z.number().nullable().meta({ description: label, 'x-unit': unit });
-const count = (label: string) => z.int().meta({ description: label, 'x-unit': 'count' });
+/** The fields with the labels and units of their metrics. */
+function labeled<S extends Readonly<Partial<Record<MetricName, z.ZodType>>>>(fields: S): S {
+  const entries = Object.entries(fields).map(([name, schema]) => {
+    const [description, unit] = METRIC_LABELS[name as MetricName];
+    return [name, schema.meta({ description, 'x-unit': unit })];
+  });
+  // `fromEntries` loses the names. `meta` returns a copy of the same type.
+  return Object.fromEntries(entries) as S;
+}
 
-const profit = {
-  total_profit: always('quote', 'Total profit'),
-  total_profit_pct: always('percent', 'Total profit %'),
-  cagr_pct: orNull('percent', 'CAGR %'),
-};
+const profit = labeled({
+  total_profit: number,
+  total_profit_pct: number,
+  cagr_pct: numberOrNull,
+});
 
 export const AccountMetrics = z
-  .object({
-    starting_balance: always('quote', 'Starting balance'),
-    final_balance: always('quote', 'Final balance'),
-    ...profit,
-    avg_daily_profit_pct: always('percent', 'Average daily profit %'),
-    market_change_pct: orNull('percent', 'Market change %'),
-    backtest_days: z.int().meta({ description: 'Days', 'x-unit': 'days' }),
-  })
+  .object(
+    labeled({
+      starting_balance: number,
+      final_balance: number,
+      ...profit,
+      avg_daily_profit_pct: number,
+      market_change_pct: numberOrNull,
+      backtest_days: integer,
+    }),
+  )
   .meta({ id: 'AccountMetrics', description: 'Account: balance and profit' });
 export type AccountMetrics = z.infer<typeof AccountMetrics>;
 
 export const EquityMetrics = z
-  .object({
-    sharpe_ratio: orNull('ratio', 'Sharpe ratio (daily equity)'),
-    sortino_ratio: orNull('ratio', 'Sortino ratio (daily equity)'),
-    sortino_ratio_downside: orNull('ratio', 'Sortino ratio, downside deviation'),
-    calmar_ratio: orNull('ratio', 'Calmar ratio (daily equity)'),
-    cagr_to_drawdown: orNull('ratio', 'CAGR to drawdown'),
-    volatility_pct: orNull('percent', 'Annualized volatility %'),
-    max_drawdown_pct: always('percent', 'Max drawdown % (daily equity)'),
-    max_drawdown_abs: always('quote', 'Max drawdown (daily equity)'),
-    max_drawdown_candle_pct: always('percent', 'Max drawdown % (every candle)'),
-    max_drawdown_candle_abs: always('quote', 'Max drawdown (every candle)'),
-    time_under_water_pct: orNull('percent', 'Time under water %'),
-    longest_drawdown_days: z.int().meta({ description: 'Longest drawdown', 'x-unit': 'days' }),
-    best_day_pct: orNull('percent', 'Best day %'),
-    worst_day_pct: orNull('percent', 'Worst day %'),
-    lowest_equity: always('quote', 'Lowest equity'),
-    highest_equity: always('quote', 'Highest equity'),
-  })
+  .object(
+    labeled({
+      sharpe_ratio: numberOrNull,
+      sortino_ratio: numberOrNull,
+      sortino_ratio_downside: numberOrNull,
+      calmar_ratio: numberOrNull,
+      cagr_to_drawdown: numberOrNull,
+      volatility_pct: numberOrNull,
+      max_drawdown_pct: number,
+      max_drawdown_abs: number,
+      max_drawdown_candle_pct: number,
+      max_drawdown_candle_abs: number,
+      time_under_water_pct: numberOrNull,
+      longest_drawdown_days: integer,
+      best_day_pct: numberOrNull,
+      worst_day_pct: numberOrNull,
+      lowest_equity: number,
+      highest_equity: number,
+    }),
+  )
   .meta({
     id: 'EquityMetrics',
     description: 'Main family: from the equity with open positions marked to market',
   });
 export type EquityMetrics = z.infer<typeof EquityMetrics>;
 
-const trades = {
-  total_trades: count('Trades'),
-  winning_trades: count('Winning trades'),
-  losing_trades: count('Losing trades'),
-  draws: count('Draws'),
-  win_rate: orNull('percent', 'Win rate %'),
-  profit_mean_pct: orNull('percent', 'Mean profit %'),
-  profit_median_pct: orNull('percent', 'Median profit %'),
-  profit_sum_pct: always('percent', 'Sum of profit %'),
-  best_trade_pct: orNull('percent', 'Best trade %'),
-  worst_trade_pct: orNull('percent', 'Worst trade %'),
-  avg_duration_minutes: orNull('minutes', 'Average duration'),
-  profit_factor: orNull('ratio', 'Profit factor'),
-  expectancy: orNull('quote', 'Expectancy'),
-  expectancy_ratio: orNull('ratio', 'Expectancy ratio'),
-  sqn: orNull('ratio', 'System quality number'),
-  p_value: orNull('probability', 'p-value of the mean trade'),
-  closed_trade_sharpe_ratio: orNull('ratio', 'Sharpe ratio (closed trades)'),
-  closed_trade_sortino_ratio: orNull('ratio', 'Sortino ratio (closed trades)'),
-  closed_trade_calmar_ratio: orNull('ratio', 'Calmar ratio (closed trades)'),
-  closed_trade_max_drawdown_abs: always('quote', 'Max drawdown (closed trades)'),
-  closed_trade_max_drawdown_pct: always('percent', 'Max drawdown % (closed trades)'),
-  closed_trade_max_relative_drawdown_pct: always('percent', 'Max relative drawdown % (closed trades)'),
-};
+const trades = labeled({
+  total_trades: integer,
+  winning_trades: integer,
+  losing_trades: integer,
+  draws: integer,
+  win_rate: numberOrNull,
+  profit_mean_pct: numberOrNull,
+  profit_median_pct: numberOrNull,
+  profit_sum_pct: number,
+  best_trade_pct: numberOrNull,
+  worst_trade_pct: numberOrNull,
+  avg_duration_minutes: numberOrNull,
+  profit_factor: numberOrNull,
+  expectancy: numberOrNull,
+  expectancy_ratio: numberOrNull,
+  sqn: numberOrNull,
+  p_value: numberOrNull,
+  closed_trade_sharpe_ratio: numberOrNull,
+  closed_trade_sortino_ratio: numberOrNull,
+  closed_trade_calmar_ratio: numberOrNull,
+  closed_trade_max_drawdown_abs: number,
+  closed_trade_max_drawdown_pct: number,
+  closed_trade_max_relative_drawdown_pct: number,
+});
 
 export const ClosedTradeMetrics = z
-  .object({
-    ...trades,
-    lowest_closed_balance: always('quote', 'Lowest balance'),
-    highest_closed_balance: always('quote', 'Highest balance'),
-    best_day_profit: orNull('quote', 'Best day'),
-    worst_day_profit: orNull('quote', 'Worst day'),
-    winning_days: count('Winning days'),
-    draw_days: count('Draw days'),
-    losing_days: count('Losing days'),
-  })
+  .object(
+    labeled({
+      ...trades,
+      lowest_closed_balance: number,
+      highest_closed_balance: number,
+      best_day_profit: numberOrNull,
+      worst_day_profit: numberOrNull,
+      winning_days: integer,
+      draw_days: integer,
+      losing_days: integer,
+    }),
+  )
   .meta({ id: 'ClosedTradeMetrics', description: 'From closed trades only: open losses are not included' });
 export type ClosedTradeMetrics = z.infer<typeof ClosedTradeMetrics>;
 
 export const ActivityMetrics = z
-  .object({
-    trades_per_day: always('ratio', 'Trades per day'),
-    exposure_pct: orNull('percent', 'Exposure %'),
-    avg_open_trades: orNull('ratio', 'Average open trades'),
-    max_open_trades: count('Maximum number of open trades'),
-    min_duration_minutes: orNull('minutes', 'Shortest trade'),
-    max_duration_minutes: orNull('minutes', 'Longest trade'),
-    avg_duration_winners_minutes: orNull('minutes', 'Average duration of winners'),
-    avg_duration_losers_minutes: orNull('minutes', 'Average duration of losers'),
-    max_consecutive_wins: count('Maximum consecutive wins'),
-    max_consecutive_losses: count('Maximum consecutive losses'),
-    same_candle_trades: count('Trades within one candle'),
-    left_open_trades: count('Left open'),
-    avg_stake: orNull('quote', 'Average stake'),
-    avg_leverage: orNull('ratio', 'Average leverage'),
-    total_volume: always('quote', 'Total volume'),
-  })
+  .object(
+    labeled({
+      trades_per_day: number,
+      exposure_pct: numberOrNull,
+      avg_open_trades: numberOrNull,
+      max_open_trades: integer,
+      min_duration_minutes: numberOrNull,
+      max_duration_minutes: numberOrNull,
+      avg_duration_winners_minutes: numberOrNull,
+      avg_duration_losers_minutes: numberOrNull,
+      max_consecutive_wins: integer,
+      max_consecutive_losses: integer,
+      same_candle_trades: integer,
+      left_open_trades: integer,
+      avg_stake: numberOrNull,
+      avg_leverage: numberOrNull,
+      total_volume: number,
+    }),
+  )
   .meta({ id: 'ActivityMetrics', description: 'Trading activity' });
 export type ActivityMetrics = z.infer<typeof ActivityMetrics>;
 
@@ -140,10 +156,11 @@ export type TableRow = z.infer<typeof TableRow>;
 export const PeriodRow = z
   .object({
     key: z.string().meta({ description: 'YYYY-MM-DD, YYYY-MM, YYYY or the name of a weekday' }),
-    return_pct: always(
-      'percent',
-      "Return of the equity: its value at the period's end over the one before the period, less 1; weekdays: their daily returns compounded",
-    ),
+    return_pct: number.meta({
+      description:
+        "Return of the equity: its value at the period's end over the one before the period, less 1; weekdays: their daily returns compounded",
+      'x-unit': 'percent' satisfies MetricUnit,
+    }),
     total_profit: profit.total_profit,
     total_profit_pct: profit.total_profit_pct,
     total_trades: trades.total_trades,

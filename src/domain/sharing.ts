@@ -8,6 +8,7 @@ import {
   type Sharing,
 } from '#contract/sharing.ts';
 import { type AccessRequest, type Caller, findAccessible, type Ownership, userPrincipal } from './access.ts';
+import { retryConflicts } from './retry-conflicts.ts';
 import { checkOneOf } from './validate.ts';
 
 /** The resource to share, and the field that names it in the request. */
@@ -43,16 +44,20 @@ export async function shareResource(
   resource: SharedResource,
   given: readonly GivenGrant[],
 ): Promise<Sharing> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  const { sharing } = ownership[resource.kind];
+  return retryConflicts<Sharing>({ attempts: MAX_ATTEMPTS }, async () => {
     const found = await findAccessible(ownership, caller, { ...resource, level: 'owner' });
     const grants = checkGrants(given, found.owner);
-    const { sharing } = ownership[resource.kind];
-    if ((await sharing.share(resource.id, found.shared_with ?? [], grants)) === 'done') {
-      return { owner: found.owner, shared_with: grants };
-    }
-  }
-  throw new CodedError('RES005', {
-    message: `Write conflict: other requests changed the sharing of this ${OWNED_RESOURCES[resource.kind].noun}: read it again and retry the request`,
+    const saved = await sharing.share(resource.id, found.shared_with ?? [], grants);
+    return saved === 'done'
+      ? { result: { owner: found.owner, shared_with: grants } }
+      : { conflict: writeConflict(resource) };
+  });
+}
+
+function writeConflict({ kind }: SharedResource): CodedError {
+  return new CodedError('RES005', {
+    message: `Write conflict: other requests changed the sharing of this ${OWNED_RESOURCES[kind].noun}: read it again and retry the request`,
     field: 'shared_with',
   });
 }

@@ -136,7 +136,8 @@ interface StreamedResult extends Omit<APIGatewayProxyResult, 'body'> {
 
 /**
  * Lambda handler of a service's streaming operations, behind a REST API whose integration has the transfer mode STREAM. Error
- * responses have the standard error body.
+ * responses have the standard error body. The middlewares are the middy chain of {@link gatewayLambda}. Only the output is written
+ * outside of it: middy's execution mode for streams rejects when a client disconnects, and Lambda would count that as an error.
  */
 export function streamLambda<S extends ServiceName>(
   service: S,
@@ -149,7 +150,7 @@ export function streamLambda<S extends ServiceName>(
     const { body, statusCode, headers, multiValueHeaders } = (await invoke(event, context)) as StreamedResult;
     const response = awslambda.HttpResponseStream.from(output, { statusCode, headers, multiValueHeaders });
     if (typeof body !== 'string') {
-      // A disconnected client is not an error; middy's streamifyResponse would count it as one.
+      // A disconnected client is not an error.
       await pipeline(Readable.fromWeb(body as NodeReadableStream), response).catch(() => undefined);
       return;
     }

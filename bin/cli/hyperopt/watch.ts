@@ -144,7 +144,7 @@ export async function* readEvents(
 ): AsyncGenerator<StreamEvent> {
   const decoder = new TextDecoder();
   let rest = '';
-  for await (const bytes of body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const bytes of body) {
     onBytes();
     const blocks = (rest + decoder.decode(bytes, { stream: true })).replaceAll('\r\n', '\n').split('\n\n');
     rest = blocks.pop()!;

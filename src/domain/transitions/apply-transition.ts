@@ -5,6 +5,7 @@ import type { Random } from '#engine/random.ts';
 import type { Caller } from '../access.ts';
 import { checkIdempotencyKey, keyUsedAgain } from '../id-suffix.ts';
 import type { Clock, Digest, Ids } from '../ports.ts';
+import { retryConflicts } from '../retry-conflicts.ts';
 
 /** The caller of a transition, and what identifies the request. */
 export interface TransitionCall {
@@ -104,13 +105,17 @@ export async function applyTransition<S extends TransitionState, T, W>(
 ): Promise<TransitionResult<T>> {
   const key = request ? idempotencyKeyOf(request.call) : null;
   const requestDigest = key && deps.digest(canonicalJson([request!.operation, request!.input]));
-  for (let attempt = 1; ; attempt++) {
+  const pause = (failed: number) => {
+    const backoff = Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** (failed - 1));
+    return deps.sleep(backoff * (0.5 + deps.random() / 2));
+  };
+  return retryConflicts<TransitionResult<T>>({ attempts, pause }, async () => {
     const state = await read(key);
     const stored = state.idempotencyRecord;
     const now = Math.floor(deps.clock.now() / 1000);
     if (stored && stored.expires_at > now) {
       if (stored.request_digest !== requestDigest) throw keyUsedAgain();
-      return { body: stored.body as T, replayed: true };
+      return { result: { body: stored.body as T, replayed: true } };
     }
     const { body, write } = await decide(state);
     const idempotencyRecord = key && {
@@ -120,11 +125,9 @@ export async function applyTransition<S extends TransitionState, T, W>(
       stored_at: now,
       expires_at: now + KEY_LIFETIME_S,
     };
-    if ((await save(store, write, idempotencyRecord)) === 'done') return { body, replayed: false };
-    if (attempt >= attempts) throw writeConflict(state);
-    const backoff = Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** (attempt - 1));
-    await deps.sleep(backoff * (0.5 + deps.random() / 2));
-  }
+    const saved = await save(store, write, idempotencyRecord);
+    return saved === 'done' ? { result: { body, replayed: false } } : { conflict: writeConflict(state) };
+  });
 }
 
 async function save<W>(

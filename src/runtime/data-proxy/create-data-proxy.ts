@@ -59,8 +59,8 @@ export function createDataProxy(
   options: DataProxyOptions,
   observers: readonly ProxyMiddleware[] = [],
 ): DataProxy {
-  // Middy's handler type requires the complete Lambda context and types the result by the handler. This handler reads a part
-  // of the context, and the middlewares turn its result into the response of a DataProxy.
+  // Middy's types require the complete Lambda context, of which this handler reads a part, and state no result:
+  // `unwrapGatewayEvents` replaces the ProxyResult by its envelope or by a response for API Gateway.
   return middy<unknown, unknown>({ timeoutEarlyInMillis: 0 })
     .use(unwrapGatewayEvents())
     .use(addCorrelationIds(options.newCorrelationId))
