@@ -4,8 +4,8 @@ import { computeMetrics } from '#engine/metrics/metrics.ts';
 import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import type { EquityCurve } from '#engine/simulator/types.ts';
 import { tableOf } from '../metrics/samples.ts';
-import { cases } from './arbitraries.ts';
 import { balanceFamily, type EquityPoint } from './balance-family.ts';
+import { cases } from './random-markets.ts';
 import { deviation, mean, studentP } from './statistics.ts';
 import { type ClosedTrade, tradeFamily } from './trade-family.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { simulate } from '#engine/simulator/simulate.ts';
-import { NO_SIGNALS } from './arbitraries.ts';
-import { PLAIN } from './golden.ts';
+import { NO_SIGNALS } from './random-markets.ts';
+import { PLAIN } from './reference-scenarios.ts';
 import { pairInputOf, settingsOf } from './translate.ts';
 import type { Bar, Market, Rules } from './types.ts';
 

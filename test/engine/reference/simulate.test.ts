@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { simulate } from '#engine/simulator/simulate.ts';
 import { disagreements, endsInDust } from './agreement.ts';
-import { type Case, cases, manyPairs, onePair, withDetail } from './arbitraries.ts';
-import { GOLDEN } from './golden.ts';
+import { type Case, cases, manyPairs, onePair, withDetail } from './random-markets.ts';
+import { GOLDEN } from './reference-scenarios.ts';
 import { runReference } from './simulator.ts';
 import { pairInputOf, settingsOf } from './translate.ts';
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { countFillModelDifferences } from '#engine/report/result.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { Outcome } from '#engine/simulator/trade-table.ts';
-import { GOLDEN } from '../simulator/golden.ts';
 import { flat, pairOf, type Row, settingsOf } from '../simulator/market.ts';
+import { GOLDEN } from '../simulator/worked-scenarios.ts';
 
 function differences(
   rows: readonly Row[],

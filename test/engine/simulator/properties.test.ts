@@ -7,8 +7,8 @@ import type { StrategyCallbacks } from '#engine/strategy.ts';
 import { disagreements, endsInDust } from '../reference/agreement.ts';
 import { runReference } from '../reference/simulator.ts';
 import { marketOf, rulesOf } from '../reference/translate.ts';
-import { pair, pairs, pairsOnGrids, settings, withDetail } from './arbitraries.ts';
 import { flat, pairOf } from './market.ts';
+import { pair, pairs, pairsOnGrids, settings, withDetail } from './random-pairs.ts';
 
 /** Profits have 8 decimals and compounding runs reach any size, so the tolerance is relative. */
 function expectNear(actual: number, expected: number): void {

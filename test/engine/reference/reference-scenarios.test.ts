@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GOLDEN, type Golden } from './golden.ts';
+import { GOLDEN, type Golden } from './reference-scenarios.ts';
 import { runReference } from './simulator.ts';
 import type { ReferenceTrade } from './types.ts';
 

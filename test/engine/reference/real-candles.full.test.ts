@@ -14,7 +14,7 @@ import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { predicting } from '#engine/walk-forward/fit-window.ts';
 import { mlEngineOf, planWindows } from '#engine/walk-forward/windows.ts';
 import { disagreements } from './agreement.ts';
-import { PLAIN } from './golden.ts';
+import { PLAIN } from './reference-scenarios.ts';
 import { runReference } from './simulator.ts';
 import { candlesOf, pairInputOf, settingsOf } from './translate.ts';
 import type { Bar, FundingEvent, Market, Rules, Signals } from './types.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { simulate } from '#engine/simulator/simulate.ts';
-import { GOLDEN, observed } from './golden.ts';
+import { GOLDEN, observed } from './worked-scenarios.ts';
 
 describe('golden scenarios of the reference', () => {
   it.each(GOLDEN)('simulate reproduces $name', (scenario) => {
