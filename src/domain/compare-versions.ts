@@ -135,7 +135,7 @@ type ComparedMetrics = VersionComparison['metrics'];
 type Direction = ComparedMetrics[string]['direction'];
 
 /** Compared metrics, and which of their values are better. */
-const DIRECTIONS = {
+const BETTER_VALUES = {
   total_profit: 'higher',
   total_profit_pct: 'higher',
   sharpe_ratio: 'higher',
@@ -164,8 +164,8 @@ export function improvementOf(a: number, b: number, direction: Direction): numbe
 
 /** The metrics that both results define. */
 function compareMetrics(a: BacktestResult, b: BacktestResult): ComparedMetrics {
-  const rows = Object.entries(DIRECTIONS).flatMap(([name, direction]) => {
-    const values = { a: a[name as keyof typeof DIRECTIONS], b: b[name as keyof typeof DIRECTIONS] };
+  const rows = Object.entries(BETTER_VALUES).flatMap(([name, direction]) => {
+    const values = { a: a[name as keyof typeof BETTER_VALUES], b: b[name as keyof typeof BETTER_VALUES] };
     if (values.a === null || values.b === null) return [];
     const baseline = { a: values.a, b: values.b };
     const improvement = improvementOf(baseline.a, baseline.b, direction);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { DataProxyEnv } from '#contract/env.ts';
 import {
   CHALLENGE_DEFAULTS,
   COMPARISON_MINIMUMS,
@@ -73,4 +74,9 @@ it('docs/calling-the-proxy.md states bounds and default of the number of candles
     (value) => value.toLocaleString('en-US'),
   );
   expect(rowsOf('calling-the-proxy', '`params`')).toContain(`\`limit\` (${min} to ${max}; ${fallback})`);
+});
+
+it('docs/calling-the-proxy.md states the default number of retries', () => {
+  const retries = DataProxyEnv.shape.MAX_RETRIES.parse(undefined);
+  expect(readFileSync('docs/calling-the-proxy.md', 'utf8')).toContain(`\`MAX_RETRIES\` (${retries}) times`);
 });
