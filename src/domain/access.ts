@@ -11,7 +11,7 @@ import {
 export interface Caller {
   readonly id: string;
   readonly groups: readonly string[];
-  /** Sees and does everything. */
+  /** True: all resources are accessible at every level. */
   readonly isAdmin: boolean;
 }
 

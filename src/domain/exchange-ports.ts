@@ -5,13 +5,13 @@ import type { Timeframe } from '#engine/timeframe.ts';
 
 /** A market that candles are collected from. Failures are CodedErrors DATA003 (symbol not listed) and DATA004. */
 export interface Exchange {
-  /** As series and configurations name it, for example `binanceusdm`. */
+  /** Exchange key in series and configurations, for example `binanceusdm`. */
   readonly name: string;
   /** Perpetuals that may be traded, `BASE/QUOTE:SETTLE`. */
   symbols(): Promise<readonly string[]>;
   /**
-   * Candles that open in `[start, end)` ms, in any order; the last may still be open. Missing candles do not exist on the exchange.
-   * An aborted signal ends it with the signal's reason.
+   * Candles that open in `[start, end)` ms, in any order; the last may still be open. A candle that is
+   * absent from the result does not exist on the exchange. Rejects with the signal's reason when it is aborted.
    */
   fetchCandles(
     symbol: string,
@@ -29,8 +29,8 @@ export interface Exchange {
   fetchInstrument(symbol: string, signal?: AbortSignal): Promise<Instrument | undefined>;
 }
 
-/** The exchanges that can be collected from. */
+/** The exchanges with data to collect. */
 export interface Exchanges {
-  /** Throws CodedError VAL005 for a key that none has. */
+  /** Throws CodedError VAL005 for an unknown key. */
   open(key: string): Promise<Exchange>;
 }

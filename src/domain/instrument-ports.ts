@@ -2,10 +2,10 @@ import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 
 /** Instruments as they were collected last, by symbol. Every method may throw CodedError DATA005 when storage is down. */
 export interface InstrumentStore {
-  /** Symbols without one are absent. */
+  /** Instruments by symbol. Symbols without a stored instrument are absent. */
   getMany(exchange: string, symbols: readonly string[]): Promise<ReadonlyMap<string, InstrumentRecord>>;
   /** All of an exchange, ascending by symbol. */
   list(exchange: string): Promise<ReadonlyMap<string, InstrumentRecord>>;
-  /** Replaces the symbol's. */
+  /** Stores the instrument of a symbol, in place of an earlier one. */
   record(exchange: string, symbol: string, record: InstrumentRecord): Promise<void>;
 }

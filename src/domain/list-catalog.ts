@@ -17,12 +17,12 @@ import type {
 import { checkTimeframe } from './validate.ts';
 
 export interface ListCatalogInput {
-  /** They are shown versions of models that are theirs or shared with them; an admin all. */
+  /** Admins see all versions; others see versions of models they own or that are shared with them. */
   readonly caller: Caller;
   readonly stage?: CatalogRow['stage'] | undefined;
   readonly exchange?: string | undefined;
   readonly timeframe?: string | undefined;
-  /** In name, description, tags or pairs; in either case. */
+  /** Text in name, description, tags or pairs; case-insensitive. */
   readonly search?: string | undefined;
   readonly min_sharpe?: number | undefined;
   /** Percent, of either sign. */
@@ -126,7 +126,7 @@ function startOf(cursors: Cursors, input: ListCatalogInput, scope: Scope): Start
   return { after: [sortKey!, model!, version!], offset: Number.parseInt(offset!, 10) || 0 };
 }
 
-/** All that decides which rows a list has, and in which order. */
+/** Everything that determines the rows of a list and their order. */
 function scopeOf(input: ListCatalogInput): Scope {
   const text = (value: string | number | undefined) => (value === undefined ? null : String(value));
   return {
@@ -143,7 +143,7 @@ function scopeOf(input: ListCatalogInput): Scope {
   };
 }
 
-/** Which rows a caller sees; false: all. */
+/** Filter of the rows that the caller can see; false: all rows. */
 async function visibleTo({ sharing }: RegistryStore, caller: Caller) {
   if (caller.isAdmin) return false;
   const shared = await sharing.sharedWith(principalsOf(caller));

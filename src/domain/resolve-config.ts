@@ -47,7 +47,7 @@ export interface ResolveDeps {
 
 export interface ResolvedSubmission {
   readonly config: ResolvedBacktestConfig;
-  /** Not part of the configuration: it changes what is stored, not what is computed from it. */
+  /** Not part of the configuration: it affects the stored candles, not the computation. */
   readonly collect: CollectMode;
   readonly warnings: readonly string[];
   /** Open time of the first candle needed, startup candles and training data included, ISO 8601. */

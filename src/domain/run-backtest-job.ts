@@ -33,7 +33,7 @@ export interface RunBacktestJobDeps extends LoadCandlesDeps {
   readonly clock: Clock;
   /** Called whenever a part of the run is done. */
   readonly onProgress?: () => void;
-  /** Lets work outside the computation continue, such as writing progress. Throws stray errors of the strategy. */
+  /** Lets other work of the process continue, such as writing progress. Throws errors from the strategy's timers and promises. */
   readonly pause: () => Promise<void>;
   /** Processor time of this process so far, ms. */
   readonly processorMs: () => number;
@@ -42,7 +42,7 @@ export interface RunBacktestJobDeps extends LoadCandlesDeps {
 }
 
 /**
- * - `recorded`: a terminal state of the job was recorded, a business failure too
+ * - `recorded`: a terminal state of the job was recorded, which may be a failure of the backtest
  * - `not_mine`: the job is unknown, already terminal, or another attempt has claimed it since
  */
 export type JobRunOutcome = 'recorded' | 'not_mine';
@@ -150,7 +150,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
   );
 }
 
-/** Time from which candles are read, ms: another source than that of the submission may need earlier ones. */
+/** Time from which candles are read, ms. If the source changed since the submission, it may need earlier candles. */
 function dataStartOf(job: JobIn<'running'>, found: StrategyWithDigest): number {
   const stored = Date.parse(job.execution_input.start);
   if (!hasOtherSource(job, found)) return stored;

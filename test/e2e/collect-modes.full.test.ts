@@ -35,7 +35,7 @@ describe('collect: never', () => {
     const job = await run({ pairs: [BTC], date_range: longer, collect: 'never' });
     expect(job).toMatchObject({ status: 'completed', collection: null });
     expect(job.warnings).toContain(
-      `Not stored, and not collected as collect is never: ${BTC} 1h 2026-03-15T00:00:00.000Z to 2026-03-20T00:00:00.000Z`,
+      `Not stored, and not collected because collect is never: ${BTC} 1h 2026-03-15T00:00:00.000Z to 2026-03-20T00:00:00.000Z`,
     );
     const whole = await run({ pairs: [BTC], collect: 'never' });
     expect(JSON.stringify(whole.warnings)).not.toContain('Not stored');
@@ -50,7 +50,9 @@ describe('collect: never', () => {
     expect(status, JSON.stringify(body)).toBe(200);
     const job = await platform.until(body.job_id, ...TERMINAL);
     expect(job.status).toBe('failed');
-    expect(job.error).toMatch(/as collect is never: BTC\/USDT:USDT 1h 2026-0\S+ to 2026-03-15T00:00:00.000Z/);
+    expect(job.error).toMatch(
+      /because collect is never: BTC\/USDT:USDT 1h 2026-0\S+ to 2026-03-15T00:00:00.000Z/,
+    );
     expect(asked).toBe(0);
   });
 });

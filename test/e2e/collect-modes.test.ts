@@ -61,7 +61,7 @@ describe('collect: never', () => {
       ETH,
     ]);
     expect(code).toBe(1);
-    expect(out + err).toContain('as collect is never: ETH/USDT:USDT 1h');
+    expect(out + err).toContain('because collect is never: ETH/USDT:USDT 1h');
     expect(asked).toBe(0);
   });
 });

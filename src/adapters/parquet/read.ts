@@ -15,7 +15,8 @@ const BATCH_ROWS = 65_536;
 
 /**
  * Reads a Parquet file without nulls. The first column is a timestamp (milliseconds, UTC); the others are doubles. `onBatch`
- * receives the columns of each batch in turn, times as Unix milliseconds. The arrays are valid only during the call. The values are read directly from WebAssembly's memory: an Arrow IPC stream takes 1.5 times as long.
+ * receives the columns of each batch in turn, times as Unix milliseconds. The arrays are valid only during the call. The values
+ * are read directly from WebAssembly's memory: an Arrow IPC stream takes 1.5 times as long.
  *
  * @throws Error when the file is not Parquet or has other columns
  */

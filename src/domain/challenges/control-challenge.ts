@@ -34,8 +34,6 @@ import {
 /** Attempts on a write conflict, the same number as for a stage transition. */
 const ATTEMPTS = 21;
 
-/** Controls of a challenge: advance, hold, resume, promote, roll back. */
-
 export interface ControlInput {
   readonly challengeId: string;
   readonly reason?: string | undefined;
@@ -50,7 +48,7 @@ interface Order {
   readonly correlationId: string;
 }
 
-/** Applies an order to a challenge; returns the same progress when it is applied already. */
+/** Applies an order to a challenge. Returns the same progress if the order was applied before. */
 type Decide = (progress: Progress, order: Order) => Progress;
 
 async function control(

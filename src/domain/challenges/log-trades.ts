@@ -29,14 +29,14 @@ export interface LogTradesInput {
 
 export interface LogTradesResponse {
   readonly body: TradesLogged;
-  /** Something of it was not stored before. */
+  /** True if the call stored a new trade or a change of one. */
   readonly isNew: boolean;
 }
 
 /**
- * Logs one trade, or up to 100 in the order given, each counted once by its id with its totals in one transaction. The
- * result of each trade is the same as in a call of its own. A batch is stored in parts: a client without a response
- * posts it again.
+ * Logs one trade, or up to 100 in the given order. Each trade is counted once by its ID, in one transaction with the totals. The
+ * result of each trade is the same as in a separate call. A batch is stored in parts: a client that gets no response repeats
+ * the whole batch.
  * Throws VAL001, VAL002, VAL004, VAL005 before anything is stored; CHL001, SVC005; RES005 for a single trade, which a
  * batch reports in the trade's item.
  */
@@ -107,7 +107,7 @@ class TradeLog {
   readonly #found: FoundChallenge;
   readonly #trades = new Map<string, StoredTrade>();
   readonly #assignments = new Map<string, StoredAssignment>();
-  /** Read at most once: a concurrent write makes this one a write conflict. */
+  /** Stored trades, read at most once. If another call writes in between, this write conflicts and is repeated. */
   #stored: Promise<readonly TradeResult[]> | null = null;
 
   constructor(deps: ChallengeDeps, found: FoundChallenge) {
@@ -154,7 +154,7 @@ class TradeLog {
     this.progress = applyCanaryRules(decided, this.#found.now);
   }
 
-  /** The last profits by stage: those that are stored, and those of this log. */
+  /** The last profits by stage, of stored trades and of the trades being logged. */
   async #profits() {
     const { challenge } = this.progress;
     this.#stored ??= this.#deps.challenges.lastTrades(challenge.challenge_id, MAX_PERMUTED);

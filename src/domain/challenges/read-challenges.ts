@@ -27,8 +27,8 @@ export async function readChallenge(deps: ReadDeps, id: string): Promise<StoredC
 
 /**
  * Applies due deadlines and stores them before the response: a clock that is set back later cannot undo a returned
- * state. If the write fails, the state with the deadlines applied is returned anyway. For a winner that is promoted automatically, the
- * next write stores its end and its promotion together.
+ * state. If the write fails, the state with the deadlines applied is returned anyway. For a winner that is promoted
+ * automatically, the next write stores its end and its promotion together.
  */
 async function withDeadlinesApplied(
   { challenges, clock }: ReadDeps,

@@ -55,5 +55,5 @@ function missingOf(info: SeriesInfo | undefined, { start, end }: TimeInterval, s
 export function notCollected(missing: readonly string[]): string[] {
   return missing.length === 0
     ? []
-    : [`Not stored, and not collected as collect is never: ${missing.join('; ')}`];
+    : [`Not stored, and not collected because collect is never: ${missing.join('; ')}`];
 }

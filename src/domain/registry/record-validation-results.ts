@@ -12,14 +12,14 @@ export interface RecordValidationDeps extends TransitionDeps {
   readonly validations: EndedValidations;
 }
 
-/** The checks are started before the staging that names their job is stored: it may still be on its way. */
+/** Maximum time from the start of the checks until the staging with their job is stored. The checks start first. */
 const STAGING_MS = 10 * 60_000;
 const UNKNOWN: readonly ErrorCode[] = ['RES002', 'RES003'];
 
 /**
- * Records the result of a validation in the registry, then removes it from the list of ended ones. One that no version waits for is checked
- * again until its staging cannot come any more. Repeating it does no harm, so a death between the two writes does none.
- * Ignores unfinished jobs and jobs of other kinds. Throws as {@link recordValidation}.
+ * Records the result of a validation in the registry, then removes it from the list of ended validations. If no version waits
+ * for the result, it stays in the list for {@link STAGING_MS}, because its staging may be stored later. Idempotent, so a crash
+ * between the two writes is harmless. Ignores unfinished jobs and jobs of other kinds. Throws as {@link recordValidation}.
  */
 export async function recordValidationResult(
   deps: RecordValidationDeps,
@@ -53,15 +53,15 @@ export async function recordValidationResults(
 interface RecordValidationInput {
   readonly model: string;
   readonly version: string;
-  /** Job of the checks: a version that waits for another job, or for none, is not changed. */
+  /** Job of the checks. Only a version that waits for this job is changed. */
   readonly jobId: string;
   readonly outcome: StagingOutcome;
   readonly correlationId: string;
 }
 
 /**
- * Copies the end of a staging's checks into the version that waits for it, wherever the version is by then. Repeating it
- * changes nothing. Returns true when this call changed the version.
+ * Copies the result of a staging's checks to the version that waits for it, in any stage. Idempotent. Returns true when this
+ * call changed the version.
  * Throws RES002, RES003, RES005 (write conflict), SVC005.
  */
 export async function recordValidation(

@@ -16,21 +16,21 @@ import { checkMaxLength } from '../validate.ts';
 export interface RollbackModelDeps extends TransitionDeps {
   readonly registry: RegistryStore;
   readonly endChallenges: EndChallenges;
-  /** Reject a rollback without a reason. */
+  /** True: a rollback without a reason is rejected. */
   readonly rollbackReasonRequired: boolean;
 }
 
 export interface RollbackModelInput {
   readonly model: string;
-  /** The version to go back to: a number or an alias. */
+  /** The version to return to Production: a number or an alias. */
   readonly version: string;
   readonly reason?: string | undefined;
-  /** Reject unless this version is in Production; null: unless none is. */
+  /** Version that must be in Production; null: there must be none. Otherwise the rollback is rejected. */
   readonly expected_production?: string | null | undefined;
 }
 
 /**
- * Moves an archived version back to Production and marks the replaced version as rolled back, in one transaction; a
+ * Moves an archived version back to Production and marks the replaced version as rolled back, in one transaction. A
  * version that is in Production already is not changed. Requires no validation: stopping a loss must not wait.
  * Throws RES002, RES003, RES005 (not archived, another version in Production than expected), VAL004, VAL005, SVC005.
  */

@@ -33,7 +33,7 @@ import { type CheckListDeps, runCheckList } from './check-list.ts';
 
 export interface StageVersionDeps extends TransitionDeps, CheckListDeps {
   readonly registry: RegistryStore;
-  /** Null where no task can run them. */
+  /** Null if no task can run the checks. */
   readonly stagingChecks: StagingChecks | null;
 }
 
@@ -44,15 +44,15 @@ export interface StageVersionInput {
   readonly comment?: string | undefined;
   /** Runs the check list and changes nothing. */
   readonly validate_only?: boolean | undefined;
-  /** Admins only; the release policy is checked all the same. */
+  /** Admins only. The release policy still applies. */
   readonly skip_validation?: boolean | undefined;
   /** Admins only. */
   readonly waive?: WaiveRequest | undefined;
 }
 
 /**
- * Moves a version from None to Staging when its check list and the release policy pass; one that is in Staging already
- * is not changed.
+ * Moves a version from None to Staging when its check list and the release policy pass. A version that is in Staging
+ * already is not changed.
  * Throws RES002, RES003, RES005 (in Production, or a check failed: `context.checks`), RES006 (archived), VAL004 and
  * VAL005 (the waiver), DATA005, SVC005.
  */
@@ -144,8 +144,8 @@ async function validation(
 }
 
 /**
- * They run when a version is staged, where a task can run them; without validation only for the certificate that the release
- * policy requires of a promotion.
+ * Checks that run in a task after a version is staged. With `skip_validation` they run only if the release policy requires the
+ * look-ahead certificate for a promotion.
  */
 function taskChecks(
   { stagingChecks, releasePolicy }: StageVersionDeps,
