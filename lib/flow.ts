@@ -131,7 +131,8 @@ export abstract class Flow extends Construct {
   /** CDK grants nothing for a definition from a file: these are the permissions of its three services. */
   #grant(role: iam.Role, props: FlowProps, { task, functions = [], laterDefinitions }: FlowParts): void {
     const { cluster, collectTask, dataProxy, jobs } = props;
-    const definitions = [collectTask.definition, task.definition];
+    const tasks = [collectTask, task];
+    const definitions = tasks.map((each) => each.definition);
     allow(role, {
       actions: ['lambda:InvokeFunction'],
       resources: [dataProxy, ...functions].map((each) => each.functionArn),
@@ -140,11 +141,11 @@ export abstract class Flow extends Construct {
     allow(role, {
       actions: ['ecs:RunTask'],
       resources: [
-        ...definitions.map((each) => each.taskDefinitionArn),
+        ...tasks.map((each) => each.revisions),
         ...(laterDefinitions ? [laterDefinitions.pattern] : []),
       ],
       conditions: { ArnEquals: { 'ecs:cluster': cluster.clusterArn } },
-      wildcard: laterDefinitions?.why,
+      wildcard: `Executions that a deployment overtakes start earlier revisions.${laterDefinitions ? ` ${laterDefinitions.why}` : ''}`,
     });
     // Without StopTask a stopped execution would leave its task running.
     allowTasks(role, cluster, ['StopTask', 'DescribeTasks']);

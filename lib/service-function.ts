@@ -1,4 +1,4 @@
-import type { Duration } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -46,6 +46,8 @@ export class ServiceFunction extends Construct {
       memorySize: props.memorySize ?? 1024,
       timeout: props.timeout,
       reservedConcurrentExecutions: props.concurrency,
+      // A rollback points the alias at an earlier version.
+      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
       handler: 'index.handler',
       code: props.code,
       environment: { NODE_OPTIONS: '--enable-source-maps', ...defined(props.environment) },

@@ -1,4 +1,4 @@
-import { Duration, Size } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as logs from 'aws-cdk-lib/aws-logs';
@@ -37,6 +37,15 @@ export class JobTask extends Construct {
   readonly definition: ecs.FargateTaskDefinition;
   readonly log: logs.LogGroup;
 
+  /** ARN pattern of all revisions. */
+  get revisions(): string {
+    return Stack.of(this).formatArn({
+      service: 'ecs',
+      resource: 'task-definition',
+      resourceName: `${this.definition.family}:*`,
+    });
+  }
+
   constructor(scope: Construct, id: string, props: JobTaskProps) {
     super(scope, id);
     this.definition = new ecs.FargateTaskDefinition(this, 'Definition', {
@@ -48,6 +57,8 @@ export class JobTask extends Construct {
       },
       volumes: [{ name: 'tmp' }],
     });
+    // An execution that a deployment overtakes still starts tasks of its own revision.
+    this.definition.applyRemovalPolicy(RemovalPolicy.RETAIN);
     this.log = logGroup(this, 'Log', props.config);
     const container = this.definition.addContainer(CONTAINER, {
       containerName: CONTAINER,

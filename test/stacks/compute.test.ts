@@ -39,6 +39,17 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
     }
   });
 
+  test.each(['AWS::Lambda::Version', 'AWS::ECS::TaskDefinition'])(
+    'earlier %ss outlive a deployment',
+    (type) => {
+      const found = ofType(stage, type);
+      expect(found.length).toBeGreaterThanOrEqual(4);
+      for (const [id, each] of found) {
+        expect([each.UpdateReplacePolicy, each.DeletionPolicy], id).toEqual(['Retain', 'Retain']);
+      }
+    },
+  );
+
   test('functions have the alias live', () => {
     const aliases = properties(stage, 'AWS::Lambda::Alias');
     expect(aliases.map(({ Name }) => Name)).toEqual(Array(7).fill('live'));

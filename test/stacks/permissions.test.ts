@@ -43,6 +43,8 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
     const allowed = (action: string) => own.filter((each) => actionsOf(each).includes(action));
     expect(allowed('ecs:RunTask')[0]!.Condition).toHaveProperty(['ArnEquals', 'ecs:cluster']);
     expect(allowed('ecs:RunTask')[0]!.Resource).toHaveLength(definitions);
+    // Any revision: an execution that a deployment overtakes starts an earlier one.
+    expect(JSON.stringify(allowed('ecs:RunTask')[0]!.Resource)).toMatch(/TaskDefinition\w*:\*/);
     for (const action of ['ecs:RunTask', 'iam:PassRole']) {
       const resources = JSON.stringify(allowed(action)[0]!.Resource);
       const tasks = new Set(resources.match(/(Backtest|Hyperopt|Collect|DataCollection)Task(?=Definition)/g));

@@ -8,6 +8,7 @@ export interface Resource {
   readonly Type: string;
   readonly Properties: Record<string, any>;
   readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
   readonly DependsOn?: readonly string[];
 }
 
