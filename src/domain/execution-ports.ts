@@ -4,12 +4,12 @@ export interface ExecutionState {
   readonly status: 'running' | 'succeeded' | 'failed' | 'aborted' | 'timed_out';
 }
 
-/** A state machine: that of backtests, unless its input says otherwise. Executions are named after their job and run. */
+/** State machine of one kind of job; the default `Input` is that of backtests. Executions are named after their job and run. */
 export interface Executions<Input extends { readonly job_id: string } = BacktestExecutionInput> {
   /** Starts an execution; a second start of the same name and input does nothing. */
   start(input: Input, name: string): Promise<void>;
   stop(name: string, cause: string): Promise<void>;
-  /** Undefined when no execution of that name is known. */
+  /** Undefined for an unknown execution name. */
   state(name: string): Promise<ExecutionState | undefined>;
   /** Names of all executions that run; it may lack those that started or include those that ended within seconds. */
   running(): Promise<ReadonlySet<string>>;

@@ -25,7 +25,7 @@ export interface StrategyList {
   readonly broken: readonly BrokenStrategyFile[];
 }
 
-/** The strategies of a host. Where they are files, each call sees what was written before it. */
+/** Strategies of a host. If they are files, each call sees all files written before it. */
 export interface Strategies {
   /** Undefined when no usable strategy has the name. */
   find(name: string): Promise<KnownStrategy | undefined>;

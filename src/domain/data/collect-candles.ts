@@ -39,7 +39,7 @@ export interface SymbolOutcome {
   readonly rejected: number;
   /** Corrupt files that were found and replaced. */
   readonly corrupt: readonly string[];
-  /** Why its instrument was not collected. */
+  /** Reason why the symbol's instrument was not collected. */
   readonly noInstrument: CodedError | null;
   /** Error that ended the symbol early; candles stored before it are kept. */
   readonly error: CodedError | null;
@@ -171,7 +171,7 @@ async function fillChunks(
     outcome.corrupt.push(...filled.corrupt);
     onChunk(index + 1, filled.added);
   }
-  // All that the exchange has of the range is stored now: what does not exist before the first candle is not awaited.
+  // All candles that the exchange has in the range are stored. Earlier candles do not exist, so they are not missing.
   if (chunks.length > 0) {
     const range = { from: chunks[0]!.start, to: chunks.at(-1)!.end };
     await deps.series.markComplete(key, range, isoTime(deps.clock.now()));

@@ -13,7 +13,7 @@ export const REFERENCE = new RegExp(
 );
 const FIELD = 'container_image_uri';
 
-/** Throws VAL006 unless `uri` is an image reference, VAL005 when none of the `allowed` registries (null: any) holds it. */
+/** Throws VAL006 unless `uri` is an image reference, VAL005 when its registry is not `allowed` (null: any registry is). */
 export function checkImageUri(uri: string, allowed: readonly string[] | null): string {
   if (uri.length > REGISTRATION_LIMITS.container_image_uri || !REFERENCE.test(uri)) {
     throw new CodedError('VAL006', {

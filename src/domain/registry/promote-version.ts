@@ -22,10 +22,10 @@ export interface PromoteVersionInput {
   /** A number or an alias. */
   readonly version: string;
   readonly comment?: string | undefined;
-  /** Reject unless this version is in Production; null: unless none is. */
+  /** Version that must be in Production; null: there must be none. Otherwise the promotion is rejected. */
   readonly expected_production?: string | null | undefined;
   readonly challenge_id?: string | undefined;
-  /** Regardless of the validation, never of the release policy; admins only. */
+  /** Ignores the validation, but not the release policy. Admins only. */
   readonly force?: boolean | undefined;
   /** Admins only. */
   readonly waive?: WaiveRequest | undefined;

@@ -28,9 +28,9 @@ export interface IdempotencyKey {
   readonly key: string;
 }
 
-/** The response that is repeated for a repeated Idempotency-Key. */
+/** Stored response, returned again for the same Idempotency-Key. */
 export interface IdempotencyRecord extends IdempotencyKey {
-  /** Digest of operation, path and body: another one under the same key is a conflict. */
+  /** Digest of operation, path and body: a different digest under the same key is a conflict. */
   readonly request_digest: string;
   readonly body: unknown;
   /** Unix seconds. */
@@ -73,7 +73,7 @@ export interface TransitionRequest {
   /** Id of the operation. */
   readonly operation: string;
   readonly call: TransitionCall;
-  /** All that the caller sent in addition to the key: another content under the same key is a conflict. */
+  /** Content of the request without the key. Different content under the same key is a conflict. */
   readonly input: unknown;
 }
 

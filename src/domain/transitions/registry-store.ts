@@ -28,15 +28,15 @@ export interface VersionChange {
   readonly after: StoredVersion;
 }
 
-/** The version that leaves Production. It need not have been read: nothing else of it changes. */
+/** The version that leaves Production. Only its stage changes, so it need not be read first. */
 export interface ArchivedProduction {
   readonly version: string;
   readonly at: string;
-  /** When a rollback took it out, with the reason given. */
+  /** The rollback that removed the version, with its reason; null for a promotion. */
   readonly rolledBack: { readonly reason: string | null } | null;
 }
 
-/** A challenge as it was read (null: a new one) and as it becomes, with its new events. */
+/** A challenge before (null: a new one) and after a change, with the new events. */
 export interface ChallengeChange {
   readonly before: StoredChallenge | null;
   readonly after: StoredChallenge;
@@ -56,7 +56,7 @@ export interface NewProduction {
 /** Changes of the model's challenges, for the transaction that brings another version into Production. */
 export type EndChallenges = (production: NewProduction) => Promise<readonly ChallengeChange[]>;
 
-/** All that one stage transition changes: stored together or not at all. */
+/** All changes of one stage transition, stored in one transaction. */
 export interface StageTransition {
   /** The model after the transition. It is stored only while `events` is as in `before` (null: no model yet). */
   readonly model: { readonly before: StoredModel | null; readonly after: StoredModel };

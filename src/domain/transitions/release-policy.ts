@@ -20,11 +20,11 @@ export type PolicySubject = Pick<StoredVersion, 'metrics' | 'config' | 'trials' 
   readonly created_at: string;
 };
 
-/** A check of the policy on numbers: every one but the certificate. */
+/** A numeric check of the policy: any but the certificate. */
 interface Requirement {
   readonly name: PolicyCheckName;
   readonly required: number | undefined;
-  /** The version's; null when it is unknown, which misses; undefined where the requirement does not apply. */
+  /** Value of the version. Null: unknown, so the check fails. Undefined: the requirement does not apply. */
   readonly value: number | null | undefined;
   readonly holds: (value: number, required: number) => boolean;
   readonly describe: (value: number, required: number) => string;
@@ -55,7 +55,7 @@ export function checkPolicy(policy: ReleasePolicy, subject: PolicySubject, now: 
 function requirementsOf(policy: ReleasePolicy, subject: PolicySubject, now: number): Requirement[] {
   const { metrics, trials } = subject;
   const { from, to } = evidenceOf(subject);
-  // Rounded away from the requirement, which is an integer: the shown value never seems to meet it when it does not.
+  // Rounded away from the requirement, an integer. A failing value is therefore never shown as sufficient.
   const days = Math.floor(((to - from) / DAY_MS) * 100) / 100;
   const age = Math.max(0, Math.ceil(((now - to) / DAY_MS) * 100) / 100);
   const end = new Date(to).toISOString().slice(0, 10);

@@ -53,7 +53,7 @@ export async function currentValidation(
 /** Result of the checks that need a task. */
 export interface StagingOutcome {
   readonly status: 'passed' | 'failed';
-  /** Smoke run, determinism, look-ahead; or the one line that says why they could not be run. */
+  /** Smoke run, determinism, look-ahead; or a single check with the reason why they could not run. */
   readonly checks: readonly ValidationCheck[];
 }
 
@@ -72,9 +72,9 @@ export interface StagingChecks {
   outcome(jobId: string): Promise<StagingOutcome | undefined>;
 }
 
-/** The jobs of staging checks that have ended, until the registry knows of them. */
+/** Finished jobs of staging checks whose result the registry has not recorded yet. */
 export interface EndedValidations {
   endedValidations(): AsyncIterable<StoredBacktestJob>;
-  /** The registry knows of it, or never will have to. */
+  /** Removes a job whose result is recorded or no longer needed. */
   forgetValidation(jobId: string): Promise<void>;
 }
