@@ -57,8 +57,9 @@ export class StrategyService extends Construct {
     });
     // Reads the backtests that versions are registered from; creates, lists, shares and cancels hyperopt jobs.
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query']);
+    // One statement: taking a slot writes a slot and a job in one transaction.
     allowTable(role, 'jobs', data.tables.jobs, ['PutItem', 'UpdateItem'], {
-      keys: [`${HYPEROPT_ID_PREFIX}*`],
+      keys: [`${HYPEROPT_ID_PREFIX}*`, '#slots#hyperopt', '#owners#hyperopt'],
     });
     allowTable(role, 'series', data.tables.series, ['BatchGetItem']);
     flow.grantControl(role);
@@ -131,6 +132,11 @@ export class StrategyService extends Construct {
     });
     allowTable(events.function.role!, 'jobs', data.tables.jobs, ['GetItem', 'Query'], {
       keys: [`${HYPEROPT_ID_PREFIX}*`],
+    });
+    // The position of a waiting job.
+    allowTable(events.function.role!, 'jobs', data.tables.jobs, ['Query'], {
+      keys: ['#owners#hyperopt', 'hyperopt#*'],
+      indexes: ['by-queue'],
     });
     return events;
   }

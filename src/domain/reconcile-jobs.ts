@@ -176,12 +176,24 @@ export async function endExecutions(
     const ended = executions.filter((name) => laneOf(name) === lane.name);
     if (ended.length === 0) continue;
     for (const name of ended) {
-      const slot = await slotOf(lane, name);
-      if (slot) await repairSlot(deps, lane, slot, repairs).catch((error) => deps.onError(name, error));
+      await endExecution(deps, lane, name, repairs).catch((error) => deps.onError(name, error));
     }
-    dispatched.push(...(await dispatch(deps, lane)));
+    await dispatch(deps, lane).then(
+      (jobs) => dispatched.push(...jobs),
+      (error) => deps.onError(lane.name, error),
+    );
   }
   return dispatched;
+}
+
+async function endExecution(
+  deps: ReconcileDeps,
+  lane: Lane,
+  name: string,
+  repairs: JobRepairs,
+): Promise<void> {
+  const slot = await slotOf(lane, name);
+  if (slot) await repairSlot(deps, lane, slot, repairs);
 }
 
 /** Applies due deadlines to one challenge and returns whether it changed. Throws CHL001, SVC005. */

@@ -146,3 +146,13 @@ it('dispatcher ignores an execution of an unknown job', async () => {
   await handle(ended('bt-unknown-1', 'FAILED'));
   expect(states.commandCalls(StartExecutionCommand)).toEqual([]);
 });
+
+it('unreadable message and an execution without a job id do not hold back their batch', async () => {
+  await fixture.jobs.create(pendingJob('bt-behind'));
+  await queue.announce('backtest', 'anonymous', Date.now());
+  const Records = ['not json', 'null', JSON.stringify(ended('-1', 'FAILED')), JSON.stringify(TICK)];
+  states.on(ListExecutionsCommand).resolves({ executions: [] });
+  await dispatcher.handler({ Records: Records.map((body) => ({ body })) }, LAMBDA_CONTEXT);
+  const names = states.commandCalls(StartExecutionCommand).map(({ args }) => args[0].input.name);
+  expect(names).toContain('bt-behind-1');
+});

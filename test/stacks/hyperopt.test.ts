@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { actionsOf, statements, templatesOf } from '../support/stacks.ts';
 
+/** Items of hyperopt jobs, and slots and waiting owners of their lane. */
+const SERVICE_KEYS = {
+  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['ho-*', '#slots#hyperopt', '#owners#hyperopt'] },
+};
+/** Waiting owners, and the index entries of waiting hyperopt jobs. */
+const POSITION_KEYS = {
+  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['#owners#hyperopt', 'hyperopt#*'] },
+};
 /** Items of hyperopt jobs. */
 const HYPEROPT_KEYS = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'ho-*' } };
 
@@ -29,7 +37,7 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('hyperopt permissions o
         /Jobs/.test(JSON.stringify(statement.Resource)) &&
         actionsOf(statement).some((action) => /Put|Update/.test(action)),
     );
-    expect(writes.map(({ statement }) => statement.Condition)).toEqual([HYPEROPT_KEYS]);
+    expect(writes.map(({ statement }) => statement.Condition)).toEqual([SERVICE_KEYS]);
   });
 
   test('streaming function may only read hyperopt jobs', () => {
@@ -37,7 +45,9 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('hyperopt permissions o
     const others = own.filter((each) => actionsOf(each).some((action) => !/^(logs|xray):/.test(action)));
     expect(others.map(({ Action, Condition }) => [Action, Condition])).toEqual([
       [['dynamodb:GetItem', 'dynamodb:Query'], HYPEROPT_KEYS],
+      ['dynamodb:Query', POSITION_KEYS],
     ]);
+    expect(JSON.stringify(others[1]!.Resource)).toMatch(/Jobs.*index\/by-queue/);
     expect(JSON.stringify(others[0]!.Resource)).toMatch(/Jobs/);
     expect(JSON.stringify(others[0]!.Resource)).not.toContain('/index/');
   });

@@ -244,6 +244,17 @@ describe('collection step', () => {
     expect(failure).toBeUndefined();
     expect(path.slice(-4)).toEqual(['CollectData', 'ClassifyCollectionFailure', 'NoteShortage', 'Done']);
   });
+
+  test('backtest uses stored candles when the shortage of the collection cannot be stored', async () => {
+    const { path, failure } = await runAsl(BACKTEST_ASL, INPUT, {
+      CheckFreshness: response(false),
+      CollectData: () => fail('ECS.AmazonECSException', SHORTAGES[0]),
+      NoteShortage: () => fail('States.Timeout'),
+      RunBacktest: ok,
+    });
+    expect(failure).toBeUndefined();
+    expect(path.slice(-7)).toEqual(['NoteShortage', 'ChooseRetry', ...OWN_IMAGE, 'RunBacktest', 'Done']);
+  });
 });
 
 describe('capacity', () => {

@@ -48,9 +48,9 @@ export async function runExecutions(
   };
   const lane = hyperoptLane(deps);
   const job = (await deps.hyperoptJobs.get(jobId))!;
-  const taken = await takeSlot(deps, lane, { ...job, priority: 5 }, job.owner);
+  const taken = await takeSlot(deps, lane, { ...job, priority: 5 }, job.owner, 0);
   if (!taken) return [];
-  await start(lane, taken);
+  await start(deps, lane, taken);
   const { execution_input } = pendingHyperopt(jobId, { workers: 1 });
   // The list grows while reconcile starts other executions.
   for (const name of executions.started) {

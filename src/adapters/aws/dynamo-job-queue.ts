@@ -75,14 +75,15 @@ export class DynamoJobQueue implements JobQueue {
     }));
   }
 
-  async removeOwner(lane: LaneName, { owner, announced }: WaitingOwner): Promise<void> {
+  async removeOwner(lane: LaneName, { owner, announced, announced_at }: WaitingOwner): Promise<void> {
     await unlessConditionFails(
       this.#client.send(
         new DeleteCommand({
           TableName: this.#table,
           Key: ownerKey(lane, owner),
-          ConditionExpression: 'announced = :announced',
-          ExpressionAttributeValues: { ':announced': announced },
+          // The time too: after a removal the number starts again at 1.
+          ConditionExpression: 'announced = :announced AND announced_at = :at',
+          ExpressionAttributeValues: { ':announced': announced, ':at': announced_at },
         }),
       ),
     );

@@ -22,9 +22,10 @@ const MAX_IDLE_RUNS = 5;
  */
 export function hyperoptRepairs(deps: HyperoptRepairDeps): JobRepairs {
   return {
-    onLost: async ({ job_id }) => {
+    onLost: async ({ job_id, runs }) => {
       const job = await deps.hyperoptJobs.get(job_id);
-      return job ? continueOrFail(deps, job) : 'none';
+      // A concurrent repair may have given it another run.
+      return job?.runs === runs ? continueOrFail(deps, job) : 'none';
     },
     onShortage: ({ job_id }, reason) =>
       fail(

@@ -1,3 +1,4 @@
+import { isTerminal, type JobStatus } from '#contract/backtest.ts';
 import type { Clock, Log } from '../ports.ts';
 import { executionName } from './execution-name.ts';
 import type { JobQueue, Lane, Slot, WaitingJob, WaitingOwner } from './queue-ports.ts';
@@ -34,6 +35,23 @@ export async function dispatch(deps: DispatchDeps, lane: Lane): Promise<readonly
   const free = freeNumbers(lane, slots);
   const turns = owners.map((entry) => turnOf(entry, slots));
   const taken: Slot[] = [];
+  try {
+    await giveSlots(deps, lane, { free, turns, taken });
+  } finally {
+    // Also after an error: those jobs have their slots.
+    await startAll(deps, lane, taken);
+  }
+  return taken.map(({ job_id }) => job_id);
+}
+
+interface Deal {
+  readonly free: number[];
+  readonly turns: Turn[];
+  /** Slots that were given, in order. */
+  readonly taken: Slot[];
+}
+
+async function giveSlots(deps: DispatchDeps, lane: Lane, { free, turns, taken }: Deal): Promise<void> {
   while (free.length > 0 && turns.length > 0) {
     const turn = turns.reduce((first, each) => (comesBefore(each, first) ? each : first));
     // Read once: the index may still list jobs that were taken since.
@@ -53,45 +71,61 @@ export async function dispatch(deps: DispatchDeps, lane: Lane): Promise<readonly
     taken.push(slot);
     turn.running++;
     turn.lastTurn = slot.since;
-    await deps.queue.leave(lane.name, slot.owner, slot.since);
+    await recordTurn(deps, slot);
   }
-  await startAll(deps, lane, taken);
-  return taken.map(({ job_id }) => job_id);
 }
 
-/** Takes a free slot for one waiting job. Undefined: none is free, or the job does not wait. */
+/** Records that a job of the owner was given a slot. An error leaves only the owner's number of waiting jobs too high. */
+async function recordTurn({ queue, log }: DispatchDeps, { lane, owner, since, job_id }: Slot): Promise<void> {
+  await queue
+    .leave(lane, owner, since)
+    .catch((error) => log.error('failed to record the turn of an owner', { job_id, error }));
+}
+
+/**
+ * Takes a free slot for one waiting job, if more slots are free than `others` jobs wait. Undefined: too few are free, or
+ * the job does not wait.
+ */
 export async function takeSlot(
   deps: DispatchDeps,
   lane: Lane,
   job: WaitingJob,
   owner: string,
+  others: number,
 ): Promise<Slot | undefined> {
   const free = freeNumbers(lane, await deps.queue.slots(lane.name));
-  while (free.length > 0) {
+  while (free.length > others) {
     const [number] = free.splice(indexFor(job, free), 1);
     const slot = slotOf(deps, lane, number!, job, owner);
     const outcome = await deps.queue.take(slot);
     if (outcome === 'slot_taken') continue;
     if (outcome === 'not_waiting') return undefined;
-    await deps.queue.leave(lane.name, owner, slot.since);
+    await recordTurn(deps, slot);
     return slot;
   }
   return undefined;
 }
 
-/** Starts the execution of a slot. A repetition starts the same execution, so it starts once. */
-export async function start(lane: Lane, slot: Slot): Promise<void> {
+/**
+ * Starts the execution of a slot. A repetition starts the same execution, so it starts once. The slot of a job that was
+ * cancelled meanwhile is freed.
+ */
+export async function start({ queue }: Pick<DispatchDeps, 'queue'>, lane: Lane, slot: Slot): Promise<void> {
   const job = await lane.jobs.get(slot.job_id);
+  if (!job || isTerminal(job.status as JobStatus)) {
+    await queue.free(slot);
+    return;
+  }
   // A port's input is that of its lane's jobs.
-  if (job) await lane.executions.start(job.execution_input as never, executionName(slot));
+  await lane.executions.start(job.execution_input as never, executionName(slot));
 }
 
-async function startAll({ log }: DispatchDeps, lane: Lane, slots: readonly Slot[]): Promise<void> {
+async function startAll({ queue, log }: DispatchDeps, lane: Lane, slots: readonly Slot[]): Promise<void> {
   for (let from = 0; from < slots.length; from += CONCURRENT_STARTS) {
     await Promise.all(
       slots.slice(from, from + CONCURRENT_STARTS).map((slot) =>
         // The job keeps its slot: repairSlots starts the execution again.
-        start(lane, slot).catch((error) =>
+        start({ queue }, lane, slot).catch((error) =>
           log.error('failed to start execution', { job_id: slot.job_id, error }),
         ),
       ),
@@ -101,7 +135,11 @@ async function startAll({ log }: DispatchDeps, lane: Lane, slots: readonly Slot[
 
 function freeNumbers(lane: Lane, slots: readonly Slot[]): number[] {
   const taken = new Set(slots.map(({ number }) => number));
-  return Array.from({ length: lane.maxRunning }, (_, number) => number).filter((each) => !taken.has(each));
+  const free = Array.from({ length: lane.maxRunning }, (_, number) => number).filter(
+    (each) => !taken.has(each),
+  );
+  // Slots above a limit that was lowered count until they end.
+  return free.slice(0, Math.max(0, lane.maxRunning - slots.length));
 }
 
 function turnOf(entry: WaitingOwner, slots: readonly Slot[]): Turn {

@@ -50,19 +50,20 @@ async function repairJob(
   slot: Slot,
   repairs: JobRepairs,
 ): Promise<RunRepair | 'runs'> {
+  // Before the job: an execution that has ended wrote its shortage or its result before.
+  const state = await lane.executions.state(executionName(slot));
   const job = await lane.jobs.get(slot.job_id);
   if (!job) return 'none';
   if (isTerminal(job.status as JobStatus)) {
     await repairs.onEnded(job);
     // Its execution still writes its last states: the slot is free once it has ended.
-    return (await lane.executions.state(executionName(slot)))?.status === 'running' ? 'runs' : 'none';
+    return state?.status === 'running' ? 'runs' : 'none';
   }
   // It waits again, or has a later run.
   if (isWaiting(job) || job.runs !== slot.run) return 'none';
-  const state = await lane.executions.state(executionName(slot));
   if (state?.status === 'running') return 'runs';
   if (!state) {
-    await start(lane, slot);
+    await start(deps, lane, slot);
     return 'started';
   }
   if (job.shortage?.execution === executionName(slot)) {
@@ -79,9 +80,11 @@ async function defer(
   repairs: JobRepairs,
 ): Promise<RunRepair> {
   const now = deps.clock.now();
-  const first = job.queue.shortage_since ?? isoTime(now);
+  // A run that made progress had capacity: the shortage begins with its end.
+  const before = job.progress_run === job.runs ? undefined : job.queue;
+  const first = before?.shortage_since ?? isoTime(now);
   if (now - Date.parse(first) > QUEUE_LIMITS.max_shortage_ms) return repairs.onShortage(job, reason);
-  const deferrals = job.queue.deferrals + 1;
+  const deferrals = (before?.deferrals ?? 0) + 1;
   await requeue(deps, lane, job, {
     since: isoTime(now),
     deferrals,

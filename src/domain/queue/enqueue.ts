@@ -11,8 +11,8 @@ export interface EnqueueDeps {
 }
 
 /**
- * Stores a new job that waits in a lane and, when no other job waits there, gives it a slot at once. The owner is
- * announced before the job is stored: whatever dies in between, the dispatcher looks for the owner's jobs.
+ * Stores a new job that waits in a lane. If more slots are free than other jobs wait, it gives the job one at once. The
+ * owner is announced before the job is stored: whatever dies in between, the dispatcher looks for the owner's jobs.
  *
  * @param create stores the job and returns it, or the stored job of the same id
  * @throws CodedError HTTP429 when too many jobs wait
@@ -32,16 +32,22 @@ export async function enqueue<Job extends QueueJob>(
     await deps.queue.leave(lane.name, job.owner);
     return stored;
   }
-  if (owners.some(({ waiting }) => waiting > 0)) return stored;
+  const others = waitingOf(owners);
+  // Slots are not read when they cannot suffice: in a burst each submission would read all of them.
+  if (others >= lane.maxRunning) return stored;
   // The job is stored: whatever fails here, the dispatcher starts it later.
-  await startNow(deps, lane, job).catch((error) =>
+  await startNow(deps, lane, job, others).catch((error) =>
     deps.log.error('failed to start execution', { job_id: job.job_id, error }),
   );
   return stored;
 }
 
+function waitingOf(owners: readonly WaitingOwner[]): number {
+  return owners.reduce((sum, { waiting }) => sum + waiting, 0);
+}
+
 function checkRoom(owners: readonly WaitingOwner[], owner: string): void {
-  const total = owners.reduce((sum, { waiting }) => sum + waiting, 0);
+  const total = waitingOf(owners);
   const own = owners.find((each) => each.owner === owner)?.waiting ?? 0;
   const { max_pending, max_pending_per_owner, retry_after_s } = QUEUE_LIMITS;
   if (total < max_pending && own < max_pending_per_owner) return;
@@ -54,7 +60,7 @@ function checkRoom(owners: readonly WaitingOwner[], owner: string): void {
   });
 }
 
-async function startNow(deps: EnqueueDeps, lane: Lane, job: QueueJob): Promise<void> {
-  const slot = await takeSlot(deps, lane, { ...job, priority: job.priority ?? 0 }, job.owner);
-  if (slot) await start(lane, slot);
+async function startNow(deps: EnqueueDeps, lane: Lane, job: QueueJob, others: number): Promise<void> {
+  const slot = await takeSlot(deps, lane, { ...job, priority: job.priority ?? 0 }, job.owner, others);
+  if (slot) await start(deps, lane, slot);
 }

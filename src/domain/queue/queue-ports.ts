@@ -15,6 +15,8 @@ export interface QueueJob {
   readonly slot?: number | undefined;
   readonly queue: QueueEntry;
   readonly shortage?: Shortage | undefined;
+  /** The latest run that made progress; absent in jobs that never continue in another run. */
+  readonly progress_run?: number | undefined;
   readonly execution_input: { readonly job_id: string };
 }
 
@@ -36,7 +38,7 @@ export interface WaitingOwner {
   readonly owner: string;
   /** Jobs that wait. A crash may leave it too high until the owner's last job has left the queue. */
   readonly waiting: number;
-  /** Number of announcements; the owner is removed only while it is unchanged. */
+  /** Number of announcements; the owner is removed only while it and `announced_at` are unchanged. */
   readonly announced: number;
   /** Latest announcement, Unix ms. */
   readonly announced_at: number;

@@ -2,6 +2,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
+import { QUEUE_LIMITS } from '#contract/queue.ts';
 import { cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
 import { hyperoptRepairs } from '#domain/hyperopt/repair-hyperopt.ts';
 import { dispatch } from '#domain/queue/dispatch.ts';
@@ -123,4 +124,48 @@ it('hyperopt job without capacity waits and counts no idle run', async () => {
   clock.time = Date.parse(job.queue.not_before!);
   await repair();
   expect(started).toEqual(['ho-1-1', 'ho-1-2']);
+});
+
+it('two concurrent repairs of one slot give the job one further run', async () => {
+  const { deps, states, started, repair, get } = await scene({ running: true });
+  states.set('ho-1-1', 'failed');
+  const { hyperoptJobs } = deps;
+  const slow = {
+    ...deps,
+    hyperoptJobs: Object.assign(Object.create(hyperoptJobs), {
+      get: async (id: string) => {
+        // The other repair ends before this read.
+        await repair();
+        return hyperoptJobs.get(id);
+      },
+    }),
+  };
+  const [slot] = await deps.queue.slots('hyperopt');
+  await repairRun(deps, hyperoptLane(deps), slot!, hyperoptRepairs(slow));
+  expect(started).toEqual(['ho-1-1', 'ho-1-2']);
+  expect((await get()).queue.left_at).toBeDefined();
+});
+
+it('progress ends a shortage of capacity: the day begins again', async () => {
+  const { table, deps, states, repair, get, clock } = await scene({ running: true });
+  const lack = async (execution: string, progress_run: number) => {
+    await engine.client.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: { job_id: 'ho-1', item: 'JOB' },
+        UpdateExpression: 'SET shortage = :shortage, progress_run = :run',
+        ExpressionAttributeValues: { ':shortage': { execution, reason: 'no vCPU' }, ':run': progress_run },
+      }),
+    );
+    states.set(execution, 'failed');
+    return repair();
+  };
+  expect(await lack('ho-1-1', 1)).toBe('deferred');
+  clock.time += QUEUE_LIMITS.max_shortage_ms + 1;
+  await dispatch(deps, hyperoptLane(deps));
+  expect(await lack('ho-1-2', 2)).toBe('deferred');
+  expect(await get()).toMatchObject({ status: 'running', queue: { deferrals: 1 } });
+  clock.time += QUEUE_LIMITS.max_shortage_ms + 1;
+  await dispatch(deps, hyperoptLane(deps));
+  expect(await lack('ho-1-3', 2)).toBe('failed');
 });

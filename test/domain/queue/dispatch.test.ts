@@ -1,24 +1,14 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
-import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import type { JobIn, StoredBacktestJob } from '#contract/backtest.ts';
+import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { QUEUE_LIMITS } from '#contract/queue.ts';
 import { cancelBacktest } from '#domain/cancel-backtest.ts';
 import { dispatch } from '#domain/queue/dispatch.ts';
 import { enqueue } from '#domain/queue/enqueue.ts';
-import { backtestLane } from '#domain/queue/lanes.ts';
 import { queueStates } from '#domain/queue/queue-state.ts';
-import { endExecutions, measureQueue, type ReconcileDeps, reconcileQueue } from '#domain/reconcile-jobs.ts';
-import { memoryLog } from '../../support/backend.ts';
+import { endExecutions, measureQueue, reconcileQueue } from '#domain/reconcile-jobs.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
-import { memoryExecutions } from '../../support/executions.ts';
-import { pendingJob } from '../../support/jobs.ts';
-
-const START = Date.parse('2025-03-01T00:00:00.000Z');
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
+import { MINUTE, queueScene, SECOND, START } from '../../support/queue-scene.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -26,53 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-/** Queue of backtests with this number of slots on tables of its own. */
-async function scene(slots: number) {
-  const { jobs: table } = await engine.freshTables();
-  const jobs = new DynamoJobStore(engine.client, table);
-  const queue = new DynamoJobQueue(engine.client, table);
-  const executions = memoryExecutions();
-  const clock = { time: START, now: () => clock.time };
-  const errors: unknown[] = [];
-  const deps: ReconcileDeps = {
-    ...{ jobs, queue, executions, clock },
-    hyperoptJobs: new DynamoHyperoptStore(engine.client, table),
-    hyperoptExecutions: memoryExecutions(),
-    maxRunning: { backtest: slots, hyperopt: 1 },
-    random: () => 0.5,
-    graceMs: 2 * MINUTE,
-    tasks: { stop: async () => undefined },
-    log: memoryLog().log,
-    onError: (_, error) => errors.push(error),
-    // No job of these tests is a validation, so the registry is not used.
-    registry: {} as ReconcileDeps['registry'],
-  };
-  const lane = backtestLane(deps);
-  const newJob = (id: string, changes: Partial<JobIn<'pending'>> = {}) =>
-    pendingJob(id, { created_at: new Date(clock.time++).toISOString(), ...changes });
-  return {
-    ...{ table, jobs, queue, executions, clock, deps, lane, errors },
-    newJob,
-    /** Submits a job. */
-    submit: (id: string, changes: Partial<JobIn<'pending'>> = {}) => {
-      const job = newJob(id, changes);
-      return enqueue<StoredBacktestJob>(deps, lane, job, () => jobs.create(job));
-    },
-    /** Completes the executions of jobs, and handles their ends. */
-    end: async (...ids: string[]) => {
-      clock.time++;
-      for (const id of ids) {
-        await jobs.fail(id, null, { code: 'VAL006', message: 'ended' }, new Date(clock.time).toISOString());
-        executions.states.set(`${id}-1`, 'succeeded');
-      }
-      await endExecutions(
-        deps,
-        ids.map((id) => `${id}-1`),
-      );
-    },
-    started: () => executions.started.map((name) => name.replace(/-\d+$/, '')),
-  };
-}
+const scene = (slots: number) => queueScene(engine, slots);
 
 describe('submission', () => {
   test('job takes a free slot when no job waits', async () => {
