@@ -29,7 +29,7 @@ async function measure(account: Account): Promise<Measurement[]> {
     row('failed jobs', result.failed, 'jobs', 0, `${result.completed} completed`),
     row('double runs', result.doubleRuns, 'runs', 0),
     row('starts without capacity', result.shortages, 'starts'),
-    row('slot kept after its execution', result.longestIdleSlotMs / 1_000, 's', 180),
+    row('slot kept after its execution', result.longestIdleSlotMs / 1_000, 's', 120),
     row('jobs overtaken by a less urgent job of their owner', result.inversions, 'jobs', 0),
     row('spread of starts between owners', result.ownerSpread, 'jobs'),
     row('drain', result.drainMs / 60_000, 'min of simulated time'),

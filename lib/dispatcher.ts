@@ -50,7 +50,7 @@ export class Dispatcher extends Construct {
       timeout: TIMEOUT,
     });
     const role = this.service.function.role!;
-    allowTable(role, 'jobs', props.jobs, ['GetItem', 'Query', 'UpdateItem']);
+    allowTable(role, 'jobs', props.jobs, ['GetItem', 'Query']);
     allowQueueChanges(role, props.jobs);
     // Records validation results in versions.
     allowChallengeProcessing(role, props.registry);

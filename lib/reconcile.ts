@@ -47,7 +47,7 @@ export class Reconcile extends Construct {
       timeout: Duration.minutes(4),
     });
     const role = this.service.function.role!;
-    allowTable(role, 'jobs', props.jobs, ['GetItem', 'Query', 'UpdateItem']);
+    allowTable(role, 'jobs', props.jobs, ['GetItem', 'Query']);
     allowQueueChanges(role, props.jobs);
     // Records validation results in versions, and applies challenge deadlines.
     allowChallengeProcessing(role, props.registry);

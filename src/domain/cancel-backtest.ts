@@ -32,9 +32,9 @@ export async function cancelBacktest(deps: CancelBacktestDeps, jobId: string): P
       context: { job_id: jobId, status: job.status },
     });
   }
-  if (job.queue.left_at === undefined) await deps.queue.leave('backtest', job.owner);
   const execution = executionName({ job_id: jobId, run: job.runs });
   const stops = job.runs > 0 ? [deps.executions.stop(execution, 'Cancelled by the user')] : [];
+  if (job.queue.left_at === undefined) stops.push(deps.queue.leave('backtest', job.owner));
   if ('task' in job && job.task) stops.push(deps.tasks.stop(job.task, 'Cancelled by the user'));
   for (const stopped of await Promise.allSettled(stops)) {
     // The job is cancelled: every write of its task is rejected.

@@ -93,7 +93,10 @@ async function reconcile(
     }
     case 'schedule':
       // Measured first: the alarms must see a queue that the rest of the run fails to repair.
-      publishMeasures(stage, await measureQueue(deps));
+      await measureQueue(deps).then(
+        (measures) => publishMeasures(stage, measures),
+        (error: unknown) => logger.error('queue not measured', error as Error),
+      );
       return reconcileJobs(deps);
   }
 }

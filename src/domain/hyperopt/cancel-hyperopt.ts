@@ -31,20 +31,20 @@ export async function cancelHyperopt(deps: CancelHyperoptDeps, jobId: string): P
       context: { job_id: jobId, status: job.status },
     });
   }
-  if (job.queue.left_at === undefined) await deps.queue.leave('hyperopt', job.owner);
   await stopHyperopt(deps, job, 'Cancelled by the user');
   return job;
 }
 
 /** Stops the execution of a hyperopt job and every task that it names. */
 async function stopHyperopt(
-  deps: Pick<CancelHyperoptDeps, 'hyperoptExecutions' | 'tasks' | 'log'>,
+  deps: Pick<CancelHyperoptDeps, 'hyperoptExecutions' | 'queue' | 'tasks' | 'log'>,
   job: StoredHyperoptJob,
   cause: string,
 ): Promise<void> {
   const stops = [
     deps.hyperoptExecutions.stop(executionName({ job_id: job.job_id, run: job.runs }), cause),
     ...Object.values(job.tasks).map((task) => deps.tasks.stop(task, cause)),
+    ...(job.queue.left_at === undefined ? [deps.queue.leave('hyperopt', job.owner)] : []),
   ];
   for (const stopped of await Promise.allSettled(stops)) {
     // The job is cancelled: its workers see that within seconds.
