@@ -7,7 +7,6 @@ import type { AuditEntry } from '#contract/audit.ts';
 import { changesState, type Operation, type ServiceName } from '#contract/operation.ts';
 import { OPERATIONS } from '#contract/operations.ts';
 import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
-import { runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 /** Audit trail of a platform with tokens: every state-changing operation of every service. */
@@ -140,19 +139,3 @@ it('data proxy call is not recorded in the audit trail', async () => {
   expect(response.status).toBe(200);
   expect(await audit('operation=callDataProxy')).toEqual([]);
 });
-
-it('touchstone audit prints the trail as a table, to admins only', async () => {
-  const run = (role: Role, ...args: string[]) =>
-    runScript(home, 'bin/touchstone.ts', ['audit', ...args], { TOUCHSTONE_TOKEN: tokenOf('auditor', role) });
-  const { code, out, err } = await run('admin', '--operation', 'submitBacktest', '--user', 'eve');
-  expect([code, err]).toEqual([0, '']);
-  expect(out).toMatch(/Time \(UTC\).*User.*Role.*Operation.*Resource.*Outcome/);
-  expect(out).toMatch(
-    /eve.*viewer.*submitBacktest.*backtests -.*refused AUTH004.*127\.0\.0\.1.*submitBacktest-eve/,
-  );
-  const rejected = await run('approver');
-  expect([rejected.code, rejected.out]).toEqual([1, '']);
-  expect(rejected.err).toMatch(/AUTH004/);
-  expect((await run('admin', '--resource', 'nothing')).out).toBe('No calls match.\n');
-  expect((await run('admin', '--limit', '2')).out).toContain('More exist');
-}, 30_000);
