@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 import { poll } from '../support/poll.ts';
 import { isAlive } from '../support/processes.ts';
 import { MisbehavingStrategies } from '../support/strategies.ts';
@@ -25,7 +24,6 @@ describe('task failures', () => {
     strategies.add('throws', `throw new Error('division by the moon');`);
     strategies.addGated('dies_once');
     strategies.addGated('hangs');
-    strategies.addGated('queued');
     platform = await startTestPlatform({
       strategiesDirectory: strategies.folder,
       taskMemoryMb: 96,
@@ -65,17 +63,6 @@ describe('task failures', () => {
     expect(good!.status).toBe(201);
   });
 
-  it('task does not start when its strategy file is invalid; others run', async () => {
-    writeFileSync(join(strategies.folder, 'throws.ts'), `export default {\n  name: 'throws', `);
-    const { status, body } = await platform.post('/api/v1/backtests', { config: config('throws') });
-    expect([status, body.detail.code]).toEqual([400, 'VAL006']);
-    expect(body.detail.message).toMatch(
-      /^Strategy throws cannot be used: strategy file throws\.ts:2: Unexpected token .*Correct the file and repeat the request\.$/,
-    );
-    expect(body.detail.context).toMatchObject({ strategy: 'throws', file: 'throws.ts', line: 2 });
-    expect(await platform.run(config('buy_and_hold'))).toMatchObject({ status: 'completed', attempt: 1 });
-  });
-
   it('killed task is retried and completes', async () => {
     const { body } = await platform.post('/api/v1/backtests', { config: config('dies_once') });
     const [pid] = (await poll(() => begun('dies_once'), Boolean, 'task begun'))!;
@@ -100,71 +87,5 @@ describe('task failures', () => {
       expect(rejected.status).toBe(400);
       expect(rejected.body.detail).toMatchObject({ code: 'RES005', context: { status: 'cancelled' } });
     }
-  });
-
-  it('task waits for a free place, and a pending job can be cancelled', async () => {
-    const submit = async () =>
-      (await platform.post('/api/v1/backtests', { config: config('queued') })).body.job_id;
-    const running = [await submit(), await submit()];
-    await poll(() => strategies.begun('queued', platform.home).length === 2, Boolean, 'both places taken');
-    const waiting = await submit();
-    expect((await platform.get(`/api/v1/backtests/${waiting}`)).body.status).toBe('pending');
-    expect((await platform.post(`/api/v1/backtests/${waiting}/cancel`)).body.status).toBe('cancelled');
-    strategies.open('queued');
-    for (const id of running) await platform.until(id, 'completed');
-    expect((await platform.get(`/api/v1/backtests/${waiting}`)).body).toMatchObject({
-      status: 'cancelled',
-      attempt: 0,
-    });
-  });
-});
-
-describe('data failures', () => {
-  let platform: TestPlatform;
-  beforeAll(async () => {
-    platform = await startTestPlatform();
-  });
-  afterAll(() => platform.stop());
-
-  it('job fails with DATA003 and the reason when its exchange is not supported', async () => {
-    const job = await platform.run({ strategy: 'buy_and_hold', exchange: 'elsewhere', date_range: RANGE });
-    expect(job).toMatchObject({ status: 'failed', error_code: 'DATA003' });
-    expect(job.collection).toMatchObject({ status: 'failed' });
-    expect(job.collection.message).toContain('elsewhere');
-    expect(job.error).toContain(job.collection.message);
-  });
-});
-
-describe('platform failures', () => {
-  const strategies = new MisbehavingStrategies();
-  const home = mkdtempSync(join(tmpdir(), 'touchstone-killed-'));
-  afterAll(() => {
-    rmSync(home, { recursive: true, force: true });
-    rmSync(strategies.folder, { recursive: true });
-  });
-
-  it('restart starts a job that was stored without an execution', async () => {
-    const first = await startTestPlatform({ home, strategiesDirectory: strategies.folder });
-    const done = await first.run({ strategy: 'buy_and_hold', date_range: RANGE });
-    const orphan = await first.storeWithoutStarting(done.job_id);
-    await first.stop();
-    const second = await startTestPlatform({ home, strategiesDirectory: strategies.folder });
-    expect(await second.until(orphan, ...TERMINAL)).toMatchObject({ status: 'completed' });
-    await second.stop();
-  });
-
-  it('platform rejects a data folder in use by another platform', async () => {
-    const first = await startTestPlatform({ home });
-    await expect(startTestPlatform({ home })).rejects.toThrow(/in use by process/);
-    await first.stop();
-  });
-
-  it('startup error contains the port in use', async () => {
-    const first = await startTestPlatform();
-    const port = Number(new URL(first.info.backend_url).port);
-    await expect(
-      startTestPlatform({ ports: { backend: port, strategy: 0, dataCollection: 0 } }),
-    ).rejects.toThrow(`Port ${port} is in use`);
-    await first.stop();
   });
 });
