@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Ended, runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
@@ -12,6 +14,25 @@ afterAll(() => platform.stop());
 
 const hyperopt = (...args: string[]): Promise<Ended> =>
   runScript(platform.home, 'bin/touchstone.ts', ['hyperopt', ...args]);
+
+const SEARCH = [
+  ...['start', 'ml_classifier', '--pairs', 'BTC/USDT:USDT', '--timeframe', '4h', '--train-days', '30'],
+  ...['--backtest-days', '10', '--start', '2026-01-31', '--end', '2026-03-02', '--trees', '3..8'],
+  ...[
+    '--models',
+    'logistic_regression,xgboost',
+    '--objective',
+    'total_profit_pct',
+    '--experiment',
+    'by hand',
+  ],
+];
+
+/** Hyperopt job that outlasts a test. */
+async function longHyperopt(): Promise<string> {
+  const { out } = await hyperopt(...SEARCH, '--trials', '10000', '--json');
+  return JSON.parse(out).job_id;
+}
 
 it('hyperopt start --models none marks duplicate trials and prints the command that backtests the best one', async () => {
   const { code, out, err } = await hyperopt(
@@ -41,7 +62,32 @@ it('hyperopt start --models none marks duplicate trials and prints the command t
   expect(trials.out).toMatch(/\b2 │ complete │ .* │ +0 │/);
 });
 
+it('Ctrl-C stops watching, prints how to resume and leaves the job running until it is cancelled', async () => {
+  const id = await longHyperopt();
+  const child = spawn(process.execPath, ['bin/touchstone.ts', 'hyperopt', 'watch', id], {
+    env: { TOUCHSTONE_HOME: platform.home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let err = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const closed = once(child, 'close');
+  await once(child.stdout, 'data');
+  child.kill('SIGINT');
+  expect((await closed)[0]).toBe(130);
+  expect(err).toContain(`touchstone hyperopt watch ${id}`);
+
+  const watching = hyperopt('watch', id);
+  const cancelled = await hyperopt('cancel', id);
+  expect(cancelled.out).toContain(`${id}: cancelled`);
+  const { code, err: why } = await watching;
+  expect([code, why]).toEqual([1, `${id} was cancelled\n`]);
+});
+
 it.each([
+  [['watch', 'ho-none'], 1, 'OPT001'],
+  [['start', 'ml_classifier', '--trees', '5'], 2, 'min..max'],
   [['result', 'none'], 1, 'VAL005'],
   [['start', 'get_rich'], 1, 'RES002'],
   [['start', 'ml_classifier', '--trials', '0'], 2, '1 to 10000'],

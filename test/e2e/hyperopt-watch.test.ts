@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Ended, runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
@@ -27,12 +25,6 @@ const SEARCH = [
     'by hand',
   ],
 ];
-
-/** Hyperopt job that outlasts a test. */
-async function longHyperopt(): Promise<string> {
-  const { out } = await hyperopt(...SEARCH, '--trials', '10000', '--json');
-  return JSON.parse(out).job_id;
-}
 
 it('hyperopt start --watch prints progress, the best trials and their overfitting diagnostics', async () => {
   const { code, out, err } = await hyperopt(...SEARCH, '--trials', '12', '--watch');
@@ -65,36 +57,4 @@ it('hyperopt start --watch prints progress, the best trials and their overfittin
   expect((await hyperopt('list', '--experiment', 'by hand')).out).toMatch(
     `${id} │ completed │ ml_classifier`,
   );
-});
-
-it('Ctrl-C stops watching, prints how to resume and leaves the job running until it is cancelled', async () => {
-  const id = await longHyperopt();
-  const child = spawn(process.execPath, ['bin/touchstone.ts', 'hyperopt', 'watch', id], {
-    env: { TOUCHSTONE_HOME: platform.home },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let err = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    err += text;
-  });
-  const closed = once(child, 'close');
-  await once(child.stdout, 'data');
-  child.kill('SIGINT');
-  expect((await closed)[0]).toBe(130);
-  expect(err).toContain(`touchstone hyperopt watch ${id}`);
-
-  const watching = hyperopt('watch', id);
-  const cancelled = await hyperopt('cancel', id);
-  expect(cancelled.out).toContain(`${id}: cancelled`);
-  const { code, err: why } = await watching;
-  expect([code, why]).toEqual([1, `${id} was cancelled\n`]);
-});
-
-it.each([
-  [['watch', 'ho-none'], 1, 'OPT001'],
-  [['start', 'ml_classifier', '--trees', '5'], 2, 'min..max'],
-])('hyperopt %j prints the error or the valid values', async (args, exit, text) => {
-  const { code, err } = await hyperopt(...args);
-  expect([code, err]).toEqual([exit, expect.stringContaining(text)]);
-  expect(err).not.toMatch(/ at .*\.ts:\d+/);
 });
