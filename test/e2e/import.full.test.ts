@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { runScript } from '../support/command.ts';
 import { startTestPlatform } from '../support/platform.ts';
@@ -72,5 +72,38 @@ describe('killed import', () => {
     const whole = await stored('B');
     expect([whole.timestamp.length, whole.known]).toEqual([rows, rows]);
     expect(whole.volume.every((volume, row) => volume === row)).toBe(true);
+  });
+});
+
+describe('terminal output of an import', () => {
+  const home = join(root, 'home');
+  const folder = join(root, 'mixed');
+  const importInto = (home: string, path: string) => runScript(home, 'bin/touchstone.ts', ['import', path]);
+  beforeAll(() => {
+    mkdirSync(folder);
+    mkdirSync(join(root, 'empty'));
+    const put = (name: string, ...lines: string[]) => writeFileSync(join(folder, name), lines.join('\n'));
+    put('BTC_USDT_USDT-5m.csv', HEADER, ...[0, 1, 1, 4, 9].map((row) => candle(row)));
+    put('A_USDT_USDT-5m.csv', HEADER, candle(0), `${START},1,0x10,1,1,1`);
+    put('B_USDT_USDT-5m.csv');
+    put('ETH_BTC-5m.csv', HEADER, candle(0));
+    put('\u001b[31mnotes.txt', 'x');
+  });
+
+  it('output in a pipe has no control characters', async () => {
+    const { out, err } = await importInto(home, folder);
+    expect(out + err).not.toMatch(/[\p{Cc}--\n]/v);
+    expect(out).not.toContain('Importing [');
+  });
+
+  it.each([
+    ['absent', '', 'absent does not exist\n'],
+    ['empty', 'empty: 0 files\n', ''],
+  ])('import exits with 1 for a folder that is %s', async (path, out, err) => {
+    expect(await importInto(home, join(root, path))).toEqual({
+      code: 1,
+      out: out && `Found in ${join(root, out)}`,
+      err: err && join(root, err),
+    });
   });
 });

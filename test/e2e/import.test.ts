@@ -22,7 +22,6 @@ describe('terminal output of an import', () => {
   const folder = join(root, 'mixed');
   beforeAll(() => {
     mkdirSync(join(folder, 'more'), { recursive: true });
-    mkdirSync(join(root, 'empty'));
     const put = (name: string, ...lines: string[]) => writeFileSync(join(folder, name), lines.join('\n'));
     put('BTC_USDT_USDT-5m.csv', HEADER, ...[0, 1, 1, 4, 9].map((row) => candle(row)));
     put('more/BTC_USDT_USDT-5m.csv', HEADER, ...[9, 10].map((row) => candle(row)));
@@ -69,22 +68,5 @@ describe('terminal output of an import', () => {
       'failed: B_USDT_USDT-5m.csv, C_USDT_USDT-5m.csv: is empty',
       expect.stringMatching(/^3 of 8 files imported as binanceusdm in /),
     ]);
-  });
-
-  it('output in a pipe has no control characters', async () => {
-    const { out, err } = await importInto(home, folder);
-    expect(out + err).not.toMatch(/[\p{Cc}--\n]/v);
-    expect(out).not.toContain('Importing [');
-  });
-
-  it.each([
-    ['absent', '', 'absent does not exist\n'],
-    ['empty', 'empty: 0 files\n', ''],
-  ])('import exits with 1 for a folder that is %s', async (path, out, err) => {
-    expect(await importInto(home, join(root, path))).toEqual({
-      code: 1,
-      out: out && `Found in ${join(root, out)}`,
-      err: err && join(root, err),
-    });
   });
 });
