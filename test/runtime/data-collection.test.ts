@@ -137,12 +137,6 @@ describe('GET /api/v1/ohlcv', () => {
     ]);
   });
 
-  it('ohlcv returns 1000 candles by default and up to 10000', async () => {
-    await store(BTC, '1h', hours('2022-01-01T00:00', '2023-06-01T00:00'), HOUR);
-    expect(await times('')).toHaveLength(1000);
-    expect(await times('&limit=10000')).toHaveLength(10_000);
-  });
-
   const encoded = encodeURIComponent(BTC);
   it.each([
     ['timeframe=1h', 400, 'VAL004', 'symbol'],
@@ -411,31 +405,6 @@ describe('collections', () => {
       lines.at(-1)!.message === 'collection failed' ||
         lines.some((line) => line.message === 'collection failed'),
     ).toBe(true);
-  });
-
-  it('collections run sequentially, with at most 20 unfinished', async () => {
-    const ids: string[] = [];
-    let go = () => {};
-    const gate = new Promise<void>((resolve) => {
-      go = resolve;
-    });
-    exchange.during = () => gate;
-    for (let i = 0; i < 20; i++) {
-      const { status, body } = await start({
-        ...request,
-        start: `2024-01-${10 + i}`,
-        end: `2024-01-${11 + i}`,
-      });
-      expect(status).toBe(201);
-      ids.push(body.collection_id!);
-    }
-    const rejected = await start(request);
-    expect([rejected.status, rejected.response.headers.get('Retry-After')]).toEqual([429, '1']);
-    expect(rejected.body).toMatchObject({ detail: { code: 'HTTP429', context: { max: 20 } } });
-    go();
-    await ended(ids.at(-1)!);
-    expect(exchange.asked()).toHaveLength(20);
-    expect((await start(request)).status).toBe(201);
   });
 
   it('same Idempotency-Key returns the same collection; another body returns 409', async () => {
