@@ -1,19 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { build } from '../../bin/build.ts';
 import { checkMatches, EXCHANGE_FILES } from '../../bin/bundle-plugins.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
-import { startExchangeServer } from '../support/exchange-server.ts';
-import { pendingHyperopt } from '../support/hyperopt-workers.ts';
-import { pendingJob } from '../support/jobs.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const outdir = mkdtempSync(join(tmpdir(), 'touchstone-bundles-'));
@@ -144,105 +136,5 @@ test('source maps name sources without their content', () => {
   for (const path of bundles.keys()) {
     const map = JSON.parse(readFileSync(join(outdir, `${path}.map`), 'utf8'));
     expect(map.sourcesContent, path).toBeUndefined();
-  }
-});
-
-/** Runs a bundled task in a separate process with only these variables. */
-async function runTask(name: string, variables: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [join(outdir, 'tasks', `${name}.mjs`)], {
-    cwd: outdir,
-    env: { AWS_REGION: 'eu-west-1', ...variables },
-  });
-  const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
-  const [status] = await once(child, 'close');
-  const output = `${await stdout}${await stderr}`;
-  expect(status, output).toBe(0);
-  return output;
-}
-
-const variablesOf = ({ endpoint, tables }: TestEngine, jobId: string) => ({
-  DYNAMODB_ENDPOINT: endpoint,
-  JOBS_TABLE: tables.jobs,
-  SERIES_TABLE: tables.series,
-  OBJECTS_DIRECTORY: join(outdir, 'objects'),
-  CANDLES_BUCKET: 'candles',
-  RESULTS_BUCKET: 'results',
-  JOB_ID: jobId,
-});
-
-const OF_A_FILE = { rsi_period: 5, pullback: 40, trend_period: 10, shorts: true };
-test.each([
-  ['sim', 'example_pullback', OF_A_FILE],
-  ['binanceusdm', 'buy_and_hold', {}],
-])('bundled tasks collect from %s and run %s on it', async (exchange, strategy, params) => {
-  const engine = await startEngine();
-  const server = await startExchangeServer();
-  try {
-    const jobs = new DynamoJobStore(engine.client, engine.tables.jobs);
-    const { config, execution_input } = pendingJob('bt-01J');
-    await jobs.create(
-      pendingJob('bt-01J', {
-        config: { ...config, exchange, strategy, params },
-        execution_input: { ...execution_input, exchange },
-      }),
-    );
-    const variables = {
-      ...variablesOf(engine, 'bt-01J'),
-      EXCHANGE_URL: server.url,
-      EXCHANGE_INTERVAL_MS: '1',
-    };
-    const collected = await runTask('collect', variables);
-    expect((await jobs.get('bt-01J'))?.collection, collected).toMatchObject({ status: 'completed' });
-    const backtested = await runTask('backtest', variables);
-    expect(await jobs.get('bt-01J'), backtested).toMatchObject({
-      status: 'completed',
-      results: { prefix: 'results/bt-01J/1' },
-    });
-    expect(server.requests.length > 0).toBe(exchange !== 'sim');
-  } finally {
-    await server.stop();
-    await engine.stop();
-  }
-});
-
-test('bundled worker runs the trials of a hyperopt job', async () => {
-  const engine = await startEngine();
-  try {
-    const hyperoptJobs = new DynamoHyperoptStore(engine.client, engine.tables.jobs);
-    const { base, execution_input, ...job } = pendingHyperopt('ho-01J', { n_trials: 2, pruner: 'none' });
-    const { model_types } = job.config;
-    await hyperoptJobs.create({
-      ...job,
-      config: { ...job.config, backtest_period_days: 30, n_estimators_range: [2, 4] },
-      base: {
-        ...base,
-        ...{ strategy: 'example_pullback', params: OF_A_FILE },
-        ...{ timeframe: '4h', date_range: job.config.date_range! },
-      },
-      execution_input: { ...execution_input, timeframe: '4h' },
-    });
-    const variables = variablesOf(engine, 'ho-01J');
-    await runTask('collect', variables);
-    const output = await runTask('hyperopt', { ...variables, WORKER: '0' });
-    expect(await hyperoptJobs.get('ho-01J'), output).toMatchObject({
-      status: 'completed',
-      trials: { complete: 2 },
-      outcome: { best_params: { model_type: expect.toBeOneOf(model_types) } },
-    });
-  } finally {
-    await engine.stop();
-  }
-});
-
-test('every bundle loads in a new process until it reports missing variables', () => {
-  for (const path of bundles.keys()) {
-    // This bundle is a thread that the worker's bundle starts, as above.
-    if (path === 'tasks/hyperopt-trial.mjs') continue;
-    const { status, stderr } = spawnSync(process.execPath, [join(outdir, path)], {
-      cwd: outdir,
-      env: { NODE_OPTIONS: '--enable-source-maps', AWS_REGION: 'eu-west-1' },
-      encoding: 'utf8',
-    });
-    if (status !== 0) expect(stderr, path).toContain('The environment does not fit');
   }
 });
