@@ -23,12 +23,14 @@ async function touchstone(args: readonly string[], environment: Readonly<Record<
 }
 
 beforeAll(async () => {
-  // The first token precedes the platform: the key belongs to the data folder.
-  for (const role of ['viewer', 'researcher', 'approver', 'admin']) {
+  const issue = async (role: string) => {
     const { code, out, err } = await touchstone(['token', '--role', role, '--user', `${role}@example.com`]);
     expect([code, err]).toEqual([0, '']);
     tokens.set(role, out.trim());
-  }
+  };
+  // The first token precedes the platform: the key belongs to the data folder.
+  await issue('viewer');
+  await Promise.all(['researcher', 'admin'].map(issue));
   platform = await startTestPlatform({ home, auth: true });
 }, 60_000);
 afterAll(async () => {

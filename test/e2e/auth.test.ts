@@ -27,12 +27,14 @@ async function touchstone(args: readonly string[], environment: Readonly<Record<
 }
 
 beforeAll(async () => {
-  // The first token precedes the platform: the key belongs to the data folder.
-  for (const role of ['viewer', 'researcher', 'approver', 'admin']) {
+  const issue = async (role: string) => {
     const { code, out, err } = await touchstone(['token', '--role', role, '--user', `${role}@example.com`]);
     expect([code, err]).toEqual([0, '']);
     tokens.set(role, out.trim());
-  }
+  };
+  // The first token precedes the platform: the key belongs to the data folder.
+  await issue('viewer');
+  await Promise.all(['researcher', 'approver', 'admin'].map(issue));
   platform = await startTestPlatform({ home, auth: true });
 }, 60_000);
 afterAll(async () => {
@@ -95,10 +97,12 @@ describe('platform with tokens', () => {
   it('backtest by command line collects through the proxy and completes with a token', async () => {
     const args = ['backtest', 'buy_and_hold', '--pairs', 'BTC/USDT:USDT', '--timeframe', '1h'];
     const range = ['--start', '2026-03-01', '--end', '2026-03-08'];
-    const rejected = await touchstone([...args, ...range]);
+    const [rejected, viewer] = await Promise.all([
+      touchstone([...args, ...range]),
+      touchstone([...args, ...range], { TOUCHSTONE_TOKEN: tokens.get('viewer')! }),
+    ]);
     expect(rejected.code).toBe(1);
     expect(rejected.err).toMatch(/AUTH003: Missing token\. Set TOUCHSTONE_TOKEN to a token/);
-    const viewer = await touchstone([...args, ...range], { TOUCHSTONE_TOKEN: tokens.get('viewer')! });
     expect(viewer.err).toContain('AUTH004');
     const done = await touchstone([...args, ...range], { TOUCHSTONE_TOKEN: tokens.get('researcher')! });
     expect(done.err).not.toMatch(/Error/);
