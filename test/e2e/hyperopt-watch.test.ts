@@ -41,9 +41,15 @@ it('hyperopt start --watch prints progress, the best trials and their overfittin
   expect(out).not.toMatch(/NaN|undefined|\[object/);
 
   const id = out.match(/ho-[0-9A-Z]{26}/)![0];
-  const result = await hyperopt('result', id);
+  const [result, watched, status, trials, list] = await Promise.all([
+    hyperopt('result', id),
+    hyperopt('watch', id, '--json'),
+    hyperopt('status', id),
+    hyperopt('trials', id, '--limit', '2'),
+    hyperopt('list', '--experiment', 'by hand'),
+  ]);
   expect(out).toContain(result.out);
-  const lines = (await hyperopt('watch', id, '--json')).out
+  const lines = watched.out
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
@@ -52,9 +58,7 @@ it('hyperopt start --watch prints progress, the best trials and their overfittin
   expect(lines.filter(({ event }) => event === 'trial').map(({ data }) => data.ended)).toEqual(
     Array.from({ length: 12 }, (_, i) => i + 1),
   );
-  expect((await hyperopt('status', id)).out).toContain('12 of 12 trials (100 %)');
-  expect((await hyperopt('trials', id, '--limit', '2')).out).toMatch(/More exist: --cursor \S+/);
-  expect((await hyperopt('list', '--experiment', 'by hand')).out).toMatch(
-    `${id} │ completed │ ml_classifier`,
-  );
+  expect(status.out).toContain('12 of 12 trials (100 %)');
+  expect(trials.out).toMatch(/More exist: --cursor \S+/);
+  expect(list.out).toMatch(`${id} │ completed │ ml_classifier`);
 });
