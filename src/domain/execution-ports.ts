@@ -4,9 +4,19 @@ export interface ExecutionState {
   readonly status: 'running' | 'succeeded' | 'failed' | 'aborted' | 'timed_out';
 }
 
+/** Error of {@link Executions.start} that every repetition would return, with its name as the message. */
+export class ExecutionRejected extends Error {
+  override readonly name = 'ExecutionRejected';
+}
+
+/** Message of a job whose execution was rejected. */
+export function rejectionMessage(kind: string, reason: string): string {
+  return `Step Functions rejected the workflow of the ${kind} (${reason}). Report the job id to the platform operator.`;
+}
+
 /** State machine of one kind of job; the default `Input` is that of backtests. Executions are named after their job and run. */
 export interface Executions<Input extends { readonly job_id: string } = BacktestExecutionInput> {
-  /** Starts an execution; a second start of the same name and input does nothing. */
+  /** Starts an execution; a second start of the same name and input does nothing. Throws ExecutionRejected. */
   start(input: Input, name: string): Promise<void>;
   stop(name: string, cause: string): Promise<void>;
   /** Undefined for an unknown execution name. */

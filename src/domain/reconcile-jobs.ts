@@ -7,7 +7,7 @@ import {
   processDueChallenges,
 } from './challenges/process-due-challenges.ts';
 import type { ChallengeDeps } from './challenges/write-challenge.ts';
-import type { ExecutionState } from './execution-ports.ts';
+import { type ExecutionState, rejectionMessage } from './execution-ports.ts';
 import { type HyperoptRepairDeps, hyperoptRepairs } from './hyperopt/repair-hyperopt.ts';
 import type { JobStore, Log } from './ports.ts';
 import { dispatch } from './queue/dispatch.ts';
@@ -238,6 +238,7 @@ function backtestRepairs(deps: ReconcileDeps): JobRepairs {
         job,
         `The backtest's workflow ${ENDED[status]} before the backtest recorded a result. Submit it again; if it happens again, a smaller date range or fewer pairs may help.`,
       ),
+    onRejected: (job, reason) => fail(job, rejectionMessage('backtest', reason)),
     onShortage: (job, reason) =>
       fail(job, `AWS had no capacity for the backtest for a day: ${reason}. Submit it again later.`),
     onEnded: async ({ job_id }) => {

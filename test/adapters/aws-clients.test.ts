@@ -48,6 +48,14 @@ describe('SfnExecutions', () => {
     });
   });
 
+  test('start rejects with the name of an error that every repetition would return', async () => {
+    const denied = Object.assign(new Error('not allowed'), { name: 'AccessDeniedException' });
+    sfn.on(StartExecutionCommand).rejects(denied);
+    await expect(executions.start(input, 'bt-1-1')).rejects.toMatchObject({
+      ...{ name: 'ExecutionRejected', message: 'AccessDeniedException' },
+    });
+  });
+
   test('start succeeds when the execution already exists', async () => {
     sfn.on(StartExecutionCommand).rejects(new ExecutionAlreadyExists(meta));
     await executions.start(input, 'bt-1-1');

@@ -8,7 +8,7 @@ import {
   StartExecutionCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import type { ExecutionState, Executions } from '#domain/execution-ports.ts';
+import { ExecutionRejected, type ExecutionState, type Executions } from '#domain/execution-ports.ts';
 import { reportUnavailable } from './unavailable.ts';
 
 /** A redrive continues an execution that had ended. */
@@ -20,6 +20,15 @@ const STATES: Readonly<Record<ExecutionStatus, ExecutionState['status']>> = {
   ABORTED: 'aborted',
   TIMED_OUT: 'timed_out',
 };
+
+/** Errors of StartExecution that every repetition would return. */
+const REJECTIONS = new Set([
+  'AccessDeniedException',
+  'InvalidArn',
+  'InvalidExecutionInput',
+  'InvalidName',
+  'StateMachineDoesNotExist',
+]);
 
 /** Limit of StopExecution for a cause, characters. */
 const MAX_CAUSE = 32_768;
@@ -57,7 +66,9 @@ export class SfnExecutions<Input extends { readonly job_id: string }> implements
       );
     } catch (error) {
       // The execution has ended. A second start of a running one with the same input succeeds in Step Functions.
-      if (!(error instanceof ExecutionAlreadyExists)) throw error;
+      if (error instanceof ExecutionAlreadyExists) return;
+      const { name: reason } = error as Error;
+      throw REJECTIONS.has(reason) ? new ExecutionRejected(reason, { cause: error }) : error;
     }
   }
 

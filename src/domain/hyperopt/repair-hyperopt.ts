@@ -1,5 +1,5 @@
 import type { StoredHyperoptJob } from '#contract/hyperopt.ts';
-import type { TaskControl } from '../execution-ports.ts';
+import { rejectionMessage, type TaskControl } from '../execution-ports.ts';
 import { type EndRunDeps, type JobRepairs, type RunRepair, requeue } from '../queue/end-run.ts';
 import { type HyperoptLaneDeps, hyperoptLane } from '../queue/lanes.ts';
 import { isoTime } from '../validate.ts';
@@ -27,6 +27,7 @@ export function hyperoptRepairs(deps: HyperoptRepairDeps): JobRepairs {
       // A concurrent repair may have given it another run.
       return job?.runs === runs ? continueOrFail(deps, job) : 'none';
     },
+    onRejected: ({ job_id }, reason) => fail(deps, job_id, rejectionMessage('hyperopt job', reason)),
     onShortage: ({ job_id }, reason) =>
       fail(
         deps,

@@ -1,5 +1,6 @@
 import { isTerminal, type JobStatus } from '#contract/backtest.ts';
 import { QUEUE_LIMITS, type QueueEntry } from '#contract/queue.ts';
+import { ExecutionRejected } from '../execution-ports.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import { start } from './dispatch.ts';
@@ -22,6 +23,8 @@ export interface JobRepairs {
     job: QueueJob,
     ended: 'succeeded' | 'failed' | 'aborted' | 'timed_out',
   ) => Promise<RunRepair>;
+  /** Fails the job: its execution cannot be started. */
+  readonly onRejected: (job: QueueJob, reason: string) => Promise<RunRepair>;
   /** Fails the job: it lacked capacity for too long. */
   readonly onShortage: (job: QueueJob, reason: string) => Promise<RunRepair>;
   /** Stops tasks that a job which has ended may have left. */
@@ -62,14 +65,27 @@ async function repairJob(
   // It waits again, or has a later run.
   if (isWaiting(job) || job.runs !== slot.run) return 'none';
   if (state?.status === 'running') return 'runs';
-  if (!state) {
-    await start(deps, lane, slot);
-    return 'started';
-  }
+  if (!state) return startAgain(deps, lane, slot, job, repairs);
   if (job.shortage?.execution === executionName(slot)) {
     return defer(deps, lane, job, job.shortage.reason, repairs);
   }
   return repairs.onLost(job, state.status);
+}
+
+async function startAgain(
+  deps: EndRunDeps,
+  lane: Lane,
+  slot: Slot,
+  job: QueueJob,
+  repairs: JobRepairs,
+): Promise<RunRepair> {
+  try {
+    await start(deps, lane, slot);
+    return 'started';
+  } catch (error) {
+    if (error instanceof ExecutionRejected) return repairs.onRejected(job, error.message);
+    throw error;
+  }
 }
 
 async function defer(

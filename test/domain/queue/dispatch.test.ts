@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { QUEUE_LIMITS } from '#contract/queue.ts';
 import { cancelBacktest } from '#domain/cancel-backtest.ts';
+import { ExecutionRejected } from '#domain/execution-ports.ts';
 import { dispatch } from '#domain/queue/dispatch.ts';
 import { enqueue } from '#domain/queue/enqueue.ts';
 import { queueStates } from '#domain/queue/queue-state.ts';
@@ -167,6 +168,21 @@ describe('faults', () => {
     clock.time += 2 * MINUTE;
     expect(await reconcileQueue(deps)).toMatchObject({ restarted: [] });
     expect(executions.started).toEqual(['bt-1-1', 'bt-1-1']);
+  });
+
+  test('job whose execution is rejected fails with the reason and frees its slot', async () => {
+    const { submit, deps, clock, executions, jobs, queue } = await scene(1);
+    executions.start = async () => {
+      throw new ExecutionRejected('AccessDeniedException');
+    };
+    await submit('bt-1');
+    clock.time += 2 * MINUTE;
+    expect(await reconcileQueue(deps)).toMatchObject({ failed: ['bt-1'] });
+    expect(await jobs.get('bt-1')).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('rejected the workflow of the backtest (AccessDeniedException)'),
+    });
+    expect(await queue.slots('backtest')).toEqual([]);
   });
 
   test('slot whose end was not reported is freed after two minutes', async () => {
