@@ -146,6 +146,20 @@ describe('process that reads a strategy file', () => {
     expect((await brokenOf(strategies)).map(({ file }) => file)).toEqual(Object.keys(replies));
     expect(await namesOf(strategies)).toEqual(['other']);
   });
+
+  it.each([
+    ['writes forged replies to standard output', `process.stdout.write('{"definition":{},"startup":1}\\n');`],
+    ['replaces JSON.parse', `JSON.parse = () => ({});`],
+  ])('strategy is described correctly when its file %s', async (_, text) => {
+    add('mine.ts', `${text}\n${sound(`name: 'mine'`)}`);
+    add('other.ts', sound(`name: 'other'`));
+    const strategies = open();
+    expect(await namesOf(strategies)).toEqual(['mine', 'other']);
+    expect((await strategies.find('mine'))!.definition.stoploss).toBe(
+      (await strategies.find('other'))!.definition.stoploss,
+    );
+    expect(({} as { x?: string }).x).toBeUndefined();
+  });
 });
 
 function forged(changes: Record<string, unknown>): string {
@@ -207,5 +221,61 @@ describe('startupCandles', () => {
     const responses = [];
     for (const n of [2, 3, 4]) responses.push(await mine.startupCandles({ n }).catch(() => n));
     expect(responses).toEqual([2, 3, 4]);
+  });
+
+  it('startupCandles is computed concurrently for many parameters', async () => {
+    add('mine.ts', strategy('return 2 * n;'));
+    const mine = (await open().find('mine'))!;
+    const responses = await Promise.all(
+      Array.from({ length: 300 }, (_, n) => mine.startupCandles({ n: n % 100 })),
+    );
+    expect(responses).toEqual(Array.from({ length: 300 }, (_, n) => 2 * (n % 100)));
+    expect(mine.defaultStartup).toBe(2);
+  });
+
+  it.each([
+    ['loops', 'if (n > 50) for (;;); return n;', 'did not return within 2 s for {"n":99}'],
+    ['returns a fraction', 'return n / 2;', 'returned 49.5, which is not an integer from 0 to 1000000'],
+  ])(
+    'startupCandles throws VAL006 only for the parameters for which the function %s',
+    async (_, body, message) => {
+      add('mine.ts', strategy(body.startsWith('return n /') ? `if (n <= 50) return n; ${body}` : body));
+      add('other.ts', sound(`name: 'other', startupCandles: () => 5`));
+      const strategies = open({ loadLimitMs: 30_000, startupLimitMs: 2_000 });
+      const [mine, other] = [(await strategies.find('mine'))!, (await strategies.find('other'))!];
+      const [bad, good, elsewhere] = await Promise.allSettled([
+        rejection(mine.startupCandles({ n: 99 })),
+        mine.startupCandles({ n: 4 }),
+        other.startupCandles({ n: 1 }),
+      ]);
+      expect(bad).toMatchObject({ status: 'fulfilled', value: expect.stringContaining(message) });
+      expect(good).toMatchObject({ status: 'fulfilled' });
+      expect(elsewhere).toEqual({ status: 'fulfilled', value: 5 });
+    },
+  );
+});
+
+describe('changed strategy files', () => {
+  it('changed shared file takes effect on the next call', async () => {
+    add('shared/levels.ts', 'export const level = 10;');
+    add(
+      'mine.ts',
+      `import { level } from './shared/levels.ts';\n${sound(`name: 'mine', stakeAmount: level`)}`,
+    );
+    const strategies = open();
+    expect((await strategies.find('mine'))!.definition.stakeAmount).toBe(10);
+    add('shared/levels.ts', 'export const level = 20;');
+    expect((await strategies.find('mine'))!.definition.stakeAmount).toBe(20);
+  });
+
+  it('broken file is listed under its former name and works again after correction', async () => {
+    add('mine.ts', sound(`name: 'mi' + 'ne'`));
+    const strategies = open();
+    await strategies.list();
+    add('mine.ts', 'no TypeScript');
+    expect(await brokenOf(strategies)).toMatchObject([{ file: 'mine.ts', line: 1, strategy: 'mine' }]);
+    add('mine.ts', sound(`name: 'mi' + 'ne'`));
+    expect(await brokenOf(strategies)).toEqual([]);
+    expect(await strategies.find('mine')).toBeDefined();
   });
 });
