@@ -65,14 +65,6 @@ describe('registry commands', () => {
     expect([second.code, second.out]).toEqual([0, expect.stringContaining('version 2')]);
   });
 
-  it('stage --dry-run prints the checks and stages nothing', async () => {
-    const { code, out } = await touchstone('stage', M, '1', '--dry-run');
-    expect(code).toBe(0);
-    expect(out).toMatch(/backtest +│ passed/);
-    expect(out).toMatch(/smoke_run +│ skipped/);
-    expect((await touchstone('versions', M)).out).toMatch(/│ +1 │ None/);
-  });
-
   it('stage waits for the checks that run the strategy', async () => {
     const { code, out, err } = await touchstone('stage', M, '1', '--comment', 'looks good');
     expect(err).toBe('');
@@ -99,21 +91,6 @@ describe('registry commands', () => {
     expect(out).toMatch(/ema_crossover │ +2 │ +1 │/);
   });
 
-  it('versions lists versions and history', async () => {
-    const [{ out }, current, { out: history }] = await Promise.all([
-      touchstone('versions', M),
-      touchstone('versions', M, '--no-archived'),
-      touchstone('versions', M, '--history'),
-    ]);
-    expect(out).toMatch(/2 latest +│ Archived \(rolled back\)/);
-    expect(out).toMatch(/1 champion +│ Production +│ passed .* the first try/);
-    expect(current.out).not.toContain('latest');
-    expect(current.out).toContain('champion');
-    expect(history).toMatch(/anonymous +│ rollback +│ +1 │ Archived │ Production │ +1 │ - +│ losses since/);
-    expect(history).toMatch(/anonymous +│ stage +│ +1 │ None +│ Staging .*looks good/);
-    for (const text of [out, history]) expect(text).not.toMatch(/NaN|undefined|\[object/);
-  });
-
   it('compare prints the confidence derived from the trades', async () => {
     const { body } = await platform.get(`/api/v1/catalog/strategies/${M}/compare?version_a=1&version_b=2`);
     const [a, b] = await Promise.all(runs.map(statsOfTrades));
@@ -129,43 +106,6 @@ describe('registry commands', () => {
     expect(out).toContain(`${body.decision}, confidence ${body.confidence.toFixed(2)}`);
     expect(out).toContain(body.recommendation);
     expect(out).not.toMatch(/NaN|undefined|\[object/);
-  });
-
-  it('backtest --model-version runs a registered version', async () => {
-    const range = ['--start', '2026-01-10', '--end', '2026-01-20'];
-    const run = await touchstone('backtest', M, '--model-version', 'latest', ...range);
-    expect([run.code, run.out]).toEqual([0, expect.stringContaining('Registered with image touchstone:')]);
-    const unknown = await touchstone('backtest', M, '--model-version', '7');
-    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('RES003')]);
-  });
-
-  it('errors print the cause without a stack trace', async () => {
-    const rejected: [args: string[], code: number, text: string][] = [
-      [['promote', M, '7'], 1, 'RES003'],
-      [['stage', M, '2'], 1, 'RES006'],
-      [['compare', M, '1', '1'], 1, 'VAL005'],
-      [['versions', 'nothing'], 1, 'RES002'],
-      [['register', 'nothing', '--run', 'bt-1'], 1, 'RES002'],
-      [['register', M], 2, '--run'],
-      [['register', M, '--run', 'bt-1', '--min-sharpe', 'high'], 2, 'Pass a number'],
-      [['--url', 'http://127.0.0.1:9', 'register', M, '--run', 'bt-1'], 2, '--strategy-url'],
-    ];
-    const responses = await Promise.all(rejected.map(([args]) => touchstone(...args)));
-    for (const [index, [args, code, text]] of rejected.entries()) {
-      const { err } = responses[index]!;
-      expect([args, responses[index]!.code, err]).toEqual([args, code, expect.stringContaining(text)]);
-      expect(err).not.toMatch(/ at .*\.ts:\d+/);
-    }
-  });
-
-  it('--url and --strategy-url select services', async () => {
-    const { backend_url, strategy_service_url } = platform.info;
-    expect((await touchstone('--url', backend_url, 'versions', M)).out).toContain('champion');
-    const registered = await touchstone(
-      ...['--url', backend_url, '--strategy-url', strategy_service_url],
-      ...['register', M, '--run', runs[0]!],
-    );
-    expect(registered.out).toContain('version 3');
   });
 });
 
