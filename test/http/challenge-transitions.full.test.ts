@@ -2,12 +2,22 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChallengeFixture, challengeFixture } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { MODEL } from '../support/registry-fixture.ts';
+import { CASES, challengeCalls, hasEffect } from './challenge-calls.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
   engine = await startEngine();
 });
 afterAll(() => engine?.stop());
+
+describe('challenge transitions', () => {
+  const check = challengeCalls(() => engine);
+
+  it.each(CASES.filter((row) => !hasEffect(row) && row[0] !== 'hold'))(
+    'challenge call %s in the state: %s',
+    (...row) => check(row),
+  );
+});
 
 describe('challenge deadlines and rules', () => {
   it('sample ratio mismatch holds the challenge until a user resumes it', async () => {
