@@ -170,7 +170,7 @@ const NPM_RUNS: Readonly<Record<string, readonly [file: string, text: string]>> 
   ci: ['.ci/run', 'npm ci'],
   test: ['.ci/run', 'for script in test '],
   demo: ['test/e2e/cli.test.ts', "run('bin/demo.ts')"],
-  start: ['test/e2e/auth.test.ts', "'bin/local.ts'"],
+  start: ['test/e2e/auth.full.test.ts', "'bin/local.ts'"],
 };
 
 test('a test or CI runs each npm command of the README', () => {
