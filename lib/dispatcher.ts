@@ -1,31 +1,13 @@
 import { Duration } from 'aws-cdk-lib';
-import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
-import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as events from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type * as z from 'zod';
-import type { ReconcileEnv } from '#contract/env.ts';
-import type { StageConfig } from './config.ts';
 import { acknowledge } from './construct-helpers.ts';
-import type { Flow } from './flow.ts';
 import { type Monitoring, maximum } from './monitoring.ts';
-import { allowChallengeProcessing, allowQueueChanges, allowTable, allowTasks } from './permissions.ts';
+import { allowJobRepairs, type JobRepairProps } from './reconcile.ts';
 import { ServiceFunction } from './service-function.ts';
-
-export interface DispatcherProps {
-  readonly config: StageConfig;
-  readonly monitoring: Monitoring;
-  readonly code: lambda.Code;
-  readonly environment: z.input<typeof ReconcileEnv>;
-  readonly flows: { readonly backtest: Flow; readonly hyperopt: Flow };
-  readonly cluster: ecs.ICluster;
-  readonly jobs: dynamodb.ITableV2;
-  readonly registry: dynamodb.ITableV2;
-}
 
 /** Time limit of one batch. Beyond it the messages are delivered again. */
 const TIMEOUT = Duration.minutes(2);
@@ -37,7 +19,7 @@ const TIMEOUT = Duration.minutes(2);
 export class Dispatcher extends Construct {
   readonly service: ServiceFunction;
 
-  constructor(scope: Construct, id: string, props: DispatcherProps) {
+  constructor(scope: Construct, id: string, props: JobRepairProps) {
     super(scope, id);
     const { backtest, hyperopt } = props.flows;
     this.service = new ServiceFunction(this, 'Service', {
@@ -49,13 +31,7 @@ export class Dispatcher extends Construct {
       environment: props.environment,
       timeout: TIMEOUT,
     });
-    const role = this.service.function.role!;
-    allowTable(role, 'jobs', props.jobs, ['GetItem', 'Query']);
-    allowQueueChanges(role, props.jobs);
-    // Records validation results in versions.
-    allowChallengeProcessing(role, props.registry);
-    for (const flow of [backtest, hyperopt]) flow.grantControl(role);
-    allowTasks(role, props.cluster, ['StopTask']);
+    allowJobRepairs(this.service.function.role!, props);
     const queue = this.#queue();
     this.service.alias.addEventSource(
       new SqsEventSource(queue, {

@@ -15,7 +15,8 @@ import { type Monitoring, sum } from './monitoring.ts';
 import { allow, allowChallengeProcessing, allowQueueChanges, allowTable, allowTasks } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
 
-export interface ReconcileProps {
+/** Needs of a function that reconciles or dispatches jobs. */
+export interface JobRepairProps {
   readonly config: StageConfig;
   readonly monitoring: Monitoring;
   readonly code: lambda.Code;
@@ -26,6 +27,19 @@ export interface ReconcileProps {
   readonly registry: dynamodb.ITableV2;
 }
 
+/** Allows measuring and changing the queue, starting and stopping executions, and recording results in the registry. */
+export function allowJobRepairs(
+  role: iam.IRole,
+  { flows, cluster, jobs, registry }: Pick<JobRepairProps, 'flows' | 'cluster' | 'jobs' | 'registry'>,
+): void {
+  allowTable(role, 'jobs', jobs, ['GetItem', 'Query']);
+  allowQueueChanges(role, jobs);
+  // Validation results in versions, and challenge deadlines.
+  allowChallengeProcessing(role, registry);
+  for (const flow of [flows.backtest, flows.hyperopt]) flow.grantControl(role);
+  allowTasks(role, cluster, ['StopTask']);
+}
+
 /**
  * Measures the job queue and repairs jobs without an execution, every five minutes. Applies each challenge deadline when it
  * is reached, and every five minutes all due deadlines.
@@ -34,7 +48,7 @@ export class Reconcile extends Construct {
   readonly service: ServiceFunction;
   readonly schedules: Schedules;
 
-  constructor(scope: Construct, id: string, props: ReconcileProps) {
+  constructor(scope: Construct, id: string, props: JobRepairProps) {
     super(scope, id);
     this.service = new ServiceFunction(this, 'Service', {
       name: 'Reconcile',
@@ -46,14 +60,7 @@ export class Reconcile extends Construct {
       // Ends before the next run starts, which processes what is left over.
       timeout: Duration.minutes(4),
     });
-    const role = this.service.function.role!;
-    allowTable(role, 'jobs', props.jobs, ['GetItem', 'Query']);
-    allowQueueChanges(role, props.jobs);
-    // Records validation results in versions, and applies challenge deadlines.
-    allowChallengeProcessing(role, props.registry);
-    const { backtest, hyperopt } = props.flows;
-    for (const flow of [backtest, hyperopt]) flow.grantControl(role);
-    allowTasks(role, props.cluster, ['StopTask']);
+    allowJobRepairs(this.service.function.role!, props);
     this.schedules = new Schedules(this, 'Schedules', this.service.alias);
     this.schedules.every('EveryFiveMinutes', Duration.minutes(5), 'Finishes lost jobs, applies deadlines');
     this.#addAlarms(props.monitoring);

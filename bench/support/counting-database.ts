@@ -108,7 +108,7 @@ function costOf(operation: string, sent: Sent, received: Received): DatabaseCost
       return reads([...found, ...Array(Keys.length - found.length).fill(0)], ConsistentRead);
     }
     default:
-      throw new Error(`The cost of ${operation} is not implemented; add it to costOf()`);
+      throw new Error(`${operation} has no cost rule. Add one to costOf().`);
   }
 }
 

@@ -261,6 +261,8 @@ export const ReconcileEnv = z.object({
   HYPEROPT_STATE_MACHINE_ARN: text,
 });
 
+export type ReconcileEnv = z.output<typeof ReconcileEnv>;
+
 export const TaskImageEnv = z.object({
   ...common,
   ...images,

@@ -10,7 +10,7 @@ import { Timestamp } from './common.ts';
 export const LANES = ['backtest', 'hyperopt'] as const;
 export type LaneName = (typeof LANES)[number];
 
-/** Bounds of the queue; together, of all lanes' waiting jobs. */
+/** Bounds of each lane. */
 export const QUEUE_LIMITS = {
   /** Jobs that may wait in one lane. */
   max_pending: 50_000,

@@ -72,8 +72,8 @@ export function auditPartitionOf(day: string, key: string): string {
   return `AUDIT#${day}#${shardOf(key, AUDIT_SHARDS)}`;
 }
 
-/** Shard of a key, always the same: a single partition would take 1,000 writes per second. */
-function shardOf(key: string, shards: number): number {
+/** One of so many shards, always the same for a key: a single partition would take 1,000 writes per second. */
+export function shardOf(key: string, shards: number): number {
   let hash = 0;
   for (let at = 0; at < key.length; at++) hash = (hash * 31 + key.charCodeAt(at)) % 65_521;
   return hash % shards;

@@ -4,6 +4,8 @@ export interface ExecutionState {
   readonly status: 'running' | 'succeeded' | 'failed' | 'aborted' | 'timed_out';
 }
 
+export type EndedStatus = Exclude<ExecutionState['status'], 'running'>;
+
 /** Error of {@link Executions.start} that every repetition would return, with its name as the message. */
 export class ExecutionRejected extends Error {
   override readonly name = 'ExecutionRejected';

@@ -1,4 +1,4 @@
-import type { StoredBacktestJob } from '#contract/backtest.ts';
+import { type StoredBacktestJob, VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
 import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
 import { LANES, type LaneName } from '#contract/queue.ts';
 import {
@@ -7,7 +7,7 @@ import {
   processDueChallenges,
 } from './challenges/process-due-challenges.ts';
 import type { ChallengeDeps } from './challenges/write-challenge.ts';
-import { type ExecutionState, rejectionMessage } from './execution-ports.ts';
+import { type EndedStatus, rejectionMessage } from './execution-ports.ts';
 import { type HyperoptRepairDeps, hyperoptRepairs } from './hyperopt/repair-hyperopt.ts';
 import type { JobStore, Log } from './ports.ts';
 import { dispatch } from './queue/dispatch.ts';
@@ -156,7 +156,7 @@ async function repairSlot(
   repairs: JobRepairs,
 ): Promise<RunRepair> {
   const repair = await repairRun(deps, lane, slot, repairs);
-  if (lane.name === 'backtest') {
+  if (slot.job_id.startsWith(VALIDATION_ID_PREFIX)) {
     const job = await deps.jobs.get(slot.job_id);
     if (job) await recordValidationResult(deps.registry, job);
   }
@@ -241,14 +241,16 @@ function backtestRepairs(deps: ReconcileDeps): JobRepairs {
     onRejected: (job, reason) => fail(job, rejectionMessage('backtest', reason)),
     onShortage: (job, reason) =>
       fail(job, `AWS had no capacity for the backtest for a day: ${reason}. Submit it again later.`),
-    onEnded: async ({ job_id }) => {
+    onEnded: async ({ job_id, status }) => {
+      // Spares the read for most jobs.
+      if (status === 'completed') return;
       const job = await deps.jobs.get(job_id);
       if (job) await stopStrayTask(deps, job);
     },
   };
 }
 
-const ENDED: Readonly<Record<Exclude<ExecutionState['status'], 'running'>, string>> = {
+const ENDED: Readonly<Record<EndedStatus, string>> = {
   succeeded: 'ended',
   failed: 'failed',
   aborted: 'was stopped',

@@ -34,7 +34,9 @@ export function hyperoptRepairs(deps: HyperoptRepairDeps): JobRepairs {
         job_id,
         `AWS had no capacity for the hyperopt job for a day: ${reason}. Resume the job later.`,
       ),
-    onEnded: async ({ job_id }) => {
+    onEnded: async ({ job_id, status }) => {
+      // The tasks of a completed job end automatically.
+      if (status === 'completed') return;
       const job = await deps.hyperoptJobs.get(job_id);
       if (job) await stopStrayTasks(deps, job);
     },
@@ -62,8 +64,6 @@ async function fail(deps: HyperoptRepairDeps, jobId: string, message: string): P
 }
 
 async function stopStrayTasks({ tasks }: HyperoptRepairDeps, job: StoredHyperoptJob): Promise<void> {
-  // The tasks of a completed job end automatically.
-  if (job.status === 'completed') return;
   const cause = `The hyperopt job is ${job.status}`;
   await Promise.all(Object.values(job.tasks).map((task) => tasks.stop(task, cause)));
 }

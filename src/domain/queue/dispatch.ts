@@ -1,4 +1,5 @@
 import { isTerminal, type JobStatus } from '#contract/backtest.ts';
+import { shardOf } from '#contract/tables.ts';
 import type { Clock, Log } from '../ports.ts';
 import { executionName } from './execution-name.ts';
 import type { JobQueue, Lane, Slot, WaitingJob, WaitingOwner } from './queue-ports.ts';
@@ -62,7 +63,8 @@ async function giveSlots(deps: DispatchDeps, lane: Lane, { free, turns, taken }:
       await removeIdle(deps, lane, turn.entry);
       continue;
     }
-    const index = indexFor(job, free);
+    // Jobs that are given slots concurrently try different ones.
+    const index = shardOf(job.job_id, free.length);
     const slot = slotOf(deps, lane, free[index]!, job, turn.entry.owner);
     const outcome = await deps.queue.take(slot);
     if (outcome !== 'not_waiting') free.splice(index, 1);
@@ -95,7 +97,7 @@ export async function takeSlot(
 ): Promise<Slot | undefined> {
   const free = freeNumbers(lane, await deps.queue.slots(lane.name));
   while (free.length > others) {
-    const [number] = free.splice(indexFor(job, free), 1);
+    const [number] = free.splice(shardOf(job.job_id, free.length), 1);
     const slot = slotOf(deps, lane, number!, job, owner);
     const outcome = await deps.queue.take(slot);
     if (outcome === 'slot_taken') continue;
@@ -149,13 +151,6 @@ function turnOf(entry: WaitingOwner, slots: readonly Slot[]): Turn {
 
 function comesBefore(a: Turn, b: Turn): boolean {
   return a.running !== b.running ? a.running < b.running : a.lastTurn < b.lastTurn;
-}
-
-/** Index of the free slot that a job tries: jobs that are given slots concurrently try different ones. */
-function indexFor({ job_id }: WaitingJob, free: readonly number[]): number {
-  let hash = 0;
-  for (let at = 0; at < job_id.length; at++) hash = (hash * 31 + job_id.charCodeAt(at)) % 65_521;
-  return hash % free.length;
 }
 
 function slotOf(deps: DispatchDeps, lane: Lane, number: number, job: WaitingJob, owner: string): Slot {

@@ -1,6 +1,6 @@
 import { isTerminal, type JobStatus } from '#contract/backtest.ts';
 import { QUEUE_LIMITS, type QueueEntry } from '#contract/queue.ts';
-import { ExecutionRejected } from '../execution-ports.ts';
+import { type EndedStatus, ExecutionRejected } from '../execution-ports.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import { start } from './dispatch.ts';
@@ -19,10 +19,7 @@ export type RunRepair = 'none' | 'started' | 'deferred' | 'failed';
 /** What to do with a job whose execution ended before the job did. */
 export interface JobRepairs {
   /** Ends or requeues the job. Returns what became of it. */
-  readonly onLost: (
-    job: QueueJob,
-    ended: 'succeeded' | 'failed' | 'aborted' | 'timed_out',
-  ) => Promise<RunRepair>;
+  readonly onLost: (job: QueueJob, ended: EndedStatus) => Promise<RunRepair>;
   /** Fails the job: its execution cannot be started. */
   readonly onRejected: (job: QueueJob, reason: string) => Promise<RunRepair>;
   /** Fails the job: it lacked capacity for too long. */

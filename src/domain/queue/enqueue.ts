@@ -1,14 +1,7 @@
 import { CodedError } from '#contract/errors.ts';
 import { QUEUE_LIMITS } from '#contract/queue.ts';
-import type { Clock, Log } from '../ports.ts';
-import { start, takeSlot } from './dispatch.ts';
-import type { JobQueue, Lane, QueueJob, WaitingOwner } from './queue-ports.ts';
-
-export interface EnqueueDeps {
-  readonly queue: JobQueue;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+import { type DispatchDeps, start, takeSlot } from './dispatch.ts';
+import type { Lane, QueueJob, WaitingOwner } from './queue-ports.ts';
 
 /**
  * Stores a new job that waits in a lane. If more slots are free than other jobs wait, it gives the job one at once. The
@@ -18,7 +11,7 @@ export interface EnqueueDeps {
  * @throws CodedError HTTP429 when too many jobs wait
  */
 export async function enqueue<Job extends QueueJob>(
-  deps: EnqueueDeps,
+  deps: DispatchDeps,
   lane: Lane,
   job: Job,
   create: () => Promise<Job>,
@@ -60,7 +53,7 @@ function checkRoom(owners: readonly WaitingOwner[], owner: string): void {
   });
 }
 
-async function startNow(deps: EnqueueDeps, lane: Lane, job: QueueJob, others: number): Promise<void> {
+async function startNow(deps: DispatchDeps, lane: Lane, job: QueueJob, others: number): Promise<void> {
   const slot = await takeSlot(deps, lane, { ...job, priority: job.priority ?? 0 }, job.owner, others);
   if (slot) await start(deps, lane, slot);
 }
