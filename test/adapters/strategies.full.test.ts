@@ -1,42 +1,9 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findBuiltIn } from '#adapters/known-strategies.ts';
-import { LocalStrategies } from '#adapters/local/definitions/local-strategies.ts';
+import { describe, expect, it } from 'vitest';
 import { CodedError } from '#contract/errors.ts';
+import { namesOf, sound, strategiesFixture } from './strategies-fixture.ts';
 
-let folder: string;
-const opened: LocalStrategies[] = [];
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'touchstone-strategies-'));
-  mkdirSync(join(folder, 'shared'));
-  copyFileSync(EXAMPLE, join(folder, 'shared/example.ts'));
-});
-afterEach(() => {
-  for (const strategies of opened.splice(0)) strategies.close();
-  rmSync(folder, { recursive: true });
-});
-
-const EXAMPLE = join(import.meta.dirname, '../../strategies/example_pullback.ts');
-const add = (file: string, text: string) => writeFileSync(join(folder, file), text);
-/** Valid strategy with some fields changed, in a file of three lines. */
-const sound = (changes: string, example = './shared/example.ts') =>
-  `import example from '${example}';\n\nexport default { ...example, ${changes} };`;
-
-function open(limits: { loadLimitMs?: number; startupLimitMs?: number } = {}): LocalStrategies {
-  const strategies = new LocalStrategies({ folder, ...limits });
-  opened.push(strategies);
-  return strategies;
-}
-
-/** Broken files. */
-const brokenOf = async (strategies = open()) => (await strategies.list()).broken;
-/** Names of strategies that are not built in. */
-async function namesOf(strategies: LocalStrategies): Promise<string[]> {
-  const { strategies: all } = await strategies.list();
-  return all.map(({ definition }) => definition.name).filter((name) => !findBuiltIn(name));
-}
+const fixture = strategiesFixture();
+const { add, open, brokenOf } = fixture;
 
 describe('broken strategy file', () => {
   const cases: readonly [string, string, number | null, string][] = [

@@ -1,44 +1,13 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findBuiltIn } from '#adapters/known-strategies.ts';
-import { LocalStrategies } from '#adapters/local/definitions/local-strategies.ts';
+import { describe, expect, it } from 'vitest';
 import { findStrategy, loadStrategies } from '#adapters/strategies.ts';
 import { CodedError } from '#contract/errors.ts';
+import { EXAMPLE, namesOf, sound, strategiesFixture } from './strategies-fixture.ts';
 
-let folder: string;
-const opened: LocalStrategies[] = [];
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'touchstone-strategies-'));
-  mkdirSync(join(folder, 'shared'));
-  copyFileSync(EXAMPLE, join(folder, 'shared/example.ts'));
-});
-afterEach(() => {
-  for (const strategies of opened.splice(0)) strategies.close();
-  rmSync(folder, { recursive: true });
-});
-
-const EXAMPLE = join(import.meta.dirname, '../../strategies/example_pullback.ts');
-const add = (file: string, text: string) => writeFileSync(join(folder, file), text);
-/** Valid strategy with some fields changed, in a file of three lines. */
-const sound = (changes: string, example = './shared/example.ts') =>
-  `import example from '${example}';\n\nexport default { ...example, ${changes} };`;
-
-function open(limits: { loadLimitMs?: number; startupLimitMs?: number } = {}): LocalStrategies {
-  const strategies = new LocalStrategies({ folder, ...limits });
-  opened.push(strategies);
-  return strategies;
-}
-
-/** Broken files. */
-const brokenOf = async (strategies = open()) => (await strategies.list()).broken;
-/** Names of strategies that are not built in. */
-async function namesOf(strategies: LocalStrategies): Promise<string[]> {
-  const { strategies: all } = await strategies.list();
-  return all.map(({ definition }) => definition.name).filter((name) => !findBuiltIn(name));
-}
+const fixture = strategiesFixture();
+const { add, open, brokenOf } = fixture;
 
 describe('broken strategy file', () => {
   it.each([['loops', 'for (;;);']])(
@@ -52,14 +21,14 @@ describe('broken strategy file', () => {
   );
 
   it('list rejects the whole folder while it contains a link', async () => {
-    symlinkSync(EXAMPLE, join(folder, 'link.ts'));
+    symlinkSync(EXAMPLE, join(fixture.folder, 'link.ts'));
     add('sound.ts', sound(`name: 'sound'`));
     const strategies = open();
     expect(await brokenOf(strategies)).toMatchObject([
       { file: 'link.ts', error: expect.stringContaining('it is a link') },
     ]);
     expect(await namesOf(strategies)).toEqual([]);
-    rmSync(join(folder, 'link.ts'));
+    rmSync(join(fixture.folder, 'link.ts'));
     expect(await brokenOf(strategies)).toEqual([]);
     expect(await namesOf(strategies)).toEqual(['sound']);
   });
@@ -153,7 +122,7 @@ describe('changed strategy files', () => {
     add('mine.ts', sound(`name: 'yours', stakeAmount: 60`));
     expect(await strategies.find('mine')).toBeUndefined();
     expect(await namesOf(strategies)).toEqual(['yours']);
-    rmSync(join(folder, 'mine.ts'));
+    rmSync(join(fixture.folder, 'mine.ts'));
     expect(await strategies.find('yours')).toBeUndefined();
   });
 
@@ -168,12 +137,12 @@ describe('changed strategy files', () => {
 });
 
 it('list reads a strategy folder that is created after the start', async () => {
-  rmSync(folder, { recursive: true });
+  rmSync(fixture.folder, { recursive: true });
   const strategies = open();
   expect(await namesOf(strategies)).toEqual([]);
   expect(await brokenOf(strategies)).toEqual([]);
-  mkdirSync(join(folder, 'shared'), { recursive: true });
-  copyFileSync(EXAMPLE, join(folder, 'mine.ts'));
+  mkdirSync(join(fixture.folder, 'shared'), { recursive: true });
+  copyFileSync(EXAMPLE, join(fixture.folder, 'mine.ts'));
   expect(await namesOf(strategies)).toEqual(['example_pullback']);
 });
 
@@ -182,7 +151,7 @@ describe('in-process strategies', () => {
 
   it('loadStrategies offers strategies of the folder and built-in ones', async () => {
     add('mine.ts', inProcess(`name: 'mine'`));
-    const { strategies, broken } = await (await loadStrategies(folder)).list();
+    const { strategies, broken } = await (await loadStrategies(fixture.folder)).list();
     const names = strategies.map(({ definition }) => definition.name);
     expect(names).toEqual(expect.arrayContaining(['mine', 'supertrend']));
     expect(broken).toEqual([]);
@@ -190,7 +159,7 @@ describe('in-process strategies', () => {
 
   it('loadStrategies rejects with the file that is broken', async () => {
     add('broken.ts', inProcess(`name: 'mine', stoploss: 1`));
-    await expect(loadStrategies(folder)).rejects.toThrow(
+    await expect(loadStrategies(fixture.folder)).rejects.toThrow(
       /^Strategy file broken\.ts: stoploss must be above -1 and below 0$/,
     );
   });
@@ -198,14 +167,14 @@ describe('in-process strategies', () => {
   it('loadStrategies rejects with the other file of the same strategy name', async () => {
     add('one.ts', inProcess(`name: 'mine'`));
     add('two.ts', inProcess(`name: 'mine'`));
-    await expect(loadStrategies(folder)).rejects.toThrow(
+    await expect(loadStrategies(fixture.folder)).rejects.toThrow(
       'Strategy file two.ts: strategy file one.ts has the name mine already',
     );
   });
 
   describe('findStrategy', () => {
     async function rejection(name: string): Promise<string> {
-      const error = await findStrategy(name, folder).catch((thrown: unknown) => thrown);
+      const error = await findStrategy(name, fixture.folder).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(CodedError);
       expect((error as CodedError).code).toBe('VAL006');
       return (error as CodedError).message;
@@ -216,7 +185,7 @@ describe('in-process strategies', () => {
       add('b.ts', 'for (;;);');
       add('c.ts', `throw new Error('calls itself "mine" and is broken');`);
       add('d.ts', inProcess(`name: 'mine'`));
-      expect(await findStrategy('mine', folder)).toMatchObject({
+      expect(await findStrategy('mine', fixture.folder)).toMatchObject({
         definition: { name: 'mine' },
         file: 'd.ts',
       });
@@ -224,18 +193,18 @@ describe('in-process strategies', () => {
 
     it('findStrategy finds a name computed at load', async () => {
       add('a.ts', inProcess(`name: 'mi' + 'ne'`));
-      expect(await findStrategy('mine', folder)).toMatchObject({ definition: { name: 'mine' } });
+      expect(await findStrategy('mine', fixture.folder)).toMatchObject({ definition: { name: 'mine' } });
     });
 
     it('findStrategy selects the file by digest when two define the name', async () => {
       add('a.ts', inProcess(`name: 'mine'`));
       add('b.ts', inProcess(`name: 'mi' + 'ne'`));
-      const { digest } = (await findStrategy('mine', folder))!;
-      rmSync(join(folder, 'a.ts'));
-      const other = (await findStrategy('mine', folder))!.digest;
+      const { digest } = (await findStrategy('mine', fixture.folder))!;
+      rmSync(join(fixture.folder, 'a.ts'));
+      const other = (await findStrategy('mine', fixture.folder))!.digest;
       add('a.ts', inProcess(`name: 'mine'`));
-      expect(await findStrategy('mine', folder, digest)).toMatchObject({ file: 'a.ts' });
-      expect(await findStrategy('mine', folder, other)).toMatchObject({ file: 'b.ts' });
+      expect(await findStrategy('mine', fixture.folder, digest)).toMatchObject({ file: 'a.ts' });
+      expect(await findStrategy('mine', fixture.folder, other)).toMatchObject({ file: 'b.ts' });
     });
 
     it.each([
@@ -265,12 +234,14 @@ describe('in-process strategies', () => {
 
     it('findStrategy returns undefined when every file loads and none defines the name', async () => {
       add('a.ts', inProcess(`name: 'other'`));
-      expect(await findStrategy('mine', folder)).toBeUndefined();
+      expect(await findStrategy('mine', fixture.folder)).toBeUndefined();
     });
 
     it('findStrategy finds a built-in strategy without reading files', async () => {
       add('broken.ts', 'for (;;);');
-      expect(await findStrategy('supertrend', folder)).toMatchObject({ definition: { name: 'supertrend' } });
+      expect(await findStrategy('supertrend', fixture.folder)).toMatchObject({
+        definition: { name: 'supertrend' },
+      });
     });
   });
 });
