@@ -1,89 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sha256, ulids } from '#adapters/ids.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { CodedError } from '#contract/errors.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
-import type { SeriesKey, SeriesStore } from '#domain/ports.ts';
+import type { SeriesStore } from '#domain/ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { withServiceToken } from '#runtime/identity-provider.ts';
-import type { ServiceDeps } from '#runtime/service.ts';
-import {
-  createDataCollectionService,
-  type DataCollectionService,
-} from '#runtime/services/data-collection.ts';
-import {
-  at,
-  BTC,
-  candlesAt,
-  ETH,
-  exchangesOf,
-  grid,
-  HOUR,
-  type Market,
-  openMarket,
-  TestExchange,
-  untilAborted,
-} from '../domain/data/market.ts';
-import { memoryAudit } from '../support/audit.ts';
-import { memoryLog, post } from '../support/backend.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { at, BTC, ETH, HOUR, untilAborted } from '../domain/data/market.ts';
+import { COLLECTION, dataCollectionFixture, hours } from './data-collection-fixture.ts';
 
-let engine: TestEngine;
-let market: Market;
-let exchange: TestExchange;
-let service: DataCollectionService;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  market = await openMarket(engine, at('2024-06-01T00:00'));
-  exchange = new TestExchange();
-  service = create();
-  return async () => {
-    await service.stop();
-    await market.stop();
-  };
-});
-
-const { log, lines } = memoryLog();
-
-function create(stores: Partial<Market> = {}, deps: Partial<ServiceDeps> = {}): DataCollectionService {
-  return createDataCollectionService(
-    {
-      ...market,
-      ...stores,
-      exchanges: exchangesOf(exchange),
-      defaultExchange: 'test',
-      ids: ulids,
-      digest: sha256,
-    },
-    {
-      ...{ log, audit: memoryAudit().audit, checkResponses: true },
-      authenticate: withoutIdentityProvider({ enforced: false }),
-      ...deps,
-    },
-  );
-}
-
-const store = (symbol: string, timeframe: SeriesKey['timeframe'], times: readonly number[], step: number) =>
-  market.candles.write({ exchange: 'test', symbol, timeframe }, candlesAt(times, step));
-const hours = (from: string, to: string) => grid(at(from), at(to), HOUR);
-
-async function get(path: string, target = service): Promise<{ status: number; body: Record<string, never> }> {
-  const response = await target.app.request(path);
-  expect(response.headers.get('X-Correlation-ID')).toMatch(/^[0-9a-f-]{36}$/);
-  return { status: response.status, body: (await response.json()) as Record<string, never> };
-}
+const fixture = dataCollectionFixture();
+const { lines, create, store, get, ohlcv, times, start, ended } = fixture;
 
 describe('GET /api/v1/ohlcv', () => {
-  const ohlcv = (query: string) =>
-    get(`/api/v1/ohlcv?symbol=${encodeURIComponent(BTC)}&timeframe=1h${query}`);
-  const times = async (query: string) => {
-    const { body } = await ohlcv(query);
-    const data = body.data as unknown as { timestamp: string }[];
-    expect(body.count).toBe(data.length);
-    return data.map((candle) => candle.timestamp.slice(0, 16));
-  };
   beforeEach(() => store(BTC, '1h', hours('2024-01-31T20:00', '2024-02-01T04:00'), HOUR));
 
   it('ohlcv returns candles with ISO times', async () => {
@@ -180,8 +107,8 @@ describe('stored market data', () => {
       ...{ amount_step: 0.001, min_amount: null, max_amount: 1000, min_cost: 100, max_cost: null },
       ...{ contract_size: 1, price_tick: 0.1, collected_at: '2024-06-01T00:00:00.000Z' },
     };
-    await market.instruments.record('test', ETH, { ...record, min_amount: 0.01 });
-    await market.instruments.record('test', BTC, record);
+    await fixture.market.instruments.record('test', ETH, { ...record, min_amount: 0.01 });
+    await fixture.market.instruments.record('test', BTC, record);
     expect(await get('/api/v1/instruments')).toEqual({
       status: 200,
       body: {
@@ -237,7 +164,7 @@ describe('stored market data', () => {
   });
 
   it('freshness checks age and range for repeated and comma-separated symbols', async () => {
-    market.setNow(at('2024-02-02T12:00'));
+    fixture.market.setNow(at('2024-02-02T12:00'));
     const both = `symbols=${encodeURIComponent(`${ETH},${BTC}`)}&timeframe=1h`;
     expect(await get(`/api/v1/freshness?${both}`)).toEqual({
       status: 200,
@@ -311,7 +238,10 @@ describe('health of data collection', () => {
         dependencies: { storage: 'healthy' },
       },
     });
-    const down: SeriesStore = { ...market.series, getMany: () => Promise.reject(new CodedError('DATA005')) };
+    const down: SeriesStore = {
+      ...fixture.market.series,
+      getMany: () => Promise.reject(new CodedError('DATA005')),
+    };
     expect((await get('/api/v1/health', create({ series: down }))).body).toMatchObject({
       status: 'degraded',
       dependencies: { storage: 'unavailable' },
@@ -319,9 +249,12 @@ describe('health of data collection', () => {
   });
 
   it('other operations return 503 DATA005 when storage is down', async () => {
-    const down: SeriesStore = { ...market.series, list: () => Promise.reject(new CodedError('DATA005')) };
+    const down: SeriesStore = {
+      ...fixture.market.series,
+      list: () => Promise.reject(new CodedError('DATA005')),
+    };
     const list = () => Promise.reject(new CodedError('DATA005'));
-    const instruments: InstrumentStore = { ...market.instruments, list };
+    const instruments: InstrumentStore = { ...fixture.market.instruments, list };
     const stores = create({ series: down, instruments });
     for (const path of ['/api/v1/symbols', '/api/v1/instruments']) {
       expect(await get(path, stores)).toMatchObject({
@@ -333,22 +266,8 @@ describe('health of data collection', () => {
 });
 
 describe('collections', () => {
-  const request = { symbols: [BTC], timeframe: '1h', start: '2024-02-01', end: '2024-02-02' };
-  const start = async (body: unknown, headers: Record<string, string> = {}) => {
-    const response = await service.app.request('/api/v1/collections', post(body, headers));
-    return { response, status: response.status, body: (await response.json()) as Record<string, never> };
-  };
-  /** Polls until the collection has ended. */
-  const ended = async (id: string) => {
-    for (;;) {
-      const { body } = await get(`/api/v1/collections/${id}`);
-      if (body.status === 'completed' || body.status === 'failed') return body;
-      await new Promise(setImmediate);
-    }
-  };
-
   it('collection stores missing candles and reports its progress', async () => {
-    const { response, status, body } = await start(request);
+    const { response, status, body } = await start(COLLECTION);
     expect(status).toBe(201);
     expect(body).toEqual({
       collection_id: expect.stringMatching(/^co-[0-9A-Z]{26}$/),
@@ -381,10 +300,10 @@ describe('collections', () => {
   });
 
   it('failed collection lists the failed symbols', async () => {
-    exchange.before = ({ symbol }) => {
+    fixture.exchange.before = ({ symbol }) => {
       if (symbol === ETH) throw new CodedError('DATA003', { message: 'not listed' });
     };
-    const { body } = await start({ ...request, symbols: [BTC, ETH] });
+    const { body } = await start({ ...COLLECTION, symbols: [BTC, ETH] });
     expect(await ended(body.collection_id!)).toMatchObject({
       status: 'failed',
       candles: 24,
@@ -393,10 +312,10 @@ describe('collections', () => {
   });
 
   it('unexpected error is logged and reported without its message', async () => {
-    exchange.before = () => {
+    fixture.exchange.before = () => {
       throw new Error('password=1234');
     };
-    const { body } = await start(request);
+    const { body } = await start(COLLECTION);
     expect(await ended(body.collection_id!)).toMatchObject({
       status: 'failed',
       error: 'SVC001 Internal server error',
@@ -408,44 +327,44 @@ describe('collections', () => {
   });
 
   it('same Idempotency-Key returns the same collection; another body returns 409', async () => {
-    const first = await start(request, { 'Idempotency-Key': 'k-1' });
-    const again = await start(request, { 'Idempotency-Key': 'k-1' });
-    const other = await start(request, { 'Idempotency-Key': 'k-2' });
+    const first = await start(COLLECTION, { 'Idempotency-Key': 'k-1' });
+    const again = await start(COLLECTION, { 'Idempotency-Key': 'k-1' });
+    const other = await start(COLLECTION, { 'Idempotency-Key': 'k-2' });
     expect(again.body.collection_id).toBe(first.body.collection_id);
     expect(other.body.collection_id).not.toBe(first.body.collection_id);
-    const changed = await start({ ...request, timeframe: '1d' }, { 'Idempotency-Key': 'k-1' });
+    const changed = await start({ ...COLLECTION, timeframe: '1d' }, { 'Idempotency-Key': 'k-1' });
     expect([changed.status, changed.body.detail]).toMatchObject([409, { code: 'RES005' }]);
-    await service.stop();
+    await fixture.service.stop();
   });
 
   it('next process resumes unfinished collections', async () => {
-    exchange.during = untilAborted;
-    const running = await start(request);
-    const waiting = await start({ ...request, timeframe: '1d' });
-    await service.stop();
-    exchange.during = async () => {};
-    service = create();
+    fixture.exchange.during = untilAborted;
+    const running = await start(COLLECTION);
+    const waiting = await start({ ...COLLECTION, timeframe: '1d' });
+    await fixture.service.stop();
+    fixture.exchange.during = async () => {};
+    fixture.service = create();
     for (const { body } of [running, waiting]) {
       const id = body.collection_id!;
       expect((await get(`/api/v1/collections/${id}`)).body).toMatchObject({ status: 'pending', error: null });
     }
-    service.resume();
+    fixture.service.resume();
     expect(await ended(running.body.collection_id!)).toMatchObject({ status: 'completed', candles: 24 });
     expect(await ended(waiting.body.collection_id!)).toMatchObject({ status: 'completed', candles: 1 });
   });
 
   it.each([
-    [{ ...request, symbols: [] }, 'VAL005', 'symbols'],
-    [{ ...request, symbols: Array(201).fill(BTC) }, 'VAL005', 'symbols'],
-    [{ ...request, symbols: [BTC, 'btc'] }, 'VAL002', 'symbols.1'],
-    [{ ...request, timeframe: '2m' }, 'VAL003', 'timeframe'],
-    [{ ...request, start: '2024-02-02' }, 'VAL001', 'start'],
-    [{ ...request, start: '2025-01-01', end: undefined }, 'VAL001', 'start'],
-    [{ ...request, end: 'now' }, 'VAL001', 'end'],
-    [{ ...request, exchange: 'mtgox' }, 'VAL005', 'exchange'],
+    [{ ...COLLECTION, symbols: [] }, 'VAL005', 'symbols'],
+    [{ ...COLLECTION, symbols: Array(201).fill(BTC) }, 'VAL005', 'symbols'],
+    [{ ...COLLECTION, symbols: [BTC, 'btc'] }, 'VAL002', 'symbols.1'],
+    [{ ...COLLECTION, timeframe: '2m' }, 'VAL003', 'timeframe'],
+    [{ ...COLLECTION, start: '2024-02-02' }, 'VAL001', 'start'],
+    [{ ...COLLECTION, start: '2025-01-01', end: undefined }, 'VAL001', 'start'],
+    [{ ...COLLECTION, end: 'now' }, 'VAL001', 'end'],
+    [{ ...COLLECTION, exchange: 'mtgox' }, 'VAL005', 'exchange'],
   ])('collection request %j is rejected', async (body, code, field) => {
     expect(await start(body)).toMatchObject({ status: 400, body: { detail: { code, field } } });
-    expect(exchange.calls).toEqual([]);
+    expect(fixture.exchange.calls).toEqual([]);
   });
 
   it('rejection of an invalid body names each location', async () => {
@@ -493,7 +412,7 @@ describe('service token', () => {
 });
 
 it('service serves its documentation', async () => {
-  expect((await service.app.request('/docs')).status).toBe(200);
+  expect((await fixture.service.app.request('/docs')).status).toBe(200);
   const { body } = await get('/openapi.json');
   expect(Object.keys(body.paths!)).toContain('/api/v1/collections/{collection_id}');
 });
