@@ -1,50 +1,20 @@
-import { copyFileSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import {
-  Float64,
-  makeData,
-  makeVector,
-  Table,
-  TimestampNanosecond,
-  tableToIPC,
-  Utf8,
-  vectorFromArray,
-} from 'apache-arrow';
+import { Utf8, vectorFromArray } from 'apache-arrow';
 import { describe, expect, test } from 'vitest';
 import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
 import { CANDLE_COLUMNS } from '#engine/candles.ts';
-import { FIXTURES, importFixture, MINUTES_5, T0 } from './import-fixture.ts';
+import { importFixture } from './import-fixture.ts';
+import {
+  columns,
+  feather,
+  flipped,
+  loadWithValidFiles,
+  pandasFiles,
+  parquetOf,
+  rows,
+} from './import-formats-fixture.ts';
 
 const fixture = importFixture();
 const { put, load, stored } = fixture;
-
-/** The candles of fixtures/import/make.py. */
-const rows = Array.from({ length: 200 }, (_, i) => {
-  const open = 100 + (i % 20) * 0.5;
-  return [T0 + i * MINUTES_5, open, open + 1, open - 1, open + 0.25, (i % 4) * 10];
-});
-const column = (index: number) => rows.map((row) => row[index]!);
-
-const nanoseconds = (values: readonly bigint[]) =>
-  makeVector(makeData({ type: new TimestampNanosecond('UTC'), data: BigInt64Array.from(values) }));
-const numbers = (index: number) => vectorFromArray(column(index), new Float64());
-const columns = () => ({
-  date: nanoseconds(column(0).map((time) => BigInt(time) * 1_000_000n)),
-  open: numbers(1),
-  high: numbers(2),
-  low: numbers(3),
-  close: numbers(4),
-  volume: numbers(5),
-});
-const feather = (vectors: Record<string, any>) => tableToIPC(new Table(vectors), 'file');
-
-const parquetOf = (names: readonly string[]) =>
-  encodeParquet(
-    names.map((name, index) => {
-      const values = Float64Array.from(column(index));
-      return index === 0 ? timestampColumn(name, values) : numberColumn(name, values);
-    }),
-  );
 
 describe('Parquet stored by Touchstone', () => {
   test('import reads a long Parquet file in batches', async () => {
@@ -67,16 +37,7 @@ describe('Parquet stored by Touchstone', () => {
 });
 
 describe('corrupt or foreign files', () => {
-  const read = (name: string) => readFileSync(join(FIXTURES, name));
-  const flipped = (bytes: Uint8Array, at: number, bits = 0xff) => {
-    const copy = Uint8Array.from(bytes);
-    copy[at]! ^= bits;
-    return copy;
-  };
-  const lz4 = read('lz4.feather');
-  const lz4Block = lz4.indexOf('04224d18', 0, 'hex') + 11;
-  const zstd = read('zstd.feather');
-  const snappy = read('snappy.parquet');
+  const { lz4, lz4Block, zstd, snappy } = pandasFiles();
   const { date: __, ...noTimes } = columns();
   const names = CANDLE_COLUMNS;
 
@@ -127,10 +88,7 @@ describe('corrupt or foreign files', () => {
       'has no column timestamp or timestamp_ms or date',
     ],
   ])('import rejects %s, stores nothing of it and continues', async (_, ending, bytes, reason) => {
-    put(`BTC_USDT_USDT-5m-futures.${ending}`, bytes);
-    copyFileSync(join(FIXTURES, 'lz4.feather'), join(fixture.folder, 'ETH_USDT_USDT-5m-futures.feather'));
-    copyFileSync(join(FIXTURES, 'snappy.parquet'), join(fixture.folder, 'XRP_USDT_USDT-5m-futures.parquet'));
-    const [bad, ...good] = await load();
+    const [bad, ...good] = await loadWithValidFiles(fixture, ending, bytes);
     const matcher =
       typeof reason === 'string' ? expect.stringContaining(reason) : expect.stringMatching(reason);
     expect(bad).toMatchObject({ outcome: 'failed', reason: matcher });

@@ -3,34 +3,26 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import {
-  Float32,
-  Float64,
-  Int64,
-  makeData,
-  makeVector,
-  Table,
-  TimestampMillisecond,
-  TimestampNanosecond,
-  tableToIPC,
-  Utf8,
-  vectorFromArray,
-} from 'apache-arrow';
+import { Float32, Int64, TimestampMillisecond, Utf8, vectorFromArray } from 'apache-arrow';
 import { describe, expect, test } from 'vitest';
 import { FileReader } from '#adapters/import/file-reader.ts';
-import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
 import { CANDLE_COLUMNS } from '#engine/candles.ts';
 import { FIXTURES, importFixture, MINUTES_5, T0 } from './import-fixture.ts';
+import {
+  column,
+  columns,
+  feather,
+  flipped,
+  loadWithValidFiles,
+  nanoseconds,
+  pandasFiles,
+  parquetOf,
+  rows,
+} from './import-formats-fixture.ts';
 
 const fixture = importFixture();
 const { put, load, stored } = fixture;
 
-/** The candles of fixtures/import/make.py. */
-const rows = Array.from({ length: 200 }, (_, i) => {
-  const open = 100 + (i % 20) * 0.5;
-  return [T0 + i * MINUTES_5, open, open + 1, open - 1, open + 0.25, (i % 4) * 10];
-});
-const column = (index: number) => rows.map((row) => row[index]!);
 const candles = Object.fromEntries(CANDLE_COLUMNS.map((name, index) => [name, column(index)]));
 /** Like {@link candles}, with a volume in every third row only. */
 const sparse = { ...candles, volume: candles.volume!.map((volume, i) => (i % 3 === 0 ? volume : 0)) };
@@ -96,19 +88,6 @@ describe('files written by pandas', () => {
   );
 });
 
-const nanoseconds = (values: readonly bigint[]) =>
-  makeVector(makeData({ type: new TimestampNanosecond('UTC'), data: BigInt64Array.from(values) }));
-const numbers = (index: number) => vectorFromArray(column(index), new Float64());
-const columns = () => ({
-  date: nanoseconds(column(0).map((time) => BigInt(time) * 1_000_000n)),
-  open: numbers(1),
-  high: numbers(2),
-  low: numbers(3),
-  close: numbers(4),
-  volume: numbers(5),
-});
-const feather = (vectors: Record<string, any>) => tableToIPC(new Table(vectors), 'file');
-
 describe('columns of other types', () => {
   test.each([
     ['integer milliseconds', { date: vectorFromArray(column(0).map(BigInt), new Int64()) }],
@@ -162,14 +141,6 @@ describe('columns of other types', () => {
     ]);
   });
 });
-
-const parquetOf = (names: readonly string[]) =>
-  encodeParquet(
-    names.map((name, index) => {
-      const values = Float64Array.from(column(index));
-      return index === 0 ? timestampColumn(name, values) : numberColumn(name, values);
-    }),
-  );
 
 describe('Parquet stored by Touchstone', () => {
   const months = 'candles/exchange=binanceusdm/symbol=BTC_USDT_USDT/timeframe=5m';
@@ -243,16 +214,7 @@ describe('JSON import', () => {
 });
 
 describe('corrupt or foreign files', () => {
-  const read = (name: string) => readFileSync(join(FIXTURES, name));
-  const flipped = (bytes: Uint8Array, at: number, bits = 0xff) => {
-    const copy = Uint8Array.from(bytes);
-    copy[at]! ^= bits;
-    return copy;
-  };
-  const lz4 = read('lz4.feather');
-  const lz4Block = lz4.indexOf('04224d18', 0, 'hex') + 11;
-  const zstd = read('zstd.feather');
-  const snappy = read('snappy.parquet');
+  const { lz4, lz4Block, zstd, snappy } = pandasFiles();
   const { volume: _, ...noVolume } = columns();
 
   test.each<[string, string, Uint8Array, string | RegExp]>([
@@ -276,10 +238,7 @@ describe('corrupt or foreign files', () => {
     ['Parquet, truncated', 'parquet', snappy.subarray(0, 4_000), /^cannot be read: .*Corrupt footer/],
     ['Parquet, a page corrupt', 'parquet', flipped(snappy, 4), /^cannot be read: /],
   ])('import rejects %s, stores nothing of it and continues', async (_, ending, bytes, reason) => {
-    put(`BTC_USDT_USDT-5m-futures.${ending}`, bytes);
-    copyFileSync(join(FIXTURES, 'lz4.feather'), join(fixture.folder, 'ETH_USDT_USDT-5m-futures.feather'));
-    copyFileSync(join(FIXTURES, 'snappy.parquet'), join(fixture.folder, 'XRP_USDT_USDT-5m-futures.parquet'));
-    const [bad, ...good] = await load();
+    const [bad, ...good] = await loadWithValidFiles(fixture, ending, bytes);
     const matcher =
       typeof reason === 'string' ? expect.stringContaining(reason) : expect.stringMatching(reason);
     expect(bad).toMatchObject({ outcome: 'failed', reason: matcher });
