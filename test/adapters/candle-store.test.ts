@@ -1,45 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-stores.ts';
-import { FileObjectStore } from '#adapters/local/file-object-store.ts';
-import { ParquetCandleStore } from '#adapters/parquet/candle-store.ts';
+import { describe, expect, test } from 'vitest';
 import { describeMonth } from '#adapters/series-months.ts';
 import type { SeriesKey } from '#domain/ports.ts';
 import { type Candles, createCandles, sliceCandles } from '#engine/candles.ts';
 import { TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { candleStoreFixture, HOUR, range, T0 } from './candle-store-fixture.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-candles-'));
-const HOUR: SeriesKey = { exchange: 'sim', symbol: 'BTC/USDT:USDT', timeframe: '1h' };
+const fixture = candleStoreFixture();
 const HOUR_MS = TIMEFRAME_MS['1h'];
-const clock = { now: () => Date.UTC(2025, 6, 1) };
-const T0 = Date.UTC(2025, 0, 30);
-
-let engine: TestEngine;
-let root: string;
-let objects: FileObjectStore;
-let table: string;
-let series: DynamoSeriesStore;
-let store: ParquetCandleStore;
-let roots = 0;
-
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(async () => {
-  await engine?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-beforeEach(async () => {
-  root = join(folder, String(roots++));
-  objects = new FileObjectStore(root);
-  table = (await engine.freshTables()).series;
-  series = new DynamoSeriesStore(engine.client, table);
-  store = new ParquetCandleStore({ objects, series, clock });
-});
 
 /** Candles at the given rows of the hourly grid from T0; `level` distinguishes writes. */
 function candlesAt(rows: readonly number[], level = 100): Candles {
@@ -55,20 +25,19 @@ function candlesAt(rows: readonly number[], level = 100): Candles {
   return candles;
 }
 
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 const plain = (candles: Candles) =>
   Object.fromEntries(Object.entries(candles).map(([name, values]) => [name, [...values]]));
 
 async function keys(): Promise<string[]> {
   const found: string[] = [];
-  for await (const key of objects.list('')) found.push(key);
+  for await (const key of fixture.objects.list('')) found.push(key);
   return found;
 }
 
 describe('ParquetCandleStore candles', () => {
   test('read returns the written candles for any range across months', async () => {
     const written = candlesAt(range(0, 24 * 70));
-    const info = await store.write(HOUR, written);
+    const info = await fixture.store.write(HOUR, written);
     expect(await keys()).toEqual(
       ['2025-01', '2025-02', '2025-03', '2025-04'].map(
         (month) => `candles/exchange=sim/symbol=BTC_USDT_USDT/timeframe=1h/${month}.parquet`,
@@ -92,25 +61,27 @@ describe('ParquetCandleStore candles', () => {
       [700, 1_500],
       [10, 10],
     ] as const) {
-      const read = await store.read(HOUR, T0 + from * HOUR_MS, T0 + to * HOUR_MS);
+      const read = await fixture.store.read(HOUR, T0 + from * HOUR_MS, T0 + to * HOUR_MS);
       expect(plain(read)).toEqual(plain(sliceCandles(written, from, to)));
     }
-    const everything = await store.read(HOUR, 0, Number.MAX_SAFE_INTEGER);
+    const everything = await fixture.store.read(HOUR, 0, Number.MAX_SAFE_INTEGER);
     expect(everything.timestamp).toHaveLength(1_680);
-    const between = await store.read(HOUR, T0 + 1, T0 + 2 * HOUR_MS + 1);
+    const between = await fixture.store.read(HOUR, T0 + 1, T0 + 2 * HOUR_MS + 1);
     expect([...between.open]).toEqual([101, 102]);
-    expect((await store.read({ ...HOUR, symbol: 'ETH/USDT:USDT' }, 0, T0 * 2)).timestamp).toHaveLength(0);
-    expect((await store.read({ ...HOUR, timeframe: '4h' }, 0, T0 * 2)).timestamp).toHaveLength(0);
+    expect(
+      (await fixture.store.read({ ...HOUR, symbol: 'ETH/USDT:USDT' }, 0, T0 * 2)).timestamp,
+    ).toHaveLength(0);
+    expect((await fixture.store.read({ ...HOUR, timeframe: '4h' }, 0, T0 * 2)).timestamp).toHaveLength(0);
   });
 
   test('later write replaces, fills and extends stored candles', async () => {
-    await store.write(HOUR, candlesAt(range(40, 60)));
-    await store.write(HOUR, candlesAt([30, 31, 45, 70, 71], 500));
-    const read = await store.read(HOUR, 0, T0 * 2);
+    await fixture.store.write(HOUR, candlesAt(range(40, 60)));
+    await fixture.store.write(HOUR, candlesAt([30, 31, 45, 70, 71], 500));
+    const read = await fixture.store.read(HOUR, 0, T0 * 2);
     expect([...read.timestamp]).toEqual([30, 31, ...range(40, 60), 70, 71].map((row) => T0 + row * HOUR_MS));
     expect(read.open[2 + 5]).toBe(545);
     expect(read.open[2 + 4]).toBe(144);
-    const info = (await series.getMany('sim', [HOUR])).get('BTC/USDT:USDT#1h');
+    const info = (await fixture.series.getMany('sim', [HOUR])).get('BTC/USDT:USDT#1h');
     expect(info).toMatchObject({
       count: 24,
       gap_count: 2,
@@ -119,22 +90,23 @@ describe('ParquetCandleStore candles', () => {
         [Date.parse('2025-02-01T12:00:00Z'), 10],
       ],
     });
-    await store.write(HOUR, candlesAt([...range(32, 40), ...range(60, 70)]));
-    expect((await series.list('sim'))[0]).toMatchObject({ count: 42, gap_count: 0, gaps: [] });
+    await fixture.store.write(HOUR, candlesAt([...range(32, 40), ...range(60, 70)]));
+    expect((await fixture.series.list('sim'))[0]).toMatchObject({ count: 42, gap_count: 0, gaps: [] });
   });
 
   test('write of stored candles changes no file', async () => {
-    await store.write(HOUR, candlesAt(range(0, 100)));
-    const etags = async () => Promise.all((await keys()).map(async (key) => (await objects.get(key))?.etag));
+    await fixture.store.write(HOUR, candlesAt(range(0, 100)));
+    const etags = async () =>
+      Promise.all((await keys()).map(async (key) => (await fixture.objects.get(key))?.etag));
     const before = await etags();
-    const info = await store.write(HOUR, candlesAt(range(10, 20)));
+    const info = await fixture.store.write(HOUR, candlesAt(range(10, 20)));
     expect(await etags()).toEqual(before);
     expect(info.count).toBe(100);
   });
 
   test('missing month counts as one gap', async () => {
-    await store.write(HOUR, candlesAt([0, 1]));
-    const info = await store.write(HOUR, candlesAt([24 * 40]));
+    await fixture.store.write(HOUR, candlesAt([0, 1]));
+    const info = await fixture.store.write(HOUR, candlesAt([24 * 40]));
     expect(info).toMatchObject({
       gap_count: 1,
       gaps: [[Date.parse('2025-01-30T02:00:00Z'), 24 * 40 - 2]],
@@ -145,7 +117,7 @@ describe('ParquetCandleStore candles', () => {
     // Every third row is missing, and every 200 rows one or two more: longer gaps of 2 and 3 rows.
     const long = new Set(range(1, 24).flatMap((i) => (i % 2 ? [200 * i] : [200 * i, 200 * i + 1])));
     const rows = range(0, 24 * 200).filter((row) => row % 3 !== 1 && !long.has(row));
-    const info = await store.write(HOUR, candlesAt(rows));
+    const info = await fixture.store.write(HOUR, candlesAt(rows));
     const missing = (i: number) => rows[i + 1]! - rows[i]! - 1;
     const gaps = range(0, rows.length - 1).flatMap((i): [number, number][] =>
       missing(i) > 0 ? [[T0 + (rows[i]! + 1) * HOUR_MS, missing(i)]] : [],
@@ -165,23 +137,23 @@ describe('ParquetCandleStore candles', () => {
     ['NaN', { ...candlesAt([0]), close: Float64Array.of(Number.NaN) }],
     ['columns of different length', { ...candlesAt([0, 1]), volume: Float64Array.of(1) }],
   ])('write rejects %s and stores nothing', async (_, candles) => {
-    await expect(store.write(HOUR, candles)).rejects.toThrow(RangeError);
+    await expect(fixture.store.write(HOUR, candles)).rejects.toThrow(RangeError);
     expect(await keys()).toEqual([]);
   });
 
   test('concurrent writers in one process keep every candle of a series', async () => {
-    await Promise.all(range(0, 20).map((i) => store.write(HOUR, candlesAt(range(i * 5, i * 5 + 5)))));
-    const read = await store.read(HOUR, 0, T0 * 2);
+    await Promise.all(range(0, 20).map((i) => fixture.store.write(HOUR, candlesAt(range(i * 5, i * 5 + 5)))));
+    const read = await fixture.store.read(HOUR, 0, T0 * 2);
     expect([...read.volume]).toEqual(range(0, 100));
-    expect((await series.list('sim'))[0]).toMatchObject({ count: 100, gap_count: 0 });
+    expect((await fixture.series.list('sim'))[0]).toMatchObject({ count: 100, gap_count: 0 });
   });
 
   test('read rejects with DATA005 only when its range needs a missing file', async () => {
-    await store.write(HOUR, candlesAt([0, 24 * 20, 24 * 50]));
+    await fixture.store.write(HOUR, candlesAt([0, 24 * 20, 24 * 50]));
     const [, february] = await keys();
-    await objects.delete(february!);
+    await fixture.objects.delete(february!);
     const read = (from: number, to: number, onCorrupt?: (file: string) => void) =>
-      store.read(HOUR, T0 + from * HOUR_MS, T0 + to * HOUR_MS, onCorrupt);
+      fixture.store.read(HOUR, T0 + from * HOUR_MS, T0 + to * HOUR_MS, onCorrupt);
     await expect(read(0, 24 * 60)).rejects.toMatchObject({
       code: 'DATA005',
       message: expect.stringContaining(`${february} is missing`),
@@ -194,10 +166,10 @@ describe('ParquetCandleStore candles', () => {
   });
 
   test("read rejects a corrupt file with DATA005 and the file's path", async () => {
-    await store.write(HOUR, candlesAt([0]));
+    await fixture.store.write(HOUR, candlesAt([0]));
     const [key] = await keys();
-    writeFileSync(join(root, key!), 'PAR1 broken');
-    await expect(store.read(HOUR, 0, T0 * 2)).rejects.toMatchObject({
+    writeFileSync(join(fixture.root, key!), 'PAR1 broken');
+    await expect(fixture.store.read(HOUR, 0, T0 * 2)).rejects.toMatchObject({
       code: 'DATA005',
       message: expect.stringContaining('symbol=BTC_USDT_USDT'),
     });
@@ -212,14 +184,14 @@ describe('ParquetCandleStore funding', () => {
   });
 
   test('readFunding returns the written events with both ends included', async () => {
-    await store.writeFunding('sim', 'BTC/USDT:USDT', events(range(0, 10)));
-    await store.writeFunding('sim', 'BTC/USDT:USDT', events([9, 10], 0.0002));
+    await fixture.store.writeFunding('sim', 'BTC/USDT:USDT', events(range(0, 10)));
+    await fixture.store.writeFunding('sim', 'BTC/USDT:USDT', events([9, 10], 0.0002));
     const end = T0 + 9 * 8 * HOUR_MS;
-    const read = await store.readFunding('sim', 'BTC/USDT:USDT', T0 + 8 * HOUR_MS, end);
+    const read = await fixture.store.readFunding('sim', 'BTC/USDT:USDT', T0 + 8 * HOUR_MS, end);
     expect([...read.timestamp]).toEqual([...events(range(1, 10)).timestamp]);
     expect(read.rate[8]).toBe(0.0002 * 9);
     expect(read.markPrice[8]).toBe(1009);
-    expect((await store.readFunding('sim', 'ETH/USDT:USDT', 0, end)).timestamp).toHaveLength(0);
+    expect((await fixture.store.readFunding('sim', 'ETH/USDT:USDT', 0, end)).timestamp).toHaveLength(0);
   });
 });
 
@@ -239,18 +211,18 @@ describe('DynamoSeriesStore', () => {
     const symbols = range(0, 130).map((i) => `A${i}/USDT:USDT`);
     const month = monthOf(2);
     await Promise.all(
-      symbols.map((symbol) => series.record({ ...HOUR, symbol }, [month], '2025-02-01T00:00:00Z')),
+      symbols.map((symbol) => fixture.series.record({ ...HOUR, symbol }, [month], '2025-02-01T00:00:00Z')),
     );
     const wanted = [...symbols, ...symbols.slice(0, 5), 'NONE/USDT:USDT'].map((symbol) => ({
       symbol,
       timeframe: '1h' as const,
     }));
-    const found = await series.getMany('sim', wanted);
+    const found = await fixture.series.getMany('sim', wanted);
     expect([...found.keys()].sort()).toEqual(symbols.map((symbol) => `${symbol}#1h`).sort());
-    expect(await series.getMany('sim', [])).toEqual(new Map());
-    const listed = (await series.list('sim')).map((info) => info.symbol);
+    expect(await fixture.series.getMany('sim', [])).toEqual(new Map());
+    const listed = (await fixture.series.list('sim')).map((info) => info.symbol);
     expect(listed).toEqual([...symbols].sort());
-    expect(await series.list('other')).toEqual([]);
+    expect(await fixture.series.list('other')).toEqual([]);
   });
 
   test('series of five years of minutes with 50,000 gaps fits in two small items', async () => {
@@ -261,16 +233,16 @@ describe('DynamoSeriesStore', () => {
       const times = range(0, (next - at) / 60_000).filter((i) => i % 50 !== 3 && (i < 14_400 || i > 14_459));
       const month = new Date(at).toISOString().slice(0, 7);
       const columns = Float64Array.from(times, (i) => at + i * 60_000);
-      await series.record(minute, [describeMonth(month, columns, 60_000)], '2025-02-01T00:00:00Z');
+      await fixture.series.record(minute, [describeMonth(month, columns, 60_000)], '2025-02-01T00:00:00Z');
       at = next;
     }
-    const [info] = await series.list('sim');
+    const [info] = await fixture.series.list('sim');
     expect(info!.gap_count).toBeGreaterThan(50_000);
     expect(info!.gaps.filter((gap) => gap[1] >= 60)).toHaveLength(40);
     expect(info!.longest_omitted_gap).toBe(60);
     const item = async (exchange: string, name: string) => {
       const Key = { exchange, series: name };
-      return (await engine.client.send(new GetCommand({ TableName: table, Key }))).Item;
+      return (await fixture.engine.client.send(new GetCommand({ TableName: fixture.table, Key }))).Item;
     };
     const size = async (...key: [string, string]) => JSON.stringify(await item(...key)).length;
     expect(await size('sim', minute.symbol)).toBeLessThan(2_000);
@@ -281,10 +253,10 @@ describe('DynamoSeriesStore', () => {
     const at = '2025-02-01T00:00:00Z';
     await Promise.all(
       TIMEFRAMES.flatMap((timeframe) =>
-        range(1, 6).map((count) => series.record({ ...HOUR, timeframe }, [monthOf(count)], at)),
+        range(1, 6).map((count) => fixture.series.record({ ...HOUR, timeframe }, [monthOf(count)], at)),
       ),
     );
-    const listed = await series.list('sim');
+    const listed = await fixture.series.list('sim');
     expect(listed.map(({ timeframe, count }) => [timeframe, count])).toEqual(
       TIMEFRAMES.map((each) => [each, 5]),
     );
@@ -292,18 +264,18 @@ describe('DynamoSeriesStore', () => {
 
   test('series record ignores an older month summary', async () => {
     const at = '2025-02-01T00:00:00Z';
-    await series.record(HOUR, [monthOf(10)], at);
-    expect((await series.record(HOUR, [monthOf(7)], at)).count).toBe(10);
+    await fixture.series.record(HOUR, [monthOf(10)], at);
+    expect((await fixture.series.record(HOUR, [monthOf(7)], at)).count).toBe(10);
     const counts = range(11, 25);
-    await Promise.all(counts.map((count) => series.record(HOUR, [monthOf(count)], at)));
-    expect((await series.list('sim'))[0]?.count).toBe(24);
-    await expect(series.record({ ...HOUR, symbol: 'X/Y:Z' }, [], at)).rejects.toThrow('X/Y:Z#1h');
+    await Promise.all(counts.map((count) => fixture.series.record(HOUR, [monthOf(count)], at)));
+    expect((await fixture.series.list('sim'))[0]?.count).toBe(24);
+    await expect(fixture.series.record({ ...HOUR, symbol: 'X/Y:Z' }, [], at)).rejects.toThrow('X/Y:Z#1h');
   });
 
   test('series store rejects an invalid item with the series and the field', async () => {
     const item = { exchange: 'sim', series: 'X', '1h': '{"schema_version":3}' };
-    await engine.client.send(new PutCommand({ TableName: table, Item: item }));
-    await expect(series.list('sim')).rejects.toMatchObject({
+    await fixture.engine.client.send(new PutCommand({ TableName: fixture.table, Item: item }));
+    await expect(fixture.series.list('sim')).rejects.toMatchObject({
       code: 'SVC001',
       message: expect.stringMatching('X#1h.*first'),
     });
