@@ -7,6 +7,7 @@ import { defaultParameters } from '#engine/strategies/parameters.ts';
 import { defineStrategy, type StrategyDefinition } from '#engine/strategy.ts';
 import example from '#strategies/example_pullback.ts';
 import { marketCandles } from '../indicators/market.ts';
+import { CROSSING } from './crossing-fixture.ts';
 
 const LENGTH = 3_000;
 
@@ -52,14 +53,8 @@ describe('own strategies', () => {
 
 /** Causal strategy that the cases below change in one place. */
 const honest = defineStrategy({
+  ...CROSSING,
   name: 'honest',
-  description: 'Crossing of the price and its average.',
-  timeframe: '1h',
-  pairs: ['BTC/USDT:USDT'],
-  stakeAmount: 100,
-  parameters: {},
-  startupCandles: () => 20,
-  indicators: ({ close }) => ({ average: sma(close, 20) }),
   signals: ({ close }, { average }) => ({ enterLong: crossedAbove(close, average!) }),
   stoploss: -0.1,
 });

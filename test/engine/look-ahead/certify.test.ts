@@ -2,40 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Candles } from '#engine/candles.ts';
 import { crossedAbove, crossedBelow, sma } from '#engine/indicators/index.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
-import { builtInStrategies } from '#engine/strategies/built-in.ts';
-import { defineStrategy, type StrategyCallbacks, type StrategyDefinition } from '#engine/strategy.ts';
-import example from '#strategies/example_pullback.ts';
+import type { StrategyCallbacks, StrategyDefinition } from '#engine/strategy.ts';
+import { certify, KINDS, sound, withCallbacks } from './certify-fixture.ts';
 import { lookAheadSubject } from './look-ahead-subject.ts';
-
-/** Causal strategy that trades often; the leaks below change it in one place. */
-function sound(change: Partial<StrategyDefinition> = {}): StrategyDefinition {
-  return {
-    ...defineStrategy({
-      name: 'sound',
-      description: 'Crossing of the price and its average.',
-      timeframe: '1h',
-      pairs: ['BTC/USDT:USDT'],
-      stakeAmount: 100,
-      parameters: {},
-      startupCandles: () => 20,
-      indicators: ({ close }) => ({ average: sma(close, 20) }),
-      signals: ({ close }, { average }) => ({
-        enterLong: crossedAbove(close, average!),
-        exitLong: crossedBelow(close, average!),
-        enterShort: crossedBelow(close, average!),
-        exitShort: crossedAbove(close, average!),
-      }),
-      canShort: true,
-      stoploss: -0.2,
-      unfilledTimeoutMinutes: 600,
-    }),
-    ...change,
-  };
-}
-
-const withCallbacks = (callbacks: StrategyCallbacks) => () => sound({ callbacks });
-const certify = (define: () => StrategyDefinition, options = {}) =>
-  certifyLookAhead(lookAheadSubject(define, options), { histories: 48 });
 
 describe('callback leaks found by the guard', () => {
   it.each<[string, StrategyCallbacks, string, number]>([
@@ -395,8 +364,6 @@ describe('findings other than look-ahead', () => {
     );
   });
 });
-
-const KINDS = [...builtInStrategies, example].map((strategy) => [strategy.name, strategy] as const);
 
 describe('causal strategies', () => {
   it.each(KINDS.filter(([, { mlEngine }]) => !mlEngine))(

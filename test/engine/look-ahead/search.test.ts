@@ -1,21 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { crossedAbove, crossedBelow, sma } from '#engine/indicators/index.ts';
+import { crossedAbove, crossedBelow } from '#engine/indicators/index.ts';
 import { sampleLookAhead } from '#engine/look-ahead/search.ts';
 import { bollingerBreakout } from '#engine/strategies/bollinger-breakout.ts';
 import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
 import { defineStrategy, type StrategyCallbacks } from '#engine/strategy.ts';
+import { CROSSING } from './crossing-fixture.ts';
 import { lookAheadSubject } from './look-ahead-subject.ts';
 
 const crossing = (callbacks: StrategyCallbacks) => () =>
   defineStrategy({
+    ...CROSSING,
     name: 'crossing',
-    description: 'Crossing of the price and its average.',
-    timeframe: '1h',
-    pairs: ['BTC/USDT:USDT'],
-    stakeAmount: 100,
-    parameters: {},
-    startupCandles: () => 20,
-    indicators: ({ close }) => ({ average: sma(close, 20) }),
     signals: ({ close }, { average }) => ({
       enterLong: crossedAbove(close, average),
       exitLong: crossedBelow(close, average),
