@@ -1,37 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import { runScript } from '../support/command.ts';
+import { describe, expect, it } from 'vitest';
+import { checkFixture } from './check-fixture.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-check-'));
-const strategies = join(folder, 'strategies');
-mkdirSync(join(strategies, 'shared'), { recursive: true });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Strategy file that trades price crossings of an average. `more` is appended to the definition, `before` precedes it. */
-function strategy(name: string, more = '', before = ''): string {
-  const file = join(strategies, `${name}.ts`);
-  writeFileSync(
-    file,
-    `import { crossedAbove, crossedBelow, sma } from '#engine/indicators/index.ts';
-${before}
-export default {
-  name: '${name}', description: 'For the check.', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100,
-  parameters: {}, startupCandles: () => 20, stoploss: -0.2,
-  indicators: ({ close }) => ({ average: sma(close, 20) }),
-  signals: ({ close }, { average }) => ({ enterLong: crossedAbove(close, average), exitLong: crossedBelow(close, average) }),
-  ${more}
-};
-`,
-  );
-  return file;
-}
-
-const check = (...args: string[]) =>
-  runScript(join(folder, 'home'), 'bin/touchstone.ts', ['check', ...args], {
-    STRATEGIES_DIRECTORY: strategies,
-  });
+const { strategies, strategy, check } = checkFixture();
 
 describe('touchstone check', () => {
   it('check finds stored later closes in a module that the strategy imports', async () => {
