@@ -1,37 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { M, registryFixture } from './registry-fixture.ts';
 
 /** Variations of registry commands in separate processes, on completed backtests. */
 
-const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-registry-'));
-let platform: TestPlatform;
-const runs: string[] = [];
-
-beforeAll(async () => {
-  platform = await startTestPlatform({ home });
-  for (const fast of [20, 5]) {
-    const job = await platform.run({
-      strategy: 'ema_crossover',
-      pairs: ['BTC/USDT:USDT'],
-      timeframe: '1h',
-      date_range: { start: '2026-01-01', end: '2026-03-01' },
-      params: { fast },
-    });
-    runs.push(job.job_id);
-  }
-}, 60_000);
-afterAll(async () => {
-  await platform?.stop();
-  rmSync(home, { recursive: true, force: true });
-});
-
-const touchstone = (...args: string[]) => runScript(home, 'bin/touchstone.ts', args);
-
-const M = 'ema_crossover';
+const fixture = registryFixture();
+const { runs, touchstone } = fixture;
 
 /** Runs a command and expects exit code 0. */
 async function expectDone(...args: string[]) {
@@ -118,7 +93,7 @@ describe('registry commands', () => {
     });
 
     it('--url and --strategy-url select services', async () => {
-      const { backend_url, strategy_service_url } = platform.info;
+      const { backend_url, strategy_service_url } = fixture.platform.info;
       expect((await touchstone('--url', backend_url, 'versions', M)).out).toContain('champion');
       const registered = await touchstone(
         ...['--url', backend_url, '--strategy-url', strategy_service_url],

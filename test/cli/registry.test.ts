@@ -1,38 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { welchTest } from '#engine/stats/welch.ts';
-import { runScript } from '../support/command.ts';
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { M, registryFixture } from './registry-fixture.ts';
 
 /** Registry commands in separate processes, on completed backtests. */
 
-const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-registry-'));
-let platform: TestPlatform;
-const runs: string[] = [];
-
-beforeAll(async () => {
-  platform = await startTestPlatform({ home });
-  for (const fast of [20, 5]) {
-    const job = await platform.run({
-      strategy: 'ema_crossover',
-      pairs: ['BTC/USDT:USDT'],
-      timeframe: '1h',
-      date_range: { start: '2026-01-01', end: '2026-03-01' },
-      params: { fast },
-    });
-    runs.push(job.job_id);
-  }
-}, 60_000);
-afterAll(async () => {
-  await platform?.stop();
-  rmSync(home, { recursive: true, force: true });
-});
-
-const touchstone = (...args: string[]) => runScript(home, 'bin/touchstone.ts', args);
-
-const M = 'ema_crossover';
+const fixture = registryFixture();
+const { runs, touchstone } = fixture;
 
 describe('registry commands', () => {
   it('register below a threshold prints the failed thresholds as a table', async () => {
@@ -92,7 +65,9 @@ describe('registry commands', () => {
   });
 
   it('compare prints the confidence derived from the trades', async () => {
-    const { body } = await platform.get(`/api/v1/catalog/strategies/${M}/compare?version_a=1&version_b=2`);
+    const { body } = await fixture.platform.get(
+      `/api/v1/catalog/strategies/${M}/compare?version_a=1&version_b=2`,
+    );
     const [a, b] = await Promise.all(runs.map(statsOfTrades));
     expect(body.sample_sizes).toEqual({ a: a!.n, b: b!.n });
     const { probabilityBLarger: better } = welchTest(a!, b!)!;
@@ -113,7 +88,7 @@ describe('registry commands', () => {
 async function statsOfTrades(jobId: string) {
   const profits: number[] = [];
   for (let page = 1, pages = 1; page <= pages; page++) {
-    const { body } = await platform.get(`/api/v1/backtests/${jobId}/report-data?page=${page}`);
+    const { body } = await fixture.platform.get(`/api/v1/backtests/${jobId}/report-data?page=${page}`);
     profits.push(...body.trades.items.map((trade: { profit_pct: number }) => trade.profit_pct));
     pages = body.trades.pages;
   }
