@@ -1,28 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runScript } from '../support/command.ts';
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { describe, expect, it } from 'vitest';
+import { M, releasePolicyFixture } from './release-policy-fixture.ts';
 
 /** Release policy in commands that run in separate processes. */
 
-const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-policy-'));
-let platform: TestPlatform;
-
-beforeAll(async () => {
-  platform = await startTestPlatform({ home, releasePolicy: { minTrades: 2, lookAheadCertificate: true } });
-  // The strategy buys once.
-  const job = await platform.run({ strategy: 'buy_and_hold', pairs: ['BTC/USDT:USDT'], timeframe: '1h' });
-  expect((await touchstone('register', M, '--run', job.job_id)).code).toBe(0);
-}, 60_000);
-afterAll(async () => {
-  await platform?.stop();
-  rmSync(home, { recursive: true, force: true });
+const touchstone = releasePolicyFixture(async (run) => {
+  expect((await touchstone('register', M, '--run', run)).code).toBe(0);
 });
-
-const touchstone = (...args: string[]) => runScript(home, 'bin/touchstone.ts', args);
-const M = 'buy_and_hold';
 const WAIVER = ['--waive', 'min_trades', '--reason', 'it buys and holds'];
 
 describe('release policy in commands', () => {
