@@ -1,10 +1,9 @@
 import aslValidator from 'asl-validator';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ERROR_SUMMARY_LENGTH } from '#contract/tables.ts';
-import { runExecutions } from '../support/hyperopt-executions.ts';
-import { type FinishedHyperoptJob, hyperoptFixture } from '../support/hyperopt-fixture.ts';
-import { essence, pendingHyperopt } from '../support/hyperopt-workers.ts';
+import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { allStates, fail, HYPEROPT_ASL, readDefinition, runAsl, type Step } from '../support/run-asl.ts';
+import { lostWorkersFixture, resultOf } from './lost-workers-fixture.ts';
 
 const definition = readDefinition(HYPEROPT_ASL);
 const states = allStates(definition);
@@ -133,37 +132,15 @@ describe('hyperopt workflow', () => {
 });
 
 describe('hyperopt job with lost workers', () => {
-  const fixture = hyperoptFixture();
-  const { deps, newHyperopt, read, work, dying } = fixture;
-  let one: FinishedHyperoptJob;
-  beforeAll(async () => {
-    one = await fixture.runWithOneWorker();
-  });
-
-  const executions = (jobId: string, worker: (execution: string) => unknown) =>
-    runExecutions(fixture, jobId, worker);
-
-  let tasks = 0;
-  /** Worker that is killed during its nth trial. */
-  async function killedAt(jobId: string, nth: number): Promise<never> {
-    const { deps: own, died } = dying(nth);
-    void work(jobId, 0, own, `task-${++tasks}`);
-    await died;
-    return fail('States.TaskFailed', 'killed');
-  }
-  const finishing = (jobId: string) => work(jobId, 0, deps(), `task-${++tasks}`);
-  const resultOf = ({ job, trials }: FinishedHyperoptJob) => ({
-    trials: trials.map(essence),
-    status: job.status,
-    outcome: job.status === 'completed' && { ...job.outcome, study_name: null },
-  });
+  const fixture = lostWorkersFixture();
+  const { deps, newHyperopt, read, executions, killedAt, finishing } = fixture;
 
   test('repeatedly killed workers give the same result as an undisturbed job', async () => {
     const jobId = await newHyperopt();
     let kills = 0;
     const names = await executions(jobId, () => (++kills > 24 ? finishing(jobId) : killedAt(jobId, 2)));
     expect(names).toHaveLength(7);
-    expect(resultOf(await read(jobId))).toEqual(resultOf(one));
+    expect(resultOf(await read(jobId))).toEqual(resultOf(fixture.one));
   });
 
   test.each([
