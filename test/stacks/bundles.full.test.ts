@@ -1,36 +1,17 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Metafile } from 'esbuild';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { build } from '../../bin/build.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { startExchangeServer } from '../support/exchange-server.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { pendingJob } from '../support/jobs.ts';
+import { bundlesFixture } from './bundles-fixture.ts';
 
-const outdir = mkdtempSync(join(tmpdir(), 'touchstone-bundles-'));
-let metafile: Metafile;
-/** Metafile entries by path below the output folder. */
-let bundles: Map<string, Metafile['outputs'][string]>;
-
-beforeAll(async () => {
-  metafile = await build(outdir);
-  bundles = new Map(
-    Object.entries(metafile.outputs)
-      .filter(([, output]) => output.entryPoint)
-      .map(([path, output]) => [
-        path.slice(path.indexOf(basename(outdir)) + basename(outdir).length + 1),
-        output,
-      ]),
-  );
-});
-afterAll(() => rmSync(outdir, { recursive: true, force: true }));
+const { outdir, bundles } = bundlesFixture();
 
 /** Runs a bundled task in a separate process with only these variables. */
 async function runTask(name: string, variables: Readonly<Record<string, string>>) {

@@ -1,30 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import type { Metafile } from 'esbuild';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { build } from '../../bin/build.ts';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
 import { checkMatches, EXCHANGE_FILES } from '../../bin/bundle-plugins.ts';
+import { bundlesFixture } from './bundles-fixture.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const outdir = mkdtempSync(join(tmpdir(), 'touchstone-bundles-'));
-let metafile: Metafile;
-/** Metafile entries by path below the output folder. */
-let bundles: Map<string, Metafile['outputs'][string]>;
-
-beforeAll(async () => {
-  metafile = await build(outdir);
-  bundles = new Map(
-    Object.entries(metafile.outputs)
-      .filter(([, output]) => output.entryPoint)
-      .map(([path, output]) => [
-        path.slice(path.indexOf(basename(outdir)) + basename(outdir).length + 1),
-        output,
-      ]),
-  );
-});
-afterAll(() => rmSync(outdir, { recursive: true, force: true }));
+const fixture = bundlesFixture();
+const { outdir, bundles } = fixture;
 
 const namesIn = (folder: string) =>
   readdirSync(join(ROOT, folder))
@@ -47,7 +30,7 @@ test('build writes a bundle for every Lambda and every task', () => {
 });
 
 test('build fails when a plugin matches no bundled file', () => {
-  const { 'src/adapters/strategy-files.ts': _, ...inputs } = metafile.inputs;
+  const { 'src/adapters/strategy-files.ts': _, ...inputs } = fixture.metafile.inputs;
   expect(() => checkMatches({ inputs })).toThrow(/^No bundled file matches the plugin user-strategies \(/);
   expect(() => checkMatches({ inputs }, EXCHANGE_FILES)).toThrow(/matches the plugin named-undici \(/);
 });
@@ -94,7 +77,7 @@ test('ccxt is next to the tasks, one file per exchange, and in no bundle', () =>
 const WITHOUT_ZOD = new Set(['src/contract/limits.ts', 'src/contract/metric-labels.ts']);
 
 test('engine bundles its own files and only limits and labels of the contract', () => {
-  const engine = Object.entries(metafile.inputs).filter(([input]) => input.startsWith('src/engine/'));
+  const engine = Object.entries(fixture.metafile.inputs).filter(([input]) => input.startsWith('src/engine/'));
   expect(engine.length).toBeGreaterThan(10);
   for (const [input, { imports }] of engine) {
     const others = imports.map(({ path }) => path).filter((path) => !path.startsWith('src/engine/'));
