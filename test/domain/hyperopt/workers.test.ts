@@ -7,6 +7,7 @@ import {
 import { type ClaimedTrial, LEASE_MS, TrialQueue } from '#domain/hyperopt/trial-queue.ts';
 import { type FinishedHyperoptJob, hyperoptFixture } from '../../support/hyperopt-fixture.ts';
 import { computeTrial, computing, essence } from '../../support/hyperopt-workers.ts';
+import { runThroughCrash } from './workers-fixture.ts';
 
 const fixture = hyperoptFixture();
 const { newHyperopt, work, read, deps, dying } = fixture;
@@ -107,12 +108,8 @@ describe('crashed worker', () => {
   it.each([1])(
     'crash in trial %i is followed immediately by its replacement without changing results',
     async (nth) => {
-      const jobId = await newHyperopt();
-      const { deps: dyingDeps, died } = dying(nth);
-      void work(jobId, 0, dyingDeps, 'first');
-      await died;
-      expect(await work(jobId, 0, deps(), 'second')).toBe('finished');
-      const { job, trials } = await read(jobId);
+      const { outcome, job, trials } = await runThroughCrash(fixture, nth);
+      expect(outcome).toBe('finished');
       expect(trials.map(essence)).toEqual(one.trials.map(essence));
       expect(job.trials).toEqual(one.job.trials);
       expect(trials.filter(({ attempt }) => attempt === 2)).toHaveLength(1);
