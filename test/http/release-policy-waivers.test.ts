@@ -1,64 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ReleasePolicy } from '#contract/release-policy.ts';
-import type { ResultStore } from '#domain/ports.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
-import { SOME_RESULT } from '../support/jobs.ts';
-import { as, byRole } from '../support/policy-fixture.ts';
-import {
-  type FixtureOptions,
-  MODEL,
-  type RegistryFixture,
-  registryFixture,
-} from '../support/registry-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { as } from '../support/policy-fixture.ts';
+import { MODEL } from '../support/registry-fixture.ts';
 import { Invariants } from '../support/registry-invariants.ts';
+import { checkOf, historyOf, releasePolicyFixtures, statuses, versionOf } from './release-policy-fixture.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
-
-const _DAY = 86_400_000;
-/** End of the 31 days of candles of every backtest in these tests. */
-const END = Date.parse('2025-02-01T00:00:00Z');
-const NOTHING: ReleasePolicy = { lookAheadCertificate: false };
-
-const clockAt = (time: number) => ({ now: () => time });
-const fixtureOf = (policy: Partial<ReleasePolicy>, options: FixtureOptions = {}) =>
-  registryFixture(engine, {
-    ...options,
-    service: byRole,
-    deps: { clock: clockAt(END), releasePolicy: { ...NOTHING, ...policy }, ...options.deps },
-  });
-
-type Checks = readonly {
-  name: string;
-  status: string;
-  value: unknown;
-  threshold: unknown;
-  message: string;
-}[];
-const statuses = (checks: Checks) => Object.fromEntries(checks.map(({ name, status }) => [name, status]));
-const checkOf = (checks: Checks, name: string) => checks.find((check) => check.name === name);
-const _reading = (report: object, result: object = SOME_RESULT) =>
-  ({
-    read: async (_: unknown, part: string) => (part === 'report' ? report : result),
-  }) as unknown as ResultStore;
-
-async function historyOf(fixture: RegistryFixture) {
-  return (await fixture.get(`/api/v1/models/${MODEL}/history`)).body.items;
-}
-const versionOf = async (fixture: RegistryFixture, version = '1') =>
-  (await fixture.get(`/api/v1/models/${MODEL}/versions/${version}`)).body;
-
-/** Fixture with a version staged before the policy existed. */
-async function _stagedBefore(policy: Partial<ReleasePolicy>, options: FixtureOptions = {}) {
-  const before = await fixtureOf({}, options);
-  await before.register();
-  await before.stage(1);
-  const tables = { jobs: before.jobsTable, registry: before.table, series: '' };
-  return fixtureOf(policy, { ...options, tables });
-}
+const fixtureOf = releasePolicyFixtures();
 
 describe('policy waiver', () => {
   const policy = { minTrades: 30, minSharpe: 2, maxDrawdown: 20 };
