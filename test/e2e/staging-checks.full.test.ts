@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { describe, expect, it } from 'vitest';
+import { startTestPlatform } from '../support/platform.ts';
 import { poll } from '../support/poll.ts';
+import { check, stagingFixture } from './staging-checks-fixture.ts';
 
-const IMAGE = 'registry.example/touchstone:1.0.0';
-const strategies = mkdtempSync(join(tmpdir(), 'touchstone-staging-'));
+const fixture = stagingFixture();
+const { strategies, strategy, register, stage } = fixture;
 
 /** Enters at every chance and exits on a later close: look-ahead that every truncation detects. */
 writeFileSync(
@@ -24,61 +25,12 @@ writeFileSync(
 `,
 );
 
-/** Strategy file with `body` as its signals; `body` reads `candles` and sets `enterLong`. */
-function strategy(name: string, body: string): void {
-  writeFileSync(
-    join(strategies, `${name}.ts`),
-    `export default {
-  name: '${name}', description: 'For staging checks.', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100,
-  parameters: {}, startupCandles: () => 5, stoploss: -0.99,
-  indicators: () => ({}),
-  signals({ close, open }) {
-    const length = close.length;
-    const enterLong = new Uint8Array(length);
-    const exitLong = new Uint8Array(length);
-    for (let row = 1; row < length; row++) { ${body} }
-    return { enterLong, exitLong };
-  },
-};
-`,
-  );
-}
-
-strategy('honest', 'if (close[row] > close[row - 1]) enterLong[row] = 1; else exitLong[row] = 1;');
 strategy('gambler', 'if (Math.random() > 0.5) enterLong[row] = 1; else exitLong[row] = 1;');
 strategy('sleeper', '');
 
-let platform: TestPlatform;
-beforeAll(async () => {
-  platform = await startTestPlatform({ strategiesDirectory: strategies, stagingDryRunRequired: true });
-});
-afterAll(async () => {
-  await platform.stop();
-  rmSync(strategies, { recursive: true, force: true });
-});
-
-/** Runs and registers a backtest of a strategy. Returns the version. */
-async function register(name: string, on = platform): Promise<string> {
-  const config = { strategy: name, date_range: { start: '2025-01-01', end: '2025-03-01' } };
-  const job = await on.run(config);
-  expect(job.status, job.error).toBe('completed');
-  const { status, body } = await on.strategy.post(`/api/v1/strategies/${name}/register`, {
-    backtest_run_id: job.job_id,
-    container_image_uri: IMAGE,
-    thresholds: { max_drawdown: 100 },
-  });
-  expect(status, JSON.stringify(body)).toBe(201);
-  return body.version;
-}
-
-const stage = (name: string, version: string) =>
-  platform.post(`/api/v1/strategies/${name}/stage`, { version });
-
-const check = (validation: any, name: string) => validation.checks.find((each: any) => each.name === name);
-
 describe('staged version', () => {
   it('staged version fails validation when a callback reads later candles, after a warning of its backtest', async () => {
-    const job = await platform.run({
+    const job = await fixture.platform.run({
       strategy: 'medium',
       date_range: { start: '2025-01-01', end: '2025-03-01' },
     });
@@ -93,18 +45,18 @@ describe('staged version', () => {
     expect(found.message).toMatch(/^sampled: \d+ cuts? in \d+ candles of BTC.*Look-ahead bias was found\.$/);
     expect(found.findings[0]).toMatch(/^look_ahead: customExit of BTC\/USDT:USDT in the candle of 2025-/);
     expect(warnings[0]).toMatch(/^LOOK-AHEAD BIAS: .* customExit of BTC/);
-    const { body: report } = await platform.get(`/api/v1/backtests/${job.job_id}/report-data`);
+    const { body: report } = await fixture.platform.get(`/api/v1/backtests/${job.job_id}/report-data`);
     expect(report).toMatchObject({ look_ahead: found, warnings });
 
     const version = await register('medium');
-    const { body: registered } = await platform.get(`/api/v1/models/medium/versions/${version}`);
+    const { body: registered } = await fixture.platform.get(`/api/v1/models/medium/versions/${version}`);
     expect(registered).toMatchObject({ stage: 'None', look_ahead: 'sampled' });
     expect(check(registered.validation, 'look_ahead')).toMatchObject({
       ...{ status: 'warning', value: 'sampled', threshold: 'certified' },
       message: expect.stringMatching(/^sampled: .* look_ahead: customExit of BTC/),
     });
     await stage('medium', version);
-    const validation = await platform.validated('medium', version);
+    const validation = await fixture.platform.validated('medium', version);
     expect(check(validation, 'look_ahead')).toMatchObject({
       status: 'failed',
       message: expect.stringMatching(
@@ -116,7 +68,7 @@ describe('staged version', () => {
   it('staged version fails validation when two runs differ', async () => {
     const version = await register('gambler');
     await stage('gambler', version);
-    const validation = await platform.validated('gambler', version);
+    const validation = await fixture.platform.validated('gambler', version);
     expect(validation.status).toBe('failed');
     expect(check(validation, 'determinism')).toMatchObject({
       status: 'failed',
@@ -127,7 +79,7 @@ describe('staged version', () => {
   it('staged version without orders passes validation with a warning', async () => {
     const version = await register('sleeper');
     await stage('sleeper', version);
-    const validation = await platform.validated('sleeper', version);
+    const validation = await fixture.platform.validated('sleeper', version);
     expect(check(validation, 'smoke_run')).toMatchObject({ status: 'warning', value: 0 });
   });
 });
@@ -135,9 +87,9 @@ describe('staged version', () => {
 it('registry records the end of a validation with an event', async () => {
   const version = await register('honest');
   await stage('honest', version);
-  await platform.validated('honest', version);
+  await fixture.platform.validated('honest', version);
   const read = async (): Promise<string[]> => {
-    const { body } = await platform.get('/api/v1/models/honest/history');
+    const { body } = await fixture.platform.get('/api/v1/models/honest/history');
     return body.items.filter((each: any) => each.version === version).map((each: any) => each.action);
   };
   const actions = await poll(read, (found) => found.includes('validate'));
@@ -161,8 +113,8 @@ it('validation resumes after a restart of the platform', async () => {
 });
 
 it('backtest lists exclude validation jobs', async () => {
-  const all = await platform.get('/api/v1/backtests?limit=100');
-  const completed = await platform.get('/api/v1/backtests?limit=100&status=completed');
+  const all = await fixture.platform.get('/api/v1/backtests?limit=100');
+  const completed = await fixture.platform.get('/api/v1/backtests?limit=100&status=completed');
   expect(all.body.items.length).toBeGreaterThan(3);
   for (const { body } of [all, completed]) {
     expect(body.items.filter((each: any) => !each.job_id.startsWith('bt-'))).toEqual([]);
