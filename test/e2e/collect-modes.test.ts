@@ -1,33 +1,12 @@
-import { createServer, type Server } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { BTC, silentExchangeFixture } from './collect-modes-fixture.ts';
 
 /** Collect modes, on an exchange that counts requests and responds to none. */
 
-const BTC = 'BTC/USDT:USDT';
 const ETH = 'ETH/USDT:USDT';
-const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-15T00:00:00Z' };
-
-let exchange: Server;
-let asked = 0;
-let platform: TestPlatform;
-beforeAll(async () => {
-  exchange = createServer((socket) => {
-    asked++;
-    socket.destroy();
-  });
-  await new Promise<void>((resolve) => exchange.listen(0, '127.0.0.1', resolve));
-  const { port } = exchange.address() as { port: number };
-  platform = await startTestPlatform({ exchangeUrl: `http://127.0.0.1:${port}`, exchangeIntervalMs: 1 });
-});
-afterAll(async () => {
-  await platform?.stop();
-  exchange.close();
-});
-
-const run = (config: object) =>
-  platform.run({ strategy: 'ema_crossover', timeframe: '1h', date_range: RANGE, ...config });
+const fixture = silentExchangeFixture();
+const { run } = fixture;
 
 describe('collect: never', () => {
   it('run fails immediately without stored candles, lists each gap and sends no request', async () => {
@@ -47,11 +26,11 @@ describe('collect: never', () => {
         new RegExp(`${pair} ${timeframe} 2026-0[12]-\\d\\dT\\S+Z to 2026-03-15T00:00:00.000Z`),
       );
     }
-    expect(asked).toBe(0);
+    expect(fixture.asked).toBe(0);
   });
 
   it('--offline sets collect: never', async () => {
-    const { code, out, err } = await runScript(platform.home, 'bin/touchstone.ts', [
+    const { code, out, err } = await runScript(fixture.platform.home, 'bin/touchstone.ts', [
       'backtest',
       'ema_crossover',
       '--offline',
@@ -62,7 +41,7 @@ describe('collect: never', () => {
     ]);
     expect(code).toBe(1);
     expect(out + err).toContain('because collect is never: ETH/USDT:USDT 1h');
-    expect(asked).toBe(0);
+    expect(fixture.asked).toBe(0);
   });
 });
 
@@ -81,7 +60,7 @@ describe('collect: always and if_stale', () => {
   });
 
   it.each(['sometimes', ''])('rejects collect %j with VAL005', async (collect) => {
-    const { status, body } = await platform.post('/api/v1/backtests', {
+    const { status, body } = await fixture.platform.post('/api/v1/backtests', {
       config: { strategy: 'ema_crossover', collect },
     });
     expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL005', 'config.collect']);
