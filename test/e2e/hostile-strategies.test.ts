@@ -1,56 +1,23 @@
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { startTestPlatform } from '../support/platform.ts';
+import { hostileFixture, RANGE } from './hostile-strategies-fixture.ts';
 
 /** Strategies that read other files or end their process, in local mode. */
 
-const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
-const folder = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-hostile-')));
-let platform: TestPlatform;
-
-/** Strategy file that enters once; `parts` replace members of the definition. */
-function strategy(name: string, parts: string, before = ''): void {
-  writeFileSync(
-    join(folder, `${name}.ts`),
-    `${before}
-export default {
-  name: '${name}', description: 'Hostile.', timeframe: '1h', pairs: ['BTC/USDT:USDT', 'ETH/USDT:USDT'], stakeAmount: 100,
-  parameters: {}, startupCandles: () => 1, stoploss: -0.99, indicators: () => ({}),
-  signals(candles) {
-    const enterLong = new Uint8Array(candles.timestamp.length);
-    enterLong[1] = 1;
-    return { enterLong };
-  },
-  ${parts}
-};
-`,
-  );
-}
-
-beforeAll(async () => {
-  strategy('pries', `indicators() { throw new Error(JSON.stringify(pry())); },`, PRYING);
-  const thrown = {
+const fixture = hostileFixture(
+  {
     long_text: "'x'.repeat(2_000_000)",
     controls: "new Error('\\u0000\\u001b[2J\\ud800 end')",
-  };
-  for (const [name, what] of Object.entries(thrown)) {
-    strategy(
-      `throws_${name}`,
-      `callbacks: { customExit(context) { if (context.index > 3) throw ${what}; return null; } },`,
-    );
-  }
-  strategy('promise', "indicators() { Promise.reject(new Error('late rejection')); return {}; },");
-  strategy('ends_itself', 'indicators() { process.exit(0); },');
-  platform = await startTestPlatform({
-    strategiesDirectory: folder,
-  });
-});
-afterAll(async () => {
-  await platform.stop();
-  rmSync(folder, { recursive: true });
-});
+  },
+  (strategy) => {
+    strategy('pries', `indicators() { throw new Error(JSON.stringify(pry())); },`, PRYING);
+    strategy('promise', "indicators() { Promise.reject(new Error('late rejection')); return {}; },");
+    strategy('ends_itself', 'indicators() { process.exit(0); },');
+  },
+);
 
 /** Strategy that reports the foreign files it can read and its environment. */
 const PRYING = `
@@ -70,7 +37,7 @@ return {
 describe('hostile strategy', () => {
   it('strategy can read its candles only, and its environment has no secrets', async () => {
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
-    const job = await platform.run({ strategy: 'pries', date_range: RANGE });
+    const job = await fixture.platform.run({ strategy: 'pries', date_range: RANGE });
     expect(job.error).toMatch(/\{.*\}/);
     const found = JSON.parse(/\{.*\}/.exec(job.error)![0]);
     expect(found).toMatchObject({ home: false, files: [], machine: [], candles: true });
@@ -107,7 +74,7 @@ describe('hostile strategy', () => {
   });
 
   it('backtest fails at the first attempt when the strategy ends its process', async () => {
-    const job = await platform.run({ strategy: 'ends_itself', date_range: RANGE });
+    const job = await fixture.platform.run({ strategy: 'ends_itself', date_range: RANGE });
     expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', attempt: 1 });
     expect(job.error).toBe(
       'Strategy ends_itself was stopped. The strategy ended its process in indicators of BTC/USDT:USDT',
@@ -126,14 +93,14 @@ describe('hostile strategy', () => {
       /^Strategy promise failed in a timer or an unhandled promise: late rejection \(promise\.ts:\d+\)$/,
     ],
   ])('backtest fails at the first attempt with a short error: %s', async (name, error) => {
-    const job = await platform.run({ strategy: name, date_range: RANGE });
+    const job = await fixture.platform.run({ strategy: name, date_range: RANGE });
     expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', attempt: 1 });
     expect(job.error).toMatch(error);
     expect(job.error.length).toBeLessThan(2_100);
   });
 
   it('platform removes task folders of hostile strategies', async () => {
-    await expect.poll(() => readdirSync(join(platform.home, 'tasks'))).toEqual([]);
+    await expect.poll(() => readdirSync(join(fixture.platform.home, 'tasks'))).toEqual([]);
   });
 });
 
