@@ -1,41 +1,18 @@
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { expect, it } from 'vitest';
+import { challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { MODEL, registryFixture } from '../support/registry-fixture.ts';
+import { challengeFixtures, totals } from './challenge-trades-fixture.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
-
-async function started(body: object = {}): Promise<readonly [ChallengeFixture, string]> {
-  const fixture = await challengeFixture(engine);
-  return [fixture, (await fixture.create({ ...body })).body.challenge_id];
-}
-
-/** Stored totals of both variants over all stages. */
-async function totals(fixture: ChallengeFixture, id: string) {
-  const { stages } = (await fixture.deps.challenges.read(id))!;
-  const sum = (variant: 'champion' | 'challenger') =>
-    stages.reduce(
-      (all, stage) => ({
-        n: all.n + stage[variant].closed,
-        sum: all.sum + stage[variant].sum[0],
-        squares: all.squares + stage[variant].sum_of_squares[0],
-      }),
-      { n: 0, sum: 0, squares: 0 },
-    );
-  return { champion: sum('champion'), challenger: sum('challenger') };
-}
+const scene = challengeFixtures();
+const { started } = scene;
 
 it('200 concurrent posts with duplicates count each trade once, with exact sums', async () => {
-  const first = await challengeFixture(engine);
+  const first = await challengeFixture(scene.engine);
   const id = (await first.create({ enable_canary: false, min_trades: 1000 })).body.challenge_id;
   // A second host has no common queue with the first.
   const tables = { jobs: first.jobsTable, registry: first.table, series: '' };
-  const second = await registryFixture(engine, { tables, deps: { clock: first.clock } });
+  const second = await registryFixture(scene.engine, { tables, deps: { clock: first.clock } });
   // Sums of multiples of 0.25 are exact in any order.
   const trades = Array.from({ length: 100 }, (_, n) => ({
     trade_id: `t-${n}`,

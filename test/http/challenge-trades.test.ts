@@ -1,40 +1,17 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { type ChallengeFixture, challengeFixture, HOUR } from '../support/challenge-fixture.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { challengeFixture, HOUR } from '../support/challenge-fixture.ts';
 import { MODEL, registryFixture } from '../support/registry-fixture.ts';
 import { storedChallenge } from '../support/stored-challenge.ts';
+import { challengeFixtures, totals } from './challenge-trades-fixture.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
-
-async function started(body: object = {}): Promise<readonly [ChallengeFixture, string]> {
-  const fixture = await challengeFixture(engine);
-  return [fixture, (await fixture.create({ ...body })).body.challenge_id];
-}
-
-/** Stored totals of both variants over all stages. */
-async function totals(fixture: ChallengeFixture, id: string) {
-  const { stages } = (await fixture.deps.challenges.read(id))!;
-  const sum = (variant: 'champion' | 'challenger') =>
-    stages.reduce(
-      (all, stage) => ({
-        n: all.n + stage[variant].closed,
-        sum: all.sum + stage[variant].sum[0],
-        squares: all.squares + stage[variant].sum_of_squares[0],
-      }),
-      { n: 0, sum: 0, squares: 0 },
-    );
-  return { champion: sum('champion'), challenger: sum('challenger') };
-}
+const scene = challengeFixtures();
+const { started } = scene;
 
 // Reference 4.3.
 it('assignments match the reference and stay fixed while the traffic share grows', async () => {
-  const fixture = await challengeFixture(engine);
+  const fixture = await challengeFixture(scene.engine);
   const at = new Date(fixture.clock.now()).toISOString();
   const ends_at = new Date(fixture.clock.now() + 100 * HOUR).toISOString();
   const stages = storedChallenge().stages.map((stage) => ({ ...stage, since: at }));
@@ -215,9 +192,9 @@ it.each([
 });
 
 it('repeated batch after a crash counts each trade once', async () => {
-  const whole = await challengeFixture(engine);
+  const whole = await challengeFixture(scene.engine);
   const id = (await whole.create({ min_trades: 1000 })).body.challenge_id;
-  const client = createDocumentClient({ endpoint: engine.endpoint });
+  const client = createDocumentClient({ endpoint: scene.engine.endpoint });
   let writes = 0;
   client.middlewareStack.add(
     (next, context) => async (args) => {
@@ -230,7 +207,7 @@ it('repeated batch after a crash counts each trade once', async () => {
     { step: 'initialize', name: 'crash' },
   );
   const tables = { jobs: whole.jobsTable, registry: whole.table, series: '' };
-  const dying = await registryFixture(engine, { client, tables, deps: { clock: whole.clock } });
+  const dying = await registryFixture(scene.engine, { client, tables, deps: { clock: whole.clock } });
   const trades = Array.from({ length: 100 }, (_, n) => ({
     trade_id: `t-${n}`,
     variant: 'champion',
