@@ -4,41 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { describe, expect, it } from 'vitest';
+import { authFixture } from './auth-fixture.ts';
 
 /** Commands for tokens and sharing: their effects on a platform with tokens, and their usage errors. */
 
-const home = mkdtempSync(join(tmpdir(), 'touchstone-auth-'));
-let platform: TestPlatform;
-const tokens = new Map<string, string>();
-async function touchstone(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, ['bin/touchstone.ts', ...args], {
-    env: { TOUCHSTONE_HOME: home, NO_COLOR: '1', TMPDIR: tmpdir(), ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [out, err] = [text(child.stdout), text(child.stderr)];
-  const [code] = await once(child, 'close');
-  return { code: code as number | null, out: await out, err: await err };
-}
-
-beforeAll(async () => {
-  const issue = async (role: string) => {
-    const { code, out, err } = await touchstone(['token', '--role', role, '--user', `${role}@example.com`]);
-    expect([code, err]).toEqual([0, '']);
-    tokens.set(role, out.trim());
-  };
-  // The first token precedes the platform: the key belongs to the data folder.
-  await issue('viewer');
-  await Promise.all(['researcher', 'admin'].map(issue));
-  platform = await startTestPlatform({ home, auth: true });
-}, 60_000);
-afterAll(async () => {
-  await platform?.stop();
-  rmSync(home, { recursive: true, force: true });
-});
-
-const bearer = (role: string) => ({ authorization: `Bearer ${tokens.get(role)}` });
+const fixture = authFixture(['researcher', 'admin']);
+const { tokens, touchstone, bearer } = fixture;
 
 it.each([
   [['token', '--role', 'king'], /Allowed choices are viewer, researcher, approver, admin/],
@@ -58,7 +30,7 @@ it.each([
 describe('platform with tokens', () => {
   it('touchstone share grants and revokes access', async () => {
     const as = (role: string) => ({ TOUCHSTONE_TOKEN: tokens.get(role)! });
-    const submitted = await platform.request('/api/v1/backtests', {
+    const submitted = await fixture.platform.request('/api/v1/backtests', {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...bearer('researcher') },
       body: JSON.stringify({
@@ -104,7 +76,7 @@ describe('issuer key', () => {
   it('token of another data folder is rejected', async () => {
     const other = mkdtempSync(join(tmpdir(), 'touchstone-auth-'));
     const { out } = await touchstone(['token', '--role', 'admin'], { TOUCHSTONE_HOME: other });
-    const answer = await platform.request('/api/v1/backtests', {
+    const answer = await fixture.platform.request('/api/v1/backtests', {
       headers: { authorization: `Bearer ${out.trim()}` },
     });
     rmSync(other, { recursive: true });

@@ -1,55 +1,22 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pathsOf, type ServiceName } from '#contract/operation.ts';
 import { OPERATIONS } from '#contract/operations.ts';
 import { openIssuerKey } from '../../src/local/issuer-key.ts';
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { authFixture } from './auth-fixture.ts';
 
 /** Platform of `npm start -- --auth`: every service, tokens of the command line, real HTTP. */
 
-const home = mkdtempSync(join(tmpdir(), 'touchstone-auth-'));
-let platform: TestPlatform;
-const tokens = new Map<string, string>();
-
-async function touchstone(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, ['bin/touchstone.ts', ...args], {
-    env: { TOUCHSTONE_HOME: home, NO_COLOR: '1', TMPDIR: tmpdir(), ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [out, err] = [text(child.stdout), text(child.stderr)];
-  const [code] = await once(child, 'close');
-  return { code: code as number | null, out: await out, err: await err };
-}
-
-beforeAll(async () => {
-  const issue = async (role: string) => {
-    const { code, out, err } = await touchstone(['token', '--role', role, '--user', `${role}@example.com`]);
-    expect([code, err]).toEqual([0, '']);
-    tokens.set(role, out.trim());
-  };
-  // The first token precedes the platform: the key belongs to the data folder.
-  await issue('viewer');
-  await Promise.all(['researcher', 'approver', 'admin'].map(issue));
-  platform = await startTestPlatform({ home, auth: true });
-}, 60_000);
-afterAll(async () => {
-  await platform?.stop();
-  rmSync(home, { recursive: true, force: true });
-});
-
-const bearer = (role: string) => ({ authorization: `Bearer ${tokens.get(role)}` });
-const addresses = (): Record<ServiceName, string> => ({
-  backend: platform.info.backend_url,
-  strategy: platform.info.strategy_service_url,
-  data_collection: platform.info.data_collection_url,
-});
-
 const ROLES = ['viewer', 'researcher', 'approver', 'admin'];
+const fixture = authFixture(ROLES.slice(1));
+const { home, tokens, touchstone, bearer } = fixture;
+
+const addresses = (): Record<ServiceName, string> => ({
+  backend: fixture.platform.info.backend_url,
+  strategy: fixture.platform.info.strategy_service_url,
+  data_collection: fixture.platform.info.data_collection_url,
+});
 
 const EVERY_PATH = OPERATIONS.flatMap((operation) =>
   pathsOf(operation).map((path) => [`${operation.method} ${path}`, { ...operation, path }] as const),
@@ -110,7 +77,7 @@ describe('platform with tokens', () => {
   });
 
   it('backend calls data collection with its service token', async () => {
-    const response = await platform.request('/api/v1/data/symbols', { headers: bearer('viewer') });
+    const response = await fixture.platform.request('/api/v1/data/symbols', { headers: bearer('viewer') });
     expect([response.status, await response.json()]).toMatchObject([200, { exchange: 'sim' }]);
   });
 });
@@ -121,7 +88,7 @@ describe('issuer key', () => {
   });
 
   it('issuer serves its public key and nothing else', async () => {
-    const base = platform.info.issuer_url!;
+    const base = fixture.platform.info.issuer_url!;
     const keys = await fetch(`${base}/xx-local-1_touchstone/.well-known/jwks.json`);
     expect(await keys.json()).toEqual({ keys: [openIssuerKey(home).jwk] });
     expect(Object.keys(openIssuerKey(home).jwk).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
