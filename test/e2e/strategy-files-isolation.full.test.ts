@@ -1,37 +1,14 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
-import { strategySource as source, strategyFolder } from '../support/strategies.ts';
+import { describe, expect, it } from 'vitest';
+import { strategySource as source } from '../support/strategies.ts';
+import { namesOf, strategyFilesFixture } from './strategy-files-fixture.ts';
 
 /** Hostile strategy files, and files that share a module, over HTTP. */
 
-const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
-const config = (strategy: string, params?: Record<string, unknown>) => ({
-  ...{ strategy, date_range: RANGE },
-  ...(params && { params }),
-});
-
-const namesOf = ({ items }: { items: { strategy: string }[] }) => items.map(({ strategy }) => strategy);
-
 describe('strategy files', () => {
-  const { folder, add, remove } = strategyFolder();
-  let platform: TestPlatform;
-  const list = async () => {
-    const { status, body } = await platform.get('/api/v1/strategies');
-    expect(status).toBe(200);
-    return body;
-  };
-  const submit = (strategy: string, params?: Record<string, unknown>) =>
-    platform.post('/api/v1/backtests', { config: config(strategy, params) });
-  beforeAll(async () => {
-    add('sound.ts', source('sound'));
-    platform = await startTestPlatform({ strategiesDirectory: folder });
-  });
-  afterAll(async () => {
-    await platform.stop();
-    rmSync(folder, { recursive: true });
-  });
+  const fixture = strategyFilesFixture();
+  const { folder, add, remove, list, submit } = fixture;
 
   it('strategy file that pollutes Object.prototype does not change the platform', async () => {
     add('pollutes.ts', source('pollutes', { top: `Object.prototype.x = 'y'; Array.prototype.map = null;` }));
@@ -91,7 +68,7 @@ describe('strategy files', () => {
     add('shared/levels.ts', 'export const stake = 10;');
     const top = `import { stake } from './shared/levels.ts';`;
     add('shares.ts', source('shares', { top, fields: 'stakeAmount: stake,' }));
-    const stakeOf = async () => (await platform.get('/api/v1/strategies/shares')).body.stake_amount;
+    const stakeOf = async () => (await fixture.platform.get('/api/v1/strategies/shares')).body.stake_amount;
     expect(await stakeOf()).toBe(10);
     add('shared/levels.ts', 'export const stake = 20;');
     expect(await stakeOf()).toBe(20);

@@ -4,12 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startTestPlatform, TERMINAL } from '../support/platform.ts';
 import { strategySource as source, strategyFolder } from '../support/strategies.ts';
-
-const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
-const config = (strategy: string, params?: Record<string, unknown>) => ({
-  ...{ strategy, date_range: RANGE },
-  ...(params && { params }),
-});
+import { RANGE, weekOf } from './strategy-files-fixture.ts';
 
 describe('strategy file changed between submission and run', () => {
   const { folder, add } = strategyFolder();
@@ -24,7 +19,7 @@ describe('strategy file changed between submission and run', () => {
     const first = await startTestPlatform({ home, strategiesDirectory: folder, concurrency: 0 });
     const ids: Record<string, string> = {};
     for (const strategy of ['same', 'warns', 'narrowed', 'extended']) {
-      const { status, body } = await first.post('/api/v1/backtests', { config: config(strategy, { n: 50 }) });
+      const { status, body } = await first.post('/api/v1/backtests', { config: weekOf(strategy, { n: 50 }) });
       expect(status).toBe(201);
       ids[strategy] = body.job_id;
     }
@@ -33,7 +28,7 @@ describe('strategy file changed between submission and run', () => {
       ...{ backtest_period_days: 3, search: { n: { min: 1, max: 20 } } },
     });
     expect(job.status).toBe(200);
-    const { body: older } = await first.post('/api/v1/backtests', { config: config('older') });
+    const { body: older } = await first.post('/api/v1/backtests', { config: weekOf('older') });
     // Job of a previous version, without a source digest.
     ids.older = await first.storeWithoutStarting(older.job_id);
     await first.stop();

@@ -1,40 +1,16 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
-import { strategySource as source, strategyFolder } from '../support/strategies.ts';
+import { strategySource as source } from '../support/strategies.ts';
+import { namesOf, strategyFilesFixture } from './strategy-files-fixture.ts';
 
 /** Valid, invalid and hostile strategy files over HTTP. */
 
-const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
-const config = (strategy: string, params?: Record<string, unknown>) => ({
-  ...{ strategy, date_range: RANGE },
-  ...(params && { params }),
-});
-
-const namesOf = ({ items }: { items: { strategy: string }[] }) => items.map(({ strategy }) => strategy);
-
 describe('strategy files', () => {
-  const { folder, add, remove } = strategyFolder();
-  let platform: TestPlatform;
-  const list = async () => {
-    const { status, body } = await platform.get('/api/v1/strategies');
-    expect(status).toBe(200);
-    return body;
-  };
-  const submit = (strategy: string, params?: Record<string, unknown>) =>
-    platform.post('/api/v1/backtests', { config: config(strategy, params) });
-  beforeAll(async () => {
-    // Present before the start, which it must not prevent.
-    add('exits.ts', '\nprocess.exit(1);');
-    add('sound.ts', source('sound'));
-    platform = await startTestPlatform({ strategiesDirectory: folder });
-  });
-  afterAll(async () => {
-    await platform.stop();
-    rmSync(folder, { recursive: true });
-  });
+  // Present before the start, which it must not prevent.
+  const fixture = strategyFilesFixture({ 'exits.ts': '\nprocess.exit(1);' });
+  const { add, remove, list, submit } = fixture;
 
   it('valid strategy files are listed next to an invalid one', async () => {
     const { items, broken } = await list();
@@ -52,7 +28,7 @@ describe('strategy files', () => {
   });
 
   it('strategy file cannot read the key of the platform', async () => {
-    const key = join(platform.home, 'issuer-key.pem');
+    const key = join(fixture.platform.home, 'issuer-key.pem');
     if (!existsSync(key)) writeFileSync(key, '-----BEGIN PRIVATE KEY-----');
     const read = `process.getBuiltinModule('node:fs').readFileSync(${JSON.stringify(key)}, 'utf8')`;
     add('steals.ts', source('steals', { top: `throw new Error(${read});` }));
@@ -75,8 +51,10 @@ describe('strategy files', () => {
     expect((await submit('mine')).status).toBe(201);
     add('mine.ts', source('mine', { n: 9 }));
     const { body: job } = await submit('mine');
-    expect((await platform.get(`/api/v1/backtests/${job.job_id}`)).body.config.params).toEqual({ n: 9 });
-    expect((await platform.get('/api/v1/strategies/mine')).body.parameters.n.default).toBe(9);
+    expect((await fixture.platform.get(`/api/v1/backtests/${job.job_id}`)).body.config.params).toEqual({
+      n: 9,
+    });
+    expect((await fixture.platform.get('/api/v1/strategies/mine')).body.parameters.n.default).toBe(9);
 
     add('mine.ts', source('mine', { top: '\n\nthrow new Error("not today");' }));
     expect((await list()).broken).toEqual([
@@ -87,10 +65,10 @@ describe('strategy files', () => {
     expect(rejected.body.detail.message).toBe(
       'Strategy mine cannot be used: strategy file mine.ts:3: not today. Correct the file and repeat the request.',
     );
-    const one = await platform.get('/api/v1/strategies/mine');
+    const one = await fixture.platform.get('/api/v1/strategies/mine');
     expect([one.status, one.body.detail.code]).toEqual([404, 'RES004']);
     expect(one.body.detail.context).toMatchObject({ file: 'mine.ts', line: 3, error: 'not today' });
-    const { out } = await runScript(platform.home, 'bin/touchstone.ts', ['strategies']);
+    const { out } = await runScript(fixture.platform.home, 'bin/touchstone.ts', ['strategies']);
     expect(out).toMatch(/mine\.ts +│ +3 +│ +mine +│ +not today/);
 
     remove('mine.ts');
