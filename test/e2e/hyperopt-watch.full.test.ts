@@ -1,32 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Ended, runScript } from '../support/command.ts';
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { expect, it } from 'vitest';
+import { runScript } from '../support/command.ts';
+import { hyperoptCommandFixture, SEARCH } from './hyperopt-watch-fixture.ts';
 
 /** Watching hyperopt jobs in a terminal: real processes against a real platform. */
 
-let platform: TestPlatform;
-beforeAll(async () => {
-  platform = await startTestPlatform();
-});
-afterAll(() => platform.stop());
-
-const hyperopt = (...args: string[]): Promise<Ended> =>
-  runScript(platform.home, 'bin/touchstone.ts', ['hyperopt', ...args]);
-
-const SEARCH = [
-  ...['start', 'ml_classifier', '--pairs', 'BTC/USDT:USDT', '--timeframe', '4h', '--train-days', '30'],
-  ...['--backtest-days', '10', '--start', '2026-01-31', '--end', '2026-03-02', '--trees', '3..8'],
-  ...[
-    '--models',
-    'logistic_regression,xgboost',
-    '--objective',
-    'total_profit_pct',
-    '--experiment',
-    'by hand',
-  ],
-];
+const fixture = hyperoptCommandFixture();
+const { hyperopt } = fixture;
 
 /** Hyperopt job that outlasts a test. */
 async function longHyperopt(): Promise<string> {
@@ -47,10 +28,10 @@ it('hyperopt start --models none marks duplicate trials and prints the command t
   expect((await hyperopt('status', id)).out).toContain('Searched: stoploss, roi, trailing; models: none');
   const command = out.match(/Next: npx touchstone (.*)/)![1]!;
   expect(command).toBe(`backtest ema_crossover --hyperopt ${id}`);
-  const backtest = await runScript(platform.home, 'bin/touchstone.ts', command.split(' '));
+  const backtest = await runScript(fixture.platform.home, 'bin/touchstone.ts', command.split(' '));
   expect([backtest.code, backtest.err]).toEqual([0, '']);
-  const { body } = await platform.get('/api/v1/backtests?limit=1');
-  const { body: result } = await platform.strategy.get(`/api/v1/hyperopt/${id}/result`);
+  const { body } = await fixture.platform.get('/api/v1/backtests?limit=1');
+  const { body: result } = await fixture.platform.strategy.get(`/api/v1/hyperopt/${id}/result`);
   expect(body.items[0].result.sharpe_ratio).toBe(result.best_value);
 
   const equal = await hyperopt(
@@ -65,7 +46,7 @@ it('hyperopt start --models none marks duplicate trials and prints the command t
 it('Ctrl-C stops watching, prints how to resume and leaves the job running until it is cancelled', async () => {
   const id = await longHyperopt();
   const child = spawn(process.execPath, ['bin/touchstone.ts', 'hyperopt', 'watch', id], {
-    env: { TOUCHSTONE_HOME: platform.home },
+    env: { TOUCHSTONE_HOME: fixture.platform.home },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let err = '';

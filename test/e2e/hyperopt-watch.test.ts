@@ -1,30 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Ended, runScript } from '../support/command.ts';
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { expect, it } from 'vitest';
+import { hyperoptCommandFixture, SEARCH } from './hyperopt-watch-fixture.ts';
 
 /** Watching hyperopt jobs in a terminal: real processes against a real platform. */
 
-let platform: TestPlatform;
-beforeAll(async () => {
-  platform = await startTestPlatform();
-});
-afterAll(() => platform.stop());
-
-const hyperopt = (...args: string[]): Promise<Ended> =>
-  runScript(platform.home, 'bin/touchstone.ts', ['hyperopt', ...args]);
-
-const SEARCH = [
-  ...['start', 'ml_classifier', '--pairs', 'BTC/USDT:USDT', '--timeframe', '4h', '--train-days', '30'],
-  ...['--backtest-days', '10', '--start', '2026-01-31', '--end', '2026-03-02', '--trees', '3..8'],
-  ...[
-    '--models',
-    'logistic_regression,xgboost',
-    '--objective',
-    'total_profit_pct',
-    '--experiment',
-    'by hand',
-  ],
-];
+const fixture = hyperoptCommandFixture();
+const { hyperopt } = fixture;
 
 it('hyperopt start --watch prints progress, the best trials and their overfitting diagnostics', async () => {
   const { code, out, err } = await hyperopt(...SEARCH, '--trials', '12', '--watch');
@@ -53,7 +33,7 @@ it('hyperopt start --watch prints progress, the best trials and their overfittin
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-  const { body } = await platform.strategy.get(`/api/v1/hyperopt/${id}/result`);
+  const { body } = await fixture.platform.strategy.get(`/api/v1/hyperopt/${id}/result`);
   expect(lines.at(-1)).toEqual({ event: 'result', data: body });
   expect(lines.filter(({ event }) => event === 'trial').map(({ data }) => data.ended)).toEqual(
     Array.from({ length: 12 }, (_, i) => i + 1),
