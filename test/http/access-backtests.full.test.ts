@@ -1,34 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ulids } from '#adapters/ids.ts';
-import { type AccessFixture, accessFixture, type Person } from '../support/access-fixture.ts';
 import { SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
+import { accessScene, at, idsOf } from './access-backtests-fixture.ts';
 
-let fixture: AccessFixture;
-let ann: Person;
-let bob: Person;
-let admin: Person;
-beforeAll(async () => {
-  fixture = await accessFixture();
-  ann = fixture.person('ann');
-  bob = fixture.person('bob');
-  admin = fixture.person('root', 'admin');
-});
-afterAll(() => fixture?.stop());
-
-const at = (id: string) => `/api/v1/backtests/${id}`;
-
-/** All IDs of a list over its pages. Expects every page but the last to be full. */
-async function idsOf(person: Person, query = '', limit = 100): Promise<string[]> {
-  const ids: string[] = [];
-  for (let cursor = ''; ; ) {
-    const { status, body } = await person.get(`/api/v1/backtests?limit=${limit}${query}${cursor}`);
-    expect(status).toBe(200);
-    ids.push(...body.items.map(({ job_id }: { job_id: string }) => job_id));
-    if (body.next_cursor === null) return ids;
-    expect(body.items).toHaveLength(limit);
-    cursor = `&cursor=${body.next_cursor}`;
-  }
-}
+const scene = accessScene();
 
 describe('backtest list', () => {
   /** Ten jobs shared in turn with no one, bob, his group and everyone; several at the same time. */
@@ -37,11 +12,11 @@ describe('backtest list', () => {
     for (let i = 0; i < 24; i++) {
       const owner = ['ann', 'bob', 'eve'][i % 3]!;
       const created_at = new Date(Date.UTC(2026, 0, 1, 0, 0, i >> 2)).toISOString();
-      const id = await fixture.backtest(owner, { experiment_name, created_at });
+      const id = await scene.fixture.backtest(owner, { experiment_name, created_at });
       const principals = [[], ['user:bob'], ['group:desk', 'user:bob!', 'everyone'], ['everyone']][
         (i >> 1) % 4
       ]!;
-      if (owner !== 'bob') await admin.share(at(id), ...principals);
+      if (owner !== 'bob') await scene.admin.share(at(id), ...principals);
       ids.all.push(id);
       if (owner === 'bob') ids.owned.push(id);
       if (owner === 'bob' || principals.length > 0) ids.seen.push(id);
@@ -54,29 +29,29 @@ describe('backtest list', () => {
   it('list returns visible jobs completely and in order for any page size', async () => {
     const experiment = `mix-${ulids.ulid()}`;
     const { seen, all } = await interleaved(experiment);
-    const member = fixture.person('bob', 'viewer', ['desk']);
+    const member = scene.fixture.person('bob', 'viewer', ['desk']);
     const query = `&experiment_name=${experiment}`;
     for (let limit = 1; limit <= seen.length + 1; limit++)
       expect(await idsOf(member, query, limit)).toEqual(seen);
     for (const limit of [1, 5, 24]) {
-      expect((await idsOf(admin, query, limit)).sort()).toEqual(all.toSorted());
-      expect((await idsOf(fixture.development, query, limit)).sort()).toEqual(all.toSorted());
+      expect((await idsOf(scene.admin, query, limit)).sort()).toEqual(all.toSorted());
+      expect((await idsOf(scene.fixture.development, query, limit)).sort()).toEqual(all.toSorted());
     }
     // Pages without a filter are filled from the visible jobs.
     const unfiltered = await idsOf(member, '', 3);
     expect(new Set(unfiltered).size).toBe(unfiltered.length);
     expect(unfiltered.filter((id) => all.includes(id))).toEqual(seen);
-    expect((await idsOf(fixture.person('new', 'viewer'), query, 2)).length).toBeLessThan(seen.length);
+    expect((await idsOf(scene.fixture.person('new', 'viewer'), query, 2)).length).toBeLessThan(seen.length);
   });
 
   it('list fills the longest page', async () => {
     const experiment_name = `long-${ulids.ulid()}`;
     const ids = await Promise.all(
-      Array.from({ length: 102 }, () => fixture.backtest('ann', { experiment_name })),
+      Array.from({ length: 102 }, () => scene.fixture.backtest('ann', { experiment_name })),
     );
     const query = `&experiment_name=${experiment_name}`;
-    expect(await idsOf(ann, query, 100)).toEqual(ids.toSorted().reverse());
-    expect(await idsOf(ann, query, 99)).toEqual(ids.toSorted().reverse());
+    expect(await idsOf(scene.ann, query, 100)).toEqual(ids.toSorted().reverse());
+    expect(await idsOf(scene.ann, query, 99)).toEqual(ids.toSorted().reverse());
   });
 });
 
@@ -85,13 +60,13 @@ it('sharing a running job keeps both writes', async () => {
   const time = '2026-05-02T00:00:00.000Z';
   for (let round = 0; round < 6; round++) {
     const owner = `racer-${round}-${ulids.ulid()}`;
-    const id = await fixture.backtest(owner, {}, 'running');
-    const own = fixture.person(owner);
+    const id = await scene.fixture.backtest(owner, {}, 'running');
+    const own = scene.fixture.person(owner);
     const run = async () => {
       for (const progress of [0.2, 0.4, 0.6, 0.8]) {
-        expect(await fixture.jobs.setProgress(id, 1, progress, time)).toBe(true);
+        expect(await scene.fixture.jobs.setProgress(id, 1, progress, time)).toBe(true);
       }
-      return fixture.jobs.complete(id, 1, outcome, time);
+      return scene.fixture.jobs.complete(id, 1, outcome, time);
     };
     const names = ['ida', 'joe', 'kim'].map((name) => `user:${name}-${round}`);
     const share = async () => {
@@ -99,8 +74,9 @@ it('sharing a running job keeps both writes', async () => {
     };
     const [ended] = await Promise.all([run(), share()]);
     expect(ended).toBe(true);
-    const [ida, , kim] = names.map((name) => fixture.person(name.slice('user:'.length)));
-    for (const person of [own, kim!, bob]) expect(await idsOf(person, '&status=completed')).toContain(id);
+    const [ida, , kim] = names.map((name) => scene.fixture.person(name.slice('user:'.length)));
+    for (const person of [own, kim!, scene.bob])
+      expect(await idsOf(person, '&status=completed')).toContain(id);
     expect(await idsOf(ida!)).not.toContain(id);
   }
 });

@@ -1,43 +1,20 @@
 import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { MAX_GRANTS } from '#contract/sharing.ts';
 import { jobListOf } from '#contract/tables.ts';
-import { type AccessFixture, accessFixture, type Person } from '../support/access-fixture.ts';
+import type { Person } from '../support/access-fixture.ts';
+import { accessScene, at, idsOf } from './access-backtests-fixture.ts';
 
-let fixture: AccessFixture;
-let ann: Person;
-let bob: Person;
-let admin: Person;
-beforeAll(async () => {
-  fixture = await accessFixture();
-  ann = fixture.person('ann');
-  bob = fixture.person('bob');
-  admin = fixture.person('root', 'admin');
-});
-afterAll(() => fixture?.stop());
+const scene = accessScene();
 
-const at = (id: string) => `/api/v1/backtests/${id}`;
 const PARTS = ['', '/equity', '/report-data', '/sharing'];
-
-/** All IDs of a list over its pages. Expects every page but the last to be full. */
-async function idsOf(person: Person, query = '', limit = 100): Promise<string[]> {
-  const ids: string[] = [];
-  for (let cursor = ''; ; ) {
-    const { status, body } = await person.get(`/api/v1/backtests?limit=${limit}${query}${cursor}`);
-    expect(status).toBe(200);
-    ids.push(...body.items.map(({ job_id }: { job_id: string }) => job_id));
-    if (body.next_cursor === null) return ids;
-    expect(body.items).toHaveLength(limit);
-    cursor = `&cursor=${body.next_cursor}`;
-  }
-}
 
 /** Access items of a job by principal. */
 async function rowsOf(jobId: string): Promise<Record<string, string>> {
-  const { Items = [] } = await fixture.client.send(
+  const { Items = [] } = await scene.fixture.client.send(
     new QueryCommand({
-      TableName: fixture.jobsTable,
+      TableName: scene.fixture.jobsTable,
       KeyConditionExpression: 'job_id = :id AND begins_with(#item, :access)',
       ExpressionAttributeNames: { '#item': 'item' },
       ExpressionAttributeValues: { ':id': jobId, ':access': 'ACCESS#' },
@@ -53,9 +30,9 @@ async function rowsOf(jobId: string): Promise<Record<string, string>> {
 
 describe('backtest access', () => {
   it('backtest is visible only to its owner until it is shared', async () => {
-    const id = await fixture.backtest('ann', {}, 'completed');
+    const id = await scene.fixture.backtest('ann', {}, 'completed');
     for (const part of PARTS) {
-      const rejected = await bob.get(at(id) + part);
+      const rejected = await scene.bob.get(at(id) + part);
       expect([part, rejected.status, rejected.code]).toEqual([part, 403, 'AUTH005']);
       expect(rejected.body.detail).toMatchObject({
         field: 'job_id',
@@ -66,48 +43,51 @@ describe('backtest access', () => {
     }
     const statuses = async (person: Person) =>
       Promise.all(PARTS.map(async (part) => (await person.get(at(id) + part)).status));
-    for (const person of [ann, admin, fixture.development])
+    for (const person of [scene.ann, scene.admin, scene.fixture.development])
       expect(new Set(await statuses(person))).toEqual(new Set([200]));
-    expect(await statuses(fixture.withoutToken)).toEqual([401, 401, 401, 401]);
-    expect((await bob.get(at('bt-unknown'))).code).toBe('RES001');
-    expect((await bob.get(at('nonsense'))).code).toBe('VAL005');
+    expect(await statuses(scene.fixture.withoutToken)).toEqual([401, 401, 401, 401]);
+    expect((await scene.bob.get(at('bt-unknown'))).code).toBe('RES001');
+    expect((await scene.bob.get(at('nonsense'))).code).toBe('VAL005');
   });
 
   it('backtest can be changed only with a write grant', async () => {
-    const id = await fixture.backtest('ann');
-    await ann.share(at(id), 'user:bob');
-    expect((await bob.get(at(id))).status).toBe(200);
-    expect(await bob.post(`${at(id)}/cancel`)).toMatchObject({ status: 403, code: 'AUTH005' });
-    expect((await fixture.jobs.get(id))!.status).toBe('pending');
-    await ann.share(at(id), 'user:bob!');
+    const id = await scene.fixture.backtest('ann');
+    await scene.ann.share(at(id), 'user:bob');
+    expect((await scene.bob.get(at(id))).status).toBe(200);
+    expect(await scene.bob.post(`${at(id)}/cancel`)).toMatchObject({ status: 403, code: 'AUTH005' });
+    expect((await scene.fixture.jobs.get(id))!.status).toBe('pending');
+    await scene.ann.share(at(id), 'user:bob!');
     // A grant does not add a role.
-    const viewer = fixture.person('bob', 'viewer');
+    const viewer = scene.fixture.person('bob', 'viewer');
     expect(await viewer.post(`${at(id)}/cancel`)).toMatchObject({ status: 403, code: 'AUTH004' });
-    expect(await bob.post(`${at(id)}/cancel`)).toMatchObject({ status: 200 });
+    expect(await scene.bob.post(`${at(id)}/cancel`)).toMatchObject({ status: 200 });
   });
 
   it('only owner and admins can share a backtest', async () => {
-    const id = await fixture.backtest('ann');
-    await ann.share(at(id), 'user:bob!');
-    expect(await bob.share(at(id), 'user:bob!', 'user:eve')).toMatchObject({ status: 403, code: 'AUTH005' });
+    const id = await scene.fixture.backtest('ann');
+    await scene.ann.share(at(id), 'user:bob!');
+    expect(await scene.bob.share(at(id), 'user:bob!', 'user:eve')).toMatchObject({
+      status: 403,
+      code: 'AUTH005',
+    });
     const sharing = { owner: 'ann', shared_with: [{ principal: 'user:bob', level: 'write' }] };
-    expect((await bob.get(`${at(id)}/sharing`)).body).toEqual(sharing);
-    expect((await admin.share(at(id), 'group:desk')).status).toBe(200);
-    expect((await bob.get(at(id))).code).toBe('AUTH005');
-    expect((await fixture.person('eve', 'viewer', ['desk']).get(at(id))).status).toBe(200);
-    expect((await fixture.person('eve', 'viewer', ['desks']).get(at(id))).code).toBe('AUTH005');
-    expect((await fixture.person('desk', 'viewer').get(at(id))).code).toBe('AUTH005');
-    await ann.share(at(id), 'everyone');
-    expect((await fixture.person('eve', 'viewer').get(at(id))).status).toBe(200);
-    expect((await fixture.withoutToken.get(at(id))).code).toBe('AUTH003');
-    expect((await ann.share(at('bt-unknown'))).code).toBe('RES001');
-    expect((await admin.share(at('bt-unknown'))).code).toBe('RES001');
+    expect((await scene.bob.get(`${at(id)}/sharing`)).body).toEqual(sharing);
+    expect((await scene.admin.share(at(id), 'group:desk')).status).toBe(200);
+    expect((await scene.bob.get(at(id))).code).toBe('AUTH005');
+    expect((await scene.fixture.person('eve', 'viewer', ['desk']).get(at(id))).status).toBe(200);
+    expect((await scene.fixture.person('eve', 'viewer', ['desks']).get(at(id))).code).toBe('AUTH005');
+    expect((await scene.fixture.person('desk', 'viewer').get(at(id))).code).toBe('AUTH005');
+    await scene.ann.share(at(id), 'everyone');
+    expect((await scene.fixture.person('eve', 'viewer').get(at(id))).status).toBe(200);
+    expect((await scene.fixture.withoutToken.get(at(id))).code).toBe('AUTH003');
+    expect((await scene.ann.share(at('bt-unknown'))).code).toBe('RES001');
+    expect((await scene.admin.share(at('bt-unknown'))).code).toBe('RES001');
   });
 
   it('removed grant takes effect immediately, and sharing is idempotent', async () => {
-    const id = await fixture.backtest('ann');
+    const id = await scene.fixture.backtest('ann');
     for (let i = 0; i < 2; i++) {
-      const { status, body } = await ann.share(at(id), 'user:bob', 'group:desk!');
+      const { status, body } = await scene.ann.share(at(id), 'user:bob', 'group:desk!');
       expect([status, body.shared_with]).toEqual([
         200,
         [
@@ -116,15 +96,15 @@ describe('backtest access', () => {
         ],
       ]);
     }
-    expect(await idsOf(bob)).toContain(id);
-    const before = (await fixture.jobs.get(id))!;
-    expect((await ann.share(at(id))).body).toEqual({ owner: 'ann', shared_with: [] });
+    expect(await idsOf(scene.bob)).toContain(id);
+    const before = (await scene.fixture.jobs.get(id))!;
+    expect((await scene.ann.share(at(id))).body).toEqual({ owner: 'ann', shared_with: [] });
     // A concurrent job end does not restore the grant.
-    await fixture.jobs.sharing.settle({ ...before, status: 'completed' });
+    await scene.fixture.jobs.sharing.settle({ ...before, status: 'completed' });
     expect(Object.keys(await rowsOf(id))).toEqual(['user:ann']);
-    expect((await bob.get(at(id))).code).toBe('AUTH005');
-    expect(await idsOf(bob)).not.toContain(id);
-    expect(await idsOf(ann)).toContain(id);
+    expect((await scene.bob.get(at(id))).code).toBe('AUTH005');
+    expect(await idsOf(scene.bob)).not.toContain(id);
+    expect(await idsOf(scene.ann)).toContain(id);
   });
 
   it.each([
@@ -140,20 +120,20 @@ describe('backtest access', () => {
     ['shared_with.0.level', [{ principal: 'everyone', level: 'owner' }]],
     ['shared_with', Array.from({ length: MAX_GRANTS + 1 }, (_, i) => ({ principal: `user:${i}` }))],
   ])('rejects an invalid grant: %s', async (field, shared_with) => {
-    const id = await fixture.backtest('ann');
-    const { status, body } = await ann.put(`${at(id)}/sharing`, { shared_with });
+    const id = await scene.fixture.backtest('ann');
+    const { status, body } = await scene.ann.put(`${at(id)}/sharing`, { shared_with });
     expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL005', field]);
-    expect((await fixture.jobs.get(id))!.shared_with).toBeUndefined();
+    expect((await scene.fixture.jobs.get(id))!.shared_with).toBeUndefined();
   });
 
   it('backtest accepts the maximum number of grants and their replacement', async () => {
-    const id = await fixture.backtest('ann');
+    const id = await scene.fixture.backtest('ann');
     const many = (prefix: string) => Array.from({ length: MAX_GRANTS }, (_, i) => `group:${prefix}-${i}`);
-    expect((await ann.share(at(id), ...many('a'))).status).toBe(200);
-    expect((await ann.share(at(id), ...many('b'))).status).toBe(200);
-    expect(await idsOf(fixture.person('eve', 'viewer', ['a-7']))).not.toContain(id);
-    expect(await idsOf(fixture.person('eve', 'viewer', ['b-7', 'b-9']))).toEqual(
-      (await idsOf(fixture.person('eve', 'viewer'))).concat(id).sort().reverse(),
+    expect((await scene.ann.share(at(id), ...many('a'))).status).toBe(200);
+    expect((await scene.ann.share(at(id), ...many('b'))).status).toBe(200);
+    expect(await idsOf(scene.fixture.person('eve', 'viewer', ['a-7']))).not.toContain(id);
+    expect(await idsOf(scene.fixture.person('eve', 'viewer', ['b-7', 'b-9']))).toEqual(
+      (await idsOf(scene.fixture.person('eve', 'viewer'))).concat(id).sort().reverse(),
     );
   });
 
@@ -161,7 +141,7 @@ describe('backtest access', () => {
     const config = { strategy: 'ema_crossover', pairs: ['BTC/USDT:USDT'] };
     const submit = (person: Person) =>
       person.post('/api/v1/backtests', { config }, { 'Idempotency-Key': 'nightly' });
-    const [own, again, other] = [await submit(ann), await submit(ann), await submit(bob)];
+    const [own, again, other] = [await submit(scene.ann), await submit(scene.ann), await submit(scene.bob)];
     expect([own.status, again.status, other.status]).toEqual([201, 201, 201]);
     expect(again.body.job_id).toBe(own.body.job_id);
     expect(other.body.job_id).not.toBe(own.body.job_id);
@@ -170,7 +150,7 @@ describe('backtest access', () => {
       .slice(0, 25)
       .toUpperCase();
     expect(own.body.job_id).toBe(`bt-K${suffix}`);
-    expect((await bob.get(at(own.body.job_id))).code).toBe('AUTH005');
+    expect((await scene.bob.get(at(own.body.job_id))).code).toBe('AUTH005');
   });
 });
 
@@ -178,47 +158,47 @@ describe('backtest list', () => {
   it('cursor keeps its position while jobs are added and sharing changes', async () => {
     const experiment_name = `place-${ulids.ulid()}`;
     const make = (second: number) =>
-      fixture.backtest('ann', {
+      scene.fixture.backtest('ann', {
         experiment_name,
         created_at: new Date(Date.UTC(2026, 1, 1, 0, 0, second)).toISOString(),
       });
     const ids = [await make(1), await make(2), await make(3), await make(4)];
-    for (const id of ids) await ann.share(at(id), 'user:bob');
+    for (const id of ids) await scene.ann.share(at(id), 'user:bob');
     const query = `/api/v1/backtests?limit=2&experiment_name=${experiment_name}`;
-    const first = await bob.get(query);
+    const first = await scene.bob.get(query);
     expect(first.body.items.map((job: any) => job.job_id)).toEqual([ids[3], ids[2]]);
     // The last job of the page is removed, and a newer one is added.
-    await ann.share(at(ids[2]!));
-    await ann.share(at(await make(5)), 'user:bob');
-    const next = await bob.get(`${query}&cursor=${first.body.next_cursor}`);
+    await scene.ann.share(at(ids[2]!));
+    await scene.ann.share(at(await make(5)), 'user:bob');
+    const next = await scene.bob.get(`${query}&cursor=${first.body.next_cursor}`);
     expect(next.body.items.map((job: any) => job.job_id)).toEqual([ids[1], ids[0]]);
     expect(next.body.next_cursor).toBeNull();
     // A cursor of another caller belongs to another list.
-    expect((await ann.get(`${query}&cursor=${first.body.next_cursor}`)).code).toBe('VAL006');
-    expect((await admin.get(`${query}&cursor=${first.body.next_cursor}`)).code).toBe('VAL006');
+    expect((await scene.ann.get(`${query}&cursor=${first.body.next_cursor}`)).code).toBe('VAL006');
+    expect((await scene.admin.get(`${query}&cursor=${first.body.next_cursor}`)).code).toBe('VAL006');
   });
 
   it('filter by status returns the current status when access items are outdated', async () => {
     const owner = `owner-${ulids.ulid()}`;
-    const own = fixture.person(owner);
+    const own = scene.fixture.person(owner);
     const changes = { experiment_name: owner };
     const mine = (status: string) => idsOf(own, `&status=${status}&experiment_name=${owner}`, 1);
     const ids = {
-      pending: await fixture.backtest(owner, changes),
-      running: await fixture.backtest(owner, changes, 'running'),
-      completed: await fixture.backtest(owner, changes, 'completed'),
-      failed: await fixture.backtest(owner, changes, 'failed'),
-      cancelled: await fixture.backtest(owner, changes, 'cancelled'),
+      pending: await scene.fixture.backtest(owner, changes),
+      running: await scene.fixture.backtest(owner, changes, 'running'),
+      completed: await scene.fixture.backtest(owner, changes, 'completed'),
+      failed: await scene.fixture.backtest(owner, changes, 'failed'),
+      cancelled: await scene.fixture.backtest(owner, changes, 'cancelled'),
     };
     expect(await rowsOf(ids.failed)).toEqual({ [`user:${owner}`]: `user:${owner}#backtest#failed` });
     for (const [status, id] of Object.entries(ids)) {
       expect(await mine(status)).toEqual([id]);
     }
     // The state machine updates the job without its access items.
-    const left = await fixture.backtest(owner, changes);
-    await fixture.client.send(
+    const left = await scene.fixture.backtest(owner, changes);
+    await scene.fixture.client.send(
       new UpdateCommand({
-        TableName: fixture.jobsTable,
+        TableName: scene.fixture.jobsTable,
         Key: { job_id: left, item: 'JOB' },
         UpdateExpression:
           'SET #status = :failed, list_status = :place, #error = :why, error_code = :why, finished_at = :at, updated_at = :at',
@@ -239,8 +219,8 @@ describe('backtest list', () => {
   });
 
   it('list omits a job when only an outdated access item names the caller', async () => {
-    const id = await fixture.backtest('ann');
-    await ann.share(at(id), 'user:bob');
+    const id = await scene.fixture.backtest('ann');
+    await scene.ann.share(at(id), 'user:bob');
     const row = {
       ...{ job_id: id, item: 'ACCESS#user:eve', position: `2026-01-01T00:00:00.000Z#${id}` },
       ...{
@@ -249,25 +229,25 @@ describe('backtest list', () => {
         principal_kind_status: 'user:eve#backtest#open',
       },
     };
-    await fixture.client.send(new PutCommand({ TableName: fixture.jobsTable, Item: row }));
+    await scene.fixture.client.send(new PutCommand({ TableName: scene.fixture.jobsTable, Item: row }));
     const orphan = { ...row, job_id: 'bt-gone', position: '2026-01-01T00:00:00.000Z#bt-gone' };
-    await fixture.client.send(new PutCommand({ TableName: fixture.jobsTable, Item: orphan }));
-    const eve = await idsOf(fixture.person('eve'));
+    await scene.fixture.client.send(new PutCommand({ TableName: scene.fixture.jobsTable, Item: orphan }));
+    const eve = await idsOf(scene.fixture.person('eve'));
     expect(eve).not.toContain(id);
     expect(eve).not.toContain('bt-gone');
   });
 });
 
 it('concurrent grants are applied completely', async () => {
-  const id = await fixture.backtest('ann');
+  const id = await scene.fixture.backtest('ann');
   const lists = [['user:a', 'user:b'], ['user:c'], ['user:b', 'user:d'], []];
-  const responses = await Promise.all(lists.map((list) => ann.share(at(id), ...list)));
+  const responses = await Promise.all(lists.map((list) => scene.ann.share(at(id), ...list)));
   expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  const { shared_with = [] } = (await fixture.jobs.get(id))!;
+  const { shared_with = [] } = (await scene.fixture.jobs.get(id))!;
   const stored = shared_with.map(({ principal }) => principal);
   expect(lists).toContainEqual(stored);
   expect(Object.keys(await rowsOf(id)).sort()).toEqual(['user:ann', ...stored].sort());
   for (const name of ['a', 'b', 'c', 'd']) {
-    expect((await idsOf(fixture.person(name))).includes(id)).toBe(stored.includes(`user:${name}`));
+    expect((await idsOf(scene.fixture.person(name))).includes(id)).toBe(stored.includes(`user:${name}`));
   }
 });
