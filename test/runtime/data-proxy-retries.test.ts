@@ -1,48 +1,35 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ProxyEnvelope } from '#runtime/data-proxy/envelope.ts';
+import { call, FRESH, fakeServiceFixture, freshness, ohlcv, ok } from './data-proxy-fixture.ts';
 import { FakeService, type Rig, rig } from './data-proxy-server.ts';
 
-let service: FakeService;
-beforeAll(async () => {
-  service = await FakeService.start();
-});
-afterAll(() => service.stop());
-beforeEach(() => {
-  service.requests.length = 0;
-  service.behaviours = [];
-});
-
-const FRESH = { all_fresh: true, stale_symbols: [] as string[] };
-const ok = (body: unknown) => ({ status: 200, body });
+const fixture = fakeServiceFixture();
 const fault = { status: 503, body: { detail: { code: 'DATA005', message: 'Data storage unavailable' } } };
-const freshness = { operation: 'check-freshness', params: { symbols: ['BTC/USDT:USDT'], timeframe: '5m' } };
-const ohlcv = { operation: 'fetch_ohlcv', params: { symbol: 'BTC/USDT:USDT', timeframe: '5m' } };
-const call = (r: Rig, event: unknown) => r.proxy(event) as Promise<ProxyEnvelope>;
 
 describe('data proxy retries', () => {
   it('5xx is retried after 1 s and 2 s', async () => {
-    service.behaviours = [fault, fault, ok(FRESH)];
-    const r = rig(service);
+    fixture.service.behaviours = [fault, fault, ok(FRESH)];
+    const r = rig(fixture.service);
     expect((await call(r, freshness)).body.data.result).toEqual(FRESH);
     expect(r.pauses).toEqual([1000, 2000]);
     expect(r.outcomes).toEqual([{ operation: 'check-freshness', latencyMs: 3000, correlationId: 'made-1' }]);
   });
 
   it('backoff doubles up to MAX_RETRIES: 1 s, 2 s, 4 s with three retries', async () => {
-    service.behaviours = [fault];
-    const three = rig(service, { maxRetries: 3 });
+    fixture.service.behaviours = [fault];
+    const three = rig(fixture.service, { maxRetries: 3 });
     await call(three, freshness);
     expect(three.pauses).toEqual([1000, 2000, 4000]);
-    expect(service.requests).toHaveLength(4);
-    const none = rig(service, { maxRetries: 0 });
+    expect(fixture.service.requests).toHaveLength(4);
+    const none = rig(fixture.service, { maxRetries: 0 });
     await call(none, freshness);
     expect(none.pauses).toEqual([]);
-    expect(service.requests).toHaveLength(5);
+    expect(fixture.service.requests).toHaveLength(5);
   });
 
   it('check-freshness returns 200, success and not fresh after the last failure', async () => {
-    service.behaviours = [fault];
-    const r = rig(service);
+    fixture.service.behaviours = [fault];
+    const r = rig(fixture.service);
     const error = 'Data collection failed: status 503, DATA005 Data storage unavailable (3 attempts)';
     expect(await call(r, freshness)).toEqual({
       statusCode: 200,
@@ -60,8 +47,8 @@ describe('data proxy retries', () => {
     ['status', {}, { status: 'unavailable' }],
     ['health', {}, { status: 'unavailable' }],
   ])('%s returns its empty shape with the error', async (operation, params, empty) => {
-    service.behaviours = [{ status: 500, body: 'Internal Server Error', type: 'text/plain' }];
-    expect(await call(rig(service), { operation, params })).toEqual({
+    fixture.service.behaviours = [{ status: 500, body: 'Internal Server Error', type: 'text/plain' }];
+    expect(await call(rig(fixture.service), { operation, params })).toEqual({
       statusCode: 200,
       body: {
         success: true,
@@ -71,15 +58,15 @@ describe('data proxy retries', () => {
   });
 
   it('response over the size limit of a function is a failure of the call only', async () => {
-    service.behaviours = [ok({ series: ['x'.repeat(4_000_000)] })];
+    fixture.service.behaviours = [ok({ series: ['x'.repeat(4_000_000)] })];
     const error = 'The response of data collection is longer than 4000000 characters';
-    const r = rig(service);
+    const r = rig(fixture.service);
     expect((await call(r, { operation: 'status' })).body).toEqual({
       success: true,
       data: { operation: 'status', result: { status: 'unavailable', error } },
     });
     expect(r.outcomes[0]!.failure).toBe(error);
-    service.behaviours = [ok({ series: ['x'.repeat(4_000_000)] })];
+    fixture.service.behaviours = [ok({ series: ['x'.repeat(4_000_000)] })];
     expect(await call(r, { operation: 'status', safe: false })).toMatchObject({
       statusCode: 502,
       body: { success: false, error: { code: 'SVC002', message: error } },
@@ -94,8 +81,8 @@ describe('data proxy retries', () => {
     ['without the fields of its result', ok({ all_fresh: 'true', stale_symbols: [] })],
     ['a dropped connection', 'drop' as const],
   ])('response counts as a 5xx: %s', async (_, behaviour) => {
-    service.behaviours = [behaviour, ok(FRESH)];
-    const r = rig(service);
+    fixture.service.behaviours = [behaviour, ok(FRESH)];
+    const r = rig(fixture.service);
     expect((await call(r, freshness)).body.data.result).toEqual(FRESH);
     expect(r.pauses).toEqual([1000]);
   });
@@ -110,18 +97,20 @@ describe('data proxy retries', () => {
   });
 
   it('time-out counts as a 5xx', async () => {
-    service.behaviours = ['hang', ok(FRESH)];
-    const r = rig(service);
+    fixture.service.behaviours = ['hang', ok(FRESH)];
+    const r = rig(fixture.service);
     expect((await call(r, freshness)).body.data.result).toEqual(FRESH);
     // 59 s in total, minus 30 s and a backoff of 1 s.
     expect(r.timeouts).toEqual([30_000, 28_000]);
   });
 
   it.each([400, 404, 422, 429])('%i is final without a retry', async (status) => {
-    service.behaviours = [{ status, body: { detail: { code: 'VAL003', message: 'Invalid timeframe' } } }];
-    const r = rig(service);
+    fixture.service.behaviours = [
+      { status, body: { detail: { code: 'VAL003', message: 'Invalid timeframe' } } },
+    ];
+    const r = rig(fixture.service);
     const { statusCode, body } = await call(r, freshness);
-    expect(service.requests).toHaveLength(1);
+    expect(fixture.service.requests).toHaveLength(1);
     expect([statusCode, body.success]).toEqual([200, true]);
     expect(body.data.result).toEqual({
       all_fresh: false,
@@ -131,18 +120,18 @@ describe('data proxy retries', () => {
   });
 
   it('4xx is final when its body never arrives', async () => {
-    service.behaviours = ['hang-after-400'];
-    const r = rig(service, {
+    fixture.service.behaviours = ['hang-after-400'];
+    const r = rig(fixture.service, {
       fetch: async (...request) => {
         const response = await fetch(...request);
-        setImmediate(() => service.onHang());
+        setImmediate(() => fixture.service.onHang());
         return response;
       },
     });
     expect((await call(r, freshness)).body.data.result!.error).toBe(
       'Data collection rejected the request: status 400',
     );
-    expect(service.requests).toHaveLength(1);
+    expect(fixture.service.requests).toHaveLength(1);
   });
 });
 
@@ -165,8 +154,8 @@ describe('data proxy with safe: false', () => {
     [200, '<html>', 'SVC002', '', 502],
     [200, { all_fresh: 'yes' }, 'SVC002', '', 502],
   ])('response %i %j is mapped to %s', async (status, body, code, field, statusCode) => {
-    service.behaviours = [{ status, body }];
-    const r = rig(service, { maxRetries: 0 });
+    fixture.service.behaviours = [{ status, body }];
+    const r = rig(fixture.service, { maxRetries: 0 });
     const answer = await unsafe(r);
     expect(answer).toEqual({
       statusCode,
@@ -181,8 +170,8 @@ describe('data proxy with safe: false', () => {
   });
 
   it('unreachable service returns SVC004 after the same retries', async () => {
-    service.behaviours = ['drop'];
-    const r = rig(service);
+    fixture.service.behaviours = ['drop'];
+    const r = rig(fixture.service);
     expect((await unsafe(r)).body.error).toMatchObject({
       code: 'SVC004',
       message: expect.stringContaining('(3 attempts)'),
@@ -191,22 +180,22 @@ describe('data proxy with safe: false', () => {
   });
 
   it('missing time, missing address and invalid parameters are errors', async () => {
-    const late = (await rig(service).proxy(
+    const late = (await rig(fixture.service).proxy(
       { ...freshness, safe: false },
       { getRemainingTimeInMillis: () => 900 },
     )) as ProxyEnvelope;
     expect([late.statusCode, late.body.error!.code]).toEqual([503, 'SVC004']);
-    const lost = await unsafe(rig(service, { baseUrl: null }));
+    const lost = await unsafe(rig(fixture.service, { baseUrl: null }));
     expect([lost.statusCode, lost.body.data.result]).toEqual([503, null]);
-    const empty = await unsafe(rig(service), { ...freshness, params: { symbols: [] } });
+    const empty = await unsafe(rig(fixture.service), { ...freshness, params: { symbols: [] } });
     expect([empty.statusCode, empty.body.error]).toMatchObject([400, { code: 'VAL005', field: 'symbols' }]);
   });
 
   it.each([[true], [null], ['false'], [0]])(
     'only safe: false disables safe results, not %j',
     async (safe) => {
-      service.behaviours = [fault];
-      const { statusCode, body } = await call(rig(service), { ...freshness, safe });
+      fixture.service.behaviours = [fault];
+      const { statusCode, body } = await call(rig(fixture.service), { ...freshness, safe });
       expect([statusCode, body.success, body.data.result!.all_fresh]).toEqual([200, true, false]);
     },
   );
@@ -217,8 +206,8 @@ describe('data proxy time limits', () => {
   const http = { requestContext: { requestId: 'gw-1' }, body: JSON.stringify(freshness) };
 
   it('attempts and backoff end 1 s before the remaining time', async () => {
-    service.behaviours = ['hang'];
-    const r = rig(service);
+    fixture.service.behaviours = ['hang'];
+    const r = rig(fixture.service);
     const before = r.now();
     const { body } = (await r.proxy(freshness, context(60_000))) as ProxyEnvelope;
     expect(r.timeouts).toEqual([30_000, 28_000]);
@@ -228,15 +217,15 @@ describe('data proxy time limits', () => {
   });
 
   it('API Gateway event is completed within 27 s', async () => {
-    service.behaviours = ['hang'];
-    const r = rig(service);
+    fixture.service.behaviours = ['hang'];
+    const r = rig(fixture.service);
     await r.proxy(http, context(60_000));
     expect(r.timeouts).toEqual([27_000]);
   });
 
   it('deadline_ms is kept for every event shape', async () => {
-    service.behaviours = [fault];
-    const r = rig(service);
+    fixture.service.behaviours = [fault];
+    const r = rig(fixture.service);
     await r.proxy({ ...freshness, deadline_ms: 2500 }, context(60_000));
     expect([r.timeouts, r.pauses]).toEqual([[2500, 1500], [1000]]);
     await r.proxy({ ...freshness, deadline_ms: 90_000 }, context(10_000));
@@ -247,16 +236,16 @@ describe('data proxy time limits', () => {
     [2500.5, 60_000, 2500],
     [Number.MAX_VALUE, 10_000.7, 9000],
   ])('time limit is rounded down to whole milliseconds: %d of %d', async (deadline_ms, left, first) => {
-    service.behaviours = [ok(FRESH)];
-    const r = rig(service);
+    fixture.service.behaviours = [ok(FRESH)];
+    const r = rig(fixture.service);
     await r.proxy({ ...freshness, deadline_ms }, context(left));
     expect(r.timeouts[0]).toBe(first);
   });
 
   it('proxy responds without an attempt when no time is left', async () => {
-    const r = rig(service);
+    const r = rig(fixture.service);
     const { body } = (await r.proxy(freshness, context(900))) as ProxyEnvelope;
     expect(body.data.result!.error).toBe('No time is left to ask data collection');
-    expect(service.requests).toHaveLength(0);
+    expect(fixture.service.requests).toHaveLength(0);
   });
 });

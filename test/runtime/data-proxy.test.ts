@@ -1,25 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { resolveBaseUrl } from '#runtime/data-proxy/create-data-proxy.ts';
-import type { ProxyEnvelope, ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
-import { FakeService, type Rig, rig } from './data-proxy-server.ts';
+import type { ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
+import { call, FRESH, fakeServiceFixture, freshness, ohlcv, ok } from './data-proxy-fixture.ts';
+import { rig } from './data-proxy-server.ts';
 
-let service: FakeService;
-beforeAll(async () => {
-  service = await FakeService.start();
-});
-afterAll(() => service.stop());
-beforeEach(() => {
-  service.requests.length = 0;
-  service.behaviours = [];
-});
-
-const FRESH = { all_fresh: true, stale_symbols: [] as string[] };
-const ok = (body: unknown) => ({ status: 200, body });
-const _fault = { status: 503, body: { detail: { code: 'DATA005', message: 'Data storage unavailable' } } };
-const freshness = { operation: 'check-freshness', params: { symbols: ['BTC/USDT:USDT'], timeframe: '5m' } };
-const ohlcv = { operation: 'fetch_ohlcv', params: { symbol: 'BTC/USDT:USDT', timeframe: '5m' } };
-const call = (r: Rig, event: unknown) => r.proxy(event) as Promise<ProxyEnvelope>;
+const fixture = fakeServiceFixture();
 
 describe('data proxy requests', () => {
   it.each([
@@ -34,17 +20,17 @@ describe('data proxy requests', () => {
     ],
     ['check-freshness', freshness.params, '/api/v1/freshness', FRESH],
   ])('%s calls its path and returns the complete result', async (operation, params, path, reply) => {
-    service.behaviours = [ok(reply)];
-    expect(await call(rig(service), { operation, params })).toEqual({
+    fixture.service.behaviours = [ok(reply)];
+    expect(await call(rig(fixture.service), { operation, params })).toEqual({
       statusCode: 200,
       body: { success: true, data: { operation, result: reply } },
     });
-    expect(service.requests.map((request) => request.url.pathname)).toEqual([path]);
+    expect(fixture.service.requests.map((request) => request.url.pathname)).toEqual([path]);
   });
 
   it('fetch_ohlcv forwards its parameters with a default limit of 1000', async () => {
-    service.behaviours = [ok({ data: [] })];
-    const r = rig(service);
+    fixture.service.behaviours = [ok({ data: [] })];
+    const r = rig(fixture.service);
     await call(r, ohlcv);
     await call(r, {
       operation: 'fetch_ohlcv',
@@ -56,7 +42,7 @@ describe('data proxy requests', () => {
         exchange: 'sim',
       },
     });
-    expect(service.requests.map(({ url }) => Object.fromEntries(url.searchParams))).toEqual([
+    expect(fixture.service.requests.map(({ url }) => Object.fromEntries(url.searchParams))).toEqual([
       { symbol: 'BTC/USDT:USDT', timeframe: '5m', limit: '1000' },
       {
         symbol: 'BTC/USDT:USDT',
@@ -70,13 +56,13 @@ describe('data proxy requests', () => {
   });
 
   it('check-freshness forwards optional parameters except nulls', async () => {
-    service.behaviours = [ok(FRESH)];
+    fixture.service.behaviours = [ok(FRESH)];
     const extras = { exchange: 'sim', stale_threshold_hours: 48, start: '2024-01-01', end: null };
-    await call(rig(service), {
+    await call(rig(fixture.service), {
       operation: 'check-freshness',
       params: { symbols: ['A/B:B', 'C/B:B'], ...extras },
     });
-    const query = service.requests[0]!.url.searchParams;
+    const query = fixture.service.requests[0]!.url.searchParams;
     expect(query.getAll('symbols')).toEqual(['A/B:B', 'C/B:B']);
     query.delete('symbols');
     expect(Object.fromEntries(query)).toEqual({
@@ -88,7 +74,7 @@ describe('data proxy requests', () => {
 
   it('check-freshness splits long symbol lists into requests of 100 and merges the results', async () => {
     const symbols = Array.from({ length: 250 }, (_, i) => `S${i}/USDT:USDT`);
-    service.behaviours = [
+    fixture.service.behaviours = [
       ok({ ...FRESH, symbols: [{ symbol: 'S0' }], exchange: 'sim' }),
       ok({
         all_fresh: false,
@@ -105,8 +91,8 @@ describe('data proxy requests', () => {
     ];
     // Repeated symbols are requested once.
     const params = { symbols: [...symbols, ...symbols.slice(0, 60)] };
-    const { body } = await call(rig(service), { operation: 'check-freshness', params });
-    const sent = service.requests.map(({ url }) => url.searchParams.getAll('symbols'));
+    const { body } = await call(rig(fixture.service), { operation: 'check-freshness', params });
+    const sent = fixture.service.requests.map(({ url }) => url.searchParams.getAll('symbols'));
     expect(sent.map((list) => list.length)).toEqual([100, 100, 50]);
     expect(sent.flat()).toEqual(symbols);
     expect(body.data.result).toEqual({
@@ -118,18 +104,21 @@ describe('data proxy requests', () => {
   });
 
   it('requests carry the correlation ID and the service token', async () => {
-    service.behaviours = [ok({ status: 'healthy' })];
-    const r = rig(service, { serviceToken: 'secret-1' });
+    fixture.service.behaviours = [ok({ status: 'healthy' })];
+    const r = rig(fixture.service, { serviceToken: 'secret-1' });
     await call(r, { operation: 'health', correlation_id: 'job-7' });
     await call(r, { operation: 'health', correlation_id: 'a b\r\nX-Evil: 1' });
-    expect(service.requests.map(({ headers }) => headers['x-correlation-id'])).toEqual(['job-7', 'made-1']);
-    expect(service.requests[0]!.headers.authorization).toBe('Bearer secret-1');
+    expect(fixture.service.requests.map(({ headers }) => headers['x-correlation-id'])).toEqual([
+      'job-7',
+      'made-1',
+    ]);
+    expect(fixture.service.requests[0]!.headers.authorization).toBe('Bearer secret-1');
   });
 
   it('requests keep a path of the configured URL', async () => {
-    service.behaviours = [ok({})];
-    await call(rig(service, { baseUrl: `${service.url}/data/` }), { operation: 'health' });
-    expect(service.requests[0]!.url.pathname).toBe('/data/api/v1/health');
+    fixture.service.behaviours = [ok({})];
+    await call(rig(fixture.service, { baseUrl: `${fixture.service.url}/data/` }), { operation: 'health' });
+    expect(fixture.service.requests[0]!.url.pathname).toBe('/data/api/v1/health');
   });
 });
 
@@ -146,7 +135,7 @@ describe('address of data collection', () => {
   });
 
   it('missing address returns 503 SVC004; check-freshness returns its safe result', async () => {
-    const r = rig(service, { baseUrl: null });
+    const r = rig(fixture.service, { baseUrl: null });
     const message = 'The address of data collection is not configured';
     const error = { code: 'SVC004', message, field: '' };
     expect(await call(r, ohlcv)).toEqual({
@@ -189,23 +178,23 @@ describe('data proxy validation', () => {
     [{ symbol: 'A/B', timeframe: '5m', exchange: ['sim'] }, 'VAL005', 'exchange'],
     ['text', 'VAL005', 'params'],
   ])('fetch_ohlcv rejects %j with 400 %s at %s', async (params, code, field) => {
-    const { statusCode, body } = await call(rig(service), { operation: 'fetch_ohlcv', params });
+    const { statusCode, body } = await call(rig(fixture.service), { operation: 'fetch_ohlcv', params });
     expect(statusCode).toBe(400);
     expect(body).toEqual({
       success: false,
       data: { operation: 'fetch_ohlcv', result: null },
       error: { code, message: expect.any(String), field },
     });
-    expect(service.requests).toHaveLength(0);
+    expect(fixture.service.requests).toHaveLength(0);
   });
 
   it('fetch_ohlcv accepts values at their limits', async () => {
-    service.behaviours = [ok({ data: [] })];
+    fixture.service.behaviours = [ok({ data: [] })];
     for (const params of [
       { symbol: `${'A'.repeat(48)}/U`, timeframe: '1440m', limit: 1 },
       { symbol: '/', timeframe: '1d', limit: 10_000 },
     ]) {
-      expect((await call(rig(service), { operation: 'fetch_ohlcv', params })).statusCode).toBe(200);
+      expect((await call(rig(fixture.service), { operation: 'fetch_ohlcv', params })).statusCode).toBe(200);
     }
   });
 
@@ -217,7 +206,7 @@ describe('data proxy validation', () => {
     [null, '', 'VAL004'],
     ['check-freshness', '', 'VAL004'],
   ])('rejects the operation of %j', async (event, operation, code) => {
-    const r = rig(service);
+    const r = rig(fixture.service);
     const { statusCode, body } = await call(r, event);
     expect(statusCode).toBe(400);
     expect(body).toMatchObject({
@@ -231,7 +220,7 @@ describe('data proxy validation', () => {
   it.each([[undefined], [[]], ['BTC/USDT:USDT'], [[1]], [['BTC/USDT:USDT', '']]])(
     'check-freshness of symbols %j returns its safe result',
     async (symbols) => {
-      const { statusCode, body } = await call(rig(service), {
+      const { statusCode, body } = await call(rig(fixture.service), {
         operation: 'check-freshness',
         params: { symbols },
       });
@@ -241,7 +230,7 @@ describe('data proxy validation', () => {
         stale_symbols: [],
         error: 'params.symbols must be a list of at least one symbol',
       });
-      expect(service.requests).toHaveLength(0);
+      expect(fixture.service.requests).toHaveLength(0);
     },
   );
 });
@@ -255,33 +244,35 @@ describe('data proxy events of API Gateway', () => {
   });
 
   it('proxy reads operation and params from the body and returns a string body', async () => {
-    service.behaviours = [ok(FRESH)];
-    const response = (await rig(service).proxy(event(JSON.stringify(freshness)))) as ProxyHttpResponse;
+    fixture.service.behaviours = [ok(FRESH)];
+    const response = (await rig(fixture.service).proxy(
+      event(JSON.stringify(freshness)),
+    )) as ProxyHttpResponse;
     expect(response).toEqual({
       statusCode: 200,
       headers: { 'Content-Type': 'application/json', 'X-Correlation-ID': 'caller-9' },
       body: JSON.stringify({ success: true, data: { operation: 'check-freshness', result: FRESH } }),
     });
-    expect(service.requests[0]!.headers['x-correlation-id']).toBe('caller-9');
+    expect(fixture.service.requests[0]!.headers['x-correlation-id']).toBe('caller-9');
   });
 
   it("proxy reads a base64 body and defaults the correlation ID to the gateway's", async () => {
-    service.behaviours = [ok({ status: 'healthy' })];
+    fixture.service.behaviours = [ok({ status: 'healthy' })];
     const body = Buffer.from(JSON.stringify({ operation: 'health' })).toString('base64');
-    const response = (await rig(service).proxy(
+    const response = (await rig(fixture.service).proxy(
       event(body, { isBase64Encoded: true, headers: null }),
     )) as ProxyHttpResponse;
     expect([response.statusCode, response.headers['X-Correlation-ID']]).toEqual([200, 'gw-1']);
   });
 
   it.each([[null], [''], ['{'], ['[]'], ['"health"']])('proxy rejects body %j with 400', async (body) => {
-    const response = (await rig(service).proxy(event(body))) as ProxyHttpResponse;
+    const response = (await rig(fixture.service).proxy(event(body))) as ProxyHttpResponse;
     expect(response.statusCode).toBe(400);
     expect(JSON.parse(response.body)).toMatchObject({ success: false, data: { result: null } });
   });
 
   it('proxy ignores operation and params outside the body', async () => {
-    const response = (await rig(service).proxy(event(null, freshness))) as ProxyHttpResponse;
+    const response = (await rig(fixture.service).proxy(event(null, freshness))) as ProxyHttpResponse;
     expect(response.statusCode).toBe(400);
   });
 });
@@ -322,7 +313,7 @@ it('proxy never throws and returns its response shape for any event', async () =
   );
   await fc.assert(
     fc.asyncProperty(event, upstream, async (given, reply) => {
-      const r = rig(service, { fetch: reply as unknown as typeof fetch });
+      const r = rig(fixture.service, { fetch: reply as unknown as typeof fetch });
       const answer = await r.proxy(given);
       const body = typeof answer.body === 'string' ? JSON.parse(answer.body) : answer.body;
       expect([200, 400]).toContain(answer.statusCode);
