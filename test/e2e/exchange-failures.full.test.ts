@@ -1,46 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ExchangeServer, startExchangeServer } from '../support/exchange-server.ts';
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { at, exchangeFixture, RANGE } from './exchange-fixture.ts';
 
-const at = (text: string) => Date.parse(`${text}Z`);
-const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-04-15T00:00:00Z' };
-const BASE = '/api/v1/backtests';
-
-let server: ExchangeServer;
-let platform: TestPlatform;
-beforeAll(async () => {
-  server = await startExchangeServer();
-  const aliases = ['UNSEEN', 'YOUNG', 'BRIEF', 'BARE'];
-  server.aliases.push(...aliases.map((base) => `${base}/USDT:USDT`));
-  platform = await startTestPlatform({
-    exchange: 'binanceusdm',
-    exchangeUrl: server.url,
-    exchangeIntervalMs: 1,
-  });
-});
-afterAll(async () => {
-  await platform.stop();
-  await server.stop();
-});
+const fixture = exchangeFixture(['UNSEEN', 'YOUNG', 'BRIEF', 'BARE']);
+const { run, report, requests, instruments } = fixture;
 afterEach(() => {
-  server.failing = undefined;
+  fixture.server.failing = undefined;
 });
 
-const run = (pair: string, changes: object = {}) =>
-  platform.run({
-    strategy: 'ema_crossover',
-    pairs: [`${pair}/USDT:USDT`],
-    timeframe: '1h',
-    date_range: RANGE,
-    // Fixed, because the default differs between the first run of a pair and later runs.
-    precision: 'none',
-    ...changes,
-  });
-const report = async (job: any) => (await platform.get(`${BASE}/${job.job_id}/report-data`)).body;
-const requests = () => server.requests.splice(0).length;
 /** Permanent rejection: no retry delays the test. */
 const rejectRequests = () => {
-  server.failing = () => ({ kind: 'status', status: 400, body: '{"code":-1102,"msg":"no"}' });
+  fixture.server.failing = () => ({ kind: 'status', status: 400, body: '{"code":-1102,"msg":"no"}' });
 };
 
 describe('stale candles', () => {
@@ -56,13 +25,13 @@ describe('stale candles', () => {
   });
 
   it('candles of a symbol listed after the start are collected once', async () => {
-    server.listed.set('YOUNG/USDT:USDT', at('2026-03-20T10:00'));
+    fixture.server.listed.set('YOUNG/USDT:USDT', at('2026-03-20T10:00'));
     const job = await run('YOUNG');
     expect(job).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
     requests();
     expect(await run('YOUNG')).toMatchObject({ status: 'completed', collection: null });
     expect(requests()).toBe(0);
-    const url = platform.info.data_collection_url;
+    const url = fixture.platform.info.data_collection_url;
     const { series } = (await (await fetch(`${url}/api/v1/status`)).json()) as { series: any[] };
     expect(series.find(({ symbol }) => symbol.startsWith('YOUNG'))).toMatchObject({
       first: '2026-03-20T10:00:00.000Z',
@@ -72,14 +41,10 @@ describe('stale candles', () => {
 });
 
 describe('instruments', () => {
-  const instruments = async () => {
-    const url = `${platform.info.data_collection_url}/api/v1/instruments`;
-    return ((await (await fetch(url)).json()) as { instruments: any[] }).instruments;
-  };
   const byDefault = { precision: undefined };
 
   it('collection stores candles and omits inconsistent instruments with a warning', async () => {
-    server.failing = ({ endpoint }) =>
+    fixture.server.failing = ({ endpoint }) =>
       endpoint === 'exchangeInfo' ? { kind: 'rows', change: withCrossedLimits } : undefined;
     const job = await run('BARE', byDefault);
     expect(job).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
@@ -107,7 +72,7 @@ describe('check for sufficient candles', () => {
   });
 
   it('run with too few candles for range and startup fails with DATA001', async () => {
-    server.listed.set('BRIEF/USDT:USDT', at('2026-04-14T12:00'));
+    fixture.server.listed.set('BRIEF/USDT:USDT', at('2026-04-14T12:00'));
     const job = await run('BRIEF');
     expect(job).toMatchObject({
       status: 'failed',

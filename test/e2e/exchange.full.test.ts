@@ -1,46 +1,21 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
-import { type ExchangeServer, startExchangeServer } from '../support/exchange-server.ts';
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { at, BASE, exchangeFixture, RANGE } from './exchange-fixture.ts';
 
 const HOUR = 3_600_000;
-const at = (text: string) => Date.parse(`${text}Z`);
-const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-04-15T00:00:00Z' };
-const BASE = '/api/v1/backtests';
-
-let server: ExchangeServer;
-let platform: TestPlatform;
-beforeAll(async () => {
-  server = await startExchangeServer();
-  const aliases = ['GAPS', 'EXACT', 'AHEAD'];
-  server.aliases.push(...aliases.map((base) => `${base}/USDT:USDT`));
-  const collection = { exchangeUrl: server.url, exchangeIntervalMs: 1 };
-  platform = await startTestPlatform({ exchange: 'binanceusdm', ...collection });
-});
-afterAll(async () => {
-  await platform.stop();
-  await server.stop();
-});
-
-const run = (pair: string, changes: object = {}) =>
-  platform.run({
-    strategy: 'ema_crossover',
-    pairs: [`${pair}/USDT:USDT`],
-    timeframe: '1h',
-    date_range: RANGE,
-    // Fixed, because the default differs between the first run of a pair and later runs.
-    precision: 'none',
-    ...changes,
-  });
-const report = async (job: any) => (await platform.get(`${BASE}/${job.job_id}/report-data`)).body;
-const requests = () => server.requests.splice(0).length;
+const fixture = exchangeFixture(['GAPS', 'EXACT', 'AHEAD']);
+const { run, report, requests, instruments } = fixture;
 
 describe('corrupt candle file', () => {
   const pathOf = (file: string) =>
-    join(platform.info.storage.OBJECTS_DIRECTORY!, platform.info.storage.CANDLES_BUCKET, file);
+    join(
+      fixture.platform.info.storage.OBJECTS_DIRECTORY!,
+      fixture.platform.info.storage.CANDLES_BUCKET,
+      file,
+    );
   function damage(file: string): void {
     const body = readFileSync(pathOf(file));
     body[100]! ^= 1;
@@ -74,10 +49,6 @@ describe('corrupt candle file', () => {
 });
 
 describe('instruments', () => {
-  const instruments = async () => {
-    const url = `${platform.info.data_collection_url}/api/v1/instruments`;
-    return ((await (await fetch(url)).json()) as { instruments: any[] }).instruments;
-  };
   const byDefault = { precision: undefined };
 
   it('instruments are collected with the candles and apply to later runs', async () => {
@@ -110,12 +81,12 @@ describe('instruments', () => {
       expect.stringContaining("the exchange's present amount steps"),
     );
     // The stored precision is unchanged by later instruments.
-    expect((await platform.get(`${BASE}/${first.job_id}`)).body.config.precision).toBe('none');
+    expect((await fixture.platform.get(`${BASE}/${first.job_id}`)).body.config.precision).toBe('none');
   });
 
   it('touchstone collect stores and prints instruments for the first run', async () => {
     const collect = (...args: string[]) =>
-      runScript(platform.home, 'bin/touchstone.ts', ['collect', ...args, '--timeframe', '1h']);
+      runScript(fixture.platform.home, 'bin/touchstone.ts', ['collect', ...args, '--timeframe', '1h']);
     const range = ['--start', '2026-02-01', '--end', RANGE.end];
     const collected = await collect('AHEAD/USDT:USDT', ...range);
     expect(collected).toMatchObject({ code: 0, err: '' });
@@ -136,8 +107,8 @@ describe('check for sufficient candles', () => {
   it('run with too many gaps fails with DATA002', async () => {
     // Three days of 45 and some startup candles: 6 %.
     const gap = Array.from({ length: 72 }, (_, i) => at('2026-03-10') + i * HOUR);
-    for (const time of gap) server.missing.add(time);
-    const job = await run('GAPS').finally(() => server.missing.clear());
+    for (const time of gap) fixture.server.missing.add(time);
+    const job = await run('GAPS').finally(() => fixture.server.missing.clear());
     expect(job).toMatchObject({ status: 'failed', error_code: 'DATA002' });
     expect(job.error).toContain('more than 5 %');
     // The next run first fetches candles that the exchange has by then.
