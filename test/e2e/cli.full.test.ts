@@ -1,28 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { commandFixture, RAW } from './cli-fixture.ts';
 
 /** Command line in separate processes, with plain output. */
 
-const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-'));
-afterAll(() => rmSync(home, { recursive: true, force: true }));
-
-const run = (
-  script: string,
-  args: readonly string[] = [],
-  environment: Readonly<Record<string, string>> = {},
-) => runScript(home, script, args, environment);
-
-/** Stack traces and Node's system error codes, which messages must not contain. */
-const RAW = / at .*\.ts:\d+|ENOENT|EEXIST|ENOTDIR|EACCES/;
-
-const touchstone = (...args: string[]) => run('bin/touchstone.ts', args);
+const { home, run, touchstone } = commandFixture();
 
 describe('touchstone without a running platform', () => {
   it('jobs lists the backtest afterwards', async () => {

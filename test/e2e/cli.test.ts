@@ -1,24 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import { runScript } from '../support/command.ts';
+import { describe, expect, it } from 'vitest';
+import { commandFixture, RAW } from './cli-fixture.ts';
 
 /** Command line in separate processes, with plain output. */
 
-const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-'));
-afterAll(() => rmSync(home, { recursive: true, force: true }));
-
-const run = (
-  script: string,
-  args: readonly string[] = [],
-  environment: Readonly<Record<string, string>> = {},
-) => runScript(home, script, args, environment);
-
-/** Stack traces and Node's system error codes, which messages must not contain. */
-const RAW = / at .*\.ts:\d+|ENOENT|EEXIST|ENOTDIR|EACCES/;
-
-const touchstone = (...args: string[]) => run('bin/touchstone.ts', args);
+const { run, touchstone } = commandFixture();
 
 describe('touchstone without a running platform', () => {
   it('backtest runs on candles of sim and prints the result', async () => {
