@@ -5,65 +5,61 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
 import { poll } from '../support/poll.ts';
 import { MisbehavingStrategies } from '../support/strategies.ts';
+import { config, RANGE, taskFailuresFixture } from './failures-fixture.ts';
 
 /** Crashes, hangs and forged results, and the state of the jobs afterwards. */
 
-const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
-const config = (strategy: string) => ({ strategy, date_range: RANGE });
-
 describe('task failures', () => {
-  const strategies = new MisbehavingStrategies();
-  let platform: TestPlatform;
-  beforeAll(async () => {
+  const fixture = taskFailuresFixture((strategies) => {
     strategies.add('overwrites', 'arguments[0].close[3] += 1;');
-    strategies.add('throws', `throw new Error('division by the moon');`);
     strategies.addGated('queued');
     strategies.add('hoards', `const hoard = []; for (;;) hoard.push(new Array(100_000).fill(hoard.length));`);
-    platform = await startTestPlatform({
-      strategiesDirectory: strategies.folder,
-      taskMemoryMb: 96,
-      concurrency: 2,
-    });
   });
-  afterAll(async () => {
-    await platform.stop();
-    rmSync(strategies.folder, { recursive: true });
-  });
+  const { strategies } = fixture;
 
   it('task fails when its strategy writes into its candles', async () => {
-    const job = await platform.run(config('overwrites'));
+    const job = await fixture.platform.run(config('overwrites'));
     expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006' });
     expect(job.error).toContain('wrote into the candles');
   });
 
   it('task out of memory fails at the first attempt with that reason', async () => {
-    const job = await platform.run(config('hoards'));
+    const job = await fixture.platform.run(config('hoards'));
     expect(job).toMatchObject({ status: 'failed', attempt: 1 });
     expect(job.error).toMatch(/memory/);
   });
 
   it('task does not start when its strategy file is invalid; others run', async () => {
     writeFileSync(join(strategies.folder, 'throws.ts'), `export default {\n  name: 'throws', `);
-    const { status, body } = await platform.post('/api/v1/backtests', { config: config('throws') });
+    const { status, body } = await fixture.platform.post('/api/v1/backtests', { config: config('throws') });
     expect([status, body.detail.code]).toEqual([400, 'VAL006']);
     expect(body.detail.message).toMatch(
       /^Strategy throws cannot be used: strategy file throws\.ts:2: Unexpected token .*Correct the file and repeat the request\.$/,
     );
     expect(body.detail.context).toMatchObject({ strategy: 'throws', file: 'throws.ts', line: 2 });
-    expect(await platform.run(config('buy_and_hold'))).toMatchObject({ status: 'completed', attempt: 1 });
+    expect(await fixture.platform.run(config('buy_and_hold'))).toMatchObject({
+      status: 'completed',
+      attempt: 1,
+    });
   });
 
   it('task waits for a free place, and a pending job can be cancelled', async () => {
     const submit = async () =>
-      (await platform.post('/api/v1/backtests', { config: config('queued') })).body.job_id;
+      (await fixture.platform.post('/api/v1/backtests', { config: config('queued') })).body.job_id;
     const running = [await submit(), await submit()];
-    await poll(() => strategies.begun('queued', platform.home).length === 2, Boolean, 'both places taken');
+    await poll(
+      () => strategies.begun('queued', fixture.platform.home).length === 2,
+      Boolean,
+      'both places taken',
+    );
     const waiting = await submit();
-    expect((await platform.get(`/api/v1/backtests/${waiting}`)).body.status).toBe('pending');
-    expect((await platform.post(`/api/v1/backtests/${waiting}/cancel`)).body.status).toBe('cancelled');
+    expect((await fixture.platform.get(`/api/v1/backtests/${waiting}`)).body.status).toBe('pending');
+    expect((await fixture.platform.post(`/api/v1/backtests/${waiting}/cancel`)).body.status).toBe(
+      'cancelled',
+    );
     strategies.open('queued');
-    for (const id of running) await platform.until(id, 'completed');
-    expect((await platform.get(`/api/v1/backtests/${waiting}`)).body).toMatchObject({
+    for (const id of running) await fixture.platform.until(id, 'completed');
+    expect((await fixture.platform.get(`/api/v1/backtests/${waiting}`)).body).toMatchObject({
       status: 'cancelled',
       attempt: 0,
     });
