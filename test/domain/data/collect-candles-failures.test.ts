@@ -1,78 +1,49 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CodedError } from '#contract/errors.ts';
-import { type CollectRequest, collectCandles } from '#domain/data/collect-candles.ts';
 import { recordCorruption } from '#domain/data/corrupt-file.ts';
 import { describeOutcomes } from '#domain/data/describe-outcomes.ts';
-import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
-import { startEngine, type TestEngine } from '../../support/engine.ts';
-import { at, BTC, candlesAt, DAY, ETH, grid, HOUR, type Market, openMarket, TestExchange } from './market.ts';
+import { collectFixture, END, START, STEP } from './collect-candles-fixture.ts';
+import { allFresh, at, BTC, candlesAt, DAY, ETH, grid, HOUR } from './market.ts';
 
-let engine: TestEngine;
-let market: Market;
-let exchange: TestExchange;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  market = await openMarket(engine);
-  exchange = new TestExchange();
-  return () => market.stop();
-});
-
-const START = at('2024-01-10');
-const END = at('2024-03-05');
-const collect = (changes: Partial<CollectRequest> = {}) =>
-  collectCandles(market, {
-    exchange,
-    symbols: [BTC],
-    timeframe: '5m',
-    start: START,
-    end: END,
-    ...changes,
-  });
-const read = (symbol = BTC, start = 0, end = at('2030-01-01')) =>
-  market.candles.read({ exchange: 'test', symbol, timeframe: '5m' }, start, end);
-const STEP = 300_000;
+const fixture = collectFixture();
+const { collect, read } = fixture;
 
 describe('corrupt file', () => {
   const file = 'candles/exchange=test/symbol=BTC_USDT_USDT/timeframe=5m/2024-02.parquet';
   const query = { exchange: 'test', symbols: [BTC], timeframe: '5m', start: '2024-01-10', end: '2024-03-05' };
   const key = { exchange: 'test', symbol: BTC, timeframe: '5m' } as const;
-  const isFresh = async () =>
-    (await getDataFreshness({ ...market, defaultExchange: 'test' }, { stale_threshold_hours: 24, ...query }))
-      .all_fresh;
-  const readAs = (run: () => Promise<unknown>) => recordCorruption(market, key, run);
+  const isFresh = () => allFresh(fixture.market, query);
+  const readAs = (run: () => Promise<unknown>) => recordCorruption(fixture.market, key, run);
 
   it('corrupt file is rejected on read, makes the series stale and is collected again', async () => {
     await collect();
     expect(await isFresh()).toBe(true);
-    await market.damage(file);
+    await fixture.market.damage(file);
     await expect(readAs(() => read())).rejects.toMatchObject({
       code: 'DATA005',
       message: expect.stringContaining(file),
     });
     expect(await isFresh()).toBe(false);
-    expect((await market.series.list('test'))[0]).toMatchObject({
+    expect((await fixture.market.series.list('test'))[0]).toMatchObject({
       corrupt: ['2024-02'],
       count: (22 + 4) * 288,
       gaps: [[at('2024-02-01'), 29 * 288]],
     });
-    exchange.asked();
+    fixture.exchange.asked();
     const [outcome] = await collect();
-    expect(exchange.asked()).toEqual([`${BTC} 2024-02-01T00:00 2024-03-01T00:00`]);
+    expect(fixture.exchange.asked()).toEqual([`${BTC} 2024-02-01T00:00 2024-03-01T00:00`]);
     expect(outcome).toMatchObject({ candles: 29 * 288, corrupt: [file], error: null });
     expect(describeOutcomes([outcome!]).message).toBe(`8352 candles stored, corrupt files: ${file}`);
     expect(await isFresh()).toBe(true);
     expect(await readAs(() => read())).toEqual(candlesAt(grid(START, END, STEP), STEP));
-    expect((await market.series.list('test'))[0]).not.toHaveProperty('corrupt');
+    expect((await fixture.market.series.list('test'))[0]).not.toHaveProperty('corrupt');
   });
 
   it('corrupt file stays marked when the exchange fails to return it', async () => {
     await collect();
-    await market.damage(file);
+    await fixture.market.damage(file);
     await readAs(() => read()).catch(() => undefined);
-    exchange.before = () => {
+    fixture.exchange.before = () => {
       throw new CodedError('DATA004');
     };
     await collect();
@@ -81,9 +52,9 @@ describe('corrupt file', () => {
   });
 
   it('collector clears `complete_from` when the first month is corrupt', async () => {
-    exchange.listed = at('2024-02-10');
+    fixture.exchange.listed = at('2024-02-10');
     await collect();
-    await market.damage(file);
+    await fixture.market.damage(file);
     await readAs(() => read()).catch(() => undefined);
     await collect({ start: at('2024-02-20') });
     expect(await isFresh()).toBe(false);
@@ -94,41 +65,29 @@ describe('corrupt file', () => {
 
   it('corrupt funding file is collected again, including the month after the last candle', async () => {
     await collect({ end: at('2024-03-01') });
-    await market.damage('funding/exchange=test/symbol=BTC_USDT_USDT/2024-03.parquet');
-    const funding = () => market.candles.readFunding('test', BTC, START, at('2024-03-01'));
+    await fixture.market.damage('funding/exchange=test/symbol=BTC_USDT_USDT/2024-03.parquet');
+    const funding = () => fixture.market.candles.readFunding('test', BTC, START, at('2024-03-01'));
     await expect(readAs(funding)).rejects.toMatchObject({ code: 'DATA005' });
-    expect(
-      (
-        await getDataFreshness(
-          { ...market, defaultExchange: 'test' },
-          { stale_threshold_hours: 24, ...query, end: '2024-03-01' },
-        )
-      ).all_fresh,
-    ).toBe(false);
-    exchange.asked();
+    expect(await allFresh(fixture.market, { ...query, end: '2024-03-01' })).toBe(false);
+    fixture.exchange.asked();
     const [outcome] = await collect({ end: at('2024-03-01') });
     // Replaced from the first of January.
     expect(outcome).toMatchObject({ candles: 0, funding: (9 + 31) * 3 });
-    expect(
-      (
-        await getDataFreshness(
-          { ...market, defaultExchange: 'test' },
-          { stale_threshold_hours: 24, ...query, end: '2024-03-01' },
-        )
-      ).all_fresh,
-    ).toBe(true);
+    expect(await allFresh(fixture.market, { ...query, end: '2024-03-01' })).toBe(true);
     expect((await funding()).timestamp).toHaveLength(51 * 3 + 1);
   });
 
   it('corrupt funding file is replaced for its entire month up to now', async () => {
     await collect();
     const funding = async () =>
-      (await market.candles.readFunding('test', BTC, 0, at('2030-01-01'))).timestamp;
+      (await fixture.market.candles.readFunding('test', BTC, 0, at('2030-01-01'))).timestamp;
     const all = await funding();
-    await market.damage('funding/exchange=test/symbol=BTC_USDT_USDT/2024-02.parquet');
+    await fixture.market.damage('funding/exchange=test/symbol=BTC_USDT_USDT/2024-02.parquet');
     const part = { start: at('2024-02-10'), end: at('2024-02-12') };
-    await readAs(() => market.candles.readFunding('test', BTC, part.start, part.end)).catch(() => undefined);
-    market.setNow(at('2024-02-28'));
+    await readAs(() => fixture.market.candles.readFunding('test', BTC, part.start, part.end)).catch(
+      () => undefined,
+    );
+    fixture.market.setNow(at('2024-02-28'));
     await collect(part);
     expect([...(await funding())]).toEqual(
       [...all, ...grid(at('2024-02-01'), at('2024-02-10'), 8 * HOUR)]
@@ -141,49 +100,35 @@ describe('corrupt file', () => {
 
 describe('collectCandles: failures', () => {
   it('collectCandles keeps stored months and resumes after an exchange failure', async () => {
-    exchange.before = ({ from }) => {
+    fixture.exchange.before = ({ from }) => {
       if (from.startsWith('2024-02')) throw new CodedError('DATA004', { message: 'too busy' });
     };
     const [outcome] = await collect();
     expect(outcome).toMatchObject({ candles: 22 * 288, error: { code: 'DATA004' } });
-    exchange.asked();
-    exchange.before = () => {};
+    fixture.exchange.asked();
+    fixture.exchange.before = () => {};
     expect((await collect())[0]).toMatchObject({ candles: 33 * 288, error: null });
-    expect(exchange.asked()).toEqual([
+    expect(fixture.exchange.asked()).toEqual([
       `${BTC} 2024-02-01T00:00 2024-03-01T00:00`,
       `${BTC} 2024-03-01T00:00 2024-03-05T00:00`,
     ]);
   });
 
   it('series stays stale when only its funding fails', async () => {
-    exchange.before = ({ what }) => {
+    fixture.exchange.before = ({ what }) => {
       if (what === 'funding') throw new CodedError('DATA004', { message: 'too busy' });
     };
     expect((await collect())[0]).toMatchObject({ error: { code: 'DATA004' } });
     const range = { start: '2024-01-10', end: '2024-03-05' };
     const query = { exchange: 'test', symbols: [BTC], timeframe: '5m', ...range };
-    expect(
-      (
-        await getDataFreshness(
-          { ...market, defaultExchange: 'test' },
-          { stale_threshold_hours: 24, ...query },
-        )
-      ).all_fresh,
-    ).toBe(false);
-    exchange.before = () => {};
+    expect(await allFresh(fixture.market, query)).toBe(false);
+    fixture.exchange.before = () => {};
     expect((await collect())[0]).toMatchObject({ funding: 55 * 3 + 1, error: null });
-    expect(
-      (
-        await getDataFreshness(
-          { ...market, defaultExchange: 'test' },
-          { stale_threshold_hours: 24, ...query },
-        )
-      ).all_fresh,
-    ).toBe(true);
+    expect(await allFresh(fixture.market, query)).toBe(true);
   });
 
   it('collectCandles reports an unlisted symbol and collects the others', async () => {
-    exchange.before = ({ symbol }) => {
+    fixture.exchange.before = ({ symbol }) => {
       if (symbol === BTC) throw new CodedError('DATA003', { message: `${symbol} is not listed` });
     };
     const outcomes = await collect({ symbols: [BTC, ETH], end: START + DAY });
@@ -201,11 +146,11 @@ describe('collectCandles: failures', () => {
   it('collectCandles skips the remaining symbols after 3 consecutive exchange failures', async () => {
     const symbols = Array.from({ length: 9 }, (_, i) => `S${i}/USDT:USDT`);
     const down = new Set(['S0', 'S1', 'S3', 'S4', 'S5', 'S7']);
-    exchange.before = ({ symbol }) => {
+    fixture.exchange.before = ({ symbol }) => {
       if (down.has(symbol.split('/')[0]!)) throw new CodedError('DATA004', { message: 'is not available' });
     };
     const outcomes = await collect({ symbols, end: START + DAY });
-    expect(new Set(exchange.asked('funding').map((call) => call.slice(0, 2)))).toEqual(
+    expect(new Set(fixture.exchange.asked('funding').map((call) => call.slice(0, 2)))).toEqual(
       new Set(['S0', 'S1', 'S2', 'S3', 'S4', 'S5']),
     );
     expect(outcomes.map(({ symbol, candles }) => [symbol, candles])).toEqual(
@@ -232,9 +177,9 @@ describe('collectCandles: failures', () => {
   });
 
   it('collectCandles rejects on a storage failure and on a bug', async () => {
-    market.candles.write = () => Promise.reject(new CodedError('DATA005'));
+    fixture.market.candles.write = () => Promise.reject(new CodedError('DATA005'));
     await expect(collect()).rejects.toMatchObject({ code: 'DATA005' });
-    exchange.before = () => {
+    fixture.exchange.before = () => {
       throw new TypeError('bug');
     };
     await expect(collect()).rejects.toThrow(TypeError);
@@ -242,9 +187,9 @@ describe('collectCandles: failures', () => {
 
   it('collectCandles stops between two fetches when aborted', async () => {
     const stop = new AbortController();
-    exchange.before = ({ what }) => what === 'candles' && stop.abort(new Error('stopped'));
+    fixture.exchange.before = ({ what }) => what === 'candles' && stop.abort(new Error('stopped'));
     await expect(collect({ signal: stop.signal })).rejects.toThrow('stopped');
-    expect(exchange.asked()).toHaveLength(1);
+    expect(fixture.exchange.asked()).toHaveLength(1);
     expect((await read()).timestamp.length).toBe(22 * 288);
   });
 });

@@ -1,56 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { CodedError } from '#contract/errors.ts';
-import { type CollectRequest, collectCandles } from '#domain/data/collect-candles.ts';
 import { describeOutcomes } from '#domain/data/describe-outcomes.ts';
-import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
 import { createCandles } from '#engine/candles.ts';
-import { startEngine, type TestEngine } from '../../support/engine.ts';
-import {
-  at,
-  BTC,
-  candlesAt,
-  DAY,
-  ETH,
-  grid,
-  HOUR,
-  INSTRUMENT,
-  type Market,
-  openMarket,
-  TestExchange,
-} from './market.ts';
+import { collectFixture, END, START, STEP } from './collect-candles-fixture.ts';
+import { allFresh, at, BTC, candlesAt, DAY, ETH, grid, HOUR, INSTRUMENT } from './market.ts';
 
-let engine: TestEngine;
-let market: Market;
-let exchange: TestExchange;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  market = await openMarket(engine);
-  exchange = new TestExchange();
-  return () => market.stop();
-});
-
-const START = at('2024-01-10');
-const END = at('2024-03-05');
-const collect = (changes: Partial<CollectRequest> = {}) =>
-  collectCandles(market, {
-    exchange,
-    symbols: [BTC],
-    timeframe: '5m',
-    start: START,
-    end: END,
-    ...changes,
-  });
-const read = (symbol = BTC, start = 0, end = at('2030-01-01')) =>
-  market.candles.read({ exchange: 'test', symbol, timeframe: '5m' }, start, end);
-const STEP = 300_000;
+const fixture = collectFixture();
+const { collect, read } = fixture;
 
 describe('collectCandles: requests', () => {
   it('collectCandles fetches each month in one request, and only once', async () => {
     const [outcome] = await collect();
-    expect(exchange.asked()).toEqual([
+    expect(fixture.exchange.asked()).toEqual([
       `${BTC} 2024-01-10T00:00 2024-02-01T00:00`,
       `${BTC} 2024-02-01T00:00 2024-03-01T00:00`,
       `${BTC} 2024-03-01T00:00 2024-03-05T00:00`,
@@ -68,15 +29,15 @@ describe('collectCandles: requests', () => {
     });
     expect(await read()).toEqual(candlesAt(grid(START, END, STEP), STEP));
     const [again] = await collect();
-    expect(exchange.calls).toEqual([]);
+    expect(fixture.exchange.calls).toEqual([]);
     expect(again).toMatchObject({ candles: 0, funding: 0, error: null });
   });
 
   it('collectCandles fetches longer intervals for long timeframes', async () => {
     await collect({ timeframe: '1d', start: at('2020-01-01'), end: at('2024-01-01') });
-    expect(exchange.asked()).toEqual([`${BTC} 2020-01-01T00:00 2024-01-01T00:00`]);
+    expect(fixture.exchange.asked()).toEqual([`${BTC} 2020-01-01T00:00 2024-01-01T00:00`]);
     await collect({ timeframe: '1h', start: at('2022-01-01'), end: at('2024-01-01') });
-    expect(exchange.asked()).toEqual([
+    expect(fixture.exchange.asked()).toEqual([
       `${BTC} 2022-01-01T00:00 2023-02-01T00:00`,
       `${BTC} 2023-02-01T00:00 2024-01-01T00:00`,
     ]);
@@ -85,12 +46,12 @@ describe('collectCandles: requests', () => {
   it('collectCandles fetches only the missing range before, after and between stored candles', async () => {
     await collect({ start: at('2024-02-10'), end: at('2024-02-12') });
     await collect({ start: at('2024-02-20'), end: at('2024-02-21') });
-    exchange.asked();
+    fixture.exchange.asked();
     await collect({ start: at('2024-02-05'), end: at('2024-02-11') });
-    expect(exchange.asked()).toEqual([`${BTC} 2024-02-05T00:00 2024-02-10T00:00`]);
+    expect(fixture.exchange.asked()).toEqual([`${BTC} 2024-02-05T00:00 2024-02-10T00:00`]);
     await collect({ start: at('2024-02-11'), end: at('2024-02-25') });
-    expect(exchange.asked()).toEqual([`${BTC} 2024-02-12T00:00 2024-02-25T00:00`]);
-    const info = await market.series.getMany('test', [{ symbol: BTC, timeframe: '5m' }]);
+    expect(fixture.exchange.asked()).toEqual([`${BTC} 2024-02-12T00:00 2024-02-25T00:00`]);
+    const info = await fixture.market.series.getMany('test', [{ symbol: BTC, timeframe: '5m' }]);
     expect(info.get(`${BTC}#5m`)).toMatchObject({
       first: '2024-02-05T00:00:00.000Z',
       last: '2024-02-24T23:55:00.000Z',
@@ -110,15 +71,15 @@ describe('collectCandles: requests', () => {
   it('collectCandles fetches nothing for an empty or future range', async () => {
     await collect({ start: at('2024-05-31T23:58'), end: at('2024-07-01') });
     await collect({ start: at('2025-01-01'), end: at('2025-02-01') });
-    expect(exchange.calls).toEqual([]);
+    expect(fixture.exchange.calls).toEqual([]);
   });
 });
 
 describe('collectCandles: stored candles', () => {
   it('collectCandles omits the candle that is still open', async () => {
-    market.setNow(at('2024-02-01T12:03'));
+    fixture.market.setNow(at('2024-02-01T12:03'));
     // Some exchanges return the open candle even when it is not requested.
-    exchange.change = (candles) =>
+    fixture.exchange.change = (candles) =>
       candlesAt(
         [...candles.timestamp, candles.timestamp.at(-1)! + STEP, candles.timestamp.at(-1)! + 2 * STEP],
         STEP,
@@ -128,7 +89,7 @@ describe('collectCandles: stored candles', () => {
   });
 
   it('collectCandles drops invalid candles and stores each timestamp once, in order', async () => {
-    exchange.change = (candles) => {
+    fixture.exchange.change = (candles) => {
       if (candles.timestamp.length < 288) return createCandles(0);
       const order = [...candles.timestamp].reverse();
       const given = candlesAt([...order, order[0]!, order[1]! + 1000], STEP);
@@ -150,17 +111,17 @@ describe('collectCandles: stored candles', () => {
 
   it('collectCandles refetches only gaps and keeps stored candles', async () => {
     for (const from of ['2024-02-10T10:00', '2024-02-10T12:00']) {
-      for (const time of grid(at(from), at(from) + HOUR, STEP)) exchange.missing.add(time);
+      for (const time of grid(at(from), at(from) + HOUR, STEP)) fixture.exchange.missing.add(time);
     }
     await collect({ start: at('2024-02-01'), end: at('2024-03-01') });
-    exchange.asked();
-    exchange.missing.clear();
-    exchange.change = (candles) => {
+    fixture.exchange.asked();
+    fixture.exchange.missing.clear();
+    fixture.exchange.change = (candles) => {
       candles.volume.fill(77);
       return candles;
     };
     await collect({ start: at('2024-02-01'), end: at('2024-03-01') });
-    expect(exchange.asked()).toEqual([`${BTC} 2024-02-10T10:00 2024-02-10T13:00`]);
+    expect(fixture.exchange.asked()).toEqual([`${BTC} 2024-02-10T10:00 2024-02-10T13:00`]);
     const { timestamp, volume } = await read();
     expect(timestamp.length).toBe(29 * 288);
     expect(volume.filter((each) => each === 77)).toHaveLength(24);
@@ -168,36 +129,37 @@ describe('collectCandles: stored candles', () => {
 
   it('collectCandles retries a few new gaps within a run, but not many', async () => {
     const gap = grid(at('2024-02-10T10:00'), at('2024-02-10T11:00'), STEP);
-    for (const time of [...gap, at('2024-02-11')]) exchange.missing.add(time);
+    for (const time of [...gap, at('2024-02-11')]) fixture.exchange.missing.add(time);
     // The first page lacks these candles; the exchange has them.
-    exchange.before = () => exchange.calls.length === 4 && exchange.missing.clear();
+    fixture.exchange.before = () => fixture.exchange.calls.length === 4 && fixture.exchange.missing.clear();
     await collect({ start: at('2024-02-10'), end: at('2024-02-12') });
-    expect(exchange.asked()).toEqual([
+    expect(fixture.exchange.asked()).toEqual([
       `${BTC} 2024-02-10T00:00 2024-02-12T00:00`,
       `${BTC} 2024-02-10T10:00 2024-02-10T11:00`,
       `${BTC} 2024-02-11T00:00 2024-02-11T00:05`,
     ]);
     expect((await read()).timestamp).toHaveLength(2 * 288);
-    exchange.before = () => {};
-    for (let i = 0; i < 6; i++) exchange.missing.add(at('2024-03-01T05:00') + 2 * i * STEP);
+    fixture.exchange.before = () => {};
+    for (let i = 0; i < 6; i++) fixture.exchange.missing.add(at('2024-03-01T05:00') + 2 * i * STEP);
     await collect({ start: at('2024-03-01'), end: at('2024-03-02') });
-    expect(exchange.asked()).toHaveLength(1);
+    expect(fixture.exchange.asked()).toHaveLength(1);
   });
 
   describe('month with many gaps', () => {
     const february = { start: at('2024-02-01'), end: at('2024-03-01') };
     beforeEach(async () => {
       // Every hour lacks its third candle.
-      for (const time of grid(at('2024-02-01T00:10'), at('2024-03-01'), HOUR)) exchange.missing.add(time);
+      for (const time of grid(at('2024-02-01T00:10'), at('2024-03-01'), HOUR))
+        fixture.exchange.missing.add(time);
       await collect(february);
-      exchange.asked();
+      fixture.exchange.asked();
     });
 
     it('collectCandles doubles the interval between refetches of a month with many gaps', async () => {
       const asked = async (now: string) => {
-        market.setNow(at(now));
+        fixture.market.setNow(at(now));
         await collect(february);
-        return exchange.asked();
+        return fixture.exchange.asked();
       };
       expect(await asked('2024-03-01T01:00')).toEqual([`${BTC} 2024-02-01T00:10 2024-02-29T23:15`]);
       expect(await asked('2024-03-01T02:00')).toEqual([]);
@@ -211,50 +173,46 @@ describe('collectCandles: stored candles', () => {
     });
 
     it('collectCandles fills many gaps when the exchange has the candles later', async () => {
-      exchange.missing.clear();
+      fixture.exchange.missing.clear();
       await collect(february);
       expect((await read()).timestamp).toHaveLength(29 * 288);
-      expect((await market.series.list('test'))[0]).toMatchObject({ gap_count: 0, gaps: [] });
+      expect((await fixture.market.series.list('test'))[0]).toMatchObject({ gap_count: 0, gaps: [] });
     });
 
     it('collectCandles fetches new candles without refetching known gaps', async () => {
       await collect(february);
-      exchange.asked();
+      fixture.exchange.asked();
       await collect({ start: at('2024-01-31'), end: at('2024-03-02') });
-      expect(exchange.asked()).toEqual([
+      expect(fixture.exchange.asked()).toEqual([
         `${BTC} 2024-01-31T00:00 2024-02-01T00:00`,
         `${BTC} 2024-03-01T00:00 2024-03-02T00:00`,
       ]);
       // Current month: its end is fetched, its gaps are not refetched.
       const march = { start: at('2024-03-01'), end: at('2024-03-10') };
-      for (const time of grid(at('2024-03-01T00:10'), at('2024-03-12'), HOUR)) exchange.missing.add(time);
-      market.setNow(at('2024-03-10'));
+      for (const time of grid(at('2024-03-01T00:10'), at('2024-03-12'), HOUR))
+        fixture.exchange.missing.add(time);
+      fixture.market.setNow(at('2024-03-10'));
       await collect(march);
       await collect(march);
-      exchange.asked();
+      fixture.exchange.asked();
       for (const [from, to] of [
         ['2024-03-10T00:00', '2024-03-10T20:00'],
         ['2024-03-10T20:00', '2024-03-10T21:00'],
       ] as const) {
-        market.setNow(at(to));
+        fixture.market.setNow(at(to));
         await collect({ ...march, end: at(to) });
-        expect(exchange.asked()).toEqual([`${BTC} ${from} ${to}`]);
+        expect(fixture.exchange.asked()).toEqual([`${BTC} ${from} ${to}`]);
       }
     });
   });
 
   it('collectCandles records `complete_from` when the symbol was listed after the range starts', async () => {
-    exchange.listed = at('2024-02-20');
+    fixture.exchange.listed = at('2024-02-20');
     const fresh = async (start: string) => {
       const query = { exchange: 'test', symbols: [BTC], timeframe: '5m', start, end: '2024-03-05' };
-      return (
-        await getDataFreshness(
-          { ...market, defaultExchange: 'test' },
-          { stale_threshold_hours: 24, ...query },
-        )
-      ).all_fresh;
+      return await allFresh(fixture.market, query);
     };
-    const info = async () => (await market.series.list('test'))[0]!;
+    const info = async () => (await fixture.market.series.list('test'))[0]!;
     await collect({ start: at('2024-02-10'), end: END });
     expect([(await info()).first, (await info()).complete_from]).toEqual([
       '2024-02-20T00:00:00.000Z',
@@ -270,8 +228,8 @@ describe('collectCandles: stored candles', () => {
   });
 
   it('collectCandles leaves `complete_from` unset when the range ends before the first candle', async () => {
-    exchange.listed = at('2024-02-20');
-    const info = async () => (await market.series.list('test'))[0]!;
+    fixture.exchange.listed = at('2024-02-20');
+    const info = async () => (await fixture.market.series.list('test'))[0]!;
     await collect({ start: at('2024-03-01'), end: END });
     await collect({ start: at('2024-01-10'), end: at('2024-01-20') });
     expect((await info()).complete_from).toBeUndefined();
@@ -282,14 +240,7 @@ describe('collectCandles: stored candles', () => {
       start: '2024-02-22',
       end: '2024-02-24',
     };
-    expect(
-      (
-        await getDataFreshness(
-          { ...market, defaultExchange: 'test' },
-          { stale_threshold_hours: 24, ...query },
-        )
-      ).all_fresh,
-    ).toBe(false);
+    expect(await allFresh(fixture.market, query)).toBe(false);
     // Adjacent ranges count as one.
     await collect({ start: at('2024-02-10'), end: END });
     await collect({ start: at('2024-01-10'), end: at('2024-02-10') });
@@ -297,27 +248,27 @@ describe('collectCandles: stored candles', () => {
   });
 
   it('collectCandles leaves `complete_from` unset when the exchange fails', async () => {
-    exchange.listed = at('2024-02-20');
-    exchange.before = ({ from }) => {
+    fixture.exchange.listed = at('2024-02-20');
+    fixture.exchange.before = ({ from }) => {
       if (from.startsWith('2024-03')) throw new CodedError('DATA004');
     };
     await collect();
-    expect((await market.series.list('test'))[0]).not.toHaveProperty('complete_from');
+    expect((await fixture.market.series.list('test'))[0]).not.toHaveProperty('complete_from');
   });
 
   it('collectCandles repairs the series record from files when a writer died before the update', async () => {
     const key = { exchange: 'test', symbol: BTC, timeframe: '5m' } as const;
     const early = grid(at('2024-02-01'), at('2024-02-05'), STEP);
-    await market.candles.write(key, candlesAt(early, STEP));
+    await fixture.market.candles.write(key, candlesAt(early, STEP));
     // The file is written, the series record is not.
-    const recorded = market.series.record.bind(market.series);
-    market.series.record = () => Promise.reject(new CodedError('DATA005'));
+    const recorded = fixture.market.series.record.bind(fixture.market.series);
+    fixture.market.series.record = () => Promise.reject(new CodedError('DATA005'));
     const late = grid(at('2024-02-05'), at('2024-02-09'), STEP);
-    await expect(market.candles.write(key, candlesAt(late, STEP))).rejects.toThrow();
-    market.series.record = recorded;
+    await expect(fixture.market.candles.write(key, candlesAt(late, STEP))).rejects.toThrow();
+    fixture.market.series.record = recorded;
     await collect({ start: at('2024-02-01'), end: at('2024-02-09') });
-    expect(exchange.asked()).toEqual([]);
-    const info = (await market.series.getMany('test', [key])).get(`${BTC}#5m`)!;
+    expect(fixture.exchange.asked()).toEqual([]);
+    const info = (await fixture.market.series.getMany('test', [key])).get(`${BTC}#5m`)!;
     expect([info.last, info.count]).toEqual(['2024-02-08T23:55:00.000Z', 8 * 288]);
   });
 });
@@ -341,12 +292,12 @@ it('collectCandles reports progress after each fetch', async () => {
 describe('funding rates', () => {
   const funding = async (start: string, end: string) => {
     await collect({ start: at(start), end: at(end) });
-    return exchange.asked('funding');
+    return fixture.exchange.asked('funding');
   };
 
   it('collectCandles stores funding at both ends of the range', async () => {
     await funding('2024-02-01', '2024-02-02');
-    const events = await market.candles.readFunding('test', BTC, 0, at('2030-01-01'));
+    const events = await fixture.market.candles.readFunding('test', BTC, 0, at('2030-01-01'));
     expect([...events.timestamp]).toEqual(grid(at('2024-02-01'), at('2024-02-02') + 1, 8 * HOUR));
   });
 
@@ -364,7 +315,7 @@ describe('funding rates', () => {
   });
 
   it('collectCandles checks for new funding hourly when the funding interval is 1 hour', async () => {
-    exchange.fundingHours = 1;
+    fixture.exchange.fundingHours = 1;
     await funding('2024-02-05', '2024-02-06');
     expect(await funding('2024-02-05', '2024-02-06T00:55')).toEqual([]);
     expect(await funding('2024-02-05', '2024-02-06T01:00')).toEqual([
@@ -376,7 +327,7 @@ describe('funding rates', () => {
 describe('instruments', () => {
   const NOW = '2024-06-01T00:00:00.000Z';
   const stored = async (...symbols: string[]) => [
-    ...(await market.instruments.getMany('test', symbols.length > 0 ? symbols : [BTC])),
+    ...(await fixture.market.instruments.getMany('test', symbols.length > 0 ? symbols : [BTC])),
   ];
   const recorded = (changes: object = {}) => ({
     amount_step: 0.001,
@@ -392,25 +343,25 @@ describe('instruments', () => {
   const oneDay = { end: START + DAY };
 
   it('instruments are stored before the candles that decide freshness', async () => {
-    exchange.before = ({ what }) => {
+    fixture.exchange.before = ({ what }) => {
       // Simulates a crash at this point.
       if (what === 'candles') throw new TypeError('killed');
     };
     await expect(collect(oneDay)).rejects.toThrow('killed');
     expect(await stored()).toEqual([[BTC, recorded()]]);
-    expect(await market.series.list('test')).toEqual([]);
+    expect(await fixture.market.series.list('test')).toEqual([]);
   });
 
   it('instruments are fetched again and replaced after one day', async () => {
     await collect({ ...oneDay, symbols: [BTC, ETH] });
-    expect(exchange.asked('instrument')).toHaveLength(2);
-    exchange.instrument = { ...INSTRUMENT, amountStep: 1, maxAmount: null };
-    market.setNow(Date.parse(NOW) + DAY - 1);
+    expect(fixture.exchange.asked('instrument')).toHaveLength(2);
+    fixture.exchange.instrument = { ...INSTRUMENT, amountStep: 1, maxAmount: null };
+    fixture.market.setNow(Date.parse(NOW) + DAY - 1);
     await collect(oneDay);
-    expect(exchange.calls).toEqual([]);
-    market.setNow(Date.parse(NOW) + DAY);
+    expect(fixture.exchange.calls).toEqual([]);
+    fixture.market.setNow(Date.parse(NOW) + DAY);
     await collect(oneDay);
-    expect(exchange.calls.splice(0)).toMatchObject([{ what: 'instrument', symbol: BTC }]);
+    expect(fixture.exchange.calls.splice(0)).toMatchObject([{ what: 'instrument', symbol: BTC }]);
     const changed = { amount_step: 1, max_amount: null, collected_at: '2024-06-02T00:00:00.000Z' };
     expect(new Map(await stored(BTC, ETH))).toEqual(
       new Map([
@@ -424,8 +375,8 @@ describe('instruments', () => {
     'instrument failure (%s) keeps the stored instrument and all candles',
     async (code) => {
       await collect(oneDay);
-      market.setNow(Date.parse(NOW) + DAY);
-      exchange.before = ({ what }) => {
+      fixture.market.setNow(Date.parse(NOW) + DAY);
+      fixture.exchange.before = ({ what }) => {
         if (what === 'instrument') throw new CodedError(code, { message: 'no rules' });
       };
       const outcomes = await collect({ end: START + 2 * DAY, symbols: [BTC] });
@@ -440,25 +391,25 @@ describe('instruments', () => {
 
   it('instrument requests stop after an exchange failure (DATA004) but not after SVC002', async () => {
     const asked = async (code: 'DATA004' | 'SVC002') => {
-      exchange.before = ({ what }) => {
+      fixture.exchange.before = ({ what }) => {
         if (what === 'instrument') throw new CodedError(code);
       };
       const outcomes = await collect({ ...oneDay, symbols: [BTC, ETH] });
       expect(outcomes.map(({ noInstrument }) => noInstrument?.code)).toEqual([code, code]);
-      return exchange.asked('instrument').length;
+      return fixture.exchange.asked('instrument').length;
     };
     expect(await asked('DATA004')).toBe(1);
     expect(await asked('SVC002')).toBe(2);
   });
 
   it('collectCandles stores no instrument when the exchange has none', async () => {
-    exchange.instrument = undefined;
+    fixture.exchange.instrument = undefined;
     expect(await collect(oneDay)).toMatchObject([{ candles: 288, noInstrument: null }]);
     expect(await stored()).toEqual([]);
   });
 
   it('collectCandles rejects when instrument storage fails', async () => {
-    market.instruments.record = () => Promise.reject(new CodedError('DATA005'));
+    fixture.market.instruments.record = () => Promise.reject(new CodedError('DATA005'));
     await expect(collect(oneDay)).rejects.toMatchObject({ code: 'DATA005' });
   });
 });

@@ -12,7 +12,7 @@ import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
 import type { JobStore } from '#domain/ports.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { pendingJob } from '../../support/jobs.ts';
-import { BTC, DAY, ETH, exchangesOf, type Market, openMarket, TestExchange } from './market.ts';
+import { allFresh, BTC, DAY, ETH, exchangesOf, type Market, openMarket, TestExchange } from './market.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -82,14 +82,7 @@ describe('collectForJob', () => {
       `${BTC} 2024-02-01T00:00 2024-02-02T00:00`,
     ]);
     const query = { ...input, symbols: [BTC], timeframe: '1h,5m' };
-    expect(
-      (
-        await getDataFreshness(
-          { ...market, defaultExchange: 'test' },
-          { stale_threshold_hours: 24, ...query },
-        )
-      ).all_fresh,
-    ).toBe(true);
+    expect(await allFresh(market, query)).toBe(true);
   });
 
   it('collectForJob records a failed outcome for symbol, exchange, storage and unhandled errors', async () => {

@@ -7,7 +7,9 @@ import { DynamoInstrumentStore, DynamoSeriesStore } from '#adapters/aws/dynamo-s
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ParquetCandleStore } from '#adapters/parquet/candle-store.ts';
 import { CodedError } from '#contract/errors.ts';
+import type { FreshnessQuery } from '#contract/market-data.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
+import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
 import type { Exchange, Exchanges } from '#domain/exchange-ports.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { CandleStore, SeriesStore } from '#domain/ports.ts';
@@ -61,6 +63,11 @@ export async function openMarket(engine: TestEngine, now = at('2024-06-01')): Pr
     stop: () => rm(folder, { recursive: true, force: true }),
   };
 }
+
+/** True if every queried series of the test exchange is fresh, with a threshold of 24 hours. */
+export const allFresh = async (market: Market, query: Omit<FreshnessQuery, 'stale_threshold_hours'>) =>
+  (await getDataFreshness({ ...market, defaultExchange: 'test' }, { stale_threshold_hours: 24, ...query }))
+    .all_fresh;
 
 /** Prices encode the time: candle `k` since the epoch opens at 1000 + k modulo 1000. */
 export function candlesAt(times: readonly number[], step: number): Candles {
