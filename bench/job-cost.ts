@@ -1,16 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { createTables } from '#adapters/aws/create-tables.ts';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { startDatabase } from '#adapters/local/dynoxide.ts';
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { dispatch } from '#domain/queue/dispatch.ts';
 import { enqueue } from '#domain/queue/enqueue.ts';
 import { backtestLane } from '#domain/queue/lanes.ts';
+import { startEngine } from '../test/support/engine.ts';
 import { memoryExecutions } from '../test/support/executions.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../test/support/jobs.ts';
 import type { Bench, Measurement } from './support/bench.ts';
@@ -26,28 +21,19 @@ class WriteUnits {
 
   constructor(client: DynamoDBDocumentClient) {
     client.middlewareStack.add(
-      (next) => async (args) => {
-        Object.assign(args.input, { ReturnConsumedCapacity: 'INDEXES' });
-        const result = await next(args);
-        const { ConsumedCapacity } = result.output as { ConsumedCapacity?: unknown };
-        const capacities = [ConsumedCapacity ?? []].flat() as { CapacityUnits?: number }[];
-        if (!/Get|Query/.test(String(this.#command))) {
+      (next, { commandName }) =>
+        async (args) => {
+          Object.assign(args.input, { ReturnConsumedCapacity: 'INDEXES' });
+          const result = await next(args);
+          if (/Get|Query/.test(String(commandName))) return result;
+          const { ConsumedCapacity } = result.output as { ConsumedCapacity?: unknown };
+          const capacities = [ConsumedCapacity ?? []].flat() as { CapacityUnits?: number }[];
           for (const { CapacityUnits = 0 } of capacities) this.#units += CapacityUnits;
-        }
-        return result;
-      },
+          return result;
+        },
       { step: 'initialize' },
     );
-    client.middlewareStack.add(
-      (next, context) => (args) => {
-        this.#command = context.commandName;
-        return next(args);
-      },
-      { step: 'initialize', priority: 'high' },
-    );
   }
-
-  #command: string | undefined;
 
   /** Units written by `work`. */
   async of(work: () => Promise<unknown>): Promise<number> {
@@ -57,9 +43,9 @@ class WriteUnits {
   }
 }
 
-async function measure(client: DynamoDBDocumentClient): Promise<Measurement[]> {
-  const jobs = new DynamoJobStore(client, 'jobs');
-  const queue = new DynamoJobQueue(client, 'jobs');
+async function measure(client: DynamoDBDocumentClient, table: string): Promise<Measurement[]> {
+  const jobs = new DynamoJobStore(client, table);
+  const queue = new DynamoJobQueue(client, table);
   const executions = memoryExecutions();
   const deps = { jobs, queue, executions, clock: Date, log: { warn: () => {}, error: () => {} } };
   const lane = backtestLane({ ...deps, maxRunning: { backtest: 1, hyperopt: 1 } });
@@ -101,16 +87,11 @@ export default {
   name: 'job-cost',
   description: 'DynamoDB write units of a backtest job, indexes included: counted, not timed',
   run: async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'touchstone-job-cost-'));
-    const database = await startDatabase({ dbPath: join(folder, 'database.sqlite') });
-    const client = createDocumentClient({ endpoint: database.endpoint });
+    const { client, tables, stop } = await startEngine();
     try {
-      await createTables(client, { jobs: 'jobs', registry: 'registry', series: 'series' });
-      return await measure(client);
+      return await measure(client, tables.jobs);
     } finally {
-      client.destroy();
-      await database.stop();
-      rmSync(folder, { recursive: true });
+      await stop();
     }
   },
 } satisfies Bench;

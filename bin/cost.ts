@@ -2,13 +2,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { STAGE_NAMES, stageConfig } from '#lib/config.ts';
+import { MIN_TASK_SECONDS } from '#lib/cost/model.ts';
 import { type CostReport, costReport, costText } from '#lib/cost/report.ts';
 import { resourcesOf } from '#lib/cost/templates.ts';
 
 const USAGE = `usage: npm run cost -- [--stage ${STAGE_NAMES.join('|')}] [--seconds N] [--json] [--update]
 
   --stage    stage to price (default: dev)
-  --seconds  billed duration of a backtest's task, at least 60 (default: 60)
+  --seconds  billed duration of a backtest's task, at least ${MIN_TASK_SECONDS} (default: ${MIN_TASK_SECONDS})
   --json     print the report as JSON
   --update   write the reports of all stages into docs/cost.md`;
 
@@ -41,8 +42,10 @@ function reportOf(stage: string, seconds?: string): CostReport {
     throw new Error(`Unknown stage "${stage}". Use --stage ${STAGE_NAMES.join('|')}`);
   }
   const billed = seconds === undefined ? undefined : Number(seconds);
-  if (billed !== undefined && !(billed >= 60)) {
-    throw new Error(`--seconds is "${seconds}". Pass a number of at least 60: Fargate bills one minute.`);
+  if (billed !== undefined && !(billed >= MIN_TASK_SECONDS)) {
+    throw new Error(
+      `--seconds is "${seconds}". Pass a number of at least ${MIN_TASK_SECONDS}: Fargate bills one minute.`,
+    );
   }
   return costReport(stage, resourcesOf(stageConfig(stage)), billed);
 }
@@ -52,6 +55,7 @@ function updateDocs(): void {
   let text = readFileSync(file, 'utf8');
   for (const stage of STAGE_NAMES) {
     const heading = `## ${stage}\n\n\`\`\`text\n`;
+    if (!text.includes(heading)) throw new Error(`docs/cost.md has no section of ${stage}`);
     const start = text.indexOf(heading) + heading.length;
     text = `${text.slice(0, start)}${costText(reportOf(stage))}${text.slice(text.indexOf('```', start))}`;
   }

@@ -71,7 +71,7 @@ const Settings = z.strictObject({
   releasePolicy: ReleasePolicy.default(NO_POLICY),
   /** A rollback requires a reason. */
   rollbackReasonRequired: z.boolean().default(false),
-  /** Slots of the job queue: concurrent backtests and concurrent hyperopt jobs. A new account has 6 vCPU on Fargate. */
+  /** Slots of the job queue: concurrent backtests and concurrent hyperopt jobs. A new account has 6 vCPU on Fargate, for all tasks. */
   maxRunning: z.strictObject({ backtest: z.int().min(1).max(10_000), hyperopt: z.int().min(1).max(1_000) }),
   /** Size of a backtest task. Memory needed: about 3 x 8 bytes x (5 + indicators) x candles of all pairs. */
   backtestTask: z.strictObject({ cpu: z.int(), memoryMiB: z.int() }),
@@ -86,7 +86,7 @@ const Settings = z.strictObject({
   dataCollectionSpot: z.boolean().default(false),
   /** Container Insights of the cluster: CPU, memory and network of each task family, 7.50 USD per month. */
   containerInsights: z.boolean(),
-  /** Alarms of docs/runbook.md, 4.30 USD per month. If false, only the dashboard shows their metrics. */
+  /** Alarms of docs/runbook.md, 4.70 USD per month. If false, the dashboard shows most of their metrics. */
   alarms: z.boolean(),
   /** Address subscribed to the topic of all alarms. */
   alarmEmail: z.email().optional(),

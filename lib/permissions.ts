@@ -3,7 +3,7 @@ import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
-import { VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
+import { BACKTEST_ID_PREFIX, VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
 import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
 import { TABLES, type TableId } from '#contract/tables.ts';
 import { acknowledgeWildcard } from './construct-helpers.ts';
@@ -61,7 +61,7 @@ export function allowTable(
 export function allowQueueChanges(role: iam.IRole, jobs: dynamodb.ITableV2): void {
   const queue = ['#slots#*', '#owners#*'];
   // One statement: taking a slot writes a slot and a job in one transaction.
-  const written = ['bt-*', `${VALIDATION_ID_PREFIX}*`, `${HYPEROPT_ID_PREFIX}*`, ...queue];
+  const written = [`${BACKTEST_ID_PREFIX}*`, `${VALIDATION_ID_PREFIX}*`, `${HYPEROPT_ID_PREFIX}*`, ...queue];
   allowTable(role, 'jobs', jobs, ['PutItem', 'UpdateItem'], { keys: written });
   allowTable(role, 'jobs', jobs, ['DeleteItem'], { keys: queue });
 }

@@ -1,21 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { createTables } from '#adapters/aws/create-tables.ts';
-import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { startDatabase } from '#adapters/local/dynoxide.ts';
+import { GRACE_MS } from '#adapters/aws/open-reconcile.ts';
 import type { JobIn, StoredBacktestJob } from '#contract/backtest.ts';
 import type { ExecutionState, Executions } from '#domain/execution-ports.ts';
 import { enqueue } from '#domain/queue/enqueue.ts';
-import { runOfExecution } from '#domain/queue/execution-name.ts';
+import { executionName, runOfExecution } from '#domain/queue/execution-name.ts';
 import { backtestLane } from '#domain/queue/lanes.ts';
 import type { Slot } from '#domain/queue/queue-ports.ts';
 import { endExecutions, type ReconcileDeps, reconcileQueue } from '#domain/reconcile-jobs.ts';
 import { createRandom } from '#engine/random.ts';
+import { startEngine } from '../../test/support/engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../../test/support/jobs.ts';
 
 /** Quotas of an AWS account, and behavior of the services between them. */
@@ -67,22 +63,16 @@ const RUN_MS = { min: 5_000, max: 60_000 };
 const BATCH_WINDOW_MS = 1_000;
 const BATCH_SIZE = 100;
 const TICK_MS = 60_000;
-const GRACE_MS = 2 * 60_000;
 const OUTCOME = { result: SOME_RESULT, results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] };
 const START = Date.parse('2026-01-01T00:00:00.000Z');
 
 /** Runs one scenario: the real submit, dispatch and reconcile code on the embedded database, on a simulated clock. */
 export async function simulateQueue(account: Account, load: Load, seed: number): Promise<SimulationResult> {
-  const folder = mkdtempSync(join(tmpdir(), 'touchstone-queue-'));
-  const database = await startDatabase({ dbPath: join(folder, 'database.sqlite') });
-  const client = createDocumentClient({ endpoint: database.endpoint });
-  await createTables(client, { jobs: 'jobs', registry: 'registry', series: 'series' });
+  const { client, tables, stop } = await startEngine();
   try {
-    return await new Simulation(client, account, load, seed).run();
+    return await new Simulation(client, tables.jobs, account, load, seed).run();
   } finally {
-    client.destroy();
-    await database.stop();
-    rmSync(folder, { recursive: true });
+    await stop();
   }
 }
 
@@ -96,6 +86,7 @@ class Simulation {
   readonly #load: Load;
   readonly #random: () => number;
   readonly #client: DynamoDBDocumentClient;
+  readonly #table: string;
   readonly #jobs: DynamoJobStore;
   readonly #deps: ReconcileDeps;
   readonly #events: Event[] = [];
@@ -115,13 +106,14 @@ class Simulation {
   #longestIdleSlotMs = 0;
   readonly #order: Order;
 
-  constructor(client: DynamoDBDocumentClient, account: Account, load: Load, seed: number) {
+  constructor(client: DynamoDBDocumentClient, table: string, account: Account, load: Load, seed: number) {
+    this.#table = table;
     this.#account = account;
     this.#load = load;
     this.#random = createRandom(seed);
     this.#client = client;
     this.#launchTokens = account.launchesPerSecond;
-    this.#jobs = new DynamoJobStore(client, 'jobs');
+    this.#jobs = new DynamoJobStore(client, table);
     this.#order = new Order(load.jobs);
     const clock = { now: () => this.#now };
     const log = { warn: () => {}, error: () => {} };
@@ -129,7 +121,7 @@ class Simulation {
       jobs: this.#jobs,
       queue: this.#orderedQueue(),
       executions: this.#cloud(),
-      hyperoptJobs: new DynamoHyperoptStore(client, 'jobs'),
+      hyperoptJobs: new DynamoHyperoptStore(client, table),
       hyperoptExecutions: this.#cloud() as never,
       maxRunning: { backtest: account.slots, hyperopt: 1 },
       ...{ clock, log, random: this.#random, graceMs: GRACE_MS },
@@ -213,7 +205,7 @@ class Simulation {
         if (outcome === 'taken') order.started(slot.job_id);
         return outcome;
       }
-    })(this.#client, 'jobs');
+    })(this.#client, this.#table);
   }
 
   /** Step Functions and Fargate. */
@@ -258,7 +250,7 @@ class Simulation {
     this.#order.deferred(job_id);
     await this.#client.send(
       new UpdateCommand({
-        TableName: 'jobs',
+        TableName: this.#table,
         Key: { job_id, item: 'JOB' },
         ConditionExpression: '#status = :pending',
         UpdateExpression: 'SET shortage = :shortage ADD revision :one',
@@ -318,8 +310,8 @@ class Simulation {
 
   async #tick(): Promise<void> {
     await reconcileQueue(this.#deps);
-    for (const { job_id, run } of await this.#deps.queue.slots('backtest')) {
-      const endedAt = this.#executions.get(`${job_id}-${run}`)?.endedAt;
+    for (const slot of await this.#deps.queue.slots('backtest')) {
+      const endedAt = this.#executions.get(executionName(slot))?.endedAt;
       if (endedAt === undefined) continue;
       this.#longestIdleSlotMs = Math.max(this.#longestIdleSlotMs, this.#now - endedAt);
     }

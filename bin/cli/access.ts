@@ -1,7 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type * as z from 'zod';
 import type { AuditEntry, AuditEntryList } from '#contract/audit.ts';
+import { BACKTEST_ID_PREFIX } from '#contract/backtest.ts';
 import { LocalEnv } from '#contract/env.ts';
+import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
 import { CLI_LIMITS, PAGE_LIMITS } from '#contract/limits.ts';
 import { EVERYONE, type Grant, type Sharing } from '#contract/sharing.ts';
 import { readEnv } from '#runtime/env.ts';
@@ -24,7 +26,7 @@ export function addAccessCommands(program: Command): void {
     .option('--revoke-all', 'revoke every grant')
     .action((resource: string, options: ShareOptions) => {
       checkShareOptions(options);
-      const session = sessionWith(program, resource.startsWith('ho-') ? 'strategy' : 'backend');
+      const session = sessionWith(program, resource.startsWith(HYPEROPT_ID_PREFIX) ? 'strategy' : 'backend');
       return session(({ client }) => shareResource(client, resource, options));
     });
 
@@ -102,8 +104,8 @@ async function shareResource(client: ApiClient, resource: string, options: Share
 
 function sharingPath(resource: string): string {
   const id = encodeURIComponent(resource);
-  if (resource.startsWith('bt-')) return `/api/v1/backtests/${id}/sharing`;
-  if (resource.startsWith('ho-')) return `/api/v1/hyperopt/${id}/sharing`;
+  if (resource.startsWith(BACKTEST_ID_PREFIX)) return `/api/v1/backtests/${id}/sharing`;
+  if (resource.startsWith(HYPEROPT_ID_PREFIX)) return `/api/v1/hyperopt/${id}/sharing`;
   return `/api/v1/models/${id}/sharing`;
 }
 

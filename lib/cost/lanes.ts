@@ -108,7 +108,7 @@ function task({ Parameters = {} }: State, execution: Execution, seconds: number)
   const isSpot = CapacityProviderStrategy[0].CapacityProvider === 'FARGATE_SPOT';
   const { AssignPublicIp } = NetworkConfiguration.AwsvpcConfiguration;
   const isJob = TaskDefinition === `\${${lane.task}}`;
-  const hours = Math.max(isJob ? seconds : MIN_TASK_SECONDS, MIN_TASK_SECONDS) / 3600;
+  const hours = (isJob ? Math.max(seconds, MIN_TASK_SECONDS) : MIN_TASK_SECONDS) / 3600;
   return [
     use('Tasks', isSpot ? 'spotVcpu' : 'fargateVcpu', vcpu * hours),
     use('Tasks', isSpot ? 'spotMemory' : 'fargateMemory', memoryGb * hours),
@@ -138,12 +138,11 @@ function requests(resources: Resources): Usage[] {
     ([id, { Type }]) => Type === 'AWS::Lambda::Alias' && id.startsWith('Backend'),
   ) ?? [''];
   const memoryGb = functionMemoryGb({ Ref: backend }, resources);
-  const hasQueue = [...resources.values()].some(({ Type }) => Type === 'AWS::SQS::Queue');
   return [
     use('API', 'apiRequest', BACKTEST.apiRequests),
     use('API', 'lambdaRequest', BACKTEST.apiRequests),
     use('API', 'lambdaDuration', BACKTEST.apiRequests * BACKTEST.requestSeconds * memoryGb),
-    ...(hasQueue ? [use('API', 'queueRequest', BACKTEST.queueRequests)] : []),
+    use('API', 'queueRequest', BACKTEST.queueRequests),
     ...storage(BACKTEST),
     use('Objects', 'objectWrite', BACKTEST.objectWrites),
     use('Logs', 'trace', BACKTEST.traces),

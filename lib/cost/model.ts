@@ -1,4 +1,5 @@
 import type { METRICS } from '#contract/names.ts';
+import { HOURS } from './prices.ts';
 
 /** Assumptions of the cost report: durations and volumes, which templates do not contain. docs/cost.md lists them. */
 
@@ -17,7 +18,7 @@ export const IDLE = {
   /** Requests of one message: sent, received, deleted. */
   queueRequests: 3,
   /** Requests of one queue per month: Lambda polls with five connections, each waiting up to 20 s. */
-  queuePolls: 5 * 3 * 60 * 730,
+  queuePolls: 5 * 3 * 60 * HOURS,
   /** Container Insights of a cluster, of each service and of each task family that runs all the time. */
   insights: { cluster: 8, service: 11, family: 6 },
 } as const;
@@ -46,10 +47,13 @@ export const BACKTEST = {
   requestSeconds: 0.1,
   /** Duration of the freshness check in the data proxy, seconds. */
   proxySeconds: 0.3,
-  /** Write units of the job and its owner's list: created 7, claimed 5, three updates 12, completed 10; audit 4; rounded up. */
-  tableWrites: 40,
+  /**
+   * Write units, as `bench job-cost` counts them: submitted with a slot 16, claimed 4, completed 8, slot freed 1, progress of a run of
+   * a minute 22; audit 4.
+   */
+  tableWrites: 55,
   tableReads: 20,
-  /** One message, in a stage with a queue of jobs. */
+  /** One message: sent, received, deleted. */
   queueRequests: 3,
   /** Report files and trades. */
   objectWrites: 8,

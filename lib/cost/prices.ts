@@ -14,6 +14,9 @@ export interface Usage {
 
 export const { region: REGION, date: PRICE_DATE, hoursPerMonth: HOURS } = priceList;
 
+/** Note on prices that were not compared with the price pages; empty when they were. */
+export const PRICE_NOTE = priceList.checked ? '' : ', not compared with the price pages';
+
 export function unitOf(name: PriceName): string {
   return priceList.prices[name].unit;
 }

@@ -1,7 +1,7 @@
 import { idleUsage } from './idle.ts';
 import { COLUMNS, laneCosts, RUNS } from './lanes.ts';
 import { MIN_TASK_SECONDS } from './model.ts';
-import { costOf, PRICE_DATE, REGION, totalOf, type Usage, unitOf } from './prices.ts';
+import { costOf, PRICE_DATE, PRICE_NOTE, REGION, totalOf, type Usage, unitOf } from './prices.ts';
 import type { Resources } from './templates.ts';
 
 interface Row {
@@ -66,7 +66,7 @@ export function costText({ stage, region, price_date, idle, lanes, task_seconds 
     ...(uses.length === 1 ? [] : uses.map((use) => ['', '', `${quantity(use)}: ${dollars(use.usd)}`])),
   ]);
   return [
-    `Stage ${stage}: USD, list prices of ${region}, ${price_date}. Free tiers are not deducted.`,
+    `Stage ${stage}: USD, list prices of ${region}, ${price_date}${PRICE_NOTE}. Free tiers are not deducted.`,
     '',
     ...table([['Idle, per month', 'USD', 'Quantity'], ...items, ['Sum', dollars(idle.usd), '']], [1]),
     '',

@@ -27,7 +27,10 @@ export function resourcesOf(config: StageConfig): Resources {
     const app = new App({ outdir: join(folder, 'cdk.out'), context });
     addTouchstone(app, config, placeholderBundles(folder));
     const templates = app.synth().stacks.map((stack) => stack.template as { Resources: object });
-    return new Map(templates.flatMap(({ Resources }) => Object.entries(Resources)));
+    const entries = templates.flatMap(({ Resources }) => Object.entries(Resources));
+    const resources = new Map(entries);
+    if (resources.size < entries.length) throw new Error('Two stacks have a resource of the same logical ID');
+    return resources;
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -122,6 +122,7 @@ export type ResolvedBacktestConfig = z.infer<typeof ResolvedBacktestConfig>;
 export const JOB_KINDS = ['backtest', 'validation'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
+export const BACKTEST_ID_PREFIX = 'bt-';
 export const VALIDATION_ID_PREFIX = 'va-';
 
 /** Input of the backtest state machine: small, no config, no results. */

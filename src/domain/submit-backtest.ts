@@ -1,8 +1,9 @@
-import type {
-  BacktestExecutionInput,
-  JobIn,
-  ResolvedBacktestConfig,
-  StoredBacktestJob,
+import {
+  BACKTEST_ID_PREFIX,
+  type BacktestExecutionInput,
+  type JobIn,
+  type ResolvedBacktestConfig,
+  type StoredBacktestJob,
 } from '#contract/backtest.ts';
 import { BacktestRequest } from '#contract/backtest-api.ts';
 import { CodedError } from '#contract/errors.ts';
@@ -78,7 +79,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
   const found = await findBest(deps, caller, body);
   const given = registered ? withRegisteredConfig(registered, body.config) : (found?.config ?? body.config);
   const { config, collect, warnings, dataStart, strategy } = await resolveConfig(deps, given);
-  const jobId = `bt-${idSuffix(deps, owner, input.idempotencyKey)}`;
+  const jobId = `${BACKTEST_ID_PREFIX}${idSuffix(deps, owner, input.idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
   const executionInput = executionInputOf(config, {
     job_id: jobId,

@@ -29,12 +29,13 @@ export function reconcileLambda(
   deps: ReconcileDeps,
   { stage, logger }: { readonly stage: string; readonly logger: Logger },
 ) {
+  const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'reconcile' });
   return middy<ReconcileEvent, ReconcileReport | undefined>()
     .use(injectLambdaContext(logger, { resetKeys: true }))
     .use(eventCorrelation(logger))
     .use(readTrigger())
-    .use(publishChallengeErrors(stage, logger))
-    .handler((trigger) => reconcile(deps, stage, logger, trigger as Trigger));
+    .use(publishReport(metrics, stage, logger))
+    .handler((trigger) => reconcile(deps, { metrics, stage, logger }, trigger as Trigger));
 }
 
 function readTrigger(): ReconcileMiddleware {
@@ -48,8 +49,7 @@ function readTrigger(): ReconcileMiddleware {
 }
 
 /** Publishes the queue's measures; 0 is published too, so that the alarms have data. */
-function publishMeasures(stage: string, measures: QueueMeasures): void {
-  const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'reconcile' });
+function publishMeasures(metrics: Metrics, stage: string, measures: QueueMeasures): void {
   const seconds = (ms: number) => Math.round(ms / 1000);
   const total = (counts: QueueMeasures['waiting']) => counts.backtest + counts.hyperopt;
   metrics.addDimension('stage', stage);
@@ -61,8 +61,7 @@ function publishMeasures(stage: string, measures: QueueMeasures): void {
 }
 
 /** Publishes and logs the report of a scheduled run. */
-function publishChallengeErrors(stage: string, logger: Logger): ReconcileMiddleware {
-  const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'reconcile' });
+function publishReport(metrics: Metrics, stage: string, logger: Logger): ReconcileMiddleware {
   return {
     after: (request) => {
       if (!request.response) return;
@@ -81,8 +80,7 @@ function publishChallengeErrors(stage: string, logger: Logger): ReconcileMiddlew
 
 async function reconcile(
   deps: ReconcileDeps,
-  stage: string,
-  logger: Logger,
+  { metrics, stage, logger }: { readonly metrics: Metrics; readonly stage: string; readonly logger: Logger },
   trigger: Trigger,
 ): Promise<ReconcileReport | undefined> {
   switch (trigger.kind) {
@@ -94,7 +92,7 @@ async function reconcile(
     case 'schedule':
       // Measured first: the alarms must see a queue that the rest of the run fails to repair.
       await measureQueue(deps).then(
-        (measures) => publishMeasures(stage, measures),
+        (measures) => publishMeasures(metrics, stage, measures),
         (error: unknown) => logger.error('queue not measured', error as Error),
       );
       return reconcileJobs(deps);

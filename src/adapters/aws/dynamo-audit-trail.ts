@@ -6,10 +6,10 @@ import { StoredAuditCall, StoredAuditOutcome } from '#contract/audit.ts';
 import { auditPartitionOf, auditPartitions } from '#contract/tables.ts';
 import { type AuditInterval, type AuditTrail, auditKey } from '#domain/audit/audit-trail.ts';
 import { createDocumentClient } from './dynamo-client.ts';
-import { mergeDescending } from './merge-descending.ts';
+import { mergeSorted } from './merge-sorted.ts';
 import { readItem } from './registry-item.ts';
 
-/** Items of a query: a call is about 1 KB with its outcome, and a page of a list at most 100 calls. */
+/** Items that a list reads at once, of all partitions: a call is about 1 KB with its outcome, and a page of a list at most 100 calls. */
 const PAGE = 250;
 /** Suffix of the outcome's key: a descending query reads the outcome just before its call. */
 const OUTCOME = '#OUTCOME';
@@ -41,13 +41,16 @@ export class DynamoAuditTrail implements AuditTrail {
   }
 
   calls({ day, ...interval }: AuditInterval): AsyncIterable<StoredAuditCall> {
-    const lists = auditPartitions(day).map((partition) => this.#callsOf(partition, interval));
-    return mergeDescending(lists, auditKey);
+    const partitions = auditPartitions(day);
+    const limit = Math.ceil(PAGE / partitions.length);
+    const lists = partitions.map((partition) => this.#callsOf(partition, interval, limit));
+    return mergeSorted(lists, (one, other) => auditKey(one) > auditKey(other));
   }
 
   async *#callsOf(
     partition: string,
     { from, before }: Omit<AuditInterval, 'day'>,
+    limit: number,
   ): AsyncGenerator<StoredAuditCall, void> {
     let outcome: { readonly of: string; readonly item: Record<string, unknown> } | undefined;
     let start: Record<string, unknown> | undefined;
@@ -61,7 +64,7 @@ export class DynamoAuditTrail implements AuditTrail {
           KeyConditionExpression: 'pk = :partition AND sk BETWEEN :from AND :before',
           ExpressionAttributeValues: { ':partition': partition, ':from': from, ':before': before },
           ExclusiveStartKey: start,
-          Limit: PAGE,
+          Limit: limit,
         }),
       );
       for (const item of Items) {

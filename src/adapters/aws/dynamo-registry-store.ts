@@ -15,6 +15,7 @@ import type {
   RegistryStore,
 } from '#domain/transitions/registry-store.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
+import { mergeSorted } from './merge-sorted.ts';
 import {
   COUNTS_KEY,
   EVENT_PREFIX,
@@ -252,32 +253,14 @@ interface CatalogQuery {
 }
 
 /** Rows of several stages in one order. Each stage is a partition of the index; the reads are merged. */
-async function* readCatalog(
+function readCatalog(
   query: CatalogQuery,
   stages: readonly CatalogRow['stage'][],
 ): AsyncIterable<CatalogEntry> {
   const sources = stages.map((stage) => readStage(query, stage));
-  const heads = await Promise.all(sources.map((source) => source.next()));
-  for (;;) {
-    const next = firstOf(heads, query.sort.order);
-    if (next === undefined) return;
-    yield heads[next]!.value as CatalogEntry;
-    heads[next] = await sources[next]!.next();
-  }
-}
-
-/** Index of the head that comes first; undefined when every source has ended. */
-function firstOf(
-  heads: readonly IteratorResult<CatalogEntry, void>[],
-  order: CatalogSort['order'],
-): number | undefined {
-  let first: { index: number; key: string } | undefined;
-  for (const [index, { done, value }] of heads.entries()) {
-    if (done || !value) continue;
-    const [key] = value.position;
-    if (!first || (order === 'asc' ? key < first.key : key > first.key)) first = { index, key };
-  }
-  return first?.index;
+  return mergeSorted(sources, ({ position: [one] }, { position: [other] }) =>
+    query.sort.order === 'asc' ? one < other : one > other,
+  );
 }
 
 async function* readStage(

@@ -5,7 +5,7 @@ import { type Caller, mayAccess, principalsOf } from '#domain/access.ts';
 import type { JobFilter, Page } from '#domain/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { JobSharing, ListedJob, listPosition, statusPartition } from './job-sharing.ts';
-import { mergeDescending } from './merge-descending.ts';
+import { mergeSorted } from './merge-sorted.ts';
 import { batchGet, type Item, JOB_ITEM } from './stored-items.ts';
 
 type Position = { readonly job_id: string; readonly created_at: string };
@@ -192,7 +192,7 @@ async function* readPartition(
           ...(after && { ':after': listPosition(after) }),
           ...(filtered && { ':experiment': experiment }),
         },
-        ...(filtered ? { FilterExpression: 'experiment_name = :experiment' } : {}),
+        ...(filtered && { FilterExpression: 'experiment_name = :experiment' }),
         // The filter runs after the read, so a read of one page would often be short.
         Limit: filtered ? Math.max(chunk, FILTERED_PAGE) : chunk,
         ExclusiveStartKey: from,
@@ -206,9 +206,16 @@ async function* readPartition(
 }
 
 /** Entries of all partitions, newest first; a job that is in several is returned once. */
-function newestFirst(query: PartitionQuery, partitions: readonly Partition[]): AsyncGenerator<Entry, void> {
+async function* newestFirst(
+  query: PartitionQuery,
+  partitions: readonly Partition[],
+): AsyncGenerator<Entry, void> {
   const lists = partitions.map((partition) => readPartition(query, partition));
-  return mergeDescending(lists, ({ position }) => position);
+  let last: string | undefined;
+  for await (const entry of mergeSorted(lists, (one, other) => one.position > other.position)) {
+    if (entry.position !== last) yield entry;
+    last = entry.position;
+  }
 }
 
 /** Jobs of the rows that are visible to the caller and match the filter, in the order of the rows. */

@@ -5,7 +5,7 @@ import { sha256, ulids } from '../ids.ts';
 import { openRegistry, type promotionRules } from './open-registry.ts';
 
 /** A slot without an execution for longer was taken by a process that died before it started the execution. */
-const GRACE_MS = 2 * 60_000;
+export const GRACE_MS = 2 * 60_000;
 
 export interface ReconcileParts
   extends Pick<
@@ -22,16 +22,16 @@ export interface ReconcileParts
 
 /** Dependencies of reconcile, in AWS and in local mode. */
 export function openReconcile(parts: ReconcileParts): ReconcileDeps {
-  const { jobs, executions, hyperoptJobs, hyperoptExecutions, tasks, queue, maxRunning } = parts;
-  const { promotions, log } = parts;
+  const { registryTable, databaseEndpoint, onChallengeChange, promotions, ...deps } = parts;
+  const { jobs, log } = deps;
   return {
-    ...{ jobs, executions, hyperoptJobs, hyperoptExecutions, tasks, queue, maxRunning, log },
+    ...deps,
     random: Math.random,
     clock: Date,
     graceMs: GRACE_MS,
     onError: (id, error) => log.error('reconcile failed', { id, error: error as Error }),
     registry: {
-      ...openRegistry(parts.registryTable, parts.databaseEndpoint, parts.onChallengeChange),
+      ...openRegistry(registryTable, databaseEndpoint, onChallengeChange),
       ...{ validations: jobs, clock: Date, ids: ulids, digest: sha256, ...promotions },
     },
   };
