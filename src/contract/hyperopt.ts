@@ -269,6 +269,8 @@ const hyperoptBase = {
   idle_runs: z.int().optional(),
   /** Error of the latest execution whose workers all failed. */
   last_execution_error: z.string().optional(),
+  /** Execution whose workers ECS rejected: another would be rejected in the same way. Empty when the latest failed otherwise. */
+  rejected_execution: z.string().optional(),
   /** Digest of the request body: distinguishes a repeated request from a reused Idempotency-Key. */
   request_digest: z.string(),
   /** Job that this one resumes: its finished trials are not run again. */

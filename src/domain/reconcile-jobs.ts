@@ -11,10 +11,10 @@ import { type EndedStatus, rejectionMessage } from './execution-ports.ts';
 import { type HyperoptRepairDeps, hyperoptRepairs } from './hyperopt/repair-hyperopt.ts';
 import type { JobStore, Log } from './ports.ts';
 import { dispatch } from './queue/dispatch.ts';
-import { type JobRepairs, type RunRepair, repairRun } from './queue/end-run.ts';
+import { endRun, type JobRepairs, type RunRepair, repairRun } from './queue/end-run.ts';
 import { executionName, runOfExecution } from './queue/execution-name.ts';
 import { type BacktestLaneDeps, backtestLane, hyperoptLane } from './queue/lanes.ts';
-import type { Lane, QueueJob, Slot } from './queue/queue-ports.ts';
+import type { Lane, QueueJob } from './queue/queue-ports.ts';
 import {
   type RecordValidationDeps,
   recordValidationResult,
@@ -52,7 +52,7 @@ export interface ReconcileReport {
   readonly challenges: ProcessingReport;
 }
 
-/** Slots that are compared with their executions concurrently. */
+/** Runs that are repaired concurrently. */
 const CONCURRENT_REPAIRS = 10;
 
 /** Measures the queue with reads only: it works while repairs fail. */
@@ -133,34 +133,34 @@ async function repairSlots(
   if (old.length === 0) return repaired;
   const running = await lane.executions.running();
   const suspicious = old.filter((slot) => !running.has(executionName(slot)));
-  for (let from = 0; from < suspicious.length; from += CONCURRENT_REPAIRS) {
-    await Promise.all(
-      suspicious.slice(from, from + CONCURRENT_REPAIRS).map(async (slot) => {
-        try {
-          const repair = await repairSlot(deps, lane, slot, repairs);
-          repaired.set(repair, [...(repaired.get(repair) ?? []), slot.job_id]);
-        } catch (error) {
-          deps.onError(slot.job_id, error);
-        }
-      }),
-    );
-  }
+  await forEach(deps, suspicious, async (slot) => {
+    const repair = await repairRun(deps, lane, slot, repairs);
+    await recordValidation(deps, slot.job_id);
+    repaired.set(repair, [...(repaired.get(repair) ?? []), slot.job_id]);
+  });
   return repaired;
 }
 
-/** Repairs a slot and records the result of a validation that ended. */
-async function repairSlot(
-  deps: ReconcileDeps,
-  lane: Lane,
-  slot: Slot,
-  repairs: JobRepairs,
-): Promise<RunRepair> {
-  const repair = await repairRun(deps, lane, slot, repairs);
-  if (slot.job_id.startsWith(VALIDATION_ID_PREFIX)) {
-    const job = await deps.jobs.get(slot.job_id);
-    if (job) await recordValidationResult(deps.registry, job);
+/** Repairs some runs concurrently. An error in one does not stop the others. */
+async function forEach<Run extends { readonly job_id: string }>(
+  { onError }: ReconcileDeps,
+  runs: readonly Run[],
+  repair: (run: Run) => Promise<void>,
+): Promise<void> {
+  for (let from = 0; from < runs.length; from += CONCURRENT_REPAIRS) {
+    await Promise.all(
+      runs
+        .slice(from, from + CONCURRENT_REPAIRS)
+        .map((run) => repair(run).catch((error) => onError(run.job_id, error))),
+    );
   }
-  return repair;
+}
+
+/** Records the result of a validation that ended. */
+async function recordValidation(deps: ReconcileDeps, jobId: string): Promise<void> {
+  if (!jobId.startsWith(VALIDATION_ID_PREFIX)) return;
+  const job = await deps.jobs.get(jobId);
+  if (job) await recordValidationResult(deps.registry, job);
 }
 
 /**
@@ -175,25 +175,16 @@ export async function endExecutions(
   for (const { lane, repairs } of lanesOf(deps)) {
     const ended = executions.filter((name) => laneOf(name) === lane.name);
     if (ended.length === 0) continue;
-    for (const name of ended) {
-      await endExecution(deps, lane, name, repairs).catch((error) => deps.onError(name, error));
-    }
+    await forEach(deps, ended.map(runOfExecution), async (run) => {
+      await endRun(deps, lane, run, repairs);
+      await recordValidation(deps, run.job_id);
+    });
     await dispatch(deps, lane).then(
       (jobs) => dispatched.push(...jobs),
       (error) => deps.onError(lane.name, error),
     );
   }
   return dispatched;
-}
-
-async function endExecution(
-  deps: ReconcileDeps,
-  lane: Lane,
-  name: string,
-  repairs: JobRepairs,
-): Promise<void> {
-  const slot = await slotOf(lane, name);
-  if (slot) await repairSlot(deps, lane, slot, repairs);
 }
 
 /** Applies due deadlines to one challenge and returns whether it changed. Throws CHL001, SVC005. */
@@ -214,14 +205,6 @@ function lanesOf(deps: ReconcileDeps): readonly { readonly lane: Lane; readonly 
 
 function laneOf(execution: string): LaneName {
   return execution.startsWith(HYPEROPT_ID_PREFIX) ? 'hyperopt' : 'backtest';
-}
-
-/** The slot of an execution; undefined when its job has had a later run, which has a slot of its own. */
-async function slotOf(lane: Lane, execution: string): Promise<Slot | undefined> {
-  const { job_id, run } = runOfExecution(execution);
-  const job = await lane.jobs.get(job_id);
-  if (job?.runs !== run || job.slot === undefined) return undefined;
-  return { lane: lane.name, number: job.slot, job_id, run, owner: job.owner, since: 0 };
 }
 
 function backtestRepairs(deps: ReconcileDeps): JobRepairs {

@@ -101,8 +101,8 @@ it('dispatcher records a validation in its version when the execution ends', asy
   await fixture.register({ thresholds: { max_drawdown: 100 } });
   expect((await fixture.stage('1')).body.validation).toMatchObject({ status: 'pending', job_id: 'va-1' });
   await storeValidation(fixture);
-  states.on(DescribeExecutionCommand).resolves({ status: 'SUCCEEDED' });
   await handle(ended('va-1-1', 'SUCCEEDED'));
+  expect(states.commandCalls(DescribeExecutionCommand)).toEqual([]);
   const { versions } = await fixture.store.read(MODEL, ['1']);
   expect(versions.get('1')!.validation.status).toBe('passed');
   expect(await queue.slots('backtest')).toEqual([]);

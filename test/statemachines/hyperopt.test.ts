@@ -29,7 +29,8 @@ describe('hyperopt workflow definition', () => {
   test('every task has a time limit with its reason, and the machine exceeds its longest path', () => {
     const tasks = states.filter(([, state]) => state.Type === 'Task');
     expect(tasks.map(([name]) => name).sort()).toEqual([
-      ...['CheckFreshness', 'CollectData', 'NoteShortage', 'RecordFailure', 'RunWorker', 'RunWorkerOnDemand'],
+      ...['CheckFreshness', 'CollectData', 'NoteCollectionShortage', 'NoteShortage', 'RecordFailure'],
+      ...['RunWorker', 'RunWorkerOnDemand'],
     ]);
     for (const [name, state] of tasks) {
       expect(state.TimeoutSeconds, name).toBeGreaterThan(0);
@@ -41,6 +42,8 @@ describe('hyperopt workflow definition', () => {
       4 * seconds.CheckFreshness! +
       14 +
       seconds.CollectData! +
+      6 * seconds.NoteCollectionShortage! +
+      31 +
       seconds.RunWorker! +
       3 * seconds.RunWorkerOnDemand! +
       30 +
@@ -53,8 +56,12 @@ describe('hyperopt workflow definition', () => {
 
   test('no state stores the cause of a failure, and error messages fit a list row', () => {
     const readers = states.filter(([, state]) => JSON.stringify(state).includes('$.failure.Cause'));
-    expect(readers.map(([name]) => name)).toEqual(['Workers', 'ClassifyFailure']);
-    expect(readers[1]![1].Type).toBe('Choice');
+    expect(readers.map(([name]) => name)).toEqual([
+      'ClassifyCollectionFailure',
+      'Workers',
+      'ClassifyFailure',
+    ]);
+    for (const index of [0, 2]) expect(readers[index]![1].Type).toBe('Choice');
     const messages = text.match(/(?<="message(\.\$)?":")[^$"]+/g) ?? [];
     expect(messages.length).toBeGreaterThanOrEqual(4);
     for (const message of messages) expect(message.length + 60).toBeLessThan(ERROR_SUMMARY_LENGTH);
@@ -114,6 +121,23 @@ describe('hyperopt workflow', () => {
     expect(path.at(-1)).toBe('Done');
   });
 
+  test('job that lacks capacity for its collection waits, and collects later', async () => {
+    const { path, calls, failure } = await runAsl(HYPEROPT_ASL, inputOf('ho-1', 1), {
+      CheckFreshness: response(false),
+      CollectData: () => fail('ECS.AmazonECSException', 'RESOURCE:CPU'),
+      NoteCollectionShortage: ok,
+    });
+    expect(failure).toBeUndefined();
+    expect(path.slice(-4)).toEqual([
+      ...['CollectData', 'ClassifyCollectionFailure', 'NoteCollectionShortage', 'Done'],
+    ]);
+    expect(calls.at(-1)!.parameters.ExpressionAttributeValues).toMatchObject({
+      ':shortage': {
+        M: { reason: { S: 'ECS could not start the collection (ECS.AmazonECSException)' } },
+      },
+    });
+  });
+
   test('job continues without a lost worker, which is retried three times on demand', async () => {
     const isFirst: Step = ({ Overrides }) => {
       const { Value } = Overrides!.ContainerOverrides[0]!.Environment[2] as unknown as { Value: string };
@@ -163,6 +187,24 @@ describe('hyperopt job with lost workers', () => {
       expect(items.find(({ job_id }) => job_id === jobId)!.error).toMatch(reason);
     },
   );
+
+  test.each([
+    'CannotPullContainerError: manifest not found',
+    'AccessDeniedException: not authorized to perform: ecs:RunTask',
+  ])('job whose workers ECS rejects fails after one execution, without a retry: %s', async (cause) => {
+    const jobId = await newHyperopt();
+    let starts = 0;
+    const names = await executions(jobId, () => {
+      starts++;
+      return fail('ECS.TaskFailed', cause);
+    });
+    expect([names.length, starts]).toEqual([1, 1]);
+    const { job } = await read(jobId);
+    expect(job).toMatchObject({
+      status: 'failed',
+      error: expect.stringMatching(/could not pull the image of the workers/),
+    });
+  });
 
   test('job that finished or was cancelled is unchanged', async () => {
     const jobId = await newHyperopt();

@@ -56,7 +56,7 @@ export async function runExecutions(
   for (const name of executions.started) {
     const task: Step = () => worker(name);
     const steps = { CheckFreshness: fresh, RunWorker: task, RunWorkerOnDemand: task, RecordFailure };
-    const { failure, path } = await runAsl(HYPEROPT_ASL, execution_input, steps);
+    const { failure, path } = await runAsl(HYPEROPT_ASL, execution_input, steps, name);
     expect([path.at(-1), failure === undefined]).toEqual(
       failure ? ['AllWorkersLost', false] : ['Done', true],
     );

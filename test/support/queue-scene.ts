@@ -41,10 +41,10 @@ export async function queueScene(engine: TestEngine, slots: number) {
   return {
     ...{ table, jobs, queue, executions, clock, deps, lane, errors },
     newJob,
-    /** Submits a job. */
-    submit: (id: string, changes: Partial<JobIn<'pending'>> = {}) => {
+    /** Submits a job; `own`: dependencies of another process. */
+    submit: (id: string, changes: Partial<JobIn<'pending'>> = {}, own = deps) => {
       const job = newJob(id, changes);
-      return enqueue<StoredBacktestJob>(deps, lane, job, () => jobs.create(job));
+      return enqueue<StoredBacktestJob>(own, backtestLane(own), job, () => own.jobs.create(job));
     },
     /** Completes the executions of jobs, and handles their ends. */
     end: async (...ids: string[]) => {

@@ -73,6 +73,7 @@ export async function runAsl(
   file: URL,
   input: unknown,
   steps: Readonly<Record<string, Step>>,
+  executionName = 'bt-01J-1',
 ): Promise<AslRun> {
   const definition = readDefinition(file);
   const calls: AslRun['calls'][number][] = [];
@@ -93,7 +94,7 @@ export async function runAsl(
     input as never,
     {
       context: {
-        Execution: { Name: 'bt-01J-1' },
+        Execution: { Name: executionName },
         State: { EnteredTime: '2026-01-02T03:04:05.678Z' },
       } as never,
       overrides: {

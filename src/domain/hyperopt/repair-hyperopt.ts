@@ -1,6 +1,7 @@
 import type { StoredHyperoptJob } from '#contract/hyperopt.ts';
 import { rejectionMessage, type TaskControl } from '../execution-ports.ts';
 import { type EndRunDeps, type JobRepairs, type RunRepair, requeue } from '../queue/end-run.ts';
+import { executionName } from '../queue/execution-name.ts';
 import { type HyperoptLaneDeps, hyperoptLane } from '../queue/lanes.ts';
 import { isoTime } from '../validate.ts';
 import type { HyperoptStore } from './hyperopt-ports.ts';
@@ -18,7 +19,7 @@ const MAX_IDLE_RUNS = 5;
 
 /**
  * Repairs of hyperopt jobs. A job whose execution ended before it goes back into the queue and continues from the
- * ledger, or fails after too many runs without progress. Tasks of an ended hyperopt job are stopped.
+ * ledger. It fails after too many runs without progress, or when ECS rejected its workers. Tasks of an ended hyperopt job are stopped.
  */
 export function hyperoptRepairs(deps: HyperoptRepairDeps): JobRepairs {
   return {
@@ -44,8 +45,10 @@ export function hyperoptRepairs(deps: HyperoptRepairDeps): JobRepairs {
 }
 
 async function continueOrFail(deps: HyperoptRepairDeps, job: StoredHyperoptJob): Promise<RunRepair> {
+  const execution = executionName({ job_id: job.job_id, run: job.runs });
+  const isRejected = job.rejected_execution === execution;
   const idle = job.progress_run === job.runs ? 0 : (job.idle_runs ?? 0) + 1;
-  if (idle < MAX_IDLE_RUNS) {
+  if (idle < MAX_IDLE_RUNS && !isRejected) {
     const entry = { since: isoTime(deps.clock.now()), deferrals: 0 };
     await requeue(deps, hyperoptLane(deps), job, entry, { idle_runs: idle });
     return 'deferred';

@@ -29,6 +29,25 @@ export interface JobRepairs {
 }
 
 /**
+ * Frees the slot of a run whose execution was reported as ended. The report is enough for a job that has ended; for any
+ * other, the state of the execution decides. A job that has had a later run has another slot.
+ */
+export async function endRun(
+  deps: EndRunDeps,
+  lane: Lane,
+  { job_id, run }: Pick<Slot, 'job_id' | 'run'>,
+  repairs: JobRepairs,
+): Promise<RunRepair> {
+  const job = await lane.jobs.get(job_id);
+  if (job?.runs !== run || job.slot === undefined) return 'none';
+  const slot: Slot = { lane: lane.name, number: job.slot, job_id, run, owner: job.owner, since: 0 };
+  if (!isTerminal(job.status as JobStatus)) return repairRun(deps, lane, slot, repairs);
+  await repairs.onEnded(job);
+  await deps.queue.free(slot);
+  return 'none';
+}
+
+/**
  * Brings a slot and its job into agreement with the slot's execution: an execution that runs keeps the slot, one that
  * never started is started, and one that ended frees the slot. A job that lacked capacity goes back into the queue.
  */
