@@ -6,9 +6,6 @@ import type { Properties, Resources } from './templates.ts';
 const FREE_WHEN_IDLE = new Set([
   'AWS::ApiGateway::Account',
   'AWS::ApiGateway::Deployment',
-  'AWS::ApiGateway::GatewayResponse',
-  'AWS::ApiGateway::Method',
-  'AWS::ApiGateway::Resource',
   'AWS::ApiGateway::RestApi',
   'AWS::ApiGateway::Stage',
   'AWS::Cognito::UserPool',

@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorCode } from '#contract/errors.ts';
 import { pathsOf as pathsOfOperation } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
-import { gatewayPermissions, methodsOf, ownRoutes, pathOf } from '../support/gateway-routes.ts';
+import {
+  definitionOf,
+  gatewayPermissions,
+  ownRoutes,
+  type Route,
+  routesOf,
+} from '../support/gateway-routes.ts';
 import { ofType, type Synthesized, templatesOf } from '../support/stacks.ts';
 import { synthesize } from '../support/synthesize.ts';
 
@@ -11,22 +17,21 @@ const dev = templatesOf('dev');
 const prod = templatesOf('prod');
 
 const SERVICES = [
-  { service: 'backend', api: /^BackendApi/, alias: 'BackendLive' },
-  { service: 'strategy', api: /^StrategyApi/, alias: 'StrategyServiceLive' },
+  { service: 'backend', api: /^BackendApi/, address: 'BackendApiC9FA6A88', alias: 'BackendLive' },
+  { service: 'strategy', api: /^StrategyApi/, address: 'StrategyApiD8E4D573', alias: 'StrategyServiceLive' },
 ] as const;
 
-/** Resource paths of one API. */
-const pathsOf = (api: RegExp) =>
-  ofType(dev, 'AWS::ApiGateway::Resource')
-    .filter(([id]) => api.test(id))
-    .map(([id]) => pathOf(dev, id));
+test.each(SERVICES)('$service API keeps its address: its logical ID never changes', ({ address }) => {
+  for (const stage of [dev, prod])
+    expect(stage.resources.get(address)!.Type).toBe('AWS::ApiGateway::RestApi');
+});
 
 describe.each(SERVICES)('routes of the $service', ({ service, api, alias }) => {
-  const paths = pathsOf(api);
-  const methods = methodsOf(dev, api).filter(({ HttpMethod }) => HttpMethod === 'ANY');
-  const routed = methods.map(({ ResourceId }) => (ResourceId.Ref ? pathOf(dev, ResourceId.Ref) : '/'));
+  const methods = routesOf(dev, api).filter(({ method }) => method === 'ANY');
+  const routed = methods.map(({ path }) => path);
+  const definition = definitionOf(dev, api);
 
-  test('API has a resource for every path of every operation and no other', () => {
+  test('API has every path of every operation and no other', () => {
     const served = new Set(operationsOf(service).flatMap(pathsOfOperation));
     for (const path of served) expect(routed, path).toContain(path);
     const isAbove = (path: string) => [...served].some((each) => each.startsWith(`${path}/`));
@@ -34,31 +39,70 @@ describe.each(SERVICES)('routes of the $service', ({ service, api, alias }) => {
     expect(others.sort()).toEqual(['/', '/{proxy+}']);
   });
 
-  test("API has far fewer than 300 resources, API Gateway's limit", () => {
-    expect(paths.length).toBeLessThan(150);
+  test("API has far fewer than 300 paths, API Gateway's limit", () => {
+    expect(routed.length).toBeLessThan(150);
   });
 
-  test('every resource accepts ANY method, so that the service returns its own 404 and 405', () => {
-    expect([...routed].sort()).toEqual(['/', ...paths].sort());
+  test('every path accepts ANY method, so that the service returns its own 404 and 405', () => {
+    expect([...routed].sort()).toEqual(Object.keys(definition.paths).sort());
+    const above = routed.flatMap((path) => path.split('/').map((_, n, parts) => parts.slice(0, n).join('/')));
+    for (const path of above.filter(Boolean)) expect(routed).toContain(path);
     expect(routed).toContain('/{proxy+}');
   });
 
   test("all methods invoke the service's alias with one permission", () => {
-    for (const { Integration, AuthorizationType } of methods) {
-      expect(Integration.Type).toBe('AWS_PROXY');
-      expect(JSON.stringify(Integration.Uri)).toContain(alias);
-      expect(AuthorizationType).toBe('NONE');
+    for (const { integration, security } of methods) {
+      expect(integration).toMatchObject({ type: 'aws_proxy', httpMethod: 'POST' });
+      const uri = JSON.stringify(integration.uri);
+      expect(uri).toContain('lambda:path/2015-03-31/functions/');
+      expect(uri).toContain(alias);
+      expect(uri).toContain('/invocations');
+      expect(security).toEqual([]);
     }
-    expect(gatewayPermissions(dev, alias)).toHaveLength(1);
+    const [permission, ...others] = gatewayPermissions(dev, alias);
+    expect(others).toEqual([]);
+    expect(JSON.stringify(permission!.SourceArn)).toContain('/*/*/*');
   });
 
   test('siblings never use different path variables', () => {
     const byParent = Map.groupBy(
-      paths.filter((path) => /\{[^+]+\}$/.test(path)),
+      routed.filter((path) => /\{[^+]+\}$/.test(path)),
       (path) => path.slice(0, path.lastIndexOf('/')),
     );
     for (const [parent, siblings] of byParent) expect(siblings, parent).toHaveLength(1);
   });
+
+  test('API Gateway imports the whole document: OpenAPI 3.0, declared variables, no warnings', () => {
+    expect(definition.openapi).toBe('3.0.1');
+    for (const [path, { parameters = [] }] of Object.entries<{ parameters?: any[] }>(definition.paths)) {
+      const variables = [...path.matchAll(/\{([^}+]+)\+?\}/g)].map(([, name]) => name);
+      expect(
+        parameters.map(({ name }) => name),
+        path,
+      ).toEqual(variables);
+      for (const each of parameters) expect(each).toMatchObject({ in: 'path', required: true });
+    }
+    const { Properties } = ofType(dev, 'AWS::ApiGateway::RestApi').find(([id]) => api.test(id))![1];
+    expect(Properties).toMatchObject({
+      Name: definition.info.title,
+      Mode: 'overwrite',
+      FailOnWarnings: true,
+      MinimumCompressionSize: 1024,
+      EndpointConfiguration: { Types: ['REGIONAL'] },
+      Parameters: { endpointConfigurationTypes: 'REGIONAL' },
+    });
+  });
+});
+
+test('an API is deployed again when its document changes, and only then', () => {
+  const deploymentsOf = (stage: Synthesized) =>
+    ofType(stage, 'AWS::ApiGateway::Stage').map(([, { Properties }]) => Properties.DeploymentId.Ref);
+  expect(deploymentsOf(synthesize('dev', { logLevel: 'ERROR' }))).toEqual(deploymentsOf(dev));
+  const changed = deploymentsOf(synthesize('dev', { authRequired: true }));
+  // The backend has a route that callers sign where authentication is enforced.
+  expect(deploymentsOf(dev).filter((id) => !changed.includes(id))).toEqual([
+    expect.stringMatching(/^BackendApiDeployment/),
+  ]);
 });
 
 describe('route of the data proxy', () => {
@@ -66,47 +110,58 @@ describe('route of the data proxy', () => {
 
   test('route invokes the alias with a permission for that method only', () => {
     const own = ownRoutes(dev, api);
-    expect(own.map(({ route }) => route)).toEqual(['POST /api/v1/data-proxy']);
-    expect(own[0]!.method.Integration.Type).toBe('AWS_PROXY');
-    expect(JSON.stringify(own[0]!.method.Integration.Uri)).toContain('DataProxyServiceLive');
+    expect(own.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /api/v1/data-proxy']);
+    expect(own[0]!.integration.type).toBe('aws_proxy');
+    expect(JSON.stringify(own[0]!.integration.uri)).toContain('DataProxyServiceLive');
     const [permission, ...others] = gatewayPermissions(dev, 'DataProxyServiceLive');
     expect(others).toEqual([]);
     expect(JSON.stringify(permission!.SourceArn)).toContain('/POST/api/v1/data-proxy');
   });
 
   test('route is open in development and requires an IAM signature in production', () => {
-    const authorization = (stage: Synthesized) =>
-      methodsOf(stage, api).find(({ HttpMethod }) => HttpMethod === 'POST')!.AuthorizationType;
-    expect(authorization(dev)).toBe('NONE');
-    expect(authorization(prod)).toBe('AWS_IAM');
+    expect(ownRoutes(dev, api)[0]!.security).toEqual([]);
+    const [{ security }] = ownRoutes(prod, api) as [Route];
+    expect(security.map((each) => Object.keys(each))).toEqual([[expect.any(String)]]);
+    const [name] = Object.keys(security[0]!);
+    expect(definitionOf(prod, api).components.securitySchemes[name!]).toEqual({
+      type: 'apiKey',
+      name: 'Authorization',
+      in: 'header',
+      'x-amazon-apigateway-authtype': 'awsSigv4',
+    });
   });
 });
 
 describe.each(SERVICES)('gateway errors of the $service', ({ api }) => {
-  const responses = ofType(dev, 'AWS::ApiGateway::GatewayResponse')
-    .filter(([id]) => api.test(id))
-    .map(([, each]) => each.Properties);
+  type GatewayResponse = {
+    statusCode?: string;
+    responseParameters: Record<string, string>;
+    responseTemplates: Record<string, string>;
+  };
+  const responses: Record<string, GatewayResponse> = definitionOf(dev, api)[
+    'x-amazon-apigateway-gateway-responses'
+  ];
 
   test('gateway has a response for every response type', () => {
     const types = Object.values(ResponseType)
       .filter((value): value is ResponseType => value instanceof ResponseType)
       .map(({ responseType }) => responseType);
     expect(types.length).toBeGreaterThan(20);
-    expect(responses.map(({ ResponseType }) => ResponseType).sort()).toEqual(types.sort());
+    expect(Object.keys(responses).sort()).toEqual(types.sort());
   });
 
   test('each gateway response has the correlation header and the coded body', () => {
-    for (const { ResponseType: type, ResponseParameters, ResponseTemplates, StatusCode } of responses) {
-      expect(ResponseParameters['gatewayresponse.header.X-Correlation-ID'], type).toBe('context.requestId');
-      expect(ResponseParameters, type).toMatchObject({
+    for (const [type, { responseParameters, responseTemplates, statusCode }] of Object.entries(responses)) {
+      expect(responseParameters['gatewayresponse.header.X-Correlation-ID'], type).toBe('context.requestId');
+      expect(responseParameters, type).toMatchObject({
         'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
         'gatewayresponse.header.Strict-Transport-Security': "'max-age=31536000'",
       });
-      const { detail } = JSON.parse(ResponseTemplates['application/json']);
+      const { detail } = JSON.parse(responseTemplates['application/json']!);
       expect(Object.keys(detail), type).toEqual(['code', 'message', 'field', 'context']);
       const known = ERRORS[detail.code as ErrorCode];
-      if (type.startsWith('DEFAULT_')) expect(StatusCode, type).toBeUndefined();
-      else expect(StatusCode, type).toBe(String(known.status));
+      if (type.startsWith('DEFAULT_')) expect(statusCode, type).toBeUndefined();
+      else expect(statusCode, type).toBe(String(known.status));
     }
   });
 
@@ -117,12 +172,12 @@ describe.each(SERVICES)('gateway errors of the $service', ({ api }) => {
     ['INTEGRATION_FAILURE', '502'],
     ['INTEGRATION_TIMEOUT', '504'],
   ])('gateway error %s is %s', (type, status) => {
-    expect(responses.find((each) => each.ResponseType === type)!.StatusCode).toBe(status);
+    expect(responses[type]!.statusCode).toBe(status);
   });
 
   test('gateway returns Retry-After when it throttles a client', () => {
-    for (const { ResponseParameters, StatusCode } of responses) {
-      expect('gatewayresponse.header.Retry-After' in ResponseParameters).toBe(StatusCode === '429');
+    for (const { responseParameters, statusCode } of Object.values(responses)) {
+      expect('gatewayresponse.header.Retry-After' in responseParameters).toBe(statusCode === '429');
     }
   });
 });
@@ -147,13 +202,12 @@ test('every stage logs requests, traces and throttles', () => {
 test("paths of challenges without a prefix have the API's stage, function, errors and limits", () => {
   const bare = operationsOf('strategy').flatMap((operation) => pathsOfOperation(operation).slice(1));
   expect(bare.length).toBeGreaterThanOrEqual(11);
-  const methods = methodsOf(dev, /^StrategyApi/);
-  const methodOf = (path: string) =>
-    methods.filter(({ ResourceId }) => ResourceId.Ref && pathOf(dev, ResourceId.Ref) === path);
+  const routes = routesOf(dev, /^StrategyApi/);
+  const methodsOf = (of: string) =>
+    routes.filter(({ path }) => path === of).map(({ path: _, ...method }) => method);
   for (const path of bare) {
-    const { ResourceId: _, ...method } = methodOf(path)[0]!;
-    const { ResourceId: __, ...prefixed } = methodOf(`/api/v1${path}`)[0]!;
-    expect([path, methodOf(path).length, method]).toEqual([path, 1, prefixed]);
+    expect(methodsOf(path), path).toHaveLength(1);
+    expect(methodsOf(path), path).toEqual(methodsOf(`/api/v1${path}`));
   }
   // One setting for all methods: throttling, logs and traces apply to the whole stage.
   for (const [id, { Properties }] of ofType(dev, 'AWS::ApiGateway::Stage')) {
@@ -170,17 +224,17 @@ test("account's role for API Gateway logs is set once, before any stage uses it"
   for (const [id] of ofType(dev, 'AWS::ApiGateway::Stage')) expect(dependsOn(id), id).toContain(account);
 });
 
-test("only stages depend on the account's role: the template stays far below CloudFormation's limit", () => {
-  const text = JSON.stringify(prod.platform.toJSON(), null, 1);
-  expect(text.length).toBeLessThan(500_000);
-  expect(prod.resources.size).toBeLessThan(450);
+test("the platform stack stays far below CloudFormation's limits of 1 MB and 500 resources", () => {
+  const template = prod.platform.toJSON();
+  expect(JSON.stringify(template, null, 1).length).toBeLessThan(500_000);
+  expect(Object.keys(template.Resources).length).toBeLessThan(300);
 });
 
 describe('callers of other accounts', () => {
   const role = 'arn:aws:iam::444455556666:role/desk/workflow';
   const trusting = { trustedCallers: ['111122223333', role], trustedOrganization: 'o-abcdefghij' };
   const policyOf = (stage: Synthesized, api: RegExp) =>
-    ofType(stage, 'AWS::ApiGateway::RestApi').find(([id]) => api.test(id))![1].Properties.Policy;
+    definitionOf(stage, api)['x-amazon-apigateway-policy'];
 
   test('APIs have no policy without trusted callers or without IAM signatures', () => {
     const unsigned = synthesize('dev', trusting);

@@ -1,24 +1,37 @@
-import { ofType, type Resource, type Synthesized } from './stacks.ts';
+import { ofType, type Synthesized } from './stacks.ts';
 
-/** Resources of a template between a request and its function. */
+/** Routes of a template between a request and its function. */
 
-/** Methods of one API. */
-export const methodsOf = (stage: Synthesized, api: RegExp) =>
-  ofType(stage, 'AWS::ApiGateway::Method')
-    .filter(([id]) => api.test(id))
-    .map(([, each]) => each.Properties);
+/** OpenAPI document of one API. */
+export const definitionOf = (stage: Synthesized, api: RegExp) =>
+  ofType(stage, 'AWS::ApiGateway::RestApi').find(([id]) => api.test(id))![1].Properties.Body;
 
-/** Methods with another target than the service's function, as `GET /path`. */
-export const ownRoutes = (stage: Synthesized, api: RegExp) =>
-  methodsOf(stage, api)
-    .filter(({ HttpMethod }) => HttpMethod !== 'ANY')
-    .map((method) => ({ route: `${method.HttpMethod} ${pathOf(stage, method.ResourceId.Ref)}`, method }));
-
-/** Path of a resource. */
-export function pathOf(stage: Synthesized, id: string): string {
-  const { ParentId, PathPart } = (stage.resources.get(id) as Resource).Properties;
-  return `${ParentId.Ref ? pathOf(stage, ParentId.Ref) : ''}/${PathPart}`;
+export interface Route {
+  readonly path: string;
+  /** Upper case, or `ANY`. */
+  readonly method: string;
+  readonly security: readonly Readonly<Record<string, unknown>>[];
+  readonly integration: Readonly<Record<string, any>>;
 }
+
+const ANY = 'x-amazon-apigateway-any-method';
+
+/** Methods of one API, as API Gateway imports them. */
+export function routesOf(stage: Synthesized, api: RegExp): Route[] {
+  const { paths } = definitionOf(stage, api) as { paths: Record<string, Record<string, any>> };
+  return Object.entries(paths).flatMap(([path, { parameters: _, ...methods }]) =>
+    Object.entries(methods).map(([method, { security = [], ...operation }]) => ({
+      path,
+      method: method === ANY ? 'ANY' : method.toUpperCase(),
+      security,
+      integration: operation['x-amazon-apigateway-integration'],
+    })),
+  );
+}
+
+/** Methods with another target than the service's function. */
+export const ownRoutes = (stage: Synthesized, api: RegExp) =>
+  routesOf(stage, api).filter(({ method }) => method !== 'ANY');
 
 /** Permissions of API Gateway to invoke an alias. */
 export const gatewayPermissions = (stage: Synthesized, alias: string) =>
