@@ -1,14 +1,22 @@
-/** The CDK app: one stage, chosen with `-c stage=`. */
+/** The CDK app: one stage, chosen with `-c stage=`. `-c config=` names another settings file than touchstone.config.json. */
 import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { stageConfig } from '#lib/config.ts';
+import type { StageConfig } from '#lib/config.ts';
 import { addTouchstone } from '#lib/platform-stack.ts';
+import { SettingsError } from '#lib/settings-errors.ts';
+import { readStageConfig } from '#lib/settings-file.ts';
 
 const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));
-addTouchstone(
-  app,
-  stageConfig(String(app.node.tryGetContext('stage') ?? 'dev')),
-  join(import.meta.dirname, '../dist'),
-);
+addTouchstone(app, settings(), join(import.meta.dirname, '../dist'));
+
+function settings(): StageConfig {
+  try {
+    return readStageConfig(app.node.tryGetContext('stage') ?? 'dev', app.node.tryGetContext('config'));
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    console.error(error.message);
+    process.exit(1);
+  }
+}

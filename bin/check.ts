@@ -25,6 +25,10 @@ const CHECKS: readonly Check[] = [
     run: () => tool('node', ['bin/openapi.ts', '--check']),
   },
   {
+    name: 'touchstone.config.schema.json matches lib/config.ts',
+    run: () => tool('node', ['bin/settings-schema.ts', '--check']),
+  },
+  {
     name: 'package-lock.json names every platform package',
     run: () => tool('node', ['.ci/complete-lockfile.ts', '--check']),
   },

@@ -66,7 +66,7 @@ const RULES: readonly Rule[] = [
   { folder: 'lambdas', project: ['src'], packages: ANY },
   {
     folder: 'lib',
-    project: ['src/contract', 'package.json'],
+    project: ['src/contract', 'src/engine/nearest-name.ts', 'package.json'],
     packages: ['aws-cdk-lib', 'aws-cdk-lib/*', 'constructs', 'cdk-nag', 'cdk-nag/*', 'zod', 'node:*'],
   },
   { folder: 'bin/app.ts', project: ['lib'], packages: ['aws-cdk-lib', 'cdk-nag', 'node:path'] },

@@ -1,0 +1,172 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { afterAll, describe, expect, test } from 'vitest';
+import { stageConfig } from '#lib/config.ts';
+import { readStageConfig } from '#lib/settings-file.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-settings-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function fileOf(content: unknown): string {
+  const file = join(folder, 'settings.json');
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+const dev = (changes: unknown) => fileOf({ stages: { dev: changes } });
+
+function problems(file: string): string[] {
+  try {
+    readStageConfig('dev', file);
+  } catch (error) {
+    return (error as Error).message.split('\n');
+  }
+  return [];
+}
+
+const ajv = new Ajv2020({ allowUnionTypes: true });
+formats.default(ajv);
+const schema = JSON.parse(readFileSync(join(ROOT, 'touchstone.config.schema.json'), 'utf8'));
+const isValid = ajv.compile(schema);
+
+describe('settings file', () => {
+  test('stage without a section has its defaults', () => {
+    for (const content of [{}, { stages: {} }, { stages: { prod: { logLevel: 'ERROR' } } }]) {
+      expect(readStageConfig('dev', fileOf(content))).toEqual(stageConfig('dev'));
+    }
+  });
+
+  test('section merges objects, replaces lists and removes by null', () => {
+    const file = fileOf({
+      stages: {
+        prod: { maxRunning: { backtest: 7 }, trustedCallers: ['111122223333'], liveViewers: null },
+      },
+    });
+    const { maxRunning, trustedCallers, liveViewers } = readStageConfig('prod', file);
+    expect({ maxRunning, trustedCallers, liveViewers }).toEqual({
+      maxRunning: { backtest: 7, hyperopt: stageConfig('prod').maxRunning.hyperopt },
+      trustedCallers: ['111122223333'],
+      liveViewers: undefined,
+    });
+  });
+
+  test('null removes one threshold of the release policy', () => {
+    const file = fileOf({ stages: { prod: { releasePolicy: { minDays: null } } } });
+    const { minDays, ...others } = stageConfig('prod').releasePolicy;
+    expect(minDays).toBeGreaterThan(0);
+    expect(readStageConfig('prod', file).releasePolicy).toEqual(others);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['maxRuning', {}, 'stages.dev.maxRuning is not a setting: did you mean maxRunning?'],
+    [
+      'maxRunning',
+      { hyperopts: 2 },
+      'stages.dev.maxRunning.hyperopts is not a setting: did you mean hyperopt?',
+    ],
+    ['maxRunning', { backtest: 0 }, 'stages.dev.maxRunning.backtest is 0: write at least 1'],
+    ['maxRunning', { backtest: '6' }, 'stages.dev.maxRunning.backtest is "6": write an integer'],
+    ['maxRunning', { backtest: 20_000 }, 'stages.dev.maxRunning.backtest is 20000: write at most 10000'],
+    ['logLevel', 'debug', 'stages.dev.logLevel is "debug": did you mean "DEBUG"?'],
+    ['logRetentionDays', 15, 'stages.dev.logRetentionDays is 15: write 14 or 30 or 90 or 365'],
+    ['firewall', 'yes', 'stages.dev.firewall is "yes": write true or false'],
+    ['namespace', '', 'stages.dev.namespace is "": it must not be empty'],
+    ['authRequired', null, 'stages.dev.authRequired is null: write true or false'],
+    ['env', { account: 1, region: 'eu-central-1' }, 'stages.dev.env.account is 1: write a string'],
+    ['env', { account: '111122223333' }, 'stages.dev.env.region is missing: write a string'],
+    [
+      'trustedCallers',
+      ['111122223333', '*'],
+      'stages.dev.trustedCallers[1] is "*": write the 12 digits of an account or the ARN of a role, in quotes',
+    ],
+    ['identity', { kind: 'owns' }, 'stages.dev.identity.kind is "owns": did you mean "own"?'],
+    ['rateLimits', true, 'stages.dev.rateLimits are rules of the firewall: set it too'],
+  ])('%s %j is rejected with its path and what to write', (key, value, line) => {
+    expect(problems(dev({ [key]: value })).slice(1)).toEqual([line]);
+  });
+
+  test('unknown top-level key is rejected with the nearest name', () => {
+    expect(problems(fileOf({ stage: {} }))).toContain('stage is not a setting: did you mean stages?');
+  });
+
+  test('name far from all others is rejected with the known names', () => {
+    expect(problems(fileOf({ stages: { production: {} } }))).toContain(
+      'stages.production is not a setting. Known: dev, test, prod',
+    );
+  });
+
+  test('every problem of every section is listed', () => {
+    const lines = problems(fileOf({ stages: { dev: { protect: 1 }, prod: { logLevel: 'x', alarms: 2 } } }));
+    expect(lines.map((line) => line.split(' ')[0])).toEqual([
+      fileOf('{}'),
+      'stages.dev.protect',
+      'stages.prod.alarms',
+      'stages.prod.logLevel',
+    ]);
+  });
+
+  test.each([
+    ['[1}', /not JSON: .*line 1 column 3/],
+    ['[]', /the file is \[\]: write an object/],
+    ['{"__proto__": {}}', /__proto__ is not a setting/],
+  ])('content %s is rejected', (content, message) => {
+    expect(problems(fileOf(content)).join('\n')).toMatch(message);
+  });
+
+  test('missing file that was named is rejected', () => {
+    expect(problems(join(folder, 'none.json'))).toEqual([
+      expect.stringMatching(/none\.json cannot be read: the file does not exist/),
+    ]);
+  });
+
+  test('app prints wrong settings without a stack trace and exits with 1', () => {
+    const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'bin/app.ts')], {
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        CDK_CONTEXT_JSON: JSON.stringify({ stage: 'dev', config: dev({ alarm: true }) }),
+      },
+    });
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(
+        /^.*settings\.json has wrong settings:\nstages\.dev\.alarm is not a setting: did you mean alarms\?\n$/,
+      ),
+    });
+  });
+});
+
+describe('touchstone.config.schema.json', () => {
+  test('file of this checkout and example of docs/deploy.md match the schema and the app', () => {
+    const page = readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8');
+    const examples = [...page.matchAll(/^```json\n(\{\n {2}"\$schema"[\s\S]*?)^```/gm)].map(
+      ([, text]) => text!,
+    );
+    expect(examples.length).toBeGreaterThan(0);
+    for (const text of [readFileSync(join(ROOT, 'touchstone.config.json'), 'utf8'), ...examples]) {
+      expect(isValid(JSON.parse(text)), ajv.errorsText(isValid.errors)).toBe(true);
+      expect(() => readStageConfig('prod', fileOf(text))).not.toThrow();
+    }
+  });
+
+  test.each([
+    { stages: { dev: { maxRuning: {} } } },
+    { stages: { dev: { firewall: 'yes' } } },
+    { stage: {} },
+  ])('schema rejects %j', (content) => {
+    expect(isValid(content)).toBe(false);
+  });
+
+  test('schema describes every setting', () => {
+    const { properties } = schema.$defs.StageSettings;
+    expect(Object.keys(properties).length).toBeGreaterThan(25);
+    for (const [name, property] of Object.entries<{ description?: string }>(properties)) {
+      expect(property.description, name).toMatch(/^\w.*\.$/);
+    }
+  });
+});
