@@ -156,6 +156,14 @@ const Settings = z.strictObject({
     .describe(
       "Concurrent executions reserved for event streams, which is also their limit: each viewer of a hyperopt job uses one. Absent: none reserved. The account's quota must be at least 100 higher.",
     ),
+  proxyConcurrency: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .describe(
+      "Concurrent executions of the data proxy: reserved for it, and at most as many, so that callers of other accounts cannot use up the account's. Absent: none reserved, because a new account may have a quota of 10. The account's quota must be at least 100 higher than all reservations together.",
+    ),
   dataCollectionSpot: z
     .boolean()
     .default(false)
@@ -230,7 +238,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     authRequired: true,
     identity: { kind: 'own' },
     protect: false,
-    network: 'public',
+    network: 'isolated',
     firewall: false,
     namespace: 'touchstone-test.internal',
     defaultExchange: 'binanceusdm',
@@ -240,6 +248,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     maxRunning: { backtest: 6, hyperopt: 1 },
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
     hyperoptTask: { cpu: 4096, memoryMiB: 16_384 },
+    proxyConcurrency: 10,
     containerInsights: false,
     alarms: true,
     logLevel: 'INFO',
@@ -264,6 +273,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
     hyperoptTask: { cpu: 4096, memoryMiB: 16_384 },
     liveViewers: 100,
+    proxyConcurrency: 50,
     containerInsights: true,
     alarms: true,
     logLevel: 'INFO',

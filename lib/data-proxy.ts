@@ -38,6 +38,7 @@ export class DataProxy extends Construct {
       code: props.code,
       environment: props.environment,
       memorySize: 512,
+      concurrency: config.proxyConcurrency,
       // Fixed by the interface.
       timeout: Duration.seconds(60),
       network: props.network,

@@ -14,7 +14,7 @@ import type { StageConfig } from './config.ts';
 import { acknowledge, logGroup } from './construct-helpers.ts';
 import { FIVE_MINUTES, type Monitoring, sum } from './monitoring.ts';
 import type { Network, TaskPlacement } from './network.ts';
-import { allow, allowTable, allowTasks } from './permissions.ts';
+import { allow, allowTable, allowTasks, BACKTEST_KEYS, HYPEROPT_KEYS } from './permissions.ts';
 import type { TaskImage } from './task-image.ts';
 import type { JobTask } from './tasks.ts';
 
@@ -34,6 +34,8 @@ export interface FlowProps {
 interface FlowParts {
   /** Base name of `{file}.asl.json` and suffix of the log group's name. */
   readonly file: string;
+  /** Patterns of the IDs of its jobs. */
+  readonly jobKeys: readonly string[];
   /** Task that runs after the candles are stored. */
   readonly task: JobTask;
   /** Values of the parameters that only this file has. */
@@ -129,7 +131,8 @@ export abstract class Flow extends Construct {
   }
 
   /** CDK grants nothing for a definition from a file: these are the permissions of its three services. */
-  #grant(role: iam.Role, props: FlowProps, { task, functions = [], laterDefinitions }: FlowParts): void {
+  #grant(role: iam.Role, props: FlowProps, parts: FlowParts): void {
+    const { task, jobKeys, functions = [], laterDefinitions } = parts;
     const { cluster, collectTask, dataProxy, jobs } = props;
     const tasks = [collectTask, task];
     const definitions = tasks.map((each) => each.definition);
@@ -137,7 +140,7 @@ export abstract class Flow extends Construct {
       actions: ['lambda:InvokeFunction'],
       resources: [dataProxy, ...functions].map((each) => each.functionArn),
     });
-    allowTable(role, 'jobs', jobs, ['UpdateItem']);
+    allowTable(role, 'jobs', jobs, ['UpdateItem'], { keys: jobKeys });
     allow(role, {
       actions: ['ecs:RunTask'],
       resources: [
@@ -183,6 +186,7 @@ export class BacktestFlow extends Flow {
     const { taskImage, backtestTask, network, monitoring } = props;
     super(scope, id, props, {
       file: 'backtest',
+      jobKeys: BACKTEST_KEYS,
       task: backtestTask,
       substitutions: {
         TaskImage: taskImage.service.alias.functionArn,
@@ -220,6 +224,7 @@ export class HyperoptFlow extends Flow {
     const { hyperoptTask, network, monitoring } = props;
     super(scope, id, props, {
       file: 'hyperopt',
+      jobKeys: HYPEROPT_KEYS,
       task: hyperoptTask,
       substitutions: {
         HyperoptTask: hyperoptTask.definition.taskDefinitionArn,

@@ -1,4 +1,6 @@
+import { Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import type { StageConfig } from './config.ts';
 import { logGroup } from './construct-helpers.ts';
@@ -34,12 +36,8 @@ export class Network extends Construct {
         { name: 'Public', subnetType: ec2.SubnetType.PUBLIC, mapPublicIpOnLaunch: false },
         { name: 'Isolated', subnetType: ec2.SubnetType.PRIVATE_ISOLATED },
       ],
-      // Free of charge. Without these endpoints, candles would leave the network through a public address.
-      gatewayEndpoints: {
-        S3: { service: ec2.GatewayVpcEndpointAwsService.S3 },
-        DynamoDb: { service: ec2.GatewayVpcEndpointAwsService.DYNAMODB },
-      },
     });
+    this.#addStorage();
     // Logs only rejected connections: they reveal a wrong security group at a fraction of the volume.
     this.vpc.addFlowLog('Refused', {
       destination: ec2.FlowLogDestination.toCloudWatchLogs(logGroup(this, 'FlowLog', props.config)),
@@ -55,6 +53,28 @@ export class Network extends Construct {
         ? this.collectors
         : { subnets: this.vpc.isolatedSubnets, assignPublicIp: false };
     if (props.config.network === 'isolated') this.#addEndpoints();
+  }
+
+  /**
+   * Endpoints of storage, free of charge. Without them, candles would leave the network through a public address. Their policies
+   * keep code of others from sending data to another account: the endpoints are the only way out of an isolated subnet.
+   */
+  #addStorage(): void {
+    const { account, region, partition } = Stack.of(this);
+    const s3 = this.vpc.addGatewayEndpoint('S3', { service: ec2.GatewayVpcEndpointAwsService.S3 });
+    s3.addToPolicy(anyCall({ 'aws:ResourceAccount': account }));
+    // Layers of images, which ECR stores in a bucket of its own.
+    s3.addToPolicy(
+      new iam.PolicyStatement({
+        principals: [new iam.AnyPrincipal()],
+        actions: ['s3:GetObject'],
+        resources: [`arn:${partition}:s3:::prod-${region}-starport-layer-bucket/*`],
+      }),
+    );
+    const dynamo = this.vpc.addGatewayEndpoint('DynamoDb', {
+      service: ec2.GatewayVpcEndpointAwsService.DYNAMODB,
+    });
+    dynamo.addToPolicy(anyCall({ 'aws:PrincipalAccount': account }));
   }
 
   /**
@@ -74,12 +94,23 @@ export class Network extends Construct {
     });
     securityGroup.addIngressRule(ec2.Peer.ipv4(ADDRESSES), ec2.Port.HTTPS, 'Calls of the services');
     for (const [id, service] of Object.entries(services)) {
-      this.vpc.addInterfaceEndpoint(id, {
+      const endpoint = this.vpc.addInterfaceEndpoint(id, {
         service,
         subnets: { subnetType: ec2.SubnetType.PRIVATE_ISOLATED },
         securityGroups: [securityGroup],
         open: false,
       });
+      endpoint.addToPolicy(anyCall({ 'aws:PrincipalAccount': Stack.of(this).account }));
     }
   }
+}
+
+/** Statement of an endpoint policy: every call that meets the condition. The roles limit what is called. */
+function anyCall(equal: Readonly<Record<string, string>>): iam.PolicyStatement {
+  return new iam.PolicyStatement({
+    principals: [new iam.AnyPrincipal()],
+    actions: ['*'],
+    resources: ['*'],
+    conditions: { StringEquals: equal },
+  });
 }

@@ -26,6 +26,11 @@ export interface Permission {
   readonly wildcard?: string;
 }
 
+/** Partition keys of the jobs that the backtest state machine runs. */
+export const BACKTEST_KEYS = [`${BACKTEST_ID_PREFIX}*`, `${VALIDATION_ID_PREFIX}*`] as const;
+/** Partition keys of hyperopt jobs with their trials. */
+export const HYPEROPT_KEYS = [`${HYPEROPT_ID_PREFIX}*`] as const;
+
 /** Adds a permission to a role, with the reason for a wildcard that cdk-nag requires. */
 export function allow(role: iam.IRole, { wildcard, ...statement }: Permission): void {
   role.addToPrincipalPolicy(new iam.PolicyStatement(statement));
@@ -61,7 +66,7 @@ export function allowTable(
 export function allowQueueChanges(role: iam.IRole, jobs: dynamodb.ITableV2): void {
   const queue = ['#slots#*', '#owners#*'];
   // One statement: taking a slot writes a slot and a job in one transaction.
-  const written = [`${BACKTEST_ID_PREFIX}*`, `${VALIDATION_ID_PREFIX}*`, `${HYPEROPT_ID_PREFIX}*`, ...queue];
+  const written = [...BACKTEST_KEYS, ...HYPEROPT_KEYS, ...queue];
   allowTable(role, 'jobs', jobs, ['PutItem', 'UpdateItem'], { keys: written });
   allowTable(role, 'jobs', jobs, ['DeleteItem'], { keys: queue });
 }
@@ -113,14 +118,27 @@ function denyAuditChanges(role: iam.IRole, { tableArn }: dynamodb.ITableV2): voi
   );
 }
 
-/** Allows these actions on a bucket's objects. ListBucket is included: without it a missing object returns 403, not 404. */
-export function allowObjects(role: iam.IRole, bucket: s3.IBucket, actions: readonly ObjectAction[]): void {
+/** Objects of a bucket that a role may access. */
+interface ObjectPart {
+  /** Patterns of the keys. @default - all objects */
+  readonly keys?: readonly string[];
+  /** ListBucket: without it a missing object returns 403, not 404. @default true */
+  readonly list?: boolean;
+}
+
+/** Allows these actions on a bucket's objects. */
+export function allowObjects(
+  role: iam.IRole,
+  bucket: s3.IBucket,
+  actions: readonly ObjectAction[],
+  { keys = ['*'], list = true }: ObjectPart = {},
+): void {
   allow(role, {
     actions: actions.map((action) => `s3:${action}`),
-    resources: [bucket.arnForObjects('*')],
-    wildcard: 'The bucket holds one kind of object, all of which this role uses; their keys are data.',
+    resources: keys.map((key) => bucket.arnForObjects(key)),
+    wildcard: 'Keys of objects are data: they are named after jobs, series and tasks.',
   });
-  allow(role, { actions: ['s3:ListBucket'], resources: [bucket.bucketArn] });
+  if (list) allow(role, { actions: ['s3:ListBucket'], resources: [bucket.bucketArn] });
 }
 
 /** Allows these actions on any task of a cluster. */

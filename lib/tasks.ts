@@ -6,11 +6,10 @@ import { Construct } from 'constructs';
 import type * as z from 'zod';
 import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/allocators.ts';
 import type { BacktestTaskEnv, CollectTaskEnv, HyperoptTaskEnv } from '#contract/env.ts';
-import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
 import type { StageConfig } from './config.ts';
 import { acknowledge, defined, type Environment, logGroup } from './construct-helpers.ts';
 import type { DataStack } from './data-stack.ts';
-import { allowObjects, allowTable } from './permissions.ts';
+import { allowObjects, allowTable, BACKTEST_KEYS, HYPEROPT_KEYS } from './permissions.ts';
 
 /** Name of the only container of every task, for environment overrides of RunTask. */
 const CONTAINER = 'task';
@@ -126,7 +125,9 @@ export function collectTask(scope: Construct, { config, data, image, common }: J
     memoryMiB: 1024,
     environment,
   });
-  allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem']);
+  allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem'], {
+    keys: [...BACKTEST_KEYS, ...HYPEROPT_KEYS],
+  });
   allowTable(task.role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem']);
   allowObjects(task.role, data.candles, ['GetObject', 'PutObject']);
   return task;
@@ -144,9 +145,13 @@ export function backtestTask(scope: Construct, { config, data, image, common }: 
     entry: 'backtest',
     ...config.backtestTask,
   });
-  allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem']);
+  // Each claim, progress and end of a job is one update. A task reads neither results nor other jobs.
+  allowTable(task.role, 'jobs', data.tables.jobs, ['UpdateItem'], { keys: BACKTEST_KEYS });
   allowCandles(task, data);
-  allowObjects(task.role, data.results, ['GetObject', 'PutObject']);
+  allowObjects(task.role, data.results, ['PutObject'], {
+    keys: BACKTEST_KEYS.map((key) => `results/${key}`),
+    list: false,
+  });
   return task;
 }
 
@@ -164,7 +169,7 @@ export function hyperoptTask(scope: Construct, { config, data, image, common }: 
   });
   // Only hyperopt jobs with their trials and daily returns: a worker stores its results in the table and needs no backtest.
   allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'Query', 'PutItem', 'UpdateItem'], {
-    keys: [`${HYPEROPT_ID_PREFIX}*`],
+    keys: HYPEROPT_KEYS,
   });
   allowCandles(task, data);
   return task;
