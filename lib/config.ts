@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { MIN_TRADES, NO_POLICY, ReleasePolicy } from '#contract/release-policy.ts';
+import { dataSettings } from './data-settings.ts';
 import { SettingsError, validated } from './settings-errors.ts';
 import { mergePatch, patchOf } from './settings-patch.ts';
 
@@ -51,6 +52,7 @@ const Settings = z.strictObject({
     .describe(
       'Tables, buckets and stacks are protected from deletion, and are retained when their stack is deleted.',
     ),
+  ...dataSettings,
   network: z
     .enum(['public', 'isolated'])
     .describe(
@@ -208,6 +210,10 @@ export const StageConfig = Settings.refine(({ stage, authRequired }) => stage !=
   .refine(({ alarms, alarmEmail }) => alarms || !alarmEmail, {
     path: ['alarmEmail'],
     message: 'receives alarms: set alarms too',
+  })
+  .refine(({ backup, env }) => !backup?.copyToRegion || (env && env.region !== backup.copyToRegion), {
+    path: ['backup', 'copyToRegion'],
+    message: 'must differ from the region of env: set env too',
   });
 export type StageConfig = z.infer<typeof StageConfig>;
 
@@ -217,6 +223,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     authRequired: false,
     identity: { kind: 'none' },
     protect: false,
+    retention: { accessLog: 90 },
     network: 'public',
     firewall: false,
     namespace: 'touchstone-dev.internal',
@@ -238,6 +245,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     authRequired: true,
     identity: { kind: 'own' },
     protect: false,
+    retention: { accessLog: 90 },
     network: 'isolated',
     firewall: false,
     namespace: 'touchstone-test.internal',
@@ -259,6 +267,9 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     authRequired: true,
     identity: { kind: 'own' },
     protect: true,
+    retention: { accessLog: 90 },
+    tierResultsAfterDays: 30,
+    backup: { dailyDays: 35, monthlyDays: 365 },
     network: 'isolated',
     firewall: true,
     namespace: 'touchstone.internal',

@@ -4,6 +4,7 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { type KeyAttribute, TABLES, type TableDefinition, type TableId } from '#contract/tables.ts';
+import { Backups } from './backups.ts';
 import type { StageConfig } from './config.ts';
 import { Identity } from './identity.ts';
 import { FIVE_MINUTES, type Monitoring, sum } from './monitoring.ts';
@@ -12,7 +13,8 @@ const pascal = (id: string) => id.charAt(0).toUpperCase() + id.slice(1);
 
 /** All state: tables, objects and users. This stack does not depend on the platform stack. */
 export class DataStack extends Stack {
-  readonly tables: Readonly<Record<TableId, dynamodb.TableV2>>;
+  /** Tables that the platform uses: restored ones where the stage names them. */
+  readonly tables: Readonly<Record<TableId, dynamodb.ITableV2>>;
   readonly results: s3.Bucket;
   readonly candles: s3.Bucket;
   readonly identity: Identity;
@@ -26,15 +28,22 @@ export class DataStack extends Stack {
     });
     const removalPolicy = config.protect ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     const table = (name: TableId) => this.#table(name, TABLES[name], config.protect, removalPolicy);
-    this.tables = { jobs: table('jobs'), registry: table('registry'), series: table('series') };
+    const own = { jobs: table('jobs'), registry: table('registry'), series: table('series') };
+    const used = (name: TableId) => this.#restored(name, config) ?? own[name];
+    this.tables = { jobs: used('jobs'), registry: used('registry'), series: used('series') };
 
-    const accessLog = this.#accessLog(removalPolicy);
-    const bucket = (name: string) => this.#bucket(name, accessLog, removalPolicy);
-    // Objects are written once: a noncurrent version was deleted by hand and can be restored.
-    this.results = bucket('Results');
-    // Every collection rewrites a month's file: an import can be undone for 30 days.
-    this.candles = bucket('Candles');
+    const accessLog = this.#accessLog(config, removalPolicy);
+    const bucket = (name: string, rules: s3.LifecycleRule[]) =>
+      this.#bucket(name, [previousObjects(config), ...rules], accessLog, removalPolicy);
+    // Objects are written once: a noncurrent version was deleted and can be restored.
+    this.results = bucket('Results', tiers(config));
+    // Every collection rewrites a month's file: an import can be undone while the previous version is kept.
+    this.candles = bucket('Candles', []);
     this.identity = new Identity(this, 'Identity', { config });
+    if (config.backup) {
+      const buckets = config.backup.buckets ? [this.results, this.candles] : [];
+      new Backups(this, 'Backups', { config, tables: Object.values(this.tables), buckets });
+    }
   }
 
   /** Adds the alarm on throttled tables to the stack of `monitoring`, on which this stack must not depend. */
@@ -86,7 +95,20 @@ export class DataStack extends Stack {
     });
   }
 
-  #bucket(id: string, serverAccessLogsBucket: s3.IBucket, removalPolicy: RemovalPolicy): s3.Bucket {
+  /** Table that replaces one of this stack, which stays as it is. */
+  #restored(id: TableId, { restoredTables }: StageConfig): dynamodb.ITableV2 | undefined {
+    const tableName = restoredTables[id];
+    if (tableName === undefined) return undefined;
+    const globalIndexes = TABLES[id].indexes.map(({ name }) => name);
+    return dynamodb.TableV2.fromTableAttributes(this, `Restored${pascal(id)}`, { tableName, globalIndexes });
+  }
+
+  #bucket(
+    id: string,
+    lifecycleRules: s3.LifecycleRule[],
+    serverAccessLogsBucket: s3.IBucket,
+    removalPolicy: RemovalPolicy,
+  ): s3.Bucket {
     return new s3.Bucket(this, id, {
       blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
       encryption: s3.BucketEncryption.S3_MANAGED,
@@ -94,26 +116,46 @@ export class DataStack extends Stack {
       versioned: true,
       serverAccessLogsBucket,
       serverAccessLogsPrefix: `${id.toLowerCase()}/`,
-      lifecycleRules: [
-        {
-          noncurrentVersionExpiration: Duration.days(30),
-          abortIncompleteMultipartUploadAfter: Duration.days(1),
-        },
-      ],
+      lifecycleRules,
       removalPolicy,
     });
   }
 
-  /** Log of object reads and writes, kept for 90 days. */
-  #accessLog(removalPolicy: RemovalPolicy): s3.Bucket {
+  /** Log of object reads and writes. */
+  #accessLog({ retention }: StageConfig, removalPolicy: RemovalPolicy): s3.Bucket {
     return new s3.Bucket(this, 'AccessLog', {
       blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
       encryption: s3.BucketEncryption.S3_MANAGED,
       enforceSSL: true,
-      lifecycleRules: [{ expiration: Duration.days(90) }],
+      lifecycleRules:
+        retention.accessLog === null ? [] : [{ expiration: Duration.days(retention.accessLog) }],
       removalPolicy,
     });
   }
+}
+
+/** Deletes previous versions, and the marker of a deleted object once it has none. */
+function previousObjects({ retention }: StageConfig): s3.LifecycleRule {
+  return {
+    noncurrentVersionExpiration: Duration.days(retention.previousObjects),
+    abortIncompleteMultipartUploadAfter: Duration.days(1),
+    expiredObjectDeleteMarker: true,
+  };
+}
+
+/** Smallest object that S3 Intelligent-Tiering moves between its tiers, bytes. */
+const MIN_TIERED_BYTES = 128 * 1024;
+
+function tiers({ tierResultsAfterDays: days }: StageConfig): s3.LifecycleRule[] {
+  if (days === null) return [];
+  return [
+    {
+      objectSizeGreaterThan: MIN_TIERED_BYTES - 1,
+      transitions: [
+        { storageClass: s3.StorageClass.INTELLIGENT_TIERING, transitionAfter: Duration.days(days) },
+      ],
+    },
+  ];
 }
 
 function attribute({ name, type }: KeyAttribute): dynamodb.Attribute {

@@ -8,6 +8,7 @@ import type { Construct } from 'constructs';
 import type * as z from 'zod';
 import { type BackendEnv, releasePolicyVariables } from '#contract/env.ts';
 import { AuditTrail } from './audit-trail.ts';
+import { BackupCopyStack } from './backups.ts';
 import { environmentOf, type StageConfig } from './config.ts';
 import { acknowledge } from './construct-helpers.ts';
 import { DataCollection } from './data-collection.ts';
@@ -334,6 +335,10 @@ function promotionVariables({ stagingDryRunRequired, fourEyesRequired, releasePo
  */
 export function addTouchstone(app: App, config: StageConfig, dist: string) {
   const data = new DataStack(app, `touchstone-${config.stage}-data`, { config });
+  if (config.backup?.copyToRegion) {
+    // Before the first copy: AWS Backup does not create the vault.
+    data.addStackDependency(new BackupCopyStack(app, `touchstone-${config.stage}-copies`, { config }));
+  }
   const platform = new PlatformStack(app, `touchstone-${config.stage}-platform`, { config, data, dist });
   Tags.of(app).add('service', 'touchstone');
   Tags.of(app).add('stage', config.stage);

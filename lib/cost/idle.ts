@@ -8,6 +8,10 @@ const FREE_WHEN_IDLE = new Set([
   'AWS::ApiGateway::Deployment',
   'AWS::ApiGateway::RestApi',
   'AWS::ApiGateway::Stage',
+  // Backups cost by the size of the data.
+  'AWS::Backup::BackupPlan',
+  'AWS::Backup::BackupSelection',
+  'AWS::Backup::BackupVault',
   'AWS::Cognito::UserPool',
   'AWS::Cognito::UserPoolClient',
   'AWS::Cognito::UserPoolDomain',

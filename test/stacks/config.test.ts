@@ -36,6 +36,14 @@ describe('stages', () => {
       { alarms: false, alarmEmail: 'desk@example.org' },
       /set alarms too/,
     ],
+    [
+      'copies of backups in the same region',
+      {
+        env: { account: '111122223333', region: 'eu-west-1' },
+        backup: { dailyDays: 35, monthlyDays: 365, buckets: true, copyToRegion: 'eu-west-1' },
+      },
+      /must differ from the region of env/,
+    ],
     ['rate limits without a firewall', { firewall: false, rateLimits: true }, /set it too/],
     ['a user among callers', { trustedCallers: ['arn:aws:iam::111122223333:user/ann'] }, /trustedCallers/],
     ['a wildcard among callers', { trustedCallers: ['*'] }, /trustedCallers/],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TABLES } from '#contract/tables.ts';
-import { ofType, type Resource, templatesOf } from '../support/stacks.ts';
+import { ofType, type Resource, statements, templatesOf } from '../support/stacks.ts';
 import { synthesize } from '../support/synthesize.ts';
 
 const keys = ({ KeySchema }: Resource['Properties']) =>
@@ -97,6 +97,80 @@ describe.each([dev, prod])('buckets of $config.stage', (stage) => {
       const [rule] = Properties.LifecycleConfiguration.Rules;
       expect(rule.NoncurrentVersionExpiration).toEqual({ NoncurrentDays: 30 });
     }
+  });
+});
+
+describe('data for years', () => {
+  const years = synthesize('prod', {
+    env: { account: '111122223333', region: 'eu-west-1' },
+    retention: { previousObjects: 7, accessLog: null },
+    backup: { dailyDays: 14, monthlyDays: 400, buckets: true, copyToRegion: 'eu-central-1' },
+    restoredTables: { jobs: 'Jobs-restored-1' },
+  });
+  const rulesOf = (stage: typeof prod, id: string) => {
+    const [bucket] = ofType(stage, 'AWS::S3::Bucket').filter(([each]) => each.startsWith(id));
+    return bucket![1].Properties.LifecycleConfiguration?.Rules as any[] | undefined;
+  };
+
+  test('objects expire as the settings say', () => {
+    expect(rulesOf(years, 'Candles')![0].NoncurrentVersionExpiration).toEqual({ NoncurrentDays: 7 });
+    expect(rulesOf(years, 'AccessLog')).toBeUndefined();
+    expect(rulesOf(prod, 'AccessLog')![0].ExpirationInDays).toBe(90);
+  });
+
+  test('large results move to Intelligent-Tiering in production and stay in development', () => {
+    const moves = (stage: typeof prod) => rulesOf(stage, 'Results')!.filter(({ Transitions }) => Transitions);
+    expect(moves(dev)).toEqual([]);
+    expect(moves(prod)).toEqual([
+      expect.objectContaining({
+        ObjectSizeGreaterThan: 131071,
+        Transitions: [{ StorageClass: 'INTELLIGENT_TIERING', TransitionInDays: 30 }],
+      }),
+    ]);
+  });
+
+  test('no rule deletes a current version of results or candles', () => {
+    for (const rule of [...rulesOf(years, 'Results')!, ...rulesOf(years, 'Candles')!]) {
+      expect(rule).not.toHaveProperty('ExpirationInDays');
+      expect(rule).not.toHaveProperty('ExpirationDate');
+    }
+  });
+
+  test('production backs up every table and bucket of state, development nothing', () => {
+    expect(ofType(dev, 'AWS::Backup::BackupPlan')).toEqual([]);
+    const [[, selection]] = ofType(prod, 'AWS::Backup::BackupSelection') as [[string, Resource]];
+    const state = ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket']
+      .flatMap((type) => ofType(prod, type))
+      .filter(([id]) => !id.startsWith('AccessLog'));
+    expect(selection.Properties.BackupSelection.Resources).toEqual(
+      state.map(([id]) => ({ 'Fn::GetAtt': [id, 'Arn'] })),
+    );
+  });
+
+  test('backups are kept as long as the settings say and copied to the second region', () => {
+    const [[, plan]] = ofType(years, 'AWS::Backup::BackupPlan') as [[string, Resource]];
+    const rules = plan.Properties.BackupPlan.BackupPlanRule;
+    const copies = 'arn:aws:backup:eu-central-1:111122223333:backup-vault:touchstone-prod-copies';
+    expect(rules.map((rule: Resource['Properties']) => [rule.RuleName, rule.Lifecycle])).toEqual([
+      ['Daily', { DeleteAfterDays: 14 }],
+      ['Monthly', { DeleteAfterDays: 400 }],
+    ]);
+    for (const rule of rules) {
+      expect(rule.CopyActions).toEqual([{ DestinationBackupVaultArn: copies, Lifecycle: rule.Lifecycle }]);
+    }
+  });
+
+  test('platform uses the restored table and keeps the others', () => {
+    const tables = new Set(
+      ofType(years, 'AWS::Lambda::Function').map(([, each]) =>
+        JSON.stringify(each.Properties.Environment?.Variables.JOBS_TABLE),
+      ),
+    );
+    expect([...tables].filter((each) => each !== undefined)).toEqual(['"Jobs-restored-1"']);
+    expect(ofType(years, 'AWS::DynamoDB::GlobalTable')).toHaveLength(3);
+    expect(JSON.stringify(statements(years))).toContain(
+      ':dynamodb:eu-west-1:111122223333:table/Jobs-restored-1/index/by-list',
+    );
   });
 });
 
