@@ -97,9 +97,11 @@ export class DataCollection extends Construct {
     // The cluster's capacity providers must exist before the service, and be removed after it.
     this.#service.node.addDependency(props.cluster);
     props.audit.alarmOnFailures(this, this.task.log);
+    // Each running task sends one sample per minute: a count of tasks without Container Insights.
+    const samples = this.#service.metricCpuUtilization({ statistic: 'SampleCount', period: FIVE_MINUTES });
+    props.monitoring.graph('marketData', 'Data collection: minutes of tasks', [samples]);
     props.monitoring.alarm(this, 'DataCollectionDown', {
-      // Each running task sends one sample per minute: a count of tasks without Container Insights.
-      metric: this.#service.metricCpuUtilization({ statistic: 'SampleCount', period: FIVE_MINUTES }),
+      metric: samples,
       threshold: 1,
       comparison: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
       periods: 2,

@@ -9,7 +9,7 @@ import type * as z from 'zod';
 import type { DataProxyEnv } from '#contract/env.ts';
 import { METRICS } from '#contract/names.ts';
 import type { StageConfig } from './config.ts';
-import { FIVE_MINUTES, type Monitoring } from './monitoring.ts';
+import { FIVE_MINUTES, type Monitoring, THREE_IN_AN_HOUR } from './monitoring.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
 
 export interface DataProxyProps {
@@ -67,19 +67,21 @@ export class DataProxy extends Construct {
   #addAlarms(monitoring: Monitoring): void {
     const requests = monitoring.serviceMetric('data-proxy', METRICS.proxyRequests, 'Sum');
     const errors = monitoring.serviceMetric('data-proxy', METRICS.proxyErrors, 'Sum');
+    const upstreamErrors = monitoring.serviceMetric('data-proxy', METRICS.proxyUpstreamErrors, 'Sum');
     monitoring.alarm(this, 'ProxyErrors', {
+      // Without the errors of callers: one client that sends invalid requests is not an outage.
       metric: new cloudwatch.MathExpression({
-        expression: 'IF(requests > 0, errors / requests, 0)',
-        usingMetrics: { requests, errors },
+        expression: 'FILL(upstreamErrors, 0) / requests',
+        usingMetrics: { requests, upstreamErrors },
         period: FIVE_MINUTES,
-        label: 'Ratio of failed calls',
+        label: 'Ratio of calls that data collection failed',
       }),
       threshold: 0.1,
-      periods: 2,
+      ...THREE_IN_AN_HOUR,
       impact:
         'Market data does not respond: every backtest collects its candles first, and symbols cannot be listed.',
     });
-    monitoring.graph('marketData', 'Proxy calls', [requests, errors]);
+    monitoring.graph('marketData', 'Proxy calls', [requests, errors, upstreamErrors]);
     monitoring.graph('marketData', 'Proxy latency, ms', [
       monitoring.serviceMetric('data-proxy', METRICS.proxyLatency, 'p99'),
     ]);

@@ -117,7 +117,7 @@ export abstract class Flow extends Construct {
   /** Adds the alarm on executions that failed or timed out, and the graph of all executions. */
   protected alarmOnFailures(id: string, title: string, impact: string): void {
     const failures = new cloudwatch.MathExpression({
-      expression: 'failed + timedOut',
+      expression: 'FILL(failed, 0) + FILL(timedOut, 0)',
       usingMetrics: { failed: this.machine.metricFailed(sum), timedOut: this.machine.metricTimedOut(sum) },
       period: FIVE_MINUTES,
       label: 'Executions failed or timed out',

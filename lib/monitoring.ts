@@ -13,6 +13,12 @@ export const sum = { statistic: 'Sum', period: FIVE_MINUTES };
 export const p99 = { statistic: 'p99', period: FIVE_MINUTES };
 export const maximum = { statistic: 'Maximum', period: FIVE_MINUTES };
 
+/**
+ * Three periods of five minutes in an hour. Consecutive periods would miss sparse traffic: a period without requests has no
+ * data, which ends the sequence even if every request fails.
+ */
+export const THREE_IN_AN_HOUR = { periods: 3, among: 12 };
+
 /** Sections of the dashboard, top to bottom: user-facing symptoms first. */
 const SECTIONS = ['apis', 'jobs', 'challenges', 'marketData', 'functions', 'storage'] as const;
 type Section = (typeof SECTIONS)[number];
@@ -22,8 +28,10 @@ export interface AlarmProps {
   readonly threshold: number;
   /** @default - at or above the threshold */
   readonly comparison?: cloudwatch.ComparisonOperator;
-  /** Consecutive periods of the metric that must breach. @default 1 */
+  /** Periods of the metric that must breach. @default 1 */
   readonly periods?: number;
+  /** Periods among which they are counted. @default - as many: they are consecutive */
+  readonly among?: number;
   /** User impact while the alarm is active, one sentence. */
   readonly impact: string;
   /** Treatment of missing data. @default - not breaching */
@@ -73,7 +81,7 @@ export class Monitoring extends Construct {
       threshold: props.threshold,
       comparisonOperator:
         props.comparison ?? cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      evaluationPeriods: periods,
+      evaluationPeriods: props.among ?? periods,
       datapointsToAlarm: periods,
       treatMissingData: props.missing ?? cloudwatch.TreatMissingData.NOT_BREACHING,
     });

@@ -27,6 +27,7 @@ import {
   READ_REGISTRY,
   TRANSITION_REGISTRY,
 } from './permissions.ts';
+import { QuotaAlarms } from './quota-alarms.ts';
 import { Reconcile } from './reconcile.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
@@ -67,6 +68,7 @@ class PlatformStack extends Stack {
     this.#monitoring = monitoring;
     this.#audit = new AuditTrail(this, 'AuditTrail', { monitoring });
     data.addThrottleAlarm(monitoring);
+    if (config.alarms) new QuotaAlarms(this, 'QuotaAlarms', { monitoring });
     const network = new Network(this, 'Network', { config });
     const cluster = new ecs.Cluster(this, 'Cluster', {
       vpc: network.vpc,

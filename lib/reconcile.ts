@@ -68,14 +68,16 @@ export class Reconcile extends Construct {
 
   #addAlarms(monitoring: Monitoring): void {
     const oldestPending = monitoring.serviceMetric('reconcile', METRICS.oldestPendingSeconds, 'Maximum');
-    monitoring.alarm(this, 'OldestPendingJobAge', {
-      metric: oldestPending,
+    const idle = monitoring.serviceMetric('reconcile', METRICS.queueIdleSeconds, 'Maximum');
+    monitoring.alarm(this, 'QueueIdle', {
+      metric: idle,
       threshold: Duration.minutes(15).toSeconds(),
       periods: 2,
-      impact: 'Submitted jobs do not start: the oldest has been pending for over 15 minutes.',
+      impact: 'Jobs wait and none of them starts: for 15 minutes no job was started although slots are free.',
     });
+    const runs = this.service.function.metricInvocations({ ...sum, period: Duration.minutes(15) });
     monitoring.alarm(this, 'ReconcileStopped', {
-      metric: this.service.function.metricInvocations({ ...sum, period: Duration.minutes(15) }),
+      metric: runs,
       threshold: 1,
       comparison: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
       missing: cloudwatch.TreatMissingData.BREACHING,
@@ -89,7 +91,8 @@ export class Reconcile extends Construct {
       impact:
         'The deadlines of a challenge are not applied: only a trade or a call expires, holds or advances it.',
     });
-    monitoring.graph('jobs', 'Oldest pending job, s', [oldestPending]);
+    monitoring.graph('jobs', 'Oldest pending job and idle queue, s', [oldestPending, idle]);
+    monitoring.graph('jobs', 'Runs of reconcile in 15 minutes', [runs]);
     monitoring.graph('jobs', 'Jobs that wait and that run', [
       monitoring.serviceMetric('reconcile', METRICS.waitingJobs, 'Maximum'),
       monitoring.serviceMetric('reconcile', METRICS.runningJobs, 'Maximum'),

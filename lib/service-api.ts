@@ -8,7 +8,7 @@ import { type ApiTargets, apiDefinition, ownRoutes } from './api-definition.ts';
 import type { StageConfig } from './config.ts';
 import { acknowledge, logGroup } from './construct-helpers.ts';
 import { Firewall } from './firewall.ts';
-import { FIVE_MINUTES, type Monitoring, p99, sum } from './monitoring.ts';
+import { FIVE_MINUTES, type Monitoring, p99, sum, THREE_IN_AN_HOUR } from './monitoring.ts';
 
 export interface ServiceApiProps extends ApiTargets {
   readonly monitoring: Monitoring;
@@ -55,7 +55,6 @@ export class ServiceApi extends Construct {
       deployOptions: {
         stageName: config.stage,
         tracingEnabled: true,
-        metricsEnabled: true,
         loggingLevel: apigateway.MethodLoggingLevel.ERROR,
         accessLogDestination: new apigateway.LogGroupLogDestination(logGroup(this, 'AccessLog', config)),
         accessLogFormat: apigateway.AccessLogFormat.jsonWithStandardFields(),
@@ -80,13 +79,13 @@ export class ServiceApi extends Construct {
     monitoring.alarm(this, `${name}Errors`, {
       metric: errors,
       threshold: 0.05,
-      periods: 3,
+      ...THREE_IN_AN_HOUR,
       impact: alarms.errors,
     });
     monitoring.alarm(this, `${name}Latency`, {
       metric: latency,
       threshold: Duration.seconds(5).toMilliseconds(),
-      periods: 3,
+      ...THREE_IN_AN_HOUR,
       impact: alarms.slow,
     });
     monitoring.graph('apis', `${name}: requests`, [this.api.metricCount(sum)]);

@@ -1,4 +1,4 @@
-import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -6,7 +6,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { StageConfig } from './config.ts';
 import { acknowledge, defined, type Environment, logGroup } from './construct-helpers.ts';
-import { FIVE_MINUTES, type Monitoring, maximum, p99, sum } from './monitoring.ts';
+import { type Monitoring, maximum, p99, sum, THREE_IN_AN_HOUR } from './monitoring.ts';
 
 export interface ServiceFunctionProps {
   /** Prefix of its alarms: `Backend` -> `BackendFunctionFaults`. */
@@ -74,13 +74,14 @@ export class ServiceFunction extends Construct {
     const throttles = this.function.metricThrottles(sum);
     monitoring.alarm(this, `${name}FunctionFaults`, {
       metric: new cloudwatch.MathExpression({
-        expression: 'errors + throttles',
+        // A function whose every call is throttled has no `Errors`: without FILL the sum would have no data.
+        expression: 'FILL(errors, 0) + FILL(throttles, 0)',
         usingMetrics: { errors, throttles },
-        period: FIVE_MINUTES,
-        label: 'Crashes and throttles',
+        // An hour, which slides by the minute: rare calls count too.
+        period: Duration.hours(1),
+        label: 'Crashes and throttles in an hour',
       }),
-      threshold: 1,
-      periods: 2,
+      threshold: 2,
       impact: `The function ${name} crashes or is throttled: its callers get errors without Touchstone's error body.`,
     });
     if (streams) {
@@ -92,7 +93,7 @@ export class ServiceFunction extends Construct {
     monitoring.alarm(this, `${name}FunctionSlow`, {
       metric: this.function.metricDuration(maximum),
       threshold: timeout.toMilliseconds() * 0.9,
-      periods: 3,
+      ...THREE_IN_AN_HOUR,
       impact: `The function ${name} uses over 90 % of its time limit: beyond the limit its callers get no response.`,
     });
     monitoring.graph('functions', 'Function durations, ms', [this.function.metricDuration(p99)]);

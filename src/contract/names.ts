@@ -16,10 +16,14 @@ export const METRICS = {
   proxyLatency: 'ProxyLatency',
   /** Failed calls of the data proxy, per operation: the only signal, because the envelope's status stays 200. */
   proxyErrors: 'ProxyErrors',
+  /** Failed calls of the data proxy that the caller did not cause: data collection failed or is not configured. */
+  proxyUpstreamErrors: 'ProxyUpstreamErrors',
   /** Responses 5xx of an HTTP service, per operation; 0 is published too, so that the series exists. */
   requestFaults: 'RequestFaults',
   /** Age of the oldest pending job in seconds, as reconcile finds it. */
   oldestPendingSeconds: 'OldestPendingSeconds',
+  /** Longest time for which a lane of the queue had jobs and slots and started none, s, as reconcile finds it. */
+  queueIdleSeconds: 'QueueIdleSeconds',
   /** Jobs that wait for a slot or for capacity. */
   waitingJobs: 'WaitingJobs',
   /** Jobs that hold a slot. */

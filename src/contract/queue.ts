@@ -7,7 +7,7 @@ import { Timestamp } from './common.ts';
  */
 
 /** Lanes and the kinds of jobs that use them: validations run as backtests do. */
-export const LANES = ['backtest', 'hyperopt'] as const;
+const LANES = ['backtest', 'hyperopt'] as const;
 export type LaneName = (typeof LANES)[number];
 
 /** Bounds of each lane. */

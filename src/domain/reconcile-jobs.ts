@@ -1,6 +1,6 @@
 import { type StoredBacktestJob, VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
 import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
-import { LANES, type LaneName } from '#contract/queue.ts';
+import type { LaneName } from '#contract/queue.ts';
 import {
   type ProcessingReport,
   processDueChallenge,
@@ -13,6 +13,7 @@ import type { JobStore, Log } from './ports.ts';
 import { dispatch } from './queue/dispatch.ts';
 import { endRun, type JobRepairs, type RunRepair, repairRun } from './queue/end-run.ts';
 import { executionName, runOfExecution } from './queue/execution-name.ts';
+import { idleTime } from './queue/idle-time.ts';
 import { type BacktestLaneDeps, backtestLane, hyperoptLane } from './queue/lanes.ts';
 import type { Lane, QueueJob } from './queue/queue-ports.ts';
 import {
@@ -39,6 +40,8 @@ export interface QueueMeasures {
   readonly running: Readonly<Record<LaneName, number>>;
   /** Age of the oldest pending job, ms. */
   readonly oldestPendingMs: number;
+  /** Longest time for which a lane could have started a waiting job and started none, ms. */
+  readonly idleMs: number;
   /** Longest time since a running hyperopt job changed, ms. Every trial that ends is a change. */
   readonly longestStallMs: number;
 }
@@ -59,11 +62,10 @@ const CONCURRENT_REPAIRS = 10;
 export async function measureQueue(deps: ReconcileDeps): Promise<QueueMeasures> {
   const now = deps.clock.now();
   const lanes = await Promise.all(
-    LANES.map(async (lane) => ({
-      lane,
-      slots: await deps.queue.slots(lane),
-      owners: await deps.queue.owners(lane),
-    })),
+    [backtestLane(deps), hyperoptLane(deps)].map(async (lane) => {
+      const state = { slots: await deps.queue.slots(lane.name), owners: await deps.queue.owners(lane.name) };
+      return { lane: lane.name, ...state, idleMs: await idleTime(deps, lane, state) };
+    }),
   );
   const of = (count: (each: (typeof lanes)[number]) => number) =>
     Object.fromEntries(lanes.map((each) => [each.lane, count(each)])) as Record<LaneName, number>;
@@ -77,6 +79,7 @@ export async function measureQueue(deps: ReconcileDeps): Promise<QueueMeasures> 
     waiting: of(({ owners }) => owners.reduce((sum, { waiting }) => sum + waiting, 0)),
     running: of(({ slots }) => slots.length),
     oldestPendingMs: Math.max(ageOf(backtest, now), ageOf(hyperopt, now)),
+    idleMs: Math.max(...lanes.map(({ idleMs }) => idleMs)),
     longestStallMs: Math.max(0, ...stalls),
   };
 }

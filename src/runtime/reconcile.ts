@@ -54,6 +54,7 @@ function publishMeasures(metrics: Metrics, stage: string, measures: QueueMeasure
   const total = (counts: QueueMeasures['waiting']) => counts.backtest + counts.hyperopt;
   metrics.addDimension('stage', stage);
   metrics.addMetric(METRICS.oldestPendingSeconds, MetricUnit.Seconds, seconds(measures.oldestPendingMs));
+  metrics.addMetric(METRICS.queueIdleSeconds, MetricUnit.Seconds, seconds(measures.idleMs));
   metrics.addMetric(METRICS.longestStallSeconds, MetricUnit.Seconds, seconds(measures.longestStallMs));
   metrics.addMetric(METRICS.waitingJobs, MetricUnit.Count, total(measures.waiting));
   metrics.addMetric(METRICS.runningJobs, MetricUnit.Count, total(measures.running));

@@ -62,6 +62,7 @@ describe('metrics', () => {
                 { Name: 'ProxyRequests', Unit: 'Count' },
                 { Name: 'ProxyLatency', Unit: 'Milliseconds' },
                 { Name: 'ProxyErrors', Unit: 'Count' },
+                { Name: 'ProxyUpstreamErrors', Unit: 'Count' },
               ],
             },
           ],
@@ -72,6 +73,7 @@ describe('metrics', () => {
         ProxyRequests: 1,
         ProxyLatency: expect.any(Number),
         ProxyErrors: 0,
+        ProxyUpstreamErrors: 0,
       },
     ]);
   });
@@ -88,6 +90,7 @@ describe('metrics', () => {
       ['unknown', 1],
       ['check-freshness', 1],
     ]);
+    expect(metrics().map(({ ProxyUpstreamErrors }) => ProxyUpstreamErrors)).toEqual([1, 0, 1]);
     // A warm function drops the dimensions of earlier calls.
     for (const { _aws } of metrics() as { _aws: { CloudWatchMetrics: { Dimensions: unknown }[] } }[]) {
       expect(_aws.CloudWatchMetrics.map(({ Dimensions }) => Dimensions)).toEqual([

@@ -17,7 +17,13 @@ const anchors = [...runbook.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
 
 test('dev has a dashboard and no alarms', () => {
   expect(ofType(templatesOf('dev'), 'AWS::CloudWatch::Alarm')).toEqual([]);
-  expect(ofType(templatesOf('dev'), 'AWS::CloudWatch::Dashboard')).toHaveLength(1);
+  const [[, { Properties }], ...others] = ofType(templatesOf('dev'), 'AWS::CloudWatch::Dashboard') as any;
+  expect(others).toEqual([]);
+  // What alarms elsewhere would report.
+  for (const title of ['Data collection: minutes of tasks', 'Runs of reconcile in 15 minutes']) {
+    expect(JSON.stringify(Properties.DashboardBody)).toContain(title);
+  }
+  expect(JSON.stringify(Properties.DashboardBody)).not.toContain('SERVICE_QUOTA');
 });
 
 test('data collection alarm reads a metric that ECS sends without Container Insights', () => {
@@ -60,12 +66,89 @@ test('runbook entry of each alarm has impact, diagnosis and action', () => {
 
 const slug = (entry: string) => entry.split('\n')[0]!.toLowerCase().replaceAll(' ', '-');
 
+test('APIs publish no metrics per method', () => {
+  for (const stage of ['dev', 'prod'] as const) {
+    const stages = ofType(templatesOf(stage), 'AWS::ApiGateway::Stage');
+    expect(stages).toHaveLength(2);
+    for (const [, { Properties }] of stages) {
+      for (const settings of Properties.MethodSettings) expect(settings.MetricsEnabled ?? false).toBe(false);
+    }
+  }
+});
+
 test('CloudWatch may publish to the topic', () => {
   const [, policy] = ofType(prod, 'AWS::SNS::TopicPolicy')[0]!;
   expect(JSON.stringify(policy.Properties)).toContain('cloudwatch.amazonaws.com');
   prod.platform.hasResourceProperties('AWS::SNS::Subscription', {
     Protocol: 'email',
     Endpoint: 'desk@example.org',
+  });
+});
+
+describe('sparse traffic that fails entirely fires', () => {
+  const named = (name: string) => alarms.find(({ AlarmName }) => AlarmName.endsWith(`-platform-${name}`))!;
+
+  test.each([
+    'backend-errors',
+    'strategy-errors',
+    'proxy-errors',
+    'backend-latency',
+    'backend-function-slow',
+  ])('alarm %s fires at three periods within an hour, also when those between have no data', (name) => {
+    const alarm = named(name);
+    const [{ Period } = alarm] = (alarm.Metrics ?? []).flatMap(({ MetricStat }: any) => MetricStat ?? []);
+    expect({ ...alarm, Period }).toMatchObject({
+      ...{ DatapointsToAlarm: 3, EvaluationPeriods: 12, Period: 300 },
+      TreatMissingData: 'notBreaching',
+    });
+  });
+
+  test('function alarms count crashes and throttles over an hour', () => {
+    const faults = alarms.filter(({ AlarmName }) => AlarmName.endsWith('-function-faults'));
+    expect(faults.length).toBeGreaterThan(5);
+    for (const { Metrics, Threshold, EvaluationPeriods } of faults) {
+      expect({ Threshold, EvaluationPeriods }).toEqual({ Threshold: 2, EvaluationPeriods: 1 });
+      const stats = Metrics.flatMap(({ MetricStat }: any) => MetricStat ?? []);
+      expect(stats).toMatchObject([
+        { Period: 3600, Stat: 'Sum' },
+        { Period: 3600, Stat: 'Sum' },
+      ]);
+    }
+  });
+
+  test('each sum of several metrics fills the ones without data', () => {
+    const sums = alarms.flatMap(({ AlarmName, Metrics = [] }) =>
+      Metrics.flatMap(({ Expression }: any) =>
+        Expression?.includes(' + ') ? [[AlarmName, Expression]] : [],
+      ),
+    );
+    expect(sums.length).toBeGreaterThan(8);
+    for (const [name, expression] of sums) {
+      const bare = expression.replaceAll(/FILL\(\w+, 0\)/g, '').replaceAll(/[ +]/g, '');
+      expect(bare, name).toBe('');
+    }
+  });
+
+  test('proxy alarm counts failures of data collection, not of callers', () => {
+    const metrics = named('proxy-errors').Metrics.map(({ MetricStat }: any) => MetricStat?.Metric.MetricName);
+    expect(metrics.sort()).toEqual(['ProxyRequests', 'ProxyUpstreamErrors', undefined]);
+  });
+});
+
+test.each([
+  ['fargate-quota', { Service: 'Fargate', Resource: 'vCPU', Class: 'Standard/OnDemand' }],
+  ['fargate-spot-quota', { Service: 'Fargate', Resource: 'vCPU', Class: 'Standard/Spot' }],
+  ['function-quota', { Service: 'Lambda', Resource: 'ConcurrentExecutions', Class: 'None' }],
+])('alarm %s compares the use that AWS publishes with the quota of the account', (name, dimensions) => {
+  const { Metrics, Threshold } = alarms.find(({ AlarmName }) => AlarmName.endsWith(`-platform-${name}`))!;
+  expect(Threshold).toBe(80);
+  const [expression, used] = Metrics;
+  expect(expression.Expression).toBe(`100 * ${used.Id} / SERVICE_QUOTA(${used.Id})`);
+  const { Namespace, MetricName, Dimensions } = used.MetricStat.Metric;
+  expect([Namespace, MetricName]).toEqual(['AWS/Usage', 'ResourceCount']);
+  expect(Object.fromEntries(Dimensions.map(({ Name, Value }: any) => [Name, Value]))).toEqual({
+    ...dimensions,
+    Type: 'Resource',
   });
 });
 

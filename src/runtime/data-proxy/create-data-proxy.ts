@@ -1,5 +1,5 @@
 import middy from '@middy/core';
-import { CodedError, type ErrorCode } from '#contract/errors.ts';
+import { CodedError, ERRORS, type ErrorCode } from '#contract/errors.ts';
 import { CORRELATION_HEADER, SERVICES } from '#contract/names.ts';
 import {
   asCodedError,
@@ -77,12 +77,13 @@ async function forwardOperation(
 ): Promise<ProxyResult> {
   const started = options.clock.now();
   const deadline = () => started + budget(invocation, context);
-  const { envelope, failure, cause } = await perform(options, invocation, deadline);
+  const { envelope, failure, code, cause } = await perform(options, invocation, deadline);
   const outcome = {
     operation: operationOf(invocation) === undefined ? 'unknown' : envelope.body.data.operation,
     latencyMs: options.clock.now() - started,
     correlationId: invocation.correlationId,
     ...(failure !== undefined && { failure }),
+    ...(code !== undefined && { upstream: ERRORS[code].status >= 500 }),
     ...(cause !== undefined && { cause }),
   };
   return { envelope, outcome };
@@ -91,6 +92,8 @@ async function forwardOperation(
 interface Performed {
   readonly envelope: ProxyEnvelope;
   readonly failure?: string;
+  /** Code of the failure. */
+  readonly code?: ErrorCode;
   readonly cause?: unknown;
 }
 
@@ -165,7 +168,7 @@ function failed(
 ): Performed {
   if (!safe) throw new CodedError(code, { message, field });
   const result = { ...operation.empty(params), error: message };
-  return { envelope: successEnvelope(name, result), failure: message };
+  return { envelope: successEnvelope(name, result), failure: message, code };
 }
 
 /** Envelope of a request that was not sent, failed unexpectedly, or failed with `safe: false` (then without `operation`). */
@@ -175,8 +178,14 @@ function errorResult(name: string, operation: ProxyOperation | undefined, thrown
   const cause = error.code === 'SVC001' ? thrown : undefined;
   const shaped = operation?.alwaysShaped ? { ...operation.empty({}), error: error.message } : null;
   // Like a 4xx of the service: the workflow reads a boolean and continues.
-  if (shaped && error.status < 500) return { envelope: successEnvelope(name, shaped), failure };
-  return { envelope: rejected(name, error, shaped), failure, ...(cause === undefined ? {} : { cause }) };
+  const { code } = error;
+  if (shaped && error.status < 500) return { envelope: successEnvelope(name, shaped), failure, code };
+  return {
+    envelope: rejected(name, error, shaped),
+    failure,
+    code,
+    ...(cause === undefined ? {} : { cause }),
+  };
 }
 
 function operationOf({ input }: Invocation): ProxyOperation | undefined {

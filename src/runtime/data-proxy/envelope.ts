@@ -31,6 +31,8 @@ export interface ProxyOutcome {
   readonly correlationId: string;
   /** Reason of a failure; absent on success. */
   readonly failure?: string;
+  /** True when the caller did not cause the failure: its status is 5xx. */
+  readonly upstream?: boolean;
   /** Error behind an SVC001, for the log only. */
   readonly cause?: unknown;
 }

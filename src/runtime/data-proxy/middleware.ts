@@ -92,10 +92,17 @@ export function addCorrelationIds(newId: () => string): ProxyMiddleware {
 export function logOutcome(log: Log): ProxyMiddleware {
   return {
     after: ({ response }) => {
-      const { operation, latencyMs, correlationId, failure, cause } = (response as ProxyResult).outcome;
+      const { outcome } = response as ProxyResult;
+      const { operation, latencyMs, correlationId, failure, upstream, cause } = outcome;
       const entry = { operation, duration_ms: latencyMs, correlation_id: correlationId };
       if (failure === undefined) log.info('proxied', entry);
-      else log.warn('proxy failed', { ...entry, failure, ...(cause instanceof Error && { error: cause }) });
+      else
+        log.warn('proxy failed', {
+          ...entry,
+          failure,
+          upstream,
+          ...(cause instanceof Error && { error: cause }),
+        });
     },
   };
 }
@@ -109,12 +116,13 @@ export function publishMetrics(stage: string): ProxyMiddleware {
   const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'data-proxy' });
   return {
     after: ({ response }) => {
-      const { operation, latencyMs, failure } = (response as ProxyResult).outcome;
+      const { operation, latencyMs, failure, upstream } = (response as ProxyResult).outcome;
       metrics.addDimension('stage', stage);
       metrics.addDimensions({ operation });
       metrics.addMetric(METRICS.proxyRequests, MetricUnit.Count, 1);
       metrics.addMetric(METRICS.proxyLatency, MetricUnit.Milliseconds, latencyMs);
       metrics.addMetric(METRICS.proxyErrors, MetricUnit.Count, failure === undefined ? 0 : 1);
+      metrics.addMetric(METRICS.proxyUpstreamErrors, MetricUnit.Count, upstream ? 1 : 0);
       metrics.publishStoredMetrics();
     },
   };

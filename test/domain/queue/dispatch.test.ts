@@ -349,6 +349,8 @@ describe('queue state', () => {
       waiting: { backtest: 1, hyperopt: 0 },
       running: { backtest: 1, hyperopt: 0 },
       oldestPendingMs: 5 * MINUTE,
+      // Nothing has claimed bt-1, which took its slot when it was submitted.
+      idleMs: expect.closeTo(5 * MINUTE, -2),
       longestStallMs: 0,
     });
   });
