@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import type { StageConfig } from '#lib/config.ts';
+import { checkDeployable, type StageConfig } from '#lib/config.ts';
 import { addTouchstone } from '#lib/platform-stack.ts';
 import { SettingsError } from '#lib/settings-errors.ts';
 import { readStageConfig } from '#lib/settings-file.ts';
@@ -13,7 +13,12 @@ addTouchstone(app, settings(), join(import.meta.dirname, '../dist'));
 
 function settings(): StageConfig {
   try {
-    return readStageConfig(app.node.tryGetContext('stage') ?? 'dev', app.node.tryGetContext('config'));
+    const config = readStageConfig(
+      app.node.tryGetContext('stage') ?? 'dev',
+      app.node.tryGetContext('config'),
+    );
+    checkDeployable(config);
+    return config;
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     console.error(error.message);

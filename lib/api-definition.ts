@@ -73,7 +73,7 @@ export function apiDefinition(scope: Construct, title: string, targets: ApiTarge
     const { method, path, streams: isStream, integration: isDirect } = operation;
     paths[path]![method.toLowerCase()] = {
       responses: {},
-      ...(isDirect && config.authRequired && { security: [{ [SIGNED]: [] }] }),
+      ...(isDirect && !config.openAccess && { security: [{ [SIGNED]: [] }] }),
       'x-amazon-apigateway-integration': integrate(target, isStream),
     };
   }
@@ -83,7 +83,7 @@ export function apiDefinition(scope: Construct, title: string, targets: ApiTarge
     // A fixed version: the document changes, and the API is deployed again, only when a route or setting changes.
     info: { title, description: SERVICES[service].description, version: 'v1' },
     paths,
-    ...(config.authRequired &&
+    ...(!config.openAccess &&
       own.some(({ operation }) => operation.integration) && { components: SIGNATURES }),
     'x-amazon-apigateway-gateway-responses': gatewayResponses(),
     // Only here and not in the stack's resource: an import without a policy removes the API's.
@@ -138,10 +138,10 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
  * - Unknown paths of the signed routes' methods then return 403 instead of 404.
  */
 function apiPolicy(config: StageConfig, service: ServiceName): iam.PolicyDocument | undefined {
-  const { authRequired, stage, trustedCallers, trustedOrganization } = config;
+  const { openAccess, stage, trustedCallers, trustedOrganization } = config;
   const operations = operationsOf(service);
   const signed = operations.filter(({ integration }) => integration);
-  if (!authRequired || signed.length === 0 || (trustedCallers.length === 0 && !trustedOrganization)) {
+  if (openAccess || signed.length === 0 || (trustedCallers.length === 0 && !trustedOrganization)) {
     return undefined;
   }
   const route = (method: string, path: string) => `execute-api:/${stage}/${method}${path}`;

@@ -16,9 +16,12 @@ const Settings = z.strictObject({
     })
     .optional()
     .describe('Target account and region. Absent: those of the deploying credentials.'),
-  authRequired: z
+  openAccess: z
     .boolean()
-    .describe('Every call needs a token. If false, a token is optional and verified when sent.'),
+    .default(false)
+    .describe(
+      'A token is optional, and verified when sent: anyone who finds the address has every role. Not allowed in prod.',
+    ),
   identity: z
     .discriminatedUnion('kind', [
       z.strictObject({ kind: z.literal('none') }),
@@ -191,13 +194,13 @@ const Settings = z.strictObject({
 });
 
 /** All differences between stages. Rules between settings: each names the setting to change. */
-export const StageConfig = Settings.refine(({ stage, authRequired }) => stage !== 'prod' || authRequired, {
-  path: ['authRequired'],
-  message: 'must be true in prod',
+export const StageConfig = Settings.refine(({ stage, openAccess }) => stage !== 'prod' || !openAccess, {
+  path: ['openAccess'],
+  message: 'must be false in prod: remove it',
 })
-  .refine(({ authRequired, identity }) => !authRequired || identity.kind !== 'none', {
-    path: ['identity'],
-    message: 'authRequired needs users: give identity the kind own or existing',
+  .refine(({ openAccess, identity }) => openAccess || identity.kind !== 'none', {
+    path: ['identity', 'kind'],
+    message: 'is "none", so no token would be accepted: write "own" or "existing", or set openAccess',
   })
   .refine(
     ({ identity }) => identity.kind !== 'existing' || identity.userPoolId.startsWith(`${identity.region}_`),
@@ -220,8 +223,7 @@ export type StageConfig = z.infer<typeof StageConfig>;
 const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>> = {
   dev: {
     stage: 'dev',
-    authRequired: false,
-    identity: { kind: 'none' },
+    identity: { kind: 'own' },
     protect: false,
     retention: { accessLog: 90 },
     network: 'public',
@@ -242,7 +244,6 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
   },
   test: {
     stage: 'test',
-    authRequired: true,
     identity: { kind: 'own' },
     protect: false,
     retention: { accessLog: 90 },
@@ -264,7 +265,6 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
   },
   prod: {
     stage: 'prod',
-    authRequired: true,
     identity: { kind: 'own' },
     protect: true,
     retention: { accessLog: 90 },
@@ -307,6 +307,18 @@ export function stageConfig(name: string, changes: unknown = {}): StageConfig {
   return validated(StageConfig, mergePatch(STAGES[stage], changes), ['stages', stage]);
 }
 
+/** Settings without a default, which only the installer knows. Prices and tests do without them. */
+const Deployable = StageConfig.refine(({ stage, env }) => stage !== 'prod' || env, {
+  path: ['env'],
+  message:
+    'is missing: write the account and region of prod, such as { "account": "111122223333", "region": "eu-central-1" }',
+});
+
+/** @throws SettingsError for settings with which a stage may not be deployed. */
+export function checkDeployable(config: StageConfig): void {
+  validated(Deployable, config, ['stages', config.stage]);
+}
+
 /** @throws SettingsError for an unknown name, listing the known ones. */
 export function stageNamed(name: string): StageName {
   if (Object.hasOwn(STAGES, name)) return name as StageName;
@@ -315,5 +327,5 @@ export function stageNamed(name: string): StageName {
 
 /** The stage's name in entry points: `production` enforces authentication. */
 export function environmentOf(config: StageConfig): 'development' | 'production' {
-  return config.authRequired ? 'production' : 'development';
+  return config.openAccess ? 'development' : 'production';
 }

@@ -68,8 +68,8 @@ export abstract class Flow extends Construct {
       logs: {
         destination: this.#log,
         level: sfn.LogLevel.ALL,
-        // Inputs contain the pairs and parameters of users, so they are not logged in production.
-        includeExecutionData: !props.config.authRequired,
+        // Inputs contain the pairs and parameters of users, so they are logged only where anyone may read them.
+        includeExecutionData: props.config.openAccess,
       },
     });
     this.#grant(role, props, parts);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type App, CfnOutput, Duration, Fn, Stack, Tags } from 'aws-cdk-lib';
+import { Annotations, type App, CfnOutput, Duration, Fn, Stack, Tags } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
@@ -340,6 +340,12 @@ export function addTouchstone(app: App, config: StageConfig, dist: string) {
   if (config.backup?.copyToRegion) {
     // Before the first copy: AWS Backup does not create the vault.
     data.addStackDependency(new BackupCopyStack(app, `touchstone-${config.stage}-copies`, { config }));
+  }
+  if (config.openAccess) {
+    Annotations.of(data).addWarningV2(
+      'touchstone:openAccess',
+      `Anyone who finds the address of ${config.stage} has every role. Remove openAccess from its settings to require a token.`,
+    );
   }
   const platform = new PlatformStack(app, `touchstone-${config.stage}-platform`, { config, data, dist });
   Tags.of(app).add('service', 'touchstone');

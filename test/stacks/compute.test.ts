@@ -140,17 +140,20 @@ describe('environments', () => {
     },
   );
 
-  test('environments enforce tokens in production only', () => {
+  test('environments enforce tokens unless access is open, which is warned about', () => {
     const environmentsOf = (stage: Synthesized) => {
       const services = properties(stage, 'AWS::Lambda::Function').filter(({ Description }) =>
         Description.endsWith('service'),
       );
       return services.map((each) => each.Environment.Variables.ENVIRONMENT);
     };
-    expect([environmentsOf(dev), environmentsOf(prod)]).toEqual([
-      ['development', 'development'],
+    expect([dev, prod, elsewhere].map(environmentsOf)).toEqual([
       ['production', 'production'],
+      ['production', 'production'],
+      ['development', 'development'],
     ]);
+    expect(elsewhere.warnings).toEqual([expect.stringContaining('Anyone who finds the address of dev')]);
+    expect(dev.warnings).toEqual([]);
   });
 
   const OWN_POLICY = {
@@ -159,6 +162,7 @@ describe('environments', () => {
   };
   const url = 'https://data.example.org';
   const elsewhere = synthesize('dev', {
+    openAccess: true,
     dataCollectionUrl: url,
     fourEyesRequired: true,
     challengeMinTrades: 250,

@@ -18,9 +18,9 @@ describe('stages', () => {
     [
       'a stage that requires tokens without an issuer',
       { identity: { kind: 'none' } },
-      /authRequired needs users/,
+      /no token would be accepted/,
     ],
-    ['production without required tokens', { authRequired: false }, /must be true in prod/],
+    ['production without required tokens', { openAccess: true }, /must be false in prod/],
     [
       'a pool of another region',
       { identity: { kind: 'existing', userPoolId: 'eu-west-1_a', clientId: 'c', region: 'us-east-1' } },
@@ -60,7 +60,7 @@ describe('stages', () => {
 
   test('production is protected, requires tokens and has a firewall', () => {
     expect(stageConfig('prod')).toMatchObject({
-      authRequired: true,
+      openAccess: false,
       protect: true,
       network: 'isolated',
       firewall: true,

@@ -23,13 +23,13 @@ describe.each(FLOWS)('$flow state machine', ({ flow, id, asl }) => {
   });
 
   test.each([dev, prod])(
-    'state machine of $config.stage is logged and traced; production logs contain no inputs',
+    'state machine of $config.stage is logged and traced; its logs contain no inputs of users',
     (stage) => {
       const { Properties } = machineOf(stage, id)[1];
       expect(Properties.TracingConfiguration).toEqual({ Enabled: true });
       expect(Properties.LoggingConfiguration).toMatchObject({
         Level: 'ALL',
-        IncludeExecutionData: stage.config.stage === 'dev',
+        IncludeExecutionData: false,
       });
       const [{ CloudWatchLogsLogGroup }] = Properties.LoggingConfiguration.Destinations;
       const log = stage.resources.get(CloudWatchLogsLogGroup.LogGroupArn['Fn::GetAtt'][0])!;

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { afterAll, describe, expect, test } from 'vitest';
-import { stageConfig } from '#lib/config.ts';
+import { checkDeployable, STAGE_NAMES, stageConfig } from '#lib/config.ts';
 import { readStageConfig } from '#lib/settings-file.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+const EXAMPLE = join(ROOT, 'docs/examples/three-accounts.json');
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-settings-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -76,7 +77,7 @@ describe('settings file', () => {
     ['logRetentionDays', 15, 'stages.dev.logRetentionDays is 15: write 14 or 30 or 90 or 365'],
     ['firewall', 'yes', 'stages.dev.firewall is "yes": write true or false'],
     ['namespace', '', 'stages.dev.namespace is "": it must not be empty'],
-    ['authRequired', null, 'stages.dev.authRequired is null: write true or false'],
+    ['protect', null, 'stages.dev.protect is null: write true or false'],
     ['env', { account: 1, region: 'eu-central-1' }, 'stages.dev.env.account is 1: write a string'],
     ['env', { account: '111122223333' }, 'stages.dev.env.region is missing: write a string'],
     [
@@ -124,6 +125,17 @@ describe('settings file', () => {
     ]);
   });
 
+  test('prod without an account is rejected with what to write; the example has all accounts', () => {
+    expect(() => checkDeployable(readStageConfig('prod', fileOf({})))).toThrow(
+      /^stages\.prod\.env is missing: write the account and region of prod/,
+    );
+    for (const stage of STAGE_NAMES) {
+      const config = readStageConfig(stage, EXAMPLE);
+      expect(() => checkDeployable(config)).not.toThrow();
+      expect(config.env?.account).toMatch(/^\d{12}$/);
+    }
+  });
+
   test('app prints wrong settings without a stack trace and exits with 1', () => {
     const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'bin/app.ts')], {
       encoding: 'utf8',
@@ -148,7 +160,8 @@ describe('touchstone.config.schema.json', () => {
       ([, text]) => text!,
     );
     expect(examples.length).toBeGreaterThan(0);
-    for (const text of [readFileSync(join(ROOT, 'touchstone.config.json'), 'utf8'), ...examples]) {
+    const files = [join(ROOT, 'touchstone.config.json'), EXAMPLE].map((file) => readFileSync(file, 'utf8'));
+    for (const text of [...files, ...examples]) {
       expect(isValid(JSON.parse(text)), ajv.errorsText(isValid.errors)).toBe(true);
       expect(() => readStageConfig('prod', fileOf(text))).not.toThrow();
     }

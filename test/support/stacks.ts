@@ -16,12 +16,15 @@ export interface Synthesized {
   readonly config: StageConfig;
   readonly data: Template;
   readonly platform: Template;
+  /** Warnings of the synthesis. */
+  readonly warnings: readonly string[];
   /** Resources of both stacks by logical id. */
   readonly resources: ReadonlyMap<string, Resource>;
 }
 
 /** Templates of both stacks as JSON. */
 export interface Templates {
+  readonly warnings: readonly string[];
   readonly data: { readonly Resources: Readonly<Record<string, Resource>> };
   readonly platform: { readonly Resources: Readonly<Record<string, Resource>> };
 }
@@ -32,9 +35,10 @@ export function templatesOf(stage: 'dev' | 'prod'): Synthesized {
   return synthesized(stageConfig(stage), JSON.parse(text));
 }
 
-export function synthesized(config: StageConfig, { data, platform }: Templates): Synthesized {
+export function synthesized(config: StageConfig, { warnings, data, platform }: Templates): Synthesized {
   return {
     config,
+    warnings,
     data: Template.fromJSON(data),
     platform: Template.fromJSON(platform),
     resources: new Map(Object.entries({ ...data.Resources, ...platform.Resources })),

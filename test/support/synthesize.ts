@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { TestProject } from 'vitest/node';
 import { type StageConfig, stageConfig } from '#lib/config.ts';
@@ -47,7 +47,11 @@ function templates(config: StageConfig): Templates {
     const app = new App({ outdir: join(folder, 'cdk.out'), context });
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
     const stacks = addTouchstone(app, config, placeholderBundles(folder));
+    const warnings = Object.values(stacks).flatMap((stack) =>
+      Annotations.fromStack(stack).findWarning('*', Match.anyValue()),
+    );
     return {
+      warnings: warnings.map(({ entry }) => String(entry.data)),
       data: Template.fromStack(stacks.data).toJSON() as Templates['data'],
       platform: Template.fromStack(stacks.platform).toJSON() as Templates['platform'],
     };
