@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MIN_TRADES, NO_POLICY, ReleasePolicy } from '#contract/release-policy.ts';
 import { dataSettings } from './data-settings.ts';
+import { deploymentSettings } from './deployment-settings.ts';
 import { SettingsError, validated } from './settings-errors.ts';
 import { mergePatch, patchOf } from './settings-patch.ts';
 
@@ -56,6 +57,7 @@ const Settings = z.strictObject({
       'Tables, buckets and stacks are protected from deletion, and are retained when their stack is deleted.',
     ),
   ...dataSettings,
+  ...deploymentSettings,
   network: z
     .enum(['public', 'isolated'])
     .describe(
@@ -210,6 +212,10 @@ export const StageConfig = Settings.refine(({ stage, openAccess }) => stage !== 
     path: ['rateLimits'],
     message: 'are rules of the firewall: set it too',
   })
+  .refine(({ alarms, trafficShift }) => alarms || !trafficShift, {
+    path: ['trafficShift'],
+    message: 'is stopped by alarms: set alarms too',
+  })
   .refine(({ alarms, alarmEmail }) => alarms || !alarmEmail, {
     path: ['alarmEmail'],
     message: 'receives alarms: set alarms too',
@@ -260,6 +266,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     proxyConcurrency: 10,
     containerInsights: false,
     alarms: true,
+    trafficShift: { percent: 10, minutes: 5 },
     logLevel: 'INFO',
     logRetentionDays: 30,
   },
@@ -287,6 +294,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     proxyConcurrency: 50,
     containerInsights: true,
     alarms: true,
+    trafficShift: { percent: 10, minutes: 5 },
     logLevel: 'INFO',
     logRetentionDays: 365,
   },

@@ -72,7 +72,7 @@ export class Monitoring extends Construct {
    */
   alarm(watched: Construct, id: string, props: AlarmProps): void {
     if (!this.#config.alarms) return;
-    const anchor = id.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
+    const anchor = anchorOf(id);
     const periods = props.periods ?? 1;
     const alarm = new cloudwatch.Alarm(watched, id, {
       alarmName: `${Stack.of(this).stackName}-${anchor}`,
@@ -87,6 +87,26 @@ export class Monitoring extends Construct {
     });
     alarm.addAlarmAction(new SnsAction(this.#topic));
     alarm.addOkAction(new SnsAction(this.#topic));
+  }
+
+  /**
+   * Adds an alarm that stops a deployment, see docs/runbook.md#deployment-stopped. It sends no notification: only CodeDeploy reads it,
+   * and the failed update of the stack reports it.
+   */
+  brake(
+    scope: Construct,
+    id: string,
+    { metric, impact }: Pick<AlarmProps, 'metric' | 'impact'>,
+  ): cloudwatch.Alarm {
+    return new cloudwatch.Alarm(scope, id, {
+      alarmName: `${Stack.of(this).stackName}-${anchorOf(id)}`,
+      alarmDescription: `${impact} Runbook: docs/runbook.md#deployment-stopped`,
+      metric,
+      threshold: 1,
+      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      evaluationPeriods: 1,
+      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+    });
   }
 
   /** Adds metrics to a section's graph of that title, a third of the dashboard wide; constructs may share a graph. */
@@ -125,4 +145,9 @@ export class Monitoring extends Construct {
   get logMetricsNamespace(): string {
     return `${METRICS_NAMESPACE}/${Stack.of(this).stackName}`;
   }
+}
+
+/** `BackendErrors` -> `backend-errors`. */
+function anchorOf(id: string): string {
+  return id.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
 }

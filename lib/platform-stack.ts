@@ -34,6 +34,7 @@ import { ServiceFunction } from './service-function.ts';
 import { StrategyService } from './strategy-service.ts';
 import { allowedRegistries, allowRepositories, TaskImage } from './task-image.ts';
 import { backtestTask, collectTask, hyperoptTask } from './tasks.ts';
+import { TrafficShift } from './traffic-shift.ts';
 
 interface PlatformStackProps {
   readonly config: StageConfig;
@@ -145,6 +146,12 @@ class PlatformStack extends Stack {
         slow: 'At least 1 % of requests take over 5 s: users wait for the API.',
       },
     });
+    if (config.trafficShift) {
+      const shift = new TrafficShift(this, 'TrafficShift', { shift: config.trafficShift, monitoring });
+      // Those with enough calls to judge a version by. The others run a few times a minute at most: a tenth of that shows
+      // nothing, and would only delay the deployment.
+      for (const each of [backend, strategy.service, strategy.events, dataProxy.service]) shift.add(each);
+    }
     monitoring.addDashboard();
     new CfnOutput(this, 'BackendUrl', { value: api.url, description: 'base_url of the backend service' });
     new CfnOutput(this, 'StrategyServiceUrl', {

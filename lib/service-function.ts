@@ -35,9 +35,12 @@ export interface ServiceFunctionProps {
 export class ServiceFunction extends Construct {
   readonly function: lambda.Function;
   readonly alias: lambda.Alias;
+  /** Prefix of its alarms. */
+  readonly name: string;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
+    this.name = props.name;
     const log = logGroup(this, 'Log', props.config);
     this.function = new lambda.Function(this, 'Function', {
       description: props.description,

@@ -12,6 +12,10 @@ const FREE_WHEN_IDLE = new Set([
   'AWS::Backup::BackupPlan',
   'AWS::Backup::BackupSelection',
   'AWS::Backup::BackupVault',
+  'AWS::CodeDeploy::Application',
+  'AWS::CodeDeploy::DeploymentConfig',
+  // Deployments of functions are free.
+  'AWS::CodeDeploy::DeploymentGroup',
   'AWS::Cognito::UserPool',
   'AWS::Cognito::UserPoolClient',
   'AWS::Cognito::UserPoolDomain',
@@ -130,6 +134,8 @@ function filterMetrics(resources: Resources): Usage[] {
     [...resources.values()]
       .filter(({ Type }) => Type === 'AWS::Logs::MetricFilter')
       .flatMap(({ Properties }) => Properties!.MetricTransformations)
+      // With dimensions a filter publishes only lines that match it, and none in an idle stage.
+      .filter(({ Dimensions }) => Dimensions === undefined)
       .map(({ MetricNamespace, MetricName }) => `${MetricNamespace} ${MetricName}`),
   );
   return names.size === 0 ? [] : [use('Metrics of log filters', 'customMetric', names.size)];

@@ -18,6 +18,7 @@ class ContextLogFormatter extends LogFormatter {
         correlation_id: currentContext()?.correlationId,
         cold_start: lambdaContext?.coldStart,
         function_name: lambdaContext?.functionName,
+        function_version: lambdaContext?.functionVersion,
         function_request_id: lambdaContext?.awsRequestId,
         xray_trace_id: attributes.xRayTraceId,
       },

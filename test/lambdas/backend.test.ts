@@ -59,10 +59,14 @@ it('function stores a submission and starts an execution named by the run', asyn
 
 it('function returns 503 DATA005 when the database is down', async () => {
   vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   const result = await call({ path: '/api/v1/backtests' });
   expect(result.statusCode).toBe(503);
   expect(JSON.parse(result.body)).toMatchObject({ detail: { code: 'DATA005' } });
+  // The brake of a deployment counts such lines of the new version: lib/traffic-shift.ts.
+  expect(written.mock.calls.map(([line]) => JSON.parse(String(line)))).toMatchObject([
+    { level: 'ERROR', function_version: LAMBDA_CONTEXT.functionVersion },
+  ]);
 });
 
 it("function requests freshness for both encodings of API Gateway's list", async () => {

@@ -133,6 +133,16 @@ describe('settings', () => {
     },
   );
 
+  it('failure that the caller did not cause is logged with the version of the function', async () => {
+    const invoke = await start({ DATA_COLLECTION_URL: service.url });
+    service.behaviours = [{ status: 401, body: {} }];
+    await invoke(freshness);
+    // The brake of a deployment counts such lines of the new version: lib/traffic-shift.ts.
+    expect(printed.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ upstream: true, function_version: LAMBDA_CONTEXT.functionVersion }),
+    );
+  });
+
   it('service token is sent and never logged', async () => {
     const invoke = await start({
       DATA_COLLECTION_URL: service.url,

@@ -4,7 +4,10 @@ import { ofType, type Resource, templatesOf } from '../support/stacks.ts';
 import { synthesize } from '../support/synthesize.ts';
 
 const prod = synthesize('prod', { alarmEmail: 'desk@example.org' });
-const alarms = ofType(prod, 'AWS::CloudWatch::Alarm').map(([, each]) => each.Properties);
+const all = ofType(prod, 'AWS::CloudWatch::Alarm').map(([, each]) => each.Properties);
+/** Brakes stop deployments and notify no user: test/stacks/traffic-shift.test.ts. */
+const isBrake = ({ AlarmName }: Resource['Properties']) => AlarmName.endsWith('-brake');
+const alarms = all.filter((each) => !isBrake(each));
 const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 
 /** Anchors that GitHub derives from headings. */
@@ -45,6 +48,16 @@ describe('alarms', () => {
       expect(anchors, AlarmName).toContain(anchor);
       expect(AlarmName).toBe(`touchstone-prod-platform-${anchor}`);
     }
+  });
+
+  test('brake links the runbook entry of stopped deployments and sends no notification', () => {
+    const brakes = all.filter(isBrake);
+    expect(brakes).toHaveLength(4);
+    for (const { AlarmDescription, AlarmActions } of brakes) {
+      expect(AlarmDescription).toMatch(/^.{40,}[.] Runbook: docs\/runbook\.md#deployment-stopped$/);
+      expect(AlarmActions).toBeUndefined();
+    }
+    expect(anchors).toContain('deployment-stopped');
   });
 
   test('alarm notifies the topic when it fires and when it ends', () => {

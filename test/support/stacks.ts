@@ -10,6 +10,7 @@ export interface Resource {
   readonly DeletionPolicy?: string;
   readonly UpdateReplacePolicy?: string;
   readonly DependsOn?: readonly string[];
+  readonly UpdatePolicy?: Record<string, any>;
 }
 
 export interface Synthesized {
