@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const LAUNCHER = join(import.meta.dirname, 'emulator');
+/** Python with the packages of emulator/requirements.txt. */
+const PYTHON = process.env.PYTHON ?? 'python3';
+const REGION = 'us-east-1';
+/** Account of the emulator: moto's default. */
+export const ACCOUNT = '123456789012';
+
+interface EmulatedStack {
+  readonly status: string;
+  readonly outputs: Readonly<Record<string, string>>;
+  /** By logical ID. */
+  readonly resources: Readonly<Record<string, { readonly type: string; readonly physical: string }>>;
+}
+
+/** What the emulator did; see emulator/report.py. */
+export interface EmulatorReport {
+  /** `stub`: nothing was created. */
+  readonly resources: readonly {
+    readonly stack: string;
+    readonly id: string;
+    readonly type: string;
+    readonly made: 'moto' | 'service' | 'stub' | 'quiet';
+  }[];
+  readonly findings: readonly {
+    readonly stack: string;
+    readonly id: string;
+    readonly type: string;
+    readonly kind: 'schema' | 'create' | 'update' | 'delete';
+    readonly text: string;
+  }[];
+  readonly invocations: readonly { readonly function: string; readonly error: unknown }[];
+  readonly stacks: Readonly<Record<string, EmulatedStack>>;
+}
+
+export interface Emulator {
+  readonly endpoint: string;
+  /** Environment with which AWS's clients, the AWS CLI and the CDK CLI reach the emulator, and nothing else. */
+  readonly env: Readonly<Record<string, string>>;
+  report(): Promise<EmulatorReport>;
+  /** What the emulator printed. */
+  log(): string;
+  stop(): Promise<void>;
+}
+
+/** Why the emulator cannot run here; undefined where it can. */
+export function missingForEmulator(): string | undefined {
+  const { status, stderr } = spawnSync(PYTHON, ['-c', 'import moto.server, cfnlint, jsonschema'], {
+    encoding: 'utf8',
+  });
+  if (status === 0) return undefined;
+  const reason = stderr?.trim().split('\n').at(-1) || `${PYTHON} was not found`;
+  return `${reason}: install test/rehearsal/emulator/requirements.txt`;
+}
+
+/** Starts an empty account on loopback. It ends when `stop` is called, at the latest with this process. */
+export async function startEmulator({ port = 0 } = {}): Promise<Emulator> {
+  const folder = mkdtempSync(join(tmpdir(), 'touchstone-emulator-'));
+  const logFile = join(folder, 'emulator.log');
+  const child: ChildProcess = spawn(PYTHON, [LAUNCHER, '--port', String(port), '--node', process.execPath], {
+    stdio: ['pipe', 'pipe', openSync(logFile, 'w')],
+    env: { ...process.env, TMPDIR: folder, AWS_DEFAULT_REGION: REGION },
+  });
+  const ended = once(child, 'exit');
+  const line = await Promise.race([
+    once(createInterface(child.stdout!), 'line').then(([text]) => Number(text)),
+    ended.then(() => undefined),
+  ]);
+  const log = () => readFileSync(logFile, 'utf8');
+  if (!line) throw new Error(`The emulator did not start:\n${log().slice(-2000)}`);
+  const endpoint = `http://127.0.0.1:${line}`;
+  return {
+    endpoint,
+    env: environmentOf(endpoint),
+    report: async () => (await (await fetch(`${endpoint}/moto-api/rehearsal`)).json()) as EmulatorReport,
+    log,
+    stop: async () => {
+      child.stdin!.end();
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function environmentOf(endpoint: string): Record<string, string> {
+  return {
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_REGION: REGION,
+    AWS_DEFAULT_REGION: REGION,
+    AWS_EC2_METADATA_DISABLED: 'true',
+    AWS_PAGER: '',
+  };
+}
+
+/** Configuration of a client of AWS's SDK. */
+export function clientConfig({ endpoint }: Emulator) {
+  return { endpoint, region: REGION, credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
+}
+
+/** Calls a JSON API of the emulator that has no client among the dependencies of this project. */
+export async function getJson<T>(emulator: Emulator, service: string, path: string): Promise<T> {
+  const scope = `test/20260101/${REGION}/${service}/aws4_request`;
+  const authorization = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=none`;
+  const response = await fetch(`${emulator.endpoint}${path}`, { headers: { authorization } });
+  if (!response.ok) throw new Error(`${service} ${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+}

@@ -1,0 +1,58 @@
+"""An AWS emulator on loopback to which the CDK CLI deploys the stacks: moto, and what it lacks for that.
+
+    python3 test/rehearsal/emulator [--port 5000] [--node NODE] [--strict]
+
+Plain moto 5.2.1 cannot hold the stacks. It drops the resource types that it does not know, applies change sets in the order
+of the template, never refreshes outputs, knows no weak references between stacks, and runs functions in Docker only. The
+modules here change that in memory:
+
+    stacks      change sets in the order of dependencies, outputs, exports, Fn::GetStackOutput, termination protection
+    provider    types that moto lacks, created through the API of their service or kept as a stub
+    backed      which type is created by which call
+    rest_api    the OpenAPI body of a REST API
+    functions   the deployed code of a Lambda function, in a child process of Node
+    containers  ECS tasks that run until the rehearsal ends them
+    machines    executions of state machines, interpreted by moto
+    tables      one DynamoDB request at a time, because moto's transactions are not safe for threads
+
+Not emulated: IAM, networks, the firewall, CodeDeploy, custom resources, metrics and alarms. The state is in memory.
+"""
+import os
+import signal
+import sys
+import threading
+
+import settings  # First: it sets the credentials and the endpoint that boto3 reads at import.
+
+from werkzeug.serving import make_server
+
+import backed  # noqa: F401  fills the table of the provider
+import containers
+import functions
+import machines
+import provider
+import report
+import rest_api
+import stacks
+import tables
+
+from moto.server import DomainDispatcherApplication, create_backend_app
+
+
+def main() -> None:
+    for module in (provider, stacks, rest_api, functions, containers, machines, tables, report):
+        module.install()
+    server = make_server("127.0.0.1", settings.ARGS.port, DomainDispatcherApplication(create_backend_app), threaded=True)
+    settings.serve_at(server.server_port)
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    if not sys.stdin.isatty():
+        # A process that started the emulator through a pipe takes it along when it ends.
+        threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
+    print(server.server_port, flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+
+
+main()

@@ -1,0 +1,108 @@
+/** Rehearses deployment and operation of a stage in an emulator of AWS: `npm run rehearse`. */
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
+import { STAGE_NAMES } from '#lib/config.ts';
+import { missingForEmulator, startEmulator } from './emulator.ts';
+import { deploy } from './parts/deploy.ts';
+import { type Part, Rehearsal, type Row } from './rehearsal.ts';
+
+const PARTS: readonly Part[] = [deploy];
+const NAMES = PARTS.map(({ name }) => name);
+
+const USAGE = `npm run rehearse -- [--stage <name>] [--only <part,…>] [--minutes <n>]
+npm run rehearse -- --serve [--port <n>]
+  --stage    ${STAGE_NAMES.join(', ')}; default dev
+  --only     parts: ${NAMES.join(', ')}; default all
+  --minutes  time limit; default 10
+  --serve    run the emulator alone, an empty account on loopback, until Ctrl-C
+  --port     port of --serve; default 5000`;
+
+const { values } = parseArgs({
+  options: {
+    stage: { type: 'string', default: 'dev' },
+    only: { type: 'string', default: NAMES.join(',') },
+    minutes: { type: 'string', default: '10' },
+    serve: { type: 'boolean', default: false },
+    port: { type: 'string', default: '5000' },
+    help: { type: 'boolean', default: false },
+  },
+});
+const only = values.only.split(',');
+const [minutes, port] = [values.minutes, values.port].map(Number) as [number, number];
+const isWrong =
+  !STAGE_NAMES.some((name) => name === values.stage) ||
+  only.some((name) => !NAMES.includes(name)) ||
+  !(minutes > 0) ||
+  !Number.isInteger(port);
+if (values.help || isWrong) {
+  console.log(USAGE);
+  process.exit(values.help ? 0 : 2);
+}
+
+if (values.serve) await serve();
+else await rehearse();
+
+/** Runs the emulator until the process is told to end. */
+async function serve(): Promise<void> {
+  const reason = missingForEmulator();
+  if (reason) {
+    console.error(`The emulator cannot run here. ${reason}`);
+    process.exit(1);
+  }
+  const { env } = await startEmulator({ port });
+  console.log('An empty account. In another terminal:\n');
+  for (const [name, value] of Object.entries(env)) console.log(`export ${name}=${value}`);
+  console.log('export CDK_DOCKER=true\n\nCtrl-C ends the emulator and its state.');
+  await new Promise(() => setInterval(() => undefined, 60_000));
+}
+
+async function rehearse(): Promise<void> {
+  const rehearsal = new Rehearsal(values.stage, print);
+  const end = AbortSignal.timeout(minutes * 60_000);
+  const started = performance.now();
+  const parts = PARTS.filter(({ name }) => only.includes(name));
+  for (const part of parts) {
+    if (end.aborted) break;
+    await Promise.race([rehearsal.run(part), aborted(end)]);
+  }
+  if (end.aborted) {
+    console.error(
+      `The rehearsal reached its limit of ${minutes} minutes. Use --minutes, or --only for a part of it.`,
+    );
+    process.exitCode = 1;
+  }
+  await rehearsal.close();
+  summarize(rehearsal.rows, (performance.now() - started) / 1000);
+  process.exit();
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+/** Progress. A failure is printed in full; the table has its first line. */
+function print({ what, result, detail, seconds }: Row): void {
+  console.log(
+    `${result.padEnd(8)} ${what} (${seconds.toFixed(1)} s)${result === 'failed' ? `\n${detail}` : ''}`,
+  );
+}
+
+function summarize(rows: readonly Row[], seconds: number): void {
+  const table = new Table({
+    head: ['part', 'rehearsed', 'result', 'detail', 's'],
+    style: { head: [], border: [] },
+    colWidths: [10, 32, 9, 60, 7],
+    wordWrap: true,
+  });
+  for (const row of rows) {
+    const detail = row.detail.split('\n')[0]!.slice(0, 300);
+    table.push([row.part, row.what, row.result, detail, row.seconds > 0 ? row.seconds.toFixed(1) : '']);
+  }
+  console.log(table.toString());
+  const count = (wanted: Row['result']) => rows.filter(({ result }) => result === wanted).length;
+  console.log('skipped: the emulator cannot show it. missing: this machine lacks what it needs.');
+  console.log(
+    `${count('ok')} ok, ${count('failed')} failed, ${count('skipped')} skipped, ${count('missing')} missing in ${seconds.toFixed(0)} s`,
+  );
+  if (count('failed') > 0) process.exitCode = 1;
+}

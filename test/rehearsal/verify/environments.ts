@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DescribeTaskDefinitionCommand, ECSClient } from '@aws-sdk/client-ecs';
+import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import type * as z from 'zod';
+import * as contract from '#contract/env.ts';
+import { clientConfig } from '../emulator.ts';
+import type { Deployed } from '../rehearsal.ts';
+import { entryOfFunction } from './assembly.ts';
+import { failOn, resourcesOf } from './resources.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** Variables that the state machines, and not the task definitions, give a task. */
+const OF_A_RUN = { JOB_ID: 'bt-01ARZ3NDEKTSV4RRFFQ69G5FAV', WORKER: '0' };
+
+/** Reads every deployed environment as its entry point does, with the schemas of src/contract/env.ts. */
+export async function environments(deployed: Deployed): Promise<string> {
+  const all = [...(await ofFunctions(deployed)), ...(await ofTasks(deployed))];
+  failOn(all.flatMap((each) => [...problemsOf(each), ...strangers(deployed, each)]));
+  return `${all.length} fit src/contract/env.ts, and their tables and buckets exist`;
+}
+
+interface Environment {
+  /** Source of the entry point. */
+  readonly source: string;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+async function ofFunctions(deployed: Deployed): Promise<(Environment & { readonly name: string })[]> {
+  const lambda = new LambdaClient(clientConfig(deployed.emulator));
+  const all = resourcesOf(deployed, 'AWS::Lambda::Function');
+  return Promise.all(
+    all.map(async ({ logicalId, physical }) => {
+      const name = entryOfFunction(deployed, logicalId);
+      const { Environment: environment } = await lambda.send(
+        new GetFunctionConfigurationCommand({ FunctionName: physical }),
+      );
+      return { name, source: `lambdas/${name}.ts`, variables: environment?.Variables ?? {} };
+    }),
+  );
+}
+
+async function ofTasks(deployed: Deployed): Promise<Environment[]> {
+  const ecs = new ECSClient(clientConfig(deployed.emulator));
+  return Promise.all(
+    resourcesOf(deployed, 'AWS::ECS::TaskDefinition').map(async ({ physical }) => {
+      const { taskDefinition } = await ecs.send(
+        new DescribeTaskDefinitionCommand({ taskDefinition: physical }),
+      );
+      const { command, environment = [], secrets = [] } = taskDefinition!.containerDefinitions![0]!;
+      const name = /\/app\/(.+)\.mjs/.exec(command!.at(-1)!)![1];
+      return {
+        source: `src/tasks/${name}.ts`,
+        variables: {
+          ...OF_A_RUN,
+          ...Object.fromEntries(environment.map((each) => [each.name!, each.value!])),
+          // A secret has 32 characters or more.
+          ...Object.fromEntries(secrets.map((each) => [each.name!, 'x'.repeat(64)])),
+        },
+      };
+    }),
+  );
+}
+
+function problemsOf({ source, variables }: Environment): string[] {
+  const name = /(?:readEnv|startProcess)\((\w+Env)\b/.exec(readFileSync(join(ROOT, source), 'utf8'))?.[1];
+  const schema = name && (contract as unknown as Record<string, z.ZodType | undefined>)[name];
+  if (!schema) return [`${source} does not read its environment with a schema of src/contract/env.ts`];
+  const { error } = schema.safeParse(variables);
+  return (error?.issues ?? []).map(({ path, message }) => `${source}: ${path.join('.')} ${message}`);
+}
+
+/** Names of tables and buckets that are not deployed: a reference between the stacks that points elsewhere. */
+function strangers({ report }: Deployed, { source, variables }: Environment): string[] {
+  const resources = Object.values(report.stacks).flatMap((stack) => Object.entries(stack.resources));
+  return Object.entries(variables).flatMap(([variable, value]) => {
+    const id = /^(\w+)_(?:TABLE|BUCKET)$/.exec(variable)?.[1]?.replaceAll('_', '').toLowerCase();
+    if (!id) return [];
+    const isDeployed = resources.some(
+      ([logicalId, { physical }]) => physical === value && logicalId.toLowerCase().startsWith(id),
+    );
+    return isDeployed ? [] : [`${source}: ${variable} is ${value}, which is not deployed`];
+  });
+}
