@@ -146,9 +146,21 @@ const Settings = z.strictObject({
   ),
   rollbackReasonRequired: z.boolean().default(false).describe('A rollback requires a reason.'),
   maxRunning: z
-    .strictObject({ backtest: z.int().min(1).max(10_000), hyperopt: z.int().min(1).max(1_000) })
+    .strictObject({
+      backtest: z.int().min(1).max(10_000),
+      fast: z.int().min(0).max(10_000),
+      hyperopt: z.int().min(1).max(1_000),
+    })
     .describe(
-      'Slots of the job queue: concurrent backtests and concurrent hyperopt jobs. A new account has 6 vCPU on Fargate, for all tasks.',
+      'Slots of the job queue: concurrent backtests on Fargate, concurrent backtests in functions (0: none), and concurrent hyperopt jobs. A new account has 6 vCPU on Fargate, for all tasks, and 10 concurrent executions of all functions.',
+    ),
+  fastLaneSeconds: z
+    .int()
+    .min(10)
+    .max(200)
+    .default(20)
+    .describe(
+      'Longest estimated duration of a backtest that runs in a function instead of a Fargate task, seconds. The time limit of the function is four times as long.',
     ),
   backtestTask: TaskSize.describe(
     'Size of a backtest task: units of 1/1024 vCPU, and MiB. Memory needed: about 3 x 8 bytes x (5 + indicators) x candles of all pairs.',
@@ -239,7 +251,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     trustedCallers: [],
     allowedRegistries: [],
     stagingDryRunRequired: false,
-    maxRunning: { backtest: 6, hyperopt: 1 },
+    maxRunning: { backtest: 6, fast: 3, hyperopt: 1 },
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
     hyperoptTask: { cpu: 4096, memoryMiB: 16_384 },
     dataCollectionSpot: true,
@@ -260,7 +272,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     trustedCallers: [],
     allowedRegistries: [],
     stagingDryRunRequired: true,
-    maxRunning: { backtest: 6, hyperopt: 1 },
+    maxRunning: { backtest: 6, fast: 3, hyperopt: 1 },
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
     hyperoptTask: { cpu: 4096, memoryMiB: 16_384 },
     proxyConcurrency: 10,
@@ -287,7 +299,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     challengeMinHours: 24,
     challengeMinAssignments: 'min_trades',
     releasePolicy: { minTrades: 30, minDays: 90, maxEvidenceAgeDays: 180, lookAheadCertificate: true },
-    maxRunning: { backtest: 100, hyperopt: 10 },
+    maxRunning: { backtest: 100, fast: 50, hyperopt: 10 },
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
     hyperoptTask: { cpu: 4096, memoryMiB: 16_384 },
     liveViewers: 100,

@@ -12,6 +12,7 @@ import { Construct } from 'constructs';
 import { METRICS } from '#contract/names.ts';
 import type { StageConfig } from './config.ts';
 import { acknowledge, logGroup } from './construct-helpers.ts';
+import type { FastLane } from './fast-lane.ts';
 import { FIVE_MINUTES, type Monitoring, sum } from './monitoring.ts';
 import type { Network, TaskPlacement } from './network.ts';
 import { allow, allowTable, allowTasks, BACKTEST_KEYS, HYPEROPT_KEYS } from './permissions.ts';
@@ -177,23 +178,26 @@ export abstract class Flow extends Construct {
 
 export interface BacktestFlowProps extends FlowProps {
   readonly taskImage: TaskImage;
+  readonly fastLane: FastLane;
   readonly backtestTask: JobTask;
 }
 
 /** The backtest state machine: one task, from the platform's image or a registered version's. */
 export class BacktestFlow extends Flow {
   constructor(scope: Construct, id: string, props: BacktestFlowProps) {
-    const { taskImage, backtestTask, network, monitoring } = props;
+    const { taskImage, fastLane, backtestTask, network, monitoring } = props;
     super(scope, id, props, {
       file: 'backtest',
       jobKeys: BACKTEST_KEYS,
       task: backtestTask,
       substitutions: {
         TaskImage: taskImage.service.alias.functionArn,
+        BacktestFunction: fastLane.backtest.alias.functionArn,
+        CollectFunction: fastLane.collect.alias.functionArn,
         BacktestTask: backtestTask.definition.taskDefinitionArn,
         ...placement('Backtest', network.backtests),
       },
-      functions: [taskImage.service.alias],
+      functions: [taskImage.service.alias, fastLane.backtest.alias, fastLane.collect.alias],
       laterDefinitions: {
         pattern: taskImage.definitions,
         why: 'Task definitions of registered images are created at run time in the family of the backtest.',

@@ -4,6 +4,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import type { StageConfig } from './config.ts';
 import { logGroup } from './construct-helpers.ts';
+import type { ServiceFunctionProps } from './service-function.ts';
 
 const ADDRESSES = '10.0.0.0/16';
 
@@ -25,6 +26,8 @@ export class Network extends Construct {
   readonly collectors: TaskPlacement;
   /** Subnets of tasks that only need storage: backtests and hyperopt workers. */
   readonly backtests: TaskPlacement;
+  /** Placement of functions that run strategies; undefined where their tasks reach the internet too. */
+  readonly isolatedFunctions: ServiceFunctionProps['network'];
 
   constructor(scope: Construct, id: string, props: { readonly config: StageConfig }) {
     super(scope, id);
@@ -52,7 +55,11 @@ export class Network extends Construct {
       props.config.network === 'public'
         ? this.collectors
         : { subnets: this.vpc.isolatedSubnets, assignPublicIp: false };
-    if (props.config.network === 'isolated') this.#addEndpoints();
+    if (props.config.network === 'isolated') {
+      const { vpc, taskSecurityGroup: securityGroup } = this;
+      this.isolatedFunctions = { vpc, subnets: vpc.isolatedSubnets, securityGroup };
+      this.#addEndpoints();
+    }
   }
 
   /**

@@ -15,6 +15,7 @@ import { DataCollection } from './data-collection.ts';
 import { DataProxy } from './data-proxy.ts';
 import { DataStack } from './data-stack.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { FastLane } from './fast-lane.ts';
 import { BacktestFlow, HyperoptFlow } from './flow.ts';
 import { poolVariables } from './identity.ts';
 import { Monitoring } from './monitoring.ts';
@@ -94,6 +95,14 @@ class PlatformStack extends Stack {
       environment: this.#common,
       backtestTask: backtests,
     });
+    const fastLane = new FastLane(this, 'FastLane', {
+      config,
+      monitoring,
+      data,
+      network,
+      code: lambda.Code.fromAsset(join(dist, 'tasks')),
+      common: this.#common,
+    });
     const shared = {
       config,
       monitoring,
@@ -104,7 +113,12 @@ class PlatformStack extends Stack {
       jobs: data.tables.jobs,
     };
     const flows = {
-      backtest: new BacktestFlow(this, 'BacktestFlow', { ...shared, backtestTask: backtests, taskImage }),
+      backtest: new BacktestFlow(this, 'BacktestFlow', {
+        ...shared,
+        backtestTask: backtests,
+        taskImage,
+        fastLane,
+      }),
       hyperopt: new HyperoptFlow(this, 'HyperoptFlow', {
         ...shared,
         hyperoptTask: hyperoptTask(this, tasks),
@@ -325,6 +339,7 @@ class PlatformStack extends Stack {
 function slotVariables({ maxRunning }: StageConfig) {
   return {
     MAX_RUNNING_BACKTESTS: String(maxRunning.backtest),
+    MAX_RUNNING_FAST: String(maxRunning.fast),
     MAX_RUNNING_HYPEROPTS: String(maxRunning.hyperopt),
   };
 }

@@ -15,6 +15,8 @@ export interface ServiceFunctionProps {
   readonly monitoring: Monitoring;
   readonly description: string;
   readonly code: lambda.Code;
+  /** @default 'index.handler' */
+  readonly handler?: string;
   readonly environment: Environment;
   readonly timeout: Duration;
   /** MiB. @default 1024 */
@@ -29,6 +31,10 @@ export interface ServiceFunctionProps {
   };
   /** Streams its responses: the duration of a call depends on the client, so it has no alarm. @default false */
   readonly streams?: boolean;
+  /** Impact of its crashes and throttles, if callers have another way. @default - callers get errors */
+  readonly faultImpact?: string;
+  /** Alarm on calls that take nearly as long as the time limit. @default true */
+  readonly slowAlarm?: boolean;
 }
 
 /** Touchstone's Lambda function: one runtime, a separate role, one log, and the alias `live` that all callers use. */
@@ -51,7 +57,7 @@ export class ServiceFunction extends Construct {
       reservedConcurrentExecutions: props.concurrency,
       // A rollback points the alias at an earlier version.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
-      handler: 'index.handler',
+      handler: props.handler ?? 'index.handler',
       code: props.code,
       environment: { NODE_OPTIONS: '--enable-source-maps', ...defined(props.environment) },
       role: this.#role(log, props.network !== undefined),
@@ -72,7 +78,7 @@ export class ServiceFunction extends Construct {
     this.#addAlarms(props);
   }
 
-  #addAlarms({ name, monitoring, timeout, streams = false }: ServiceFunctionProps): void {
+  #addAlarms({ name, monitoring, timeout, streams = false, ...props }: ServiceFunctionProps): void {
     const errors = this.function.metricErrors(sum);
     const throttles = this.function.metricThrottles(sum);
     monitoring.alarm(this, `${name}FunctionFaults`, {
@@ -85,7 +91,9 @@ export class ServiceFunction extends Construct {
         label: 'Crashes and throttles in an hour',
       }),
       threshold: 2,
-      impact: `The function ${name} crashes or is throttled: its callers get errors without Touchstone's error body.`,
+      impact:
+        props.faultImpact ??
+        `The function ${name} crashes or is throttled: its callers get errors without Touchstone's error body.`,
     });
     if (streams) {
       const concurrent = this.function.metric('ConcurrentExecutions', maximum);
@@ -93,12 +101,14 @@ export class ServiceFunction extends Construct {
       monitoring.graph('functions', 'Event streams: errors and throttles', [errors, throttles]);
       return;
     }
-    monitoring.alarm(this, `${name}FunctionSlow`, {
-      metric: this.function.metricDuration(maximum),
-      threshold: timeout.toMilliseconds() * 0.9,
-      ...THREE_IN_AN_HOUR,
-      impact: `The function ${name} uses over 90 % of its time limit: beyond the limit its callers get no response.`,
-    });
+    if (props.slowAlarm ?? true) {
+      monitoring.alarm(this, `${name}FunctionSlow`, {
+        metric: this.function.metricDuration(maximum),
+        threshold: timeout.toMilliseconds() * 0.9,
+        ...THREE_IN_AN_HOUR,
+        impact: `The function ${name} uses over 90 % of its time limit: beyond the limit its callers get no response.`,
+      });
+    }
     monitoring.graph('functions', 'Function durations, ms', [this.function.metricDuration(p99)]);
     monitoring.graph('functions', 'Function errors', [errors]);
   }

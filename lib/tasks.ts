@@ -125,12 +125,19 @@ export function collectTask(scope: Construct, { config, data, image, common }: J
     memoryMiB: 1024,
     environment,
   });
-  allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem'], {
-    keys: [...BACKTEST_KEYS, ...HYPEROPT_KEYS],
-  });
-  allowTable(task.role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem']);
-  allowObjects(task.role, data.candles, ['GetObject', 'PutObject']);
+  allowCollection(task.role, data, [...BACKTEST_KEYS, ...HYPEROPT_KEYS]);
   return task;
+}
+
+/** Allows what a collection before a job with one of these keys reads and writes. */
+export function allowCollection(
+  role: iam.IRole,
+  { tables, candles }: DataStack,
+  keys: readonly string[],
+): void {
+  allowTable(role, 'jobs', tables.jobs, ['GetItem', 'UpdateItem'], { keys });
+  allowTable(role, 'series', tables.series, ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem']);
+  allowObjects(role, candles, ['GetObject', 'PutObject']);
 }
 
 /** Runs one backtest. */
@@ -145,14 +152,19 @@ export function backtestTask(scope: Construct, { config, data, image, common }: 
     entry: 'backtest',
     ...config.backtestTask,
   });
+  allowBacktest(task.role, data);
+  return task;
+}
+
+/** Allows what a backtest reads and writes. */
+export function allowBacktest(role: iam.IRole, data: DataStack): void {
   // Each claim, progress and end of a job is one update. A task reads neither results nor other jobs.
-  allowTable(task.role, 'jobs', data.tables.jobs, ['UpdateItem'], { keys: BACKTEST_KEYS });
-  allowCandles(task, data);
-  allowObjects(task.role, data.results, ['PutObject'], {
+  allowTable(role, 'jobs', data.tables.jobs, ['UpdateItem'], { keys: BACKTEST_KEYS });
+  allowCandles(role, data);
+  allowObjects(role, data.results, ['PutObject'], {
     keys: BACKTEST_KEYS.map((key) => `results/${key}`),
     list: false,
   });
-  return task;
 }
 
 /** Runs trials of one job on all its cores until the job has no more trials. */
@@ -171,11 +183,12 @@ export function hyperoptTask(scope: Construct, { config, data, image, common }: 
   allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'Query', 'PutItem', 'UpdateItem'], {
     keys: HYPEROPT_KEYS,
   });
-  allowCandles(task, data);
+  allowCandles(task.role, data);
   return task;
 }
 
-function storage({ tables, results, candles }: DataStack) {
+/** Names of the storage of a backtest, as environment variables. */
+export function storage({ tables, results, candles }: DataStack) {
   return {
     RESULTS_BUCKET: results.bucketName,
     CANDLES_BUCKET: candles.bucketName,
@@ -185,7 +198,7 @@ function storage({ tables, results, candles }: DataStack) {
 }
 
 /** Allows reading candles and recording corrupt files. */
-function allowCandles({ role }: JobTask, { tables, candles }: DataStack): void {
+function allowCandles(role: iam.IRole, { tables, candles }: DataStack): void {
   allowTable(role, 'series', tables.series, ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem']);
   allowObjects(role, candles, ['GetObject']);
 }

@@ -63,6 +63,9 @@ const AWS_ONLY = {
 const LOCAL_NAMES = {
   DataProxy: 'DataProxy',
   TaskImage: 'TaskImage',
+  // Only jobs of the fast lane use functions, and local mode has no such lane.
+  BacktestFunction: 'none',
+  CollectFunction: 'none',
   BacktestTask: 'BacktestTask',
   CollectTask: 'CollectTask',
   HyperoptTask: 'HyperoptTask',

@@ -50,7 +50,7 @@ describe('settings file', () => {
     });
     const { maxRunning, trustedCallers, liveViewers } = readStageConfig('prod', file);
     expect({ maxRunning, trustedCallers, liveViewers }).toEqual({
-      maxRunning: { backtest: 7, hyperopt: stageConfig('prod').maxRunning.hyperopt },
+      maxRunning: { ...stageConfig('prod').maxRunning, backtest: 7 },
       trustedCallers: ['111122223333'],
       liveViewers: undefined,
     });

@@ -66,7 +66,9 @@ describe('backtest workflow definition', () => {
     // A retried CollectData or RunBacktest failed to start or crashed, so it did not use its time limit.
     const longest =
       worst('CheckFreshness') +
+      definition.States.CollectDataFast!.TimeoutSeconds! +
       definition.States.CollectData!.TimeoutSeconds! +
+      definition.States.RunBacktestFast!.TimeoutSeconds! +
       definition.States.RunBacktest!.TimeoutSeconds! +
       3 * backtest +
       (10 + 20) +

@@ -27,6 +27,8 @@ export interface TaskRequest {
   readonly environment: Readonly<Record<string, string>>;
   /** Permissions of a task that runs strategy code; absent: the permissions of this process. */
   readonly sandbox?: SandboxGrants | undefined;
+  /** Identity of the task; absent: a random one. */
+  readonly task?: string;
   readonly signal: AbortSignal;
 }
 
@@ -52,6 +54,8 @@ export interface TaskRunnerOptions {
   readonly limits: TaskLimits;
   /** Receives each line that a task prints. */
   readonly onOutput: (task: string, line: string) => void;
+  /** Called when the process of a task has exited, before its output ends: another process may keep that open. */
+  readonly onExit?: (task: string) => void;
   /** Called for each task that exited with a code other than 0, or was killed by another process. */
   readonly onCrash: (exit: TaskExit) => void;
   /** Called when a task that runs strategy code makes no progress, and with null when it continues. */
@@ -97,7 +101,7 @@ export class TaskRunner implements TaskControl {
 
   async #execute(request: TaskRequest): Promise<TaskExit> {
     const { temporary, compiled, nodeOptions = [], environment } = this.#options;
-    const task = `local-${randomUUID()}`;
+    const task = request.task ?? `local-${randomUUID()}`;
     const mark = randomBytes(MARK_BYTES).toString('hex');
     const folder = join(temporary, task);
     const { sandbox } = request;
@@ -110,6 +114,10 @@ export class TaskRunner implements TaskControl {
       TASK_ID: task,
     });
     this.#running.set(task, child);
+    child.once('exit', () => {
+      endGroup(child.pid!);
+      this.#options.onExit?.(task);
+    });
     const onAbort = () => terminate(child);
     request.signal.addEventListener('abort', onAbort, { once: true });
     const finalReason = sandbox && this.#watch(request, task, child, mark);
@@ -168,6 +176,15 @@ export class TaskRunner implements TaskControl {
       if (overdue || code === null || !watch.inStrategy) return overdue;
       return `The strategy ended its process in ${watch.where()}`;
     };
+  }
+}
+
+/** Ends what a task has left in its process group. */
+function endGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch {
+    // The group is empty.
   }
 }
 

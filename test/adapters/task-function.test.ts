@@ -1,0 +1,237 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { TASK_VARIABLES, TaskFunction, type TaskFunctionOptions } from '#adapters/aws/task-function.ts';
+import { openStores, type Stores } from '#adapters/open-stores.ts';
+import type { JobIn } from '#contract/backtest.ts';
+import { BacktestTaskEnv, CollectTaskEnv } from '#contract/env.ts';
+import { isoTime } from '#domain/validate.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { pendingJob } from '../support/jobs.ts';
+import { poll } from '../support/poll.ts';
+import { isAlive } from '../support/processes.ts';
+import { MisbehavingStrategies } from '../support/strategies.ts';
+
+const ENTRY = join(import.meta.dirname, '../../src/tasks/backtest.ts');
+const HOUR_MS = 3_600_000;
+const START = Date.parse('2025-01-01T00:00:00.000Z');
+const RANGE = { start: '2025-01-06T00:00:00.000Z', end: '2025-01-11T00:00:00.000Z' };
+
+const home = mkdtempSync(join(tmpdir(), 'touchstone-function-'));
+const temporary = join(home, 'tmp');
+const objects = join(home, 'objects');
+const strategies = new MisbehavingStrategies();
+let engine: TestEngine;
+let stores: Stores;
+let environment: Record<string, string>;
+let lines: string[];
+
+beforeAll(async () => {
+  for (const folder of [temporary, objects]) mkdirSync(folder);
+  engine = await startEngine();
+  environment = {
+    ENVIRONMENT: 'test',
+    LOG_LEVEL: 'INFO',
+    DYNAMODB_ENDPOINT: engine.endpoint,
+    JOBS_TABLE: engine.tables.jobs,
+    SERIES_TABLE: engine.tables.series,
+    OBJECTS_DIRECTORY: objects,
+    RESULTS_BUCKET: 'results',
+    CANDLES_BUCKET: 'candles',
+    STRATEGIES_DIRECTORY: strategies.folder,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'x',
+    AWS_SECRET_ACCESS_KEY: 'x',
+  };
+  stores = openStores(environment as never);
+  const hours = Array.from({ length: 240 }, (_, hour) => 100 + 10 * Math.sin(hour / 5));
+  const column = (change: number) => Float64Array.from(hours, (price) => price + change);
+  await stores.candles.write(
+    { exchange: 'sim', symbol: 'BTC/USDT:USDT', timeframe: '1h' },
+    {
+      timestamp: Float64Array.from(hours, (_, hour) => START + hour * HOUR_MS),
+      ...{ open: column(0), high: column(1), low: column(-1), close: column(0.5), volume: column(0) },
+    },
+  );
+});
+afterAll(async () => {
+  stores?.dynamo.destroy();
+  await engine?.stop();
+  for (const folder of [home, strategies.folder]) rmSync(folder, { recursive: true, force: true });
+});
+beforeEach(() => {
+  lines = [];
+});
+
+const invocation = (remainingMs = 120_000) => ({
+  awsRequestId: 'request-1',
+  getRemainingTimeInMillis: () => remainingMs,
+});
+
+const functionOf = (options: Partial<TaskFunctionOptions> = {}) =>
+  new TaskFunction({
+    ...{ entry: ENTRY, environment, temporary, onOutput: (line) => lines.push(line) },
+    sandbox: { write: [objects], strategies: strategies.folder },
+    ...options,
+  });
+
+let jobs = 0;
+async function submit(strategy: string): Promise<string> {
+  const id = `bt-fast${jobs++}`;
+  const params: Record<string, number> = strategy === 'ema_crossover' ? { fast: 5, slow: 20 } : {};
+  const config = { ...pendingJob(id).config, strategy, timeframe: '1h' as const, date_range: RANGE, params };
+  const execution_input = {
+    ...pendingJob(id).execution_input,
+    timeframe: '1h',
+    ...RANGE,
+    start: isoTime(START),
+  };
+  await stores.jobs.create(pendingJob(id, { config, execution_input }));
+  return id;
+}
+
+async function run(strategy: string, fastLane = functionOf()) {
+  const job_id = await submit(strategy);
+  await fastLane.run({ job_id, correlation_id: 'c-1' }, invocation());
+  return (await stores.jobs.get(job_id))!;
+}
+
+const filesOf = ({ results }: JobIn<'completed'>) => {
+  const folder = join(objects, 'results', results.prefix);
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+  return Object.fromEntries(
+    files.map(({ parentPath, name }) => [
+      relative(folder, join(parentPath, name)),
+      readFileSync(join(parentPath, name)),
+    ]),
+  );
+};
+
+test('function claims and completes a job, and prints the lines of its task', async () => {
+  const job = await run('ema_crossover');
+  expect(job).toMatchObject({ status: 'completed', attempt: 1, task: 'lambda-request-1' });
+  expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({ message: 'backtest ended', job_id: job.job_id, correlation_id: 'c-1' }),
+  );
+  expect(readdirSync(temporary)).toEqual([]);
+});
+
+test('results of the function and of a task on its own have the same bytes', async () => {
+  const fast = (await run('ema_crossover')) as JobIn<'completed'>;
+  const id = await submit('ema_crossover');
+  // As the container runs it.
+  const { status } = spawnSync(process.execPath, [ENTRY], { env: { ...environment, JOB_ID: id } });
+  expect(status).toBe(0);
+  const task = (await stores.jobs.get(id)) as JobIn<'completed'>;
+  expect(task.status).toBe('completed');
+  expect(fast.results.digest).toBe(task.results.digest);
+  expect(filesOf(fast)).toEqual(filesOf(task));
+  expect(Object.keys(filesOf(fast)).length).toBeGreaterThan(3);
+  expect(fast.result).toEqual(task.result);
+});
+
+const FS = "(process as any).getBuiltinModule('node:fs')";
+
+test('nothing that a strategy leaves is there for the next job', async () => {
+  strategies.add(
+    'litters',
+    `writeFileSync(own + '/left', 'x');
+     (globalThis as any).left = 1;
+     (Array.prototype as any).left = 1;
+     process.env.LEFT = '1';
+     setInterval(() => {}, 1_000);
+     for (const work of [
+       () => (process as any).getBuiltinModule('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e3)']),
+       () => writeFileSync(own + '/../left', 'x'),
+       () => writeFileSync(here + '/left', 'x'),
+     ]) {
+       let done = true;
+       try { work(); } catch { done = false; }
+       if (done) throw new Error('not denied: ' + work);
+     }`,
+  );
+  strategies.add(
+    'looks',
+    `const found = [
+       ...${FS}.readdirSync(own),
+       ...['left'].filter((name) => name in globalThis || name in Array.prototype || process.env.LEFT),
+     ];
+     if (found.length > 0) throw new Error('found ' + found);`,
+  );
+  const fastLane = functionOf();
+  expect(await run('litters', fastLane)).toMatchObject({ status: 'completed' });
+  expect(readdirSync(temporary)).toEqual([]);
+  expect(await run('looks', fastLane)).toMatchObject({ status: 'completed' });
+});
+
+test.skipIf(process.platform !== 'linux')(
+  'processes that a task leaves are ended, in its process group and out of it',
+  async () => {
+    const entry = join(home, 'leaves.mjs');
+    const sleeper = "['-e', 'setInterval(() => {}, 1000)']";
+    writeFileSync(
+      entry,
+      `import { spawn } from 'node:child_process';
+       import { writeFileSync } from 'node:fs';
+       const left = [false, true].map((detached) =>
+         spawn(process.execPath, ${sleeper}, { detached, stdio: ['ignore', 'inherit', 'inherit'] }));
+       writeFileSync(process.env.TMPDIR + '/../left', 'x');
+       console.log(JSON.stringify(left.map(({ pid }) => pid)));
+       process.exit(0);`,
+    );
+    const fastLane = new TaskFunction({
+      ...{ entry, environment, temporary, onOutput: (line) => lines.push(line) },
+    });
+    await fastLane.run({ job_id: 'bt-1', correlation_id: 'c-1' }, invocation());
+    const pids: number[] = JSON.parse(lines[0]!);
+    expect(pids).toHaveLength(2);
+    await poll(
+      async () => pids.filter(isAlive),
+      (alive) => alive.length === 0,
+    );
+    expect(readdirSync(temporary)).toEqual([]);
+  },
+);
+
+test('function fails when its task crashes, and another attempt completes the job', async () => {
+  strategies.add('crashes', "if (!existsSync(here + '/again')) process.exit(3);");
+  const id = await submit('crashes');
+  const event = { job_id: id, correlation_id: 'c-1' };
+  await expect(functionOf().run(event, invocation())).rejects.toThrow(/ended its process/);
+  expect(await stores.jobs.get(id)).toMatchObject({ status: 'running', attempt: 1 });
+  writeFileSync(join(strategies.folder, 'again'), '');
+  const env = { ...environment, JOB_ID: id };
+  expect(spawnSync(process.execPath, [ENTRY], { env }).status).toBe(0);
+  expect(await stores.jobs.get(id)).toMatchObject({ status: 'completed', attempt: 2 });
+});
+
+test('task is ended before Lambda ends the function, and the function fails', async () => {
+  strategies.add('loops', 'for (;;);');
+  const job_id = await submit('loops');
+  const event = { job_id, correlation_id: 'c-1' };
+  // 15 s are reserved for the end: 2 s are left to the task.
+  await expect(functionOf().run(event, invocation(17_000))).rejects.toThrow('ended after 2 s');
+  expect(readdirSync(temporary)).toEqual([]);
+});
+
+test('task gets every variable of the entry points, and no other variable of the function', async () => {
+  const own = ['JOB_ID', 'CORRELATION_ID', 'TASK_ID', 'WATCH_MARK', 'ECS_CONTAINER_METADATA_URI_V4'];
+  const used = { ...BacktestTaskEnv.shape, ...CollectTaskEnv.shape };
+  // The data collection service's address: a collection calls the exchanges itself.
+  const unused = ['DATA_COLLECTION_URL', 'SERVICE_DISCOVERY_NAMESPACE'];
+  const named = Object.keys(used).filter((name) => ![...own, ...unused].includes(name));
+  expect(TASK_VARIABLES).toEqual(expect.arrayContaining(named));
+
+  const entry = join(home, 'prints.mjs');
+  writeFileSync(entry, 'console.log(JSON.stringify(Object.keys(process.env)))');
+  const fastLane = new TaskFunction({
+    ...{ entry, temporary, onOutput: (line) => lines.push(line) },
+    environment: { ...environment, AWS_LAMBDA_RUNTIME_API: 'x', AWS_LAMBDA_FUNCTION_NAME: 'x', SECRET: 'x' },
+  });
+  await fastLane.run({ job_id: 'bt-1', correlation_id: 'c-1' }, invocation());
+  const given: string[] = JSON.parse(lines[0]!);
+  expect(given).toEqual(expect.arrayContaining(Object.keys(environment)));
+  expect(given.filter((name) => /LAMBDA|SECRET$/.test(name))).toEqual([]);
+});
