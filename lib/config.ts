@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { MIN_TRADES, NO_POLICY, ReleasePolicy } from '#contract/release-policy.ts';
+import { alarmSettings } from './alarm-settings.ts';
 import { dataSettings } from './data-settings.ts';
 import { deploymentSettings } from './deployment-settings.ts';
 import { SettingsError, validated } from './settings-errors.ts';
@@ -194,15 +195,7 @@ const Settings = z.strictObject({
     .describe(
       'Container Insights of the cluster: CPU, memory and network of each task family, 7.50 USD per month.',
     ),
-  alarms: z
-    .boolean()
-    .describe(
-      'Alarms of docs/runbook.md, 4.70 USD per month. If false, the dashboard shows most of their metrics.',
-    ),
-  alarmEmail: z
-    .email('write an e-mail address')
-    .optional()
-    .describe('Address subscribed to the topic of all alarms.'),
+  ...alarmSettings,
   logLevel: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']).describe('Least severe messages that are logged.'),
   logRetentionDays: z.literal([14, 30, 90, 365]).describe('Days after which log messages are deleted.'),
 });
@@ -231,6 +224,14 @@ export const StageConfig = Settings.refine(({ stage, openAccess }) => stage !== 
   .refine(({ alarms, alarmEmail }) => alarms || !alarmEmail, {
     path: ['alarmEmail'],
     message: 'receives alarms: set alarms too',
+  })
+  .refine(({ alarms, alarmTopicArn }) => alarms || !alarmTopicArn, {
+    path: ['alarmTopicArn'],
+    message: 'receives alarms: set alarms too',
+  })
+  .refine(({ alarmEmail, alarmTopicArn }) => !alarmEmail || !alarmTopicArn, {
+    path: ['alarmTopicArn'],
+    message: 'replaces the topic of alarmEmail: write one of them',
   })
   .refine(({ backup, env }) => !backup?.copyToRegion || (env && env.region !== backup.copyToRegion), {
     path: ['backup', 'copyToRegion'],
@@ -307,6 +308,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     containerInsights: true,
     alarms: true,
     trafficShift: { percent: 10, minutes: 5 },
+    monthlyBudgetUsd: 500,
     logLevel: 'INFO',
     logRetentionDays: 365,
   },
@@ -332,7 +334,15 @@ const Deployable = StageConfig.refine(({ stage, env }) => stage !== 'prod' || en
   path: ['env'],
   message:
     'is missing: write the account and region of prod, such as { "account": "111122223333", "region": "eu-central-1" }',
-});
+}).refine(
+  ({ stage, alarms, alarmEmail, alarmTopicArn }) =>
+    stage !== 'prod' || (alarms && (alarmEmail || alarmTopicArn)),
+  {
+    path: ['alarmEmail'],
+    message:
+      'is missing: prod needs alarms and somebody to notify. Write an address, such as "desk@example.com", or alarmTopicArn with the ARN of an SNS topic',
+  },
+);
 
 /** @throws SettingsError for settings with which a stage may not be deployed. */
 export function checkDeployable(config: StageConfig): void {

@@ -1,4 +1,5 @@
 import { Aws, Duration, Stack } from 'aws-cdk-lib';
+import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -44,7 +45,7 @@ export interface AlarmProps {
  */
 export class Monitoring extends Construct {
   readonly #config: StageConfig;
-  readonly #topic: sns.Topic;
+  readonly #topic: sns.ITopic;
   readonly #graphs = new Map<
     string,
     { readonly section: Section; readonly widget: cloudwatch.GraphWidget }
@@ -53,17 +54,47 @@ export class Monitoring extends Construct {
   constructor(scope: Construct, id: string, { config }: { readonly config: StageConfig }) {
     super(scope, id);
     this.#config = config;
-    this.#topic = new sns.Topic(this, 'Topic', { enforceSSL: true });
+    this.#topic = config.alarmTopicArn
+      ? sns.Topic.fromTopicArn(this, 'Topic', config.alarmTopicArn)
+      : this.#createTopic(config.alarmEmail);
+    if (config.monthlyBudgetUsd) this.#addBudget(config.monthlyBudgetUsd);
+  }
+
+  #createTopic(email: string | undefined): sns.Topic {
+    const topic = new sns.Topic(this, 'Topic', { enforceSSL: true });
     // The policy added by enforceSSL replaces the default policy, which allows CloudWatch to publish.
-    this.#topic.addToResourcePolicy(
+    topic.addToResourcePolicy(
       new iam.PolicyStatement({
-        principals: [new iam.ServicePrincipal('cloudwatch.amazonaws.com')],
+        principals: [
+          new iam.ServicePrincipal('cloudwatch.amazonaws.com'),
+          new iam.ServicePrincipal('budgets.amazonaws.com'),
+        ],
         actions: ['sns:Publish'],
-        resources: [this.#topic.topicArn],
+        resources: [topic.topicArn],
         conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
       }),
     );
-    if (config.alarmEmail) this.#topic.addSubscription(new EmailSubscription(config.alarmEmail));
+    if (email) topic.addSubscription(new EmailSubscription(email));
+    return topic;
+  }
+
+  /** Without a filter by tag: cost of untagged resources counts, and cost allocation tags need no activation. */
+  #addBudget(usd: number): void {
+    const notify = (notificationType: 'ACTUAL' | 'FORECASTED', threshold: number) => ({
+      notification: {
+        notificationType,
+        threshold,
+        thresholdType: 'PERCENTAGE',
+        comparisonOperator: 'GREATER_THAN',
+      },
+      subscribers: [{ subscriptionType: 'SNS', address: this.#topic.topicArn }],
+    });
+    const budget = new CfnBudget(this, 'Budget', {
+      budget: { budgetType: 'COST', timeUnit: 'MONTHLY', budgetLimit: { amount: usd, unit: 'USD' } },
+      notificationsWithSubscribers: [notify('ACTUAL', 80), notify('FORECASTED', 100)],
+    });
+    // AWS Budgets checks on creation that it may publish.
+    budget.node.addDependency(this.#topic);
   }
 
   /**

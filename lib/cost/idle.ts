@@ -16,6 +16,8 @@ const FREE_WHEN_IDLE = new Set([
   'AWS::CodeDeploy::DeploymentConfig',
   // Deployments of functions are free.
   'AWS::CodeDeploy::DeploymentGroup',
+  // A budget that only notifies.
+  'AWS::Budgets::Budget',
   'AWS::Cognito::UserPool',
   'AWS::Cognito::UserPoolClient',
   'AWS::Cognito::UserPoolDomain',

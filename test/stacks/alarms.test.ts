@@ -89,13 +89,48 @@ test('APIs publish no metrics per method', () => {
   }
 });
 
-test('CloudWatch may publish to the topic', () => {
+test('CloudWatch and AWS Budgets may publish to the topic', () => {
   const [, policy] = ofType(prod, 'AWS::SNS::TopicPolicy')[0]!;
-  expect(JSON.stringify(policy.Properties)).toContain('cloudwatch.amazonaws.com');
+  const { Statement } = policy.Properties.PolicyDocument;
+  expect(Statement.find(({ Effect }: any) => Effect === 'Allow')).toMatchObject({
+    Action: 'sns:Publish',
+    Principal: { Service: ['budgets.amazonaws.com', 'cloudwatch.amazonaws.com'] },
+    Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+  });
   prod.platform.hasResourceProperties('AWS::SNS::Subscription', {
     Protocol: 'email',
     Endpoint: 'desk@example.org',
   });
+});
+
+test('budget notifies the topic at 80 % and when the forecast exceeds it', () => {
+  const [[, { Properties }], ...others] = ofType(prod, 'AWS::Budgets::Budget') as [[string, Resource]];
+  expect(others).toEqual([]);
+  expect(Properties.Budget).toEqual({
+    ...{ BudgetType: 'COST', TimeUnit: 'MONTHLY', BudgetLimit: { Amount: 500, Unit: 'USD' } },
+  });
+  const [topic] = alarms[0]!.AlarmActions;
+  expect(
+    Properties.NotificationsWithSubscribers.map(({ Notification, Subscribers }: any) => [
+      Notification.NotificationType,
+      Notification.Threshold,
+      Subscribers,
+    ]),
+  ).toEqual([
+    ['ACTUAL', 80, [{ SubscriptionType: 'SNS', Address: topic }]],
+    ['FORECASTED', 100, [{ SubscriptionType: 'SNS', Address: topic }]],
+  ]);
+});
+
+test('existing topic receives the alarms and the budget in place of an own one', () => {
+  const alarmTopicArn = 'arn:aws:sns:eu-central-1:111122223333:desk';
+  const stage = synthesize('test', { alarmTopicArn, monthlyBudgetUsd: 20 });
+  expect(ofType(stage, 'AWS::SNS::Topic')).toEqual([]);
+  for (const [, { Properties }] of ofType(stage, 'AWS::CloudWatch::Alarm')) {
+    if (!isBrake(Properties)) expect(Properties.AlarmActions).toEqual([alarmTopicArn]);
+  }
+  const [[, budget]] = ofType(stage, 'AWS::Budgets::Budget') as [[string, Resource]];
+  expect(budget.Properties.NotificationsWithSubscribers[0].Subscribers[0].Address).toBe(alarmTopicArn);
 });
 
 describe('sparse traffic that fails entirely fires', () => {

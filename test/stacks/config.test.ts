@@ -44,6 +44,17 @@ describe('stages', () => {
       },
       /must differ from the region of env/,
     ],
+    [
+      'a topic without alarms',
+      { alarms: false, alarmTopicArn: 'arn:aws:sns:eu-west-1:111122223333:desk' },
+      /set alarms too/,
+    ],
+    [
+      'an address and a topic',
+      { alarmEmail: 'a@b.example', alarmTopicArn: 'arn:aws:sns:eu-west-1:111122223333:desk' },
+      /write one of them/,
+    ],
+    ['a topic by its name', { alarmTopicArn: 'desk' }, /write the ARN of a standard SNS topic/],
     ['rate limits without a firewall', { firewall: false, rateLimits: true }, /set it too/],
     ['a user among callers', { trustedCallers: ['arn:aws:iam::111122223333:user/ann'] }, /trustedCallers/],
     ['a wildcard among callers', { trustedCallers: ['*'] }, /trustedCallers/],

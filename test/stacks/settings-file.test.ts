@@ -36,6 +36,21 @@ const schema = JSON.parse(readFileSync(join(ROOT, 'touchstone.config.schema.json
 const isValid = ajv.compile(schema);
 
 describe('settings file', () => {
+  test.each([
+    ['no receiver', {}],
+    ['no alarms', { alarms: false, trafficShift: false }],
+  ])('prod with %s is not synthesized, and the message says what to write', (_, changes) => {
+    const env = { account: '111122223333', region: 'eu-central-1' };
+    const stage = (more: object) => readStageConfig('prod', fileOf({ stages: { prod: { env, ...more } } }));
+    expect(() => checkDeployable(stage(changes))).toThrow(
+      'stages.prod.alarmEmail is missing: prod needs alarms and somebody to notify. Write an address, such as "desk@example.com", or alarmTopicArn with the ARN of an SNS topic',
+    );
+    const alarmTopicArn = 'arn:aws:sns:eu-central-1:111122223333:desk';
+    for (const receiver of [{ alarmEmail: 'desk@example.com' }, { alarmTopicArn }]) {
+      expect(() => checkDeployable(stage(receiver))).not.toThrow();
+    }
+  });
+
   test('stage without a section has its defaults', () => {
     for (const content of [{}, { stages: {} }, { stages: { prod: { logLevel: 'ERROR' } } }]) {
       expect(readStageConfig('dev', fileOf(content))).toEqual(stageConfig('dev'));
