@@ -27,11 +27,7 @@ const deps: BackendDeps = {
 
 export const handler = serviceLambda('backend', backendHandlers(deps), {
   ownership: ownershipOf(deps),
-  authenticate: authenticateBy({
-    environment: env.ENVIRONMENT,
-    userPoolId: env.BACKEND_IDP_USER_POOL_ID,
-    clientId: env.BACKEND_IDP_CLIENT_ID,
-  }),
+  authenticate: authenticateBy('BACKEND', env),
   audit: { trail: audit, clock: Date, ids: ulids },
   environment: env.ENVIRONMENT,
   logLevel: env.LOG_LEVEL,

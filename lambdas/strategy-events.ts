@@ -26,11 +26,7 @@ export const handler = streamLambda(
   { watchHyperopt },
   {
     ownership: { hyperopt: { sharing: hyperoptJobs.sharing, unknown: unknownHyperopt } },
-    authenticate: authenticateBy({
-      environment: env.ENVIRONMENT,
-      userPoolId: env.STRATEGY_IDP_USER_POOL_ID,
-      clientId: env.STRATEGY_IDP_CLIENT_ID,
-    }),
+    authenticate: authenticateBy('STRATEGY', env),
     environment: env.ENVIRONMENT,
     logLevel: env.LOG_LEVEL,
   },

@@ -29,11 +29,7 @@ const deps: StrategyDeps = {
 
 export const handler = serviceLambda('strategy', strategyHandlers(deps), {
   ownership: ownershipOf(deps),
-  authenticate: authenticateBy({
-    environment: env.ENVIRONMENT,
-    userPoolId: env.STRATEGY_IDP_USER_POOL_ID,
-    clientId: env.STRATEGY_IDP_CLIENT_ID,
-  }),
+  authenticate: authenticateBy('STRATEGY', env),
   audit: { trail: openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT), clock: Date, ids: ulids },
   environment: env.ENVIRONMENT,
   logLevel: env.LOG_LEVEL,

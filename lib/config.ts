@@ -52,6 +52,23 @@ const Settings = z.strictObject({
     .describe(
       'Issuer of tokens: a new user pool of this deployment, an existing one, or none (every token is rejected).',
     ),
+  machineClients: z
+    .array(
+      z.strictObject({
+        name: z
+          .string()
+          .max(40)
+          .regex(
+            /^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$/,
+            'write words of lower-case letters, with hyphens between',
+          ),
+        role: z.enum(['viewer', 'researcher', 'approver', 'admin']),
+      }),
+    )
+    .default([])
+    .describe(
+      'Programs that get tokens with their own credentials, each with one role. Each costs 6 USD per month, and 2.25 per 1,000 tokens.',
+    ),
   protect: z
     .boolean()
     .describe(
@@ -212,6 +229,17 @@ export const StageConfig = Settings.refine(({ stage, openAccess }) => stage !== 
   .refine(
     ({ identity }) => identity.kind !== 'existing' || identity.userPoolId.startsWith(`${identity.region}_`),
     { path: ['identity', 'region'], message: 'is not the region with which userPoolId begins' },
+  )
+  .refine(({ identity, machineClients }) => identity.kind === 'own' || machineClients.length === 0, {
+    path: ['machineClients'],
+    message: 'are clients of the pool of this deployment: write "own" as identity.kind, or remove them',
+  })
+  .refine(
+    ({ machineClients }) => new Set(machineClients.map(({ name }) => name)).size === machineClients.length,
+    {
+      path: ['machineClients'],
+      message: 'have one name twice: give each another name',
+    },
   )
   .refine(({ firewall, rateLimits }) => firewall || !rateLimits, {
     path: ['rateLimits'],

@@ -1,6 +1,7 @@
 import { CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as cognito from 'aws-cdk-lib/aws-cognito';
 import { Construct } from 'constructs';
+import { RESOURCE_SERVER } from '#contract/names.ts';
 import type { StageConfig } from './config.ts';
 import { acknowledge } from './construct-helpers.ts';
 
@@ -18,6 +19,8 @@ export interface UserPool {
   readonly userPoolId: string;
   readonly clientId: string;
   readonly region: string;
+  /** Clients of programs. */
+  readonly machineClientIds: readonly string[];
 }
 
 /** Environment variables of a service's pool; none without a pool. */
@@ -28,9 +31,14 @@ export function poolVariables<S extends string>(service: S, pool: UserPool | und
           [`${service}_IDP_USER_POOL_ID`]: pool.userPoolId,
           [`${service}_IDP_CLIENT_ID`]: pool.clientId,
           [`${service}_IDP_REGION`]: pool.region,
+          ...(pool.machineClientIds.length > 0 && {
+            [`${service}_IDP_MACHINE_CLIENT_IDS`]: pool.machineClientIds.join(','),
+          }),
         }
       : {}
-  ) as { readonly [K in `${S}_IDP_${'USER_POOL_ID' | 'CLIENT_ID' | 'REGION'}`]?: string };
+  ) as {
+    readonly [K in `${S}_IDP_${'USER_POOL_ID' | 'CLIENT_ID' | 'MACHINE_CLIENT_IDS' | 'REGION'}`]?: string;
+  };
 }
 
 /** Issuer of tokens in this stage. */
@@ -40,11 +48,12 @@ export class Identity extends Construct {
 
   constructor(scope: Construct, id: string, props: { readonly config: StageConfig }) {
     super(scope, id);
-    const { identity, protect } = props.config;
+    const { identity } = props.config;
     if (identity.kind === 'existing') {
-      this.pool = { userPoolId: identity.userPoolId, clientId: identity.clientId, region: identity.region };
+      const { userPoolId, clientId, region } = identity;
+      this.pool = { userPoolId, clientId, region, machineClientIds: [] };
     } else if (identity.kind === 'own') {
-      this.pool = this.#createPool(protect, identity.hostedUi);
+      this.pool = this.#createPool(props.config, identity.hostedUi);
     }
     if (this.pool) this.#addOutputs(this.pool);
   }
@@ -59,7 +68,7 @@ export class Identity extends Construct {
     });
   }
 
-  #createPool(protect: boolean, hostedUi: HostedUi | undefined): UserPool {
+  #createPool({ stage, protect, machineClients }: StageConfig, hostedUi: HostedUi | undefined): UserPool {
     const pool = new cognito.UserPool(this, 'Pool', {
       selfSignUpEnabled: false,
       signInAliases: { email: true },
@@ -105,9 +114,60 @@ export class Identity extends Construct {
           }
         : { disableOAuth: true }),
     });
-    if (hostedUi) {
-      pool.addDomain('Domain', { cognitoDomain: { domainPrefix: hostedUi.domainPrefix } });
+    const machineClientIds = this.#addMachineClients(pool, machineClients);
+    if (hostedUi || machineClients.length > 0) {
+      const domainPrefix = hostedUi?.domainPrefix ?? `touchstone-${stage}-${Stack.of(this).account}`;
+      const domain = pool.addDomain('Domain', { cognitoDomain: { domainPrefix } });
+      new CfnOutput(Stack.of(this), 'TokenUrl', {
+        value: `${domain.baseUrl()}/oauth2/token`,
+        description: 'Token endpoint of machine clients',
+      });
     }
-    return { userPoolId: pool.userPoolId, clientId: client.userPoolClientId, region: Stack.of(this).region };
+    return {
+      userPoolId: pool.userPoolId,
+      clientId: client.userPoolClientId,
+      region: Stack.of(this).region,
+      machineClientIds,
+    };
   }
+
+  /** Clients of programs, which get tokens with their own secret and one role as a scope. Returns their IDs. */
+  #addMachineClients(pool: cognito.UserPool, machineClients: StageConfig['machineClients']): string[] {
+    if (machineClients.length === 0) return [];
+    const scopes = new Map(
+      Object.entries(GROUPS).map(([scopeName, scopeDescription]) => [
+        scopeName,
+        new cognito.ResourceServerScope({ scopeName, scopeDescription }),
+      ]),
+    );
+    const server = pool.addResourceServer('Roles', {
+      identifier: RESOURCE_SERVER,
+      scopes: [...scopes.values()],
+    });
+    return machineClients.map(({ name, role }) => {
+      const id = `MachineClient${pascalCase(name)}`;
+      const client = pool.addClient(id, {
+        userPoolClientName: name,
+        generateSecret: true,
+        oAuth: {
+          flows: { clientCredentials: true },
+          scopes: [cognito.OAuthScope.resourceServer(server, scopes.get(role)!)],
+        },
+        accessTokenValidity: Duration.hours(1),
+        // Without a list Cognito also allows users to sign in with the client.
+        authFlows: {},
+      });
+      const { userPoolClientId } = client;
+      (client.node.defaultChild as cognito.CfnUserPoolClient).explicitAuthFlows = [
+        'ALLOW_REFRESH_TOKEN_AUTH',
+      ];
+      new CfnOutput(Stack.of(this), id, { value: userPoolClientId, description: `Client ${name}: ${role}` });
+      return userPoolClientId;
+    });
+  }
+}
+
+/** `nightly-run` -> `NightlyRun`, for logical IDs, which have no hyphens. */
+function pascalCase(name: string): string {
+  return name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -19,9 +19,9 @@ const FREE_WHEN_IDLE = new Set([
   // A budget that only notifies.
   'AWS::Budgets::Budget',
   'AWS::Cognito::UserPool',
-  'AWS::Cognito::UserPoolClient',
   'AWS::Cognito::UserPoolDomain',
   'AWS::Cognito::UserPoolGroup',
+  'AWS::Cognito::UserPoolResourceServer',
   'AWS::EC2::InternetGateway',
   'AWS::EC2::Route',
   'AWS::EC2::RouteTable',
@@ -66,6 +66,8 @@ const PRICED: Readonly<Record<string, Pricer>> = {
   ],
   'AWS::CloudWatch::CompositeAlarm': () => [use('Alarms', 'compositeAlarm', 1)],
   'AWS::CloudWatch::Dashboard': () => [use('Dashboard', 'dashboard', 1)],
+  'AWS::Cognito::UserPoolClient': ({ AllowedOAuthFlows = [] }) =>
+    AllowedOAuthFlows.includes('client_credentials') ? [use('Machine clients', 'machineClient', 1)] : [],
   'AWS::DynamoDB::GlobalTable': ({ BillingMode }) => {
     if (BillingMode !== 'PAY_PER_REQUEST') throw new Error('A table with provisioned capacity has no price');
     return [];

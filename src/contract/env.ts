@@ -9,6 +9,7 @@ import { MIN_TRADES, type MinAssignments, ReleasePolicy } from './release-policy
  */
 
 const text = z.string().min(1);
+const list = text.transform((items) => items.split(','));
 
 /** An integer in decimal digits. */
 function digits(bounds: { min: number; max: number }) {
@@ -73,7 +74,7 @@ const strategies = {
 
 const images = {
   /** Registries from which images of versions may come, comma separated; default any. */
-  ALLOWED_REGISTRIES: text.transform((list) => list.split(',')).optional(),
+  ALLOWED_REGISTRIES: list.optional(),
 };
 
 const { shape: requirement } = ReleasePolicy;
@@ -143,8 +144,11 @@ function identityProvider<S extends ServicePrefix>(service: S) {
   return {
     [`${service}_IDP_USER_POOL_ID`]: text.regex(USER_POOL_ID, 'must be like us-east-1_AbCdEf123').optional(),
     [`${service}_IDP_CLIENT_ID`]: text.optional(),
+    /** Clients of programs, comma separated: their tokens have a role as a scope. */
+    [`${service}_IDP_MACHINE_CLIENT_IDS`]: list.optional(),
     [`${service}_IDP_REGION`]: text.default('us-east-1'),
   } as Record<`${S}_IDP_USER_POOL_ID` | `${S}_IDP_CLIENT_ID`, z.ZodOptional<z.ZodString>> &
+    Record<`${S}_IDP_MACHINE_CLIENT_IDS`, z.ZodOptional<typeof list>> &
     Record<`${S}_IDP_REGION`, z.ZodDefault<z.ZodString>>;
 }
 

@@ -73,3 +73,6 @@ export const SERVICES: Readonly<Record<ServiceName, Service>> = {
     document: 'data-collection',
   },
 };
+
+/** Identifier of the resource server in a user pool: a program's token has the scope `touchstone/{role}`. */
+export const RESOURCE_SERVER = 'touchstone';

@@ -6,6 +6,7 @@ import { assertIsJwks, findJwkInJwks, type Jwks, type JwksCache, type JwkWithKid
 import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import type { JwtHeader } from 'aws-jwt-verify/jwt-model';
 import { CodedError } from '#contract/errors.ts';
+import { RESOURCE_SERVER } from '#contract/names.ts';
 import {
   ANONYMOUS,
   type Authenticate,
@@ -21,50 +22,61 @@ const CLOCK_SKEW_S = 30;
 export interface IdentityProvider {
   readonly userPoolId: string;
   readonly clientId: string;
+  /** Clients of programs, which get tokens by client credentials. Default: none. */
+  readonly machineClientIds?: readonly string[] | undefined;
   /** Default: fetched from the pool. */
   readonly keys?: IssuerKeys;
 }
 
 /**
- * Accepts access tokens of a Cognito user pool for one of its clients. Rejects ID tokens, which contain attributes that users
- * can edit. The principal is the token's `sub`; its roles are the groups with their names. Without a token the caller is
- * anonymous with all roles, unless authentication is enforced. Throws AUTH001, AUTH002 (`context.reason`), AUTH003, and HTTP503
+ * Accepts access tokens of a Cognito user pool for its configured clients. Rejects ID tokens, which contain attributes that
+ * users can edit. The principal is the token's `sub`; its roles are the groups with their names, for a program its scopes.
+ * Without a token the caller is anonymous with all roles, unless authentication is enforced. Throws AUTH001, AUTH002 (`context.reason`), AUTH003, and HTTP503
  * when the issuer's keys are needed and unavailable.
  */
 export function withIdentityProvider(
-  { userPoolId, clientId, keys = new IssuerKeys() }: IdentityProvider,
+  { userPoolId, clientId, machineClientIds = [], keys = new IssuerKeys() }: IdentityProvider,
   options: { readonly enforced: boolean },
 ): Authenticate {
   const verifier = CognitoJwtVerifier.create(
-    { userPoolId, clientId, tokenUse: 'access', graceSeconds: CLOCK_SKEW_S },
+    { userPoolId, clientId: [clientId, ...machineClientIds], tokenUse: 'access', graceSeconds: CLOCK_SKEW_S },
     { jwksCache: keys },
   );
   return async (authorization) => {
-    if (authorization !== null) return verified(verifier.verify.bind(verifier), authorization);
+    if (authorization !== null) {
+      const claims = await verified(verifier.verify.bind(verifier), authorization);
+      return machineClientIds.includes(String(claims.client_id)) ? machineOf(claims) : userOf(claims);
+    }
     if (options.enforced) throw new CodedError('AUTH003', { field: 'Authorization' });
     return ANONYMOUS;
   };
 }
 
 /** Authentication of a service, from its identity provider variables. */
-export function authenticateBy(env: {
-  readonly environment: string;
-  readonly userPoolId: string | undefined;
-  readonly clientId: string | undefined;
-}): Authenticate {
-  const { userPoolId, clientId } = env;
-  const options = { enforced: env.environment === 'production' };
+export function authenticateBy<S extends string>(
+  service: S,
+  env: { readonly ENVIRONMENT: string } & {
+    readonly [K in `${S}_IDP_${'USER_POOL_ID' | 'CLIENT_ID'}`]?: string | undefined;
+  } & { readonly [K in `${S}_IDP_MACHINE_CLIENT_IDS`]?: readonly string[] | undefined },
+): Authenticate {
+  const variable = <T>(name: string) =>
+    (env as Readonly<Record<string, unknown>>)[`${service}_IDP_${name}`] as T | undefined;
+  const userPoolId = variable<string>('USER_POOL_ID');
+  const clientId = variable<string>('CLIENT_ID');
+  const machineClientIds = variable<readonly string[]>('MACHINE_CLIENT_IDS');
+  const options = { enforced: env.ENVIRONMENT === 'production' };
   return userPoolId && clientId
-    ? withIdentityProvider({ userPoolId, clientId }, options)
+    ? withIdentityProvider({ userPoolId, clientId, machineClientIds }, options)
     : withoutIdentityProvider(options);
 }
 
-type Claims = Readonly<Record<string, unknown>>;
+type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
 
+/** Verified claims of a token. */
 async function verified(
-  verify: (token: string) => Promise<Claims>,
+  verify: (token: string) => Promise<Readonly<Record<string, unknown>>>,
   authorization: string,
-): Promise<Principal> {
+): Promise<Claims> {
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
   if (token === undefined) throw invalid('scheme');
   const claims = await verify(token).catch((error: unknown) => {
@@ -75,7 +87,21 @@ async function verified(
   const { sub, exp } = claims;
   // The verifier does not require these claims: without them a token would have no user, or never expire.
   if (!isPrincipalName(sub) || exp === undefined) throw invalid('claims');
-  return { id: sub, ...membershipOf(claims['cognito:groups']) };
+  return { ...claims, sub };
+}
+
+function userOf(claims: Claims): Principal {
+  return { id: claims.sub, ...membershipOf(claims['cognito:groups']) };
+}
+
+/** A program is its client. A user who signs in with the client's secret has another `sub`, and the client's scopes. */
+function machineOf({ sub, client_id, scope }: Claims): Principal {
+  if (sub !== client_id) throw invalid('grant');
+  const prefix = `${RESOURCE_SERVER}/`;
+  const scopes = String(scope ?? '')
+    .split(' ')
+    .filter((each) => each.startsWith(prefix));
+  return { id: sub, ...membershipOf(scopes.map((each) => each.slice(prefix.length))) };
 }
 
 /** Reasons by error class; the first match applies. */

@@ -28,14 +28,7 @@ const service = createDataCollectionService(
     log,
     audit: { trail: openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT), clock: Date, ids: ulids },
     checkResponses: env.ENVIRONMENT !== 'production',
-    authenticate: withServiceToken(
-      env.SERVICE_TOKEN,
-      authenticateBy({
-        environment: env.ENVIRONMENT,
-        userPoolId: env.DATA_COLLECTION_IDP_USER_POOL_ID,
-        clientId: env.DATA_COLLECTION_IDP_CLIENT_ID,
-      }),
-    ),
+    authenticate: withServiceToken(env.SERVICE_TOKEN, authenticateBy('DATA_COLLECTION', env)),
   },
 );
 // Listens on all addresses: clients use the container address from service discovery.

@@ -83,6 +83,11 @@ describe('readEnv', () => {
       expect(readEnv(schema, { ...source, ...pool })).toMatchObject(pool);
     });
 
+    it('machine clients are a list', () => {
+      const env = readEnv(BackendEnv, { ...BACKEND, ...POOL, BACKEND_IDP_MACHINE_CLIENT_IDS: 'a,b' });
+      expect(env.BACKEND_IDP_MACHINE_CLIENT_IDS).toEqual(['a', 'b']);
+    });
+
     it.each([
       [{ BACKEND_IDP_USER_POOL_ID: POOL.BACKEND_IDP_USER_POOL_ID }, 'BACKEND_IDP_CLIENT_ID is missing'],
       [{ BACKEND_IDP_CLIENT_ID: 'client' }, 'BACKEND_IDP_USER_POOL_ID is missing'],

@@ -49,7 +49,7 @@ async function start(provider: IdentityProvider, enforced: boolean): Promise<str
 
 beforeAll(async () => {
   issuer = await startIssuer(home);
-  pool = localPool(issuer.url, clock);
+  pool = { ...localPool(issuer.url, clock), machineClientIds: ['nightly', 'canary'] };
   url = await start(pool, true);
   optionalUrl = await start(pool, false);
 });
@@ -133,6 +133,45 @@ describe('valid token', () => {
     ['not yet valid within the clock tolerance', { nbf: nowS() + 10 }],
   ])('token is accepted when %s', async (_, changes) => {
     expect((await call(url, `Bearer ${token(changes)}`)).status).toBe(200);
+  });
+});
+
+describe('token of a program', () => {
+  const program = (scope: unknown, changes: Record<string, unknown> = {}) =>
+    token({ sub: 'nightly', client_id: 'nightly', 'cognito:groups': undefined, scope, ...changes });
+  const submit = (bearer: string) =>
+    call(url, `Bearer ${bearer}`, '/api/v1/backtests', post({ config: { strategy: 'demo' } }));
+
+  it('scopes of the resource server are the roles, and the client is the caller', async () => {
+    for (const scope of ['touchstone/researcher', 'openid touchstone/viewer touchstone/admin']) {
+      expect((await submit(program(scope))).status).toBe(201);
+    }
+    expect(callers).toEqual(['nightly', 'nightly']);
+  });
+
+  it.each<[string, () => string]>([
+    ['scope of a lower role', () => program('touchstone/viewer')],
+    ['scope of another resource server', () => program('other/researcher researcher')],
+    ['scope with a suffix', () => program('touchstone/researcher/x xtouchstone/researcher')],
+    ['no scope', () => program(undefined)],
+    ['groups instead of scopes', () => program('touchstone/viewer', { 'cognito:groups': ['admin'] })],
+    ['scope in the token of a user', () => token({ scope: 'touchstone/admin' })],
+  ])('%s does not give the role', async (_, create) => {
+    expect(await submit(create())).toMatchObject({ status: 403, body: { detail: { code: 'AUTH004' } } });
+  });
+
+  it.each([
+    ['a user who signed in with the client', () => program('touchstone/admin', { sub: 'ada' }), 'grant'],
+    [
+      'a client that is not configured',
+      () => program('touchstone/admin', { sub: 'other', client_id: 'other' }),
+      'client',
+    ],
+  ])('token of %s is invalid', async (_, create, reason) => {
+    expect(await submit(create())).toMatchObject({
+      status: 401,
+      body: { detail: { code: 'AUTH002', context: { reason } } },
+    });
   });
 });
 

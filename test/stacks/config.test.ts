@@ -55,6 +55,24 @@ describe('stages', () => {
       /write one of them/,
     ],
     ['a topic by its name', { alarmTopicArn: 'desk' }, /write the ARN of a standard SNS topic/],
+    [
+      'a machine client of a pool that exists already',
+      {
+        identity: { kind: 'existing', userPoolId: 'eu-west-1_a', clientId: 'c', region: 'eu-west-1' },
+        machineClients: [{ name: 'nightly', role: 'viewer' }],
+      },
+      /clients of the pool of this deployment/,
+    ],
+    [
+      'two machine clients of one name',
+      {
+        machineClients: [
+          { name: 'nightly', role: 'viewer' },
+          { name: 'nightly', role: 'admin' },
+        ],
+      },
+      /one name twice/,
+    ],
     ['rate limits without a firewall', { firewall: false, rateLimits: true }, /set it too/],
     ['a user among callers', { trustedCallers: ['arn:aws:iam::111122223333:user/ann'] }, /trustedCallers/],
     ['a wildcard among callers', { trustedCallers: ['*'] }, /trustedCallers/],

@@ -246,11 +246,66 @@ describe('users', () => {
     const stage = synthesize('prod', {
       identity: { kind: 'own', hostedUi: { domainPrefix: 'desk', callbackUrls } },
     });
+    expect(ofType(stage, 'AWS::Cognito::UserPoolResourceServer')).toEqual([]);
     stage.data.hasResourceProperties('AWS::Cognito::UserPoolDomain', { Domain: 'desk' });
     stage.data.hasResourceProperties('AWS::Cognito::UserPoolClient', {
       AllowedOAuthFlows: ['code'],
       AllowedOAuthScopes: ['openid'],
       CallbackURLs: callbackUrls,
+    });
+  });
+
+  describe('machine clients', () => {
+    const stage = synthesize('dev', {
+      machineClients: [
+        { name: 'nightly-run', role: 'researcher' },
+        { name: 'report', role: 'viewer' },
+      ],
+    });
+    const clients = ofType(stage, 'AWS::Cognito::UserPoolClient').filter(([id]) => /MachineClient/.test(id));
+
+    test('each has a secret, the scope of its role and no sign-in of users', () => {
+      expect(
+        clients.map(([, { Properties }]) => [Properties.ClientName, Properties.AllowedOAuthScopes]),
+      ).toEqual([
+        ['nightly-run', [{ 'Fn::Join': ['', [{ Ref: expect.stringMatching(/Roles/) }, '/researcher']] }]],
+        ['report', [{ 'Fn::Join': ['', [{ Ref: expect.stringMatching(/Roles/) }, '/viewer']] }]],
+      ]);
+      for (const [id, { Properties }] of clients) {
+        expect(Properties, id).toMatchObject({
+          GenerateSecret: true,
+          AllowedOAuthFlows: ['client_credentials'],
+          ExplicitAuthFlows: ['ALLOW_REFRESH_TOKEN_AUTH'],
+          AccessTokenValidity: 60,
+        });
+      }
+    });
+
+    test('every service accepts their tokens, and outputs say where to get one', () => {
+      const environments = [
+        ...ofType(stage, 'AWS::Lambda::Function').map(
+          ([, each]) => each.Properties.Environment?.Variables ?? {},
+        ),
+        ...ofType(stage, 'AWS::ECS::TaskDefinition').map(([, each]) =>
+          Object.fromEntries(
+            each.Properties.ContainerDefinitions[0].Environment.map(({ Name, Value }: any) => [Name, Value]),
+          ),
+        ),
+      ];
+      for (const service of ['BACKEND', 'STRATEGY', 'DATA_COLLECTION']) {
+        const accepting = environments.filter((each) => each[`${service}_IDP_USER_POOL_ID`]);
+        expect(accepting.length, service).toBeGreaterThan(0);
+        for (const each of accepting) {
+          const ids = JSON.stringify(each[`${service}_IDP_MACHINE_CLIENT_IDS`]);
+          for (const name of ['NightlyRun', 'Report']) expect(ids, service).toContain(name);
+        }
+      }
+      const outputs = stage.data.findOutputs('*');
+      expect(outputs.MachineClientNightlyRun!.Value).toEqual({ Ref: clients[0]![0] });
+      expect(JSON.stringify(outputs.TokenUrl!.Value)).toMatch(/https:\/\/.*\/oauth2\/token/);
+      stage.data.hasResourceProperties('AWS::Cognito::UserPoolDomain', {
+        Domain: { 'Fn::Join': ['', ['touchstone-dev-', { Ref: 'AWS::AccountId' }]] },
+      });
     });
   });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { stageConfig } from '#lib/config.ts';
 import { ofType, templatesOf } from '../support/stacks.ts';
+import { synthesize } from '../support/synthesize.ts';
 
 /** The commands and settings in docs/deploy.md must match what is deployed. */
 
@@ -12,9 +13,10 @@ const client = ofType(prod, 'AWS::Cognito::UserPoolClient')[0]![1].Properties;
 
 describe('docs/deploy.md', () => {
   test('docs/deploy.md contains only outputs of the data stack', () => {
+    const stage = synthesize('prod', { machineClients: [{ name: 'nightly-run', role: 'researcher' }] });
     const named = all(/\$\(output (\w+)\)/g);
-    expect(named).toEqual(['UserPoolId', 'UserPoolClientId']);
-    for (const name of named) expect(prod.data.findOutputs(name), name).toHaveProperty(name);
+    expect(named).toEqual(['UserPoolId', 'UserPoolClientId', 'TokenUrl', 'MachineClientNightlyRun']);
+    for (const name of named) expect(stage.data.findOutputs(name), name).toHaveProperty(name);
     expect(text).toContain('touchstone-$STAGE-data');
   });
 
