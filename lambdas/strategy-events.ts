@@ -3,6 +3,7 @@ import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
 import { StrategyEventsEnv } from '#contract/env.ts';
+import { retentionDays } from '#contract/retention.ts';
 import { unknownHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
 import { readEnv } from '#runtime/env.ts';
 import { authenticateBy } from '#runtime/identity-provider.ts';
@@ -18,6 +19,7 @@ const watchHyperopt = watchHandler({
   queue: new DynamoJobQueue(dynamo, env.JOBS_TABLE),
   ledger: new DynamoTrialLedger(dynamo, env.JOBS_TABLE),
   clock: Date,
+  retention: retentionDays(env),
   log: createLogger('strategy', env.LOG_LEVEL),
 });
 

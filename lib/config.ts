@@ -272,7 +272,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     stage: 'dev',
     identity: { kind: 'own' },
     protect: false,
-    retention: { accessLog: 90 },
+    retention: { results: 90, trials: 90, jobs: 365, accessLog: 90 },
     network: 'public',
     firewall: false,
     namespace: 'touchstone-dev.internal',

@@ -8,6 +8,15 @@ const daysOrForever = days.nullable().default(null);
 export const dataSettings = {
   retention: z
     .strictObject({
+      results: daysOrForever.describe(
+        'Days after its end for which report, equity and trades of a backtest are kept; null: forever.',
+      ),
+      trials: daysOrForever.describe(
+        'Days after its end for which the trials of a hyperopt job are kept; null: forever.',
+      ),
+      jobs: daysOrForever.describe(
+        'Days after its end for which a job is kept with all that belongs to it; null: forever. A kept or shared job and the evidence of a registered version never expire.',
+      ),
       previousObjects: days
         .default(30)
         .describe('Days for which previous versions of overwritten and deleted objects are kept.'),

@@ -15,7 +15,7 @@ export const TRANSITION_REGISTRY = ['BatchGetItem', 'PutItem', 'UpdateItem'] as 
 /** Actions of lists and of the health probe. Each role names the indexes that it queries. */
 export const READ_REGISTRY = ['GetItem', 'Query'] as const satisfies TableAction[];
 
-export type ObjectAction = 'GetObject' | 'PutObject';
+export type ObjectAction = 'GetObject' | 'PutObject' | 'DeleteObject';
 
 export interface Permission {
   readonly actions: string[];
@@ -69,6 +69,14 @@ export function allowQueueChanges(role: iam.IRole, jobs: dynamodb.ITableV2): voi
   const written = [...BACKTEST_KEYS, ...HYPEROPT_KEYS, ...queue];
   allowTable(role, 'jobs', jobs, ['PutItem', 'UpdateItem'], { keys: written });
   allowTable(role, 'jobs', jobs, ['DeleteItem'], { keys: queue });
+}
+
+/** Allows deleting expired jobs with their items and results, and recording how far a pass is. */
+export function allowExpiry(role: iam.IRole, jobs: dynamodb.ITableV2, results: s3.IBucket): void {
+  allowTable(role, 'jobs', jobs, ['BatchGetItem']);
+  allowTable(role, 'jobs', jobs, ['PutItem'], { keys: ['#retention'] });
+  allowTable(role, 'jobs', jobs, ['DeleteItem'], { keys: [`${BACKTEST_ID_PREFIX}*`, ...HYPEROPT_KEYS] });
+  allowObjects(role, results, ['DeleteObject']);
 }
 
 /** Allows processing due challenges: the index of unfinished ones, and the items that a run reads and changes. */

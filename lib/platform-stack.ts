@@ -7,10 +7,11 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
 import { type BackendEnv, releasePolicyVariables } from '#contract/env.ts';
+import { retentionVariables } from '#contract/retention.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { BackupCopyStack } from './backups.ts';
 import { environmentOf, type StageConfig } from './config.ts';
-import { acknowledge } from './construct-helpers.ts';
+import { acknowledge, defined } from './construct-helpers.ts';
 import { DataCollection } from './data-collection.ts';
 import { DataProxy } from './data-proxy.ts';
 import { DataStack } from './data-stack.ts';
@@ -142,7 +143,11 @@ class PlatformStack extends Stack {
       jobs: data.tables.jobs,
       registry: data.tables.registry,
     };
-    const reconcile = new Reconcile(this, 'Reconcile', { ...jobServices, code: this.#code('reconcile') });
+    const reconcile = new Reconcile(this, 'Reconcile', {
+      ...jobServices,
+      code: this.#code('reconcile'),
+      results: data.results,
+    });
     new Dispatcher(this, 'Dispatcher', { ...jobServices, code: this.#code('dispatcher') });
     const strategy = this.#strategyService(flows.hyperopt, cluster, reconcile);
     const backend = this.#backend(flows.backtest, dataProxy, strategy, cluster);
@@ -252,6 +257,7 @@ class PlatformStack extends Stack {
       ...this.#common,
       JOBS_TABLE: data.tables.jobs.tableName,
       ...poolVariables('STRATEGY', data.identity.pool),
+      ...defined(retentionVariables(config.retention)),
     };
     return new StrategyService(this, 'Strategy', {
       config,
@@ -308,6 +314,7 @@ class PlatformStack extends Stack {
       ...promotionVariables(config),
       REQUIRE_ROLLBACK_REASON: config.rollbackReasonRequired ? 'true' : 'false',
       ...poolVariables('BACKEND', data.identity.pool),
+      ...defined(retentionVariables(config.retention)),
     };
     const backend = new ServiceFunction(this, 'Backend', {
       name: 'Backend',

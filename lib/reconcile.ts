@@ -4,15 +4,25 @@ import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type * as s3 from 'aws-cdk-lib/aws-s3';
 import { CfnSchedule, CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import { Construct } from 'constructs';
 import type * as z from 'zod';
 import type { ReconcileEnv } from '#contract/env.ts';
 import { METRICS } from '#contract/names.ts';
+import { retentionVariables } from '#contract/retention.ts';
 import type { StageConfig } from './config.ts';
+import { defined } from './construct-helpers.ts';
 import type { Flow } from './flow.ts';
 import { type Monitoring, sum } from './monitoring.ts';
-import { allow, allowChallengeProcessing, allowQueueChanges, allowTable, allowTasks } from './permissions.ts';
+import {
+  allow,
+  allowChallengeProcessing,
+  allowExpiry,
+  allowQueueChanges,
+  allowTable,
+  allowTasks,
+} from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
 
 /** Needs of a function that reconciles or dispatches jobs. */
@@ -40,15 +50,19 @@ export function allowJobRepairs(
   allowTasks(role, cluster, ['StopTask']);
 }
 
+interface ReconcileProps extends JobRepairProps {
+  readonly results: s3.IBucket;
+}
+
 /**
  * Measures the job queue and repairs jobs without an execution, every five minutes. Applies each challenge deadline when it
- * is reached, and every five minutes all due deadlines.
+ * is reached, and every five minutes all due deadlines. Deletes jobs, results and trials that have expired.
  */
 export class Reconcile extends Construct {
   readonly service: ServiceFunction;
   readonly schedules: Schedules;
 
-  constructor(scope: Construct, id: string, props: JobRepairProps) {
+  constructor(scope: Construct, id: string, props: ReconcileProps) {
     super(scope, id);
     this.service = new ServiceFunction(this, 'Service', {
       name: 'Reconcile',
@@ -56,11 +70,16 @@ export class Reconcile extends Construct {
       monitoring: props.monitoring,
       description: `Touchstone ${props.config.stage}: finishes lost jobs and applies challenge deadlines`,
       code: props.code,
-      environment: props.environment,
+      environment: {
+        ...props.environment,
+        ...defined(retentionVariables(props.config.retention)),
+        RESULTS_BUCKET: props.results.bucketName,
+      },
       // Ends before the next run starts, which processes what is left over.
       timeout: Duration.minutes(4),
     });
     allowJobRepairs(this.service.function.role!, props);
+    allowExpiry(this.service.function.role!, props.jobs, props.results);
     this.schedules = new Schedules(this, 'Schedules', this.service.alias);
     this.schedules.every('EveryFiveMinutes', Duration.minutes(5), 'Finishes lost jobs, applies deadlines');
     this.#addAlarms(props.monitoring);

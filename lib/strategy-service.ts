@@ -3,6 +3,7 @@ import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type * as z from 'zod';
+import { BACKTEST_ID_PREFIX } from '#contract/backtest.ts';
 import type { StrategyEnv, StrategyEventsEnv } from '#contract/env.ts';
 import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
 import { METRICS } from '#contract/names.ts';
@@ -57,6 +58,8 @@ export class StrategyService extends Construct {
     });
     // Reads the backtests that versions are registered from; creates, lists, shares and cancels hyperopt jobs.
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query']);
+    // Marks the backtest behind a version, so that it never expires.
+    allowTable(role, 'jobs', data.tables.jobs, ['UpdateItem'], { keys: [`${BACKTEST_ID_PREFIX}*`] });
     // One statement: taking a slot writes a slot and a job in one transaction.
     allowTable(role, 'jobs', data.tables.jobs, ['PutItem', 'UpdateItem'], {
       keys: [`${HYPEROPT_ID_PREFIX}*`, '#slots#hyperopt', '#owners#hyperopt'],

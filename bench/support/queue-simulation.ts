@@ -132,6 +132,7 @@ class Simulation {
       },
       // No job is a validation, so the registry is not used.
       registry: {} as ReconcileDeps['registry'],
+      expiry: null,
     };
   }
 

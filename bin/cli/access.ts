@@ -31,6 +31,16 @@ export function addAccessCommands(program: Command): void {
     });
 
   program
+    .command('keep')
+    .description('keep a job beyond the retention of the platform, or let it expire again (docs/data.md)')
+    .argument('<job>', 'bt-<id> or ho-<id>')
+    .option('--undo', 'let it expire again')
+    .action((job: string, { undo = false }: { readonly undo?: boolean }) => {
+      const session = sessionWith(program, job.startsWith(HYPEROPT_ID_PREFIX) ? 'strategy' : 'backend');
+      return session(({ client }) => keepJob(client, job, !undo));
+    });
+
+  program
     .command('audit')
     .description('list calls that could change something, newest first; needs role admin (docs/audit.md)')
     .option('--day <day>', 'a UTC day, such as 2026-11-21')
@@ -100,6 +110,16 @@ async function shareResource(client: ApiClient, resource: string, options: Share
       ? await client.put<Sharing>(path, { shared_with: changedGrants(sharing.shared_with, options) })
       : sharing,
   );
+}
+
+async function keepJob(client: ApiClient, job: string, keep: boolean): Promise<void> {
+  const family = job.startsWith(HYPEROPT_ID_PREFIX) ? 'hyperopt' : 'backtests';
+  const path = `/api/v1/${family}/${encodeURIComponent(job)}/keep`;
+  const { kept, expires_at } = await client.post<{ kept: boolean; expires_at: string | null }>(path, {
+    keep,
+  });
+  const expiry = expires_at === null ? 'does not expire' : `expires ${second(expires_at)} UTC or later`;
+  console.log(`${job}: ${kept ? 'kept' : expiry}`);
 }
 
 function sharingPath(resource: string): string {

@@ -4,11 +4,13 @@ import type { HyperoptStore, TrialLedger } from '#domain/hyperopt/hyperopt-ports
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { CandleStore, JobStore, ResultStore, SeriesStore } from '#domain/ports.ts';
 import type { JobQueue } from '#domain/queue/queue-ports.ts';
+import type { JobRetention } from '#domain/retention/expire-jobs.ts';
 import type { EndedValidations } from '#domain/transitions/validation.ts';
 import { createDocumentClient } from './aws/dynamo-client.ts';
 import { DynamoCollectionStore } from './aws/dynamo-collection-store.ts';
 import { DynamoHyperoptStore } from './aws/dynamo-hyperopt-store.ts';
 import { DynamoJobQueue } from './aws/dynamo-job-queue.ts';
+import { DynamoJobRetention } from './aws/dynamo-job-retention.ts';
 import { DynamoJobStore } from './aws/dynamo-job-store.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from './aws/dynamo-series-stores.ts';
 import { DynamoTrialLedger } from './aws/dynamo-trial-ledger.ts';
@@ -57,6 +59,7 @@ export interface Stores extends MarketStores {
   readonly results: ResultStore;
   readonly hyperoptJobs: HyperoptStore;
   readonly ledger: TrialLedger;
+  readonly jobRetention: JobRetention;
 }
 
 /** Opens the stores of market data, jobs and results. */
@@ -68,6 +71,7 @@ export function openStores(env: StorageEnv): Stores {
     queue: new DynamoJobQueue(market.dynamo, env.JOBS_TABLE),
     hyperoptJobs: new DynamoHyperoptStore(market.dynamo, env.JOBS_TABLE),
     ledger: new DynamoTrialLedger(market.dynamo, env.JOBS_TABLE),
+    jobRetention: new DynamoJobRetention(market.dynamo, env.JOBS_TABLE),
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),
   };
 }

@@ -59,6 +59,10 @@ export class ObjectResultStore implements ResultStore {
     await this.#objects.put(key, files.tradesParquet, 'application/vnd.apache.parquet');
   }
 
+  async remove(jobId: string): Promise<void> {
+    for await (const key of this.#objects.list(`${resultsPrefix(jobId)}/`)) await this.#objects.delete(key);
+  }
+
   async read(location: ResultsLocation, part: 'result' | 'equity' | 'report'): Promise<unknown> {
     return this.#read(`${location.prefix}/${partKey(part)}`, (stored) => JSON.parse(stored.toString('utf8')));
   }

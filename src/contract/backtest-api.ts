@@ -31,6 +31,7 @@ import { LookAhead } from './look-ahead.ts';
 import { MlEngineRequest } from './ml-engine.ts';
 import { integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
 import { QueueState } from './queue.ts';
+import { retentionView } from './retention.ts';
 
 /** Requests and responses of the backtest operations. */
 
@@ -223,6 +224,7 @@ export const BacktestJob = z
     }),
     timing: JobTiming.nullable().meta({ description: 'Present when completed' }),
     look_ahead: LookAhead.nullable().meta({ description: 'Present when completed' }),
+    ...retentionView,
   })
   .meta({ id: 'BacktestJob' });
 

@@ -5,6 +5,7 @@ import { LookAhead } from './look-ahead.ts';
 import { ResolvedMlEngine } from './ml-engine.ts';
 import { queuedJobFields } from './queue.ts';
 import { ValidationCheck } from './release-policy.ts';
+import { retainedJobFields } from './retention.ts';
 import { Grant } from './sharing.ts';
 
 /** Shapes of backtest jobs as stored and as returned. A stored shape carries `schema_version`; test/contract pins its hash. */
@@ -182,6 +183,7 @@ const jobBase = {
   schema_version: z.literal(2),
   kind: z.enum(JOB_KINDS),
   ...queuedJobFields,
+  ...retainedJobFields,
   /** Registered version of the run; absent: a backtest of a configuration. */
   registered: RegisteredVersion.optional(),
   /** Hyperopt job whose best parameters are run; absent without one. */

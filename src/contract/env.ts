@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { SERVICES } from './names.ts';
-import type { LaneName } from './queue.ts';
 import { MIN_TRADES, type MinAssignments, ReleasePolicy } from './release-policy.ts';
+import { retentionEnv } from './retention.ts';
 
 /**
  * The environment of each entry point: read by src/runtime/env.ts, and the type of the CDK `environment` prop
@@ -11,7 +11,6 @@ import { MIN_TRADES, type MinAssignments, ReleasePolicy } from './release-policy
 const text = z.string().min(1);
 const list = text.transform((items) => items.split(','));
 
-/** An integer in decimal digits. */
 function digits(bounds: { min: number; max: number }) {
   return z
     .string()
@@ -177,14 +176,6 @@ const slots = {
   MAX_RUNNING_HYPEROPTS: digits({ min: 1, max: 1_000 }),
 };
 
-/** Slots of each lane. */
-export function maxRunning(env: {
-  readonly MAX_RUNNING_BACKTESTS: number;
-  readonly MAX_RUNNING_HYPEROPTS: number;
-}): Record<LaneName, number> {
-  return { backtest: env.MAX_RUNNING_BACKTESTS, hyperopt: env.MAX_RUNNING_HYPEROPTS };
-}
-
 export const BackendEnv = z
   .object({
     ...common,
@@ -200,6 +191,7 @@ export const BackendEnv = z
     DATA_PROXY_FUNCTION: text,
     /** Base address of the strategy service; without one it is reported as not configured. */
     STRATEGY_SERVICE_URL: z.url().optional(),
+    ...retentionEnv,
     ...gates,
   })
   .check(checkIdentityProvider('BACKEND'));
@@ -224,6 +216,7 @@ export const StrategyEnv = z
     SCHEDULE_ROLE_ARN: text,
     ...images,
     ...promotions,
+    ...retentionEnv,
     ...challenges,
   })
   .check(checkIdentityProvider('STRATEGY'));
@@ -238,6 +231,7 @@ export const StrategyEventsEnv = z
     ...common,
     ...database,
     ...identityProvider('STRATEGY'),
+    ...retentionEnv,
     JOBS_TABLE: text,
   })
   .check(checkIdentityProvider('STRATEGY'));
@@ -259,6 +253,9 @@ export const ReconcileEnv = z.object({
   ...database,
   ...slots,
   ...promotions,
+  ...retentionEnv,
+  /** Absent: nothing expires. */
+  RESULTS_BUCKET: text.optional(),
   JOBS_TABLE: text,
   REGISTRY_TABLE: text,
   BACKTEST_STATE_MACHINE_ARN: text,
@@ -355,6 +352,7 @@ export const LocalEnv = z.object({
   STRATEGY_PORT: integer(SERVICES.strategy.port, { min: 0, max: 65_535 }),
   ...gates,
   ...challenges,
+  ...retentionEnv,
   /** Promote only what passed its validation. */
   STAGING_DRY_RUN_REQUIRED: flag.default(false),
   DATA_COLLECTION_PORT: integer(SERVICES.data_collection.port, { min: 0, max: 65_535 }),

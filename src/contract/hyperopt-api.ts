@@ -7,6 +7,7 @@ import { HYPEROPT_LIMITS } from './hyperopt-request.ts';
 import { BACKTEST_LIMITS, PRECISIONS } from './limits.ts';
 import { integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
 import { QueueState } from './queue.ts';
+import { retentionView } from './retention.ts';
 
 /** Responses and parameters of the hyperopt operations. */
 
@@ -82,6 +83,7 @@ export const HyperoptJob = z
     collection: CollectionOutcome.nullable().meta({
       description: 'Outcome of the data collection that preceded the trials; null when none was needed',
     }),
+    ...retentionView,
   })
   .meta({ id: 'HyperoptJob' });
 

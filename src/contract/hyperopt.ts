@@ -3,6 +3,7 @@ import { CollectionOutcome, ResolvedBacktestConfig } from './backtest.ts';
 import { CollectMode, Timestamp } from './common.ts';
 import { OVERFITTING_BOUNDS } from './limits.ts';
 import { queuedJobFields } from './queue.ts';
+import { retainedJobFields } from './retention.ts';
 import { InstrumentRecord } from './stored-market-data.ts';
 
 /** Shapes of hyperopt jobs as stored. A stored shape carries `schema_version`; test/contract pins its hash. */
@@ -248,6 +249,7 @@ const hyperoptBase = {
   schema_version: z.literal(3),
   kind: z.literal(STUDY_KIND),
   ...queuedJobFields,
+  ...retainedJobFields,
   job_id: z.string(),
   owner: z.string(),
   revision: z.int(),

@@ -74,3 +74,11 @@ export const QueueState = z
   })
   .meta({ id: 'QueueState' });
 export type QueueState = z.infer<typeof QueueState>;
+
+/** Slots of each lane, from the environment. */
+export function maxRunning(env: {
+  readonly MAX_RUNNING_BACKTESTS: number;
+  readonly MAX_RUNNING_HYPEROPTS: number;
+}): Record<LaneName, number> {
+  return { backtest: env.MAX_RUNNING_BACKTESTS, hyperopt: env.MAX_RUNNING_HYPEROPTS };
+}

@@ -4,14 +4,16 @@ import { CodedError } from '#contract/errors.ts';
 import type { BacktestReport, TradesPage } from '#contract/report.ts';
 import type { Caller } from './access.ts';
 import type { JobRow, JobStore, Page, ResultStore } from './ports.ts';
+import { expired } from './retention/retention.ts';
 
-/** The job; throws RES001 for an unknown id. */
+/** The job; throws RES001 for an unknown id, RES006 for an expired job. */
 export async function getBacktest(
   deps: { readonly jobs: JobStore },
   jobId: string,
 ): Promise<StoredBacktestJob> {
   const job = await deps.jobs.get(jobId);
   if (!job) throw unknownBacktest(jobId);
+  if (job.expired_at) throw expired('The backtest', jobId);
   return job;
 }
 
@@ -20,12 +22,16 @@ export function unknownBacktest(jobId: string, field = 'job_id'): CodedError {
   return new CodedError('RES001', { field, context: { [field]: jobId } });
 }
 
-/** The job if it is completed; throws RES001, or RES005 with status 400 (the interface fixes it) and the status. */
+/**
+ * The job if it is completed and its results are stored; throws RES001, RES006, or RES005 with status 400 (the interface
+ * fixes it) and the status.
+ */
 async function getCompletedBacktest(
   deps: { readonly jobs: JobStore },
   jobId: string,
 ): Promise<JobIn<'completed'>> {
   const job = await getBacktest(deps, jobId);
+  if (job.results_expired) throw expired('The results of the backtest', jobId);
   if (job.status === 'completed') return job;
   throw new CodedError('RES005', {
     status: 400,

@@ -132,6 +132,10 @@ export interface JobStore {
   /** The cancelled job, or the job as found when it was not cancelled. */
   cancel(jobId: string, at: string): Promise<{ cancelled: boolean; job: StoredBacktestJob | undefined }>;
   setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
+  /** Keeps the job, or lets it expire again. `done` false: it is unknown, or has expired. */
+  setKept(jobId: string, kept: boolean): Promise<{ done: boolean; job: StoredBacktestJob | undefined }>;
+  /** Records that a version of the model has the job as evidence. False: its results have expired, or it is unknown. */
+  setEvidence(jobId: string, model: string, at: string): Promise<boolean>;
   /** Time at which the oldest pending job was created, ISO 8601; undefined without one. */
   oldestPending(): Promise<string | undefined>;
 }
@@ -181,6 +185,8 @@ export interface ResultFiles {
 /** Results of backtests: immutable, written once per attempt, readable when the job names their location. */
 export interface ResultStore {
   write(jobId: string, attempt: number, files: ResultFiles): Promise<ResultsLocation>;
+  /** Deletes the results of all attempts of a job. Repeats are harmless. */
+  remove(jobId: string): Promise<void>;
   /** Parsed JSON. Throws DATA005 when an object that the job names is missing or broken. */
   read(location: ResultsLocation, part: 'result' | 'equity' | 'report'): Promise<unknown>;
   /** Trades of page 1 to `location.trade_pages`. */

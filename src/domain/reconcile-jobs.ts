@@ -22,6 +22,7 @@ import {
   recordValidationResults,
 } from './registry/record-validation-results.ts';
 import { stagingOutcomes } from './registry/start-staging-checks.ts';
+import { type ExpireJobsDeps, type ExpiryReport, expireJobs } from './retention/expire-jobs.ts';
 import { isoTime } from './validate.ts';
 
 export interface ReconcileDeps extends BacktestLaneDeps, HyperoptRepairDeps {
@@ -31,6 +32,8 @@ export interface ReconcileDeps extends BacktestLaneDeps, HyperoptRepairDeps {
   /** Age from which a slot is compared with its execution, ms; a younger one may be about to start it. */
   readonly graceMs: number;
   /** Records validation results and applies deadlines of challenges. */
+  /** Null: nothing expires. */
+  readonly expiry: ExpireJobsDeps | null;
   readonly registry: RecordValidationDeps & Omit<ChallengeDeps, 'stagingChecks'>;
 }
 
@@ -53,6 +56,7 @@ export interface ReconcileReport {
   /** Jobs that were given a slot. */
   readonly dispatched: readonly string[];
   readonly challenges: ProcessingReport;
+  readonly expired: ExpiryReport;
 }
 
 /** Runs that are repaired concurrently. */
@@ -95,7 +99,7 @@ async function stallOf({ hyperoptJobs }: ReconcileDeps, jobId: string, now: numb
 
 /**
  * Compares every slot older than the grace period with its execution, gives free slots to waiting jobs, records the
- * validations that ended and applies due deadlines of challenges. It reads slots and executions, not the waiting jobs.
+ * validations that ended, applies due deadlines of challenges and deletes what has expired. It reads slots and executions, not the waiting jobs.
  * An error in one job does not stop the others.
  */
 export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileReport> {
@@ -106,11 +110,15 @@ export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileRepor
   if (jobs.status === 'rejected') throw jobs.reason;
   if (challenges.status === 'rejected') throw challenges.reason;
   await recordValidationResults(deps.registry, deps.onError);
-  return { ...jobs.value, challenges: challenges.value };
+  // Last: what the other steps need comes first.
+  const expired = deps.expiry ? await expireJobs(deps.expiry, deps.onError) : { details: 0, job: 0 };
+  return { ...jobs.value, challenges: challenges.value, expired };
 }
 
 /** The part of {@link reconcileJobs} that concerns slots and waiting jobs. */
-export async function reconcileQueue(deps: ReconcileDeps): Promise<Omit<ReconcileReport, 'challenges'>> {
+export async function reconcileQueue(
+  deps: ReconcileDeps,
+): Promise<Omit<ReconcileReport, 'challenges' | 'expired'>> {
   const repaired: Record<RunRepair, string[]> = { none: [], started: [], deferred: [], failed: [] };
   const dispatched: string[] = [];
   for (const { lane, repairs } of lanesOf(deps)) {

@@ -1,6 +1,7 @@
 import type { TaskLimits } from '#adapters/local/task-runner.ts';
 import { type LocalEnv, releasePolicyOf } from '#contract/env.ts';
 import type { MinAssignments, ReleasePolicy } from '#contract/release-policy.ts';
+import { type RetentionDays, retentionDays } from '#contract/retention.ts';
 import type { LogLevel } from '#runtime/log.ts';
 
 /** Default limits of tasks that run strategies: 30 minutes per job, 10 s to load a file, a stall after 1 minute. */
@@ -44,6 +45,8 @@ export interface PlatformOptions {
   readonly releasePolicy?: ReleasePolicy;
   /** A rollback requires a `reason`. Default false. */
   readonly rollbackReasonRequired?: boolean;
+  /** Days after which jobs that nobody keeps are deleted. Default: forever. */
+  readonly retention?: RetentionDays;
   /** Every call needs a token of this folder's key. Default false: callers are anonymous with all roles. */
   readonly auth?: boolean;
   /** Responds with 500 if a response violates the contract. */
@@ -74,6 +77,7 @@ export function platformOptions(env: LocalEnv): PlatformOptions {
     challengeMinAssignments: env.CHALLENGE_MIN_ASSIGNMENTS,
     releasePolicy: releasePolicyOf(env),
     rollbackReasonRequired: env.REQUIRE_ROLLBACK_REASON,
+    retention: retentionDays(env),
     auth: env.ENVIRONMENT === 'production',
     checkResponses: env.ENVIRONMENT !== 'production',
   };

@@ -15,6 +15,7 @@ import { compileCache } from '#adapters/local/sandbox.ts';
 import type { TaskLimits } from '#adapters/local/task-runner.ts';
 import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
 import { NO_POLICY } from '#contract/release-policy.ts';
+import { KEEP_FOREVER } from '#contract/retention.ts';
 import type { TableNames } from '#contract/tables.ts';
 import { resumeTimers } from '#domain/challenges/process-due-challenges.ts';
 import {
@@ -145,8 +146,10 @@ async function startServices(
     backtest: options.concurrency ?? availableParallelism(),
     hyperopt: MAX_RUNNING_HYPEROPTS,
   };
+  const retention = options.retention ?? KEEP_FOREVER;
   const reconcile = openReconcile({
     ...stores,
+    retention: { days: retention, retention: stores.jobRetention, results: stores.results },
     maxRunning,
     executions: workflow.executions,
     hyperoptExecutions: workflow.hyperoptExecutions,
@@ -158,7 +161,7 @@ async function startServices(
   const strategy = await startStrategyService(
     { ...service, port: options.ports.strategy },
     {
-      ...{ stores, onChallengeChange, maxRunning },
+      ...{ stores, onChallengeChange, maxRunning, retention },
       registryTable: TABLE_NAMES.registry,
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,
@@ -173,7 +176,7 @@ async function startServices(
   const backend = await startBackend(
     { ...service, port: options.ports.backend },
     {
-      ...{ stores, onChallengeChange, maxRunning },
+      ...{ stores, onChallengeChange, maxRunning, retention },
       registryTable: TABLE_NAMES.registry,
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,

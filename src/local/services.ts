@@ -7,6 +7,7 @@ import { sha256, ulids } from '#adapters/ids.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import { serviceProbe, tableProbe } from '#adapters/probes.ts';
 import { type MinAssignments, NO_POLICY, type ReleasePolicy } from '#contract/release-policy.ts';
+import { KEEP_FOREVER, type RetentionDays } from '#contract/retention.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Exchanges } from '#domain/exchange-ports.ts';
 import { ownershipOf } from '#domain/ownership.ts';
@@ -51,6 +52,8 @@ export async function startBackend(
     readonly onChallengeChange?: ChallengeListener;
     readonly workflow: Workflow;
     readonly maxRunning: MaxRunning;
+    /** Default: forever. */
+    readonly retention?: RetentionDays;
     readonly strategies: Strategies;
     readonly dataProxy: DataProxy;
     readonly stagingDryRunRequired?: boolean;
@@ -77,6 +80,7 @@ export async function startBackend(
     executions: workflow.executions,
     tasks: workflow.tasks,
     maxRunning: deps.maxRunning,
+    retention: deps.retention ?? KEEP_FOREVER,
     ids: ulids,
     digest: sha256,
     clock: Date,
@@ -112,6 +116,8 @@ export async function startStrategyService(
     readonly onChallengeChange?: ChallengeListener;
     readonly workflow: Workflow;
     readonly maxRunning: MaxRunning;
+    /** Default: forever. */
+    readonly retention?: RetentionDays;
     readonly strategies: Strategies;
     readonly stagingDryRunRequired?: boolean;
     readonly fourEyesRequired?: boolean;
@@ -138,6 +144,7 @@ export async function startStrategyService(
     hyperoptExecutions: workflow.hyperoptExecutions,
     tasks: workflow.tasks,
     maxRunning: deps.maxRunning,
+    retention: deps.retention ?? KEEP_FOREVER,
     ids: ulids,
     digest: sha256,
     clock: Date,

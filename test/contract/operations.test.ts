@@ -149,6 +149,8 @@ const CHANGES: Readonly<Record<string, Operation['access']>> = {
   shareModel: 'researcher',
   startHyperopt: 'researcher',
   cancelHyperopt: 'researcher',
+  keepBacktest: 'researcher',
+  keepHyperopt: 'researcher',
   resumeHyperopt: 'researcher',
   shareHyperopt: 'researcher',
   registerStrategy: 'researcher',

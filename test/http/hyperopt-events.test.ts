@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import type { EndedTrial } from '#contract/hyperopt.ts';
 import { HyperoptJob, HyperoptTrialEvent } from '#contract/hyperopt-api.ts';
+import { KEEP_FOREVER } from '#contract/retention.ts';
 import { unknownHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
 import { runHyperoptWorker, type TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import type { WatchHyperoptDeps } from '#domain/hyperopt/watch-hyperopt.ts';
@@ -66,7 +67,10 @@ function host(
     }
   }
   const queue = new DynamoJobQueue(engine.client, engine.tables.jobs);
-  const handler = watchHandler({ ...deps, queue }, new CountedStreams(most, mostPerCaller));
+  const handler = watchHandler(
+    { ...deps, queue, retention: KEEP_FOREVER },
+    new CountedStreams(most, mostPerCaller),
+  );
   const app = createStreams(
     'strategy',
     { watchHyperopt: handler },

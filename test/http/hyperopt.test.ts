@@ -7,6 +7,7 @@ import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { fixedStrategies, inProcess, knownBuiltIns } from '#adapters/known-strategies.ts';
 import type { HyperoptExecutionInput } from '#contract/hyperopt.ts';
+import { KEEP_FOREVER } from '#contract/retention.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { SeriesStore } from '#domain/ports.ts';
 import { defineStrategy } from '#engine/strategy.ts';
@@ -80,6 +81,7 @@ beforeAll(async () => {
     },
     queue: new DynamoJobQueue(client, tables.jobs),
     maxRunning: { backtest: 1, hyperopt: 100 },
+    retention: KEEP_FOREVER,
     tasks: { stop: async () => undefined },
     defaultExchange: 'sim',
     clock: { now: () => NOW },

@@ -171,7 +171,7 @@ describe('release policy check', () => {
     ]);
     const fixture = await fixtureOf(
       { minDeflatedSharpe: 0.95 },
-      { deps: { hyperoptJobs: { get: async (id) => hyperoptJobs.get(id) } } },
+      { deps: { hyperoptJobs: { get: async (id) => hyperoptJobs.get(id), setEvidence: async () => true } } },
     );
     const found = (hyperopt_job_id: string) => ({ found_by: { hyperopt_job_id, trial: 3, trials: 50 } });
     for (const id of ['ho-good', 'ho-poor', 'ho-short'])

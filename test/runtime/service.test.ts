@@ -3,6 +3,7 @@ import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import { CORRELATION_HEADER } from '#contract/names.ts';
+import { KEEP_FOREVER } from '#contract/retention.ts';
 import type { JobStore, ResultStore } from '#domain/ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { withDeadline } from '#runtime/service.ts';
@@ -183,7 +184,7 @@ describe('errors', () => {
   });
 
   it('undocumented response is an error', async () => {
-    const odd = { ...jobView(pendingJob('bt-1'), null), attempt: 1.5 };
+    const odd = { ...jobView(pendingJob('bt-1'), null, KEEP_FOREVER), attempt: 1.5 };
     const { app, lines } = backendApp({ getBacktest: async () => ({ status: 200, body: odd }) });
     expect((await app.request('/api/v1/backtests/bt-1')).status).toBe(500);
     expect(String(lines.find((line) => line.level === 'error')?.fields.error)).toContain('attempt');
@@ -201,7 +202,7 @@ describe('errors', () => {
   it('undocumented error is an error', async () => {
     const { app } = backendApp({
       getBacktest: async () => {
-        throw new CodedError('RES006');
+        throw new CodedError('DATA002');
       },
     });
     expect((await app.request('/api/v1/backtests/bt-1')).status).toBe(500);

@@ -97,9 +97,12 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
       'HyperoptTaskDefinitionTaskRole Jobs: PutItem UpdateItem',
       'HyperoptTaskDefinitionTaskRole Series: PutItem UpdateItem',
       'ReconcileServiceRole Jobs: DeleteItem',
+      'ReconcileServiceRole Jobs: DeleteItem',
+      'ReconcileServiceRole Jobs: PutItem',
       'ReconcileServiceRole Jobs: PutItem UpdateItem',
       'ReconcileServiceRole Registry: PutItem UpdateItem',
       'StrategyServiceRole Jobs: PutItem UpdateItem',
+      'StrategyServiceRole Jobs: UpdateItem',
       'StrategyServiceRole Registry: PutItem UpdateItem',
     ]);
   });
@@ -141,10 +144,12 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
             .join(),
         ),
     );
-    // Slots and owners of the job queue, and no job.
+    // Slots and owners of the job queue; only reconcile deletes jobs, which have expired.
+    const jobs = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['bt-*', 'ho-*'] } };
     const queue = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['#slots#*', '#owners#*'] } };
     expect(deletes.map(({ id, statement }) => [shortRole(id), statement.Condition])).toEqual([
       ['ReconcileServiceRole', queue],
+      ['ReconcileServiceRole', jobs],
       ['DispatcherServiceRole', queue],
     ]);
   });

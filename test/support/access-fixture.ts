@@ -11,6 +11,7 @@ import { sha256, ulids } from '#adapters/ids.ts';
 import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
 import type { JobIn, JobStatus } from '#contract/backtest.ts';
 import { NO_POLICY } from '#contract/release-policy.ts';
+import { KEEP_FOREVER } from '#contract/retention.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { RegistryStore } from '#domain/transitions/registry-store.ts';
@@ -114,6 +115,7 @@ export async function accessFixture(): Promise<AccessFixture> {
     executions: { start: nothing, stop: nothing, state: nothing },
     queue: new DynamoJobQueue(client, tables.jobs),
     maxRunning: { backtest: 1, hyperopt: 1 },
+    retention: KEEP_FOREVER,
     tasks: { stop: nothing },
     cursors: { encode: encodeCursor, decode: decodeCursor },
     probes: { strategy_service: null, data_collection: null, registry: null },

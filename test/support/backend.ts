@@ -3,6 +3,7 @@ import { sha256, ulids } from '#adapters/ids.ts';
 import { fixedStrategies } from '#adapters/known-strategies.ts';
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
+import { KEEP_FOREVER } from '#contract/retention.ts';
 import type { Ownership } from '#domain/access.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { JobStore } from '#domain/ports.ts';
@@ -70,6 +71,7 @@ export function fakeBackendDeps(jobs: Partial<JobStore> = {}): BackendDeps {
     maxRunning: { backtest: 1, hyperopt: 1 },
     tasks: { stop: none },
     results: {},
+    retention: KEEP_FOREVER,
     hyperoptJobs: {},
     registry: {
       sharing: { sharedWith: async () => new Set() },

@@ -34,6 +34,7 @@ export async function queueScene(engine: TestEngine, slots: number) {
     onError: (_, error) => errors.push(error),
     // No job of these tests is a validation, so the registry is not used.
     registry: {} as ReconcileDeps['registry'],
+    expiry: null,
   };
   const lane = backtestLane(deps);
   const newJob = (id: string, changes: Partial<JobIn<'pending'>> = {}) =>

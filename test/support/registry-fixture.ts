@@ -8,6 +8,7 @@ import { sha256, ulids } from '#adapters/ids.ts';
 import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
 import type { BacktestResult } from '#contract/backtest.ts';
 import { NO_POLICY } from '#contract/release-policy.ts';
+import { KEEP_FOREVER } from '#contract/retention.ts';
 import type { TableNames } from '#contract/tables.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { CreateChallengeDeps } from '#domain/challenges/create-challenge.ts';
@@ -130,7 +131,7 @@ export async function registryFixture(
     challengeMinHours: 0,
     challengeMinAssignments: 0,
     releasePolicy: NO_POLICY,
-    hyperoptJobs: { get: async () => undefined },
+    hyperoptJobs: { get: async () => undefined, setEvidence: async () => true },
     rollbackReasonRequired: false,
     cursors: { encode: encodeCursor, decode: decodeCursor },
     clock: Date,
@@ -152,7 +153,12 @@ export async function registryFixture(
     ...service,
   };
   const backend = createService('backend', fakeHandlers(registryHandlers(deps)), host);
-  const strategyDeps = { ...deps, log, probes: { registry: null } } as unknown as StrategyDeps;
+  const strategyDeps = {
+    ...deps,
+    log,
+    probes: { registry: null },
+    retention: KEEP_FOREVER,
+  } as unknown as StrategyDeps;
   const strategy = createService('strategy', strategyHandlers(strategyDeps), host);
   const backtest: RegistryFixture['backtest'] = async (jobId, name = MODEL, result = SOME_RESULT) => {
     const job = pendingJob(jobId);

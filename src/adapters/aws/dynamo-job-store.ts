@@ -1,18 +1,18 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import {
-  BacktestResult,
-  JOB_KINDS,
-  type JobIn,
-  type JobStatus,
-  StoredBacktestJob,
-} from '#contract/backtest.ts';
+import { BacktestResult, JOB_KINDS, type JobIn, StoredBacktestJob } from '#contract/backtest.ts';
 import type { ClaimOutcome, JobRow, JobStore } from '#domain/ports.ts';
 import type { EndedValidations } from '#domain/transitions/validation.ts';
-import { failureOf, IndexEntry, type JobChange, JobRecords, rowOf, UNFINISHED } from './job-records.ts';
+import {
+  ENDED,
+  failureOf,
+  IndexEntry,
+  type JobChange,
+  JobRecords,
+  rowOf,
+  UNFINISHED,
+} from './job-records.ts';
 import { jobKey, parseItem } from './stored-items.ts';
-
-const ENDED: readonly JobStatus[] = ['completed', 'failed', 'cancelled'];
 
 const IndexRow = IndexEntry.extend({
   priority: z.int(),

@@ -21,6 +21,7 @@ import { fromAttributes, type Item, JOB_ITEM, jobKey } from './stored-items.ts';
 import { retryOnConflict } from './transactions.ts';
 
 export const UNFINISHED: readonly JobStatus[] = ['pending', 'running'];
+export const ENDED: readonly JobStatus[] = ['completed', 'failed', 'cancelled'];
 
 /** Attributes that the list indexes hold of jobs of every kind. */
 export const IndexEntry = z.object({
@@ -60,6 +61,8 @@ export interface JobChange {
   readonly attempt?: number | undefined;
   /** Condition: these attributes have these values. */
   readonly where?: Readonly<Record<string, unknown>>;
+  /** Condition: the job does not have these attributes. */
+  readonly absent?: readonly string[];
 }
 
 /** The jobs of one store. */
@@ -119,7 +122,7 @@ export abstract class JobRecords<
     const { Item } = await this.client.send(
       new GetCommand({ TableName: this.table, Key: jobKey(jobId), ConsistentRead: true }),
     );
-    return Item && this.#type.toJob(Item);
+    return Item && !isPast(Item.expires_at) ? this.#type.toJob(Item) : undefined;
   }
 
   async list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<Row>> {
@@ -133,6 +136,24 @@ export abstract class JobRecords<
       from: UNFINISHED,
     });
     return job ? { cancelled: true, job } : { cancelled: false, job: found };
+  }
+
+  async setKept(jobId: string, kept: boolean): Promise<{ done: boolean; job: Job | undefined }> {
+    const { job, found } = await this.change(jobId, {
+      set: { kept },
+      from: JOB_STATUSES,
+      absent: ['expired_at'],
+    });
+    return { done: job !== undefined, job: job ?? found };
+  }
+
+  async setEvidence(jobId: string, model: string, at: string): Promise<boolean> {
+    const { job } = await this.change(jobId, {
+      set: { evidence_of: { model, at } },
+      from: ['completed'],
+      absent: ['expired_at', 'results_expired'],
+    });
+    return job !== undefined;
   }
 
   async setCollection(jobId: string, outcome: CollectionOutcome): Promise<void> {
@@ -168,6 +189,11 @@ export abstract class JobRecords<
     }
     throw error;
   }
+}
+
+/** True for a TTL attribute (Unix s) that has passed: DynamoDB deletes the item within days. */
+function isPast(expiresAt: unknown): boolean {
+  return typeof expiresAt === 'number' && expiresAt * 1000 <= Date.now();
 }
 
 /** Item of a new job: its fields flat, and the attributes of the list indexes. */
@@ -238,6 +264,7 @@ function updateOf(jobId: string, change: JobChange) {
     values[`:where_${name}`] = value;
     conditions.push(`#${name} = :where_${name}`);
   }
+  for (const name of change.absent ?? []) conditions.push(`attribute_not_exists(${name})`);
   // A job that has ended leaves the queue.
   const leaving = change.status && isTerminal(change.status) ? 'REMOVE queue_key, queue_order ' : '';
   const added = ['revision', ...(change.add ?? [])].map((name) => `${name} :one`);

@@ -60,7 +60,7 @@ export class JobSharing implements StoredSharing {
             TableName: this.#table,
             Key: { job_id: jobId, item: JOB_ITEM },
             UpdateExpression: 'SET shared_with = :after ADD revision :one',
-            ConditionExpression: `attribute_exists(job_id) AND (${unshared}shared_with = :before)`,
+            ConditionExpression: `attribute_exists(job_id) AND attribute_not_exists(expired_at) AND (${unshared}shared_with = :before)`,
             ExpressionAttributeValues: { ':before': before, ':after': after, ':one': 1 },
           },
         },

@@ -1,4 +1,6 @@
-import { type BackendEnv, maxRunning } from '#contract/env.ts';
+import type { BackendEnv } from '#contract/env.ts';
+import { maxRunning } from '#contract/queue.ts';
+import { retentionDays } from '#contract/retention.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { DataProxyClient } from '../data-proxy-client.ts';
 import { openObjectStore } from '../open-object-store.ts';
@@ -28,6 +30,7 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
     hyperoptJobs: new DynamoHyperoptStore(dynamo, env.JOBS_TABLE),
     queue: new DynamoJobQueue(dynamo, env.JOBS_TABLE),
     maxRunning: maxRunning(env),
+    retention: retentionDays(env),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
     instruments: new DynamoInstrumentStore(dynamo, env.SERIES_TABLE),
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),

@@ -1,13 +1,19 @@
-import { maxRunning, type ReconcileEnv } from '#contract/env.ts';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { ReconcileEnv } from '#contract/env.ts';
+import { maxRunning } from '#contract/queue.ts';
+import { retentionDays } from '#contract/retention.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Log } from '#domain/ports.ts';
 import type { ReconcileDeps } from '#domain/reconcile-jobs.ts';
+import { openObjectStore } from '../open-object-store.ts';
+import { ObjectResultStore } from '../result-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
 import { DynamoHyperoptStore } from './dynamo-hyperopt-store.ts';
 import { DynamoJobQueue } from './dynamo-job-queue.ts';
+import { DynamoJobRetention } from './dynamo-job-retention.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
 import { createEcsClient, EcsTaskControl } from './ecs-tasks.ts';
-import { openReconcile } from './open-reconcile.ts';
+import { openReconcile, type RetentionParts } from './open-reconcile.ts';
 import { promotionRules } from './open-registry.ts';
 import { createSfnClient, SfnExecutions } from './sfn-executions.ts';
 
@@ -27,9 +33,21 @@ export function openDeployedReconcile(
     queue: new DynamoJobQueue(dynamo, env.JOBS_TABLE),
     maxRunning: maxRunning(env),
     tasks: new EcsTaskControl(createEcsClient()),
+    retention: retentionParts(env, dynamo),
     registryTable: env.REGISTRY_TABLE,
     databaseEndpoint: env.DYNAMODB_ENDPOINT,
     promotions: promotionRules(env),
     ...{ onChallengeChange, log },
   });
+}
+
+/** Null without a bucket or without a retention: nothing expires. */
+function retentionParts(env: ReconcileEnv, dynamo: DynamoDBDocumentClient): RetentionParts | null {
+  const days = retentionDays(env);
+  if (!env.RESULTS_BUCKET || Object.values(days).every((each) => each === null)) return null;
+  return {
+    days,
+    retention: new DynamoJobRetention(dynamo, env.JOBS_TABLE),
+    results: new ObjectResultStore(openObjectStore({}, env.RESULTS_BUCKET)),
+  };
 }

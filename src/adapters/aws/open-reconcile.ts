@@ -1,11 +1,20 @@
+import type { RetentionDays } from '#contract/retention.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
-import type { Log } from '#domain/ports.ts';
+import type { Log, ResultStore } from '#domain/ports.ts';
 import type { ReconcileDeps } from '#domain/reconcile-jobs.ts';
+import type { JobRetention } from '#domain/retention/expire-jobs.ts';
 import { sha256, ulids } from '../ids.ts';
 import { openRegistry, type promotionRules } from './open-registry.ts';
 
 /** A slot without an execution for longer was taken by a process that died before it started the execution. */
 export const GRACE_MS = 2 * 60_000;
+
+/** Storage that expiry needs. */
+export interface RetentionParts {
+  readonly days: RetentionDays;
+  readonly retention: JobRetention;
+  readonly results: Pick<ResultStore, 'remove'>;
+}
 
 export interface ReconcileParts
   extends Pick<
@@ -18,20 +27,24 @@ export interface ReconcileParts
   readonly onChallengeChange: ChallengeListener;
   readonly promotions: ReturnType<typeof promotionRules>;
   readonly log: Log;
+  /** Null: nothing expires. */
+  readonly retention: RetentionParts | null;
 }
 
 /** Dependencies of reconcile, in AWS and in local mode. */
 export function openReconcile(parts: ReconcileParts): ReconcileDeps {
-  const { registryTable, databaseEndpoint, onChallengeChange, promotions, ...deps } = parts;
+  const { registryTable, databaseEndpoint, onChallengeChange, promotions, retention, ...deps } = parts;
+  const registry = openRegistry(registryTable, databaseEndpoint, onChallengeChange);
   const { jobs, log } = deps;
   return {
     ...deps,
+    expiry: retention && { ...retention, registry: registry.registry, clock: Date },
     random: Math.random,
     clock: Date,
     graceMs: GRACE_MS,
     onError: (id, error) => log.error('reconcile failed', { id, error: error as Error }),
     registry: {
-      ...openRegistry(registryTable, databaseEndpoint, onChallengeChange),
+      ...registry,
       ...{ validations: jobs, clock: Date, ids: ulids, digest: sha256, ...promotions },
     },
   };

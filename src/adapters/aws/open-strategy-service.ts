@@ -1,5 +1,7 @@
-import { maxRunning, type StrategyEnv } from '#contract/env.ts';
+import type { StrategyEnv } from '#contract/env.ts';
 import type { HyperoptExecutionInput } from '#contract/hyperopt.ts';
+import { maxRunning } from '#contract/queue.ts';
+import { retentionDays } from '#contract/retention.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { openObjectStore } from '../open-object-store.ts';
 import { tableProbe } from '../probes.ts';
@@ -41,6 +43,7 @@ export function openStrategyService(env: StrategyEnv, onChallengeChange: Challen
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
     queue: new DynamoJobQueue(dynamo, env.JOBS_TABLE),
     maxRunning: maxRunning(env),
+    retention: retentionDays(env),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
     instruments: new DynamoInstrumentStore(dynamo, env.SERIES_TABLE),
     hyperoptJobs: new DynamoHyperoptStore(dynamo, env.JOBS_TABLE),

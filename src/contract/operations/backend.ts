@@ -15,6 +15,7 @@ import { DataFreshnessQuery, ExchangeQuery, Freshness, Symbols } from '../market
 import type { Operation } from '../operation.ts';
 import { stringParameter } from '../parameters.ts';
 import { BacktestReportData } from '../report.ts';
+import { KeepRequest } from '../retention.ts';
 import { BrokenStrategyFile, StrategyConfiguration } from '../strategy.ts';
 import { documentationOperations } from './documentation.ts';
 import { REGISTRY_OPERATIONS } from './registry.ts';
@@ -59,6 +60,7 @@ export const BACKEND_OPERATIONS = [
       'RES002',
       'RES003',
       'RES005',
+      'RES006',
       'OPT001',
       'DATA005',
       'SVC005',
@@ -87,9 +89,25 @@ export const BACKEND_OPERATIONS = [
     summary: 'A backtest: its status and, when completed, its result',
     params: BacktestParams,
     success: { 200: { description: 'The job', schema: BacktestJob } },
-    errors: ['RES001', 'DATA005'],
+    errors: ['RES001', 'RES006', 'DATA005'],
     access: 'viewer',
     resource: { kind: 'backtest', id: 'job_id', level: 'read' },
+  },
+  {
+    id: 'keepBacktest',
+    service: 'backend',
+    method: 'POST',
+    path: '/api/v1/backtests/{job_id}/keep',
+    tag: BACKTESTS,
+    summary: 'Keep a backtest, or let it expire again',
+    description:
+      'The platform may delete a job, or its results, when it is older than the retention of the stage. A kept job, a shared one and the evidence of a registered version are never deleted.',
+    params: BacktestParams,
+    body: KeepRequest,
+    success: { 200: { description: 'The job', schema: BacktestJob } },
+    errors: ['RES001', 'RES006', 'DATA005'],
+    access: 'researcher',
+    resource: { kind: 'backtest', id: 'job_id', level: 'write' },
   },
   {
     id: 'cancelBacktest',
@@ -113,7 +131,7 @@ export const BACKEND_OPERATIONS = [
     summary: 'Daily equity, drawdown and monthly returns of a completed backtest',
     params: BacktestParams,
     success: { 200: { description: 'Aligned columns', schema: EquityData } },
-    errors: ['RES001', { code: 'RES005', status: 400 }, 'DATA005'],
+    errors: ['RES001', 'RES006', { code: 'RES005', status: 400 }, 'DATA005'],
     access: 'viewer',
     resource: { kind: 'backtest', id: 'job_id', level: 'read' },
   },
@@ -127,7 +145,7 @@ export const BACKEND_OPERATIONS = [
     params: BacktestParams,
     query: BacktestReportQuery,
     success: { 200: { description: 'The report, with one page of the trades', schema: BacktestReportData } },
-    errors: ['RES001', { code: 'RES005', status: 400 }, 'DATA005'],
+    errors: ['RES001', 'RES006', { code: 'RES005', status: 400 }, 'DATA005'],
     access: 'viewer',
     resource: { kind: 'backtest', id: 'job_id', level: 'read' },
   },

@@ -13,6 +13,7 @@ import {
 } from '../hyperopt-api.ts';
 import { HyperoptRequest } from '../hyperopt-request.ts';
 import type { Operation } from '../operation.ts';
+import { KeepRequest } from '../retention.ts';
 import { sharingOperations } from './sharing.ts';
 
 const HYPEROPT = 'Hyperopt';
@@ -63,7 +64,7 @@ export const HYPEROPT_OPERATIONS = [
       200: { description: 'The job', schema: HyperoptJob },
       304: { description: 'Not modified' },
     },
-    errors: ['OPT001', 'DATA005'],
+    errors: ['OPT001', 'RES006', 'DATA005'],
     access: 'viewer',
     resource: { kind: 'hyperopt', id: 'job_id', level: 'read' },
   },
@@ -77,7 +78,7 @@ export const HYPEROPT_OPERATIONS = [
     description: 'RES005 with the status in `context` until the job is completed.',
     params: HyperoptParams,
     success: { 200: { description: 'The result', schema: HyperoptResult } },
-    errors: ['OPT001', 'RES005', 'DATA005'],
+    errors: ['OPT001', 'RES005', 'RES006', 'DATA005'],
     access: 'viewer',
     resource: { kind: 'hyperopt', id: 'job_id', level: 'read' },
   },
@@ -91,7 +92,7 @@ export const HYPEROPT_OPERATIONS = [
     params: HyperoptParams,
     query: HyperoptTrialsQuery,
     success: { 200: { description: 'A page of trials', schema: HyperoptTrialList } },
-    errors: ['VAL006', 'OPT001', 'DATA005'],
+    errors: ['VAL006', 'OPT001', 'RES006', 'DATA005'],
     access: 'viewer',
     resource: { kind: 'hyperopt', id: 'job_id', level: 'read' },
   },
@@ -115,10 +116,26 @@ export const HYPEROPT_OPERATIONS = [
         description: 'The job has ended without an event after that ID: do not reconnect',
       },
     },
-    errors: ['OPT001', 'DATA005', 'HTTP503'],
+    errors: ['OPT001', 'RES006', 'DATA005', 'HTTP503'],
     access: 'viewer',
     resource: { kind: 'hyperopt', id: 'job_id', level: 'read' },
     streams: true,
+  },
+  {
+    id: 'keepHyperopt',
+    service: 'strategy',
+    method: 'POST',
+    path: '/api/v1/hyperopt/{job_id}/keep',
+    tag: HYPEROPT,
+    summary: 'Keep a hyperopt job, or let it expire again',
+    description:
+      'The platform may delete a job, or its trials, when it is older than the retention of the stage. A kept job, a shared one and the evidence of a registered version are never deleted.',
+    params: HyperoptParams,
+    body: KeepRequest,
+    success: { 200: { description: 'The job', schema: HyperoptJob } },
+    errors: ['OPT001', 'RES006', 'DATA005'],
+    access: 'researcher',
+    resource: { kind: 'hyperopt', id: 'job_id', level: 'write' },
   },
   {
     id: 'cancelHyperopt',
@@ -145,7 +162,7 @@ export const HYPEROPT_OPERATIONS = [
       'The new job has the same configuration. While strategy and engine are unchanged it has the same trials: finished trials are reused, the others run. The old job is unchanged. RES005 for a job that is completed, pending or running: a job that lost its workers resumes automatically.',
     params: HyperoptParams,
     success: { 200: { description: 'Accepted', schema: HyperoptStart } },
-    errors: ['OPT001', 'RES005', 'DATA005', 'VAL005'],
+    errors: ['OPT001', 'RES005', 'RES006', 'DATA005', 'VAL005'],
     access: 'researcher',
     startsWork: true,
     resource: { kind: 'hyperopt', id: 'job_id', level: 'write' },

@@ -29,7 +29,7 @@ export const STRATEGY_OPERATIONS = [
     body: RegisterRequest,
     success: { 201: { description: 'Registered', schema: RegisterResponse } },
     errors: [
-      ...(['VAL005', 'VAL006', 'AUTH005', 'RES001', 'RES002', 'RES005'] as const),
+      ...(['VAL005', 'VAL006', 'AUTH005', 'RES001', 'RES002', 'RES005', 'RES006'] as const),
       ...(['DATA005', 'SVC005'] as const),
     ],
     access: 'researcher',

@@ -6,16 +6,18 @@ import { buildEquityData } from '#engine/report/result.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import type { Caller } from '../access.ts';
 import type { Page } from '../ports.ts';
+import { expired } from '../retention/retention.ts';
 import type { HyperoptRow, HyperoptStore, TrialLedger, TrialReturns } from './hyperopt-ports.ts';
 
 interface Deps {
   readonly hyperoptJobs: Pick<HyperoptStore, 'get'>;
 }
 
-/** The hyperopt job; throws OPT001 for an unknown id. */
+/** The hyperopt job; throws OPT001 for an unknown id, RES006 for an expired job. */
 export async function getHyperopt({ hyperoptJobs }: Deps, jobId: string): Promise<StoredHyperoptJob> {
   const job = await hyperoptJobs.get(jobId);
   if (!job) throw unknownHyperopt(jobId);
+  if (job.expired_at) throw expired('The hyperopt job', jobId);
   return job;
 }
 
@@ -31,6 +33,7 @@ export async function getHyperoptResult(
   jobId: string,
 ): Promise<HyperoptResultData> {
   const job = await getCompletedHyperopt(deps, jobId);
+  if (job.results_expired) throw expired('The trials of the hyperopt job', jobId);
   const returns = await deps.ledger.returnsOf(jobId, job.outcome.best_trial);
   if (!returns) throw new CodedError('DATA005', { message: 'The stored daily returns are missing' });
   return { job, equity: equityOf(job.base.dry_run_wallet, returns) };
@@ -64,6 +67,7 @@ export async function getCompletedHyperopt(
   const job = await hyperoptJobs.get(jobId);
   if (!job) throw unknownHyperopt(jobId, field);
   check(job);
+  if (job.expired_at) throw expired('The hyperopt job', jobId, field);
   if (job.status === 'completed') return job;
   throw new CodedError('RES005', {
     message:
@@ -111,6 +115,7 @@ export async function listHyperoptTrials(
     readonly state?: TrialState | undefined;
   },
 ): Promise<Page<StoredTrial>> {
-  await getHyperopt(deps, input.job_id);
+  const job = await getHyperopt(deps, input.job_id);
+  if (job.results_expired) throw expired('The trials of the hyperopt job', input.job_id);
   return deps.ledger.list(input.job_id, input.state ?? null, input.limit, input.cursor ?? null);
 }

@@ -60,6 +60,10 @@ export interface HyperoptStore {
   /** Records where a trial is stalled, null once it continues. Has an effect only while the job runs. */
   setStalled(jobId: string, stalled: string | null): Promise<void>;
   setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
+  /** Keeps the job, or lets it expire again. `done` false: it is unknown, or has expired. */
+  setKept(jobId: string, kept: boolean): Promise<{ done: boolean; job: StoredHyperoptJob | undefined }>;
+  /** Records that a version of the model has the job as evidence. False: its trials have expired, or it is unknown. */
+  setEvidence(jobId: string, model: string, at: string): Promise<boolean>;
   /** Time at which the oldest pending job was created, ISO 8601; undefined without one. */
   oldestPending(): Promise<string | undefined>;
 }

@@ -19,6 +19,7 @@ import { findStrategy } from '../find-strategy.ts';
 import { unknownBacktest } from '../get-backtest.ts';
 import type { HyperoptStore } from '../hyperopt/hyperopt-ports.ts';
 import type { JobStore, ResultStore } from '../ports.ts';
+import { expired } from '../retention/retention.ts';
 import type { Strategies } from '../strategy-ports.ts';
 import {
   applyTransition,
@@ -48,7 +49,7 @@ export interface RegisterStrategyDeps extends TransitionDeps {
   readonly images: ImageRegistry | null;
   /** Registries from which images may come; null: any. */
   readonly allowedRegistries: readonly string[] | null;
-  readonly hyperoptJobs: Pick<HyperoptStore, 'get'>;
+  readonly hyperoptJobs: Pick<HyperoptStore, 'get' | 'setEvidence'>;
   readonly releasePolicy: ReleasePolicy;
 }
 
@@ -148,7 +149,28 @@ async function checkRegistration(
   const now = deps.clock.now();
   const policy = checkPolicy(deps.releasePolicy, { ...content, created_at: isoTime(now) }, now);
   const checks = [check, lookAheadCheck(lookAheadOf(job)), ...policy];
+  await keepEvidence(deps, content, input.model, isoTime(now));
   return { content, validation: { status: statusOf(checks), checks, job_id: null }, description, tags };
+}
+
+/**
+ * Marks the jobs behind a version, so that they never expire: before the version is stored, so that no version is without
+ * its evidence. A registration that then fails leaves a mark that expiry removes. Throws RES006 when the results expired
+ * since they were read.
+ */
+async function keepEvidence(
+  { jobs, hyperoptJobs }: RegisterStrategyDeps,
+  { backtest_run_id: id, evidence }: VersionContent,
+  model: string,
+  at: string,
+): Promise<void> {
+  const search = evidence?.hyperopt_job_id;
+  const [isStored] = await Promise.all([
+    jobs.setEvidence(id, model, at),
+    // The version has what it needs of its search: an expired one does not prevent it.
+    search ? hyperoptJobs.setEvidence(search, model, at) : true,
+  ]);
+  if (!isStored) throw expired('The backtest', id, 'backtest_run_id');
 }
 
 async function completedBacktest(
@@ -165,6 +187,7 @@ async function completedBacktest(
   const job = await jobs.get(id);
   if (!job) throw unknownBacktest(id, field);
   checkAccess(actor, job, { kind: 'backtest', id, field, level: 'read' });
+  if (job.expired_at ?? job.results_expired) throw expired('The results of the backtest', id, field);
   if (job.status !== 'completed') {
     const message = `The backtest is ${job.status}, not completed`;
     throw new CodedError('RES005', { message, field, context: { backtest_run_id: id, status: job.status } });

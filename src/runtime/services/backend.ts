@@ -1,8 +1,15 @@
 import { lookAheadOf } from '#contract/look-ahead.ts';
+import type { RetentionDays } from '#contract/retention.ts';
 import { type ListAuditDeps, listAudit } from '#domain/audit/list-audit.ts';
 import { type CancelBacktestDeps, cancelBacktest } from '#domain/cancel-backtest.ts';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
-import { getBacktest, getBacktestEquity, getBacktestReport, listBacktests } from '#domain/get-backtest.ts';
+import {
+  getBacktest,
+  getBacktestEquity,
+  getBacktestReport,
+  listBacktests,
+  unknownBacktest,
+} from '#domain/get-backtest.ts';
 import { getHealth, type HealthDeps } from '#domain/get-health.ts';
 import { getStrategy, listStrategies } from '#domain/list-strategies.ts';
 import { checkFreshness, listSymbols } from '#domain/market-data.ts';
@@ -10,6 +17,7 @@ import { ownershipOf } from '#domain/ownership.ts';
 import type { DataProxy, ResultStore } from '#domain/ports.ts';
 import { queueStates } from '#domain/queue/queue-state.ts';
 import { stagingChecks } from '#domain/registry/start-staging-checks.ts';
+import { keepJob } from '#domain/retention/keep-job.ts';
 import { type SubmitBacktestDeps, submitBacktest } from '#domain/submit-backtest.ts';
 import { callerOf } from '../authenticate.ts';
 import { documentation } from '../docs.ts';
@@ -29,6 +37,7 @@ export interface BackendDeps
   readonly results: ResultStore;
   readonly dataProxy: DataProxy;
   readonly challenges: ChallengeStore;
+  readonly retention: RetentionDays;
 }
 
 /** Maximum duration of a health check, ms. */
@@ -64,12 +73,17 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     getBacktest: async ({ params }) => {
       const job = await getBacktest(deps, params.job_id);
       const states = await queueStates(deps, 'backtest', [job]);
-      return { status: 200, body: jobView(job, states.get(job.job_id) ?? null) };
+      return { status: 200, body: jobView(job, states.get(job.job_id) ?? null, deps.retention) };
     },
     cancelBacktest: async ({ params }) => ({
       status: 200,
-      body: jobView(await cancelBacktest(deps, params.job_id), null),
+      body: jobView(await cancelBacktest(deps, params.job_id), null, deps.retention),
     }),
+    keepBacktest: async ({ params, body }) => {
+      const job = await keepJob(deps.jobs, params.job_id, body.keep ?? true, unknownBacktest);
+      const states = await queueStates(deps, 'backtest', [job]);
+      return { status: 200, body: jobView(job, states.get(job.job_id) ?? null, deps.retention) };
+    },
     getBacktestEquity: async ({ params }) => ({
       status: 200,
       body: await getBacktestEquity(deps, params.job_id),

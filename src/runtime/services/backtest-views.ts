@@ -3,7 +3,9 @@ import type { StoredBacktestJob } from '#contract/backtest.ts';
 import type { BacktestJob, BacktestJobSummary, BacktestSubmission } from '#contract/backtest-api.ts';
 import { lookAheadOf } from '#contract/look-ahead.ts';
 import type { QueueState } from '#contract/queue.ts';
+import type { RetentionDays } from '#contract/retention.ts';
 import type { JobRow } from '#domain/ports.ts';
+import { retentionOf } from './retention-view.ts';
 
 /** Stored jobs as clients see them. */
 
@@ -18,7 +20,11 @@ export function rowView(row: JobRow, queue: QueueState | null): z.input<typeof B
   return { job_id, status, result, error, ...times, strategy, experiment_name, priority, queue };
 }
 
-export function jobView(job: StoredBacktestJob, queue: QueueState | null): z.input<typeof BacktestJob> {
+export function jobView(
+  job: StoredBacktestJob,
+  queue: QueueState | null,
+  retention: RetentionDays,
+): z.input<typeof BacktestJob> {
   const completed = job.status === 'completed' ? job : null;
   const failed = job.status === 'failed' ? job : null;
   return {
@@ -45,6 +51,7 @@ export function jobView(job: StoredBacktestJob, queue: QueueState | null): z.inp
     collection: job.collection,
     timing: completed?.timing ?? null,
     look_ahead: completed ? lookAheadOf(completed) : null,
+    ...retentionOf(job, retention),
   };
 }
 

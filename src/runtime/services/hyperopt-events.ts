@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
 import { HyperoptEventsQuery, type HyperoptTrialEvent, LAST_EVENT_ID } from '#contract/hyperopt-api.ts';
+import type { RetentionDays } from '#contract/retention.ts';
 import { foundParams } from '#domain/hyperopt/found-params.ts';
 import { getHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
 import {
@@ -21,7 +22,7 @@ const realTime: WatchHyperoptDeps['pause'] = (ms, signal) =>
 
 /** Handler of the event stream of a hyperopt job; `pause` defaults to real time. */
 export function watchHandler(
-  deps: Omit<WatchHyperoptDeps, 'pause'> & Partial<Pick<WatchHyperoptDeps, 'pause'>> & QueueStateDeps,
+  deps: Omit<WatchHyperoptDeps, 'pause'> & Partial<Pick<WatchHyperoptDeps, 'pause'>> & EventViewDeps,
   streams = new EventStreams(),
 ): Handlers<'strategy'>['watchHyperopt'] {
   return async ({ params, query, headers, principal, signal, closing }) => {
@@ -53,14 +54,18 @@ function lastEventId(headers: Headers): number | undefined {
   });
 }
 
+interface EventViewDeps extends QueueStateDeps {
+  readonly retention: RetentionDays;
+}
+
 async function* sent(
-  deps: QueueStateDeps,
+  deps: EventViewDeps,
   events: AsyncGenerator<HyperoptEvent>,
 ): AsyncGenerator<ServerSentEvent> {
   for await (const each of events) yield await eventView(deps, each);
 }
 
-async function eventView(deps: QueueStateDeps, event: HyperoptEvent): Promise<ServerSentEvent> {
+async function eventView(deps: EventViewDeps, event: HyperoptEvent): Promise<ServerSentEvent> {
   switch (event.kind) {
     case 'heartbeat':
       return {};
@@ -70,7 +75,7 @@ async function eventView(deps: QueueStateDeps, event: HyperoptEvent): Promise<Se
       return { event: event.kind, id: event.id, data: trialEventView(event) };
     default: {
       const states = await queueStates(deps, 'hyperopt', [event.job]);
-      const data = jobView(event.job, states.get(event.job.job_id) ?? null);
+      const data = jobView(event.job, states.get(event.job.job_id) ?? null, deps.retention);
       return { event: event.kind, id: event.id, data };
     }
   }

@@ -8,9 +8,11 @@ import type {
   HyperoptTrial,
 } from '#contract/hyperopt-api.ts';
 import type { QueueState } from '#contract/queue.ts';
+import type { RetentionDays } from '#contract/retention.ts';
 import { foundParams } from '#domain/hyperopt/found-params.ts';
 import type { HyperoptResultData } from '#domain/hyperopt/get-hyperopt.ts';
 import type { HyperoptRow } from '#domain/hyperopt/hyperopt-ports.ts';
+import { retentionOf } from './retention-view.ts';
 
 /** Stored hyperopt jobs and trials as clients see them. */
 
@@ -26,7 +28,11 @@ export function rowView(row: HyperoptRow, queue: QueueState | null): z.input<typ
   return { ...rest, ...progressOf(trials), queue };
 }
 
-export function jobView(job: StoredHyperoptJob, queue: QueueState | null): z.input<typeof HyperoptJob> {
+export function jobView(
+  job: StoredHyperoptJob,
+  queue: QueueState | null,
+  retention: RetentionDays,
+): z.input<typeof HyperoptJob> {
   const { trials, base } = job;
   const { complete, pruned, failed } = trials;
   return {
@@ -53,6 +59,7 @@ export function jobView(job: StoredHyperoptJob, queue: QueueState | null): z.inp
     warnings: job.warnings,
     resumed_from: job.resumed_from,
     collection: job.collection,
+    ...retentionOf(job, retention),
   };
 }
 

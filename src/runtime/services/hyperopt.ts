@@ -1,14 +1,17 @@
 import { isTerminal } from '#contract/backtest.ts';
+import type { RetentionDays } from '#contract/retention.ts';
 import { type CancelHyperoptDeps, cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
 import {
   getHyperopt,
   getHyperoptResult,
   listHyperopts,
   listHyperoptTrials,
+  unknownHyperopt,
 } from '#domain/hyperopt/get-hyperopt.ts';
 import type { TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
 import { resumeHyperopt, type StartHyperoptDeps, startHyperopt } from '#domain/hyperopt/start-hyperopt.ts';
 import { queueStates } from '#domain/queue/queue-state.ts';
+import { keepJob } from '#domain/retention/keep-job.ts';
 import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { watchHandler } from './hyperopt-events.ts';
@@ -16,6 +19,7 @@ import { jobView, resultView, rowView, startView, trialView } from './hyperopt-v
 
 export interface HyperoptDeps extends StartHyperoptDeps, CancelHyperoptDeps {
   readonly ledger: TrialLedger;
+  readonly retention: RetentionDays;
 }
 
 type HyperoptHandlers = Omit<
@@ -57,7 +61,7 @@ export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
         ...(!isTerminal(job.status) && { 'Retry-After': RETRY_AFTER }),
       };
       if (isKnown(tag, headers.get('If-None-Match'))) return { status: 304, body: '', headers: caching };
-      return { status: 200, body: jobView(job, queue), headers: caching };
+      return { status: 200, body: jobView(job, queue, deps.retention), headers: caching };
     },
     getHyperoptResult: async ({ params }) => ({
       status: 200,
@@ -70,8 +74,13 @@ export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
     watchHyperopt: watchHandler(deps),
     cancelHyperopt: async ({ params }) => ({
       status: 200,
-      body: jobView(await cancelHyperopt(deps, params.job_id), null),
+      body: jobView(await cancelHyperopt(deps, params.job_id), null, deps.retention),
     }),
+    keepHyperopt: async ({ params, body }) => {
+      const job = await keepJob(deps.hyperoptJobs, params.job_id, body.keep ?? true, unknownHyperopt);
+      const states = await queueStates(deps, 'hyperopt', [job]);
+      return { status: 200, body: jobView(job, states.get(job.job_id) ?? null, deps.retention) };
+    },
     resumeHyperopt: async ({ params, headers, principal, correlationId }) => {
       const job = await resumeHyperopt(deps, {
         jobId: params.job_id,

@@ -87,6 +87,7 @@ test('reconcile with 10,000 pending and 1,000 running jobs reads no pending job 
       throw error;
     },
     registry: {} as ReconcileDeps['registry'],
+    expiry: null,
   };
 
   expect(await measureQueue(deps)).toMatchObject({

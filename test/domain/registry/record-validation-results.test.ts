@@ -95,6 +95,7 @@ async function scene(): Promise<Scene> {
       hyperoptJobs: new DynamoHyperoptStore(engine.client, fixture.jobsTable),
       hyperoptExecutions: executions,
       graceMs: 2 * MINUTES,
+      expiry: null,
       onError: (_, error) => {
         throw error;
       },

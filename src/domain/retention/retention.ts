@@ -1,0 +1,46 @@
+import { isTerminal, type JobStatus } from '#contract/backtest.ts';
+import { CodedError } from '#contract/errors.ts';
+import { STUDY_KIND } from '#contract/hyperopt.ts';
+import type { RetentionDays } from '#contract/retention.ts';
+import type { Grant } from '#contract/sharing.ts';
+import { DAY_MS } from '#engine/timeframe.ts';
+import { isoTime } from '../validate.ts';
+
+/** Attributes of a job that decide whether and when it expires. */
+export interface RetainedJob {
+  readonly kind: string;
+  readonly status: JobStatus;
+  readonly finished_at?: string | undefined;
+  readonly shared_with?: readonly Grant[] | undefined;
+  readonly kept?: boolean | undefined;
+  readonly evidence_of?: { readonly model: string; readonly at: string } | undefined;
+  readonly results_expired?: 'deleting' | 'deleted' | undefined;
+  readonly expired_at?: string | undefined;
+}
+
+/** True when the job, its results and its trials never expire. Validations belong to registered versions. */
+export function isKept({ kind, kept, shared_with = [], evidence_of }: RetainedJob): boolean {
+  return kind === 'validation' || kept === true || shared_with.length > 0 || evidence_of !== undefined;
+}
+
+/** Days after which the details of a job expire: the results of a backtest, the trials of a hyperopt job. */
+export function detailDays({ kind }: Pick<RetainedJob, 'kind'>, days: RetentionDays): number | null {
+  return kind === STUDY_KIND ? days.trials : days.results;
+}
+
+/** Earliest time at which the job or its details may be deleted; null: never, or not known yet. */
+export function expiryOf(job: RetainedJob, days: RetentionDays): string | null {
+  if (isKept(job) || !isTerminal(job.status) || job.finished_at === undefined) return null;
+  const details = job.results_expired ? null : detailDays(job, days);
+  const due = [details, days.jobs].filter((each) => each !== null);
+  return due.length === 0 ? null : isoTime(Date.parse(job.finished_at) + Math.min(...due) * DAY_MS);
+}
+
+/** RES006 for a job, or for a part of it, that was deleted after its retention. */
+export function expired(what: string, jobId: string, field = 'job_id'): CodedError {
+  return new CodedError('RES006', {
+    message: `${what} expired and was deleted. Run it again, and keep the new job with POST .../keep.`,
+    field,
+    context: { [field]: jobId },
+  });
+}
