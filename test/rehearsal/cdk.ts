@@ -15,7 +15,7 @@ interface Finished {
 }
 
 /** Runs a command of this checkout and collects its output. */
-async function runCommand(
+export async function runCommand(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,

@@ -113,3 +113,10 @@ export async function getJson<T>(emulator: Emulator, service: string, path: stri
   if (!response.ok) throw new Error(`${service} ${path}: ${response.status} ${await response.text()}`);
   return (await response.json()) as T;
 }
+
+/** Posts to the emulator's own endpoints. */
+export async function postJson<T>({ endpoint }: Emulator, path: string, body: unknown): Promise<T> {
+  const response = await fetch(`${endpoint}${path}`, { method: 'POST', body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${(await response.text()).slice(-2000)}`);
+  return (await response.json()) as T;
+}

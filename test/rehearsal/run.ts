@@ -4,9 +4,10 @@ import Table from 'cli-table3';
 import { STAGE_NAMES } from '#lib/config.ts';
 import { missingForEmulator, startEmulator } from './emulator.ts';
 import { deploy } from './parts/deploy.ts';
+import { machines } from './parts/machines.ts';
 import { type Part, Rehearsal, type Row } from './rehearsal.ts';
 
-const PARTS: readonly Part[] = [deploy];
+const PARTS: readonly Part[] = [deploy, machines];
 const NAMES = PARTS.map(({ name }) => name);
 
 const USAGE = `npm run rehearse -- [--stage <name>] [--only <part,…>] [--minutes <n>]

@@ -251,7 +251,7 @@ describe('collection step', () => {
     const { path, failure } = await runAsl(BACKTEST_ASL, INPUT, {
       CheckFreshness: response(false),
       CollectData: () => fail('ECS.AmazonECSException', SHORTAGES[0]),
-      NoteShortage: () => fail('States.Timeout'),
+      NoteShortage: () => fail('DynamoDB.AmazonDynamoDBException'),
       RunBacktest: ok,
     });
     expect(failure).toBeUndefined();

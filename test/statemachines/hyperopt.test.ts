@@ -138,6 +138,47 @@ describe('hyperopt workflow', () => {
     });
   });
 
+  test('job uses stored candles when the shortage of its collection cannot be stored', async () => {
+    const { path, failure } = await runAsl(HYPEROPT_ASL, inputOf('ho-1', 1), {
+      CheckFreshness: response(false),
+      CollectData: () => fail('ECS.AmazonECSException', 'RESOURCE:CPU'),
+      NoteCollectionShortage: () => fail('DynamoDB.AmazonDynamoDBException'),
+      RunWorker: ok,
+      RecordFailure: ended,
+    });
+    expect(failure).toBeUndefined();
+    expect(path).toContain('RunWorker');
+    expect(path.at(-1)).toBe('Done');
+  });
+
+  test('shortage is stored when the workers lack capacity on demand too', async () => {
+    const shortage: Step = () => fail('ECS.AmazonECSException', 'RESOURCE:CPU');
+    const { path, calls, failure } = await runAsl(HYPEROPT_ASL, inputOf('ho-1', 1), {
+      CheckFreshness: fresh,
+      RunWorker: shortage,
+      RunWorkerOnDemand: shortage,
+      NoteShortage: ok,
+      RecordFailure: ok,
+    });
+    expect(failure).toMatch(/All workers ended/);
+    expect(path).toContain('WorkerWithoutCapacity');
+    expect(calls.filter(({ state }) => state === 'NoteShortage')).toHaveLength(1);
+    expect(calls.at(-1)!.parameters.ExpressionAttributeValues![':reason']).toEqual({
+      S: 'AWS had no capacity for the workers.',
+    });
+  });
+
+  test('worker that was interrupted on Spot finishes on demand', async () => {
+    const { path, failure } = await runAsl(HYPEROPT_ASL, inputOf('ho-1', 1), {
+      CheckFreshness: fresh,
+      RunWorker: () => fail('States.TaskFailed', 'SpotInterruption'),
+      RunWorkerOnDemand: ok,
+      RecordFailure: ended,
+    });
+    expect(failure).toBeUndefined();
+    expect(path.slice(-4)).toEqual(['RunWorkerOnDemand', 'WorkerFinished', 'RecordFailure', 'Done']);
+  });
+
   test('job continues without a lost worker, which is retried three times on demand', async () => {
     const isFirst: Step = ({ Overrides }) => {
       const { Value } = Overrides!.ContainerOverrides[0]!.Environment[2] as unknown as { Value: string };

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { StateMachine } from 'aws-local-stepfunctions';
 
 type JsonValue = Parameters<StateMachine['run']>[0];
@@ -76,7 +77,7 @@ export async function runAsl(
   executionName = 'bt-01J-1',
 ): Promise<AslRun> {
   const definition = readDefinition(file);
-  const calls: AslRun['calls'][number][] = [];
+  const calls: RecordedCall[] = [];
   const ofType = (type: string) =>
     allStates(definition).flatMap(([name, state]) => (state.Type === type ? [name] : []));
   const tasks = ofType('Task');
@@ -84,9 +85,18 @@ export async function runAsl(
     tasks.map((state) => [
       state,
       async (parameters: JsonValue) => {
-        calls.push({ state, parameters: parameters as TaskParameters });
+        const call: RecordedCall = { state, parameters: parameters as TaskParameters };
+        calls.push(call);
         const step = steps[state] ?? (() => fail('NoFake', `${state} was not expected`));
-        return ((await step(parameters as TaskParameters)) ?? {}) as never;
+        try {
+          const value = (await step(parameters as TaskParameters)) ?? {};
+          call.outcome = { value };
+          return value as never;
+        } catch (error) {
+          const { name, message } = error as Error;
+          call.outcome = { error: { name, cause: message } };
+          throw error;
+        }
       },
     ]),
   );
@@ -111,7 +121,41 @@ export async function runAsl(
       (error: Error) => error.message,
     ),
   ]);
+  record({
+    machine: basename(file.pathname, '.asl.json'),
+    execution: executionName,
+    input,
+    calls,
+    path,
+    failure,
+  });
   return { path, calls, failure };
+}
+
+interface RecordedCall {
+  readonly state: string;
+  readonly parameters: TaskParameters;
+  /** Absent: the execution ended before the task did. */
+  outcome?:
+    | { readonly value: unknown }
+    | { readonly error: { readonly name: string; readonly cause: string } };
+}
+
+/** A run with the answers of its tasks, from which another interpreter can repeat it. */
+export interface RecordedRun {
+  /** Name of the definition's file, without its extension. */
+  readonly machine: string;
+  readonly execution: string;
+  readonly input: unknown;
+  readonly calls: readonly RecordedCall[];
+  readonly path: readonly string[];
+  readonly failure: string | undefined;
+}
+
+/** Adds a run to the file that ASL_RECORDING names, one JSON per line: `npm run rehearse` repeats it. */
+function record(run: RecordedRun): void {
+  const file = process.env.ASL_RECORDING;
+  if (file) appendFileSync(file, `${JSON.stringify(run)}\n`);
 }
 
 async function statesOf(events: ReturnType<StateMachine['run']>['eventLogs']): Promise<string[]> {

@@ -12,7 +12,8 @@ modules here change that in memory:
     rest_api    the OpenAPI body of a REST API
     functions   the deployed code of a Lambda function, in a child process of Node
     containers  ECS tasks that run until the rehearsal ends them
-    machines    executions of state machines, interpreted by moto
+    machines    executions of state machines, interpreted by moto, without waiting
+    scenarios   executions with given answers of their tasks
     tables      one DynamoDB request at a time, because moto's transactions are not safe for threads
 
 Not emulated: IAM, networks, the firewall, CodeDeploy, custom resources, metrics and alarms. The state is in memory.
@@ -33,6 +34,7 @@ import machines
 import provider
 import report
 import rest_api
+import scenarios
 import stacks
 import tables
 
@@ -40,7 +42,7 @@ from moto.server import DomainDispatcherApplication, create_backend_app
 
 
 def main() -> None:
-    for module in (provider, stacks, rest_api, functions, containers, machines, tables, report):
+    for module in (provider, stacks, rest_api, functions, containers, machines, scenarios, tables, report):
         module.install()
     server = make_server("127.0.0.1", settings.ARGS.port, DomainDispatcherApplication(create_backend_app), threaded=True)
     settings.serve_at(server.server_port)
