@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { MIN_TRADES, NO_POLICY, ReleasePolicy } from '#contract/release-policy.ts';
+import { accessSettings } from './access-settings.ts';
 import { alarmSettings } from './alarm-settings.ts';
 import { dataSettings } from './data-settings.ts';
 import { deploymentSettings } from './deployment-settings.ts';
@@ -18,57 +19,7 @@ const Settings = z.strictObject({
     })
     .optional()
     .describe('Target account and region. Absent: those of the deploying credentials.'),
-  openAccess: z
-    .boolean()
-    .default(false)
-    .describe(
-      'A token is optional, and verified when sent: anyone who finds the address has every role. Not allowed in prod.',
-    ),
-  identity: z
-    .discriminatedUnion('kind', [
-      z.strictObject({ kind: z.literal('none') }),
-      z.strictObject({
-        kind: z.literal('own'),
-        hostedUi: z
-          .strictObject({
-            domainPrefix: z
-              .string()
-              .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'write lower-case letters, digits and hyphens')
-              .describe(
-                'Prefix of `https://{domainPrefix}.auth.{region}.amazoncognito.com`, unique in the region.',
-              ),
-            callbackUrls: z.array(z.url({ protocol: /^https$/, error: 'write a URL with https' })).min(1),
-          })
-          .optional()
-          .describe("Cognito's sign-in pages for browser applications. Absent: no pages and no domain."),
-      }),
-      z.strictObject({
-        kind: z.literal('existing'),
-        userPoolId: z.string(),
-        clientId: z.string().min(1),
-        region: z.string(),
-      }),
-    ])
-    .describe(
-      'Issuer of tokens: a new user pool of this deployment, an existing one, or none (every token is rejected).',
-    ),
-  machineClients: z
-    .array(
-      z.strictObject({
-        name: z
-          .string()
-          .max(40)
-          .regex(
-            /^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$/,
-            'write words of lower-case letters, with hyphens between',
-          ),
-        role: z.enum(['viewer', 'researcher', 'approver', 'admin']),
-      }),
-    )
-    .default([])
-    .describe(
-      'Programs that get tokens with their own credentials, each with one role. Each costs 6 USD per month, and 2.25 per 1,000 tokens.',
-    ),
+  ...accessSettings,
   protect: z
     .boolean()
     .describe(

@@ -3,6 +3,7 @@ import { Annotations, type App, CfnOutput, Duration, Fn, Stack, Tags } from 'aws
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
+import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
@@ -375,6 +376,10 @@ export function addTouchstone(app: App, config: StageConfig, dist: string) {
       'touchstone:openAccess',
       `Anyone who finds the address of ${config.stage} has every role. Remove openAccess from its settings to require a token.`,
     );
+  }
+  if (config.permissionsBoundary) {
+    const boundary = iam.ManagedPolicy.fromManagedPolicyName(data, 'Boundary', config.permissionsBoundary);
+    iam.PermissionsBoundary.of(app).apply(boundary);
   }
   const platform = new PlatformStack(app, `touchstone-${config.stage}-platform`, { config, data, dist });
   Tags.of(app).add('service', 'touchstone');
