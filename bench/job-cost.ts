@@ -48,7 +48,7 @@ async function measure(client: DynamoDBDocumentClient, table: string): Promise<M
   const queue = new DynamoJobQueue(client, table);
   const executions = memoryExecutions();
   const deps = { jobs, queue, executions, clock: Date, log: { warn: () => {}, error: () => {} } };
-  const lane = backtestLane({ ...deps, maxRunning: { backtest: 1, hyperopt: 1 } });
+  const lane = backtestLane({ ...deps, maxRunning: { backtest: 1, fast: 1, hyperopt: 1 } });
   const units = new WriteUnits(client);
   const submit = (id: string) => {
     const job = pendingJob(id);

@@ -62,11 +62,11 @@ export function allowTable(
   if (id === 'registry') denyAuditChanges(role, table);
 }
 
-/** Allows changing jobs, taking and freeing slots, and removing owners without waiting jobs. */
+/** Allows changing jobs and costs of strategies, taking and freeing slots, and removing owners without waiting jobs. */
 export function allowQueueChanges(role: iam.IRole, jobs: dynamodb.ITableV2): void {
   const queue = ['#slots#*', '#owners#*'];
   // One statement: taking a slot writes a slot and a job in one transaction.
-  const written = [...BACKTEST_KEYS, ...HYPEROPT_KEYS, ...queue];
+  const written = [...BACKTEST_KEYS, ...HYPEROPT_KEYS, ...queue, '#costs#*'];
   allowTable(role, 'jobs', jobs, ['PutItem', 'UpdateItem'], { keys: written });
   allowTable(role, 'jobs', jobs, ['DeleteItem'], { keys: queue });
 }

@@ -310,6 +310,7 @@ class PlatformStack extends Stack {
       SERIES_TABLE: data.tables.series.tableName,
       REGISTRY_TABLE: data.tables.registry.tableName,
       BACKTEST_STATE_MACHINE_ARN: flow.machine.stateMachineArn,
+      FAST_LANE_SECONDS: String(config.fastLaneSeconds),
       DATA_PROXY_FUNCTION: dataProxy.service.alias.functionArn,
       STRATEGY_SERVICE_URL: strategy.api.api.url,
       ...promotionVariables(config),

@@ -120,10 +120,12 @@ class Simulation {
     this.#deps = {
       jobs: this.#jobs,
       queue: this.#orderedQueue(),
+      // No simulated job runs, so none has a cost.
+      strategyCosts: { get: async () => undefined, put: async () => {} },
       executions: this.#cloud(),
       hyperoptJobs: new DynamoHyperoptStore(client, table),
       hyperoptExecutions: this.#cloud() as never,
-      maxRunning: { backtest: account.slots, hyperopt: 1 },
+      maxRunning: { backtest: account.slots, fast: 1, hyperopt: 1 },
       ...{ clock, log, random: this.#random, graceMs: GRACE_MS },
       tasks: { stop: async () => {} },
       onError: (id, error) => {

@@ -1,4 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { StrategyCosts } from '#domain/choose-lane.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import type { HyperoptStore, TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
@@ -13,6 +14,7 @@ import { DynamoJobQueue } from './aws/dynamo-job-queue.ts';
 import { DynamoJobRetention } from './aws/dynamo-job-retention.ts';
 import { DynamoJobStore } from './aws/dynamo-job-store.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from './aws/dynamo-series-stores.ts';
+import { DynamoStrategyCosts } from './aws/dynamo-strategy-costs.ts';
 import { DynamoTrialLedger } from './aws/dynamo-trial-ledger.ts';
 import { openObjectStore } from './open-object-store.ts';
 import { ParquetCandleStore } from './parquet/candle-store.ts';
@@ -56,6 +58,7 @@ export interface StorageEnv extends MarketStorageEnv {
 export interface Stores extends MarketStores {
   readonly jobs: JobStore & EndedValidations;
   readonly queue: JobQueue;
+  readonly strategyCosts: StrategyCosts;
   readonly results: ResultStore;
   readonly hyperoptJobs: HyperoptStore;
   readonly ledger: TrialLedger;
@@ -69,6 +72,7 @@ export function openStores(env: StorageEnv): Stores {
     ...market,
     jobs: new DynamoJobStore(market.dynamo, env.JOBS_TABLE),
     queue: new DynamoJobQueue(market.dynamo, env.JOBS_TABLE),
+    strategyCosts: new DynamoStrategyCosts(market.dynamo, env.JOBS_TABLE),
     hyperoptJobs: new DynamoHyperoptStore(market.dynamo, env.JOBS_TABLE),
     ledger: new DynamoTrialLedger(market.dynamo, env.JOBS_TABLE),
     jobRetention: new DynamoJobRetention(market.dynamo, env.JOBS_TABLE),

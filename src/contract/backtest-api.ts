@@ -30,7 +30,7 @@ import {
 import { LookAhead } from './look-ahead.ts';
 import { MlEngineRequest } from './ml-engine.ts';
 import { integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
-import { QueueState } from './queue.ts';
+import { BacktestLane, JobDurations, QueueState } from './queue.ts';
 import { retentionView } from './retention.ts';
 
 /** Requests and responses of the backtest operations. */
@@ -192,6 +192,7 @@ const summary = {
   experiment_name: z.string().nullable(),
   priority: z.int(),
   queue: QueueState.nullable().meta({ description: 'Place in the queue of a pending job; null for others' }),
+  lane: BacktestLane,
 };
 
 export const BacktestJobSummary = z.object(summary).meta({ id: 'BacktestJobSummary' });
@@ -223,6 +224,7 @@ export const BacktestJob = z
       description: 'Outcome of the data collection that preceded the run; null when none was needed',
     }),
     timing: JobTiming.nullable().meta({ description: 'Present when completed' }),
+    durations: JobDurations,
     look_ahead: LookAhead.nullable().meta({ description: 'Present when completed' }),
     ...retentionView,
   })

@@ -172,6 +172,8 @@ function checkIdentityProvider(service: ServicePrefix) {
 const slots = {
   /** Maximum number of concurrent backtests and validations. */
   MAX_RUNNING_BACKTESTS: digits({ min: 1, max: 10_000 }),
+  /** Maximum number of concurrent backtests in functions; 0: none. */
+  MAX_RUNNING_FAST: digits({ min: 0, max: 10_000 }),
   /** Maximum number of concurrent hyperopt jobs. */
   MAX_RUNNING_HYPEROPTS: digits({ min: 1, max: 1_000 }),
 };
@@ -188,6 +190,8 @@ export const BackendEnv = z
     SERIES_TABLE: text,
     REGISTRY_TABLE: text,
     BACKTEST_STATE_MACHINE_ARN: text,
+    /** Longest estimated duration of a backtest in the fast lane. */
+    FAST_LANE_SECONDS: digits({ min: 10, max: 200 }),
     DATA_PROXY_FUNCTION: text,
     /** Base address of the strategy service; without one it is reported as not configured. */
     STRATEGY_SERVICE_URL: z.url().optional(),

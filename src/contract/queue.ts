@@ -6,8 +6,11 @@ import { Timestamp } from './common.ts';
  * one execution at a time.
  */
 
-/** Lanes and the kinds of jobs that use them: validations run as backtests do. */
-const LANES = ['backtest', 'hyperopt'] as const;
+/**
+ * Lanes. Backtests run on Fargate (`backtest`, with validations) or, if they are short, in a function (`fast`); hyperopt jobs
+ * have a lane of their own.
+ */
+const LANES = ['backtest', 'fast', 'hyperopt'] as const;
 export type LaneName = (typeof LANES)[number];
 
 /** Bounds of each lane. */
@@ -28,6 +31,10 @@ export const QUEUE_LIMITS = {
 
 /** Latest wait of a job in its lane. */
 export const QueueEntry = z.object({
+  lane: z
+    .enum(LANES)
+    .optional()
+    .meta({ description: 'Chosen at the submission; absent: `backtest`, or `hyperopt` for a hyperopt job' }),
   since: Timestamp.meta({ description: 'Start of the wait' }),
   left_at: Timestamp.optional().meta({
     description: 'Time at which the job was given a slot; absent until then',
@@ -54,6 +61,27 @@ export const queuedJobFields = {
   shortage: Shortage.optional(),
 };
 
+/** Lane of a backtest as clients see it. */
+export const BacktestLane = z.enum(LANES).exclude(['hyperopt']).meta({
+  description:
+    '`backtest`: runs as a Fargate task, in local mode as a process; `fast`: a short backtest that runs in a function, and on Fargate if that fails',
+});
+
+const ms = (description: string) =>
+  z
+    .int()
+    .nullable()
+    .meta({ description: `${description}, ms; null until it has ended` });
+
+/** Durations of the parts of a job. */
+export const JobDurations = z
+  .object({
+    queue_ms: ms('Time in the queue, from the submission to the latest slot'),
+    start_ms: ms('Time from there to the claim by its latest task: freshness check, collection, start'),
+    run_ms: ms('Time from there to the end of the job'),
+  })
+  .meta({ id: 'JobDurations' });
+
 const WAITING_FOR = ['slot', 'capacity', 'start'] as const;
 
 /** The queue as clients see it. */
@@ -78,7 +106,12 @@ export type QueueState = z.infer<typeof QueueState>;
 /** Slots of each lane, from the environment. */
 export function maxRunning(env: {
   readonly MAX_RUNNING_BACKTESTS: number;
+  readonly MAX_RUNNING_FAST: number;
   readonly MAX_RUNNING_HYPEROPTS: number;
 }): Record<LaneName, number> {
-  return { backtest: env.MAX_RUNNING_BACKTESTS, hyperopt: env.MAX_RUNNING_HYPEROPTS };
+  return {
+    backtest: env.MAX_RUNNING_BACKTESTS,
+    fast: env.MAX_RUNNING_FAST,
+    hyperopt: env.MAX_RUNNING_HYPEROPTS,
+  };
 }

@@ -112,8 +112,8 @@ export const TABLES = {
    *   status is `open` until the row records the job's end.
    * - `TRIAL#000012`: a trial, in no index.
    *
-   * Partitions `#owners#backtest` and `#slots#backtest` hold the owners who wait and the slots of a lane, `#retention` the
-   * progress of passes that delete expired jobs. Only an expired job has `expires_at`.
+   * Partitions `#owners#backtest` and `#slots#backtest` hold the owners who wait and the slots of a lane, `#costs#<digest>` the
+   * measured cost of a strategy, `#retention` the progress of passes that delete expired jobs. Only an expired job has `expires_at`.
    */
   jobs: {
     expires: 'expires_at',

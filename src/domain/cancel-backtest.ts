@@ -34,7 +34,7 @@ export async function cancelBacktest(deps: CancelBacktestDeps, jobId: string): P
   }
   const execution = executionName({ job_id: jobId, run: job.runs });
   const stops = job.runs > 0 ? [deps.executions.stop(execution, 'Cancelled by the user')] : [];
-  if (job.queue.left_at === undefined) stops.push(deps.queue.leave('backtest', job.owner));
+  if (job.queue.left_at === undefined) stops.push(deps.queue.leave(job.queue.lane ?? 'backtest', job.owner));
   if ('task' in job && job.task) stops.push(deps.tasks.stop(job.task, 'Cancelled by the user'));
   for (const stopped of await Promise.allSettled(stops)) {
     // The job is cancelled: every write of its task is rejected.

@@ -7,14 +7,15 @@ import {
   processDueChallenges,
 } from './challenges/process-due-challenges.ts';
 import type { ChallengeDeps } from './challenges/write-challenge.ts';
+import { recordCost, type StrategyCosts } from './choose-lane.ts';
 import { type EndedStatus, rejectionMessage } from './execution-ports.ts';
 import { type HyperoptRepairDeps, hyperoptRepairs } from './hyperopt/repair-hyperopt.ts';
 import type { JobStore, Log } from './ports.ts';
 import { dispatch } from './queue/dispatch.ts';
-import { endRun, type JobRepairs, type RunRepair, repairRun } from './queue/end-run.ts';
+import { endRun, type JobRepairs, type Lanes, type RunRepair, repairRun } from './queue/end-run.ts';
 import { executionName, runOfExecution } from './queue/execution-name.ts';
 import { idleTime } from './queue/idle-time.ts';
-import { type BacktestLaneDeps, backtestLane, hyperoptLane } from './queue/lanes.ts';
+import { type BacktestLaneDeps, backtestLane, fastLane, hyperoptLane } from './queue/lanes.ts';
 import type { Lane, QueueJob } from './queue/queue-ports.ts';
 import {
   type RecordValidationDeps,
@@ -27,6 +28,7 @@ import { isoTime } from './validate.ts';
 
 export interface ReconcileDeps extends BacktestLaneDeps, HyperoptRepairDeps {
   readonly jobs: JobStore;
+  readonly strategyCosts: StrategyCosts;
   readonly log: Log;
   readonly onError: (jobId: string, error: unknown) => void;
   /** Age from which a slot is compared with its execution, ms; a younger one may be about to start it. */
@@ -66,10 +68,15 @@ const CONCURRENT_REPAIRS = 10;
 export async function measureQueue(deps: ReconcileDeps): Promise<QueueMeasures> {
   const now = deps.clock.now();
   const lanes = await Promise.all(
-    [backtestLane(deps), hyperoptLane(deps)].map(async (lane) => {
-      const state = { slots: await deps.queue.slots(lane.name), owners: await deps.queue.owners(lane.name) };
-      return { lane: lane.name, ...state, idleMs: await idleTime(deps, lane, state) };
-    }),
+    kindsOf(deps)
+      .flatMap(({ lanes }) => lanes)
+      .map(async (lane) => {
+        const state = {
+          slots: await deps.queue.slots(lane.name),
+          owners: await deps.queue.owners(lane.name),
+        };
+        return { lane: lane.name, ...state, idleMs: await idleTime(deps, lane, state) };
+      }),
   );
   const of = (count: (each: (typeof lanes)[number]) => number) =>
     Object.fromEntries(lanes.map((each) => [each.lane, count(each)])) as Record<LaneName, number>;
@@ -121,12 +128,14 @@ export async function reconcileQueue(
 ): Promise<Omit<ReconcileReport, 'challenges' | 'expired'>> {
   const repaired: Record<RunRepair, string[]> = { none: [], started: [], deferred: [], failed: [] };
   const dispatched: string[] = [];
-  for (const { lane, repairs } of lanesOf(deps)) {
-    try {
-      for (const [repair, jobs] of await repairSlots(deps, lane, repairs)) repaired[repair].push(...jobs);
-      dispatched.push(...(await dispatch(deps, lane)));
-    } catch (error) {
-      deps.onError(lane.name, error);
+  for (const { lanes, repairs } of kindsOf(deps)) {
+    for (const lane of lanes) {
+      try {
+        for (const [repair, jobs] of await repairSlots(deps, lane, repairs)) repaired[repair].push(...jobs);
+        dispatched.push(...(await dispatch(deps, lane)));
+      } catch (error) {
+        deps.onError(lane.name, error);
+      }
     }
   }
   return { restarted: repaired.started, failed: repaired.failed, dispatched };
@@ -183,17 +192,19 @@ export async function endExecutions(
   executions: readonly string[],
 ): Promise<readonly string[]> {
   const dispatched: string[] = [];
-  for (const { lane, repairs } of lanesOf(deps)) {
-    const ended = executions.filter((name) => laneOf(name) === lane.name);
-    if (ended.length === 0) continue;
-    await forEach(deps, ended.map(runOfExecution), async (run) => {
-      await endRun(deps, lane, run, repairs);
+  for (const { lanes, repairs, isOwn } of kindsOf(deps)) {
+    const freed = new Set<Lane>();
+    await forEach(deps, executions.filter(isOwn).map(runOfExecution), async (run) => {
+      const lane = await endRun(deps, lanes, run, repairs);
+      if (lane) freed.add(lane);
       await recordValidation(deps, run.job_id);
     });
-    await dispatch(deps, lane).then(
-      (jobs) => dispatched.push(...jobs),
-      (error) => deps.onError(lane.name, error),
-    );
+    for (const lane of freed) {
+      await dispatch(deps, lane).then(
+        (jobs) => dispatched.push(...jobs),
+        (error) => deps.onError(lane.name, error),
+      );
+    }
   }
   return dispatched;
 }
@@ -207,15 +218,24 @@ function challengesOf({ registry, jobs }: ReconcileDeps): ChallengeDeps {
   return { ...registry, stagingChecks: stagingOutcomes({ jobs }) };
 }
 
-function lanesOf(deps: ReconcileDeps): readonly { readonly lane: Lane; readonly repairs: JobRepairs }[] {
-  return [
-    { lane: backtestLane(deps), repairs: backtestRepairs(deps) },
-    { lane: hyperoptLane(deps), repairs: hyperoptRepairs(deps) },
-  ];
+/** A kind of job with its lanes. */
+interface Kind {
+  readonly lanes: Lanes;
+  readonly repairs: JobRepairs;
+  /** True for the name of an execution of this kind. */
+  readonly isOwn: (execution: string) => boolean;
 }
 
-function laneOf(execution: string): LaneName {
-  return execution.startsWith(HYPEROPT_ID_PREFIX) ? 'hyperopt' : 'backtest';
+function kindsOf(deps: ReconcileDeps): readonly Kind[] {
+  const isHyperopt = (execution: string) => execution.startsWith(HYPEROPT_ID_PREFIX);
+  return [
+    {
+      lanes: [backtestLane(deps), fastLane(deps)],
+      repairs: backtestRepairs(deps),
+      isOwn: (execution) => !isHyperopt(execution),
+    },
+    { lanes: [hyperoptLane(deps)], repairs: hyperoptRepairs(deps), isOwn: isHyperopt },
+  ];
 }
 
 function backtestRepairs(deps: ReconcileDeps): JobRepairs {
@@ -235,11 +255,11 @@ function backtestRepairs(deps: ReconcileDeps): JobRepairs {
     onRejected: (job, reason) => fail(job, rejectionMessage('backtest', reason)),
     onShortage: (job, reason) =>
       fail(job, `AWS had no capacity for the backtest for a day: ${reason}. Submit it again later.`),
-    onEnded: async ({ job_id, status }) => {
-      // Spares the read for most jobs.
-      if (status === 'completed') return;
+    onEnded: async ({ job_id }) => {
       const job = await deps.jobs.get(job_id);
-      if (job) await stopStrayTask(deps, job);
+      if (!job) return;
+      await stopStrayTask(deps, job);
+      await recordCost(deps, job).catch((error) => deps.onError(job_id, error));
     },
   };
 }

@@ -11,13 +11,14 @@ import { BACKTEST_DEFAULTS, BACKTEST_LIMITS, ON_DEMAND_PRIORITY } from '#contrac
 import type { StoredVersion } from '#contract/stored-registry.ts';
 import { jobListOf } from '#contract/tables.ts';
 import { type Caller, checkAccess } from './access.ts';
+import { type ChooseLaneDeps, chooseLane } from './choose-lane.ts';
 import type { Executions } from './execution-ports.ts';
 import { bestOfHyperopt } from './hyperopt/best-of-hyperopt.ts';
 import type { HyperoptStore } from './hyperopt/hyperopt-ports.ts';
 import { idSuffix, keyUsedAgain } from './id-suffix.ts';
 import type { Digest, Ids, JobStore, Log } from './ports.ts';
 import { enqueue } from './queue/enqueue.ts';
-import { backtestLane, type MaxRunning } from './queue/lanes.ts';
+import { laneOfBacktest, type MaxRunning } from './queue/lanes.ts';
 import type { JobQueue } from './queue/queue-ports.ts';
 import { imageOf, registeredOf, withRegisteredConfig } from './registry/container-image.ts';
 import { CONFIG_KEYS, type ResolveDeps, resolveConfig } from './resolve-config.ts';
@@ -34,7 +35,7 @@ export interface SubmitBacktestInput {
   readonly correlationId: string;
 }
 
-export interface SubmitBacktestDeps extends ResolveDeps {
+export interface SubmitBacktestDeps extends ResolveDeps, ChooseLaneDeps {
   readonly jobs: JobStore;
   readonly registry: RegistryStore;
   readonly hyperoptJobs: Pick<HyperoptStore, 'get'>;
@@ -58,7 +59,9 @@ export async function submitBacktest(
   input: SubmitBacktestInput,
 ): Promise<StoredBacktestJob> {
   const job = await newJob(deps, input);
-  const stored = await enqueue<StoredBacktestJob>(deps, backtestLane(deps), job, () => deps.jobs.create(job));
+  const stored = await enqueue<StoredBacktestJob>(deps, laneOfBacktest(deps, job), job, () =>
+    deps.jobs.create(job),
+  );
   if (stored.request_digest !== job.request_digest) {
     throw keyUsedAgain({ job_id: stored.job_id });
   }
@@ -81,6 +84,10 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
   const { config, collect, warnings, dataStart, strategy } = await resolveConfig(deps, given);
   const jobId = `${BACKTEST_ID_PREFIX}${idSuffix(deps, owner, input.idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
+  const lane = await chooseLane(deps, {
+    ...{ config, dataStart, strategyDigest: strategy.digest },
+    isRegistered: registered !== null,
+  });
   const executionInput = executionInputOf(config, {
     job_id: jobId,
     kind: 'backtest',
@@ -110,7 +117,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     request_digest: deps.digest(JSON.stringify(body)),
     attempt: 0,
     runs: 0,
-    queue: { since: now, deferrals: 0 },
+    queue: { lane, since: now, deferrals: 0 },
     collection: null,
   };
 }

@@ -144,6 +144,8 @@ async function startServices(
   const onChallengeChange = challengeListener({ log, timer: timers });
   const maxRunning = {
     backtest: options.concurrency ?? availableParallelism(),
+    // Every task is a process of this machine: a second lane would have the same cores.
+    fast: 0,
     hyperopt: MAX_RUNNING_HYPEROPTS,
   };
   const retention = options.retention ?? KEEP_FOREVER;

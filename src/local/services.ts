@@ -81,6 +81,7 @@ export async function startBackend(
     tasks: workflow.tasks,
     maxRunning: deps.maxRunning,
     retention: deps.retention ?? KEEP_FOREVER,
+    fastLaneSeconds: 0,
     ids: ulids,
     digest: sha256,
     clock: Date,

@@ -51,7 +51,8 @@ function readTrigger(): ReconcileMiddleware {
 /** Publishes the queue's measures; 0 is published too, so that the alarms have data. */
 function publishMeasures(metrics: Metrics, stage: string, measures: QueueMeasures): void {
   const seconds = (ms: number) => Math.round(ms / 1000);
-  const total = (counts: QueueMeasures['waiting']) => counts.backtest + counts.hyperopt;
+  const total = (counts: QueueMeasures['waiting']) =>
+    Object.values(counts).reduce((sum, count) => sum + count, 0);
   metrics.addDimension('stage', stage);
   metrics.addMetric(METRICS.oldestPendingSeconds, MetricUnit.Seconds, seconds(measures.oldestPendingMs));
   metrics.addMetric(METRICS.queueIdleSeconds, MetricUnit.Seconds, seconds(measures.idleMs));

@@ -162,7 +162,7 @@ function backendOn(url: string): Promise<RunningServer> {
       registryTable: 'Registry',
       databaseEndpoint: 'http://127.0.0.1:1',
       workflow: {} as Workflow,
-      maxRunning: { backtest: 1, hyperopt: 1 },
+      maxRunning: { backtest: 1, fast: 1, hyperopt: 1 },
       strategies: {} as Strategies,
       dataProxy: localDataProxy(url),
     },

@@ -80,7 +80,7 @@ beforeAll(async () => {
       state: async () => undefined,
     },
     queue: new DynamoJobQueue(client, tables.jobs),
-    maxRunning: { backtest: 1, hyperopt: 100 },
+    maxRunning: { backtest: 1, fast: 1, hyperopt: 100 },
     retention: KEEP_FOREVER,
     tasks: { stop: async () => undefined },
     defaultExchange: 'sim',

@@ -19,6 +19,7 @@ const BACKEND = {
   CANDLES_BUCKET: 'candles',
   BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:backtest',
   DATA_PROXY_FUNCTION: 'data-proxy',
+  FAST_LANE_SECONDS: '20',
 };
 
 describe('readEnv', () => {
@@ -31,7 +32,7 @@ describe('readEnv', () => {
     });
     expect(readEnv(BackendEnv, BACKEND)).toMatchObject({
       ...BACKEND,
-      ...{ MAX_RUNNING_BACKTESTS: 5, MAX_RUNNING_HYPEROPTS: 5 },
+      ...{ MAX_RUNNING_BACKTESTS: 5, MAX_RUNNING_FAST: 5, MAX_RUNNING_HYPEROPTS: 5, FAST_LANE_SECONDS: 20 },
       BACKEND_IDP_REGION: 'us-east-1',
       DEFAULT_EXCHANGE: 'binanceusdm',
     });

@@ -44,7 +44,7 @@ beforeAll(async () => {
     registryTable: engine.tables.registry,
     databaseEndpoint: engine.endpoint,
     workflow: {} as Workflow,
-    maxRunning: { backtest: 1, hyperopt: 1 },
+    maxRunning: { backtest: 1, fast: 1, hyperopt: 1 },
     strategies: {} as Strategies,
     dataProxy: localDataProxy(data.url),
   });

@@ -66,7 +66,7 @@ describe('health of the backend', () => {
         strategyServiceUrl: changes.strategyServiceUrl ?? info.strategy_service_url,
         dataProxy: localDataProxy(changes.dataCollection ?? info.data_collection_url),
         workflow: {} as Workflow,
-        maxRunning: { backtest: 1, hyperopt: 1 },
+        maxRunning: { backtest: 1, fast: 1, hyperopt: 1 },
         strategies: {} as Strategies,
       },
     );

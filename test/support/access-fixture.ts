@@ -114,7 +114,7 @@ export async function accessFixture(): Promise<AccessFixture> {
     dataProxy: { call: async () => ({ all_fresh: true }) },
     executions: { start: nothing, stop: nothing, state: nothing },
     queue: new DynamoJobQueue(client, tables.jobs),
-    maxRunning: { backtest: 1, hyperopt: 1 },
+    maxRunning: { backtest: 1, fast: 1, hyperopt: 1 },
     retention: KEEP_FOREVER,
     tasks: { stop: nothing },
     cursors: { encode: encodeCursor, decode: decodeCursor },

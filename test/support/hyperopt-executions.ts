@@ -43,7 +43,7 @@ export async function runExecutions(
   const deps = {
     ...fixture.deps(),
     ...{ queue, hyperoptExecutions: executions, random: Math.random, log: memoryLog().log },
-    maxRunning: { backtest: 1, hyperopt: 100 },
+    maxRunning: { backtest: 1, fast: 1, hyperopt: 100 },
     tasks: { stop: async () => undefined },
   };
   const lane = hyperoptLane(deps);

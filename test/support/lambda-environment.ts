@@ -8,7 +8,11 @@ export const FUNCTION_ENVIRONMENT = {
 };
 
 /** Slots of the job queue. */
-export const SLOT_ENVIRONMENT = { MAX_RUNNING_BACKTESTS: '5', MAX_RUNNING_HYPEROPTS: '5' };
+export const SLOT_ENVIRONMENT = {
+  MAX_RUNNING_BACKTESTS: '5',
+  MAX_RUNNING_FAST: '5',
+  MAX_RUNNING_HYPEROPTS: '5',
+};
 
 /** Variables of the backend. Its database port is closed: calls that are not mocked fail. */
 export const BACKEND_ENVIRONMENT = {
@@ -22,6 +26,7 @@ export const BACKEND_ENVIRONMENT = {
   CANDLES_BUCKET: 'candles',
   BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:backtest',
   DATA_PROXY_FUNCTION: 'data-proxy',
+  FAST_LANE_SECONDS: '20',
 };
 
 /** Variables of challenge schedules in the strategy service. */

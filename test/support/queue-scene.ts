@@ -1,6 +1,7 @@
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoStrategyCosts } from '#adapters/aws/dynamo-strategy-costs.ts';
 import type { JobIn, StoredBacktestJob } from '#contract/backtest.ts';
 import { enqueue } from '#domain/queue/enqueue.ts';
 import { backtestLane } from '#domain/queue/lanes.ts';
@@ -24,9 +25,10 @@ export async function queueScene(engine: TestEngine, slots: number) {
   const errors: unknown[] = [];
   const deps: ReconcileDeps = {
     ...{ jobs, queue, executions, clock },
+    strategyCosts: new DynamoStrategyCosts(engine.client, table),
     hyperoptJobs: new DynamoHyperoptStore(engine.client, table),
     hyperoptExecutions: memoryExecutions(),
-    maxRunning: { backtest: slots, hyperopt: 1 },
+    maxRunning: { backtest: slots, fast: 1, hyperopt: 1 },
     random: () => 0.5,
     graceMs: 2 * MINUTE,
     tasks: { stop: async () => undefined },

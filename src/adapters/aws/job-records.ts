@@ -69,7 +69,7 @@ export interface JobChange {
 interface JobType<Job, Row> {
   /** Kinds of the jobs. Lists show the first. */
   readonly kinds: readonly [string, ...string[]];
-  /** Lane of the queue in which the jobs wait. */
+  /** Lane of jobs that name none. */
   readonly lane: LaneName;
   readonly strategyOf: (job: Job) => string;
   /** Throws SVC001 if the item is not such a job. */
@@ -206,7 +206,7 @@ export function toJobItem(job: ListedJob & QueueJob, strategy: string, lane: Lan
     position: listPosition(job),
     list_status: `${list}#${job.status}`,
     strategy,
-    ...queueAttributes(lane, job),
+    ...queueAttributes(job.queue.lane ?? lane, job),
   };
 }
 

@@ -11,6 +11,7 @@ import { DynamoHyperoptStore } from './dynamo-hyperopt-store.ts';
 import { DynamoJobQueue } from './dynamo-job-queue.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from './dynamo-series-stores.ts';
+import { DynamoStrategyCosts } from './dynamo-strategy-costs.ts';
 import { EcrImages } from './ecr-images.ts';
 import { createEcsClient, EcsTaskControl } from './ecs-tasks.ts';
 import { createLambdaClient, lambdaDataProxy } from './lambda-data-proxy.ts';
@@ -29,8 +30,10 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
     hyperoptJobs: new DynamoHyperoptStore(dynamo, env.JOBS_TABLE),
     queue: new DynamoJobQueue(dynamo, env.JOBS_TABLE),
+    strategyCosts: new DynamoStrategyCosts(dynamo, env.JOBS_TABLE),
     maxRunning: maxRunning(env),
     retention: retentionDays(env),
+    fastLaneSeconds: env.FAST_LANE_SECONDS,
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
     instruments: new DynamoInstrumentStore(dynamo, env.SERIES_TABLE),
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),

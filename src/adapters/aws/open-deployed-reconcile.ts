@@ -12,6 +12,7 @@ import { DynamoHyperoptStore } from './dynamo-hyperopt-store.ts';
 import { DynamoJobQueue } from './dynamo-job-queue.ts';
 import { DynamoJobRetention } from './dynamo-job-retention.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
+import { DynamoStrategyCosts } from './dynamo-strategy-costs.ts';
 import { createEcsClient, EcsTaskControl } from './ecs-tasks.ts';
 import { openReconcile, type RetentionParts } from './open-reconcile.ts';
 import { promotionRules } from './open-registry.ts';
@@ -31,6 +32,7 @@ export function openDeployedReconcile(
     hyperoptJobs: new DynamoHyperoptStore(dynamo, env.JOBS_TABLE),
     hyperoptExecutions: new SfnExecutions(sfn, env.HYPEROPT_STATE_MACHINE_ARN),
     queue: new DynamoJobQueue(dynamo, env.JOBS_TABLE),
+    strategyCosts: new DynamoStrategyCosts(dynamo, env.JOBS_TABLE),
     maxRunning: maxRunning(env),
     tasks: new EcsTaskControl(createEcsClient()),
     retention: retentionParts(env, dynamo),

@@ -19,7 +19,7 @@ export interface RetentionParts {
 export interface ReconcileParts
   extends Pick<
     ReconcileDeps,
-    'executions' | 'hyperoptJobs' | 'hyperoptExecutions' | 'tasks' | 'queue' | 'maxRunning'
+    'executions' | 'hyperoptJobs' | 'hyperoptExecutions' | 'tasks' | 'queue' | 'strategyCosts' | 'maxRunning'
   > {
   readonly jobs: ReconcileDeps['jobs'] & ReconcileDeps['registry']['validations'];
   readonly registryTable: string;

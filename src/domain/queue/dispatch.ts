@@ -1,8 +1,9 @@
 import { isTerminal, type JobStatus } from '#contract/backtest.ts';
+import type { QueueEntry } from '#contract/queue.ts';
 import { shardOf } from '#contract/tables.ts';
 import type { Clock, Log } from '../ports.ts';
 import { executionName } from './execution-name.ts';
-import type { JobQueue, Lane, Slot, WaitingJob, WaitingOwner } from './queue-ports.ts';
+import type { JobQueue, Lane, QueueJob, Slot, WaitingJob, WaitingOwner } from './queue-ports.ts';
 
 export interface DispatchDeps {
   readonly queue: JobQueue;
@@ -119,7 +120,13 @@ export async function start({ queue }: Pick<DispatchDeps, 'queue'>, lane: Lane, 
     return;
   }
   // A port's input is that of its lane's jobs.
-  await lane.executions.start(job.execution_input as never, executionName(slot));
+  const input = { ...job.execution_input, ...ownLane(job) };
+  await lane.executions.start(input as never, executionName(slot));
+}
+
+/** The lane that a job names. */
+export function ownLane({ queue }: Pick<QueueJob, 'queue'>): Pick<QueueEntry, 'lane'> {
+  return queue.lane === undefined ? {} : { lane: queue.lane };
 }
 
 async function startAll({ queue, log }: DispatchDeps, lane: Lane, slots: readonly Slot[]): Promise<void> {

@@ -3,7 +3,7 @@ import { QUEUE_LIMITS, type QueueEntry } from '#contract/queue.ts';
 import { type EndedStatus, ExecutionRejected } from '../execution-ports.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../validate.ts';
-import { start } from './dispatch.ts';
+import { ownLane, start } from './dispatch.ts';
 import { executionName } from './execution-name.ts';
 import { isWaiting, type JobQueue, type Lane, type QueueJob, type Slot } from './queue-ports.ts';
 
@@ -13,6 +13,9 @@ export interface EndRunDeps {
   /** 0 to 1, exclusive. */
   readonly random: () => number;
 }
+
+/** Lanes of one kind of job. */
+export type Lanes = readonly [Lane, ...Lane[]];
 
 export type RunRepair = 'none' | 'started' | 'deferred' | 'failed';
 
@@ -31,20 +34,27 @@ export interface JobRepairs {
 /**
  * Frees the slot of a run whose execution was reported as ended. The report is enough for a job that has ended; for any
  * other, the state of the execution decides. A job that has had a later run has another slot.
+ *
+ * @param lanes lanes of this kind of job; the first is that of jobs which name none
+ * @returns the lane of the slot; undefined if the run has no slot
  */
 export async function endRun(
   deps: EndRunDeps,
-  lane: Lane,
+  lanes: Lanes,
   { job_id, run }: Pick<Slot, 'job_id' | 'run'>,
   repairs: JobRepairs,
-): Promise<RunRepair> {
-  const job = await lane.jobs.get(job_id);
-  if (job?.runs !== run || job.slot === undefined) return 'none';
+): Promise<Lane | undefined> {
+  const job = await lanes[0].jobs.get(job_id);
+  if (job?.runs !== run || job.slot === undefined) return undefined;
+  const lane = lanes.find(({ name }) => name === job.queue.lane) ?? lanes[0];
   const slot: Slot = { lane: lane.name, number: job.slot, job_id, run, owner: job.owner, since: 0 };
-  if (!isTerminal(job.status as JobStatus)) return repairRun(deps, lane, slot, repairs);
-  await repairs.onEnded(job);
-  await deps.queue.free(slot);
-  return 'none';
+  if (isTerminal(job.status as JobStatus)) {
+    await repairs.onEnded(job);
+    await deps.queue.free(slot);
+  } else {
+    await repairRun(deps, lane, slot, repairs);
+  }
+  return lane;
 }
 
 /**
@@ -143,7 +153,7 @@ export async function requeue(
   set?: Readonly<Record<string, unknown>>,
 ): Promise<boolean> {
   await queue.announce(lane.name, job.owner, clock.now());
-  const requeued = await queue.requeue(lane.name, job, entry, set);
+  const requeued = await queue.requeue(lane.name, job, { ...entry, ...ownLane(job) }, set);
   if (!requeued) await queue.leave(lane.name, job.owner);
   return requeued;
 }

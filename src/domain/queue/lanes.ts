@@ -2,7 +2,7 @@ import type { LaneName } from '#contract/queue.ts';
 import type { Executions } from '../execution-ports.ts';
 import type { HyperoptExecutions, HyperoptStore } from '../hyperopt/hyperopt-ports.ts';
 import type { JobStore } from '../ports.ts';
-import type { Lane } from './queue-ports.ts';
+import type { Lane, QueueJob } from './queue-ports.ts';
 
 /** Maximum number of concurrent executions in each lane. */
 export type MaxRunning = Readonly<Record<LaneName, number>>;
@@ -19,9 +19,20 @@ export interface HyperoptLaneDeps {
   readonly maxRunning: MaxRunning;
 }
 
-/** The lane of backtests and validations. */
+/** The lane of backtests on Fargate, and of validations. */
 export function backtestLane({ jobs, executions, maxRunning }: BacktestLaneDeps): Lane {
   return { name: 'backtest', maxRunning: maxRunning.backtest, jobs, executions };
+}
+
+/** The lane of backtests in functions. */
+export function fastLane({ jobs, executions, maxRunning }: BacktestLaneDeps): Lane {
+  // One slot at least: jobs may wait here when the setting becomes 0.
+  return { name: 'fast', maxRunning: Math.max(1, maxRunning.fast), jobs, executions };
+}
+
+/** The lane in which a backtest waits and has its slots. */
+export function laneOfBacktest(deps: BacktestLaneDeps, { queue }: Pick<QueueJob, 'queue'>): Lane {
+  return queue.lane === 'fast' ? fastLane(deps) : backtestLane(deps);
 }
 
 /** The lane of hyperopt jobs. */

@@ -11,8 +11,20 @@ export interface QueueStateDeps {
 /**
  * States of jobs in the queue, by id; jobs that are not pending have none. A position is an estimate: it assumes that
  * owners take turns and that no job arrives or leaves.
+ *
+ * @param lane lane of jobs that name none
  */
 export async function queueStates(
+  deps: QueueStateDeps,
+  lane: LaneName,
+  jobs: readonly ListedQueueJob[],
+): Promise<ReadonlyMap<string, QueueState>> {
+  const byLane = Map.groupBy(jobs, ({ queue }) => queue.lane ?? lane);
+  const states = await Promise.all([...byLane].map(([name, own]) => statesInLane(deps, name, own)));
+  return new Map(states.flatMap((each) => [...each]));
+}
+
+async function statesInLane(
   { queue }: QueueStateDeps,
   lane: LaneName,
   jobs: readonly ListedQueueJob[],

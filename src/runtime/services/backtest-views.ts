@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import type { BacktestJob, BacktestJobSummary, BacktestSubmission } from '#contract/backtest-api.ts';
 import { lookAheadOf } from '#contract/look-ahead.ts';
-import type { QueueState } from '#contract/queue.ts';
+import type { BacktestLane, JobDurations, QueueState } from '#contract/queue.ts';
 import type { RetentionDays } from '#contract/retention.ts';
 import type { JobRow } from '#domain/ports.ts';
 import { retentionOf } from './retention-view.ts';
@@ -17,7 +17,8 @@ export function submissionView(job: StoredBacktestJob): z.input<typeof BacktestS
 export function rowView(row: JobRow, queue: QueueState | null): z.input<typeof BacktestJobSummary> {
   const { job_id, status, result, error, created_at, updated_at, strategy, experiment_name, priority } = row;
   const times = { created_at, updated_at };
-  return { job_id, status, result, error, ...times, strategy, experiment_name, priority, queue };
+  const place = { queue, lane: laneOf(row) };
+  return { job_id, status, result, error, ...times, strategy, experiment_name, priority, ...place };
 }
 
 export function jobView(
@@ -38,6 +39,7 @@ export function jobView(
     experiment_name: job.experiment_name,
     priority: job.priority,
     queue,
+    lane: laneOf(job),
     error_code: failed?.error_code ?? null,
     registered: job.registered ?? null,
     found_by: job.found_by ?? null,
@@ -50,9 +52,32 @@ export function jobView(
     warnings: job.warnings,
     collection: job.collection,
     timing: completed?.timing ?? null,
+    durations: durationsOf(job),
     look_ahead: completed ? lookAheadOf(completed) : null,
     ...retentionOf(job, retention),
   };
+}
+
+function laneOf({ queue }: Pick<JobRow, 'queue'>): z.input<typeof BacktestLane> {
+  return queue.lane === 'fast' ? 'fast' : 'backtest';
+}
+
+/** A job that is in the queue again has no slot yet, whatever it had before. */
+function durationsOf(job: StoredBacktestJob): z.input<typeof JobDurations> {
+  const { created_at, queue } = job;
+  const started = 'started_at' in job && queue.left_at !== undefined ? job.started_at : undefined;
+  const finished = 'finished_at' in job ? job.finished_at : undefined;
+  return {
+    queue_ms: between(created_at, queue.left_at),
+    start_ms: between(queue.left_at, started),
+    run_ms: between(started, finished),
+  };
+}
+
+/** Time between two timestamps, ms. The clocks of two machines may differ: never negative. */
+function between(from: string | undefined, to: string | undefined): number | null {
+  if (from === undefined || to === undefined) return null;
+  return Math.max(0, Date.parse(to) - Date.parse(from));
 }
 
 /** Progress is a change too, which the stored `updated_at` leaves out. */

@@ -33,7 +33,7 @@ async function scene(changes: { running?: boolean } = {}) {
   const clock = { time: AT, now: () => clock.time };
   const deps = {
     ...{ hyperoptJobs, hyperoptExecutions, queue, clock },
-    maxRunning: { backtest: 1, hyperopt: 1 },
+    maxRunning: { backtest: 1, fast: 1, hyperopt: 1 },
     random: () => 0.5,
     tasks: { stop: async (task: string) => void stoppedTasks.push(task) },
     log: memoryLog().log,

@@ -346,8 +346,8 @@ describe('queue state', () => {
     await submit('bt-2');
     clock.time = START + 5 * MINUTE;
     expect(await measureQueue(deps)).toEqual({
-      waiting: { backtest: 1, hyperopt: 0 },
-      running: { backtest: 1, hyperopt: 0 },
+      waiting: { backtest: 1, fast: 0, hyperopt: 0 },
+      running: { backtest: 1, fast: 0, hyperopt: 0 },
       oldestPendingMs: 5 * MINUTE,
       // Nothing has claimed bt-1, which took its slot when it was submitted.
       idleMs: expect.closeTo(5 * MINUTE, -2),

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoStrategyCosts } from '#adapters/aws/dynamo-strategy-costs.ts';
 import { toJobItem } from '#adapters/aws/job-records.ts';
 import { measureQueue, type ReconcileDeps, reconcileQueue } from '#domain/reconcile-jobs.ts';
 import { memoryLog } from '../../support/backend.ts';
@@ -78,9 +79,10 @@ test('reconcile with 10,000 pending and 1,000 running jobs reads no pending job 
   };
   const deps: ReconcileDeps = {
     ...{ jobs, executions, queue: new DynamoJobQueue(engine.client, table) },
+    strategyCosts: new DynamoStrategyCosts(engine.client, table),
     hyperoptJobs: new DynamoHyperoptStore(engine.client, table),
     hyperoptExecutions: memoryExecutions(),
-    maxRunning: { backtest: RUNNING, hyperopt: 1 },
+    maxRunning: { backtest: RUNNING, fast: 1, hyperopt: 1 },
     ...{ clock: { now: () => NOW }, random: () => 0.5, graceMs: 2 * 60_000, log: memoryLog().log },
     tasks: { stop: async () => undefined },
     onError: (_, error) => {

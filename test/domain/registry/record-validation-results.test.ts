@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import type { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoStrategyCosts } from '#adapters/aws/dynamo-strategy-costs.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
 import { NO_POLICY, type ValidationCheck } from '#contract/release-policy.ts';
@@ -63,7 +64,7 @@ async function scene(): Promise<Scene> {
   const { jobs } = fixture;
   const executions = memoryExecutions();
   const queue = new DynamoJobQueue(engine.client, fixture.jobsTable);
-  const maxRunning = { backtest: 10, hyperopt: 1 };
+  const maxRunning = { backtest: 10, fast: 1, hyperopt: 1 };
   const common = { clock, ids: ulids, digest: sha256 };
   checks = stagingChecks({
     ...common,
@@ -90,6 +91,7 @@ async function scene(): Promise<Scene> {
     clock,
     deps: {
       ...{ jobs, executions, queue, maxRunning, tasks: { stop: async () => undefined }, clock, registry },
+      strategyCosts: new DynamoStrategyCosts(engine.client, fixture.jobsTable),
       random: Math.random,
       log: memoryLog().log,
       hyperoptJobs: new DynamoHyperoptStore(engine.client, fixture.jobsTable),
