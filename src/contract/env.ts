@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { decimal, digits, flag, integer, list, text } from './env-fields.ts';
 import { SERVICES } from './names.ts';
 import { MIN_TRADES, type MinAssignments, ReleasePolicy } from './release-policy.ts';
 import { retentionEnv } from './retention.ts';
@@ -7,34 +8,6 @@ import { retentionEnv } from './retention.ts';
  * The environment of each entry point: read by src/runtime/env.ts, and the type of the CDK `environment` prop
  * (`z.input`), so that a stack that forgets a variable does not compile.
  */
-
-const text = z.string().min(1);
-const list = text.transform((items) => items.split(','));
-
-function digits(bounds: { min: number; max: number }) {
-  return z
-    .string()
-    .regex(/^\d{1,9}$/, 'must be an integer')
-    .transform(Number)
-    .pipe(z.int().min(bounds.min).max(bounds.max));
-}
-
-function integer(fallback: number, bounds: { min: number; max: number }) {
-  return digits(bounds).default(fallback);
-}
-
-/** `true` or `false`. */
-const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
-
-/** A decimal number, optionally signed. */
-function decimal(schema: z.ZodNumber) {
-  return z
-    .string()
-    .regex(/^-?\d{1,9}(\.\d{1,9})?$/, 'must be a decimal number')
-    .transform(Number)
-    .pipe(schema)
-    .optional();
-}
 
 const common = {
   /** `production` enforces authentication; anything else makes it optional. */

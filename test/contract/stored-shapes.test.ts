@@ -32,9 +32,9 @@ import {
  * Descriptions are not part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 2, 'ff4fc4cba4009755'],
+  ['StoredBacktestJob', StoredBacktestJob, 2, '63de1ab981e62dc8'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, '30378f976fc7168e'],
-  ['StoredHyperoptJob', StoredHyperoptJob, 3, '2e31eecc1fb9cf4a'],
+  ['StoredHyperoptJob', StoredHyperoptJob, 3, '2ca7567dc7f0b97c'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'fd59cf8b59c2c7a5'],
   ['BacktestReport', BacktestReport, 1, 'd65cd63498e18215'],
