@@ -27,16 +27,19 @@ interface Environment {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-async function ofFunctions(deployed: Deployed): Promise<(Environment & { readonly name: string })[]> {
+async function ofFunctions(deployed: Deployed): Promise<Environment[]> {
   const lambda = new LambdaClient(clientConfig(deployed.emulator));
   const all = resourcesOf(deployed, 'AWS::Lambda::Function');
   return Promise.all(
     all.map(async ({ logicalId, physical }) => {
-      const name = entryOfFunction(deployed, logicalId);
-      const { Environment: environment } = await lambda.send(
+      const { Handler, Environment: environment } = await lambda.send(
         new GetFunctionConfigurationCommand({ FunctionName: physical }),
       );
-      return { name, source: `lambdas/${name}.ts`, variables: environment?.Variables ?? {} };
+      const variables = environment?.Variables ?? {};
+      // A function of the fast lane runs the entry point of a task, with the variables of an execution.
+      const task = /^fast-lane\.(.+)$/.exec(Handler!)?.[1];
+      if (task) return { source: `src/tasks/${task}.ts`, variables: { ...OF_A_RUN, ...variables } };
+      return { source: `lambdas/${entryOfFunction(deployed, logicalId)}.ts`, variables };
     }),
   );
 }
