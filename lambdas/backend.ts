@@ -6,7 +6,7 @@ import { BackendEnv } from '#contract/env.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import { challengeListener, challengeMetrics } from '#runtime/challenge-listener.ts';
 import { readEnv } from '#runtime/env.ts';
-import { authenticateBy } from '#runtime/identity-provider.ts';
+import { authenticateBy, withCanaryToken } from '#runtime/identity-provider.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { createLogger } from '#runtime/log.ts';
 import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
@@ -27,7 +27,7 @@ const deps: BackendDeps = {
 
 export const handler = serviceLambda('backend', backendHandlers(deps), {
   ownership: ownershipOf(deps),
-  authenticate: authenticateBy('BACKEND', env),
+  authenticate: withCanaryToken(env.CANARY_TOKEN, authenticateBy('BACKEND', env)),
   audit: { trail: audit, clock: Date, ids: ulids },
   environment: env.ENVIRONMENT,
   logLevel: env.LOG_LEVEL,

@@ -35,6 +35,8 @@ export const METRIC_USE: Readonly<Record<keyof typeof METRICS, 'idle' | 'in use'
   waitingJobs: 'idle',
   runningJobs: 'idle',
   longestStallSeconds: 'idle',
+  canarySuccess: 'in use',
+  canaryDuration: 'in use',
   challengesRolledBack: 'in use',
   challengesHeld: 'in use',
   challengesEnded: 'in use',

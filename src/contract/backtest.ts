@@ -117,14 +117,17 @@ export const ResolvedBacktestConfig = z
 export type ResolvedBacktestConfig = z.infer<typeof ResolvedBacktestConfig>;
 
 /**
- * Jobs of the backtest state machine. A `validation` runs the staging checks of a registered version: lists of backtests
- * exclude it, and its ID begins with `va-` instead of `bt-`.
+ * Jobs of the backtest state machine. Lists of backtests exclude the other kinds:
+ * - A `validation` runs the staging checks of a registered version. Its ID begins with `va-` instead of `bt-`.
+ * - A `canary` is the backtest by which the platform tests itself. It is deleted after a day.
  */
-export const JOB_KINDS = ['backtest', 'validation'] as const;
+const JOB_KINDS = ['backtest', 'validation', 'canary'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 export const BACKTEST_ID_PREFIX = 'bt-';
 export const VALIDATION_ID_PREFIX = 'va-';
+/** No other id begins like this: after `bt-` they have a digit or K. */
+export const CANARY_ID_PREFIX = `${BACKTEST_ID_PREFIX}CANARY`;
 
 /** Input of the backtest state machine: small, no config, no results. */
 export const BacktestExecutionInput = z.object({

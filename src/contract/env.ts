@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { CanaryEnv } from './canary.ts';
 import { decimal, digits, flag, integer, list, text } from './env-fields.ts';
 import { SERVICES } from './names.ts';
 import { MIN_TRADES, type MinAssignments, ReleasePolicy } from './release-policy.ts';
@@ -168,6 +169,7 @@ export const BackendEnv = z
     DATA_PROXY_FUNCTION: text,
     /** Base address of the strategy service; without one it is reported as not configured. */
     STRATEGY_SERVICE_URL: z.url().optional(),
+    CANARY_TOKEN: CanaryEnv.shape.CANARY_TOKEN.optional(),
     ...retentionEnv,
     ...gates,
   })

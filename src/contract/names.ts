@@ -30,6 +30,10 @@ export const METRICS = {
   runningJobs: 'RunningJobs',
   /** Longest time since a running hyperopt job last changed, s, as reconcile finds it. */
   longestStallSeconds: 'LongestStallSeconds',
+  /** 1 when the canary's latest backtest completed, 0 when it or its submission failed. */
+  canarySuccess: 'CanarySuccess',
+  /** Time from the submission of the canary's backtest to its end, s. */
+  canaryDuration: 'CanaryDuration',
   /** Challenges that the platform rolled back automatically. */
   challengesRolledBack: 'ChallengesRolledBack',
   /** Challenges that the platform held automatically. */

@@ -8,10 +8,12 @@ import { Timestamp } from './common.ts';
 
 /**
  * Lanes. Backtests run on Fargate (`backtest`, with validations) or, if they are short, in a function (`fast`); hyperopt jobs
- * have a lane of their own.
+ * have a lane of their own. The canary has one too, with one slot: it neither waits for users' jobs nor delays them.
  */
-const LANES = ['backtest', 'fast', 'hyperopt'] as const;
+const LANES = ['backtest', 'fast', 'hyperopt', 'canary'] as const;
 export type LaneName = (typeof LANES)[number];
+/** Lanes whose number of slots is a setting. */
+export type SizedLane = Exclude<LaneName, 'canary'>;
 
 /** Bounds of each lane. */
 export const QUEUE_LIMITS = {
@@ -62,7 +64,7 @@ export const queuedJobFields = {
 };
 
 /** Lane of a backtest as clients see it. */
-export const BacktestLane = z.enum(LANES).exclude(['hyperopt']).meta({
+export const BacktestLane = z.enum(LANES).exclude(['hyperopt', 'canary']).meta({
   description:
     '`backtest`: runs as a Fargate task, in local mode as a process; `fast`: a short backtest that runs in a function, and on Fargate if that fails',
 });
@@ -108,7 +110,7 @@ export function maxRunning(env: {
   readonly MAX_RUNNING_BACKTESTS: number;
   readonly MAX_RUNNING_FAST: number;
   readonly MAX_RUNNING_HYPEROPTS: number;
-}): Record<LaneName, number> {
+}): Record<SizedLane, number> {
   return {
     backtest: env.MAX_RUNNING_BACKTESTS,
     fast: env.MAX_RUNNING_FAST,

@@ -113,7 +113,8 @@ export const TABLES = {
    * - `TRIAL#000012`: a trial, in no index.
    *
    * Partitions `#owners#backtest` and `#slots#backtest` hold the owners who wait and the slots of a lane, `#costs#<digest>` the
-   * measured cost of a strategy, `#retention` the progress of passes that delete expired jobs. Only an expired job has `expires_at`.
+   * measured cost of a strategy, `#retention` the progress of passes that delete expired jobs. Only expired jobs, and those of
+   * the canary, have `expires_at`.
    */
   jobs: {
     expires: 'expires_at',

@@ -13,6 +13,8 @@ export interface Caller {
   readonly groups: readonly string[];
   /** True: all resources are accessible at every level. */
   readonly isAdmin: boolean;
+  /** True for the canary, whose backtests are of their own kind. Absent: false. */
+  readonly isCanary?: boolean;
 }
 
 /** The stored attributes of a resource that decide access to it. */

@@ -1,6 +1,6 @@
 import { type StoredBacktestJob, VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
 import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
-import type { LaneName } from '#contract/queue.ts';
+import type { SizedLane } from '#contract/queue.ts';
 import {
   type ProcessingReport,
   processDueChallenge,
@@ -15,7 +15,7 @@ import { dispatch } from './queue/dispatch.ts';
 import { endRun, type JobRepairs, type Lanes, type RunRepair, repairRun } from './queue/end-run.ts';
 import { executionName, runOfExecution } from './queue/execution-name.ts';
 import { idleTime } from './queue/idle-time.ts';
-import { type BacktestLaneDeps, backtestLane, fastLane, hyperoptLane } from './queue/lanes.ts';
+import { type BacktestLaneDeps, backtestLane, canaryLane, fastLane, hyperoptLane } from './queue/lanes.ts';
 import type { Lane, QueueJob } from './queue/queue-ports.ts';
 import {
   type RecordValidationDeps,
@@ -41,8 +41,8 @@ export interface ReconcileDeps extends BacktestLaneDeps, HyperoptRepairDeps {
 
 /** Load of the queue and age of what makes no progress. */
 export interface QueueMeasures {
-  readonly waiting: Readonly<Record<LaneName, number>>;
-  readonly running: Readonly<Record<LaneName, number>>;
+  readonly waiting: Readonly<Record<SizedLane, number>>;
+  readonly running: Readonly<Record<SizedLane, number>>;
   /** Age of the oldest pending job, ms. */
   readonly oldestPendingMs: number;
   /** Longest time for which a lane could have started a waiting job and started none, ms. */
@@ -70,6 +70,7 @@ export async function measureQueue(deps: ReconcileDeps): Promise<QueueMeasures> 
   const lanes = await Promise.all(
     kindsOf(deps)
       .flatMap(({ lanes }) => lanes)
+      .filter(({ name }) => name !== 'canary')
       .map(async (lane) => {
         const state = {
           slots: await deps.queue.slots(lane.name),
@@ -79,7 +80,7 @@ export async function measureQueue(deps: ReconcileDeps): Promise<QueueMeasures> 
       }),
   );
   const of = (count: (each: (typeof lanes)[number]) => number) =>
-    Object.fromEntries(lanes.map((each) => [each.lane, count(each)])) as Record<LaneName, number>;
+    Object.fromEntries(lanes.map((each) => [each.lane, count(each)])) as Record<SizedLane, number>;
   const hyperopts = lanes.find(({ lane }) => lane === 'hyperopt')!.slots;
   const [backtest, hyperopt, ...stalls] = await Promise.all([
     deps.jobs.oldestPending(),
@@ -230,7 +231,7 @@ function kindsOf(deps: ReconcileDeps): readonly Kind[] {
   const isHyperopt = (execution: string) => execution.startsWith(HYPEROPT_ID_PREFIX);
   return [
     {
-      lanes: [backtestLane(deps), fastLane(deps)],
+      lanes: [backtestLane(deps), fastLane(deps), canaryLane(deps)],
       repairs: backtestRepairs(deps),
       isOwn: (execution) => !isHyperopt(execution),
     },

@@ -1,6 +1,7 @@
 import {
   BACKTEST_ID_PREFIX,
   type BacktestExecutionInput,
+  CANARY_ID_PREFIX,
   type JobIn,
   type ResolvedBacktestConfig,
   type StoredBacktestJob,
@@ -82,15 +83,15 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
   const found = await findBest(deps, caller, body);
   const given = registered ? withRegisteredConfig(registered, body.config) : (found?.config ?? body.config);
   const { config, collect, warnings, dataStart, strategy } = await resolveConfig(deps, given);
-  const jobId = `${BACKTEST_ID_PREFIX}${idSuffix(deps, owner, input.idempotencyKey)}`;
+  const kind = caller.isCanary ? 'canary' : 'backtest';
+  const prefix = caller.isCanary ? CANARY_ID_PREFIX : BACKTEST_ID_PREFIX;
+  const jobId = `${prefix}${idSuffix(deps, owner, input.idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
-  const lane = await chooseLane(deps, {
-    ...{ config, dataStart, strategyDigest: strategy.digest },
-    isRegistered: registered !== null,
-  });
+  const run = { config, dataStart, strategyDigest: strategy.digest, isRegistered: registered !== null };
+  const lane = caller.isCanary ? 'canary' : await chooseLane(deps, run);
   const executionInput = executionInputOf(config, {
     job_id: jobId,
-    kind: 'backtest',
+    kind,
     image: registered && imageOf(registered),
     correlation_id: input.correlationId,
     on_demand: priority >= ON_DEMAND_PRIORITY,
@@ -99,7 +100,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
   });
   return {
     schema_version: 2,
-    kind: 'backtest',
+    kind,
     status: 'pending',
     job_id: jobId,
     owner,

@@ -5,7 +5,7 @@ import { changesState, type Operation } from '#contract/operation.ts';
 import type { AuditTrail } from '#domain/audit/audit-trail.ts';
 import type { Clock, Ids } from '#domain/ports.ts';
 import { isoTime } from '#domain/validate.ts';
-import type { Principal } from './authenticate.ts';
+import { isCanaryCall, type Principal } from './authenticate.ts';
 import type { Log } from './log.ts';
 
 export interface AuditDeps {
@@ -42,14 +42,14 @@ interface AuditedResponse {
 /**
  * Runs `work` between two audit writes: its start and its outcome. A crash in between leaves the first. If the first write
  * fails, throws SVC005 and does not run `work`; if the second fails, the result is returned anyway. Operations that change
- * nothing are not audited.
+ * nothing, and calls of the canary, are not audited.
  */
 export async function audited<T extends AuditedResponse>(
   { audit: used, log }: Deps,
   call: AuditedCall,
   work: () => Promise<T>,
 ): Promise<T> {
-  if (!changesState(call.operation)) return work();
+  if (!isAudited(call)) return work();
   const audit = used!;
   const record = recordOf(audit, call, null);
   try {
@@ -83,7 +83,7 @@ export async function auditRejection(
   call: AuditedCall,
   error: unknown,
 ): Promise<void> {
-  if (!changesState(call.operation)) return;
+  if (!isAudited(call)) return;
   const audit = used!;
   const outcome = { ...failure(error), ended_at: isoTime(audit.clock.now()) };
   const record = recordOf(audit, call, outcome);
@@ -91,6 +91,11 @@ export async function auditRejection(
     const { principal, operation } = record;
     log.error(`refusal ${AUDIT_WRITE_FAILURE}`, { ...outcome, principal, operation, error: fault });
   });
+}
+
+/** The canary's backtests change nothing for any user: the trail would hold hundreds of them per day. */
+function isAudited({ operation, principal }: AuditedCall): boolean {
+  return changesState(operation) && !isCanaryCall(principal, operation);
 }
 
 type Ending = Omit<StoredAuditOutcome, 'ended_at'>;

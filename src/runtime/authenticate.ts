@@ -11,6 +11,8 @@ export interface Principal {
   readonly roles: readonly Role[];
   /** All groups of the token, including roles: resources can be shared with any group. */
   readonly groups: readonly string[];
+  /** True for the canary. Absent: false. */
+  readonly isCanary?: boolean;
 }
 
 /**
@@ -36,8 +38,8 @@ export function isPrincipalName(claim: unknown): claim is string {
 export const ANONYMOUS: Principal = { id: 'anonymous', roles: ROLES, groups: [] };
 
 /** Caller for the use cases. */
-export function callerOf({ id, roles, groups }: Principal): Caller {
-  return { id, groups, isAdmin: roles.includes('admin') };
+export function callerOf({ id, roles, groups, isCanary }: Principal): Caller {
+  return { id, groups, isAdmin: roles.includes('admin'), ...(isCanary && { isCanary }) };
 }
 
 /**
@@ -74,9 +76,24 @@ function reaches({ roles }: Principal, needed: Role): boolean {
   return roles.some((role) => ROLES.indexOf(role) >= ROLES.indexOf(needed));
 }
 
-/** Throws AUTH004 when all roles of the principal are below the role that the operation requires. */
-export function authorize(principal: Principal, access: Access): void {
+/** Operations of the canary: its token opens no other. */
+const CANARY_OPERATIONS: readonly string[] = ['submitBacktest', 'getBacktest', 'cancelBacktest'];
+
+/** True for a call of the canary for its own backtests. */
+export function isCanaryCall({ isCanary }: Principal, { id }: Pick<Operation, 'id'>): boolean {
+  return isCanary === true && CANARY_OPERATIONS.includes(id);
+}
+
+/**
+ * Throws AUTH004 when all roles of the principal are below the role that the operation requires, or when the operation is
+ * not one of the canary's and the canary calls.
+ */
+export function authorize(principal: Principal, operation: Pick<Operation, 'id' | 'access'>): void {
+  const { access } = operation;
   if (access === 'public') return;
+  if (principal.isCanary && !isCanaryCall(principal, operation)) {
+    throw new CodedError('AUTH004', { message: `The canary may not call ${operation.id}` });
+  }
   const needed = ROLES.indexOf(access);
   if (principal.roles.some((role) => ROLES.indexOf(role) >= needed)) return;
   throw new CodedError('AUTH004', { context: { required: access } });

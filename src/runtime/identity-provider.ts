@@ -5,6 +5,7 @@ import { JwtWithoutValidKidError, KidNotFoundInJwksError } from 'aws-jwt-verify/
 import { assertIsJwks, findJwkInJwks, type Jwks, type JwksCache, type JwkWithKid } from 'aws-jwt-verify/jwk';
 import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import type { JwtHeader } from 'aws-jwt-verify/jwt-model';
+import { CANARY_OWNER } from '#contract/canary.ts';
 import { CodedError } from '#contract/errors.ts';
 import { RESOURCE_SERVER } from '#contract/names.ts';
 import {
@@ -233,11 +234,23 @@ const SERVICE: Principal = { id: 'service', roles: ['researcher'], groups: [] };
 
 /** Accepts the shared token of the platform's services, and passes any other request to `next`. */
 export function withServiceToken(token: string | undefined, next: Authenticate): Authenticate {
+  return withToken(token, SERVICE, next);
+}
+
+/** Principal of the canary. No user has this id: an identity provider's ids are UUIDs. */
+const CANARY: Principal = { id: CANARY_OWNER, roles: ['researcher'], groups: [], isCanary: true };
+
+/** Accepts the token of the canary, and passes any other request to `next`. */
+export function withCanaryToken(token: string | undefined, next: Authenticate): Authenticate {
+  return withToken(token, CANARY, next);
+}
+
+function withToken(token: string | undefined, principal: Principal, next: Authenticate): Authenticate {
   if (token === undefined) return next;
   const expected = digest(`Bearer ${token}`);
   return async (authorization) =>
     authorization !== null && timingSafeEqual(digest(authorization), expected)
-      ? SERVICE
+      ? principal
       : next(authorization);
 }
 

@@ -243,7 +243,7 @@ async function identify(c: ServiceContext, operation: Operation, deps: ServiceDe
   if (operation.access === 'public') return ANONYMOUS;
   const principal = await deps.authenticate(c.req.header('Authorization') || null);
   try {
-    authorize(principal, operation.access);
+    authorize(principal, operation);
   } catch (error) {
     await auditRejection(deps, callOf(c, operation, principal), error);
     throw error;

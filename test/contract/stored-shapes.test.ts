@@ -32,9 +32,9 @@ import {
  * Descriptions are not part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 2, '63de1ab981e62dc8'],
-  ['BacktestExecutionInput', BacktestExecutionInput, undefined, '30378f976fc7168e'],
-  ['StoredHyperoptJob', StoredHyperoptJob, 3, '2ca7567dc7f0b97c'],
+  ['StoredBacktestJob', StoredBacktestJob, 2, '0bc1e64942f6fe22'],
+  ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'ba95c3b6fb2f6bcc'],
+  ['StoredHyperoptJob', StoredHyperoptJob, 3, '10796b5fc24e89c1'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'fd59cf8b59c2c7a5'],
   ['BacktestReport', BacktestReport, 1, 'd65cd63498e18215'],

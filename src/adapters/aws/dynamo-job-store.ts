@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import { BacktestResult, JOB_KINDS, type JobIn, StoredBacktestJob } from '#contract/backtest.ts';
+import { BacktestResult, type JobIn, StoredBacktestJob } from '#contract/backtest.ts';
 import type { ClaimOutcome, JobRow, JobStore } from '#domain/ports.ts';
 import type { EndedValidations } from '#domain/transitions/validation.ts';
 import {
@@ -26,7 +26,7 @@ export class DynamoJobStore
 {
   constructor(client: DynamoDBDocumentClient, table: string) {
     super(client, table, {
-      kinds: JOB_KINDS,
+      kinds: ['backtest', 'validation'],
       lane: 'backtest',
       strategyOf: (job) => job.config.strategy,
       toJob: (item) => parseItem(StoredBacktestJob, item),

@@ -2,6 +2,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import {
+  CANARY_ID_PREFIX,
   type CollectionOutcome,
   isTerminal,
   JOB_STATUSES,
@@ -99,8 +100,8 @@ export abstract class JobRecords<
   }
 
   async create(job: Extract<Job, { readonly status: 'pending' }>): Promise<Job> {
-    // Job lists exclude validation jobs.
-    if (job.kind !== 'validation') await this.sharing.add(job);
+    // Job lists exclude validations and the canary's jobs.
+    if (job.kind === this.#type.kinds[0]) await this.sharing.add(job);
     try {
       await this.client.send(
         new PutCommand({
@@ -196,6 +197,9 @@ function isPast(expiresAt: unknown): boolean {
   return typeof expiresAt === 'number' && expiresAt * 1000 <= Date.now();
 }
 
+/** A job of the canary is deleted after this time. */
+const CANARY_LIFETIME_S = 24 * 60 * 60;
+
 /** Item of a new job: its fields flat, and the attributes of the list indexes. */
 export function toJobItem(job: ListedJob & QueueJob, strategy: string, lane: LaneName): Item {
   const list = jobListOf(job.kind, job.job_id);
@@ -207,6 +211,9 @@ export function toJobItem(job: ListedJob & QueueJob, strategy: string, lane: Lan
     list_status: `${list}#${job.status}`,
     strategy,
     ...queueAttributes(job.queue.lane ?? lane, job),
+    ...(job.kind === 'canary' && {
+      expires_at: Math.ceil(Date.parse(job.created_at) / 1000) + CANARY_LIFETIME_S,
+    }),
   };
 }
 
@@ -226,6 +233,7 @@ export function failureOf({ code, message }: { code: string; message: string }, 
 /** Kind of a job, from the prefix of its ID. */
 function kindOf(jobId: string): JobKind | typeof STUDY_KIND {
   if (jobId.startsWith(HYPEROPT_ID_PREFIX)) return STUDY_KIND;
+  if (jobId.startsWith(CANARY_ID_PREFIX)) return 'canary';
   return jobId.startsWith(VALIDATION_ID_PREFIX) ? 'validation' : 'backtest';
 }
 

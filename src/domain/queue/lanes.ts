@@ -1,11 +1,11 @@
-import type { LaneName } from '#contract/queue.ts';
+import type { SizedLane } from '#contract/queue.ts';
 import type { Executions } from '../execution-ports.ts';
 import type { HyperoptExecutions, HyperoptStore } from '../hyperopt/hyperopt-ports.ts';
 import type { JobStore } from '../ports.ts';
 import type { Lane, QueueJob } from './queue-ports.ts';
 
-/** Maximum number of concurrent executions in each lane. */
-export type MaxRunning = Readonly<Record<LaneName, number>>;
+/** Maximum number of concurrent executions in each lane that has a setting for it. */
+export type MaxRunning = Readonly<Record<SizedLane, number>>;
 
 export interface BacktestLaneDeps {
   readonly jobs: Pick<JobStore, 'get'>;
@@ -30,8 +30,14 @@ export function fastLane({ jobs, executions, maxRunning }: BacktestLaneDeps): La
   return { name: 'fast', maxRunning: Math.max(1, maxRunning.fast), jobs, executions };
 }
 
+/** The lane of the canary. It runs on Fargate, which runs all that the fast lane does not. */
+export function canaryLane({ jobs, executions }: BacktestLaneDeps): Lane {
+  return { name: 'canary', maxRunning: 1, jobs, executions };
+}
+
 /** The lane in which a backtest waits and has its slots. */
 export function laneOfBacktest(deps: BacktestLaneDeps, { queue }: Pick<QueueJob, 'queue'>): Lane {
+  if (queue.lane === 'canary') return canaryLane(deps);
   return queue.lane === 'fast' ? fastLane(deps) : backtestLane(deps);
 }
 

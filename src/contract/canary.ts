@@ -1,0 +1,19 @@
+import * as z from 'zod';
+
+/** The canary: a backtest that the platform submits to itself, as a client would. */
+
+/** Owner of the canary's backtests. */
+export const CANARY_OWNER = 'canary';
+
+/** Time between two runs of the canary. They begin at multiples of it, UTC. */
+export const CANARY_INTERVAL_MS = 5 * 60_000;
+
+/** Environment of the canary's function. */
+export const CanaryEnv = z.object({
+  ENVIRONMENT: z.string(),
+  LOG_LEVEL: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']).default('INFO'),
+  /** Base address of the backend. */
+  BACKEND_URL: z.url(),
+  /** Token by which the backend knows the canary; absent in the backend: the stage has none. */
+  CANARY_TOKEN: z.string().min(16),
+});
