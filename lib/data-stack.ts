@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as s3 from 'aws-cdk-lib/aws-s3';
@@ -40,6 +40,9 @@ export class DataStack extends Stack {
     // Every collection rewrites a month's file: an import can be undone while the previous version is kept.
     this.candles = bucket('Candles', []);
     this.identity = new Identity(this, 'Identity', { config });
+    for (const [name, { tableName }] of Object.entries(this.tables)) {
+      new CfnOutput(this, `${pascal(name)}Table`, { value: tableName, description: `table ${name}` });
+    }
     if (config.backup) {
       const buckets = config.backup.buckets ? [this.results, this.candles] : [];
       new Backups(this, 'Backups', { config, tables: Object.values(this.tables), buckets });

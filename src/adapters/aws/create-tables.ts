@@ -33,14 +33,26 @@ async function createTable(
     await client.send(new CreateTableCommand(input));
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error;
-    const { Table: found } = await client.send(new DescribeTableCommand({ TableName: name }));
-    const shapeFound = shapeOf(found?.KeySchema, found?.GlobalSecondaryIndexes);
-    if (shapeFound !== shapeOf(input.KeySchema, input.GlobalSecondaryIndexes)) {
+    if (!(await hasShape(client, name, table))) {
       throw new Error(
         `The table ${name} was made by another version of Touchstone (it has other keys or indexes): delete it, or move or delete the data folder that holds it.`,
       );
     }
   }
+}
+
+/** True when an existing table has the keys and indexes of the contract. */
+export async function hasShape(
+  client: DynamoDBDocumentClient,
+  name: string,
+  table: TableDefinition,
+): Promise<boolean> {
+  const { Table: found } = await client.send(new DescribeTableCommand({ TableName: name }));
+  const wanted = createTableInput(name, table);
+  return (
+    shapeOf(found?.KeySchema, found?.GlobalSecondaryIndexes) ===
+    shapeOf(wanted.KeySchema, wanted.GlobalSecondaryIndexes)
+  );
 }
 
 function createTableInput(name: string, table: TableDefinition): CreateTableCommandInput {

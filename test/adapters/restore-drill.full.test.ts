@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  DescribeContinuousBackupsCommand,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  UpdateContinuousBackupsCommand,
+} from '@aws-sdk/client-dynamodb';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTables } from '#adapters/aws/create-tables.ts';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import type { TableNames } from '#contract/tables.ts';
+import { readStageConfig } from '#lib/settings-file.ts';
+import { hasMoto, startMoto } from '../support/moto.ts';
+import { MODEL, registryFixture } from '../support/registry-fixture.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const SOURCES: TableNames = { jobs: 'Jobs', registry: 'Registry', series: 'Series' };
+
+describe.skipIf(!hasMoto())('restore drill (skipped without moto)', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'touchstone-restore-'));
+  const settings = join(folder, 'settings.json');
+  let moto: Awaited<ReturnType<typeof startMoto>>;
+  let client: ReturnType<typeof createDocumentClient>;
+
+  beforeAll(async () => {
+    moto = await startMoto();
+    client = createDocumentClient({ endpoint: moto.endpoint });
+    await createTables(client, SOURCES);
+    for (const TableName of Object.values(SOURCES)) {
+      const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
+      await client.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }));
+    }
+    const fixture = await registryFixture({ client, freshTables: async () => SOURCES }, { tables: SOURCES });
+    expect((await fixture.register()).status).toBe(201);
+    writeFileSync(settings, JSON.stringify({ stages: { prod: { logLevel: 'ERROR' } } }));
+  });
+  afterAll(async () => {
+    await moto?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  function drill(...args: string[]): string {
+    const named = Object.entries(SOURCES).flatMap(([id, name]) => [`--${id}`, name]);
+    return execFileSync(process.execPath, [join(ROOT, 'bin/restore-drill.ts'), ...named, ...args], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env.PATH,
+        AWS_ENDPOINT_URL: moto.endpoint,
+        ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'us-east-1' },
+      },
+    });
+  }
+
+  test('ends with the platform on the restored tables, and repeats without harm', async () => {
+    const output = drill('--suffix', 'one', '--switch', 'prod', '--settings', settings);
+    expect(output).toMatch(/checked: this version can use the tables/);
+    expect(drill('--suffix', 'one', '--switch', 'prod', '--settings', settings)).toMatch(/exists/);
+
+    const { restoredTables, logLevel } = readStageConfig('prod', settings);
+    expect({ restoredTables, logLevel }).toEqual({
+      restoredTables: {
+        jobs: 'Jobs-restored-one',
+        registry: 'Registry-restored-one',
+        series: 'Series-restored-one',
+      },
+      logLevel: 'ERROR',
+    });
+    // The sources are lost; the platform works on the restored tables.
+    await client.send(new DeleteCommand({ TableName: 'Jobs', Key: { job_id: 'bt-1', item: 'JOB' } }));
+    const tables = restoredTables as TableNames;
+    const fixture = await registryFixture({ client, freshTables: async () => tables }, { tables });
+    expect((await fixture.get(`/api/v1/models/${MODEL}/versions`)).body.count).toBe(1);
+    expect((await fixture.stage('1')).body.new_stage).toBe('Staging');
+  });
+
+  test('restored tables have expiry, recovery and protection', async () => {
+    for (const [id, expires] of [
+      ['Jobs', 'expires_at'],
+      ['Registry', 'expires_at'],
+      ['Series', undefined],
+    ] as const) {
+      const TableName = `${id}-restored-one`;
+      const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName }));
+      expect(TimeToLiveDescription?.AttributeName, id).toBe(expires);
+      const { ContinuousBackupsDescription } = await client.send(
+        new DescribeContinuousBackupsCommand({ TableName }),
+      );
+      expect(ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus).toBe(
+        'ENABLED',
+      );
+      const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+      expect(Table?.DeletionProtectionEnabled, id).toBe(true);
+    }
+  });
+
+  test('tables that cannot be used are not switched to', () => {
+    // The job was deleted by the first test.
+    expect(() => drill('--suffix', 'two', '--switch', 'prod', '--settings', settings)).toThrow(
+      /bt-1, the backtest of version 1/,
+    );
+    expect(readFileSync(settings, 'utf8')).not.toContain('restored-two');
+  });
+});
