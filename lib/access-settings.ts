@@ -53,6 +53,34 @@ export const accessSettings = {
     .describe(
       'Programs that get tokens with their own credentials, each with one role. Each costs 6 USD per month, and 2.25 per 1,000 tokens.',
     ),
+  domain: z
+    .strictObject({
+      name: z
+        .string()
+        .regex(
+          /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}$/,
+          'write a domain such as "touchstone.example.com"',
+        )
+        .describe('The services are at `backend.{name}` and `strategy.{name}`.'),
+      certificateArn: z
+        .string()
+        .regex(
+          /^arn:aws(-[a-z]+)*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,
+          'write the ARN of a certificate of ACM',
+        )
+        .describe('Certificate for both names, such as one for `*.{name}`, in the region of the stage.'),
+      hostedZoneId: z
+        .string()
+        .regex(/^Z[A-Z0-9]{1,31}$/, 'write the ID of a hosted zone, such as "Z0123456789ABCDEFGHIJ"')
+        .optional()
+        .describe(
+          "Zone of Route 53 in the stage's account, for the DNS records. Absent: outputs say which to create.",
+        ),
+    })
+    .optional()
+    .describe(
+      'Addresses of the services under an own domain, with TLS 1.2 or later. Absent: those of API Gateway.',
+    ),
   permissionsBoundary: z
     .string()
     .regex(/^[\w+=,.@-]{1,128}$/, 'write the name of a managed policy of the account')

@@ -192,6 +192,10 @@ export const StageConfig = Settings.refine(({ stage, openAccess }) => stage !== 
       message: 'have one name twice: give each another name',
     },
   )
+  .refine(({ domain, env }) => !domain || !env || domain.certificateArn.split(':')[3] === env.region, {
+    path: ['domain', 'certificateArn'],
+    message: 'is of another region than env: write a certificate of the region of the stage',
+  })
   .refine(({ firewall, rateLimits }) => firewall || !rateLimits, {
     path: ['rateLimits'],
     message: 'are rules of the firewall: set it too',

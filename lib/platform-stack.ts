@@ -152,7 +152,7 @@ class PlatformStack extends Stack {
     new Dispatcher(this, 'Dispatcher', { ...jobServices, code: this.#code('dispatcher') });
     const strategy = this.#strategyService(flows.hyperopt, cluster, reconcile);
     const backend = this.#backend(flows.backtest, dataProxy, strategy, cluster);
-    const { api } = new ServiceApi(this, 'BackendApi', {
+    const { url } = new ServiceApi(this, 'BackendApi', {
       config,
       monitoring,
       after: strategy.api,
@@ -173,9 +173,9 @@ class PlatformStack extends Stack {
       for (const each of [backend, strategy.service, strategy.events, dataProxy.service]) shift.add(each);
     }
     monitoring.addDashboard();
-    new CfnOutput(this, 'BackendUrl', { value: api.url, description: 'base_url of the backend service' });
+    new CfnOutput(this, 'BackendUrl', { value: url, description: 'base_url of the backend service' });
     new CfnOutput(this, 'StrategyServiceUrl', {
-      value: strategy.api.api.url,
+      value: strategy.api.url,
       description: 'strategy_service_url',
     });
   }

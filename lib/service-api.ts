@@ -1,14 +1,19 @@
-import { Duration, Size, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Size, Stack } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
+import * as acm from 'aws-cdk-lib/aws-certificatemanager';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as iam from 'aws-cdk-lib/aws-iam';
+import * as route53 from 'aws-cdk-lib/aws-route53';
 import { Construct } from 'constructs';
 import { SERVICES } from '#contract/names.ts';
+import type { ServiceName } from '#contract/operation.ts';
 import { type ApiTargets, apiDefinition, ownRoutes } from './api-definition.ts';
 import type { StageConfig } from './config.ts';
 import { acknowledge, logGroup } from './construct-helpers.ts';
 import { Firewall } from './firewall.ts';
 import { FIVE_MINUTES, type Monitoring, p99, sum, THREE_IN_AN_HOUR } from './monitoring.ts';
+
+type CustomDomain = StageConfig['domain'] & object;
 
 export interface ServiceApiProps extends ApiTargets {
   readonly monitoring: Monitoring;
@@ -32,6 +37,8 @@ export interface ServiceApiProps extends ApiTargets {
  */
 export class ServiceApi extends Construct {
   readonly api: apigateway.SpecRestApi;
+  /** Address for clients. Other services of the stage use the API's own, which needs no DNS record of the installer. */
+  readonly url: string;
 
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
     super(scope, id);
@@ -66,10 +73,38 @@ export class ServiceApi extends Construct {
     // Depends on the role only: a dependency between the APIs would list every pair of their resources in the template.
     if (props.after) this.api.deploymentStage.node.addDependency(props.after.api.node.findChild('Account'));
     this.#allowInvoking(props);
+    this.url = config.domain ? this.#addDomain(service, config.domain) : this.api.url;
     if (config.firewall)
       new Firewall(this, 'Firewall', { stage: this.api.deploymentStage, rateLimits: config.rateLimits });
     this.#acknowledge(config, props.after === undefined);
     this.#addAlarms(props);
+  }
+
+  /** One name per service, mapped to the root: paths stay those of the operations table. Returns the address. */
+  #addDomain(service: ServiceName, { name, certificateArn, hostedZoneId }: CustomDomain): string {
+    const domainName = `${service}.${name}`;
+    const domain = this.api.addDomainName('Domain', {
+      domainName,
+      certificate: acm.Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
+      endpointType: apigateway.EndpointType.REGIONAL,
+      securityPolicy: apigateway.SecurityPolicy.TLS_1_2,
+    });
+    const { domainNameAliasDomainName: dnsName, domainNameAliasHostedZoneId } = domain;
+    if (hostedZoneId) {
+      new route53.CfnRecordSet(this, 'Record', {
+        hostedZoneId,
+        name: domainName,
+        type: 'A',
+        aliasTarget: { dnsName, hostedZoneId: domainNameAliasHostedZoneId },
+      });
+    } else {
+      const description = `Create a CNAME record for ${domainName} with this value`;
+      new CfnOutput(Stack.of(this), `${service.charAt(0).toUpperCase()}${service.slice(1)}DomainTarget`, {
+        value: dnsName,
+        description,
+      });
+    }
+    return `https://${domainName}/`;
   }
 
   #addAlarms({ monitoring, alarms }: ServiceApiProps): void {

@@ -5,7 +5,9 @@ import type { Properties, Resources } from './templates.ts';
 /** Resource types without cost while the stage is idle. lanes.ts has the cost of their use. */
 const FREE_WHEN_IDLE = new Set([
   'AWS::ApiGateway::Account',
+  'AWS::ApiGateway::BasePathMapping',
   'AWS::ApiGateway::Deployment',
+  'AWS::ApiGateway::DomainName',
   'AWS::ApiGateway::RestApi',
   'AWS::ApiGateway::Stage',
   // Backups cost by the size of the data.
@@ -40,6 +42,7 @@ const FREE_WHEN_IDLE = new Set([
   'AWS::Lambda::Permission',
   'AWS::Lambda::Version',
   'AWS::Logs::LogGroup',
+  'AWS::Route53::RecordSet',
   'AWS::S3::Bucket',
   'AWS::S3::BucketPolicy',
   'AWS::SNS::Subscription',

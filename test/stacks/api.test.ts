@@ -10,7 +10,7 @@ import {
   type Route,
   routesOf,
 } from '../support/gateway-routes.ts';
-import { ofType, type Synthesized, templatesOf } from '../support/stacks.ts';
+import { ofType, type Resource, type Synthesized, templatesOf } from '../support/stacks.ts';
 import { synthesize } from '../support/synthesize.ts';
 
 const dev = templatesOf('dev');
@@ -343,4 +343,59 @@ test("URL of the strategy service is in the backend's environment and in the out
   expect(JSON.stringify(url)).toMatch(/StrategyApi.*execute-api.*StrategyApi.*Stage/);
   const outputs = dev.platform.findOutputs('StrategyServiceUrl');
   expect(outputs.StrategyServiceUrl!.Value).toEqual(url);
+});
+
+describe('custom domain', () => {
+  const domain = {
+    name: 'touchstone.example.com',
+    certificateArn: 'arn:aws:acm:eu-central-1:111122223333:certificate/0123-4567',
+  };
+  const named = synthesize('prod', { domain: { ...domain, hostedZoneId: 'Z0123456789' } });
+  const output = (stage: Synthesized, name: string) => stage.platform.findOutputs(name)[name]?.Value;
+
+  test.each(SERVICES)(
+    '$service is at its own name, with TLS 1.2 and a DNS record',
+    ({ service, address }) => {
+      const [[id, { Properties }]] = ofType(named, 'AWS::ApiGateway::DomainName').filter(
+        ([, each]) => each.Properties.DomainName === `${service}.touchstone.example.com`,
+      ) as [[string, Resource]];
+      expect(Properties).toMatchObject({
+        SecurityPolicy: 'TLS_1_2',
+        EndpointConfiguration: { Types: ['REGIONAL'] },
+        RegionalCertificateArn: domain.certificateArn,
+      });
+      const mappings = ofType(named, 'AWS::ApiGateway::BasePathMapping').map(([, each]) => each.Properties);
+      expect(mappings).toContainEqual({
+        DomainName: { Ref: id },
+        RestApiId: { Ref: address },
+        Stage: { Ref: expect.stringMatching(new RegExp(`^${address.slice(0, -8)}DeploymentStage`)) },
+      });
+      const records = ofType(named, 'AWS::Route53::RecordSet').map(([, each]) => each.Properties);
+      expect(records).toContainEqual({
+        HostedZoneId: 'Z0123456789',
+        Name: `${service}.touchstone.example.com`,
+        Type: 'A',
+        AliasTarget: {
+          DNSName: { 'Fn::GetAtt': [id, 'RegionalDomainName'] },
+          HostedZoneId: { 'Fn::GetAtt': [id, 'RegionalHostedZoneId'] },
+        },
+      });
+    },
+  );
+
+  test('outputs have the names, and functions the addresses of API Gateway', () => {
+    expect(output(named, 'BackendUrl')).toBe('https://backend.touchstone.example.com/');
+    expect(output(named, 'StrategyServiceUrl')).toBe('https://strategy.touchstone.example.com/');
+    const functions = JSON.stringify(ofType(named, 'AWS::Lambda::Function'));
+    expect(functions).toContain('STRATEGY_SERVICE_URL');
+    expect(functions).not.toContain('touchstone.example.com');
+  });
+
+  test('without a hosted zone the outputs say which records to create', () => {
+    const stage = synthesize('dev', { domain });
+    expect(ofType(stage, 'AWS::Route53::RecordSet')).toEqual([]);
+    for (const name of ['BackendDomainTarget', 'StrategyDomainTarget']) {
+      expect(JSON.stringify(output(stage, name)), name).toContain('RegionalDomainName');
+    }
+  });
 });

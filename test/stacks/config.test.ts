@@ -73,6 +73,14 @@ describe('stages', () => {
       },
       /one name twice/,
     ],
+    [
+      'a certificate of another region',
+      {
+        env: { account: '111122223333', region: 'eu-west-1' },
+        domain: { name: 'a.example', certificateArn: 'arn:aws:acm:us-east-1:111122223333:certificate/1' },
+      },
+      /is of another region than env/,
+    ],
     ['rate limits without a firewall', { firewall: false, rateLimits: true }, /set it too/],
     ['a user among callers', { trustedCallers: ['arn:aws:iam::111122223333:user/ann'] }, /trustedCallers/],
     ['a wildcard among callers', { trustedCallers: ['*'] }, /trustedCallers/],
