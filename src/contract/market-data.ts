@@ -88,6 +88,10 @@ export const Freshness = z
   .object({
     all_fresh: z.boolean().meta({ description: 'True when no symbol is stale' }),
     stale_symbols: z.array(z.string()),
+    missing_candles: z.int().optional().meta({
+      description:
+        'Estimated number of candles in the range that are not stored, of all symbols and timeframes; absent without timeframe, start and end',
+    }),
     exchange: z.string(),
     stale_threshold_hours: z.int(),
     symbols: z.array(

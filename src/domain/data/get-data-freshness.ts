@@ -2,6 +2,7 @@ import type { Freshness, FreshnessQuery } from '#contract/market-data.ts';
 import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
 import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
 import { checkSymbol, checkTimeframe } from '../validate.ts';
+import { missingOf } from './missing-candles.ts';
 import { monthsBetween } from './months.ts';
 import { parseRange, type TimeRange } from './time-range.ts';
 
@@ -32,14 +33,41 @@ export async function getDataFreshness(
     );
     return results.find((each) => !each.fresh) ?? results[0]!;
   });
+  const missing = timeframes && countMissing(symbols.map(stored), timeframes, range, now);
   const stale = report.filter((each) => !each.fresh).map((each) => each.symbol);
   return {
     all_fresh: stale.length === 0,
     stale_symbols: stale,
+    ...(missing !== undefined && { missing_candles: missing }),
     exchange,
     stale_threshold_hours,
     symbols: report,
   };
+}
+
+/**
+ * Number of closed candles in a range that a collection would request. Gaps that the series does not list are not counted.
+ * Undefined for a range without start or end.
+ *
+ * @param stored for each symbol its series of each timeframe
+ */
+function countMissing(
+  stored: readonly (readonly (SeriesInfo | undefined)[])[],
+  timeframes: readonly Timeframe[],
+  range: TimeRange,
+  now: number,
+): number | undefined {
+  const { start, end } = range;
+  if (start === undefined || end === undefined) return undefined;
+  const missing = timeframes.flatMap((timeframe, at) => {
+    const step = TIMEFRAME_MS[timeframe];
+    const opens = (time: number) => Math.ceil(time / step) * step;
+    const interval = { start: opens(start), end: Math.min(opens(end), Math.floor(now / step) * step) };
+    return stored.flatMap((series) =>
+      missingOf(series[at], interval, step).map((part) => (part.end - part.start) / step),
+    );
+  });
+  return missing.reduce((sum, count) => sum + count, 0);
 }
 
 /**

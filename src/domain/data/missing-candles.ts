@@ -37,7 +37,11 @@ export async function missingCandles(
 }
 
 /** The parts of an interval that a series lacks: before its first candle, after its last, and its stored gaps. */
-function missingOf(info: SeriesInfo | undefined, { start, end }: TimeInterval, step: number): TimeInterval[] {
+export function missingOf(
+  info: SeriesInfo | undefined,
+  { start, end }: TimeInterval,
+  step: number,
+): TimeInterval[] {
   if (!info) return start < end ? [{ start, end }] : [];
   const first = Date.parse(info.first);
   const begins = info.complete_from === undefined ? first : Math.min(first, Date.parse(info.complete_from));

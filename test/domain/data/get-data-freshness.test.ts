@@ -208,3 +208,34 @@ it.each([
 ])('freshness rejects %j with %s', async (query, code, field) => {
   await expect(check([], query)).rejects.toMatchObject({ code, field });
 });
+
+describe('estimate of missing candles', () => {
+  const range = { start: '2024-06-10T00:00:00Z', end: '2024-06-20T00:00:00Z', timeframe: '1h' };
+  const missingOf = async (infos: readonly SeriesInfo[], query: object = {}) =>
+    (await check(infos, { ...range, ...query } as Partial<FreshnessQuery>)).missing_candles;
+
+  it('candles that have closed and are not stored are counted, at both ends and in gaps', async () => {
+    // 12 candles of the range have closed.
+    expect(await missingOf([])).toBe(12);
+    expect(await missingOf([series(BTC, '1h', '2024-06-10T00:00', '2024-06-10T08:00')])).toBe(3);
+    expect(await missingOf([series(BTC, '1h', '2024-06-10T02:00', '2024-06-10T11:00')])).toBe(2);
+    const gaps = [{ start: '2024-06-10T03:00', missing: 4 }];
+    expect(await missingOf([series(BTC, '1h', '2024-06-01T00:00', '2024-06-10T11:00', gaps)])).toBe(4);
+  });
+
+  it('candles of every symbol and timeframe are counted', async () => {
+    const stored = [series(BTC, '1h', '2024-06-10T00:00', '2024-06-10T11:00')];
+    expect(await missingOf(stored, { symbols: [BTC, ETH] })).toBe(12);
+    expect(await missingOf(stored, { timeframe: '1h,5m' })).toBe(144);
+  });
+
+  it('candles from before an exchange listed the symbol are not missing', async () => {
+    const info = series(BTC, '1h', '2024-06-10T05:00', '2024-06-10T11:00');
+    expect(await missingOf([info])).toBe(5);
+    expect(await missingOf([{ ...info, complete_from: '2024-06-01T00:00:00.000Z' }])).toBe(0);
+  });
+
+  it.each(['start', 'end', 'timeframe'])('there is no estimate without %s', async (name) => {
+    expect(await missingOf([], { [name]: undefined })).toBeUndefined();
+  });
+});
