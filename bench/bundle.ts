@@ -26,6 +26,8 @@ const ENVIRONMENT = {
   REGISTRY_TABLE: 'registry',
   RESULTS_BUCKET: 'results',
   CANDLES_BUCKET: 'candles',
+  MAX_RUNNING_BACKTESTS: '10',
+  MAX_RUNNING_HYPEROPTS: '2',
   BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:eu-west-1:123456789012:stateMachine:backtest',
   DATA_PROXY_FUNCTION: 'data-proxy',
 };

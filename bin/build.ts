@@ -1,6 +1,6 @@
-/** Bundles every Lambda and task with one esbuild call: `node bin/build.ts` writes dist/. */
+/** Bundles every Lambda and task with esbuild: `node bin/build.ts` writes dist/. */
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type BuildOptions, build as esbuild, type Metafile } from 'esbuild';
 import { LocalStrategies } from '../src/adapters/local/definitions/local-strategies.ts';
 import { describeBroken } from '../src/domain/find-strategy.ts';
@@ -9,7 +9,9 @@ import {
   checkMatches,
   credentialsOfAws,
   EXCHANGE_FILES,
+  lazyRows,
   namedUndici,
+  oneStart,
   packageVersions,
   plainSchemas,
   userStrategies,
@@ -49,20 +51,49 @@ const CCXT = 'node_modules/ccxt/js/src';
 export async function build(outdir: string): Promise<Metafile> {
   await checkStrategies();
   await rm(outdir, { recursive: true, force: true });
-  const { metafile } = await esbuild({
-    ...BUNDLE_OPTIONS,
-    entryPoints: [
-      ...(await entries('lambdas', (name) => `lambdas/${name}/index`)),
-      ...(await entries('src/tasks', (name) => `tasks/${name}`)),
-    ],
-    outdir,
-    metafile: true,
-  });
+  const [lambdas, tasks] = await Promise.all([typescriptFiles('lambdas'), typescriptFiles('src/tasks')]);
+  const metafiles = await Promise.all([
+    ...lambdas.map((file) => bundleLambda(file, join(outdir, 'lambdas', basename(file, '.ts')))),
+    bundleTasks(tasks, join(outdir, 'tasks')),
+  ]);
+  const metafile: Metafile = {
+    inputs: Object.assign({}, ...metafiles.map(({ inputs }) => inputs)),
+    outputs: Object.assign({}, ...metafiles.map(({ outputs }) => outputs)),
+  };
   checkMatches(metafile);
   await bundleExchanges(outdir);
   await bundleStrategies(outdir);
   await copyAssets(outdir);
   await writeFile(join(outdir, 'meta.json'), JSON.stringify(metafile));
+  return metafile;
+}
+
+/**
+ * What a Lambda imports at run time is in separate files next to its entry: a new instance reads and compiles only what
+ * its first request needs.
+ */
+async function bundleLambda(file: string, outdir: string): Promise<Metafile> {
+  const { metafile } = await esbuild({
+    ...BUNDLE_OPTIONS,
+    entryPoints: [{ in: join('lambdas', file), out: 'index' }],
+    plugins: [oneStart(join(ROOT, 'lambdas', file)), ...BUNDLE_OPTIONS.plugins],
+    splitting: true,
+    // In the same folder, because code finds files next to its own.
+    chunkNames: '[name]-[hash]',
+    outdir,
+    metafile: true,
+  });
+  return metafile;
+}
+
+/** One file per task: a task uses nearly all of its code. */
+async function bundleTasks(files: readonly string[], outdir: string): Promise<Metafile> {
+  const { metafile } = await esbuild({
+    ...BUNDLE_OPTIONS,
+    entryPoints: files.map((file) => join('src/tasks', file)),
+    outdir,
+    metafile: true,
+  });
   return metafile;
 }
 
@@ -76,7 +107,7 @@ async function checkStrategies(): Promise<void> {
 }
 
 async function bundleStrategies(outdir: string): Promise<void> {
-  const files = await typescriptFiles(STRATEGIES);
+  const files = await typescriptFiles('strategies');
   await esbuild({
     absWorkingDir: ROOT,
     entryPoints: files.map((file) => join('strategies', file)),
@@ -132,16 +163,11 @@ export const BUNDLE_OPTIONS = {
   sourcemap: 'linked',
   sourcesContent: false,
   logLevel: 'warning',
-  plugins: [userStrategies, bundledExchanges, packageVersions, plainSchemas, credentialsOfAws],
+  plugins: [userStrategies, lazyRows, bundledExchanges, packageVersions, plainSchemas, credentialsOfAws],
 } satisfies BuildOptions;
 
-async function entries(folder: string, out: (name: string) => string) {
-  const files = await typescriptFiles(join(ROOT, folder));
-  return files.map((file) => ({ in: join(folder, file), out: out(file.slice(0, -'.ts'.length)) }));
-}
-
 async function typescriptFiles(folder: string): Promise<string[]> {
-  return (await readdir(folder)).filter((file) => file.endsWith('.ts'));
+  return (await readdir(join(ROOT, folder))).filter((file) => file.endsWith('.ts'));
 }
 
 async function copyAssets(outdir: string): Promise<void> {

@@ -1,23 +1,26 @@
-import { openAudit } from '#adapters/aws/dynamo-audit-trail.ts';
 import { openBackend } from '#adapters/aws/open-backend.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
-import { loadStrategies } from '#adapters/strategies.ts';
 import { BackendEnv } from '#contract/env.ts';
+import { deferred } from '#domain/deferred.ts';
 import { ownershipOf } from '#domain/ownership.ts';
+import { authenticateBy } from '#runtime/authenticate-by.ts';
 import { challengeListener, challengeMetrics } from '#runtime/challenge-listener.ts';
 import { readEnv } from '#runtime/env.ts';
-import { authenticateBy, withCanaryToken } from '#runtime/identity-provider.ts';
+import { withCanaryToken } from '#runtime/fixed-tokens.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { createLogger } from '#runtime/log.ts';
 import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
 
 const env = readEnv(BackendEnv);
 const log = createLogger('backend', env.LOG_LEVEL);
-const audit = openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT);
+const audit = deferred(async () => {
+  const { openAudit } = await import('#adapters/aws/dynamo-audit-trail.ts');
+  return openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT);
+});
 const deps: BackendDeps = {
   ...openBackend(env, challengeListener({ log, count: challengeMetrics(env.ENVIRONMENT) })),
   audit,
-  strategies: await loadStrategies(),
+  strategies: deferred(async () => (await import('#adapters/strategies.ts')).loadStrategies()),
   ids: ulids,
   digest: sha256,
   clock: Date,

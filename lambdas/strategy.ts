@@ -1,12 +1,11 @@
-import { openAudit } from '#adapters/aws/dynamo-audit-trail.ts';
 import { openScheduler, openStrategyService } from '#adapters/aws/open-strategy-service.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
-import { loadStrategies } from '#adapters/strategies.ts';
 import { StrategyEnv } from '#contract/env.ts';
+import { deferred } from '#domain/deferred.ts';
 import { ownershipOf } from '#domain/ownership.ts';
+import { authenticateBy } from '#runtime/authenticate-by.ts';
 import { challengeListener, challengeMetrics } from '#runtime/challenge-listener.ts';
 import { readEnv } from '#runtime/env.ts';
-import { authenticateBy } from '#runtime/identity-provider.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { createLogger } from '#runtime/log.ts';
 import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
@@ -18,9 +17,13 @@ const listener = challengeListener({
   count: challengeMetrics(env.ENVIRONMENT),
   timer: openScheduler(env),
 });
+const audit = deferred(async () => {
+  const { openAudit } = await import('#adapters/aws/dynamo-audit-trail.ts');
+  return openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT);
+});
 const deps: StrategyDeps = {
   ...openStrategyService(env, listener),
-  strategies: await loadStrategies(),
+  strategies: deferred(async () => (await import('#adapters/strategies.ts')).loadStrategies()),
   ids: ulids,
   digest: sha256,
   clock: Date,
@@ -30,7 +33,7 @@ const deps: StrategyDeps = {
 export const handler = serviceLambda('strategy', strategyHandlers(deps), {
   ownership: ownershipOf(deps),
   authenticate: authenticateBy('STRATEGY', env),
-  audit: { trail: openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT), clock: Date, ids: ulids },
+  audit: { trail: audit, clock: Date, ids: ulids },
   environment: env.ENVIRONMENT,
   logLevel: env.LOG_LEVEL,
 });

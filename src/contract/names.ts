@@ -8,6 +8,9 @@ export const CORRELATION_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 export const METRICS_NAMESPACE = 'Touchstone';
 
+/** Actor of automatic actions. */
+export const PLATFORM = 'platform';
+
 /** Names of the metrics that Touchstone emits. */
 export const METRICS = {
   /** Calls of the data proxy, per operation. */

@@ -80,7 +80,7 @@ export interface Operation {
 }
 
 /** All paths of an operation. */
-export function pathsOf({ path, alias }: Operation): string[] {
+export function pathsOf({ path, alias }: Pick<Operation, 'path' | 'alias'>): string[] {
   return alias === undefined ? [path] : [path, alias];
 }
 
@@ -90,7 +90,10 @@ export function isBodyOptional({ body }: Operation): boolean {
 }
 
 /** True when calls are recorded in the audit trail. */
-export function changesState({ method, changesState = method !== 'GET' }: Operation): boolean {
+export function changesState({
+  method,
+  changesState = method !== 'GET',
+}: Pick<Operation, 'method' | 'changesState'>): boolean {
   return changesState;
 }
 

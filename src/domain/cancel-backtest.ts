@@ -1,10 +1,10 @@
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { Executions, TaskControl } from './execution-ports.ts';
-import { unknownBacktest } from './get-backtest.ts';
 import type { Clock, JobStore, Log } from './ports.ts';
 import { executionName } from './queue/execution-name.ts';
 import type { JobQueue } from './queue/queue-ports.ts';
+import { unknownBacktest } from './unknown-resources.ts';
 import { isoTime } from './validate.ts';
 
 export interface CancelBacktestDeps {

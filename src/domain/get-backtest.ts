@@ -5,6 +5,7 @@ import type { BacktestReport, TradesPage } from '#contract/report.ts';
 import type { Caller } from './access.ts';
 import type { JobRow, JobStore, Page, ResultStore } from './ports.ts';
 import { expired } from './retention/retention.ts';
+import { unknownBacktest } from './unknown-resources.ts';
 
 /** The job; throws RES001 for an unknown id, RES006 for an expired job. */
 export async function getBacktest(
@@ -15,11 +16,6 @@ export async function getBacktest(
   if (!job) throw unknownBacktest(jobId);
   if (job.expired_at) throw expired('The backtest', jobId);
   return job;
-}
-
-/** RES001 for an unknown backtest. */
-export function unknownBacktest(jobId: string, field = 'job_id'): CodedError {
-  return new CodedError('RES001', { field, context: { [field]: jobId } });
 }
 
 /**

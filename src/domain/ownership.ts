@@ -1,9 +1,6 @@
 import type { Ownership, StoredSharing } from './access.ts';
-import { unknownChallenge } from './challenges/challenge-state.ts';
 import type { ChallengeStore } from './challenges/challenge-store.ts';
-import { unknownBacktest } from './get-backtest.ts';
-import { unknownHyperopt } from './hyperopt/get-hyperopt.ts';
-import { unknownModel } from './transitions/find-version.ts';
+import { unknownBacktest, unknownChallenge, unknownHyperopt, unknownModel } from './unknown-resources.ts';
 
 /** Sharing of each kind of owned resource, and the error of an unknown one. */
 export function ownershipOf({

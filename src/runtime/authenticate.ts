@@ -49,9 +49,14 @@ export function callerOf({ id, roles, groups, isCanary }: Principal): Caller {
 export function withoutIdentityProvider(options: { readonly enforced: boolean }): Authenticate {
   return async (authorization) => {
     if (authorization !== null) throw new CodedError('AUTH002', { field: 'Authorization' });
-    if (options.enforced) throw new CodedError('AUTH003', { field: 'Authorization' });
-    return ANONYMOUS;
+    return withoutToken(options);
   };
+}
+
+/** Caller of a request without a token. Throws AUTH003 where authentication is enforced. */
+export function withoutToken(options: { readonly enforced: boolean }): Principal {
+  if (options.enforced) throw new CodedError('AUTH003', { field: 'Authorization' });
+  return ANONYMOUS;
 }
 
 /** Throws AUTH004 when the body sets a field for which the principal's role is too low. */

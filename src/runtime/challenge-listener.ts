@@ -1,11 +1,13 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { METRICS, METRICS_NAMESPACE } from '#contract/names.ts';
+import { METRICS, METRICS_NAMESPACE, PLATFORM } from '#contract/names.ts';
 import type { ChallengeAction, ChallengeEvent } from '#contract/stored-challenge.ts';
-import { PLATFORM } from '#domain/challenges/challenge-state.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
-import { type ChallengeTimer, setTimers } from '#domain/challenges/process-due-challenges.ts';
+import type { ChallengeTimer } from '#domain/challenges/process-due-challenges.ts';
+import { deferred } from '#domain/deferred.ts';
 import type { ChallengeChange } from '#domain/transitions/registry-store.ts';
 import type { Log } from './log.ts';
+
+const { setTimers } = deferred(() => import('#domain/challenges/process-due-challenges.ts'));
 
 type MetricName = (typeof METRICS)[keyof typeof METRICS];
 type Report = { readonly level: 'warn' | 'info'; readonly message: string; readonly metric: MetricName };

@@ -1,20 +1,17 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { CognitoJwtVerifier } from 'aws-jwt-verify/cognito-verifier';
 import * as failures from 'aws-jwt-verify/error';
 import { JwtWithoutValidKidError, KidNotFoundInJwksError } from 'aws-jwt-verify/error';
 import { assertIsJwks, findJwkInJwks, type Jwks, type JwksCache, type JwkWithKid } from 'aws-jwt-verify/jwk';
 import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import type { JwtHeader } from 'aws-jwt-verify/jwt-model';
-import { CANARY_OWNER } from '#contract/canary.ts';
 import { CodedError } from '#contract/errors.ts';
 import { RESOURCE_SERVER } from '#contract/names.ts';
 import {
-  ANONYMOUS,
   type Authenticate,
   isPrincipalName,
   membershipOf,
   type Principal,
-  withoutIdentityProvider,
+  withoutToken,
 } from './authenticate.ts';
 
 /** Tolerated clock difference between two machines. */
@@ -44,31 +41,10 @@ export function withIdentityProvider(
     { jwksCache: keys },
   );
   return async (authorization) => {
-    if (authorization !== null) {
-      const claims = await verified(verifier.verify.bind(verifier), authorization);
-      return machineClientIds.includes(String(claims.client_id)) ? machineOf(claims) : userOf(claims);
-    }
-    if (options.enforced) throw new CodedError('AUTH003', { field: 'Authorization' });
-    return ANONYMOUS;
+    if (authorization === null) return withoutToken(options);
+    const claims = await verified(verifier.verify.bind(verifier), authorization);
+    return machineClientIds.includes(String(claims.client_id)) ? machineOf(claims) : userOf(claims);
   };
-}
-
-/** Authentication of a service, from its identity provider variables. */
-export function authenticateBy<S extends string>(
-  service: S,
-  env: { readonly ENVIRONMENT: string } & {
-    readonly [K in `${S}_IDP_${'USER_POOL_ID' | 'CLIENT_ID'}`]?: string | undefined;
-  } & { readonly [K in `${S}_IDP_MACHINE_CLIENT_IDS`]?: readonly string[] | undefined },
-): Authenticate {
-  const variable = <T>(name: string) =>
-    (env as Readonly<Record<string, unknown>>)[`${service}_IDP_${name}`] as T | undefined;
-  const userPoolId = variable<string>('USER_POOL_ID');
-  const clientId = variable<string>('CLIENT_ID');
-  const machineClientIds = variable<readonly string[]>('MACHINE_CLIENT_IDS');
-  const options = { enforced: env.ENVIRONMENT === 'production' };
-  return userPoolId && clientId
-    ? withIdentityProvider({ userPoolId, clientId, machineClientIds }, options)
-    : withoutIdentityProvider(options);
 }
 
 type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
@@ -227,34 +203,4 @@ export async function readJson(uri: string): Promise<unknown> {
   const response = await fetch(uri, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
   if (response.status !== 200) throw new Error(`${uri} returned status ${response.status}`);
   return response.json();
-}
-
-/** Principal of Touchstone's services: it can read market data and start collections. */
-const SERVICE: Principal = { id: 'service', roles: ['researcher'], groups: [] };
-
-/** Accepts the shared token of the platform's services, and passes any other request to `next`. */
-export function withServiceToken(token: string | undefined, next: Authenticate): Authenticate {
-  return withToken(token, SERVICE, next);
-}
-
-/** Principal of the canary. No user has this id: an identity provider's ids are UUIDs. */
-const CANARY: Principal = { id: CANARY_OWNER, roles: ['researcher'], groups: [], isCanary: true };
-
-/** Accepts the token of the canary, and passes any other request to `next`. */
-export function withCanaryToken(token: string | undefined, next: Authenticate): Authenticate {
-  return withToken(token, CANARY, next);
-}
-
-function withToken(token: string | undefined, principal: Principal, next: Authenticate): Authenticate {
-  if (token === undefined) return next;
-  const expected = digest(`Bearer ${token}`);
-  return async (authorization) =>
-    authorization !== null && timingSafeEqual(digest(authorization), expected)
-      ? principal
-      : next(authorization);
-}
-
-/** Compares digests of equal length, so that the comparison takes constant time. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

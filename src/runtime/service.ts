@@ -9,7 +9,7 @@ import {
   pathsOf,
   type ServiceName,
 } from '#contract/operation.ts';
-import { operationsOf } from '#contract/operations.ts';
+import { type Route, routesOf } from '#contract/routes.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
 import type { Ownership } from '#domain/access.ts';
 import { type AuditDeps, type AuditedCall, audited, auditRejection } from './audit.ts';
@@ -97,7 +97,7 @@ export function createService<S extends ServiceName>(
   handlers: Handlers<S>,
   deps: ServiceDeps,
 ): ServiceApp {
-  return createApp(operationsOf(service), handlers, deps);
+  return createApp(routesOf(service), handlers, deps);
 }
 
 /** The HTTP application of a service's streaming operations only, for a host that streams. */
@@ -106,34 +106,34 @@ export function createStreams<S extends ServiceName>(
   handlers: StreamHandlers<S>,
   deps: ServiceDeps,
 ): ServiceApp {
-  const operations: readonly Operation[] = operationsOf(service);
   return createApp(
-    operations.filter(({ streams }) => streams),
+    routesOf(service).filter(({ streams }) => streams),
     handlers,
     deps,
   );
 }
 
-function createApp(operations: readonly Operation[], handlers: object, deps: ServiceDeps): ServiceApp {
-  checkDeps(operations, deps);
+function createApp(routes: readonly Route[], handlers: object, deps: ServiceDeps): ServiceApp {
+  checkDeps(routes, deps);
   const app: ServiceApp = new Hono();
   app.use('*', (c, next) => track(c, next, deps));
   app.use('*', (c, next) => {
     checkHead(c.req.raw);
     return next();
   });
-  for (const operation of operations) {
-    if (operation.integration) {
-      routeToFunction(app, operation, deps, deps.functions?.[operation.integration.function]);
+  for (const route of routes) {
+    if (route.integration) {
+      routeToFunction(app, route, deps, deps.functions?.[route.integration.function]);
       continue;
     }
-    const handler = (handlers as Record<string, AnyHandler>)[operation.id]!;
-    app.on(operation.method, pathsOf(operation).map(honoPath), (c) => {
+    const handler = (handlers as Record<string, AnyHandler>)[route.id]!;
+    app.on(route.method, pathsOf(route).map(honoPath), async (c) => {
+      const operation = await route.load();
       c.set('operation', operation);
       return execute(c, operation, handler, deps);
     });
   }
-  for (const rows of Map.groupBy(operations, (operation) => operation.path).values()) {
+  for (const rows of Map.groupBy(routes, (route) => route.path).values()) {
     for (const path of pathsOf(rows[0]!)) app.all(honoPath(path), (c) => methodNotAllowed(c, rows, deps));
   }
   app.notFound((c) =>
@@ -143,20 +143,21 @@ function createApp(operations: readonly Operation[], handlers: object, deps: Ser
   return app;
 }
 
-function checkDeps(operations: readonly Operation[], { ownership, audit }: ServiceDeps): void {
-  const unowned = operations.find(({ resource }) => resource && !ownership?.[resource.kind]);
+function checkDeps(routes: readonly Route[], { ownership, audit }: ServiceDeps): void {
+  const unowned = routes.find(({ resource }) => resource && !ownership?.[resource.kind]);
   if (unowned) throw new Error(`${unowned.id} names owned resources: pass their ownership`);
-  const unaudited = operations.find((operation) => changesState(operation) && !audit);
+  const unaudited = routes.find((route) => changesState(route) && !audit);
   if (unaudited) throw new Error(`${unaudited.id} changes state: pass an audit trail`);
 }
 
 function routeToFunction(
   app: ServiceApp,
-  operation: Operation,
+  route: Route,
   deps: ServiceDeps,
   serveFunction: GatewayFunction | undefined,
 ): void {
-  app.on(operation.method, honoPath(operation.path), async (c) => {
+  app.on(route.method, honoPath(route.path), async (c) => {
+    const operation = await route.load();
     c.set('operation', operation);
     if (!serveFunction)
       throw new CodedError('SVC004', { message: 'This host does not serve the data proxy' });
@@ -288,7 +289,7 @@ function fail(
   });
 }
 
-function methodNotAllowed(c: ServiceContext, rows: readonly Operation[], deps: ServiceDeps): Response {
+function methodNotAllowed(c: ServiceContext, rows: readonly Route[], deps: ServiceDeps): Response {
   const methods = rows.map((row) => row.method as string);
   // HEAD is supported wherever GET is.
   const allowed = methods.includes('GET') ? [...methods, 'HEAD'] : methods;

@@ -3,7 +3,7 @@ import { CodedError } from '#contract/errors.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { SeriesStore } from '#domain/ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
-import { withServiceToken } from '#runtime/identity-provider.ts';
+import { withServiceToken } from '#runtime/fixed-tokens.ts';
 import { at, BTC, ETH, HOUR, untilAborted } from '../domain/data/market.ts';
 import { COLLECTION, dataCollectionFixture, hours } from './data-collection-fixture.ts';
 

@@ -7,7 +7,7 @@ import { TaskRunner } from '#adapters/local/task-runner.ts';
 import { LocalEnv } from '#contract/env.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { readEnv } from '#runtime/env.ts';
-import { withServiceToken } from '#runtime/identity-provider.ts';
+import { withServiceToken } from '#runtime/fixed-tokens.ts';
 import { openIssuerKey } from '../../src/local/issuer-key.ts';
 
 const timingSafeEqual = vi.hoisted(() => vi.fn());

@@ -1,7 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { pathToFileURL } from 'node:url';
+import { build as esbuild } from 'esbuild';
+import { describe, expect, test } from 'vitest';
+import type { Operation, ServiceName } from '#contract/operation.ts';
+import { operationsOf } from '#contract/operations.ts';
+import { BUNDLE_OPTIONS } from '../../bin/build.ts';
 import { checkMatches, EXCHANGE_FILES } from '../../bin/bundle-plugins.ts';
 import { bundlesFixture } from './bundles-fixture.ts';
 
@@ -14,12 +19,29 @@ const namesIn = (folder: string) =>
     .filter((file) => file.endsWith('.ts'))
     .map((file) => file.slice(0, -'.ts'.length));
 
-const packagesOf = (path: string) =>
+const inputsOf = (files: readonly string[]) =>
+  new Set(files.flatMap((file) => Object.keys(fixture.outputs.get(file)!.inputs)));
+
+/** Packages of a bundle: those that its start loads, or also those that it loads at run time. */
+const packagesOf = (path: string, when: 'start' | 'ever' = 'ever') =>
   new Set(
-    Object.keys(bundles.get(path)!.inputs).flatMap(
+    [...inputsOf(fixture.filesOf(path, when))].flatMap(
       (input) => input.match(/node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1] ?? [],
     ),
   );
+
+const bytesOf = (files: readonly string[]) =>
+  files.reduce((sum, file) => sum + fixture.outputs.get(file)!.bytes, 0);
+
+/** Routes of a service, bundled as for a Lambda. */
+async function bundledRoutes(service: string) {
+  const outfile = join(outdir, `routes-${service}.mjs`);
+  const { outExtension: _, ...options } = BUNDLE_OPTIONS;
+  const contents = `import { routesOf } from '#contract/routes.ts'; export default routesOf('${service}');`;
+  await esbuild({ ...options, stdin: { contents, resolveDir: ROOT }, outfile });
+  const { default: routesOf } = await import(pathToFileURL(outfile).href);
+  return { routesOf: routesOf as (Operation & { readonly load: () => Promise<Operation> })[] };
+}
 
 test('build writes a bundle for every Lambda and every task', () => {
   const wanted = [
@@ -89,15 +111,65 @@ test('engine bundles its own files and only limits and labels of the contract', 
 });
 
 test.each([
-  ['lambdas/backend/index.mjs', 950],
-  ['lambdas/strategy/index.mjs', 1000],
-  ['lambdas/strategy-events/index.mjs', 600],
-  ['lambdas/reconcile/index.mjs', 700],
-  ['lambdas/task-image/index.mjs', 500],
+  ['lambdas/backend/index.mjs', 500, 1100],
+  ['lambdas/strategy/index.mjs', 500, 1150],
+  ['lambdas/strategy-events/index.mjs', 600, 650],
+  ['lambdas/reconcile/index.mjs', 600, 700],
+  ['lambdas/task-image/index.mjs', 400, 500],
   // Without tree shaking zod is 443 KB.
-  ['lambdas/data-proxy/index.mjs', 200],
-])('%s is smaller than %i KB', (path, limit) => {
-  expect(bundles.get(path)!.bytes).toBeLessThan(limit * 1000);
+  ['lambdas/data-proxy/index.mjs', 160, 200],
+])('%s loads less than %i KB at its start, and less than %i KB ever', (path, atStart, ever) => {
+  expect(bytesOf(fixture.filesOf(path, 'start'))).toBeLessThan(atStart * 1000);
+  expect(bytesOf(fixture.filesOf(path, 'ever'))).toBeLessThan(ever * 1000);
+});
+
+/** Packages that the start of a service may load: every request needs them. */
+const AT_START = [
+  ...['@aws-lambda-powertools/commons', '@aws-lambda-powertools/logger', '@aws-lambda-powertools/metrics'],
+  ...['@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb', '@middy/core', 'hono', 'zod'],
+];
+
+describe.each(['backend', 'strategy'])('start of the %s function', (name) => {
+  const bundle = `lambdas/${name}/index.mjs`;
+
+  test('start loads no client but that of DynamoDB, no token verifier and no strategy', () => {
+    const loaded = packagesOf(bundle, 'start');
+    for (const each of AT_START) expect(loaded).toContain(each);
+    expect([...loaded].filter((each) => /^@aws-sdk\/client-/.test(each))).toEqual([
+      '@aws-sdk/client-dynamodb',
+    ]);
+    expect(loaded).not.toContain('aws-jwt-verify');
+    const later = ['@aws-sdk/client-s3', '@aws-sdk/client-sfn', '@aws-sdk/client-ecs', 'aws-jwt-verify'];
+    expect([...packagesOf(bundle)]).toEqual(expect.arrayContaining(later));
+    for (const each of later) expect(loaded).not.toContain(each);
+    const inputs = inputsOf(fixture.filesOf(bundle, 'start'));
+    expect([...inputs].filter((input) => /^(strategies|src\/engine\/strategies)\//.test(input))).toEqual([]);
+  });
+
+  test('start loads no schemas of requests, responses and stored items', () => {
+    const inputs = inputsOf(fixture.filesOf(bundle, 'start'));
+    const schemas =
+      /^src\/contract\/(operations\/.*|.*-api|backtest|hyperopt|report|stored-.*|market-data)\.ts$/;
+    expect([...inputs].filter((input) => schemas.test(input))).toEqual([]);
+    expect(
+      [...inputsOf(fixture.filesOf(bundle, 'ever'))].filter((input) => schemas.test(input)).length,
+    ).toBeGreaterThan(10);
+  });
+
+  test('start loads few files', () => {
+    expect(fixture.filesOf(bundle, 'start').length).toBeLessThan(6);
+  });
+
+  test('routes of the bundle have the rows of the table', async () => {
+    const { routesOf } = await bundledRoutes(name);
+    const wanted = operationsOf(name as ServiceName);
+    expect(routesOf.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id));
+    for (const [index, { load, ...route }] of routesOf.entries()) {
+      expect(wanted[index]).toMatchObject(route);
+      const row = await load();
+      expect(JSON.stringify(row), row.id).toBe(JSON.stringify(wanted[index]));
+    }
+  });
 });
 
 test("bundles that load strategies contain the users' strategies", () => {
@@ -116,7 +188,8 @@ test.each(['backend', 'strategy'])('files of the documentation page are next to 
 });
 
 test('source maps name sources without their content', () => {
-  for (const path of bundles.keys()) {
+  for (const path of fixture.outputs.keys()) {
+    if (!path.endsWith('.mjs')) continue;
     const map = JSON.parse(readFileSync(join(outdir, `${path}.map`), 'utf8'));
     expect(map.sourcesContent, path).toBeUndefined();
   }

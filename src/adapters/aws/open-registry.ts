@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type PromotingEnv, releasePolicyOf } from '#contract/env.ts';
 import type { ChallengeListener, ChallengeStore } from '#domain/challenges/challenge-store.ts';
+import { deferred } from '#domain/deferred.ts';
 import type { Cursors } from '#domain/list-catalog.ts';
 import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { DynamoChallengeStore } from './dynamo-challenge-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
-import { DynamoRegistryStore } from './dynamo-registry-store.ts';
 
 /** Rules of a promotion, from the environment. */
 export function promotionRules(env: PromotingEnv) {
@@ -34,8 +33,14 @@ export function openRegistry(
 } {
   const client = createDocumentClient({ endpoint, unavailable: 'SVC005' });
   return {
-    registry: new DynamoRegistryStore(client, table, onChallengeChange),
-    challenges: new DynamoChallengeStore(client, table, onChallengeChange),
+    registry: deferred(async () => {
+      const { DynamoRegistryStore } = await import('./dynamo-registry-store.ts');
+      return new DynamoRegistryStore(client, table, onChallengeChange);
+    }),
+    challenges: deferred(async () => {
+      const { DynamoChallengeStore } = await import('./dynamo-challenge-store.ts');
+      return new DynamoChallengeStore(client, table, onChallengeChange);
+    }),
     cursors: { encode: encodeCursor, decode: decodeCursor },
     random: Math.random,
     sleep: (ms) => sleep(ms),

@@ -1,8 +1,8 @@
 import type { Assignment, Route } from '#contract/challenge-api.ts';
 import { MAX_ASSIGNMENT_KEY_LENGTH } from '#contract/limits.ts';
 import type { StoredAssignment, StoredChallenge } from '#contract/stored-challenge.ts';
-import { unknownModel } from '../transitions/find-version.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
+import { unknownModel } from '../unknown-resources.ts';
 import { applyCanaryRules, applyDeadlines } from './apply-deadlines.ts';
 import { nonEmpty } from './apply-trade.ts';
 import {

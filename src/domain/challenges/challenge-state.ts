@@ -1,4 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
+import { PLATFORM } from '#contract/names.ts';
 import {
   CANARY_STAGES,
   type CanaryStage,
@@ -30,9 +31,6 @@ export interface EventDetails {
   readonly reason?: string | null;
   readonly correlationId?: string | null;
 }
-
-/** Actor of automatic actions. */
-export const PLATFORM = 'platform';
 
 export function begin(challenge: StoredChallenge): Progress {
   return { challenge, events: [] };
@@ -139,11 +137,6 @@ export function totalOf(stages: readonly StageTotals[], name: 'assigned' | 'open
     champion: stages.reduce((sum, stage) => sum + stage.champion[name], 0),
     challenger: stages.reduce((sum, stage) => sum + stage.challenger[name], 0),
   };
-}
-
-/** Error of an unknown challenge ID. */
-export function unknownChallenge(id: string, field = 'challenge_id'): CodedError {
-  return new CodedError('CHL001', { field, context: { challenge_id: id.slice(0, 100) } });
 }
 
 /** RES005 with the state of the challenge. */

@@ -16,9 +16,10 @@ import {
   type TransitionCall,
   type TransitionResult,
 } from '../transitions/apply-transition.ts';
-import { existing, numberOf, rejection, unknownModel } from '../transitions/find-version.ts';
+import { existing, numberOf, rejection } from '../transitions/find-version.ts';
 import { COMPARE_REJECTS } from '../transitions/plan-promotion.ts';
 import { stageTransitions } from '../transitions/plan-transition.ts';
+import { unknownModel } from '../unknown-resources.ts';
 import { checkNumber, checkOneOf, isoTime } from '../validate.ts';
 import { begin, newStage, withEvent } from './challenge-state.ts';
 import { challengeView } from './read-challenges.ts';

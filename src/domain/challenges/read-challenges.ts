@@ -1,7 +1,7 @@
 import type { Challenge } from '#contract/challenge-api.ts';
 import type { ChallengeEvent, StoredChallenge, StoredTrade } from '#contract/stored-challenge.ts';
 import type { Page } from '../ports.ts';
-import { unknownModel } from '../transitions/find-version.ts';
+import { unknownChallenge, unknownModel } from '../unknown-resources.ts';
 import { isoTime } from '../validate.ts';
 import { applyDeadlines, nextStageRequirements } from './apply-deadlines.ts';
 import {
@@ -12,7 +12,6 @@ import {
   isAwaitingPromotion,
   totalOf,
   trafficSplit,
-  unknownChallenge,
 } from './challenge-state.ts';
 import type { ChallengeDeps } from './write-challenge.ts';
 

@@ -5,6 +5,7 @@ import { applyTransition, type TransitionCall } from '../transitions/apply-trans
 import { existing, lookUpVersion } from '../transitions/find-version.ts';
 import { type PromotionDeps, planPromotion } from '../transitions/plan-promotion.ts';
 import type { ChallengeChange, NewProduction } from '../transitions/registry-store.ts';
+import { unknownChallenge } from '../unknown-resources.ts';
 import { isoTime } from '../validate.ts';
 import { applyDeadlines } from './apply-deadlines.ts';
 import {
@@ -13,7 +14,6 @@ import {
   isAwaitingPromotion,
   notAwaitingPromotion,
   type Progress,
-  unknownChallenge,
   withEvent,
 } from './challenge-state.ts';
 import type { ChallengeQuestion, ChallengeState, ChallengeStore, ChallengeWrite } from './challenge-store.ts';

@@ -4,8 +4,8 @@ import type { TaskControl } from '../execution-ports.ts';
 import type { Clock, Log } from '../ports.ts';
 import { executionName } from '../queue/execution-name.ts';
 import type { JobQueue } from '../queue/queue-ports.ts';
+import { unknownHyperopt } from '../unknown-resources.ts';
 import { isoTime } from '../validate.ts';
-import { unknownHyperopt } from './get-hyperopt.ts';
 import type { HyperoptExecutions, HyperoptStore } from './hyperopt-ports.ts';
 
 export interface CancelHyperoptDeps {

@@ -7,6 +7,7 @@ import { DAY_MS } from '#engine/timeframe.ts';
 import type { Caller } from '../access.ts';
 import type { Page } from '../ports.ts';
 import { expired } from '../retention/retention.ts';
+import { unknownHyperopt } from '../unknown-resources.ts';
 import type { HyperoptRow, HyperoptStore, TrialLedger, TrialReturns } from './hyperopt-ports.ts';
 
 interface Deps {
@@ -77,11 +78,6 @@ export async function getCompletedHyperopt(
     field,
     context: { [field]: jobId, status: job.status },
   });
-}
-
-/** OPT001 for an unknown hyperopt job. */
-export function unknownHyperopt(jobId: string, field = 'job_id'): CodedError {
-  return new CodedError('OPT001', { field, context: { [field]: jobId } });
 }
 
 /** Hyperopt jobs that the caller sees, newest first. Throws VAL006 for a broken or foreign cursor. */

@@ -3,10 +3,11 @@ import { lookAheadStateOf } from '#contract/look-ahead.ts';
 import type { ModelVersion, ModelVersionDetail, ProductionAt } from '#contract/registry-api.ts';
 import type { RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 import type { Clock, Page } from '../ports.ts';
-import { readVersion, unknownModel } from '../transitions/find-version.ts';
+import { readVersion } from '../transitions/find-version.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
 import type { StagingChecks } from '../transitions/validation.ts';
 import { currentValidation } from '../transitions/validation.ts';
+import { unknownModel } from '../unknown-resources.ts';
 import { ACCEPTED_TIMES, isoTime, parseTime } from '../validate.ts';
 
 export interface ReadModelsDeps {

@@ -16,7 +16,6 @@ import { canonicalJson } from '#engine/digest.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { checkAccess } from '../access.ts';
 import { findStrategy } from '../find-strategy.ts';
-import { unknownBacktest } from '../get-backtest.ts';
 import type { HyperoptStore } from '../hyperopt/hyperopt-ports.ts';
 import type { JobStore, ResultStore } from '../ports.ts';
 import { expired } from '../retention/retention.ts';
@@ -31,6 +30,7 @@ import { nextTimestamp, planTransition, stageTransitions } from '../transitions/
 import type { RegistryStore } from '../transitions/registry-store.ts';
 import { checkPolicy, isSet } from '../transitions/release-policy.ts';
 import { plainCheck, statusOf, warningsFor } from '../transitions/validation.ts';
+import { unknownBacktest } from '../unknown-resources.ts';
 import { checkMaxLength, isoTime } from '../validate.ts';
 import {
   checkThresholds,

@@ -1,6 +1,7 @@
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import { MAX_ID_LENGTH } from '#contract/limits.ts';
 import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import { unknownModel } from '../unknown-resources.ts';
 import type { IdempotencyKey, IdempotencyRecord } from './apply-transition.ts';
 import type { RegistryStore } from './registry-store.ts';
 
@@ -79,15 +80,6 @@ export function existing(reference: RequestedVersion, { model, version }: Looked
       version: reference.version.slice(0, 100),
       latest_version: String(model.latest_version),
     },
-  });
-}
-
-/** No version was ever registered under that name. */
-export function unknownModel(name: string, field = 'model_name'): CodedError {
-  return new CodedError('RES002', {
-    message: 'No version of this strategy is registered: register a backtest first',
-    field,
-    context: { name: name.slice(0, 100) },
   });
 }
 

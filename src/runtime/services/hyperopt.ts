@@ -6,12 +6,12 @@ import {
   getHyperoptResult,
   listHyperopts,
   listHyperoptTrials,
-  unknownHyperopt,
 } from '#domain/hyperopt/get-hyperopt.ts';
 import type { TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
 import { resumeHyperopt, type StartHyperoptDeps, startHyperopt } from '#domain/hyperopt/start-hyperopt.ts';
 import { queueStates } from '#domain/queue/queue-state.ts';
 import { keepJob } from '#domain/retention/keep-job.ts';
+import { unknownHyperopt } from '#domain/unknown-resources.ts';
 import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { watchHandler } from './hyperopt-events.ts';

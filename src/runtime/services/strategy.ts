@@ -1,14 +1,11 @@
 import type { CreateChallengeDeps } from '#domain/challenges/create-challenge.ts';
+import { deferred } from '#domain/deferred.ts';
 import { getHealth, type HealthDeps } from '#domain/get-health.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { RegisterStrategyDeps } from '#domain/registry/register-strategy.ts';
-import { stagingOutcomes } from '#domain/registry/start-staging-checks.ts';
-import { documentation } from '../docs.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
-import { challengeHandlers } from './challenges.ts';
-import { type HyperoptDeps, hyperoptHandlers } from './hyperopt.ts';
-import { registerHandler } from './registry.ts';
+import type { HyperoptDeps } from './hyperopt.ts';
 import { sharingHandlers } from './sharing.ts';
 
 /** Dependencies of the strategy service, on any host. */
@@ -23,18 +20,49 @@ const PROBE_TIMEOUT_MS = 1_500;
 
 /** Handlers of the strategy service's operations. */
 export function strategyHandlers(deps: StrategyDeps): Handlers<'strategy'> {
-  const docs = documentation('strategy');
+  const docs = deferred(async () => (await import('../docs.ts')).documentation('strategy'));
+  const registration = deferred(async () => {
+    const { registerHandler } = await import('./registry.ts');
+    return { registerStrategy: registerHandler(deps) };
+  });
+  const hyperopts = deferred(async () => (await import('./hyperopt.ts')).hyperoptHandlers(deps));
+  const challenges = deferred(async () => {
+    const { challengeHandlers } = await import('./challenges.ts');
+    const { stagingOutcomes } = await import('#domain/registry/start-staging-checks.ts');
+    return challengeHandlers({ ...deps, stagingChecks: stagingOutcomes(deps) });
+  });
   const hyperoptSharing = sharingHandlers(ownershipOf(deps), 'hyperopt', 'job_id');
   return {
     getStrategyServiceHealth: async () => ({
       status: 200,
       body: { service: 'strategy', version: VERSION, ...(await getHealth(deps, PROBE_TIMEOUT_MS)) },
     }),
-    registerStrategy: registerHandler(deps),
-    ...hyperoptHandlers(deps),
+    registerStrategy: registration.registerStrategy,
+    startHyperopt: hyperopts.startHyperopt,
+    listHyperopts: hyperopts.listHyperopts,
+    getHyperopt: hyperopts.getHyperopt,
+    getHyperoptResult: hyperopts.getHyperoptResult,
+    listHyperoptTrials: hyperopts.listHyperoptTrials,
+    watchHyperopt: hyperopts.watchHyperopt,
+    cancelHyperopt: hyperopts.cancelHyperopt,
+    resumeHyperopt: hyperopts.resumeHyperopt,
+    keepHyperopt: hyperopts.keepHyperopt,
     getHyperoptSharing: hyperoptSharing.read,
     shareHyperopt: hyperoptSharing.share,
-    ...challengeHandlers({ ...deps, stagingChecks: stagingOutcomes(deps) }),
+    createChallenge: challenges.createChallenge,
+    listChallenges: challenges.listChallenges,
+    routeKey: challenges.routeKey,
+    getChallenge: challenges.getChallenge,
+    assignKey: challenges.assignKey,
+    logTrades: challenges.logTrades,
+    listChallengeTrades: challenges.listChallengeTrades,
+    evaluateChallenge: challenges.evaluateChallenge,
+    listChallengeEvents: challenges.listChallengeEvents,
+    advanceChallenge: challenges.advanceChallenge,
+    holdChallenge: challenges.holdChallenge,
+    resumeChallenge: challenges.resumeChallenge,
+    promoteChallenge: challenges.promoteChallenge,
+    rollBackChallenge: challenges.rollBackChallenge,
     getStrategyServiceDocs: docs.page,
     getStrategyServiceDocsAsset: docs.asset,
     getStrategyServiceOpenApi: docs.openApi,

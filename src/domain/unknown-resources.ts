@@ -1,0 +1,23 @@
+import { CodedError } from '#contract/errors.ts';
+
+/** Errors of unknown IDs. `field` names the ID in the request. */
+
+export function unknownBacktest(jobId: string, field = 'job_id'): CodedError {
+  return new CodedError('RES001', { field, context: { [field]: jobId } });
+}
+
+export function unknownHyperopt(jobId: string, field = 'job_id'): CodedError {
+  return new CodedError('OPT001', { field, context: { [field]: jobId } });
+}
+
+export function unknownModel(name: string, field = 'model_name'): CodedError {
+  return new CodedError('RES002', {
+    message: 'No version of this strategy is registered: register a backtest first',
+    field,
+    context: { name: name.slice(0, 100) },
+  });
+}
+
+export function unknownChallenge(id: string, field = 'challenge_id'): CodedError {
+  return new CodedError('CHL001', { field, context: { challenge_id: id.slice(0, 100) } });
+}

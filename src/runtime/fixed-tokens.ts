@@ -1,0 +1,33 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { CANARY_OWNER } from '#contract/canary.ts';
+import type { Authenticate, Principal } from './authenticate.ts';
+
+/** Principal of Touchstone's services: it can read market data and start collections. */
+const SERVICE: Principal = { id: 'service', roles: ['researcher'], groups: [] };
+
+/** Accepts the shared token of the platform's services, and passes any other request to `next`. */
+export function withServiceToken(token: string | undefined, next: Authenticate): Authenticate {
+  return withToken(token, SERVICE, next);
+}
+
+/** Principal of the canary. No user has this id: an identity provider's ids are UUIDs. */
+const CANARY: Principal = { id: CANARY_OWNER, roles: ['researcher'], groups: [], isCanary: true };
+
+/** Accepts the token of the canary, and passes any other request to `next`. */
+export function withCanaryToken(token: string | undefined, next: Authenticate): Authenticate {
+  return withToken(token, CANARY, next);
+}
+
+function withToken(token: string | undefined, principal: Principal, next: Authenticate): Authenticate {
+  if (token === undefined) return next;
+  const expected = digest(`Bearer ${token}`);
+  return async (authorization) =>
+    authorization !== null && timingSafeEqual(digest(authorization), expected)
+      ? principal
+      : next(authorization);
+}
+
+/** Compares digests of equal length, so that the comparison takes constant time. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,81 @@
+import { lookAheadOf } from '#contract/look-ahead.ts';
+import type { RetentionDays } from '#contract/retention.ts';
+import { type CancelBacktestDeps, cancelBacktest } from '#domain/cancel-backtest.ts';
+import { deferred } from '#domain/deferred.ts';
+import { getBacktest, getBacktestEquity, getBacktestReport, listBacktests } from '#domain/get-backtest.ts';
+import type { ResultStore } from '#domain/ports.ts';
+import { queueStates } from '#domain/queue/queue-state.ts';
+import { keepJob } from '#domain/retention/keep-job.ts';
+import type { SubmitBacktestDeps } from '#domain/submit-backtest.ts';
+import { unknownBacktest } from '#domain/unknown-resources.ts';
+import { callerOf } from '../authenticate.ts';
+import type { Handlers } from '../handler.ts';
+import { jobView, rowView, submissionView } from './backtest-views.ts';
+
+/** Loaded by a submission only: it resolves configurations, and reads of jobs do not. */
+const { submitBacktest } = deferred(() => import('#domain/submit-backtest.ts'));
+
+export interface BacktestsDeps extends SubmitBacktestDeps, CancelBacktestDeps {
+  readonly results: ResultStore;
+  readonly retention: RetentionDays;
+}
+
+type BacktestOperation =
+  | 'submitBacktest'
+  | 'listBacktests'
+  | 'getBacktest'
+  | 'cancelBacktest'
+  | 'keepBacktest'
+  | 'getBacktestEquity'
+  | 'getBacktestReport';
+
+/** Handlers of the backtest operations, except those of sharing. */
+export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>, BacktestOperation> {
+  return {
+    submitBacktest: async ({ body, headers, principal, correlationId }) => {
+      const job = await submitBacktest(deps, {
+        body,
+        caller: callerOf(principal),
+        idempotencyKey: headers.get('Idempotency-Key'),
+        correlationId,
+      });
+      // Relative to the request's address, which may have a stage prefix.
+      return { status: 201, body: submissionView(job), headers: { Location: `backtests/${job.job_id}` } };
+    },
+    listBacktests: async ({ query, principal }) => {
+      const page = await listBacktests(deps, { ...query, caller: callerOf(principal) });
+      const states = await queueStates(deps, 'backtest', page.items);
+      const items = page.items.map((row) => rowView(row, states.get(row.job_id) ?? null));
+      return { status: 200, body: { items, next_cursor: page.next } };
+    },
+    getBacktest: async ({ params }) => {
+      const job = await getBacktest(deps, params.job_id);
+      const states = await queueStates(deps, 'backtest', [job]);
+      return { status: 200, body: jobView(job, states.get(job.job_id) ?? null, deps.retention) };
+    },
+    cancelBacktest: async ({ params }) => ({
+      status: 200,
+      body: jobView(await cancelBacktest(deps, params.job_id), null, deps.retention),
+    }),
+    keepBacktest: async ({ params, body }) => {
+      const job = await keepJob(deps.jobs, params.job_id, body.keep ?? true, unknownBacktest);
+      const states = await queueStates(deps, 'backtest', [job]);
+      return { status: 200, body: jobView(job, states.get(job.job_id) ?? null, deps.retention) };
+    },
+    getBacktestEquity: async ({ params }) => ({
+      status: 200,
+      body: await getBacktestEquity(deps, params.job_id),
+    }),
+    getBacktestReport: async ({ params, query }) => {
+      const { job, report, trades } = await getBacktestReport(deps, params.job_id, query.page);
+      const body = {
+        ...report,
+        job_id: job.job_id,
+        trades,
+        timing: job.timing,
+        look_ahead: lookAheadOf(job),
+      };
+      return { status: 200, body };
+    },
+  };
+}
