@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { type Authenticate, withoutIdentityProvider } from '#runtime/authenticate.ts';
+import { withServiceToken } from '#runtime/fixed-tokens.ts';
 import {
   IssuerKeys,
   type IssuerKeysOptions,
   readJson,
   withIdentityProvider,
-  withServiceToken,
 } from '#runtime/identity-provider.ts';
 import type { Log } from '#runtime/log.ts';
 import { LOCAL_POOL, openIssuerKey } from './issuer-key.ts';
