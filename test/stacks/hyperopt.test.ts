@@ -9,6 +9,8 @@ const SERVICE_KEYS = {
 const POSITION_KEYS = {
   'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['#owners#hyperopt', 'hyperopt#*'] },
 };
+/** Items of backtests: a registration keeps the backtest behind the version. */
+const BACKTEST_KEYS = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'bt-*' } };
 /** Items of hyperopt jobs. */
 const HYPEROPT_KEYS = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'ho-*' } };
 
@@ -30,14 +32,17 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('hyperopt permissions o
     expect(JSON.stringify(objects)).not.toContain('Results');
   });
 
-  test('strategy service may write hyperopt jobs and no backtests', () => {
+  test('strategy service may create hyperopt jobs, and only update backtests', () => {
     const writes = all.filter(
       ({ id, statement }) =>
         id.startsWith('StrategyServiceRole') &&
         /Jobs/.test(JSON.stringify(statement.Resource)) &&
         actionsOf(statement).some((action) => /Put|Update/.test(action)),
     );
-    expect(writes.map(({ statement }) => statement.Condition)).toEqual([SERVICE_KEYS]);
+    expect(writes.map(({ statement: { Action, Condition } }) => [Action, Condition])).toEqual([
+      ['dynamodb:UpdateItem', BACKTEST_KEYS],
+      [['dynamodb:PutItem', 'dynamodb:UpdateItem'], SERVICE_KEYS],
+    ]);
   });
 
   test('streaming function may only read hyperopt jobs', () => {

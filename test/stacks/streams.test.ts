@@ -56,7 +56,7 @@ describe('streaming routes', () => {
   });
 });
 
-test('event streams use at most their reserved concurrency, where configured', () => {
+test('event streams and the data proxy use at most their reserved concurrency, where configured', () => {
   const reserved = (stage: Synthesized) =>
     ofType(stage, 'AWS::Lambda::Function').flatMap(([id, { Properties }]) =>
       'ReservedConcurrentExecutions' in Properties
@@ -64,5 +64,8 @@ test('event streams use at most their reserved concurrency, where configured', (
         : [],
     );
   expect(reserved(dev)).toEqual([]);
-  expect(reserved(prod)).toEqual([['StrategyEventsFunction', 100]]);
+  expect(reserved(prod)).toEqual([
+    ['DataProxyServiceFunction', 50],
+    ['StrategyEventsFunction', 100],
+  ]);
 });
