@@ -43,6 +43,10 @@ export class DataStack extends Stack {
     for (const [name, { tableName }] of Object.entries(this.tables)) {
       new CfnOutput(this, `${pascal(name)}Table`, { value: tableName, description: `table ${name}` });
     }
+    new CfnOutput(this, 'ResultsBucket', {
+      value: this.results.bucketName,
+      description: 'results of backtests',
+    });
     if (config.backup) {
       const buckets = config.backup.buckets ? [this.results, this.candles] : [];
       new Backups(this, 'Backups', { config, tables: Object.values(this.tables), buckets });

@@ -5,6 +5,7 @@ import { addBacktestCommands } from './backtest.ts';
 import { addChallengeCommands } from './challenge/commands.ts';
 import { errorText } from './client.ts';
 import { addDataCommands } from './data.ts';
+import { addEraseCommand } from './erase.ts';
 import { addHyperoptCommands } from './hyperopt/commands.ts';
 import { UsageError } from './options.ts';
 import { addRegistryCommands } from './registry.ts';
@@ -37,6 +38,7 @@ function createProgram(): Command {
   addChallengeCommands(program);
   addDataCommands(program);
   addAccessCommands(program);
+  addEraseCommand(program);
   return program;
 }
 

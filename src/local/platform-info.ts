@@ -1,4 +1,8 @@
 import type { StorageEnv } from '#adapters/open-stores.ts';
+import type { TableNames } from '#contract/tables.ts';
+
+/** Tables of the embedded database. */
+export const LOCAL_TABLES: TableNames = { jobs: 'Jobs', registry: 'Registry', series: 'Series' };
 
 /** File in the data folder with the addresses of a running platform. */
 export const PLATFORM_FILE = 'platform.json';

@@ -16,7 +16,6 @@ import type { TaskLimits } from '#adapters/local/task-runner.ts';
 import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
 import { NO_POLICY } from '#contract/release-policy.ts';
 import { KEEP_FOREVER } from '#contract/retention.ts';
-import type { TableNames } from '#contract/tables.ts';
 import { resumeTimers } from '#domain/challenges/process-due-challenges.ts';
 import {
   endExecutions,
@@ -27,7 +26,7 @@ import {
 import { challengeListener } from '#runtime/challenge-listener.ts';
 import { createLogger, type Log, runInContext } from '#runtime/log.ts';
 import { openAccess } from './access.ts';
-import { PLATFORM_FILE, type PlatformInfo } from './platform-info.ts';
+import { LOCAL_TABLES, PLATFORM_FILE, type PlatformInfo } from './platform-info.ts';
 import { type PlatformOptions, TASK_LIMITS } from './platform-options.ts';
 import { localDataProxy, startBackend, startDataCollection, startStrategyService } from './services.ts';
 import { createWorkflow, type TaskEnvironment } from './workflow.ts';
@@ -39,8 +38,6 @@ export interface Platform {
   /** Ends requests, executions and tasks. Unfinished jobs resume at the next start. */
   stop(): Promise<void>;
 }
-
-const TABLE_NAMES: TableNames = { jobs: 'Jobs', registry: 'Registry', series: 'Series' };
 
 /** Concurrent hyperopt jobs; the workers of each share the cores. */
 const MAX_RUNNING_HYPEROPTS = 2;
@@ -93,7 +90,7 @@ async function startServices(
   const log = createLogger('touchstone', options.logLevel ?? 'WARN');
   const storage = storageOf(database, folder);
   const stores = openStores(storage);
-  await createTables(stores.dynamo, TABLE_NAMES);
+  await createTables(stores.dynamo, LOCAL_TABLES);
   const strategies = new LocalStrategies({
     folder: options.strategiesDirectory,
     compiled: compileCache(),
@@ -105,7 +102,7 @@ async function startServices(
 
   const access = await openAccess(folder.path, options.auth ?? false, log);
   running.add(() => access.stop());
-  const trail = openAudit(TABLE_NAMES.registry, storage.DYNAMODB_ENDPOINT);
+  const trail = openAudit(LOCAL_TABLES.registry, storage.DYNAMODB_ENDPOINT);
   const audit = { trail, clock: Date, ids: ulids };
   const checkDiskSpace = diskSpaceCheck(folder.path, options.minFreeDiskMb ?? 256);
   const service = { exchange, checkResponses, log, authenticate: access.authenticate, audit, checkDiskSpace };
@@ -124,7 +121,7 @@ async function startServices(
   const limits = { ...TASK_LIMITS, ...options.taskLimits };
   const workflow = createWorkflow({
     stores,
-    jobsTable: TABLE_NAMES.jobs,
+    jobsTable: LOCAL_TABLES.jobs,
     dataProxy,
     environment: taskEnvironment(options, storage, limits),
     temporary: folder.temporaryPath,
@@ -156,7 +153,7 @@ async function startServices(
     executions: workflow.executions,
     hyperoptExecutions: workflow.hyperoptExecutions,
     tasks: workflow.tasks,
-    registryTable: TABLE_NAMES.registry,
+    registryTable: LOCAL_TABLES.registry,
     databaseEndpoint: storage.DYNAMODB_ENDPOINT,
     ...{ onChallengeChange, promotions, log },
   });
@@ -164,7 +161,7 @@ async function startServices(
     { ...service, port: options.ports.strategy },
     {
       ...{ stores, onChallengeChange, maxRunning, retention },
-      registryTable: TABLE_NAMES.registry,
+      registryTable: LOCAL_TABLES.registry,
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,
       strategies,
@@ -179,7 +176,7 @@ async function startServices(
     { ...service, port: options.ports.backend },
     {
       ...{ stores, onChallengeChange, maxRunning, retention },
-      registryTable: TABLE_NAMES.registry,
+      registryTable: LOCAL_TABLES.registry,
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,
       strategies,
@@ -241,8 +238,8 @@ function storageOf(database: Database, folder: DataFolder) {
     OBJECTS_DIRECTORY: folder.objectsPath,
     RESULTS_BUCKET: 'results',
     CANDLES_BUCKET: 'candles',
-    JOBS_TABLE: TABLE_NAMES.jobs,
-    SERIES_TABLE: TABLE_NAMES.series,
+    JOBS_TABLE: LOCAL_TABLES.jobs,
+    SERIES_TABLE: LOCAL_TABLES.series,
   } satisfies StorageEnv;
 }
 

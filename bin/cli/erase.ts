@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import { openAudit } from '#adapters/aws/dynamo-audit-trail.ts';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { type EraseUserDeps, type Erasure, eraseUser, pseudonymOf } from '#adapters/aws/erase-user.ts';
+import { ulids } from '#adapters/ids.ts';
+import { openObjectStore } from '#adapters/open-object-store.ts';
+import { ObjectResultStore } from '#adapters/result-store.ts';
+import type { StoredAuditCall } from '#contract/audit.ts';
+import { LOCAL_TABLES } from '../../src/local/platform-info.ts';
+import { UsageError } from './options.ts';
+import { withSession } from './session.ts';
+
+export function addEraseCommand(program: Command): void {
+  program
+    .command('erase-user')
+    .description('erase the data of a user (docs/data.md); works on the tables, not through the API')
+    .argument('<subject>', "`sub` of the user's tokens")
+    .option('--dry-run', 'print what would be erased')
+    .option('--jobs <table>', 'a deployed stage: its table of jobs')
+    .option('--registry <table>', 'its registry table')
+    .option('--results <bucket>', 'its bucket of results')
+    .action(runErasure);
+}
+
+interface EraseOptions {
+  readonly dryRun?: boolean;
+  readonly jobs?: string;
+  readonly registry?: string;
+  readonly results?: string;
+}
+
+interface Storage extends EraseUserDeps {
+  /** Endpoint of the database; undefined: AWS. */
+  readonly endpoint: string | undefined;
+}
+
+async function runErasure(subject: string, options: EraseOptions): Promise<void> {
+  const { jobs, registry, results, dryRun = false } = options;
+  if (jobs && registry && results) {
+    await erase(storageOf(undefined, { jobs, registry, results }), subject, dryRun);
+    return;
+  }
+  if (jobs || registry || results)
+    throw new UsageError('Pass --jobs, --registry and --results, or none of them');
+  await withSession(undefined, async ({ platform }) => {
+    const { DYNAMODB_ENDPOINT, OBJECTS_DIRECTORY, RESULTS_BUCKET } = platform!.storage;
+    const names = { jobs: LOCAL_TABLES.jobs, registry: LOCAL_TABLES.registry, results: RESULTS_BUCKET };
+    await erase(storageOf(DYNAMODB_ENDPOINT, names, OBJECTS_DIRECTORY), subject, dryRun);
+  });
+}
+
+function storageOf(
+  endpoint: string | undefined,
+  names: { readonly jobs: string; readonly registry: string; readonly results: string },
+  folder?: string,
+): Storage {
+  return {
+    endpoint,
+    client: createDocumentClient({ endpoint }),
+    jobsTable: names.jobs,
+    registryTable: names.registry,
+    results: new ObjectResultStore(openObjectStore({ OBJECTS_DIRECTORY: folder }, names.results)),
+  };
+}
+
+async function erase(storage: Storage, subject: string, dryRun: boolean): Promise<void> {
+  if (dryRun) {
+    printErasure(subject, await eraseUser(storage, subject, { dryRun }), 'would be');
+    return;
+  }
+  const trail = openAudit(storage.registryTable, storage.endpoint);
+  const call = auditCall(subject);
+  await trail.begin(call);
+  try {
+    const erasure = await eraseUser(storage, subject, { dryRun });
+    const { unfinished } = erasure;
+    if (unfinished.length > 0) {
+      throw new UsageError(
+        `Nothing was erased: ${unfinished.length} jobs of ${subject} have not ended. Cancel them, then repeat the command: ${unfinished.slice(0, 10).join(', ')}`,
+      );
+    }
+    await trail.end(call, { ...ended(), outcome: 'succeeded', status: 200, code: null });
+    printErasure(subject, erasure, 'were');
+  } catch (error) {
+    const isRefused = error instanceof UsageError;
+    const outcome = isRefused
+      ? ({ outcome: 'refused', status: 409 } as const)
+      : ({ outcome: 'failed', status: 500 } as const);
+    await trail.end(call, { ...ended(), ...outcome, code: null });
+    throw error;
+  }
+}
+
+function printErasure(subject: string, erasure: Erasure, verb: string): void {
+  const { jobs, evidence, grants, registry, audit, unfinished } = erasure;
+  const lines = [
+    `${jobs} jobs ${verb} deleted with their results and trials`,
+    `${evidence} jobs behind registered versions ${verb} given to ${pseudonymOf(subject)}`,
+    `${grants} grants to the user ${verb} removed`,
+    `${registry} items of the registry ${verb} given to ${pseudonymOf(subject)}`,
+    `${audit} audit entries ${verb} reduced to the ID`,
+    ...unfinished.map((job) => `${job} has not ended: cancel it first`),
+  ];
+  console.log(lines.join('\n'));
+}
+
+const ended = () => ({ created: null, ended_at: new Date().toISOString() });
+
+function auditCall(subject: string): StoredAuditCall {
+  return {
+    schema_version: 1,
+    id: ulids.ulid(),
+    at: new Date().toISOString(),
+    principal: 'operator',
+    roles: [],
+    service: 'cli',
+    operation: 'eraseUser',
+    resource: { kind: 'users', id: subject },
+    method: 'CLI',
+    path: 'touchstone erase-user',
+    correlation_id: randomUUID(),
+    request: null,
+    source_ip: null,
+    user_agent: null,
+    outcome: null,
+  };
+}

@@ -1,0 +1,259 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import {
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  paginateScan,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { isTerminal, type JobStatus } from '#contract/backtest.ts';
+import type { Grant } from '#contract/sharing.ts';
+import { userPrincipal } from '#domain/access.ts';
+import type { ResultStore } from '#domain/ports.ts';
+import { sha256 } from '../ids.ts';
+import { DynamoJobRetention } from './dynamo-job-retention.ts';
+import { VERSION_PREFIX } from './registry-item.ts';
+import { type Item, JOB_ITEM, jobKey } from './stored-items.ts';
+
+export interface EraseUserDeps {
+  readonly client: DynamoDBDocumentClient;
+  readonly jobsTable: string;
+  readonly registryTable: string;
+  readonly results: Pick<ResultStore, 'remove'>;
+}
+
+/** Numbers of what was erased, or would be. */
+export interface Erasure {
+  /** Jobs deleted with their results and trials. */
+  jobs: number;
+  /** Jobs behind registered versions, which stay under the pseudonym. */
+  evidence: number;
+  /** Grants to the user on what others own. */
+  grants: number;
+  /** Models, versions, challenges and events that name the user. */
+  registry: number;
+  /** Audit entries that lose address, user agent and request. */
+  audit: number;
+  /** Jobs that have not ended: nothing is erased before they are cancelled. */
+  readonly unfinished: string[];
+}
+
+/** Fields that hold the ID of a user, at any depth of an item of the registry. */
+const USER_FIELDS = new Set(['owner', 'created_by', 'actor']);
+/** Fields of an audit entry that say more of its caller than the ID. */
+const AUDIT_DETAILS = ['request', 'source_ip', 'user_agent'];
+/** A pass repeats what another write has replaced in the meantime. */
+const MAX_PASSES = 5;
+
+/** Name that replaces an erased user where others rely on an item: the same for each run. */
+export function pseudonymOf(subject: string): string {
+  return `erased-${sha256(subject).slice(0, 16)}`;
+}
+
+/**
+ * Erases the data of a user. Each step is idempotent, so a run that was interrupted is repeated. A dry run only counts.
+ *
+ * @param subject `sub` of the user's tokens
+ */
+export async function eraseUser(
+  deps: EraseUserDeps,
+  subject: string,
+  { dryRun }: { readonly dryRun: boolean },
+): Promise<Erasure> {
+  const erased: Erasure = { jobs: 0, evidence: 0, grants: 0, registry: 0, audit: 0, unfinished: [] };
+  const found = await new Pass(deps, subject, true).run();
+  if (dryRun || found.unfinished.length > 0) return found;
+  for (let pass = 1; pass <= MAX_PASSES; pass++) {
+    const { unfinished, ...counts } = await new Pass(deps, subject, false).run();
+    erased.unfinished.push(...unfinished);
+    const names = Object.keys(counts) as (keyof typeof counts)[];
+    for (const name of names) erased[name] += counts[name];
+    if (names.every((name) => counts[name] === 0)) return erased;
+  }
+  throw new Error(`Data of ${subject} are still written: stop their requests, then repeat the command.`);
+}
+
+/** One pass through both tables. */
+class Pass {
+  readonly #deps: EraseUserDeps;
+  readonly #subject: string;
+  readonly #principal: string;
+  readonly #pseudonym: string;
+  readonly #dryRun: boolean;
+  readonly #retention: DynamoJobRetention;
+  /** Jobs behind registered versions. */
+  readonly #evidence = new Set<unknown>();
+  readonly #erased: Erasure = { jobs: 0, evidence: 0, grants: 0, registry: 0, audit: 0, unfinished: [] };
+
+  constructor(deps: EraseUserDeps, subject: string, dryRun: boolean) {
+    this.#deps = deps;
+    this.#subject = subject;
+    this.#principal = userPrincipal(subject);
+    this.#pseudonym = pseudonymOf(subject);
+    this.#dryRun = dryRun;
+    this.#retention = new DynamoJobRetention(deps.client, deps.jobsTable);
+  }
+
+  async run(): Promise<Erasure> {
+    const { registryTable, jobsTable } = this.#deps;
+    // First: it tells which jobs are evidence.
+    for await (const item of this.#items(registryTable)) await this.#registryItem(item);
+    for await (const item of this.#items(jobsTable)) await this.#jobsItem(item);
+    return this.#erased;
+  }
+
+  async *#items(TableName: string): AsyncIterable<Item> {
+    const { client } = this.#deps;
+    for await (const { Items = [] } of paginateScan({ client }, { TableName, ConsistentRead: true }))
+      yield* Items;
+  }
+
+  async #registryItem(item: Item): Promise<void> {
+    const pk = String(item.pk);
+    if (pk.startsWith('AUDIT#')) return this.#auditItem(item);
+    if (pk === `IDEM#${this.#subject}` || pk === `ACCESS#${this.#principal}`) {
+      if (!this.#dryRun) await this.#delete(this.#deps.registryTable, { pk: item.pk, sk: item.sk });
+      this.#erased.grants += pk.startsWith('ACCESS#') ? 1 : 0;
+      return;
+    }
+    if (String(item.sk).startsWith(VERSION_PREFIX)) this.#noteEvidence(item);
+    const changed = Object.entries(item).flatMap(([name, value]) => {
+      const after = name === 'catalog_row' ? this.#withoutUserJson(value) : this.#withoutUser(value, name);
+      return JSON.stringify(after) === JSON.stringify(value) ? [] : [[name, after] as const];
+    });
+    if (changed.length === 0) return;
+    const key = { pk: item.pk, sk: item.sk };
+    if (await this.#replace(this.#deps.registryTable, key, item, Object.fromEntries(changed))) {
+      this.#erased.registry += 1;
+    }
+  }
+
+  #noteEvidence({ backtest_run_id, evidence, validation }: Item): void {
+    this.#evidence.add(backtest_run_id);
+    this.#evidence.add((evidence as Item | undefined)?.hyperopt_job_id);
+    this.#evidence.add((validation as Item | undefined)?.job_id);
+  }
+
+  /** The trail keeps who did what and when, and the outcome. */
+  async #auditItem(item: Item): Promise<void> {
+    if (item.principal !== this.#subject) return;
+    const details = AUDIT_DETAILS.filter((name) => item[name] !== null && item[name] !== undefined);
+    if (details.length === 0) return;
+    const key = { pk: item.pk, sk: item.sk };
+    const changed = Object.fromEntries(details.map((name) => [name, null]));
+    if (await this.#replace(this.#deps.registryTable, key, item, changed)) this.#erased.audit += 1;
+  }
+
+  async #jobsItem(item: Item): Promise<void> {
+    const key = { job_id: item.job_id, item: item.item };
+    if (item.item === JOB_ITEM)
+      return item.owner === this.#subject ? this.#ownJob(item) : this.#jobOfOthers(item);
+    const isQueueEntry = String(item.job_id).startsWith('#owners#') && item.item === this.#subject;
+    if (item.item !== `ACCESS#${this.#principal}` && !isQueueEntry) return;
+    // Access items of own jobs go with the job.
+    if (!this.#dryRun) await this.#delete(this.#deps.jobsTable, key);
+  }
+
+  async #ownJob(job: Item): Promise<void> {
+    const id = String(job.job_id);
+    if (!isTerminal(job.status as JobStatus)) {
+      this.#erased.unfinished.push(id);
+      return;
+    }
+    const isEvidence =
+      job.kind === 'validation' || job.evidence_of !== undefined || this.#evidence.has(job.job_id);
+    if (isEvidence) {
+      if (await this.#replace(this.#deps.jobsTable, jobKey(id), job, { owner: this.#pseudonym })) {
+        this.#erased.evidence += 1;
+      }
+      return;
+    }
+    this.#erased.jobs += 1;
+    if (this.#dryRun || !(await this.#beginDeletion(id))) return;
+    await this.#deps.results.remove(id);
+    await this.#retention.deleteItems(id, 'job');
+    await this.#delete(this.#deps.jobsTable, jobKey(id));
+  }
+
+  /** From here on no registration takes the job as evidence. False: one did before. */
+  #beginDeletion(jobId: string): Promise<boolean> {
+    return this.#update(this.#deps.jobsTable, jobKey(jobId), {
+      UpdateExpression: 'SET expired_at = :at',
+      ConditionExpression: 'attribute_exists(job_id) AND attribute_not_exists(evidence_of)',
+      ExpressionAttributeValues: { ':at': new Date().toISOString() },
+    });
+  }
+
+  async #jobOfOthers(job: Item): Promise<void> {
+    const shared = (job.shared_with ?? []) as readonly Grant[];
+    const rest = shared.filter(({ principal }) => principal !== this.#principal);
+    if (rest.length === shared.length) return;
+    const key = jobKey(String(job.job_id));
+    if (await this.#replace(this.#deps.jobsTable, key, job, { shared_with: rest })) this.#erased.grants += 1;
+  }
+
+  /** The value with the pseudonym in fields of users, and without grants to the user. */
+  #withoutUser(value: unknown, field: string): unknown {
+    if (typeof value === 'string') {
+      return USER_FIELDS.has(field) && value === this.#subject ? this.#pseudonym : value;
+    }
+    if (Array.isArray(value)) {
+      const kept =
+        field === 'shared_with' ? value.filter((grant: Grant) => grant.principal !== this.#principal) : value;
+      return kept.map((each) => this.#withoutUser(each, ''));
+    }
+    if (value === null || typeof value !== 'object' || ArrayBuffer.isView(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [name, this.#withoutUser(each, name)]),
+    );
+  }
+
+  #withoutUserJson(json: unknown): unknown {
+    return JSON.stringify(this.#withoutUser(JSON.parse(String(json)), ''));
+  }
+
+  /** Sets attributes, if they still are as in `item`; a dry run only counts. */
+  #replace(
+    table: string,
+    key: Item,
+    item: Item,
+    changed: Readonly<Record<string, unknown>>,
+  ): Promise<boolean> {
+    if (this.#dryRun) return Promise.resolve(true);
+    const names = Object.keys(changed);
+    return this.#update(table, key, {
+      UpdateExpression: `SET ${names.map((name) => `#${name} = :new_${name}`).join(', ')}`,
+      ConditionExpression: names.map((name) => `#${name} = :old_${name}`).join(' AND '),
+      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+      ExpressionAttributeValues: Object.fromEntries(
+        names.flatMap((name) => [
+          [`:new_${name}`, changed[name]],
+          [`:old_${name}`, item[name]],
+        ]),
+      ),
+    });
+  }
+
+  async #update(
+    TableName: string,
+    Key: Item,
+    update: {
+      readonly UpdateExpression: string;
+      readonly ConditionExpression: string;
+      readonly ExpressionAttributeNames?: Record<string, string>;
+      readonly ExpressionAttributeValues: Record<string, unknown>;
+    },
+  ): Promise<boolean> {
+    try {
+      await this.#deps.client.send(new UpdateCommand({ TableName, Key, ...update }));
+      return true;
+    } catch (error) {
+      // Another write came first: the next pass sees it.
+      if (error instanceof ConditionalCheckFailedException) return false;
+      throw error;
+    }
+  }
+
+  async #delete(TableName: string, Key: Item): Promise<void> {
+    await this.#deps.client.send(new DeleteCommand({ TableName, Key }));
+  }
+}

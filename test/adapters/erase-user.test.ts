@@ -1,0 +1,196 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { DynamoAuditTrail } from '#adapters/aws/dynamo-audit-trail.ts';
+import { type EraseUserDeps, eraseUser, pseudonymOf } from '#adapters/aws/erase-user.ts';
+import { FileObjectStore } from '#adapters/local/file-object-store.ts';
+import { ObjectResultStore } from '#adapters/result-store.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { pendingJob } from '../support/jobs.ts';
+import { MODEL, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
+
+/** The caller of the fixture, who registers a version from bt-1 and shares the model with grace. */
+const SUBJECT = 'anonymous';
+const ERASED = pseudonymOf(SUBJECT);
+const AT = '2025-03-03T00:00:00.000Z';
+
+let engine: TestEngine;
+let folder: string;
+let fixture: RegistryFixture;
+let objects: FileObjectStore;
+let deps: EraseUserDeps;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  folder = await mkdtemp(join(tmpdir(), 'touchstone-erase-'));
+});
+afterAll(async () => {
+  await engine.stop();
+  await rm(folder, { recursive: true });
+});
+
+let scenes = 0;
+beforeEach(async () => {
+  fixture = await registryFixture(engine);
+  objects = new FileObjectStore(join(folder, String(scenes++)));
+  deps = {
+    client: engine.client,
+    jobsTable: fixture.jobsTable,
+    registryTable: fixture.table,
+    results: new ObjectResultStore(objects),
+  };
+  await fixture.backtest('bt-2');
+  await fixture.jobs.sharing.share('bt-2', [], [{ principal: 'user:grace', level: 'read' }]);
+  await objects.put('results/bt-2/1/report.json.zst', Buffer.from('x'), 'application/zstd');
+  // A job of another user, shared with the subject.
+  await fixture.jobs.create(pendingJob('bt-3', { owner: 'grace' }));
+  await fixture.jobs.cancel('bt-3', AT);
+  await fixture.jobs.sharing.share(
+    'bt-3',
+    [],
+    [
+      { principal: `user:${SUBJECT}`, level: 'read' },
+      { principal: 'user:bob', level: 'read' },
+    ],
+  );
+  expect((await fixture.register({}, { 'Idempotency-Key': 'once' })).status).toBe(201);
+  expect((await fixture.stage('1')).status).toBe(200);
+  const trail = new DynamoAuditTrail(engine.client, fixture.table);
+  const call = {
+    schema_version: 1,
+    id: '1',
+    at: AT,
+    roles: [] as string[],
+    service: 'backend',
+    operation: 'submitBacktest',
+  } as const;
+  const rest = {
+    resource: { kind: 'backtests', id: 'bt-1' },
+    method: 'POST',
+    path: '/',
+    correlation_id: 'c',
+    outcome: null,
+  };
+  const details = { request: '{"name":"Ann"}', source_ip: '10.0.0.1', user_agent: 'curl' };
+  await trail.begin({ ...call, ...rest, ...details, principal: SUBJECT });
+  await trail.begin({ ...call, ...rest, ...details, id: '2', principal: 'grace' });
+});
+
+async function everything(): Promise<Record<string, any>[]> {
+  const tables = await Promise.all(
+    [fixture.jobsTable, fixture.table].map((TableName) => engine.client.send(new ScanCommand({ TableName }))),
+  );
+  return tables.flatMap(({ Items = [] }) => Items);
+}
+
+/** Items that contain the subject, other than audit entries. */
+async function traces(): Promise<string[]> {
+  const items = (await everything()).filter(({ pk = '' }) => !pk.startsWith('AUDIT#'));
+  return items.map((item) => JSON.stringify(item)).filter((text) => text.includes(`${SUBJECT}"`));
+}
+
+const erase = (dryRun = false) => eraseUser(deps, SUBJECT, { dryRun });
+
+test('dry run counts and changes nothing', async () => {
+  const before = await everything();
+  expect(await erase(true)).toMatchObject({ jobs: 1, evidence: 1, grants: 1, audit: 1, unfinished: [] });
+  expect(await everything()).toEqual(before);
+});
+
+test('user is erased: own jobs are deleted, what others rely on has a pseudonym', async () => {
+  expect(await traces()).not.toEqual([]);
+  expect(await erase()).toMatchObject({ jobs: 1, evidence: 1, grants: 1, audit: 1 });
+  expect(await traces()).toEqual([]);
+  expect(await fixture.jobs.get('bt-2')).toBeUndefined();
+  for await (const key of objects.list('results/bt-2/')) expect.fail(key);
+
+  expect((await fixture.jobs.get('bt-1'))?.owner).toBe(ERASED);
+  const { model, versions } = await fixture.store.read(MODEL, ['1']);
+  expect([model?.owner, versions.get('1')?.created_by]).toEqual([ERASED, ERASED]);
+  const catalog = await fixture.get('/api/v1/catalog/strategies');
+  expect(catalog.body.items[0]).toMatchObject({ owner: ERASED, stage: 'Staging' });
+  const history = await fixture.get(`/api/v1/models/${MODEL}/history`);
+  expect(new Set(history.body.items.map(({ actor }: { actor: string }) => actor))).toEqual(new Set([ERASED]));
+  expect((await fixture.jobs.get('bt-3'))?.shared_with).toEqual([{ principal: 'user:bob', level: 'read' }]);
+});
+
+test('audit trail keeps the ID, operation and resource of the user only', async () => {
+  await erase();
+  const calls = (await everything()).filter(({ pk = '' }) => pk.startsWith('AUDIT#'));
+  const of = (principal: string) => calls.find((call) => call.principal === principal);
+  expect(of(SUBJECT)).toMatchObject({
+    ...{ operation: 'submitBacktest', resource: { id: 'bt-1' }, at: AT },
+    ...{ request: null, source_ip: null, user_agent: null },
+  });
+  expect(of('grace')).toMatchObject({ source_ip: '10.0.0.1', user_agent: 'curl' });
+});
+
+test('second run finds nothing', async () => {
+  await erase();
+  expect(await erase(true)).toEqual({
+    jobs: 0,
+    evidence: 0,
+    grants: 0,
+    registry: 0,
+    audit: 0,
+    unfinished: [],
+  });
+});
+
+test('nothing is erased while a job of the user has not ended', async () => {
+  await fixture.jobs.create(pendingJob('bt-9'));
+  expect((await erase()).unfinished).toEqual(['bt-9']);
+  expect(await fixture.jobs.get('bt-2')).toBeDefined();
+});
+
+test('run that dies is continued by the next one', async () => {
+  for (let writes = 0; writes < 100; writes++) {
+    let left = writes;
+    const client = new Proxy(engine.client, {
+      get: (target, name) =>
+        name !== 'send'
+          ? Reflect.get(target, name)
+          : (command: any) => {
+              if (/Update|Delete|Put/.test(command.constructor.name) && left-- === 0)
+                throw new Error('killed');
+              return target.send(command);
+            },
+    });
+    const done = await eraseUser({ ...deps, client }, SUBJECT, { dryRun: false }).then(
+      () => true,
+      () => false,
+    );
+    if (done) break;
+  }
+  expect(await traces()).toEqual([]);
+  expect(await fixture.jobs.get('bt-2')).toBeUndefined();
+});
+
+test('job that becomes evidence during the run stays', async () => {
+  const results = {
+    remove: () => Promise.reject(new Error('evidence must stay')),
+  };
+  const client = new Proxy(engine.client, {
+    get: (target, name) =>
+      name !== 'send'
+        ? Reflect.get(target, name)
+        : async (command: any) => {
+            if (String(command.input.UpdateExpression).includes('expired_at')) {
+              await fixture.jobs.setEvidence('bt-2', MODEL, AT);
+            }
+            return target.send(command);
+          },
+  });
+  await eraseUser({ ...deps, client, results }, SUBJECT, { dryRun: false });
+  expect((await fixture.jobs.get('bt-2'))?.owner).toBe(ERASED);
+});
+
+test('a name that equals the subject in another field stays', async () => {
+  const Item = { pk: 'MODEL#other', sk: 'NOTE', model_name: SUBJECT, owner: SUBJECT };
+  await engine.client.send(new PutCommand({ TableName: fixture.table, Item }));
+  await erase();
+  const kept = (await everything()).find(({ sk }) => sk === 'NOTE');
+  expect(kept).toEqual({ ...Item, owner: ERASED });
+});
