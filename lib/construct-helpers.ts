@@ -1,4 +1,4 @@
-import { RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { CfnOutput, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { flattenCfnReference } from 'cdk-nag/lib/utils/flatten-cfn-reference.js';
 import type { Construct, IConstruct } from 'constructs';
@@ -26,6 +26,17 @@ export function logGroup(
     retention: config.logRetentionDays,
     removalPolicy: config.protect ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
   });
+}
+
+/** Adds outputs of the stack with these names, which do not depend on the scope. */
+export function stackOutputs(
+  scope: Construct,
+  description: string,
+  values: Readonly<Record<string, string>>,
+): void {
+  for (const [name, value] of Object.entries(values)) {
+    new CfnOutput(scope, name, { value, description }).overrideLogicalId(name);
+  }
 }
 
 /** Accepts findings of cdk-nag on a construct and its children: rule -> reason. */

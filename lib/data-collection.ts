@@ -2,7 +2,6 @@ import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
-import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import * as servicediscovery from 'aws-cdk-lib/aws-servicediscovery';
 import { Construct } from 'constructs';
 import type * as z from 'zod';
@@ -10,9 +9,10 @@ import type { DataCollectionEnv } from '#contract/env.ts';
 import { SERVICES } from '#contract/names.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { StageConfig } from './config.ts';
-import { acknowledge } from './construct-helpers.ts';
+import { stackOutputs } from './construct-helpers.ts';
 import { FIVE_MINUTES, type Monitoring } from './monitoring.ts';
 import type { Network } from './network.ts';
+import { ServiceTokens } from './service-tokens.ts';
 import { JobTask } from './tasks.ts';
 
 const { port } = SERVICES.data_collection;
@@ -24,27 +24,20 @@ export interface DataCollectionProps {
   readonly cluster: ecs.ICluster;
   readonly network: Network;
   readonly image: ecs.ContainerImage;
-  readonly environment: Omit<z.input<typeof DataCollectionEnv>, 'SERVICE_TOKEN'>;
+  readonly environment: Omit<z.input<typeof DataCollectionEnv>, 'SERVICE_TOKEN' | 'SERVICE_TOKEN_2'>;
 }
 
 /** The data collection service: one small container that always runs, at `data-collection.{namespace}:8002`. */
 export class DataCollection extends Construct {
   readonly task: JobTask;
-  /** Token that the platform's own services send instead of a user's. */
-  readonly serviceToken: secretsmanager.Secret;
+  /** Tokens that the platform's own services send instead of a user's. */
+  readonly tokens: ServiceTokens;
   readonly #service: ecs.FargateService;
 
   constructor(scope: Construct, id: string, props: DataCollectionProps) {
     super(scope, id);
     const { vpc } = props.network;
-    this.serviceToken = new secretsmanager.Secret(this, 'ServiceToken', {
-      description: `Touchstone ${props.config.stage}: the data proxy's token at data collection`,
-      generateSecretString: { passwordLength: 64, excludePunctuation: true },
-    });
-    acknowledge(this.serviceToken, {
-      'AwsSolutions-SMG4':
-        'Its two readers receive it on deployment, so it changes with a deployment; it opens one service, which only the proxy reaches in the network.',
-    });
+    this.tokens = new ServiceTokens(this, props.config.stage);
     this.task = new JobTask(this, 'Task', {
       config: props.config,
       image: props.image,
@@ -54,7 +47,7 @@ export class DataCollection extends Construct {
       cpu: 256,
       memoryMiB: 1024,
       environment: props.environment,
-      secrets: { SERVICE_TOKEN: ecs.Secret.fromSecretsManager(this.serviceToken) },
+      secrets: this.tokens.accepted,
       port,
       healthCheck: {
         command: [
@@ -93,6 +86,10 @@ export class DataCollection extends Construct {
         // The proxy may call a replaced task during this time, which is shorter than its retries.
         dnsTtl: Duration.seconds(10),
       },
+    });
+    stackOutputs(this, 'For npm run rotate-secret', {
+      DataCollectionCluster: props.cluster.clusterName,
+      DataCollectionService: this.#service.serviceName,
     });
     // The cluster's capacity providers must exist before the service, and be removed after it.
     this.#service.node.addDependency(props.cluster);

@@ -17,6 +17,8 @@ export interface DataProxyProps {
   readonly monitoring: Monitoring;
   readonly code: lambda.Code;
   readonly environment: z.input<typeof DataProxyEnv>;
+  /** See ServiceFunctionProps. */
+  readonly revision?: string;
   /** @default - outside any network: data collection is reached over the internet */
   readonly network?: NonNullable<ServiceFunctionProps['network']> & {
     readonly securityGroup: ec2.SecurityGroup;
@@ -37,6 +39,7 @@ export class DataProxy extends Construct {
       description: `Touchstone ${config.stage}: forwards five operations to data collection`,
       code: props.code,
       environment: props.environment,
+      ...(props.revision !== undefined && { revision: props.revision }),
       memorySize: 512,
       concurrency: config.proxyConcurrency,
       // Fixed by the interface.

@@ -240,10 +240,10 @@ class PlatformStack extends Stack {
       environment: {
         ...this.#common,
         SERVICE_DISCOVERY_NAMESPACE: config.namespace,
-        // Resolved by CloudFormation into the function's encrypted environment: to read the secret itself, the
-        // function would need an endpoint in its network, for 15 USD a month.
-        SERVICE_TOKEN: dataCollection.serviceToken.secretValue.unsafeUnwrap(),
+        // To read the secret itself, the function would need an endpoint in its network, for 15 USD a month.
+        SERVICE_TOKEN: dataCollection.tokens.sent,
       },
+      revision: `Sends service token ${dataCollection.tokens.slot}`,
       network: { vpc: network.vpc, subnets: network.vpc.isolatedSubnets, securityGroup },
     });
   }

@@ -23,6 +23,8 @@ export interface ServiceFunctionProps {
   readonly memorySize?: number;
   /** Reserved concurrent executions. @default - none: shared with the account's other functions */
   readonly concurrency?: number | undefined;
+  /** Value whose change publishes a version of the same code and template. @default - none */
+  readonly revision?: string;
   /** @default - outside any network */
   readonly network?: {
     readonly vpc: ec2.IVpc;
@@ -56,7 +58,11 @@ export class ServiceFunction extends Construct {
       timeout: props.timeout,
       reservedConcurrentExecutions: props.concurrency,
       // A rollback points the alias at an earlier version.
-      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
+      currentVersionOptions: {
+        removalPolicy: RemovalPolicy.RETAIN,
+        // CloudFormation replaces a version, which is to publish one, when its description changes.
+        ...(props.revision !== undefined && { description: props.revision }),
+      },
       handler: props.handler ?? 'index.handler',
       code: props.code,
       environment: { NODE_OPTIONS: '--enable-source-maps', ...defined(props.environment) },

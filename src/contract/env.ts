@@ -309,6 +309,8 @@ export const DataCollectionEnv = z
     /** For the audit trail. */
     REGISTRY_TABLE: text,
     ...serviceToken,
+    /** Accepted in addition to SERVICE_TOKEN, so that the proxy can change from one to the other. */
+    SERVICE_TOKEN_2: serviceToken.SERVICE_TOKEN,
     PORT: integer(SERVICES.data_collection.port, { min: 0, max: 65_535 }),
   })
   .check(checkIdentityProvider('DATA_COLLECTION'));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { type Authenticate, withoutIdentityProvider } from '#runtime/authenticate.ts';
-import { withServiceToken } from '#runtime/fixed-tokens.ts';
+import { withServiceTokens } from '#runtime/fixed-tokens.ts';
 import {
   IssuerKeys,
   type IssuerKeysOptions,
@@ -36,7 +36,7 @@ export async function openAccess(home: string, enforced: boolean, log?: Log): Pr
   const authenticate = withIdentityProvider(localPool(issuer.url), { enforced: true });
   return {
     authenticate,
-    authenticateAtData: withServiceToken(serviceToken, authenticate),
+    authenticateAtData: withServiceTokens([serviceToken], authenticate),
     serviceToken,
     issuerUrl: issuer.url,
     stop: issuer.stop,

@@ -5,9 +5,9 @@ import type { Authenticate, Principal } from './authenticate.ts';
 /** Principal of Touchstone's services: it can read market data and start collections. */
 const SERVICE: Principal = { id: 'service', roles: ['researcher'], groups: [] };
 
-/** Accepts the shared token of the platform's services, and passes any other request to `next`. */
-export function withServiceToken(token: string | undefined, next: Authenticate): Authenticate {
-  return withToken(token, SERVICE, next);
+/** Accepts the tokens of the platform's services that are set, and passes any other request to `next`. */
+export function withServiceTokens(tokens: readonly (string | undefined)[], next: Authenticate): Authenticate {
+  return tokens.reduceRight((others, token) => withToken(token, SERVICE, others), next);
 }
 
 /** Principal of the canary. No user has this id: an identity provider's ids are UUIDs. */

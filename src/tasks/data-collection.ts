@@ -5,7 +5,7 @@ import { sha256, ulids } from '#adapters/ids.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { DataCollectionEnv } from '#contract/env.ts';
 import { authenticateBy } from '#runtime/authenticate-by.ts';
-import { withServiceToken } from '#runtime/fixed-tokens.ts';
+import { withServiceTokens } from '#runtime/fixed-tokens.ts';
 import { startProcess } from '#runtime/process.ts';
 import { serve } from '#runtime/serve.ts';
 import { createDataCollectionService } from '#runtime/services/data-collection.ts';
@@ -29,7 +29,10 @@ const service = createDataCollectionService(
     log,
     audit: { trail: openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT), clock: Date, ids: ulids },
     checkResponses: env.ENVIRONMENT !== 'production',
-    authenticate: withServiceToken(env.SERVICE_TOKEN, authenticateBy('DATA_COLLECTION', env)),
+    authenticate: withServiceTokens(
+      [env.SERVICE_TOKEN, env.SERVICE_TOKEN_2],
+      authenticateBy('DATA_COLLECTION', env),
+    ),
   },
 );
 // Listens on all addresses: clients use the container address from service discovery.

@@ -26,6 +26,7 @@ beforeAll(async () => {
       DATA_COLLECTION_IDP_USER_POOL_ID: 'us-east-1_abc',
       DATA_COLLECTION_IDP_CLIENT_ID: 'client',
       SERVICE_TOKEN: 'a-secret-of-the-platform',
+      SERVICE_TOKEN_2: 'the-next-secret-of-the-platform',
       DYNAMODB_ENDPOINT: engine.endpoint,
       OBJECTS_DIRECTORY: folder,
       CANDLES_BUCKET: 'candles',
@@ -52,6 +53,9 @@ it('container serves, collects from sim and exits with 0 on SIGTERM', async () =
   expect(await health.json()).toMatchObject({ status: 'healthy', service: 'data-collection' });
   expect((await fetch(`${url}/api/v1/symbols`)).status).toBe(401);
 
+  // While the data proxy changes from one token to the other.
+  const second = { Authorization: 'Bearer the-next-secret-of-the-platform' };
+  expect((await fetch(`${url}/api/v1/symbols`, { headers: second })).status).toBe(200);
   const headers = { Authorization: 'Bearer a-secret-of-the-platform', 'Content-Type': 'application/json' };
   const symbols = ['BTC/USDT:USDT'];
   const body = JSON.stringify({ symbols, timeframe: '1h', start: '2024-01-01', end: '2024-01-08' });

@@ -3,7 +3,7 @@ import { CodedError } from '#contract/errors.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { SeriesStore } from '#domain/ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
-import { withServiceToken } from '#runtime/fixed-tokens.ts';
+import { withServiceTokens } from '#runtime/fixed-tokens.ts';
 import { at, BTC, ETH, HOUR, untilAborted } from '../domain/data/market.ts';
 import { COLLECTION, dataCollectionFixture, hours } from './data-collection-fixture.ts';
 
@@ -392,7 +392,7 @@ describe('collections', () => {
 
 describe('service token', () => {
   const token = 'a-secret-of-the-platform';
-  const authenticate = withServiceToken(token, withoutIdentityProvider({ enforced: true }));
+  const authenticate = withServiceTokens([token], withoutIdentityProvider({ enforced: true }));
   const status = async (authorization?: string) => {
     const headers: Record<string, string> = authorization ? { Authorization: authorization } : {};
     const response = await create({}, { authenticate }).app.request('/api/v1/symbols', { headers });

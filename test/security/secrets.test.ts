@@ -7,7 +7,7 @@ import { TaskRunner } from '#adapters/local/task-runner.ts';
 import { LocalEnv } from '#contract/env.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { readEnv } from '#runtime/env.ts';
-import { withServiceToken } from '#runtime/fixed-tokens.ts';
+import { withServiceTokens } from '#runtime/fixed-tokens.ts';
 import { openIssuerKey } from '../../src/local/issuer-key.ts';
 
 const timingSafeEqual = vi.hoisted(() => vi.fn());
@@ -23,7 +23,7 @@ afterEach(() => vi.unstubAllEnvs());
 
 describe('service token', () => {
   const TOKEN = 'a-token-of-24-characters';
-  const authenticate = withServiceToken(TOKEN, withoutIdentityProvider({ enforced: true }));
+  const authenticate = withServiceTokens([TOKEN], withoutIdentityProvider({ enforced: true }));
 
   it.each([
     '',
@@ -45,7 +45,7 @@ describe('service token', () => {
 
   it('valid token is accepted; without a configured token every token is rejected', async () => {
     expect((await authenticate(`Bearer ${TOKEN}`)).id).toBe('service');
-    const none = withServiceToken(undefined, withoutIdentityProvider({ enforced: true }));
+    const none = withServiceTokens([undefined], withoutIdentityProvider({ enforced: true }));
     await expect(none('Bearer undefined')).rejects.toMatchObject({ code: 'AUTH002' });
   });
 });

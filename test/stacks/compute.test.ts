@@ -134,7 +134,9 @@ describe('environments', () => {
       expect(variables).toHaveLength(13);
       const secret = variables.flatMap((each) => each.SERVICE_TOKEN ?? []);
       expect(secret).toHaveLength(1);
-      expect(JSON.stringify(secret)).toMatch(/resolve:secretsmanager:.*DataCollectionServiceToken/);
+      expect(JSON.stringify(secret)).toMatch(
+        /resolve:secretsmanager:.*DataCollectionServiceToken2.*DataCollectionServiceToken/,
+      );
       const others = JSON.stringify(variables).replace(JSON.stringify(secret[0]), '');
       expect(others).not.toMatch(/\d{12}|secretsmanager|SECRET|PASSWORD|TOKEN":"./);
     },
