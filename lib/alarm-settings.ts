@@ -5,7 +5,7 @@ export const alarmSettings = {
   alarms: z
     .boolean()
     .describe(
-      'Alarms of docs/runbook.md, 4.70 USD per month. If false, the dashboard shows most of their metrics.',
+      'Alarms of docs/runbook.md, 6.80 USD per month. If false, the dashboard shows most of their metrics.',
     ),
   alarmEmail: z
     .email('write an e-mail address')
@@ -17,6 +17,11 @@ export const alarmSettings = {
     .optional()
     .describe(
       'Existing topic of all alarms and of the budget, in place of an own one. Its policy must allow CloudWatch and AWS Budgets to publish.',
+    ),
+  canary: z
+    .boolean()
+    .describe(
+      'Canary: a tiny backtest over the API every five minutes, which fires an alarm when it fails, 7 USD per month.',
     ),
   monthlyBudgetUsd: z
     .int()

@@ -212,6 +212,10 @@ export const StageConfig = Settings.refine(({ stage, openAccess }) => stage !== 
     path: ['alarmTopicArn'],
     message: 'receives alarms: set alarms too',
   })
+  .refine(({ alarms, canary }) => alarms || !canary, {
+    path: ['canary'],
+    message: 'fires alarms: set alarms too',
+  })
   .refine(({ alarmEmail, alarmTopicArn }) => !alarmEmail || !alarmTopicArn, {
     path: ['alarmTopicArn'],
     message: 'replaces the topic of alarmEmail: write one of them',
@@ -241,6 +245,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     dataCollectionSpot: true,
     containerInsights: false,
     alarms: false,
+    canary: false,
     logLevel: 'DEBUG',
     logRetentionDays: 14,
   },
@@ -262,6 +267,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     proxyConcurrency: 10,
     containerInsights: false,
     alarms: true,
+    canary: true,
     trafficShift: { percent: 10, minutes: 5 },
     logLevel: 'INFO',
     logRetentionDays: 30,
@@ -290,6 +296,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     proxyConcurrency: 50,
     containerInsights: true,
     alarms: true,
+    canary: true,
     trafficShift: { percent: 10, minutes: 5 },
     monthlyBudgetUsd: 500,
     logLevel: 'INFO',

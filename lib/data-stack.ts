@@ -3,6 +3,7 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
+import { CANARY_ID_PREFIX } from '#contract/backtest.ts';
 import { type KeyAttribute, TABLES, type TableDefinition, type TableId } from '#contract/tables.ts';
 import { Backups } from './backups.ts';
 import type { StageConfig } from './config.ts';
@@ -36,7 +37,7 @@ export class DataStack extends Stack {
     const bucket = (name: string, rules: s3.LifecycleRule[]) =>
       this.#bucket(name, [previousObjects(config), ...rules], accessLog, removalPolicy);
     // Objects are written once: a noncurrent version was deleted and can be restored.
-    this.results = bucket('Results', tiers(config));
+    this.results = bucket('Results', [...tiers(config), ...canaryResults(config)]);
     // Every collection rewrites a month's file: an import can be undone while the previous version is kept.
     this.candles = bucket('Candles', []);
     this.identity = new Identity(this, 'Identity', { config });
@@ -148,6 +149,11 @@ function previousObjects({ retention }: StageConfig): s3.LifecycleRule {
     abortIncompleteMultipartUploadAfter: Duration.days(1),
     expiredObjectDeleteMarker: true,
   };
+}
+
+/** Results of the canary expire as its jobs do, after a day. */
+function canaryResults({ canary }: StageConfig): s3.LifecycleRule[] {
+  return canary ? [{ prefix: `results/${CANARY_ID_PREFIX}`, expiration: Duration.days(1) }] : [];
 }
 
 /** Smallest object that S3 Intelligent-Tiering moves between its tiers, bytes. */

@@ -11,6 +11,7 @@ import { type BackendEnv, releasePolicyVariables } from '#contract/env.ts';
 import { retentionVariables } from '#contract/retention.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { BackupCopyStack } from './backups.ts';
+import { Canary } from './canary.ts';
 import { environmentOf, type StageConfig } from './config.ts';
 import { acknowledge, defined } from './construct-helpers.ts';
 import { DataCollection } from './data-collection.ts';
@@ -171,6 +172,10 @@ class PlatformStack extends Stack {
       // Those with enough calls to judge a version by. The others run a few times a minute at most: a tenth of that shows
       // nothing, and would only delay the deployment.
       for (const each of [backend, strategy.service, strategy.events, dataProxy.service]) shift.add(each);
+    }
+    if (config.canary) {
+      const canary = { config, monitoring, code: this.#code('canary'), common: this.#common };
+      new Canary(this, 'Canary', { ...canary, backend, url: api.url });
     }
     monitoring.addDashboard();
     new CfnOutput(this, 'BackendUrl', { value: url, description: 'base_url of the backend service' });

@@ -215,7 +215,10 @@ function readerOf(queue: string, resources: Resources): unknown {
 
 const MINUTES: Readonly<Record<string, number>> = { minute: 1, hour: 60, day: 1440 };
 
-function runsPerMonth(expression: string): number {
+/** Runs of a schedule; throws for an expression other than `rate(...)` and every few minutes by `cron(0/N * * * ? *)`. */
+export function runsPerMonth(expression: string): number {
+  const [, step] = /^cron\(0\/(\d+) \* \* \* \? \*\)$/.exec(expression) ?? [];
+  if (step !== undefined) return HOURS * Math.ceil(60 / Number(step));
   const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
   if (unit === undefined) throw new Error(`Schedule "${expression}" has no price: use rate(...)`);
   return (HOURS * 60) / (Number(count) * MINUTES[unit]!);

@@ -1,3 +1,4 @@
+import { canaryUsage } from './canary.ts';
 import { idleUsage } from './idle.ts';
 import { COLUMNS, laneCosts, RUNS } from './lanes.ts';
 import { MIN_TASK_SECONDS } from './model.ts';
@@ -28,7 +29,7 @@ export interface CostReport {
 }
 
 export function costReport(stage: string, resources: Resources, seconds = MIN_TASK_SECONDS): CostReport {
-  const idle = idleUsage(resources);
+  const idle = [...idleUsage(resources), ...canaryUsage(resources)];
   return {
     stage,
     region: REGION,

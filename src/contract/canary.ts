@@ -10,7 +10,7 @@ export const CANARY_INTERVAL_MS = 5 * 60_000;
 
 /** Environment of the canary's function. */
 export const CanaryEnv = z.object({
-  ENVIRONMENT: z.string(),
+  ENVIRONMENT: z.string().default('development'),
   LOG_LEVEL: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']).default('INFO'),
   /** Base address of the backend. */
   BACKEND_URL: z.url(),

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { resultsPrefix } from '#adapters/result-store.ts';
 import { ofType, type Resource, templatesOf } from '../support/stacks.ts';
 import { synthesize } from '../support/synthesize.ts';
 
@@ -133,6 +134,42 @@ test('existing topic receives the alarms and the budget in place of an own one',
   expect(budget.Properties.NotificationsWithSubscribers[0].Subscribers[0].Address).toBe(alarmTopicArn);
 });
 
+describe('canary', () => {
+  const named = (name: string) => alarms.find(({ AlarmName }) => AlarmName.endsWith(`-platform-${name}`))!;
+  const functionOf = (prefix: string) =>
+    ofType(prod, 'AWS::Lambda::Function').find(([id]) => id.startsWith(prefix))![1].Properties;
+
+  test('function runs at multiples of five minutes, with the token that the backend accepts', () => {
+    const { CANARY_TOKEN, BACKEND_URL } = functionOf('CanaryServiceFunction').Environment.Variables;
+    expect(functionOf('BackendFunction').Environment.Variables.CANARY_TOKEN).toEqual(CANARY_TOKEN);
+    expect(JSON.stringify(CANARY_TOKEN)).toContain('resolve:secretsmanager');
+    expect(JSON.stringify(BACKEND_URL)).toContain('execute-api');
+    const rules = ofType(prod, 'AWS::Events::Rule').filter(([id]) => id.startsWith('Canary'));
+    expect(rules.map(([, { Properties }]) => Properties.ScheduleExpression)).toEqual(['cron(0/5 * * * ? *)']);
+  });
+
+  test('failure fires at the first failed run, and a canary that stopped for the lack of data', () => {
+    const metric = { Namespace: 'Touchstone', MetricName: 'CanarySuccess', Threshold: 1 };
+    expect(named('canary-failing')).toMatchObject({
+      ...{ ...metric, ComparisonOperator: 'LessThanThreshold', Statistic: 'Minimum', Period: 300 },
+      ...{ DatapointsToAlarm: 1, EvaluationPeriods: 2, TreatMissingData: 'notBreaching' },
+    });
+    expect(named('canary-stopped')).toMatchObject({
+      ...{ ...metric, ComparisonOperator: 'LessThanThreshold', Statistic: 'SampleCount', Period: 900 },
+      TreatMissingData: 'breaching',
+    });
+  });
+
+  test('results of the canary expire after a day, and dev has no canary', () => {
+    const rules = ofType(prod, 'AWS::S3::Bucket').flatMap(
+      ([, { Properties }]) => Properties.LifecycleConfiguration?.Rules ?? [],
+    );
+    const prefix = resultsPrefix('bt-CANARY');
+    expect(rules.filter(({ Prefix }) => Prefix === prefix)).toMatchObject([{ ExpirationInDays: 1 }]);
+    expect(JSON.stringify([...templatesOf('dev').resources])).not.toMatch(/CanaryService|CANARY/);
+  });
+});
+
 describe('sparse traffic that fails entirely fires', () => {
   const named = (name: string) => alarms.find(({ AlarmName }) => AlarmName.endsWith(`-platform-${name}`))!;
 
@@ -248,5 +285,5 @@ test('dashboard shows every alarmed service, with user-facing symptoms first', (
   expect(firsts).toEqual(firsts.toSorted((a, b) => a - b));
   expect(firsts[0]).toBe(0);
   const durations = body.widgets.find(({ properties }: any) => properties.title === 'Function durations, ms');
-  expect(durations.properties.metrics).toHaveLength(8);
+  expect(durations.properties.metrics).toHaveLength(9);
 });

@@ -16,10 +16,12 @@ const logGroupOf = (stage: Synthesized, reference: { Ref: string }) =>
 describe.each([dev, prod])('functions of $config.stage', (stage) => {
   const functions = ofType(stage, 'AWS::Lambda::Function');
 
-  test("functions are the platform's nine, without any that CDK adds", () => {
+  const count = stage.config.canary ? 10 : 9;
+
+  test("functions are the platform's nine and the canary, without any that CDK adds", () => {
     const descriptions = functions.map(([, each]) => each.Properties.Description);
     expect(descriptions.every((text) => text.startsWith(`Touchstone ${stage.config.stage}:`))).toBe(true);
-    expect(functions).toHaveLength(9);
+    expect(functions).toHaveLength(count);
   });
 
   test('functions run Node 24 on ARM with tracing', () => {
@@ -52,7 +54,7 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
 
   test('functions have the alias live', () => {
     const aliases = properties(stage, 'AWS::Lambda::Alias');
-    expect(aliases.map(({ Name }) => Name)).toEqual(Array(9).fill('live'));
+    expect(aliases.map(({ Name }) => Name)).toEqual(Array(count).fill('live'));
     expect(new Set(aliases.map(({ FunctionName }) => FunctionName.Ref))).toEqual(
       new Set(functions.map(([id]) => id)),
     );
@@ -123,7 +125,7 @@ describe.each([dev, prod])('tasks of $config.stage', (stage) => {
 
 describe('environments', () => {
   test.each([dev, prod])(
-    'environments of $config.stage contain no account IDs, and one secret by reference',
+    'environments of $config.stage contain no account IDs, and secrets by reference',
     (stage) => {
       const variables = [
         ...properties(stage, 'AWS::Lambda::Function').map((each) => each.Environment.Variables),
@@ -131,13 +133,19 @@ describe('environments', () => {
           (each) => each.ContainerDefinitions[0].Environment,
         ),
       ];
-      expect(variables).toHaveLength(13);
-      const secret = variables.flatMap((each) => each.SERVICE_TOKEN ?? []);
-      expect(secret).toHaveLength(1);
-      expect(JSON.stringify(secret)).toMatch(
+      expect(variables).toHaveLength(stage.config.canary ? 14 : 13);
+      const valuesOf = (name: string) =>
+        variables.flatMap((each) => (each[name] ? [JSON.stringify(each[name])] : []));
+      const [service, ...canary] = [...valuesOf('SERVICE_TOKEN'), ...valuesOf('CANARY_TOKEN')];
+      expect(service).toMatch(
         /resolve:secretsmanager:.*DataCollectionServiceToken2.*DataCollectionServiceToken/,
       );
-      const others = JSON.stringify(variables).replace(JSON.stringify(secret[0]), '');
+      expect(canary).toHaveLength(stage.config.canary ? 2 : 0);
+      for (const token of canary) expect(token).toMatch(/resolve:secretsmanager:.*CanaryToken/);
+      const others = [service!, ...canary].reduce(
+        (text, secret) => text.replace(secret, ''),
+        JSON.stringify(variables),
+      );
       expect(others).not.toMatch(/\d{12}|secretsmanager|SECRET|PASSWORD|TOKEN":"./);
     },
   );

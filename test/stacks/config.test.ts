@@ -49,6 +49,7 @@ describe('stages', () => {
       { alarms: false, alarmTopicArn: 'arn:aws:sns:eu-west-1:111122223333:desk' },
       /set alarms too/,
     ],
+    ['a canary without alarms', { alarms: false, trafficShift: false }, /fires alarms: set alarms too/],
     [
       'an address and a topic',
       { alarmEmail: 'a@b.example', alarmTopicArn: 'arn:aws:sns:eu-west-1:111122223333:desk' },

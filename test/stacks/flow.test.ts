@@ -59,7 +59,9 @@ test('alarms count existing states by the events of their type', () => {
 describe.each([dev, prod])('rules and roles of $config.stage', (stage) => {
   test('EventBridge queues the ends of executions and a tick every minute for the dispatcher', () => {
     const [backtests, hyperoptJobs] = FLOWS.map(({ id }) => ({ Ref: machineOf(stage, id)[0] }));
-    const rules = ofType(stage, 'AWS::Events::Rule').map(([, each]) => each.Properties);
+    const rules = ofType(stage, 'AWS::Events::Rule')
+      .filter(([id]) => id.startsWith('Dispatcher'))
+      .map(([, each]) => each.Properties);
     expect(rules.map((rule) => rule.EventPattern ?? rule.ScheduleExpression)).toEqual([
       {
         source: ['aws.states'],

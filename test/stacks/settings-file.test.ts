@@ -38,7 +38,7 @@ const isValid = ajv.compile(schema);
 describe('settings file', () => {
   test.each([
     ['no receiver', {}],
-    ['no alarms', { alarms: false, trafficShift: false }],
+    ['no alarms', { alarms: false, canary: false, trafficShift: false }],
   ])('prod with %s is not synthesized, and the message says what to write', (_, changes) => {
     const env = { account: '111122223333', region: 'eu-central-1' };
     const stage = (more: object) => readStageConfig('prod', fileOf({ stages: { prod: { env, ...more } } }));

@@ -115,7 +115,7 @@ describe.each(shifted)('deployment of %s', (_, alias) => {
 });
 
 test('traffic shifting without alarms is rejected', () => {
-  const { success, error } = StageConfig.safeParse({ ...stageConfig('prod'), alarms: false });
+  const { success, error } = StageConfig.safeParse({ ...stageConfig('prod'), alarms: false, canary: false });
   expect(success).toBe(false);
   expect(error!.issues.map(({ path }) => path)).toEqual([['trafficShift']]);
 });

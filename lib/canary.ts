@@ -1,0 +1,93 @@
+import { Duration } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import * as events from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+import type * as z from 'zod';
+import { CANARY_INTERVAL_MS, type CanaryEnv } from '#contract/canary.ts';
+import { METRICS } from '#contract/names.ts';
+import type { StageConfig } from './config.ts';
+import { acknowledge } from './construct-helpers.ts';
+import type { Monitoring } from './monitoring.ts';
+import { ServiceFunction } from './service-function.ts';
+
+const INTERVAL = Duration.millis(CANARY_INTERVAL_MS);
+
+export interface CanaryProps {
+  readonly config: StageConfig;
+  readonly monitoring: Monitoring;
+  readonly code: lambda.Code;
+  readonly common: Pick<z.input<typeof CanaryEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
+  readonly backend: ServiceFunction;
+  /** Address of the backend's API. */
+  readonly url: string;
+}
+
+/** Submits a backtest over the API every five minutes, as a client would, and checks the previous one. */
+export class Canary extends Construct {
+  constructor(scope: Construct, id: string, { config, monitoring, backend, url, ...props }: CanaryProps) {
+    super(scope, id);
+    const token = this.#token(config);
+    // Resolved by CloudFormation into the encrypted environments of both functions.
+    const CANARY_TOKEN = token.secretValue.unsafeUnwrap();
+    backend.function.addEnvironment('CANARY_TOKEN', CANARY_TOKEN);
+    const service = new ServiceFunction(this, 'Service', {
+      name: 'Canary',
+      config,
+      monitoring,
+      description: `Touchstone ${config.stage}: submits a backtest every five minutes`,
+      code: props.code,
+      environment: { ...props.common, BACKEND_URL: url, CANARY_TOKEN },
+      memorySize: 256,
+      // Three requests, each tried three times for 10 s.
+      timeout: Duration.minutes(2),
+      faultImpact: 'The canary crashes or is throttled: nothing tests the path of a backtest.',
+      slowAlarm: false,
+    });
+    new events.Rule(this, 'EveryFiveMinutes', {
+      description: 'Runs the canary',
+      // At multiples of five minutes: the key of a run derives from the time.
+      schedule: events.Schedule.cron({ minute: `0/${INTERVAL.toMinutes()}` }),
+      targets: [new LambdaFunction(service.alias, { retryAttempts: 0, maxEventAge: Duration.minutes(2) })],
+    });
+    this.#addAlarms(monitoring);
+  }
+
+  #token(config: StageConfig): secretsmanager.Secret {
+    const token = new secretsmanager.Secret(this, 'Token', {
+      description: `Touchstone ${config.stage}: the canary's token at the backend`,
+      generateSecretString: { passwordLength: 64, excludePunctuation: true },
+    });
+    acknowledge(token, {
+      'AwsSolutions-SMG4':
+        'Its two readers receive it on deployment, so it changes with a deployment; it opens three operations on backtests of the canary.',
+    });
+    return token;
+  }
+
+  #addAlarms(monitoring: Monitoring): void {
+    const metric = (name: string, statistic: string) =>
+      monitoring.serviceMetric('canary', name, statistic).with({ period: INTERVAL });
+    const success = metric(METRICS.canarySuccess, 'Minimum');
+    monitoring.alarm(this, 'CanaryFailing', {
+      metric: success,
+      threshold: 1,
+      comparison: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+      // One is enough, as for any valid backtest that failed. Of two, so that alternating runs are one alarm.
+      periods: 1,
+      among: 2,
+      impact: 'A backtest that worked before fails: users cannot submit backtests, or these do not complete.',
+    });
+    monitoring.alarm(this, 'CanaryStopped', {
+      metric: metric(METRICS.canarySuccess, 'SampleCount').with({ period: Duration.minutes(15) }),
+      threshold: 1,
+      comparison: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+      missing: cloudwatch.TreatMissingData.BREACHING,
+      impact: 'The canary does not run: an outage is noticed when a user meets it.',
+    });
+    monitoring.graph('jobs', 'Canary: success', [success]);
+    monitoring.graph('jobs', 'Canary: duration, s', [metric(METRICS.canaryDuration, 'Maximum')]);
+  }
+}
