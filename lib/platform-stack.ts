@@ -175,7 +175,7 @@ class PlatformStack extends Stack {
     }
     if (config.canary) {
       const canary = { config, monitoring, code: this.#code('canary'), common: this.#common };
-      new Canary(this, 'Canary', { ...canary, backend, url: api.url });
+      new Canary(this, 'Canary', { ...canary, backend, url });
     }
     monitoring.addDashboard();
     new CfnOutput(this, 'BackendUrl', { value: url, description: 'base_url of the backend service' });
