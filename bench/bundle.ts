@@ -1,24 +1,27 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build as esbuild } from 'esbuild';
+import { build as esbuild, type Metafile } from 'esbuild';
 import { BUNDLE_OPTIONS, build } from '../bin/build.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { runFresh } from './support/fresh-process.ts';
 import { median } from './support/measure.ts';
 
 const RUNS = 21;
-/** Script that prints the import time of its argument, ms. */
+/** Largest import time of a service, as a multiple of the document client's. */
+const MAX_RATIO = 1.5;
+/** Script that prints the processor time of its main thread for the import of its argument, ms. */
 const PROBE = `
 import { pathToFileURL } from 'node:url';
 const url = pathToFileURL(process.argv[1]).href;
-const started = performance.now();
+const before = process.threadCpuUsage();
 await import(url);
-console.log(performance.now() - started);
+const { user, system } = process.threadCpuUsage(before);
+console.log((user + system) / 1000);
 process.exit();
 `;
 
-/** Environment variables that the backend's module needs to load. */
+/** Environment variables that the services' modules need to load. */
 const ENVIRONMENT = {
   AWS_REGION: 'eu-west-1',
   JOBS_TABLE: 'jobs',
@@ -30,6 +33,12 @@ const ENVIRONMENT = {
   MAX_RUNNING_HYPEROPTS: '2',
   BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:eu-west-1:123456789012:stateMachine:backtest',
   DATA_PROXY_FUNCTION: 'data-proxy',
+  MAX_RUNNING_FAST: '10',
+  FAST_LANE_SECONDS: '60',
+  HYPEROPT_STATE_MACHINE_ARN: 'arn:aws:states:eu-west-1:123456789012:stateMachine:hyperopt',
+  SCHEDULE_GROUP: 'challenges',
+  SCHEDULE_FUNCTION_ARN: 'arn:aws:lambda:eu-west-1:123456789012:function:reconcile:live',
+  SCHEDULE_ROLE_ARN: 'arn:aws:iam::123456789012:role/challenges',
 };
 
 const DOCUMENT_CLIENT = `
@@ -47,7 +56,7 @@ async function bundle(contents: string, outfile: string): Promise<string> {
   return outfile;
 }
 
-/** Median import time of each file, ms. The files take turns. */
+/** Median processor time of the import of each file, ms. The files take turns. */
 async function importTimes(files: readonly string[]): Promise<number[]> {
   const times = files.map((): number[] => []);
   for (let run = -1; run < RUNS; run++) {
@@ -59,33 +68,46 @@ async function importTimes(files: readonly string[]): Promise<number[]> {
   return times.map(median);
 }
 
+/** Size of a function's files: all, and those that its start loads, KB. */
+function sizes({ outputs }: Metafile, name: string): { all: number; start: number } {
+  const files = Object.keys(outputs).filter((path) => path.includes(`/lambdas/${name}/`));
+  const start = new Set(files.filter((path) => path.endsWith('/index.mjs')));
+  for (const path of start) {
+    for (const { path: imported, kind, external } of outputs[path]!.imports)
+      if (!external && kind !== 'dynamic-import') start.add(imported);
+  }
+  const sum = (paths: Iterable<string>) =>
+    [...paths]
+      .filter((path) => path.endsWith('.mjs'))
+      .reduce((kb, path) => kb + outputs[path]!.bytes / 1000, 0);
+  return { all: sum(files), start: sum(start) };
+}
+
 export default {
   name: 'bundle',
-  description: `Size of the backend's bundle and its import time in a fresh process, compared with two other bundles (medians of ${RUNS}, in turns)`,
+  description: `Import of the services' bundles in a fresh process: processor time of the main thread, compared with two other bundles (medians of ${RUNS}, in turns)`,
   async run() {
     const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
     try {
-      await build(folder);
-      const files = {
-        backend: join(folder, 'lambdas', 'backend', 'index.mjs'),
-        'DynamoDB document client only': await bundle(DOCUMENT_CLIENT, join(folder, 'client.mjs')),
-        'empty handler': await bundle(EMPTY, join(folder, 'empty.mjs')),
-      };
-      const times = await importTimes(Object.values(files));
-      const measurements: Measurement[] = [];
-      for (const [index, [label, file]] of Object.entries(files).entries()) {
-        const size = (await stat(file)).size / 1000;
-        if (label === 'backend') {
-          measurements.push({ label: `${label}, size`, value: size, unit: 'KB', target: { atMost: 900 } });
-        }
-        measurements.push({
-          label: `${label}, import`,
-          value: times[index]!,
-          unit: 'ms',
-          detail: `${size.toFixed(0)} KB minified, ${(times[index]! / times[1]!).toFixed(2)} of the document client's time`,
-        });
-      }
-      return measurements;
+      const metafile = await build(folder);
+      const services = ['backend', 'strategy'];
+      const [client, empty, ...imports] = await importTimes([
+        await bundle(DOCUMENT_CLIENT, join(folder, 'client.mjs')),
+        await bundle(EMPTY, join(folder, 'empty.mjs')),
+        ...services.map((name) => join(folder, 'lambdas', name, 'index.mjs')),
+      ]);
+      const ms = (value: number) => `${value.toFixed(1)} ms`;
+      return services.map((name, index): Measurement => {
+        const { all, start } = sizes(metafile, name);
+        const files = `${start.toFixed(0)} of ${all.toFixed(0)} KB at the start`;
+        return {
+          label: `${name}, import`,
+          value: imports[index]! / client!,
+          unit: "of the document client's",
+          target: { atMost: MAX_RATIO },
+          detail: `${ms(imports[index]!)}, document client ${ms(client!)}, empty handler ${ms(empty!)}; ${files}`,
+        };
+      });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

@@ -29,8 +29,9 @@ export type CountChallenge = (metric: MetricName) => void;
 
 /** Publishes each count immediately, under one service name for all functions: the alarms watch their sum. */
 export function challengeMetrics(stage: string): CountChallenge {
-  const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'challenges' });
+  let metrics: Metrics | undefined;
   return (metric) => {
+    metrics ??= new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'challenges' });
     const single = metrics.singleMetric();
     single.addDimension('stage', stage);
     single.addMetric(metric, MetricUnit.Count, 1);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { type PromotingEnv, releasePolicyOf } from '#contract/env.ts';
 import type { ChallengeListener, ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import { deferred } from '#domain/deferred.ts';
@@ -31,15 +32,16 @@ export function openRegistry(
   readonly random: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
 } {
-  const client = createDocumentClient({ endpoint, unavailable: 'SVC005' });
+  let client: DynamoDBDocumentClient | undefined;
+  const shared = () => (client ??= createDocumentClient({ endpoint, unavailable: 'SVC005' }));
   return {
     registry: deferred(async () => {
       const { DynamoRegistryStore } = await import('./dynamo-registry-store.ts');
-      return new DynamoRegistryStore(client, table, onChallengeChange);
+      return new DynamoRegistryStore(shared(), table, onChallengeChange);
     }),
     challenges: deferred(async () => {
       const { DynamoChallengeStore } = await import('./dynamo-challenge-store.ts');
-      return new DynamoChallengeStore(client, table, onChallengeChange);
+      return new DynamoChallengeStore(shared(), table, onChallengeChange);
     }),
     cursors: { encode: encodeCursor, decode: decodeCursor },
     random: Math.random,
