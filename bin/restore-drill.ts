@@ -2,15 +2,23 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { waitUntilTableExists } from '@aws-sdk/client-dynamodb';
+import { copyTables } from '#adapters/aws/copy-tables.ts';
+import { createTables } from '#adapters/aws/create-tables.ts';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { checkTables, latestRestorable, prepareTables, restoreTables } from '#adapters/aws/restore-tables.ts';
-import type { TableNames } from '#contract/tables.ts';
+import { OLDEST_LAYOUT } from '#adapters/aws/upgrade-items.ts';
+import { LAYOUT_VERSION, type TableNames } from '#contract/tables.ts';
+
+/** A table with five indexes is created in about a minute. */
+const MAX_CREATION_S = 600;
 
 const USAGE = `usage: npm run restore-drill -- --jobs NAME --registry NAME --series NAME [options]
 
   --jobs, --registry, --series  tables to restore
   --at TIME        point in time, ISO 8601 (default: the latest of all tables)
   --suffix TEXT    of the new tables' names (default: the point in time); repeat it to continue an interrupted run
+  --upgrade-from N copy the tables, of an earlier layout N, into new ones of this version
   --restored       the tables named are restored already, for example by AWS Backup: only prepare, check and switch
   --switch STAGE   write restoredTables of the stage into the settings file
   --deploy         then deploy the stage
@@ -23,6 +31,7 @@ const OPTIONS = {
   at: { type: 'string' },
   suffix: { type: 'string' },
   restored: { type: 'boolean', default: false },
+  'upgrade-from': { type: 'string' },
   switch: { type: 'string' },
   deploy: { type: 'boolean', default: false },
   settings: { type: 'string', default: 'touchstone.config.json' },
@@ -48,7 +57,7 @@ async function drill(options: Options): Promise<void> {
   const client = createDocumentClient();
   const named: TableNames = { jobs, registry, series };
   const run = { client, report: (line: string) => console.log(line) };
-  const tables = options.restored ? named : await restore(run, named, options);
+  const tables = await newTables(run, named, options);
   await prepareTables(run, tables);
   const { items, problems } = await checkTables(client, tables);
   console.log(`items: ${items.jobs} jobs, ${items.registry} registry, ${items.series} series`);
@@ -56,6 +65,39 @@ async function drill(options: Options): Promise<void> {
   console.log(`checked: this version can use the tables; ${Math.round((Date.now() - started) / 1000)} s`);
   if (options.switch) switchStage(options.switch, options, tables);
   else console.log(`settings: ${JSON.stringify({ restoredTables: tables })}`);
+}
+
+async function newTables(
+  run: Parameters<typeof restoreTables>[0],
+  named: TableNames,
+  options: Options,
+): Promise<TableNames> {
+  if (options.restored) return named;
+  const from = options['upgrade-from'];
+  return from === undefined ? restore(run, named, options) : upgrade(run, named, Number(from));
+}
+
+async function upgrade(
+  { client, report }: Parameters<typeof restoreTables>[0],
+  sources: TableNames,
+  layout: number,
+): Promise<TableNames> {
+  if (!Number.isInteger(layout) || layout < OLDEST_LAYOUT || layout >= LAYOUT_VERSION) {
+    throw new Error(`--upgrade-from must be a layout from ${OLDEST_LAYOUT} to ${LAYOUT_VERSION - 1}.`);
+  }
+  const name = (source: string) => `${source}-layout-${LAYOUT_VERSION}`;
+  const targets = {
+    jobs: name(sources.jobs),
+    registry: name(sources.registry),
+    series: name(sources.series),
+  };
+  await createTables(client, targets);
+  for (const TableName of Object.values(targets)) {
+    await waitUntilTableExists({ client, maxWaitTime: MAX_CREATION_S }, { TableName });
+  }
+  await copyTables({ client, tables: sources }, { client, tables: targets }, layout);
+  report(`copied from layout ${layout} to ${LAYOUT_VERSION}`);
+  return targets;
 }
 
 async function restore(

@@ -16,6 +16,7 @@ import type { TaskLimits } from '#adapters/local/task-runner.ts';
 import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
 import { NO_POLICY } from '#contract/release-policy.ts';
 import { KEEP_FOREVER } from '#contract/retention.ts';
+import { LAYOUT_VERSION } from '#contract/tables.ts';
 import { resumeTimers } from '#domain/challenges/process-due-challenges.ts';
 import {
   endExecutions,
@@ -29,6 +30,7 @@ import { openAccess } from './access.ts';
 import { LOCAL_TABLES, PLATFORM_FILE, type PlatformInfo } from './platform-info.ts';
 import { type PlatformOptions, TASK_LIMITS } from './platform-options.ts';
 import { localDataProxy, startBackend, startDataCollection, startStrategyService } from './services.ts';
+import { upgradeDataFolder } from './upgrade-data-folder.ts';
 import { createWorkflow, type TaskEnvironment } from './workflow.ts';
 
 export interface Platform {
@@ -68,6 +70,9 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   try {
     const folder = openDataFolder(options.home);
     running.add(() => folder.release());
+    if (folder.layout < LAYOUT_VERSION) {
+      await upgradeDataFolder(folder, createLogger('touchstone', options.logLevel ?? 'WARN'));
+    }
     const database = await startDatabase({ endpoint: options.dynamodbEndpoint, dbPath: folder.dbPath });
     running.add(() => database.stop());
     const info = await startServices(options, folder, database, running);

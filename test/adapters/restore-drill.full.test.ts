@@ -8,7 +8,7 @@ import {
   DescribeTimeToLiveCommand,
   UpdateContinuousBackupsCommand,
 } from '@aws-sdk/client-dynamodb';
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTables } from '#adapters/aws/create-tables.ts';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
@@ -96,6 +96,22 @@ describe.skipIf(!hasMoto())('restore drill (skipped without moto)', () => {
       const { Table } = await client.send(new DescribeTableCommand({ TableName }));
       expect(Table?.DeletionProtectionEnabled, id).toBe(true);
     }
+  });
+
+  test('tables of an earlier layout are copied into new ones and switched to', async () => {
+    const old = JSON.parse(
+      readFileSync(new URL('fixtures/layout-2.json', import.meta.url), 'utf8'),
+      (_, value) => (value?.$bytes ? new Uint8Array(Buffer.from(value.$bytes, 'base64')) : value),
+    );
+    const sources = { jobs: 'OldJobs', registry: 'OldRegistry', series: 'OldSeries' };
+    await createTables(client, sources);
+    for (const [id, TableName] of Object.entries(sources)) {
+      for (const Item of old[id]) await client.send(new PutCommand({ TableName, Item }));
+    }
+    const named = Object.entries(sources).flatMap(([id, name]) => [`--${id}`, name]);
+    const output = drill(...named, '--upgrade-from', '2', '--switch', 'prod', '--settings', settings);
+    expect(output).toMatch(/copied from layout 2 to 3[\s\S]*checked: this version can use the tables/);
+    expect(readStageConfig('prod', settings).restoredTables.jobs).toBe('OldJobs-layout-3');
   });
 
   test('tables that cannot be used are not switched to', () => {

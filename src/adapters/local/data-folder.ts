@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { CodedError } from '#contract/errors.ts';
 import { LAYOUT_VERSION } from '#contract/tables.ts';
+import { OLDEST_LAYOUT } from '../aws/upgrade-items.ts';
 import { FileLock } from './file-lock.ts';
 
 /** Folder with all data of a local platform. */
@@ -10,6 +11,8 @@ export interface DataFolder {
   readonly path: string;
   /** SQLite file of the database. */
   readonly dbPath: string;
+  /** Layout of the database: this version's, or an earlier one that must be upgraded before use. */
+  readonly layout: number;
   /** Root of the object store. */
   readonly objectsPath: string;
   /** For temporary files of tasks; it is empty when the folder is opened. */
@@ -38,8 +41,10 @@ export function openDataFolder(folder: string): DataFolder {
     );
   }
   const dbPath = join(path, 'database.sqlite');
+  let layout: number;
   try {
-    checkLayout(path, existsSync(dbPath));
+    finishUpgrade({ path, dbPath, layout: storedLayout(path) });
+    layout = checkLayout(path, existsSync(dbPath));
   } catch (error) {
     lock.close();
     throw error;
@@ -51,17 +56,38 @@ export function openDataFolder(folder: string): DataFolder {
     path,
     temporaryPath,
     dbPath,
+    layout,
     objectsPath: join(path, 'objects'),
     release: () => lock.close(),
   };
 }
 
-/** Throws when a used folder has another layout. Layout 1 has no version file. */
-function checkLayout(path: string, isUsed: boolean): void {
-  const file = join(path, 'layout-version');
-  if (!isUsed) writing(path, () => writeFileSync(file, `${LAYOUT_VERSION}\n`));
-  const found = existsSync(file) ? readFileSync(file, 'utf8').trim() : '1';
-  if (found === String(LAYOUT_VERSION)) return;
+const layoutFile = (path: string) => join(path, 'layout-version');
+
+/** Layout in the version file; 1 without one. */
+function storedLayout(path: string): number {
+  const file = layoutFile(path);
+  return existsSync(file) ? Number(readFileSync(file, 'utf8').trim()) : 1;
+}
+
+/** Upgraded copy of a database, and the backup of the original. */
+export function upgradeFiles({ path, layout }: Pick<DataFolder, 'path' | 'layout'>) {
+  return { copy: join(path, 'database-new.sqlite'), backup: join(path, `database-layout-${layout}.sqlite`) };
+}
+
+/** Puts the upgraded copy in the place of the database, once the original has been renamed; else does nothing. */
+export function finishUpgrade(folder: Pick<DataFolder, 'path' | 'layout' | 'dbPath'>): void {
+  const { copy, backup } = upgradeFiles(folder);
+  if (!existsSync(backup)) return;
+  if (existsSync(copy)) renameSync(copy, folder.dbPath);
+  writeFileSync(layoutFile(folder.path), `${LAYOUT_VERSION}\n`);
+}
+
+/** Layout of the folder. Throws when this version can neither use nor upgrade it. */
+function checkLayout(path: string, isUsed: boolean): number {
+  if (!isUsed) writing(path, () => writeFileSync(layoutFile(path), `${LAYOUT_VERSION}\n`));
+  const found = storedLayout(path);
+  if (found >= OLDEST_LAYOUT && found <= LAYOUT_VERSION) return found;
   throw new Error(
     `The data folder ${path} was created by another version of Touchstone (layout ${found}, this version uses ${LAYOUT_VERSION}). Move or delete the folder, or choose another with TOUCHSTONE_HOME.`,
   );
