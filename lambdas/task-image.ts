@@ -8,7 +8,7 @@ import { createLogger } from '#runtime/log.ts';
 
 const env = readEnv(TaskImageEnv);
 const logger = createLogger('task-image', env.LOG_LEVEL);
-const definitions = new TaskDefinitions(createEcsClient(), env.BACKTEST_TASK_DEFINITION);
+const definitions = new TaskDefinitions(createEcsClient(), env.IMAGE_TASK_DEFINITION);
 
 /** Called by the state machine with the image of an execution. Returns the task definition that runs it. */
 export const handler = middy(async ({ image }: { readonly image: string }) => {

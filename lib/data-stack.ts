@@ -18,6 +18,8 @@ export class DataStack extends Stack {
   readonly tables: Readonly<Record<TableId, dynamodb.ITableV2>>;
   readonly results: s3.Bucket;
   readonly candles: s3.Bucket;
+  /** Inputs and outputs of registered images, for seven days: code of others writes here and nowhere else. */
+  readonly runs: s3.Bucket;
   readonly identity: Identity;
 
   constructor(scope: Construct, id: string, props: { readonly config: StageConfig }) {
@@ -40,6 +42,8 @@ export class DataStack extends Stack {
     this.results = bucket('Results', [...tiers(config), ...canaryResults(config)]);
     // Every collection rewrites a month's file: an import can be undone while the previous version is kept.
     this.candles = bucket('Candles', []);
+    // Longer than any execution: the platform has copied what it believes by then.
+    this.runs = this.#bucket('Runs', [EXPIRING_RUNS], accessLog, removalPolicy, false);
     this.identity = new Identity(this, 'Identity', { config });
     for (const [name, { tableName }] of Object.entries(this.tables)) {
       new CfnOutput(this, `${pascal(name)}Table`, { value: tableName, description: `table ${name}` });
@@ -116,12 +120,13 @@ export class DataStack extends Stack {
     lifecycleRules: s3.LifecycleRule[],
     serverAccessLogsBucket: s3.IBucket,
     removalPolicy: RemovalPolicy,
+    versioned = true,
   ): s3.Bucket {
     return new s3.Bucket(this, id, {
       blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
       encryption: s3.BucketEncryption.S3_MANAGED,
       enforceSSL: true,
-      versioned: true,
+      versioned,
       serverAccessLogsBucket,
       serverAccessLogsPrefix: `${id.toLowerCase()}/`,
       lifecycleRules,
@@ -155,6 +160,12 @@ function previousObjects({ retention }: StageConfig): s3.LifecycleRule {
 function canaryResults({ canary }: StageConfig): s3.LifecycleRule[] {
   return canary ? [{ prefix: `results/${CANARY_ID_PREFIX}`, expiration: Duration.days(1) }] : [];
 }
+
+/** Deletes inputs and outputs of registered images, and parts of what their code never finished. */
+const EXPIRING_RUNS: s3.LifecycleRule = {
+  expiration: Duration.days(7),
+  abortIncompleteMultipartUploadAfter: Duration.days(1),
+};
 
 /** Smallest object that S3 Intelligent-Tiering moves between its tiers, bytes. */
 const MIN_TIERED_BYTES = 128 * 1024;

@@ -16,7 +16,7 @@ import type { FastLane } from './fast-lane.ts';
 import { FIVE_MINUTES, type Monitoring, sum } from './monitoring.ts';
 import type { Network, TaskPlacement } from './network.ts';
 import { allow, allowTable, allowTasks, BACKTEST_KEYS, HYPEROPT_KEYS } from './permissions.ts';
-import type { TaskImage } from './task-image.ts';
+import type { RegisteredImages } from './registered-images.ts';
 import type { JobTask } from './tasks.ts';
 
 const DEFINITIONS = join(import.meta.dirname, '../statemachines');
@@ -43,8 +43,11 @@ interface FlowParts {
   readonly substitutions: Readonly<Record<string, string>>;
   /** Functions called in addition to the data proxy. @default - none */
   readonly functions?: readonly lambda.IAlias[];
-  /** ARN pattern of task definitions that are registered after deployment, and the reason. @default - none */
-  readonly laterDefinitions?: { readonly pattern: string; readonly why: string };
+  /**
+   * ARN pattern of task definitions that are registered after deployment, the reason, and the task whose roles they have.
+   * @default - none
+   */
+  readonly laterDefinitions?: { readonly pattern: string; readonly why: string; readonly roles: JobTask };
 }
 
 /** State machine of one kind of job: the ASL file that local mode runs too, with this stage's names in it. */
@@ -136,7 +139,9 @@ export abstract class Flow extends Construct {
     const { task, jobKeys, functions = [], laterDefinitions } = parts;
     const { cluster, collectTask, dataProxy, jobs } = props;
     const tasks = [collectTask, task];
-    const definitions = tasks.map((each) => each.definition);
+    const definitions = [...tasks, ...(laterDefinitions ? [laterDefinitions.roles] : [])].map(
+      (each) => each.definition,
+    );
     allow(role, {
       actions: ['lambda:InvokeFunction'],
       resources: [dataProxy, ...functions].map((each) => each.functionArn),
@@ -177,7 +182,7 @@ export abstract class Flow extends Construct {
 }
 
 export interface BacktestFlowProps extends FlowProps {
-  readonly taskImage: TaskImage;
+  readonly images: RegisteredImages;
   readonly fastLane: FastLane;
   readonly backtestTask: JobTask;
 }
@@ -185,22 +190,30 @@ export interface BacktestFlowProps extends FlowProps {
 /** The backtest state machine: one task, from the platform's image or a registered version's. */
 export class BacktestFlow extends Flow {
   constructor(scope: Construct, id: string, props: BacktestFlowProps) {
-    const { taskImage, fastLane, backtestTask, network, monitoring } = props;
+    const { images, fastLane, backtestTask, network, monitoring } = props;
+    const { taskImage, imageRun } = images;
     super(scope, id, props, {
       file: 'backtest',
       jobKeys: BACKTEST_KEYS,
       task: backtestTask,
       substitutions: {
         TaskImage: taskImage.service.alias.functionArn,
+        ImageRun: imageRun.service.alias.functionArn,
         BacktestFunction: fastLane.backtest.alias.functionArn,
         CollectFunction: fastLane.collect.alias.functionArn,
         BacktestTask: backtestTask.definition.taskDefinitionArn,
         ...placement('Backtest', network.backtests),
       },
-      functions: [taskImage.service.alias, fastLane.backtest.alias, fastLane.collect.alias],
+      functions: [
+        taskImage.service.alias,
+        imageRun.service.alias,
+        fastLane.backtest.alias,
+        fastLane.collect.alias,
+      ],
       laterDefinitions: {
         pattern: taskImage.definitions,
-        why: 'Task definitions of registered images are created at run time in the family of the backtest.',
+        why: 'Task definitions of registered images are created at run time.',
+        roles: images.task,
       },
     });
     const taskFailures = this.countEntries('BacktestTaskFailures', 'TaskStateEntered', ['MarkFailed']);

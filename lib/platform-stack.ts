@@ -8,6 +8,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
 import { type BackendEnv, releasePolicyVariables } from '#contract/env.ts';
+import { IMAGE_RUN_OBJECTS } from '#contract/image-run-keys.ts';
 import { retentionVariables } from '#contract/retention.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { BackupCopyStack } from './backups.ts';
@@ -33,11 +34,12 @@ import {
 } from './permissions.ts';
 import { QuotaAlarms } from './quota-alarms.ts';
 import { Reconcile } from './reconcile.ts';
+import { registeredImages } from './registered-images.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
 import { StrategyService } from './strategy-service.ts';
-import { allowedRegistries, allowRepositories, TaskImage } from './task-image.ts';
-import { backtestTask, collectTask, hyperoptTask } from './tasks.ts';
+import { allowedRegistries, allowRepositories } from './task-image.ts';
+import { backtestTask, collectTask, hyperoptTask, type ImageTask } from './tasks.ts';
 import { TrafficShift } from './traffic-shift.ts';
 
 interface PlatformStackProps {
@@ -91,12 +93,9 @@ class PlatformStack extends Stack {
     const dataProxy = this.#dataProxy(network, dataCollection);
     const tasks = { config, data, image: this.#image, common: this.#common };
     const backtests = backtestTask(this, tasks);
-    const taskImage = new TaskImage(this, 'TaskImage', {
-      config,
-      monitoring,
-      code: this.#code('task-image'),
-      environment: this.#common,
-      backtestTask: backtests,
+    const images = registeredImages(this, {
+      ...tasks,
+      ...{ monitoring, cluster, code: (name: string) => this.#code(name) },
     });
     const fastLane = new FastLane(this, 'FastLane', {
       config,
@@ -118,9 +117,7 @@ class PlatformStack extends Stack {
     const flows = {
       backtest: new BacktestFlow(this, 'BacktestFlow', {
         ...shared,
-        backtestTask: backtests,
-        taskImage,
-        fastLane,
+        ...{ backtestTask: backtests, images, fastLane },
       }),
       hyperopt: new HyperoptFlow(this, 'HyperoptFlow', {
         ...shared,
@@ -152,7 +149,7 @@ class PlatformStack extends Stack {
     });
     new Dispatcher(this, 'Dispatcher', { ...jobServices, code: this.#code('dispatcher') });
     const strategy = this.#strategyService(flows.hyperopt, cluster, reconcile);
-    const backend = this.#backend(flows.backtest, dataProxy, strategy, cluster);
+    const backend = this.#backend(flows.backtest, dataProxy, { strategy, cluster, runs: images.runs });
     const { url } = new ServiceApi(this, 'BackendApi', {
       config,
       monitoring,
@@ -301,8 +298,15 @@ class PlatformStack extends Stack {
   #backend(
     flow: BacktestFlow,
     dataProxy: DataProxy,
-    strategy: StrategyService,
-    cluster: ecs.Cluster,
+    {
+      strategy,
+      cluster,
+      runs,
+    }: {
+      readonly strategy: StrategyService;
+      readonly cluster: ecs.Cluster;
+      readonly runs: ImageTask['runs'];
+    },
   ): ServiceFunction {
     const { config, data } = this.#props;
     const environment: z.input<typeof BackendEnv> = {
@@ -316,6 +320,7 @@ class PlatformStack extends Stack {
       REGISTRY_TABLE: data.tables.registry.tableName,
       BACKTEST_STATE_MACHINE_ARN: flow.machine.stateMachineArn,
       FAST_LANE_SECONDS: String(config.fastLaneSeconds),
+      ...runs,
       DATA_PROXY_FUNCTION: dataProxy.service.alias.functionArn,
       STRATEGY_SERVICE_URL: strategy.api.api.url,
       ...promotionVariables(config),
@@ -340,6 +345,7 @@ class PlatformStack extends Stack {
       indexes: ['catalog-by-name', 'catalog-by-sharpe', 'catalog-by-drawdown'],
     });
     allowObjects(role, data.results, ['GetObject']);
+    allowObjects(role, data.runs, ['GetObject'], { keys: [`runs/*/${IMAGE_RUN_OBJECTS.progress}`] });
     allowRepositories(role, config, ['DescribeImages']);
     flow.grantControl(role);
     allowTasks(role, cluster, ['StopTask']);

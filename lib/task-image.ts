@@ -15,11 +15,11 @@ export interface TaskImageProps {
   readonly config: StageConfig;
   readonly monitoring: Monitoring;
   readonly code: lambda.Code;
-  readonly environment: Omit<z.input<typeof TaskImageEnv>, 'BACKTEST_TASK_DEFINITION' | 'ALLOWED_REGISTRIES'>;
-  readonly backtestTask: JobTask;
+  readonly environment: Omit<z.input<typeof TaskImageEnv>, 'IMAGE_TASK_DEFINITION' | 'ALLOWED_REGISTRIES'>;
+  readonly imageTask: JobTask;
 }
 
-/** Registers task definitions for images of registered versions: the backtest's, with only the image replaced. */
+/** Registers task definitions for images of registered versions: the image task's, with only the image replaced. */
 export class TaskImage extends Construct {
   readonly service: ServiceFunction;
   /** ARN pattern of the task definitions that it registers. */
@@ -27,7 +27,7 @@ export class TaskImage extends Construct {
 
   constructor(scope: Construct, id: string, props: TaskImageProps) {
     super(scope, id);
-    const { definition } = props.backtestTask;
+    const { definition } = props.imageTask;
     this.service = new ServiceFunction(this, 'Service', {
       name: 'TaskImage',
       config: props.config,
@@ -36,7 +36,7 @@ export class TaskImage extends Construct {
       code: props.code,
       environment: {
         ...props.environment,
-        BACKTEST_TASK_DEFINITION: definition.taskDefinitionArn,
+        IMAGE_TASK_DEFINITION: definition.taskDefinitionArn,
         ALLOWED_REGISTRIES: allowedRegistries(props.config),
       },
       // One second less than the state machine's time-out.
@@ -49,8 +49,8 @@ export class TaskImage extends Construct {
       resourceName: `${definition.family}-image-*:*`,
       arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
     });
-    this.#grant(this.service.function.role!, props.backtestTask);
-    // Such a task starts with the backtest's execution role, which must also pull from the image's repository.
+    this.#grant(this.service.function.role!, props.imageTask);
+    // The execution role must pull from the image's repository; the task's code does not get it.
     allowRepositories(definition.obtainExecutionRole(), props.config, [
       'BatchCheckLayerAvailability',
       'BatchGetImage',
@@ -84,7 +84,7 @@ export class TaskImage extends Construct {
 }
 
 const WILDCARD =
-  'A definition is named after its image, which is registered later; its family is the backtest’s.';
+  'A definition is named after its image, which is registered later; its family begins with the image task’s.';
 
 /** Value of ALLOWED_REGISTRIES; undefined where any registry is allowed. */
 export function allowedRegistries({ allowedRegistries: registries }: StageConfig): string | undefined {

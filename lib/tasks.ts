@@ -6,6 +6,8 @@ import { Construct } from 'constructs';
 import type * as z from 'zod';
 import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/allocators.ts';
 import type { BacktestTaskEnv, CollectTaskEnv, HyperoptTaskEnv } from '#contract/env.ts';
+import type { ImageBacktestTaskEnv } from '#contract/image-run-env.ts';
+import { IMAGE_INPUT_PREFIX } from '#contract/image-run-keys.ts';
 import type { StageConfig } from './config.ts';
 import { acknowledge, defined, type Environment, logGroup } from './construct-helpers.ts';
 import type { DataStack } from './data-stack.ts';
@@ -166,6 +168,43 @@ export function allowBacktest(role: iam.IRole, data: DataStack): void {
     list: false,
   });
 }
+
+/**
+ * Runs one backtest in a registered image: the definition that is copied for each image. Its code is that of others. It reads candles
+ * and inputs whose random key it was given, and writes below its own prefix: ECS names the session of a role after the task.
+ */
+export function imageTask(scope: Construct, { config, data, image, common }: JobTasksProps): ImageTask {
+  const task = new JobTask(scope, 'ImageTask', {
+    ...{ config, image },
+    environment: {},
+    entry: 'image-backtest',
+    ...config.backtestTask,
+  });
+  const role = task.role as iam.Role;
+  const runs = { RUNS_BUCKET: data.runs.bucketName, IMAGE_ROLE_ID: role.roleId };
+  const environment: Omit<TaskEnvironment<typeof ImageBacktestTaskEnv>, 'RUN_INPUT'> = {
+    ...common,
+    ...runs,
+    CANDLES_BUCKET: data.candles.bucketName,
+    ...TASK_ALLOCATOR,
+  };
+  for (const [name, value] of Object.entries(defined(environment))) {
+    task.definition.defaultContainer!.addEnvironment(name, value);
+  }
+  allowObjects(role, data.candles, ['GetObject']);
+  allowObjects(role, data.runs, ['GetObject'], { keys: [`${IMAGE_INPUT_PREFIX}*`], list: false });
+  allowObjects(role, data.runs, ['PutObject'], { keys: [OWN_RUN], list: false });
+  return { task, runs };
+}
+
+/** The task of registered images, and the variables by which the platform finds what it wrote. */
+export interface ImageTask {
+  readonly task: JobTask;
+  readonly runs: Pick<z.input<typeof ImageBacktestTaskEnv>, 'RUNS_BUCKET' | 'IMAGE_ROLE_ID'>;
+}
+
+/** Prefix of the task that calls: the policy variable is the ID of its role, a colon and the ID of the task. */
+const OWN_RUN = ['runs/$', '{aws:userid}/*'].join('');
 
 /** Runs trials of one job on all its cores until the job has no more trials. */
 export function hyperoptTask(scope: Construct, { config, data, image, common }: JobTasksProps): JobTask {

@@ -1,13 +1,23 @@
 import { join } from 'node:path';
+import type { S3Client } from '@aws-sdk/client-s3';
 import type { ObjectStore } from '#domain/ports.ts';
 import { createS3Client, S3ObjectStore } from './aws/s3-object-store.ts';
 import { FileObjectStore } from './local/file-object-store.ts';
 
-/** Object store of a bucket: the folder of that name in `OBJECTS_DIRECTORY` if set, else S3. */
+/** Client of all buckets: each has its own connections. */
+let client: S3Client | undefined;
+
+/**
+ * Object store of a bucket: the folder of that name in `OBJECTS_DIRECTORY` if set, else S3.
+ *
+ * @param prefix of every key, with its slash; default none
+ */
 export function openObjectStore(
   env: { readonly OBJECTS_DIRECTORY?: string | undefined },
   bucket: string,
+  prefix = '',
 ): ObjectStore {
-  if (env.OBJECTS_DIRECTORY) return new FileObjectStore(join(env.OBJECTS_DIRECTORY, bucket));
-  return new S3ObjectStore(createS3Client(), bucket);
+  if (env.OBJECTS_DIRECTORY) return new FileObjectStore(join(env.OBJECTS_DIRECTORY, bucket, prefix));
+  client ??= createS3Client();
+  return new S3ObjectStore(client, bucket, prefix);
 }

@@ -1,4 +1,4 @@
-import type { StoredObject } from '#domain/ports.ts';
+import { ObjectTooLargeError, type StoredObject } from '#domain/ports.ts';
 import { sha256 } from './ids.ts';
 
 /** Object as read. Its etag is computed on first use, because readers of candles do not need it. */
@@ -12,4 +12,8 @@ export function storedObject(body: Uint8Array, contentType: string): StoredObjec
       return etag;
     },
   };
+}
+
+export function tooLarge(key: string, bytes: number, maxBytes: number): ObjectTooLargeError {
+  return new ObjectTooLargeError(`${key} has ${bytes} bytes, more than ${maxBytes}`);
 }

@@ -242,10 +242,21 @@ export const JobTiming = z.object({
 });
 export type JobTiming = z.infer<typeof JobTiming>;
 
+const running = z.object({ ...jobBase, ...started, status: z.literal('running') });
+
+/** Fields of a claimed job that its task reads. */
+export const JobRun = running
+  .pick({
+    ...{ job_id: true, kind: true, attempt: true, started_at: true, config: true, strategy_digest: true },
+    ...{ registered: true, collection: true },
+  })
+  .extend({ execution_input: BacktestExecutionInput.pick({ start: true, collect: true }) });
+export type JobRun = z.infer<typeof JobRun>;
+
 /** A backtest job as stored: one shape per status, each with exactly its own fields. */
 export const StoredBacktestJob = z.discriminatedUnion('status', [
   z.object({ ...jobBase, status: z.literal('pending') }),
-  z.object({ ...jobBase, ...started, status: z.literal('running') }),
+  running,
   z.object({
     ...jobBase,
     ...started,

@@ -152,6 +152,9 @@ const slots = {
   MAX_RUNNING_HYPEROPTS: digits({ min: 1, max: 1_000 }),
 };
 
+/** Runs of registered images: the bucket of their inputs and outputs, and the ID of their role. */
+export const imageRuns = { RUNS_BUCKET: text, IMAGE_ROLE_ID: text };
+
 export const BackendEnv = z
   .object({
     ...common,
@@ -166,6 +169,8 @@ export const BackendEnv = z
     BACKTEST_STATE_MACHINE_ARN: text,
     /** Longest estimated duration of a backtest in the fast lane. */
     FAST_LANE_SECONDS: digits({ min: 10, max: 200 }),
+    /** For the progress of registered images; absent where none run. */
+    ...z.object(imageRuns).partial().shape,
     DATA_PROXY_FUNCTION: text,
     /** Base address of the strategy service; without one it is reported as not configured. */
     STRATEGY_SERVICE_URL: z.url().optional(),
@@ -246,8 +251,8 @@ export type ReconcileEnv = z.output<typeof ReconcileEnv>;
 export const TaskImageEnv = z.object({
   ...common,
   ...images,
-  /** The platform's own task definition of a backtest, with its revision. */
-  BACKTEST_TASK_DEFINITION: text,
+  /** Task definition that is copied for each registered image, with its revision. */
+  IMAGE_TASK_DEFINITION: text,
 });
 
 /** Variables that the state machine or the process runner adds to the environment of a task. */

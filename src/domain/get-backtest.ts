@@ -3,19 +3,43 @@ import type { BacktestListQuery, EquityData } from '#contract/backtest-api.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { BacktestReport, TradesPage } from '#contract/report.ts';
 import type { Caller } from './access.ts';
-import type { JobRow, JobStore, Page, ResultStore } from './ports.ts';
+import type { ReadProgress } from './image-runs/image-run-ports.ts';
+import type { JobRow, JobStore, Log, Page, ResultStore } from './ports.ts';
 import { expired } from './retention/retention.ts';
 import { unknownBacktest } from './unknown-resources.ts';
 
 /** The job; throws RES001 for an unknown id, RES006 for an expired job. */
-export async function getBacktest(
-  deps: { readonly jobs: JobStore },
-  jobId: string,
-): Promise<StoredBacktestJob> {
+async function getBacktest(deps: { readonly jobs: JobStore }, jobId: string): Promise<StoredBacktestJob> {
   const job = await deps.jobs.get(jobId);
   if (!job) throw unknownBacktest(jobId);
   if (job.expired_at) throw expired('The backtest', jobId);
   return job;
+}
+
+export interface BacktestProgressDeps {
+  readonly jobs: JobStore;
+  /** Undefined where no images run. */
+  readonly imageRunProgress?: ReadProgress;
+  readonly log: Log;
+}
+
+/**
+ * The job with its current progress: a registered image writes it to its own prefix, since it cannot write the job.
+ * Throws RES001 for an unknown id, RES006 for an expired job.
+ */
+export async function getBacktestProgress(
+  { imageRunProgress, log, ...deps }: BacktestProgressDeps,
+  jobId: string,
+): Promise<StoredBacktestJob> {
+  const job = await getBacktest(deps, jobId);
+  if (job.status !== 'running' || job.execution_input.image === null || !imageRunProgress) return job;
+  try {
+    return { ...job, progress: (await imageRunProgress(job.task)) ?? job.progress };
+  } catch (error) {
+    // The job is known: only its progress is as of the start.
+    log.warn('failed to read the progress of an image', { job_id: jobId, error });
+    return job;
+  }
 }
 
 /**

@@ -25,9 +25,9 @@ export interface PairCandles {
 }
 
 export interface LoadCandlesDeps {
-  readonly series: SeriesStore;
-  readonly instruments: InstrumentStore;
-  readonly candles: CandleStore;
+  readonly series: Pick<SeriesStore, 'getMany' | 'markCorrupt'>;
+  readonly instruments: Pick<InstrumentStore, 'getMany'>;
+  readonly candles: Pick<CandleStore, 'read' | 'readFunding'>;
   readonly clock: Clock;
 }
 
@@ -92,7 +92,7 @@ async function loadInstruments(
 
 /** Error that names the stored timeframes: the caller may have wanted a run with one of them. */
 async function notAvailable(
-  series: SeriesStore,
+  series: LoadCandlesDeps['series'],
   { exchange, timeframe }: ResolvedBacktestConfig,
   pair: string,
   { collection, collect }: Collected,

@@ -2,12 +2,14 @@ import type {
   BacktestResult,
   CollectionOutcome,
   JobIn,
+  JobRun,
   JobStatus,
   JobTiming,
   ResultsLocation,
   StoredBacktestJob,
 } from '#contract/backtest.ts';
 import type { ProxyOperationName } from '#contract/data-proxy.ts';
+import type { ErrorCode } from '#contract/errors.ts';
 import type { LookAhead } from '#contract/look-ahead.ts';
 import type { QueueEntry } from '#contract/queue.ts';
 import type { ValidationCheck } from '#contract/release-policy.ts';
@@ -83,11 +85,36 @@ export interface Page<T> {
   readonly next: string | null;
 }
 
-export type ClaimOutcome =
-  | { readonly outcome: 'claimed'; readonly job: JobIn<'running'> }
+export type ClaimOutcome<Job extends JobRun = JobIn<'running'>> =
+  | { readonly outcome: 'claimed'; readonly job: Job }
   /** Already terminal: nothing to do. */
   | { readonly outcome: 'terminal'; readonly status: JobStatus }
   | { readonly outcome: 'unknown' };
+
+/** Outcome of a completed run, as its task records it. */
+export interface CompletedRun {
+  readonly result: BacktestResult;
+  readonly results: ResultsLocation;
+  readonly timing: JobTiming;
+  readonly look_ahead?: LookAhead;
+  /** Appended to those that the job carries already. */
+  readonly warnings: readonly string[];
+  /** Only for a validation. */
+  readonly checks?: readonly ValidationCheck[];
+}
+
+/** The job of a task, as the task claims it and records its end. */
+export interface TaskJobs {
+  claim(jobId: string, task: string, at: string): Promise<ClaimOutcome<JobRun>>;
+  setProgress(jobId: string, attempt: number, progress: number, at: string): Promise<boolean>;
+  complete(jobId: string, attempt: number, outcome: CompletedRun, at: string): Promise<boolean>;
+  fail(
+    jobId: string,
+    attempt: number,
+    error: { code: ErrorCode; message: string },
+    at: string,
+  ): Promise<boolean>;
+}
 
 /**
  * Jobs of the backtest state machine. Every transition is one conditional write; a terminal state never changes. Writes
@@ -107,21 +134,7 @@ export interface JobStore {
   setProgress(jobId: string, attempt: number, progress: number, at: string): Promise<boolean>;
   /** Records where the job's task is stalled, null once it continues. Has no effect when another task has the job. */
   setStalled(jobId: string, task: string, stalled: string | null): Promise<void>;
-  /** `outcome.warnings` are appended to those that the job carries already. */
-  complete(
-    jobId: string,
-    attempt: number,
-    outcome: {
-      result: BacktestResult;
-      results: ResultsLocation;
-      timing: JobTiming;
-      look_ahead?: LookAhead;
-      warnings: readonly string[];
-      /** Only for a validation. */
-      checks?: readonly ValidationCheck[];
-    },
-    at: string,
-  ): Promise<boolean>;
+  complete(jobId: string, attempt: number, outcome: CompletedRun, at: string): Promise<boolean>;
   /** `attempt` null: from outside the task (state machine, reconcile), only while pending or running. */
   fail(
     jobId: string,
@@ -148,6 +161,9 @@ export interface StoredObject {
   readonly contentType: string;
 }
 
+/** An object written by others is larger than its reader accepts. */
+export class ObjectTooLargeError extends Error {}
+
 /** Immutable objects by key. A key is `/`-separated segments of `[A-Za-z0-9._=-]`; anything else is encoded by the caller. */
 export interface ObjectStore {
   /** Atomic: a reader sees the whole new body or what was there before. */
@@ -162,7 +178,8 @@ export interface ObjectStore {
     contentType: string,
     expected: string | null,
   ): Promise<{ etag: string } | undefined>;
-  get(key: string): Promise<StoredObject | undefined>;
+  /** Throws ObjectTooLargeError for an object of more than `maxBytes`, without reading it. */
+  get(key: string, maxBytes?: number): Promise<StoredObject | undefined>;
   /** Deleting an absent key is not an error. */
   delete(key: string): Promise<void>;
   /** Keys with the prefix, ascending. */

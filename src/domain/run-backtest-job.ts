@@ -1,4 +1,4 @@
-import type { JobIn, JobTiming } from '#contract/backtest.ts';
+import type { JobRun, JobTiming } from '#contract/backtest.ts';
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import { type BacktestOutcome, runBacktestPausing } from '#engine/backtest.ts';
 import { historyStart } from '#engine/run/history.ts';
@@ -11,10 +11,10 @@ import type {
   Clock,
   Digest,
   FindStrategy,
-  JobStore,
   ResultFiles,
   ResultStore,
   StrategyWithDigest,
+  TaskJobs,
 } from './ports.ts';
 import { describeCode, runStagingChecks } from './registry/run-staging-checks.ts';
 import { lookAheadWarnings, sampleBacktest } from './search-look-ahead.ts';
@@ -22,8 +22,8 @@ import { hasOtherSource, sourceWarnings } from './source-change.ts';
 import { isoTime } from './validate.ts';
 
 export interface RunBacktestJobDeps extends LoadCandlesDeps {
-  readonly jobs: JobStore;
-  readonly results: ResultStore;
+  readonly jobs: TaskJobs;
+  readonly results: Pick<ResultStore, 'write'>;
   /** Undefined for a strategy that this task does not have. Throws CodedError VAL006 for one that cannot be loaded. */
   readonly findStrategy: FindStrategy;
   /** The container image that this process runs in; null outside of one. */
@@ -79,7 +79,7 @@ export async function runBacktestJob(
   return ended ? 'recorded' : 'not_mine';
 }
 
-async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Promise<boolean> {
+async function runClaimed(deps: RunBacktestJobDeps, job: JobRun): Promise<boolean> {
   const started = deps.clock.now();
   const { config } = job;
   const found = await deps.findStrategy(config.strategy, job.strategy_digest);
@@ -151,7 +151,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
 }
 
 /** Time from which candles are read, ms. If the source changed since the submission, it may need earlier candles. */
-function dataStartOf(job: JobIn<'running'>, found: StrategyWithDigest): number {
+function dataStartOf(job: JobRun, found: StrategyWithDigest): number {
   const stored = Date.parse(job.execution_input.start);
   if (!hasOtherSource(job, found)) return stored;
   const { params, timeframe, date_range, ml_engine } = job.config;
@@ -168,7 +168,7 @@ const PROGRESS_EVERY_MS = 5_000;
  * Writes progress at most once per {@link PROGRESS_EVERY_MS}; a report leaves this process when the engine next pauses.
  * `stillMine` returns whether the job still belongs to this attempt.
  */
-function progressWriter(deps: RunBacktestJobDeps, job: JobIn<'running'>) {
+function progressWriter(deps: RunBacktestJobDeps, job: JobRun) {
   // The claim has written a progress of 0.
   let last = Date.parse(job.started_at);
   let latest = 0;
@@ -197,7 +197,7 @@ function progressWriter(deps: RunBacktestJobDeps, job: JobIn<'running'>) {
 
 async function collectionWarnings(
   deps: LoadCandlesDeps,
-  { config, collection, execution_input }: JobIn<'running'>,
+  { config, collection, execution_input }: JobRun,
 ): Promise<string[]> {
   if (execution_input.collect === 'never') {
     return notCollected(await missingCandles(deps, config, Date.parse(execution_input.start)));
@@ -206,7 +206,7 @@ async function collectionWarnings(
 }
 
 /** Warnings with the registered image and the code that ran, for a run of a registered version. */
-function codeWarnings(deps: RunBacktestJobDeps, { registered }: JobIn<'running'>, digest: string): string[] {
+function codeWarnings(deps: RunBacktestJobDeps, { registered }: JobRun, digest: string): string[] {
   if (!registered) return [];
   return [describeCode(registered, deps.image, digest === registered.strategy_digest)];
 }

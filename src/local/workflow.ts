@@ -63,6 +63,7 @@ const AWS_ONLY = {
 const LOCAL_NAMES = {
   DataProxy: 'DataProxy',
   TaskImage: 'TaskImage',
+  ImageRun: 'ImageRun',
   // Only jobs of the fast lane use functions, and local mode has no such lane.
   BacktestFunction: 'none',
   CollectFunction: 'none',
@@ -88,8 +89,7 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
   const runner = runnerOf(TASK_ALLOCATOR);
   const workers = runnerOf(HYPEROPT_ALLOCATOR);
   const integrations = localIntegrations({
-    // Local mode runs no images: every version runs the current code, and its job has a warning.
-    functions: { DataProxy: options.dataProxy, TaskImage: async () => ({ task_definition: 'BacktestTask' }) },
+    functions: { DataProxy: options.dataProxy, TaskImage: noImages, ImageRun: noImages },
     tasks: {
       BacktestTask: {
         entry: taskEntry('backtest'),
@@ -130,6 +130,11 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       await Promise.all([runner.stopAll(), workers.stopAll()]);
     },
   };
+}
+
+/** Local mode resolves no image: every version runs the current code, and its job has a warning. */
+async function noImages(): Promise<never> {
+  throw new Error('Local mode runs no images');
 }
 
 /** A backtest reads candles and writes its results. The folders are created first: its process must not create them. */

@@ -20,7 +20,7 @@ beforeAll(async () => {
   const environment = {
     AWS_REGION: 'us-east-1',
     LOG_LEVEL: 'ERROR',
-    BACKTEST_TASK_DEFINITION: BASE,
+    IMAGE_TASK_DEFINITION: BASE,
     ALLOWED_REGISTRIES: 'registry.example/strategies,ghcr.io/desk',
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);

@@ -16,9 +16,9 @@ const logGroupOf = (stage: Synthesized, reference: { Ref: string }) =>
 describe.each([dev, prod])('functions of $config.stage', (stage) => {
   const functions = ofType(stage, 'AWS::Lambda::Function');
 
-  const count = stage.config.canary ? 10 : 9;
+  const count = stage.config.canary ? 11 : 10;
 
-  test("functions are the platform's nine and the canary, without any that CDK adds", () => {
+  test("functions are the platform's ten and the canary, without any that CDK adds", () => {
     const descriptions = functions.map(([, each]) => each.Properties.Description);
     expect(descriptions.every((text) => text.startsWith(`Touchstone ${stage.config.stage}:`))).toBe(true);
     expect(functions).toHaveLength(count);
@@ -67,7 +67,8 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
     expect(limits.BackendFunction).toMatchObject({ Timeout: 28, MemorySize: 1024 });
     expect(limits.StrategyServiceFunction).toMatchObject({ Timeout: 28, MemorySize: 1024 });
     expect(limits.DataProxyServiceFunction).toMatchObject({ Timeout: 60, MemorySize: 512 });
-    // The state machine waits up to 30 s for it.
+    // The state machine waits one second longer for each.
+    expect(limits.ImageRunServiceFunction).toMatchObject({ Timeout: 300 });
     expect(limits.TaskImageServiceFunction).toMatchObject({ Timeout: 29 });
     // The maximum duration of a stream in API Gateway.
     expect(limits.StrategyEventsFunction).toMatchObject({ Timeout: 900, MemorySize: 256 });
@@ -88,6 +89,7 @@ describe.each([dev, prod])('tasks of $config.stage', (stage) => {
       '/app/collect.mjs',
       '/app/data-collection.mjs',
       '/app/hyperopt.mjs',
+      '/app/image-backtest.mjs',
     ]);
     expect(new Set(containers.map(({ Image }) => JSON.stringify(Image))).size).toBe(1);
   });
@@ -133,7 +135,7 @@ describe('environments', () => {
           (each) => each.ContainerDefinitions[0].Environment,
         ),
       ];
-      expect(variables).toHaveLength(stage.config.canary ? 14 : 13);
+      expect(variables).toHaveLength(stage.config.canary ? 16 : 15);
       const valuesOf = (name: string) =>
         variables.flatMap((each) => (each[name] ? [JSON.stringify(each[name])] : []));
       const [service, ...canary] = [...valuesOf('SERVICE_TOKEN'), ...valuesOf('CANARY_TOKEN')];

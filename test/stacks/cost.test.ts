@@ -86,8 +86,9 @@ describe('cost per 1,000 backtests', () => {
   });
 
   test('workflow costs the transitions of its path and one call of the data proxy', () => {
-    // ChooseCollection, CheckFreshness, IsFresh, ChooseImage, UsePlatformImage, ChooseCapacity, RunBacktest, Done; start and end.
-    const fresh = 1000 * (10 * TRANSITION + 0.2e-6 + 0.5 * 0.3 * 0.0000133334);
+    // ChooseCollection, CheckFreshness, IsFresh, ChooseImage, UsePlatformImage, ChooseCapacity, RunBacktest, ChooseRecording, Done;
+    // start and end.
+    const fresh = 1000 * (11 * TRANSITION + 0.2e-6 + 0.5 * 0.3 * 0.0000133334);
     expect(partOf(prod, 'Backtest on Spot', 'Workflow')).toBeCloseTo(fresh, 6);
     expect(partOf(prod, 'Backtest on Spot, candles collected first', 'Workflow')).toBeCloseTo(
       fresh + 1000 * TRANSITION,

@@ -68,7 +68,7 @@ describe.each([dev, prod])('buckets of $config.stage', (stage) => {
   const buckets = ofType(stage, 'AWS::S3::Bucket');
 
   test('buckets block public access and are encrypted', () => {
-    expect(buckets).toHaveLength(3);
+    expect(buckets).toHaveLength(4);
     for (const [, { Properties }] of buckets) {
       expect(Object.values(Properties.PublicAccessBlockConfiguration)).toEqual([true, true, true, true]);
       expect(Properties.BucketEncryption).toBeDefined();
@@ -118,6 +118,15 @@ describe('data for years', () => {
     expect(rulesOf(prod, 'AccessLog')![0].ExpirationInDays).toBe(90);
   });
 
+  test('inputs and outputs of registered images expire after a week', () => {
+    expect(rulesOf(prod, 'Runs')).toEqual([
+      expect.objectContaining({
+        ExpirationInDays: 7,
+        AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+      }),
+    ]);
+  });
+
   test('large results move to Intelligent-Tiering in production and stay in development', () => {
     const moves = (stage: typeof prod) => rulesOf(stage, 'Results')!.filter(({ Transitions }) => Transitions);
     expect(moves(dev)).toEqual([]);
@@ -142,7 +151,7 @@ describe('data for years', () => {
     const [[, selection]] = ofType(prod, 'AWS::Backup::BackupSelection') as [[string, Resource]];
     const state = ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket']
       .flatMap((type) => ofType(prod, type))
-      .filter(([id]) => !id.startsWith('AccessLog'));
+      .filter(([id]) => !/^(AccessLog|Runs)/.test(id));
     expect(selection.Properties.BackupSelection.Resources).toEqual(
       state.map(([id]) => ({ 'Fn::GetAtt': [id, 'Arn'] })),
     );
@@ -182,7 +191,7 @@ describe('protection', () => {
     );
 
   test('production retains its state when the stack is deleted', () => {
-    expect(stateful(prod)).toHaveLength(7);
+    expect(stateful(prod)).toHaveLength(8);
     for (const [id, resource] of stateful(prod)) expect(resource.DeletionPolicy, id).toBe('Retain');
     for (const [id, { Properties }] of ofType(prod, 'AWS::DynamoDB::GlobalTable')) {
       for (const replica of Properties.Replicas) expect(replica.DeletionProtectionEnabled, id).toBe(true);

@@ -85,6 +85,24 @@ describe.each([dev, prod])('rules and roles of $config.stage', (stage) => {
     expect(JSON.stringify(source!.FunctionName)).toContain('DispatcherServiceLive');
   });
 
+  test('EventBridge reports the start of a registered image, and of no other task', () => {
+    const [rule] = ofType(stage, 'AWS::Events::Rule').filter(([id]) => id.startsWith('ImageRun'));
+    const { EventPattern, Targets } = rule![1].Properties;
+    expect(EventPattern).toMatchObject({
+      source: ['aws.ecs'],
+      'detail-type': ['ECS Task State Change'],
+      detail: {
+        group: [{ prefix: 'bt-' }, { prefix: 'va-' }],
+        lastStatus: ['RUNNING'],
+        clusterArn: [{ 'Fn::GetAtt': [expect.stringMatching(/^Cluster/), 'Arn'] }],
+      },
+    });
+    expect(JSON.stringify(EventPattern.detail.taskDefinitionArn)).toMatch(
+      /^\[\{"wildcard":.*ImageTaskDefinition\w*-image-\*:\*/,
+    );
+    expect(Targets.map(({ Arn }: any) => Arn.Ref)).toEqual([expect.stringMatching(/^ImageRunServiceLive/)]);
+  });
+
   test.each([
     ['BackendRole', ['BacktestFlow']],
     ['StrategyServiceRole', ['HyperoptFlow']],

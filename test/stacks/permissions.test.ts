@@ -36,19 +36,21 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
   });
 
   test.each([
-    ['BacktestFlow', 'BacktestTask', 3],
-    ['HyperoptFlow', 'HyperoptTask', 2],
-  ])('workflow %s may run its own task and the collection', (flow, task, definitions) => {
+    ['BacktestFlow', ['BacktestTask', 'CollectTask', 'ImageTask']],
+    ['HyperoptFlow', ['CollectTask', 'HyperoptTask']],
+  ])('workflow %s may run %j', (flow, ownTasks) => {
     const own = all.filter(({ id }) => id.startsWith(`${flow}Role`)).map(({ statement }) => statement);
     const allowed = (action: string) => own.filter((each) => actionsOf(each).includes(action));
     expect(allowed('ecs:RunTask')[0]!.Condition).toHaveProperty(['ArnEquals', 'ecs:cluster']);
-    expect(allowed('ecs:RunTask')[0]!.Resource).toHaveLength(definitions);
+    expect(allowed('ecs:RunTask')[0]!.Resource).toHaveLength(ownTasks.length);
     // Any revision: an execution that a deployment overtakes starts an earlier one.
     expect(JSON.stringify(allowed('ecs:RunTask')[0]!.Resource)).toMatch(/TaskDefinition\w*:\*/);
     for (const action of ['ecs:RunTask', 'iam:PassRole']) {
       const resources = JSON.stringify(allowed(action)[0]!.Resource);
-      const tasks = new Set(resources.match(/(Backtest|Hyperopt|Collect|DataCollection)Task(?=Definition)/g));
-      expect(tasks, action).toEqual(new Set(['CollectTask', task]));
+      const tasks = new Set(
+        resources.match(/(Backtest|Hyperopt|Collect|DataCollection|Image)Task(?=Definition)/g),
+      );
+      expect(tasks, action).toEqual(new Set(ownTasks));
     }
     for (const action of ['ecs:StopTask', 'ecs:DescribeTasks']) {
       expect(JSON.stringify(allowed(action)[0]!.Resource), action).toMatch(/:task\/.*Cluster.*\/\*/);
@@ -56,7 +58,7 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
     expect(allowed('iam:PassRole')[0]).toMatchObject({
       Condition: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } },
     });
-    expect(allowed('iam:PassRole')[0]!.Resource).toHaveLength(4);
+    expect(allowed('iam:PassRole')[0]!.Resource).toHaveLength(2 * ownTasks.length);
     for (const action of ['events:PutTargets', 'events:PutRule', 'events:DescribeRule']) {
       expect(JSON.stringify(allowed(action)[0]!.Resource)).toContain(
         'rule/StepFunctionsGetEventsForECSTaskRule',
@@ -96,6 +98,8 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
       'HyperoptFlowRole Jobs: UpdateItem',
       'HyperoptTaskDefinitionTaskRole Jobs: PutItem UpdateItem',
       'HyperoptTaskDefinitionTaskRole Series: PutItem UpdateItem',
+      'ImageRunServiceRole Jobs: UpdateItem',
+      'ImageRunServiceRole Series: PutItem UpdateItem',
       'ReconcileServiceRole Jobs: DeleteItem',
       'ReconcileServiceRole Jobs: DeleteItem',
       'ReconcileServiceRole Jobs: PutItem',
@@ -107,16 +111,16 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
     ]);
   });
 
-  test("one function may register task definitions, with a backtest's roles only", () => {
+  test('one function may register task definitions, with the roles of registered images only', () => {
     const makers = all.filter(({ statement }) => actionsOf(statement).includes('ecs:RegisterTaskDefinition'));
     expect(makers.map(({ id }) => shortRole(id))).toEqual(['TaskImageServiceRole']);
-    const family = /:task-definition\/\w*BacktestTaskDefinition\w*-image-\*:\*/;
+    const family = /:task-definition\/\w*ImageTaskDefinition\w*-image-\*:\*/;
     expect(JSON.stringify(makers[0]!.statement.Resource)).toMatch(family);
     const own = all.filter(({ id }) => id.startsWith('TaskImage'));
     const passed = own.filter(({ statement }) => actionsOf(statement).includes('iam:PassRole'));
     expect(JSON.stringify(passed.map(({ statement }) => statement.Resource)).match(/\w+Role/g)).toEqual([
-      'BacktestTaskDefinitionExecutionRole',
-      'BacktestTaskDefinitionTaskRole',
+      'ImageTaskDefinitionExecutionRole',
+      'ImageTaskDefinitionTaskRole',
     ]);
     const run = all.filter(({ statement }) => actionsOf(statement).includes('ecs:RunTask'));
     expect(JSON.stringify(run[0]!.statement.Resource)).toMatch(family);
@@ -214,7 +218,7 @@ describe('images of registered versions', () => {
     expect(repositories(stage, /^BackendRole/)).toEqual([expect.stringMatching(only)]);
     const pull = statements(stage).filter(
       ({ id, statement }) =>
-        id.startsWith('BacktestTaskDefinitionExecutionRole') &&
+        id.startsWith('ImageTaskDefinitionExecutionRole') &&
         JSON.stringify(statement.Resource).includes('strategies'),
     );
     expect(pull.flatMap(({ statement }) => actionsOf(statement)).sort()).toEqual([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { arnOf, isAllowed } from '../support/iam.ts';
-import { ofType, templatesOf } from '../support/stacks.ts';
+import { actionsOf, ofType, statements, templatesOf } from '../support/stacks.ts';
 
 const stages = [templatesOf('dev'), templatesOf('prod')];
 
@@ -52,6 +52,94 @@ describe.each(stages)('own tasks of $config.stage', (stage) => {
     expect(may('s3:GetObject', arnOf('Results', 'results/bt-01J/1/report.json.zst'))).toBe(false);
     expect(may('s3:ListBucket', arnOf('Results'))).toBe(false);
     expect(may('s3:GetObject', arnOf('Candles', 'candles/sim/x.parquet'))).toBe(true);
+  });
+});
+
+/** Session of the role of registered images, as ECS names it: the ID of the role, a colon and the ID of the task. */
+const OWN = 'AROAEXAMPLE:0123456789abcdef0123456789abcdef';
+const NEIGHBOUR = 'AROAEXAMPLE:fedcba9876543210fedcba9876543210';
+
+describe.each(stages)('registered image of $config.stage', (stage) => {
+  const may = (action: string, resource: string) =>
+    isAllowed(stage, /^ImageTaskDefinitionTaskRole/, { action, resource, context: { 'aws:userid': OWN } });
+
+  test('it reads candles and an input whose key it knows, and writes below its own prefix', () => {
+    expect(may('s3:GetObject', arnOf('Candles', 'candles/sim/x.parquet'))).toBe(true);
+    expect(may('s3:ListBucket', arnOf('Candles'))).toBe(true);
+    expect(may('s3:GetObject', arnOf('Runs', `inputs/${'a'.repeat(32)}.json`))).toBe(true);
+    expect(may('s3:PutObject', arnOf('Runs', `runs/${OWN}/outcome.json`))).toBe(true);
+    expect(may('s3:PutObject', arnOf('Runs', `runs/${OWN}/results/bt-1/0/trades/0001.columns.zst`))).toBe(
+      true,
+    );
+  });
+
+  test.each([
+    ['a neighbour’s outcome', 's3:PutObject', `runs/${NEIGHBOUR}/outcome.json`],
+    ['a neighbour’s results', 's3:GetObject', `runs/${NEIGHBOUR}/results/bt-1/0/report.json.zst`],
+    ['a prefix that begins as its own', 's3:PutObject', `runs/${OWN}x/outcome.json`],
+    ['an input', 's3:PutObject', `inputs/${'a'.repeat(32)}.json`],
+    ['deleting its own outcome', 's3:DeleteObject', `runs/${OWN}/outcome.json`],
+  ])('it may not access %s', (_, action, key) => {
+    expect(may(action, arnOf('Runs', key))).toBe(false);
+  });
+
+  test('it lists no inputs, reads and writes no results, and changes no candles', () => {
+    expect(may('s3:ListBucket', arnOf('Runs'))).toBe(false);
+    expect(may('s3:PutObject', arnOf('Candles', 'candles/sim/x.parquet'))).toBe(false);
+    for (const action of ['s3:GetObject', 's3:PutObject']) {
+      expect(may(action, arnOf('Results', 'results/bt-01J/1/report.json.zst')), action).toBe(false);
+    }
+    expect(may('s3:ListBucket', arnOf('Results'))).toBe(false);
+  });
+
+  test('it touches no table, not even its own job', () => {
+    for (const action of [
+      'GetItem',
+      'Query',
+      'Scan',
+      'PutItem',
+      'UpdateItem',
+      'DeleteItem',
+      'BatchGetItem',
+    ]) {
+      for (const table of ['Jobs', 'Registry', 'Series'] as const) {
+        const context = { 'aws:userid': OWN, 'dynamodb:LeadingKeys': ['bt-01J'] };
+        const request = { action: `dynamodb:${action}`, resource: arnOf(table), context };
+        expect(isAllowed(stage, /^ImageTaskDefinitionTaskRole/, request), `${action} ${table}`).toBe(false);
+      }
+    }
+  });
+
+  test('it has only the listed actions', () => {
+    const actions = statements(stage)
+      .filter(({ id }) => id.startsWith('ImageTaskDefinitionTaskRole'))
+      .flatMap(({ statement }) => actionsOf(statement));
+    expect(new Set(actions)).toEqual(new Set(['s3:GetObject', 's3:ListBucket', 's3:PutObject']));
+  });
+
+  test('the function that records its runs writes backtests and their results, and no input of others', () => {
+    const can = (action: string, resource: string, key = 'bt-01J') =>
+      isAllowed(stage, /^ImageRunServiceRole/, {
+        action,
+        resource,
+        context: { 'dynamodb:LeadingKeys': [key] },
+      });
+    expect(can('dynamodb:UpdateItem', arnOf('Jobs'))).toBe(true);
+    expect(can('dynamodb:UpdateItem', arnOf('Jobs'), 'ho-01J')).toBe(false);
+    expect(can('s3:GetObject', arnOf('Runs', `runs/${OWN}/outcome.json`))).toBe(true);
+    expect(can('s3:PutObject', arnOf('Runs', `runs/${OWN}/outcome.json`))).toBe(false);
+    expect(can('s3:PutObject', arnOf('Results', 'results/va-01J/1/report.json.zst'))).toBe(true);
+    expect(can('s3:PutObject', arnOf('Results', 'results/ho-01J/1/report.json.zst'))).toBe(false);
+    expect(can('ecs:RegisterTaskDefinition', '*')).toBe(false);
+  });
+
+  test('services read no more of a run than its progress', () => {
+    const reads = (role: RegExp, key: string) =>
+      isAllowed(stage, role, { action: 's3:GetObject', resource: arnOf('Runs', key) });
+    expect(reads(/^BackendRole/, `runs/${OWN}/progress.json`)).toBe(true);
+    expect(reads(/^BackendRole/, `runs/${OWN}/outcome.json`)).toBe(false);
+    expect(reads(/^StrategyServiceRole/, `runs/${OWN}/progress.json`)).toBe(false);
+    expect(reads(/^BacktestTaskDefinitionTaskRole/, `inputs/${'a'.repeat(32)}.json`)).toBe(false);
   });
 });
 

@@ -72,19 +72,26 @@ describe('backtest workflow definition', () => {
       definition.States.RunBacktest!.TimeoutSeconds! +
       3 * backtest +
       (10 + 20) +
+      worst('PrepareImage') +
+      worst('PrepareImageRun') +
+      worst('RecordImageRun') +
       worst('MarkFailed');
     expect(definition.TimeoutSeconds).toBeGreaterThan(longest);
   });
 
-  test('tasks receive only IDs', () => {
-    for (const [name, { Resource, Parameters }] of tasks) {
-      if (!Resource!.includes('ecs:runTask')) continue;
-      const variables = Parameters!.Overrides!.ContainerOverrides[0]!.Environment;
-      expect(
-        variables.map(({ Name }) => Name),
-        name,
-      ).toEqual(['JOB_ID', 'CORRELATION_ID']);
-    }
+  test('tasks receive only IDs, those of registered images only the key of their input', () => {
+    const variables = (environment: unknown) =>
+      (environment as { readonly Name: string }[]).map(({ Name }) => Name);
+    const passed = states.flatMap(([, { Resource, Parameters }]) => {
+      if (!Resource?.includes('ecs:runTask')) return [];
+      const [override] = Parameters!.Overrides!.ContainerOverrides;
+      const given = (override as { 'Environment.$'?: string })['Environment.$'];
+      return [given ?? variables(override!.Environment)];
+    });
+    expect(passed).toEqual([['JOB_ID', 'CORRELATION_ID'], '$.task.environment', '$.task.environment']);
+    const { UsePlatformImage, UseRegisteredImage } = definition.States as Record<string, any>;
+    expect(variables(UsePlatformImage.Parameters.environment)).toEqual(['JOB_ID', 'CORRELATION_ID']);
+    expect(variables(UseRegisteredImage.Parameters.environment)).toEqual(['RUN_INPUT', 'CORRELATION_ID']);
   });
 
   test('no state stores the cause of a failure, which contains internals', () => {
@@ -94,7 +101,7 @@ describe('backtest workflow definition', () => {
 
   test('error messages fit a list row', () => {
     const messages = JSON.stringify(definition).match(/(?<="message(\.\$)?":")[^"]+/g) ?? [];
-    expect(messages).toHaveLength(5);
+    expect(messages).toHaveLength(7);
     // {} is replaced by the error name.
     for (const message of messages) expect(message.length + 60).toBeLessThan(ERROR_SUMMARY_LENGTH);
   });
@@ -102,6 +109,8 @@ describe('backtest workflow definition', () => {
 
 /** States between collection and run for a job without a registered image. */
 const OWN_IMAGE = ['ChooseImage', 'UsePlatformImage', 'ChooseCapacity'];
+/** States after a task that has recorded its outcome itself. */
+const ENDED = ['ChooseRecording', 'Done'];
 
 /** Causes of ECS errors and of stopped tasks when AWS lacks capacity. */
 const SHORTAGES = [
@@ -123,7 +132,7 @@ describe('freshness check', () => {
       'IsFresh',
       ...OWN_IMAGE,
       'RunBacktest',
-      'Done',
+      ...ENDED,
     ]);
     expect(calls[0]!.parameters).toEqual({
       FunctionName: 'DataProxy',
@@ -161,7 +170,7 @@ describe('freshness check', () => {
       'CollectData',
       ...OWN_IMAGE,
       'RunBacktest',
-      'Done',
+      ...ENDED,
     ]);
   });
 
@@ -173,7 +182,7 @@ describe('freshness check', () => {
       'CollectData',
       ...OWN_IMAGE,
       'RunBacktest',
-      'Done',
+      ...ENDED,
     ]);
     expect(calls.filter(({ state }) => state === 'CheckFreshness')).toHaveLength(4);
     expect((await run(() => fail('TypeError'))).calls.map(({ state }) => state)).toEqual([
@@ -190,12 +199,12 @@ describe('collection step', () => {
 
   test('collect: never skips the freshness check and the collection', async () => {
     const { path } = await run({ collect: 'never' });
-    expect(path).toEqual(['ChooseCollection', ...OWN_IMAGE, 'RunBacktest', 'Done']);
+    expect(path).toEqual(['ChooseCollection', ...OWN_IMAGE, 'RunBacktest', ...ENDED]);
   });
 
   test('collect: always skips the freshness check', async () => {
     const { path } = await run({ collect: 'always' });
-    expect(path).toEqual(['ChooseCollection', 'CollectData', ...OWN_IMAGE, 'RunBacktest', 'Done']);
+    expect(path).toEqual(['ChooseCollection', 'CollectData', ...OWN_IMAGE, 'RunBacktest', ...ENDED]);
   });
 
   test.each([{ collect: 'if_stale' }, {}, { collect: null }, { collect: 7 }])(
@@ -208,7 +217,7 @@ describe('collection step', () => {
         'IsFresh',
         ...OWN_IMAGE,
         'RunBacktest',
-        'Done',
+        ...ENDED,
       ]);
     },
   );
@@ -232,7 +241,7 @@ describe('collection step', () => {
       'ClassifyCollectionFailure',
       ...OWN_IMAGE,
       'RunBacktest',
-      'Done',
+      ...ENDED,
     ]);
     expect(calls.filter(({ state }) => state === 'CollectData')).toHaveLength(attempts);
   });
@@ -255,7 +264,7 @@ describe('collection step', () => {
       RunBacktest: ok,
     });
     expect(failure).toBeUndefined();
-    expect(path.slice(-7)).toEqual(['NoteShortage', 'ChooseRetry', ...OWN_IMAGE, 'RunBacktest', 'Done']);
+    expect(path.slice(-8)).toEqual(['NoteShortage', 'ChooseRetry', ...OWN_IMAGE, 'RunBacktest', ...ENDED]);
   });
 });
 
@@ -293,7 +302,7 @@ describe('capacity', () => {
       'IsFresh',
       ...OWN_IMAGE,
       'RunBacktestOnDemand',
-      'Done',
+      ...ENDED,
     ]);
     expect(calls[1]!.parameters.CapacityProviderStrategy).toEqual([
       { CapacityProvider: 'FARGATE', Weight: 1 },
@@ -317,7 +326,7 @@ describe('capacity', () => {
       'ChooseRetry',
       'RetryOnDemand',
       'RunBacktestOnDemand',
-      'Done',
+      ...ENDED,
     ]);
   });
 
@@ -383,26 +392,72 @@ describe('task image', () => {
       .filter(({ state }) => state.startsWith('RunBacktest'))
       .map(({ parameters }) => parameters.TaskDefinition);
 
-  test('registered image runs on Spot and on demand', async () => {
-    const PrepareImage: Step = () => ({ Payload: { task_definition: 'arn:own:7' } });
-    const asl = await run({ image }, { PrepareImage });
-    expect(asl.path).toEqual([
-      'ChooseCollection',
-      'CheckFreshness',
-      'IsFresh',
+  const prepared = {
+    PrepareImage: () => ({ Payload: { task_definition: 'arn:own:7' } }),
+    PrepareImageRun: () => ({ Payload: { input: 'key.json' } }),
+    RecordImageRun: () => ({ Payload: { outcome: 'recorded' } }),
+  };
+  const ended: Step = () => ({ TaskArn: 'arn:task', Containers: [{ ExitCode: 0 }] });
+
+  test('registered image runs with its input, and the platform records what it wrote', async () => {
+    const asl = await run({ image }, { ...prepared, RunBacktest: ended });
+    expect(asl.path.slice(3)).toEqual([
       'ChooseImage',
       'PrepareImage',
+      'PrepareImageRun',
+      'UseRegisteredImage',
       'ChooseCapacity',
       'RunBacktest',
+      'ChooseRecording',
+      'RecordImageRun',
       'Done',
     ]);
-    expect(asl.calls.find(({ state }) => state === 'PrepareImage')!.parameters).toEqual({
+    const parametersOf = (name: string) => asl.calls.find(({ state }) => state === name)!.parameters;
+    expect(parametersOf('PrepareImage')).toEqual({
       FunctionName: 'TaskImage',
       Payload: { image, correlation_id: 'c-1' },
     });
-    expect(definitionOf(asl)).toEqual(['arn:own:7']);
-    const onDemand = await run({ image, on_demand: true }, { PrepareImage, RunBacktestOnDemand: ok });
-    expect(definitionOf(onDemand)).toEqual(['arn:own:7']);
+    expect(parametersOf('PrepareImageRun')).toEqual({
+      FunctionName: 'ImageRun',
+      Payload: { operation: 'prepare', job_id: 'bt-01J', correlation_id: 'c-1' },
+    });
+    expect(parametersOf('RunBacktest')).toMatchObject({
+      TaskDefinition: 'arn:own:7',
+      Group: 'bt-01J',
+      Overrides: {
+        ContainerOverrides: [
+          {
+            Environment: [
+              { Name: 'RUN_INPUT', Value: 'key.json' },
+              { Name: 'CORRELATION_ID', Value: 'c-1' },
+            ],
+          },
+        ],
+      },
+    });
+    expect(parametersOf('RecordImageRun')).toEqual({
+      FunctionName: 'ImageRun',
+      Payload: { operation: 'record', job_id: 'bt-01J', task: 'arn:task', correlation_id: 'c-1' },
+    });
+  });
+
+  test('registered image runs on demand after Spot, with the same input', async () => {
+    const steps = { ...prepared, RunBacktest: () => fail('States.TaskFailed'), RunBacktestOnDemand: ended };
+    const asl = await run({ image }, steps);
+    expect(definitionOf(asl)).toEqual(['arn:own:7', 'arn:own:7']);
+    expect(asl.calls.filter(({ state }) => state === 'PrepareImageRun')).toHaveLength(1);
+    expect(asl.path.slice(-3)).toEqual(['ChooseRecording', 'RecordImageRun', 'Done']);
+  });
+
+  test.each([
+    ['PrepareImageRun', 'RunPreparationFailed', /input of the registered image could not be stored/],
+    ['RecordImageRun', 'RecordingFailed', /result of the registered image could not be recorded/],
+  ])('job fails with a reason when %s fails four times', async (state, next, reason) => {
+    const broken = { [state]: () => fail('CodedError'), MarkFailed: () => ({}) };
+    const asl = await run({ image }, { ...prepared, RunBacktest: ended, ...broken });
+    expect(asl.path.slice(-4)).toEqual([state, next, 'MarkFailed', 'Done']);
+    expect(asl.calls.filter((each) => each.state === state)).toHaveLength(4);
+    expect(messageOf(asl)).toMatch(reason);
   });
 
   test.each([{ image: null }, {}, { image: 7 }])('default image runs for %j', async (input) => {
@@ -471,7 +526,7 @@ describe('failed backtest', () => {
       'ChooseRetry',
       'RetryOnDemand',
       'RunBacktestOnDemand',
-      'Done',
+      ...ENDED,
     ]);
   });
 

@@ -31,6 +31,8 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
       const { createSfnClient, SfnExecutions } = await import('./sfn-executions.ts');
       return new SfnExecutions(createSfnClient(), env.BACKTEST_STATE_MACHINE_ARN);
     }),
+    imageRunProgress: async (task: string) =>
+      (await import('../image-run-progress.ts')).imageRunProgress(env)(task),
     dataProxy,
     probes: {
       strategy_service: env.STRATEGY_SERVICE_URL ? serviceProbe(env.STRATEGY_SERVICE_URL, 'strategy') : null,

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -12,7 +13,7 @@ import {
 import type { ObjectStore, StoredObject } from '#domain/ports.ts';
 import { sha256 } from '../ids.ts';
 import { checkObjectKey, checkObjectPrefix } from '../object-key.ts';
-import { storedObject } from '../stored-object.ts';
+import { storedObject, tooLarge } from '../stored-object.ts';
 import { reportUnavailable } from './unavailable.ts';
 
 /** Write conflicts: the object changed, was deleted, or is being written. */
@@ -42,10 +43,13 @@ export function createS3Client({ endpoint }: { readonly endpoint?: string } = {}
 export class S3ObjectStore implements ObjectStore {
   readonly #client: S3Client;
   readonly #bucket: string;
+  readonly #prefix: string;
 
-  constructor(client: S3Client, bucket: string) {
+  /** @param prefix of every key, with its slash; it may have characters that a key has not */
+  constructor(client: S3Client, bucket: string, prefix = '') {
     this.#client = client;
     this.#bucket = bucket;
+    this.#prefix = prefix;
   }
 
   async put(key: string, body: Uint8Array, contentType: string): Promise<{ etag: string }> {
@@ -68,12 +72,16 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  async get(key: string): Promise<StoredObject | undefined> {
+  async get(key: string, maxBytes = Number.POSITIVE_INFINITY): Promise<StoredObject | undefined> {
     checkObjectKey(key);
     try {
-      const { Body, ContentType } = await this.#client.send(
-        new GetObjectCommand({ Bucket: this.#bucket, Key: key }),
+      const { Body, ContentType, ContentLength } = await this.#client.send(
+        new GetObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + key }),
       );
+      if (ContentLength! > maxBytes) {
+        (Body as Readable).destroy();
+        throw tooLarge(key, ContentLength!, maxBytes);
+      }
       return storedObject(await Body!.transformToByteArray(), ContentType ?? 'application/octet-stream');
     } catch (error) {
       if (error instanceof NoSuchKey) return undefined;
@@ -83,13 +91,18 @@ export class S3ObjectStore implements ObjectStore {
 
   async delete(key: string): Promise<void> {
     checkObjectKey(key);
-    await this.#client.send(new DeleteObjectCommand({ Bucket: this.#bucket, Key: key }));
+    await this.#client.send(new DeleteObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + key }));
   }
 
   async *list(prefix: string): AsyncIterable<string> {
     checkObjectPrefix(prefix);
-    const pages = paginateListObjectsV2({ client: this.#client }, { Bucket: this.#bucket, Prefix: prefix });
-    for await (const { Contents = [] } of pages) yield* Contents.map((object) => object.Key!);
+    const pages = paginateListObjectsV2(
+      { client: this.#client },
+      { Bucket: this.#bucket, Prefix: this.#prefix + prefix },
+    );
+    for await (const { Contents = [] } of pages) {
+      yield* Contents.map((object) => object.Key!.slice(this.#prefix.length));
+    }
   }
 
   async #put(
@@ -103,7 +116,7 @@ export class S3ObjectStore implements ObjectStore {
     await this.#client.send(
       new PutObjectCommand({
         Bucket: this.#bucket,
-        Key: key,
+        Key: this.#prefix + key,
         Body: body,
         ContentType: contentType,
         ChecksumSHA256: Buffer.from(etag, 'hex').toString('base64'),
@@ -119,7 +132,7 @@ export class S3ObjectStore implements ObjectStore {
     if (expected === null) return { IfNoneMatch: '*' };
     try {
       const { ETag, ChecksumSHA256 } = await this.#client.send(
-        new HeadObjectCommand({ Bucket: this.#bucket, Key: key, ChecksumMode: 'ENABLED' }),
+        new HeadObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + key, ChecksumMode: 'ENABLED' }),
       );
       // Objects put by other tools may lack this checksum.
       const current = ChecksumSHA256

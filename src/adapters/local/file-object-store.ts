@@ -1,11 +1,11 @@
 import { readFileSync, renameSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { CodedError } from '#contract/errors.ts';
 import type { ObjectStore, StoredObject } from '#domain/ports.ts';
 import { sha256 } from '../ids.ts';
 import { checkObjectKey, checkObjectPrefix } from '../object-key.ts';
-import { storedObject } from '../stored-object.ts';
+import { storedObject, tooLarge } from '../stored-object.ts';
 import { FileLock } from './file-lock.ts';
 
 /** Prefix of locks and temporary files. Keys cannot contain `~`, so these files are never listed as objects. */
@@ -62,7 +62,11 @@ export class FileObjectStore implements ObjectStore {
     return written ? { etag: sha256(body) } : undefined;
   }
 
-  async get(key: string): Promise<StoredObject | undefined> {
+  async get(key: string, maxBytes?: number): Promise<StoredObject | undefined> {
+    if (maxBytes !== undefined) {
+      const found = await this.#unlessAbsent(() => stat(this.#path(key)));
+      if (found && found.size > maxBytes) throw tooLarge(key, found.size, maxBytes);
+    }
     const body = await this.#unlessAbsent(() => readFile(this.#path(key)));
     return body && storedObject(body, contentTypeOf(key));
   }

@@ -24,24 +24,16 @@ export interface CandleStoreDeps {
   readonly clock: Clock;
 }
 
-/**
- * Candles and funding events as monthly Parquet files, and their summaries in the series store. A month's file is
- * replaced only if it is unchanged since the merge, so concurrent writers lose no candles. Within this process, writers
- * of one series wait for each other instead of retrying. After a crash between file and series, the series is
- * understated until its candles are written again.
- */
-export class ParquetCandleStore implements CandleStore {
-  readonly #candles: MonthFiles;
-  readonly #funding: MonthFiles;
-  readonly #series: SeriesStore;
-  readonly #clock: Clock;
-  readonly #writers = new KeyedLock();
+/** Reads candles and funding events from monthly Parquet files. */
+export class ParquetCandleReader implements Pick<CandleStore, 'read' | 'readFunding'> {
+  protected readonly candles: MonthFiles;
+  protected readonly funding: MonthFiles;
+  readonly #series: Pick<SeriesStore, 'months'>;
 
-  constructor({ objects, series, clock }: CandleStoreDeps) {
-    this.#candles = new MonthFiles(objects, CANDLE_COLUMNS);
-    this.#funding = new MonthFiles(objects, ['timestamp', 'rate', 'mark_price']);
+  constructor(objects: ObjectStore, series: Pick<SeriesStore, 'months'>) {
+    this.candles = new MonthFiles(objects, CANDLE_COLUMNS);
+    this.funding = new MonthFiles(objects, ['timestamp', 'rate', 'mark_price']);
     this.#series = series;
-    this.#clock = clock;
   }
 
   async read(series: SeriesKey, start: number, end: number, onCorrupt?: OnCorrupt): Promise<Candles> {
@@ -50,22 +42,9 @@ export class ParquetCandleStore implements CandleStore {
     const recorded = (await this.#series.months(series))
       .filter(({ count, first, last }) => count > 0 && first < end && last >= start)
       .map(({ month }) => month);
-    const rows = await this.#candles.read(candlesPrefix(series), start, end, step, onCorrupt, recorded);
+    const rows = await this.candles.read(candlesPrefix(series), start, end, step, onCorrupt, recorded);
     const [timestamp, open, high, low, close, volume] = rows as [...Float64Array[]] & { length: 6 };
     return { timestamp: timestamp!, open: open!, high: high!, low: low!, close: close!, volume: volume! };
-  }
-
-  /** @throws RangeError for candles that are not ascending, not on the timeframe's grid or not finite */
-  async write(series: SeriesKey, candles: Candles): Promise<SeriesInfo> {
-    const step = TIMEFRAME_MS[series.timeframe];
-    const rows = CANDLE_COLUMNS.map((name) => candles[name]);
-    checkRows(rows, step);
-    const prefix = candlesPrefix(series);
-    return this.#writers.run(prefix, async () => {
-      const merged = await this.#candles.merge(prefix, rows);
-      const months = merged.map(({ month, times }) => describeMonth(month, times, step));
-      return this.#series.record(series, months, new Date(this.#clock.now()).toISOString());
-    });
   }
 
   async readFunding(
@@ -76,9 +55,40 @@ export class ParquetCandleStore implements CandleStore {
     onCorrupt?: OnCorrupt,
   ): Promise<FundingEvents> {
     const prefix = fundingPrefix(exchange, symbol);
-    const rows = await this.#funding.read(prefix, start, end + 1, FUNDING_MS, onCorrupt);
+    const rows = await this.funding.read(prefix, start, end + 1, FUNDING_MS, onCorrupt);
     const [timestamp, rate, markPrice] = rows;
     return { timestamp: timestamp!, rate: rate!, markPrice: markPrice! };
+  }
+}
+
+/**
+ * Candles and funding events as monthly Parquet files, and their summaries in the series store. A month's file is
+ * replaced only if it is unchanged since the merge, so concurrent writers lose no candles. Within this process, writers
+ * of one series wait for each other instead of retrying. After a crash between file and series, the series is
+ * understated until its candles are written again.
+ */
+export class ParquetCandleStore extends ParquetCandleReader implements CandleStore {
+  readonly #series: SeriesStore;
+  readonly #clock: Clock;
+  readonly #writers = new KeyedLock();
+
+  constructor({ objects, series, clock }: CandleStoreDeps) {
+    super(objects, series);
+    this.#series = series;
+    this.#clock = clock;
+  }
+
+  /** @throws RangeError for candles that are not ascending, not on the timeframe's grid or not finite */
+  async write(series: SeriesKey, candles: Candles): Promise<SeriesInfo> {
+    const step = TIMEFRAME_MS[series.timeframe];
+    const rows = CANDLE_COLUMNS.map((name) => candles[name]);
+    checkRows(rows, step);
+    const prefix = candlesPrefix(series);
+    return this.#writers.run(prefix, async () => {
+      const merged = await this.candles.merge(prefix, rows);
+      const months = merged.map(({ month, times }) => describeMonth(month, times, step));
+      return this.#series.record(series, months, new Date(this.#clock.now()).toISOString());
+    });
   }
 
   /** @throws RangeError for events that are not ascending or not finite */
@@ -86,7 +96,7 @@ export class ParquetCandleStore implements CandleStore {
     const rows = [events.timestamp, events.rate, events.markPrice];
     checkRows(rows, 1);
     const prefix = fundingPrefix(exchange, symbol);
-    await this.#writers.run(prefix, () => this.#funding.merge(prefix, rows));
+    await this.#writers.run(prefix, () => this.funding.merge(prefix, rows));
   }
 }
 

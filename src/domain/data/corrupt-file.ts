@@ -21,7 +21,7 @@ export class CorruptFileError extends CodedError {
  * Result of `read`. On a corrupt file it marks the series, which is stale until the month is collected again, and rethrows.
  */
 export async function recordCorruption<T>(
-  deps: { readonly series: SeriesStore; readonly clock: Clock },
+  deps: { readonly series: Pick<SeriesStore, 'markCorrupt'>; readonly clock: Clock },
   key: SeriesKey,
   read: () => Promise<T>,
 ): Promise<T> {

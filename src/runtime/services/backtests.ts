@@ -2,7 +2,13 @@ import { lookAheadOf } from '#contract/look-ahead.ts';
 import type { RetentionDays } from '#contract/retention.ts';
 import { type CancelBacktestDeps, cancelBacktest } from '#domain/cancel-backtest.ts';
 import { deferred } from '#domain/deferred.ts';
-import { getBacktest, getBacktestEquity, getBacktestReport, listBacktests } from '#domain/get-backtest.ts';
+import {
+  type BacktestProgressDeps,
+  getBacktestEquity,
+  getBacktestProgress,
+  getBacktestReport,
+  listBacktests,
+} from '#domain/get-backtest.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { queueStates } from '#domain/queue/queue-state.ts';
 import { keepJob } from '#domain/retention/keep-job.ts';
@@ -15,7 +21,7 @@ import { jobView, rowView, submissionView } from './backtest-views.ts';
 /** Loaded by a submission only: it resolves configurations, and reads of jobs do not. */
 const { submitBacktest } = deferred(() => import('#domain/submit-backtest.ts'));
 
-export interface BacktestsDeps extends SubmitBacktestDeps, CancelBacktestDeps {
+export interface BacktestsDeps extends SubmitBacktestDeps, CancelBacktestDeps, BacktestProgressDeps {
   readonly results: ResultStore;
   readonly retention: RetentionDays;
 }
@@ -49,7 +55,7 @@ export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>,
       return { status: 200, body: { items, next_cursor: page.next } };
     },
     getBacktest: async ({ params }) => {
-      const job = await getBacktest(deps, params.job_id);
+      const job = await getBacktestProgress(deps, params.job_id);
       const states = await queueStates(deps, 'backtest', [job]);
       return { status: 200, body: jobView(job, states.get(job.job_id) ?? null, deps.retention) };
     },

@@ -1,0 +1,28 @@
+import type { BacktestResult, JobRun, ResultsLocation } from '#contract/backtest.ts';
+import type { ImageRunInput } from '#contract/image-run.ts';
+
+/** Code of others wrote something that is not a run of this job. The message says what, without a full stop. */
+export class InvalidRunError extends Error {}
+
+/** Results as a task says that it has written them. */
+export interface ClaimedResults {
+  readonly digest: string;
+  readonly trade_pages: number;
+}
+
+/** Inputs and outputs of the tasks of registered images. `task` is the ARN of a task: it determines the only prefix that is read. */
+export interface ImageRuns {
+  /** Stores an input and returns its key, which cannot be guessed. */
+  writeInput(input: ImageRunInput): Promise<string>;
+  /** Outcome as parsed JSON; undefined without one. Throws InvalidRunError. */
+  readOutcome(task: string): Promise<unknown>;
+  /** Checks the results of a task and stores them as those of the job's attempt. Throws InvalidRunError. */
+  adoptResults(
+    job: JobRun,
+    task: string,
+    claimed: ClaimedResults,
+  ): Promise<{ readonly result: BacktestResult; readonly results: ResultsLocation }>;
+}
+
+/** Progress of a task from 0 to 1; undefined without a valid one. */
+export type ReadProgress = (task: string) => Promise<number | undefined>;

@@ -1,0 +1,14 @@
+/** Entry point of a backtest in a registered image. It has no table: it reads its input and writes below its own prefix. */
+import { openImageRun } from '#adapters/image-run-task.ts';
+import { ImageBacktestTaskEnv } from '#contract/image-run-env.ts';
+import { startProcess } from '#runtime/process.ts';
+import { useShortRunV8Flags } from '#runtime/v8-flags.ts';
+import { runBacktest } from './shared/run-backtest.ts';
+
+useShortRunV8Flags();
+const started = startProcess(ImageBacktestTaskEnv, 'image-backtest');
+
+await runBacktest(started, async ({ id }) => {
+  const { jobId, ...stores } = await openImageRun(started.env, id);
+  return { jobId, stores };
+});

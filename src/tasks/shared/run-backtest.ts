@@ -1,0 +1,71 @@
+/** What the entry points of a backtest share: one for the platform's image, one for registered images. */
+import { setImmediate } from 'node:timers/promises';
+import type { Logger } from '@aws-lambda-powertools/logger';
+import { sha256 } from '#adapters/ids.ts';
+import { LOADING, reportProgress } from '#adapters/local/report-progress.ts';
+import { writeTradesParquet } from '#adapters/parquet/trades.ts';
+import { findStrategy, isBuiltIn } from '#adapters/strategies.ts';
+import { catchStrayErrors } from '#adapters/stray-errors.ts';
+import { type RunBacktestJobDeps, runBacktestJob } from '#domain/run-backtest-job.ts';
+import { runTask, type TaskEnv, type TaskIdentity } from '#runtime/task.ts';
+import { restoreV8Flags } from '#runtime/v8-flags.ts';
+
+interface BacktestProcess {
+  readonly env: TaskEnv & {
+    readonly STRATEGIES_DIRECTORY?: string | undefined;
+    readonly WATCH_MARK?: string | undefined;
+  };
+  readonly log: Logger;
+  readonly fail: (error: unknown) => void;
+}
+
+/** The job of this task, and the stores that it uses. */
+interface OpenedJob {
+  readonly jobId: string;
+  readonly stores: Pick<RunBacktestJobDeps, 'jobs' | 'results' | 'series' | 'instruments' | 'candles'>;
+}
+
+/** Runs the job of this process to its end and exits. */
+export async function runBacktest(
+  { env, log, fail }: BacktestProcess,
+  open: (task: TaskIdentity) => OpenedJob | Promise<OpenedJob>,
+): Promise<void> {
+  const progress = reportProgress(env.WATCH_MARK);
+  const strays = catchStrayErrors(env.STRATEGIES_DIRECTORY, (error) => {
+    progress.ended();
+    fail(error);
+  });
+  await runTask(env, log, async (task) => {
+    const { jobId, stores } = await open(task);
+    const outcome = await runBacktestJob(
+      {
+        ...stores,
+        findStrategy: (name, digest) => {
+          progress.enter(LOADING);
+          if (!isBuiltIn(name)) strays.blame(name);
+          return findStrategy(name, env.STRATEGIES_DIRECTORY, digest).finally(() =>
+            progress.enter('reading the candles'),
+          );
+        },
+        image: task.image,
+        encodeTrades: writeTradesParquet,
+        digest: sha256,
+        clock: Date,
+        onProgress: () => progress.alive(),
+        pause: async () => {
+          restoreV8Flags();
+          await setImmediate();
+          strays.check();
+        },
+        processorMs: () => {
+          const { user, system } = process.cpuUsage();
+          return (user + system) / 1000;
+        },
+        peakMemoryMb: () => Math.round(process.resourceUsage().maxRSS / 1024),
+      },
+      jobId,
+      task.id,
+    ).finally(() => progress.ended());
+    log.info('backtest ended', { job_id: jobId, outcome });
+  });
+}
