@@ -7,7 +7,25 @@ import { deploymentSettings } from './deployment-settings.ts';
 import { SettingsError, validated } from './settings-errors.ts';
 import { mergePatch, patchOf } from './settings-patch.ts';
 
-const TaskSize = z.strictObject({ cpu: z.int(), memoryMiB: z.int() });
+/** Sizes of Fargate from half a vCPU on: units of 1/1024 vCPU -> least and greatest memory and its step, GiB. */
+const FARGATE_SIZES = {
+  512: [1, 4, 1],
+  1024: [2, 8, 1],
+  2048: [4, 16, 1],
+  4096: [8, 30, 1],
+  8192: [16, 60, 4],
+  16384: [32, 120, 8],
+} as const;
+type Cpu = keyof typeof FARGATE_SIZES;
+
+const TaskSize = z
+  .strictObject({ cpu: z.literal(Object.keys(FARGATE_SIZES).map(Number) as Cpu[]), memoryMiB: z.int() })
+  .check(({ value: { cpu, memoryMiB }, issues }) => {
+    const [least, greatest, step] = FARGATE_SIZES[cpu].map((gib) => gib * 1024) as [number, number, number];
+    if (memoryMiB >= least && memoryMiB <= greatest && memoryMiB % step === 0) return;
+    const message = `is ${memoryMiB}, which Fargate does not offer with cpu ${cpu}: write ${least} to ${greatest} in steps of ${step}`;
+    issues.push({ code: 'custom', path: ['memoryMiB'], message, input: memoryMiB });
+  });
 
 /** Every setting of a stage. Descriptions are part of touchstone.config.schema.json. */
 const Settings = z.strictObject({

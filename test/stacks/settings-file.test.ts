@@ -88,6 +88,16 @@ describe('settings file', () => {
     ['maxRunning', { backtest: 0 }, 'stages.dev.maxRunning.backtest is 0: write at least 1'],
     ['maxRunning', { backtest: '6' }, 'stages.dev.maxRunning.backtest is "6": write an integer'],
     ['maxRunning', { backtest: 20_000 }, 'stages.dev.maxRunning.backtest is 20000: write at most 10000'],
+    [
+      'backtestTask',
+      { cpu: 1000 },
+      'stages.dev.backtestTask.cpu is 1000: write 512 or 1024 or 2048 or 4096 or 8192 or 16384',
+    ],
+    [
+      'hyperoptTask',
+      { cpu: 8192, memoryMiB: 18_432 },
+      'stages.dev.hyperoptTask.memoryMiB is 18432, which Fargate does not offer with cpu 8192: write 16384 to 61440 in steps of 4096',
+    ],
     ['logLevel', 'debug', 'stages.dev.logLevel is "debug": did you mean "DEBUG"?'],
     ['logRetentionDays', 15, 'stages.dev.logRetentionDays is 15: write 14 or 30 or 90 or 365'],
     ['firewall', 'yes', 'stages.dev.firewall is "yes": write true or false'],
