@@ -14,4 +14,14 @@ export const deploymentSettings = {
     .describe(
       'Backend, strategy service, event streams and data proxy shift to a new version by CodeDeploy: `percent` of the calls for `minutes`, then all. An error of the new version ends the deployment and shifts back. A deployment that changes all of them takes about three times `minutes`. 0.80 USD per month. False: they switch in one step.',
     ),
+  baseImage: z
+    .string()
+    .regex(
+      /^[a-z0-9.-]+(:\d+)?\/[a-z0-9._/-]+(:[\w.-]{1,128})?(@sha256:[0-9a-f]{64})?$/,
+      'write registry/name:tag, with @sha256: and the digest to pin it',
+    )
+    .default('public.ecr.aws/docker/library/node:24-slim')
+    .describe(
+      "Base image of the tasks' image: Node 24 on linux/arm64. Pin it by its digest with `npm run base-image`; without one, each build takes what the tag names then.",
+    ),
 };

@@ -2,6 +2,8 @@ import { Aws, Duration, Stack } from 'aws-cdk-lib';
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import * as events from 'aws-cdk-lib/aws-events';
+import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
@@ -58,6 +60,28 @@ export class Monitoring extends Construct {
       ? sns.Topic.fromTopicArn(this, 'Topic', config.alarmTopicArn)
       : this.#createTopic(config.alarmEmail);
     if (config.monthlyBudgetUsd) this.#addBudget(config.monthlyBudgetUsd);
+    if (config.alarms) this.#notifyOfScans();
+  }
+
+  /**
+   * Notifies the topic of severe vulnerabilities in the tasks' image, as ECR's basic scans and Amazon Inspector report them. Which
+   * repositories are scanned is a setting of the account's registry, see docs/deploy.md.
+   */
+  #notifyOfScans(): void {
+    const found = [{ numeric: ['>', 0] }];
+    new events.Rule(this, 'ImageFindings', {
+      description: 'Severe vulnerabilities in the image of the tasks',
+      eventPattern: {
+        source: ['aws.ecr', 'aws.inspector2'],
+        detailType: ['ECR Image Scan', 'Inspector2 Scan'],
+        detail: {
+          // The repository of cdk bootstrap: its name in events of ECR, its ARN in those of Inspector.
+          'repository-name': [{ wildcard: `*-container-assets-${Aws.ACCOUNT_ID}-${Aws.REGION}` }],
+          'finding-severity-counts': { $or: [{ CRITICAL: found }, { HIGH: found }] },
+        },
+      },
+      targets: [new SnsTopic(this.#topic)],
+    });
   }
 
   #createTopic(email: string | undefined): sns.Topic {

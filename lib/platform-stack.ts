@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Annotations, type App, CfnOutput, Duration, Fn, Stack, Tags } from 'aws-cdk-lib';
+import { type App, CfnOutput, Duration, Fn, Stack, Tags } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
@@ -37,6 +37,7 @@ import { Reconcile } from './reconcile.ts';
 import { registeredImages } from './registered-images.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
+import { warnOfSettings } from './settings-warnings.ts';
 import { StrategyService } from './strategy-service.ts';
 import { allowedRegistries, allowRepositories } from './task-image.ts';
 import { backtestTask, collectTask, hyperoptTask, type ImageTask } from './tasks.ts';
@@ -69,7 +70,10 @@ class PlatformStack extends Stack {
       ENVIRONMENT: environmentOf(config),
       LOG_LEVEL: config.logLevel,
     };
-    this.#image = ecs.ContainerImage.fromAsset(join(dist, 'tasks'), { platform: Platform.LINUX_ARM64 });
+    this.#image = ecs.ContainerImage.fromAsset(join(dist, 'tasks'), {
+      platform: Platform.LINUX_ARM64,
+      buildArgs: { BASE_IMAGE: config.baseImage },
+    });
 
     const monitoring = new Monitoring(this, 'Monitoring', { config });
     this.#monitoring = monitoring;
@@ -383,12 +387,7 @@ export function addTouchstone(app: App, config: StageConfig, dist: string) {
     // Before the first copy: AWS Backup does not create the vault.
     data.addStackDependency(new BackupCopyStack(app, `touchstone-${config.stage}-copies`, { config }));
   }
-  if (config.openAccess) {
-    Annotations.of(data).addWarningV2(
-      'touchstone:openAccess',
-      `Anyone who finds the address of ${config.stage} has every role. Remove openAccess from its settings to require a token.`,
-    );
-  }
+  warnOfSettings(data, config);
   if (config.permissionsBoundary) {
     const boundary = iam.ManagedPolicy.fromManagedPolicyName(data, 'Boundary', config.permissionsBoundary);
     iam.PermissionsBoundary.of(app).apply(boundary);
