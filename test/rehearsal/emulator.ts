@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 const LAUNCHER = join(import.meta.dirname, 'emulator');
 /** Python with the packages of emulator/requirements.txt. */
 const PYTHON = process.env.PYTHON ?? 'python3';
-const REGION = 'us-east-1';
+export const REGION = 'us-east-1';
 /** Account of the emulator: moto's default. */
 export const ACCOUNT = '123456789012';
 
@@ -36,6 +36,12 @@ export interface EmulatorReport {
     readonly text: string;
   }[];
   readonly invocations: readonly { readonly function: string; readonly error: unknown }[];
+  /** ECS tasks that have ended. */
+  readonly tasks: readonly {
+    readonly program: string;
+    readonly definition: string;
+    readonly exit_code: number | null;
+  }[];
   readonly stacks: Readonly<Record<string, EmulatedStack>>;
 }
 

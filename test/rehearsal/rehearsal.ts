@@ -1,5 +1,5 @@
-import { Cdk } from './cdk.ts';
-import { type Emulator, type EmulatorReport, startEmulator } from './emulator.ts';
+import { Cdk, type StageChange } from './cdk.ts';
+import { ACCOUNT, type Emulator, type EmulatorReport, REGION, startEmulator } from './emulator.ts';
 
 /** `skipped`: the emulator cannot show it. `missing`: this machine lacks what it needs. */
 export type Result = 'ok' | 'failed' | 'skipped' | 'missing';
@@ -20,6 +20,13 @@ export interface Part {
   readonly missing: () => string | undefined;
   readonly run: (rehearsal: Rehearsal) => Promise<void>;
 }
+
+/** Settings without which a stage is not synthesized: prod is tied to an account and notifies somebody. */
+const NEEDED: Readonly<Record<string, StageChange>> = {
+  prod: {
+    settings: { env: { account: ACCOUNT, region: REGION }, alarmEmail: 'rehearsal@example.com' },
+  },
+};
 
 /** A deployed stage in its emulator. */
 export interface Deployed {
@@ -108,7 +115,7 @@ export class Rehearsal {
       return 'cdk bootstrap in an empty account';
     });
     await this.check(`${stage} synthesized`, async () => {
-      assembly = await cdk.synth(stage);
+      assembly = await cdk.synth(stage, NEEDED[stage]);
       return 'cdk synth with its validation and cdk-nag';
     });
     await this.check(`${stage} deployed`, async () => {

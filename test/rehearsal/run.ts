@@ -3,11 +3,16 @@ import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { STAGE_NAMES } from '#lib/config.ts';
 import { missingForEmulator, startEmulator } from './emulator.ts';
+import { bundles } from './parts/bundles.ts';
+import { change } from './parts/change.ts';
 import { deploy } from './parts/deploy.ts';
+import { destroy } from './parts/destroy.ts';
+import { dynamodb } from './parts/dynamodb.ts';
+import { images } from './parts/images.ts';
 import { machines } from './parts/machines.ts';
 import { type Part, Rehearsal, type Row } from './rehearsal.ts';
 
-const PARTS: readonly Part[] = [deploy, machines];
+const PARTS: readonly Part[] = [deploy, bundles, change, destroy, machines, dynamodb, images];
 const NAMES = PARTS.map(({ name }) => name);
 
 const USAGE = `npm run rehearse -- [--stage <name>] [--only <part,…>] [--minutes <n>]

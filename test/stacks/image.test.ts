@@ -1,22 +1,16 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { build } from '../../bin/build.ts';
+import { BASE, buildah, missingForImages } from './image-fixture.ts';
 
-/** Builds the real Dockerfile without a registry: the base image must be in buildah's store. */
-const BASE = 'public.ecr.aws/docker/library/node:24-slim';
+/** Builds the real Dockerfile without a registry. */
 const IMAGE = 'localhost/touchstone-tasks-test';
 
-const buildah = (...args: string[]) =>
-  spawnSync('buildah', args, {
-    encoding: 'utf8',
-    env: { ...process.env, STORAGE_DRIVER: 'vfs', BUILDAH_ISOLATION: 'chroot' },
-  });
-const available = buildah('inspect', '--type', 'image', BASE).status === 0;
+const missing = missingForImages();
 
-describe.skipIf(!available)(`task image (skipped without buildah and ${BASE})`, () => {
+describe.skipIf(missing)(`task image (skipped without buildah and ${BASE})`, () => {
   const outdir = mkdtempSync(join(tmpdir(), 'touchstone-image-'));
   let container = '';
 

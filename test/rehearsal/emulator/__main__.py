@@ -11,7 +11,7 @@ modules here change that in memory:
     backed      which type is created by which call
     rest_api    the OpenAPI body of a REST API
     functions   the deployed code of a Lambda function, in a child process of Node
-    containers  ECS tasks that run until the rehearsal ends them
+    containers  the program of an ECS task, in a child process of Node
     machines    executions of state machines, interpreted by moto, without waiting
     scenarios   executions with given answers of their tasks
     tables      one DynamoDB request at a time, because moto's transactions are not safe for threads

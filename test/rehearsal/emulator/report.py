@@ -8,8 +8,8 @@ from moto.cloudformation.models import cloudformation_backends
 from moto.moto_api._internal import urls
 
 _lock = threading.Lock()
-#: resources: how each was made (moto, service or stub); findings: what did not fit; invocations of functions.
-_report: dict[str, list[dict]] = {"resources": [], "findings": [], "invocations": []}
+#: resources: how each was made (moto, service or stub); findings: what did not fit; invocations of functions; ended tasks.
+_report: dict[str, list[dict]] = {"resources": [], "findings": [], "invocations": [], "tasks": []}
 
 
 def add(kind: str, entry: dict) -> None:

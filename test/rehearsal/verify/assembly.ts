@@ -5,7 +5,7 @@ import type { Deployed } from '../rehearsal.ts';
 const LAMBDAS = join(import.meta.dirname, '../../../dist/lambdas');
 
 /** Folder of the code of a function in its assembly. */
-function codeOfFunction({ assembly, stage }: Deployed, logicalId: string): string {
+export function codeOfFunction({ assembly, stage }: Deployed, logicalId: string): string {
   const file = join(assembly, `touchstone-${stage}-platform.template.json`);
   const { Resources } = JSON.parse(readFileSync(file, 'utf8'));
   const key: string = Resources[logicalId].Properties.Code.S3Key;

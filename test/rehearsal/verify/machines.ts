@@ -8,7 +8,7 @@ import { failOn, resourcesOf } from './resources.ts';
 const FOLDER = join(import.meta.dirname, '../../../statemachines');
 
 /** Deployed definition of every file in statemachines/, by the file's name without its extension. */
-async function deployedDefinitions(
+export async function deployedDefinitions(
   deployed: Deployed,
 ): Promise<Map<string, { readonly arn: string; readonly definition: string }>> {
   const sfn = new SFNClient(clientConfig(deployed.emulator));
