@@ -40,7 +40,6 @@ export class FastLane extends Construct {
     const shared = {
       ...props,
       environment: { ...common, ...storage(data) },
-      memorySize: ONE_VCPU_MIB,
       // A call that takes too long is a fault too.
       slowAlarm: false,
     };
@@ -49,6 +48,7 @@ export class FastLane extends Construct {
       name: 'FastBacktest',
       description: `Touchstone ${config.stage}: runs short backtests`,
       handler: 'fast-lane.backtest',
+      memorySize: ONE_VCPU_MIB,
       faultImpact: 'Short backtests run on Fargate instead of in a function: each takes a minute longer.',
       timeout: Duration.seconds(4 * config.fastLaneSeconds),
       network: network.isolatedFunctions,
@@ -59,6 +59,8 @@ export class FastLane extends Construct {
       name: 'FastCollect',
       description: `Touchstone ${config.stage}: collects short stretches of candles`,
       handler: 'fast-lane.collect',
+      // As much as the task: one month of one-minute candles needs 3 MB, an exchange of ccxt 100 MB.
+      memorySize: 1024,
       faultImpact:
         'Missing candles of short backtests are collected on Fargate: each backtest takes a minute longer.',
       timeout: COLLECT_LIMIT,

@@ -11,6 +11,7 @@ import { loadStrategies } from '#adapters/strategies.ts';
 import { TASK_ALLOCATOR } from '#contract/allocators.ts';
 import type { JobTiming } from '#contract/backtest.ts';
 import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
+import type { Executions } from '#domain/execution-ports.ts';
 import { submitBacktest } from '#domain/submit-backtest.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
@@ -18,6 +19,14 @@ import { type ProcessUsage, runFresh } from './fresh-process.ts';
 
 const EXCHANGE = 'bench';
 const TABLES = { jobs: 'Jobs', registry: 'Registry', series: 'Series' };
+
+/** The benchmark starts the task. */
+const NO_EXECUTIONS: Executions = {
+  start: async () => {},
+  stop: async () => {},
+  state: async () => undefined,
+  running: async () => new Set(),
+};
 
 export interface TaskRun {
   /** Timing that the task stored in its job. */
@@ -63,6 +72,15 @@ export class TaskFixture {
     this.#environment = environment;
   }
 
+  get stores(): Stores {
+    return this.#stores;
+  }
+
+  /** Environment of a task without the variables of its job. */
+  get environment(): Readonly<Record<string, string>> {
+    return this.#environment;
+  }
+
   /** Folder for objects. */
   get objects(): string {
     return this.#environment.OBJECTS_DIRECTORY!;
@@ -79,7 +97,7 @@ export class TaskFixture {
     oneCore = false,
     surroundings?: (jobId: string) => Sandbox,
   ): Promise<TaskRun> {
-    const jobId = await this.#submit(config);
+    const jobId = await this.submit(config);
     const around = surroundings?.(jobId);
     const usage = await this.#run(entry, jobId, oneCore, around);
     await around?.remove();
@@ -109,21 +127,23 @@ export class TaskFixture {
     return runFresh([...args, entry], { ...this.#environment, ...environment, JOB_ID: jobId }, oneCore);
   }
 
-  async #submit(config: BacktestConfigRequest): Promise<string> {
+  /** Submits a job as the API does. Default: no execution starts, and the fast lane is off. */
+  async submit(
+    config: BacktestConfigRequest,
+    {
+      executions = NO_EXECUTIONS,
+      fastLaneSeconds = 0,
+    }: { readonly executions?: Executions; readonly fastLaneSeconds?: number } = {},
+  ): Promise<string> {
     const job = await submitBacktest(
       {
         ...this.#stores,
         registry: new DynamoRegistryStore(this.#stores.dynamo, TABLES.registry),
         strategies: await loadStrategies(),
-        // The benchmark starts the task.
-        executions: {
-          start: async () => {},
-          stop: async () => {},
-          state: async () => undefined,
-          running: async () => new Set(),
-        },
-        maxRunning: { backtest: 1, fast: 0, hyperopt: 1 },
-        fastLaneSeconds: 0,
+        executions,
+        // Slots for all jobs of a benchmark: no dispatcher frees them.
+        maxRunning: { backtest: 1, fast: fastLaneSeconds > 0 ? 1_000 : 0, hyperopt: 1 },
+        fastLaneSeconds,
         ids: ulids,
         digest: sha256,
         clock: Date,

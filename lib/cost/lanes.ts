@@ -1,5 +1,5 @@
 import { functionMemoryGb, taskSize } from './idle.ts';
-import { BACKTEST, MIN_TASK_SECONDS, TRIAL, WORKER_START_SECONDS } from './model.ts';
+import { BACKTEST, FAST_BACKTEST, MIN_TASK_SECONDS, TRIAL, WORKER_START_SECONDS } from './model.ts';
 import type { PriceName, Usage } from './prices.ts';
 import type { Properties, Resources } from './templates.ts';
 import { type Definition, type State, statesOf, transitions } from './transitions.ts';
@@ -17,6 +17,16 @@ interface Lane {
 }
 
 const LANES: readonly Lane[] = [
+  {
+    name: 'Backtest in a function',
+    task: 'BacktestTask',
+    choices: { IsFresh: 'ChooseImage', ChooseImage: 'RunBacktestFast' },
+  },
+  {
+    name: 'Backtest in a function, candles collected first',
+    task: 'BacktestTask',
+    choices: { IsFresh: 'CollectDataFast', ChooseImage: 'RunBacktestFast' },
+  },
   {
     name: 'Backtest on Spot',
     task: 'BacktestTask',
@@ -58,7 +68,7 @@ export function laneCosts(resources: Resources, seconds: number): LaneCost[] {
     const execution = { states, substitutions: machine.DefinitionSubstitutions, lane, resources };
     const usages =
       lane.task === 'BacktestTask'
-        ? [...times(RUNS, workflow(execution, seconds)), ...times(RUNS, requests(resources))]
+        ? [...times(RUNS, workflow(execution, seconds)), ...times(RUNS, requests(execution))]
         : [...workflow(execution, trialSeconds(execution)), ...times(RUNS, trial())];
     return { name: lane.name, usages };
   });
@@ -120,20 +130,28 @@ function task({ Parameters = {} }: State, execution: Execution, seconds: number)
 
 function call({ Parameters = {} }: State, { substitutions, resources }: Execution): Usage[] {
   const memoryGb = functionMemoryGb(substituted(Parameters.FunctionName, substitutions), resources);
+  const seconds = FAST_BACKTEST.functionSeconds[nameIn(Parameters.FunctionName) ?? ''];
+  const column = seconds === undefined ? 'Workflow' : 'Tasks';
   return [
-    use('Workflow', 'lambdaRequest', 1),
-    use('Workflow', 'lambdaDuration', memoryGb * BACKTEST.proxySeconds),
+    use(column, 'lambdaRequest', 1),
+    use(column, 'lambdaDuration', memoryGb * (seconds ?? BACKTEST.proxySeconds)),
   ];
 }
 
 /** Value of `${Name}`; any other value unchanged. */
 function substituted(value: unknown, substitutions: Readonly<Record<string, unknown>>): unknown {
-  const name = typeof value === 'string' ? /^\$\{(\w+)\}$/.exec(value)?.[1] : undefined;
+  const name = nameIn(value);
   return name === undefined ? value : substitutions[name];
 }
 
+/** `Name` of `${Name}`. */
+function nameIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? /^\$\{(\w+)\}$/.exec(value)?.[1] : undefined;
+}
+
 /** Use by the client and the task of one execution. */
-function requests(resources: Resources): Usage[] {
+function requests({ lane, resources }: Execution): Usage[] {
+  const isFast = lane.choices.ChooseImage === 'RunBacktestFast';
   const [backend] = [...resources].find(
     ([id, { Type }]) => Type === 'AWS::Lambda::Alias' && id.startsWith('Backend'),
   ) ?? [''];
@@ -143,7 +161,7 @@ function requests(resources: Resources): Usage[] {
     use('API', 'lambdaRequest', BACKTEST.apiRequests),
     use('API', 'lambdaDuration', BACKTEST.apiRequests * BACKTEST.requestSeconds * memoryGb),
     use('API', 'queueRequest', BACKTEST.queueRequests),
-    ...storage(BACKTEST),
+    ...storage(isFast ? { ...BACKTEST, tableWrites: FAST_BACKTEST.tableWrites } : BACKTEST),
     use('Objects', 'objectWrite', BACKTEST.objectWrites),
     use('Logs', 'trace', BACKTEST.traces),
   ];
@@ -151,7 +169,10 @@ function requests(resources: Resources): Usage[] {
 
 const trial = () => storage(TRIAL);
 
-function storage({ tableWrites, tableReads, objectReads, logGb }: typeof BACKTEST | typeof TRIAL): Usage[] {
+/** Use of storage. */
+type Storage = Readonly<Record<'tableWrites' | 'tableReads' | 'objectReads' | 'logGb', number>>;
+
+function storage({ tableWrites, tableReads, objectReads, logGb }: Storage): Usage[] {
   return [
     use('Tables', 'tableWrite', tableWrites),
     use('Tables', 'tableRead', tableReads),

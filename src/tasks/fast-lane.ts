@@ -1,5 +1,5 @@
 /** Handlers of the fast lane's functions, which run the tasks' entry points next to this file. */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,8 +10,13 @@ import type { SandboxGrants } from '#adapters/local/sandbox.ts';
 const LAMBDA_ROOT = '/var/task';
 
 /** In Lambda /tmp belongs to the function; on any other host it belongs to others too. */
-const temporary =
-  import.meta.dirname === LAMBDA_ROOT ? '/tmp' : mkdtempSync(join(tmpdir(), 'touchstone-fast-lane-'));
+const temporary = import.meta.dirname === LAMBDA_ROOT ? '/tmp' : ownFolder();
+
+function ownFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'touchstone-fast-lane-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 // biome-ignore lint/style/noProcessEnv: the function's own environment, of which a task gets selected variables
 const environment = process.env;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { TASK_VARIABLES, TaskFunction, type TaskFunctionOptions } from '#adapters/aws/task-function.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
 import type { JobIn } from '#contract/backtest.ts';
@@ -10,6 +10,7 @@ import { BacktestTaskEnv, CollectTaskEnv } from '#contract/env.ts';
 import { isoTime } from '#domain/validate.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingJob } from '../support/jobs.ts';
+import { hasMoto, startMoto } from '../support/moto.ts';
 import { poll } from '../support/poll.ts';
 import { isAlive } from '../support/processes.ts';
 import { MisbehavingStrategies } from '../support/strategies.ts';
@@ -46,16 +47,20 @@ beforeAll(async () => {
     AWS_SECRET_ACCESS_KEY: 'x',
   };
   stores = openStores(environment as never);
+  await storeCandles(stores);
+});
+
+async function storeCandles({ candles }: Pick<Stores, 'candles'>): Promise<void> {
   const hours = Array.from({ length: 240 }, (_, hour) => 100 + 10 * Math.sin(hour / 5));
   const column = (change: number) => Float64Array.from(hours, (price) => price + change);
-  await stores.candles.write(
+  await candles.write(
     { exchange: 'sim', symbol: 'BTC/USDT:USDT', timeframe: '1h' },
     {
       timestamp: Float64Array.from(hours, (_, hour) => START + hour * HOUR_MS),
       ...{ open: column(0), high: column(1), low: column(-1), close: column(0.5), volume: column(0) },
     },
   );
-});
+}
 afterAll(async () => {
   stores?.dynamo.destroy();
   await engine?.stop();
@@ -130,6 +135,24 @@ test('results of the function and of a task on its own have the same bytes', asy
   expect(filesOf(fast)).toEqual(filesOf(task));
   expect(Object.keys(filesOf(fast)).length).toBeGreaterThan(3);
   expect(fast.result).toEqual(task.result);
+});
+
+test.skipIf(!hasMoto())('function reads and writes S3 with the credentials of its role', async () => {
+  const moto = await startMoto();
+  const { OBJECTS_DIRECTORY: _, ...withoutFolder } = environment;
+  const others = { ...withoutFolder, AWS_ENDPOINT_URL_S3: moto.endpoint, AWS_SESSION_TOKEN: 'x' };
+  for (const [name, value] of Object.entries(others)) vi.stubEnv(name, value);
+  try {
+    for (const bucket of ['candles', 'results']) await fetch(`${moto.endpoint}/${bucket}`, { method: 'PUT' });
+    await storeCandles(openStores(others as never));
+    const job = await run('ema_crossover', functionOf({ environment: others, sandbox: {} }));
+    expect(job).toMatchObject({ status: 'completed', attempt: 1 });
+    const listed = await (await fetch(`${moto.endpoint}/results?list-type=2`)).text();
+    expect(listed).toContain(`results/${job.job_id}/1/`);
+  } finally {
+    vi.unstubAllEnvs();
+    await moto.stop();
+  }
 });
 
 const FS = "(process as any).getBuiltinModule('node:fs')";

@@ -9,6 +9,7 @@ import { startEngine, type TestEngine } from '../support/engine.ts';
 import { startExchangeServer } from '../support/exchange-server.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { pendingJob } from '../support/jobs.ts';
+import { LambdaRuntime } from '../support/lambda-runtime.ts';
 import { bundlesFixture } from './bundles-fixture.ts';
 
 const { outdir, bundles } = bundlesFixture();
@@ -66,6 +67,48 @@ test.each([
     });
     expect(server.requests.length > 0).toBe(exchange !== 'sim');
   } finally {
+    await server.stop();
+    await engine.stop();
+  }
+});
+
+test('bundled functions of the fast lane collect and run a backtest with the results of the tasks', async () => {
+  const engine = await startEngine();
+  const server = await startExchangeServer();
+  const functions: LambdaRuntime[] = [];
+  try {
+    const jobs = new DynamoJobStore(engine.client, engine.tables.jobs);
+    for (const id of ['bt-01J', 'bt-02J']) {
+      const { config, execution_input } = pendingJob(id);
+      await jobs.create(
+        pendingJob(id, {
+          config: { ...config, exchange: 'binanceusdm', strategy: 'example_pullback', params: OF_A_FILE },
+          execution_input: { ...execution_input, exchange: 'binanceusdm' },
+        }),
+      );
+    }
+    const { JOB_ID: _, ...variables } = variablesOf(engine, '');
+    const environment = { ...variables, EXCHANGE_URL: server.url, EXCHANGE_INTERVAL_MS: '1' };
+    for (const name of ['collect', 'backtest']) {
+      const lambda = new LambdaRuntime({
+        code: join(outdir, 'tasks'),
+        handler: `fast-lane.${name}`,
+        environment: { ...environment, AWS_REGION: 'eu-west-1' },
+        timeoutMs: 120_000,
+      });
+      functions.push(lambda);
+      const invoked = await lambda.invoke({ job_id: 'bt-01J', correlation_id: 'c-1' });
+      expect(invoked).toEqual({ kind: 'response', body: null });
+    }
+    const fast = await jobs.get('bt-01J');
+    expect(fast).toMatchObject({ status: 'completed', attempt: 1, collection: { status: 'completed' } });
+    const output = await runTask('backtest', { ...environment, JOB_ID: 'bt-02J' });
+    const task = await jobs.get('bt-02J');
+    expect(task, output).toMatchObject({ status: 'completed' });
+    const digestOf = (job: typeof task) => job?.status === 'completed' && job.results.digest;
+    expect(digestOf(fast)).toBe(digestOf(task));
+  } finally {
+    for (const each of functions) await each.reset();
     await server.stop();
     await engine.stop();
   }

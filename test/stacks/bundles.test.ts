@@ -118,6 +118,8 @@ test.each([
   ['lambdas/task-image/index.mjs', 400, 500],
   // Without tree shaking zod is 443 KB.
   ['lambdas/data-proxy/index.mjs', 180, 200],
+  // It starts the other bundles of its folder and contains none of their code.
+  ['tasks/fast-lane.mjs', 20, 20],
 ])('%s loads less than %i KB at its start, and less than %i KB ever', (path, atStart, ever) => {
   expect(bytesOf(fixture.filesOf(path, 'start'))).toBeLessThan(atStart * 1000);
   expect(bytesOf(fixture.filesOf(path, 'ever'))).toBeLessThan(ever * 1000);

@@ -77,6 +77,16 @@ describe('cost per 1,000 backtests', () => {
     expect(partOf(dev, 'Backtest on Spot', 'Tasks')).toBeCloseTo(onDemand * SPOT + hours * ADDRESS_HOUR, 6);
   });
 
+  test('function of a backtest costs its seconds, and less than a tenth of a task', () => {
+    const gbSeconds = 1000 * 1.5 * (1769 / 1024);
+    const expected = gbSeconds * 0.0000133334 + 1000 * 0.2e-6;
+    expect(partOf(prod, 'Backtest in a function', 'Tasks')).toBeCloseTo(expected, 4);
+    expect(expected * 10).toBeLessThan(partOf(prod, 'Backtest on demand', 'Tasks'));
+    const collected = partOf(prod, 'Backtest in a function, candles collected first', 'Tasks');
+    expect(collected).toBeGreaterThan(expected);
+    expect(collected).toBeLessThan(partOf(prod, 'Backtest on Spot, candles collected first', 'Tasks'));
+  });
+
   test('longer tasks cost more, in proportion', () => {
     const five = costReport('prod', stages.prod, 300);
     expect(partOf(five, 'Backtest on Spot', 'Tasks')).toBeCloseTo(
