@@ -383,12 +383,16 @@ describe('custom domain', () => {
     },
   );
 
-  test('outputs have the names, and functions the addresses of API Gateway', () => {
+  test('outputs have the names, the canary calls them, and the backend calls API Gateway', () => {
     expect(output(named, 'BackendUrl')).toBe('https://backend.touchstone.example.com/');
     expect(output(named, 'StrategyServiceUrl')).toBe('https://strategy.touchstone.example.com/');
-    const functions = JSON.stringify(ofType(named, 'AWS::Lambda::Function'));
-    expect(functions).toContain('STRATEGY_SERVICE_URL');
-    expect(functions).not.toContain('touchstone.example.com');
+    const variablesOf = (id: RegExp) =>
+      ofType(named, 'AWS::Lambda::Function').find(([name]) => id.test(name))![1].Properties.Environment
+        .Variables;
+    expect(variablesOf(/Canary/).BACKEND_URL).toBe('https://backend.touchstone.example.com/');
+    const strategyUrl = JSON.stringify(variablesOf(/^BackendFunction/).STRATEGY_SERVICE_URL);
+    expect(strategyUrl).toContain('execute-api');
+    expect(strategyUrl).not.toContain('touchstone.example.com');
   });
 
   test('without a hosted zone the outputs say which records to create', () => {
