@@ -15,7 +15,7 @@ const env = readEnv(BackendEnv);
 const log = createLogger('backend', env.LOG_LEVEL);
 const audit = deferred(async () => {
   const { openAudit } = await import('#adapters/aws/dynamo-audit-trail.ts');
-  return openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT);
+  return openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, env.RETENTION_AUDIT_DAYS);
 });
 const deps: BackendDeps = {
   ...openBackend(env, challengeListener({ log, count: challengeMetrics(env.ENVIRONMENT) })),

@@ -19,7 +19,7 @@ const listener = challengeListener({
 });
 const audit = deferred(async () => {
   const { openAudit } = await import('#adapters/aws/dynamo-audit-trail.ts');
-  return openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT);
+  return openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, env.RETENTION_AUDIT_DAYS);
 });
 const deps: StrategyDeps = {
   ...openStrategyService(env, listener),

@@ -17,6 +17,7 @@ export const dataSettings = {
       jobs: daysOrForever.describe(
         'Days after its end for which a job is kept with all that belongs to it; null: forever. A kept or shared job and the evidence of a registered version never expire.',
       ),
+      audit: daysOrForever.describe('Days for which entries of the audit trail are kept; null: forever.'),
       previousObjects: days
         .default(30)
         .describe('Days for which previous versions of overwritten and deleted objects are kept.'),

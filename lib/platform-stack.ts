@@ -212,6 +212,7 @@ class PlatformStack extends Stack {
         CANDLES_BUCKET: data.candles.bucketName,
         SERIES_TABLE: data.tables.series.tableName,
         REGISTRY_TABLE: data.tables.registry.tableName,
+        RETENTION_AUDIT_DAYS: retentionVariables(config.retention).RETENTION_AUDIT_DAYS,
         ...poolVariables('DATA_COLLECTION', data.identity.pool),
       },
     });

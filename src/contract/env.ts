@@ -313,6 +313,7 @@ export const DataCollectionEnv = z
     SERIES_TABLE: text,
     /** For the audit trail. */
     REGISTRY_TABLE: text,
+    RETENTION_AUDIT_DAYS: retentionEnv.RETENTION_AUDIT_DAYS,
     ...serviceToken,
     /** Accepted in addition to SERVICE_TOKEN, so that the proxy can change from one to the other. */
     SERVICE_TOKEN_2: serviceToken.SERVICE_TOKEN,

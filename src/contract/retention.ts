@@ -21,11 +21,13 @@ const days = z
   .transform(Number)
   .optional();
 
-/** Retention of jobs as environment variables, in days; absent: forever. */
+/** Retention as environment variables, in days; absent: forever. */
 export const retentionEnv = {
   RETENTION_RESULTS_DAYS: days,
   RETENTION_TRIALS_DAYS: days,
   RETENTION_JOBS_DAYS: days,
+  /** Entries of the audit trail. */
+  RETENTION_AUDIT_DAYS: days,
 };
 
 export function retentionDays(env: z.output<z.ZodObject<typeof retentionEnv>>): RetentionDays {
@@ -37,12 +39,18 @@ export function retentionDays(env: z.output<z.ZodObject<typeof retentionEnv>>): 
 }
 
 /** Variables that set a retention; {@link retentionDays} reads them. */
-export function retentionVariables({ results, trials, jobs }: RetentionDays) {
+export function retentionVariables({
+  results,
+  trials,
+  jobs,
+  audit,
+}: RetentionDays & { readonly audit: number | null }) {
   const text = (value: number | null) => (value === null ? undefined : String(value));
   return {
     RETENTION_RESULTS_DAYS: text(results),
     RETENTION_TRIALS_DAYS: text(trials),
     RETENTION_JOBS_DAYS: text(jobs),
+    RETENTION_AUDIT_DAYS: text(audit),
   };
 }
 

@@ -47,6 +47,8 @@ export interface PlatformOptions {
   readonly rollbackReasonRequired?: boolean;
   /** Days after which jobs that nobody keeps are deleted. Default: forever. */
   readonly retention?: RetentionDays;
+  /** Days for which entries of the audit trail are kept. Default: forever. */
+  readonly auditDays?: number | undefined;
   /** Every call needs a token of this folder's key. Default false: callers are anonymous with all roles. */
   readonly auth?: boolean;
   /** Responds with 500 if a response violates the contract. */
@@ -78,6 +80,7 @@ export function platformOptions(env: LocalEnv): PlatformOptions {
     releasePolicy: releasePolicyOf(env),
     rollbackReasonRequired: env.REQUIRE_ROLLBACK_REASON,
     retention: retentionDays(env),
+    auditDays: env.RETENTION_AUDIT_DAYS,
     auth: env.ENVIRONMENT === 'production',
     checkResponses: env.ENVIRONMENT !== 'production',
   };

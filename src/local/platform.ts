@@ -107,7 +107,7 @@ async function startServices(
 
   const access = await openAccess(folder.path, options.auth ?? false, log);
   running.add(() => access.stop());
-  const trail = openAudit(LOCAL_TABLES.registry, storage.DYNAMODB_ENDPOINT);
+  const trail = openAudit(LOCAL_TABLES.registry, storage.DYNAMODB_ENDPOINT, options.auditDays);
   const audit = { trail, clock: Date, ids: ulids };
   const checkDiskSpace = diskSpaceCheck(folder.path, options.minFreeDiskMb ?? 256);
   const service = { exchange, checkResponses, log, authenticate: access.authenticate, audit, checkDiskSpace };

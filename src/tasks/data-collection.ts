@@ -27,7 +27,11 @@ const service = createDataCollectionService(
   },
   {
     log,
-    audit: { trail: openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT), clock: Date, ids: ulids },
+    audit: {
+      trail: openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, env.RETENTION_AUDIT_DAYS),
+      clock: Date,
+      ids: ulids,
+    },
     checkResponses: env.ENVIRONMENT !== 'production',
     authenticate: withServiceTokens(
       [env.SERVICE_TOKEN, env.SERVICE_TOKEN_2],

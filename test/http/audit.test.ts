@@ -511,3 +511,23 @@ describe('GET /api/v1/audit', () => {
     ...{ correlation_id: 'c', request: null, source_ip: null, user_agent: null, outcome: null },
   };
 });
+
+describe('retention of the audit trail', () => {
+  const kept = () => new DynamoAuditTrail(engine.client, table, 30);
+
+  it('call and outcome expire together, and every other entry stays', async () => {
+    await open({}, kept()).submit();
+    const expiries = (await items()).map(({ expires_at }) => expires_at);
+    expect(expiries).toEqual([1, 1].map(() => Math.ceil((now + 30 * 24 * 60 * 60_000) / 1000)));
+    await open().submit();
+    expect((await items()).filter(({ expires_at }) => expires_at === undefined)).toHaveLength(2);
+  });
+
+  it('expired entry is not listed although its item is still stored', async () => {
+    now = Date.parse('2020-01-01T00:00:00Z');
+    await open({}, kept()).submit();
+    await open().submit();
+    expect(await items('2020-01-01')).toHaveLength(4);
+    expect(await open().entries('?day=2020-01-01')).toHaveLength(1);
+  });
+});

@@ -103,7 +103,7 @@ describe.each([dev, prod])('buckets of $config.stage', (stage) => {
 describe('data for years', () => {
   const years = synthesize('prod', {
     env: { account: '111122223333', region: 'eu-west-1' },
-    retention: { results: 30, trials: null, jobs: 60, previousObjects: 7, accessLog: null },
+    retention: { results: 30, trials: null, jobs: 60, audit: 700, previousObjects: 7, accessLog: null },
     backup: { dailyDays: 14, monthlyDays: 400, buckets: true, copyToRegion: 'eu-central-1' },
     restoredTables: { jobs: 'Jobs-restored-1' },
   });

@@ -5,6 +5,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { StoredAuditCall, StoredAuditOutcome } from '#contract/audit.ts';
 import { auditPartitionOf, auditPartitions } from '#contract/tables.ts';
 import { type AuditInterval, type AuditTrail, auditKey } from '#domain/audit/audit-trail.ts';
+import { DAY_MS } from '#engine/timeframe.ts';
 import { createDocumentClient } from './dynamo-client.ts';
 import { mergeSorted } from './merge-sorted.ts';
 import { readItem } from './registry-item.ts';
@@ -14,9 +15,13 @@ const PAGE = 250;
 /** Suffix of the outcome's key: a descending query reads the outcome just before its call. */
 const OUTCOME = '#OUTCOME';
 
-/** The audit trail in the Registry table. Throws SVC005 when the table is unavailable. */
-export function openAudit(table: string, endpoint: string | undefined): AuditTrail {
-  return new DynamoAuditTrail(createDocumentClient({ endpoint, unavailable: 'SVC005' }), table);
+/**
+ * The audit trail in the Registry table. Throws SVC005 when the table is unavailable.
+ *
+ * @param days for which a new entry is kept; absent: forever
+ */
+export function openAudit(table: string, endpoint: string | undefined, days?: number): AuditTrail {
+  return new DynamoAuditTrail(createDocumentClient({ endpoint, unavailable: 'SVC005' }), table, days);
 }
 
 /**
@@ -26,10 +31,12 @@ export function openAudit(table: string, endpoint: string | undefined): AuditTra
 export class DynamoAuditTrail implements AuditTrail {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
+  readonly #days: number | undefined;
 
-  constructor(client: DynamoDBDocumentClient, table: string) {
+  constructor(client: DynamoDBDocumentClient, table: string, days?: number) {
     this.#client = client;
     this.#table = table;
+    this.#days = days;
   }
 
   begin(call: StoredAuditCall): Promise<void> {
@@ -69,7 +76,7 @@ export class DynamoAuditTrail implements AuditTrail {
       );
       for (const item of Items) {
         const key = String(item.sk);
-        if (key === before) continue;
+        if (key === before || isExpired(item)) continue;
         if (key.endsWith(OUTCOME)) {
           outcome = { of: key.slice(0, -OUTCOME.length), item };
           continue;
@@ -87,7 +94,15 @@ export class DynamoAuditTrail implements AuditTrail {
     item: StoredAuditCall | StoredAuditOutcome,
   ): Promise<void> {
     const key = auditKey(call);
-    const Item = { pk: auditPartitionOf(call.at.slice(0, 10), key), sk: `${key}${suffix}`, ...item };
+    const Item = {
+      pk: auditPartitionOf(call.at.slice(0, 10), key),
+      sk: `${key}${suffix}`,
+      ...item,
+      // The outcome expires with its call.
+      ...(this.#days !== undefined && {
+        expires_at: Math.ceil((Date.parse(call.at) + this.#days * DAY_MS) / 1000),
+      }),
+    };
     try {
       await this.#client.send(
         new PutCommand({
@@ -103,4 +118,9 @@ export class DynamoAuditTrail implements AuditTrail {
       if (!found || !isDeepStrictEqual(found, Item)) throw error;
     }
   }
+}
+
+/** True after the TTL of an item (Unix s): DynamoDB deletes it within days. */
+function isExpired({ expires_at: at }: Record<string, unknown>): boolean {
+  return typeof at === 'number' && at * 1000 <= Date.now();
 }
