@@ -22,6 +22,7 @@ import { Dispatcher } from './dispatcher.ts';
 import { FastLane } from './fast-lane.ts';
 import { BacktestFlow, HyperoptFlow } from './flow.ts';
 import { poolVariables } from './identity.ts';
+import { LogQueries } from './log-queries.ts';
 import { Monitoring } from './monitoring.ts';
 import { Network } from './network.ts';
 import {
@@ -179,6 +180,7 @@ class PlatformStack extends Stack {
       new Canary(this, 'Canary', { ...canary, backend, url });
     }
     monitoring.addDashboard();
+    new LogQueries(this, 'LogQueries');
     new CfnOutput(this, 'BackendUrl', { value: url, description: 'base_url of the backend service' });
     new CfnOutput(this, 'StrategyServiceUrl', {
       value: strategy.api.url,

@@ -42,6 +42,7 @@ const FREE_WHEN_IDLE = new Set([
   'AWS::Lambda::Permission',
   'AWS::Lambda::Version',
   'AWS::Logs::LogGroup',
+  'AWS::Logs::QueryDefinition',
   'AWS::Route53::RecordSet',
   'AWS::S3::Bucket',
   'AWS::S3::BucketPolicy',

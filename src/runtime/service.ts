@@ -78,6 +78,8 @@ interface Variables {
   correlationId: string;
   operation?: Operation;
   code?: string | null;
+  /** Caller, once it is known. */
+  principal?: string;
 }
 
 type ServiceEnv = { Bindings: Bindings; Variables: Variables };
@@ -180,7 +182,7 @@ async function track(c: ServiceContext, next: () => Promise<void>, deps: Service
     await next();
     c.res.headers.set(CORRELATION_HEADER, correlationId);
     addSecurityHeaders(c);
-    const { operation, code } = c.var;
+    const { operation, code, principal } = c.var;
     const outcome = { operation, status: c.res.status, durationMs: Math.round(performance.now() - started) };
     deps.log.info('request', {
       operation: operation?.id ?? 'none',
@@ -188,6 +190,7 @@ async function track(c: ServiceContext, next: () => Promise<void>, deps: Service
       path: c.req.path.slice(0, 200),
       status: outcome.status,
       ...(code === undefined ? {} : { code: code ?? 'body' }),
+      ...(principal !== undefined && { principal }),
       duration_ms: outcome.durationMs,
     });
     deps.observe?.(outcome);
@@ -243,6 +246,7 @@ async function execute(
 async function identify(c: ServiceContext, operation: Operation, deps: ServiceDeps): Promise<Principal> {
   if (operation.access === 'public') return ANONYMOUS;
   const principal = await deps.authenticate(c.req.header('Authorization') || null);
+  c.set('principal', principal.id);
   try {
     authorize(principal, operation);
   } catch (error) {

@@ -1,0 +1,106 @@
+import { Stack } from 'aws-cdk-lib';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { AUDIT_WRITE_FAILURE } from '#contract/names.ts';
+
+interface LogQuery {
+  /** Question that the query answers. docs/runbook.md lists them. */
+  readonly name: string;
+  readonly query: string;
+  /** Constructs whose logs are read, by the beginning of their path in the stack. @default - all logs of Touchstone's code */
+  readonly logs?: readonly string[];
+}
+
+const SERVICES = ['Backend/', 'Strategy/Service/', 'Strategy/Events/', 'DataCollection/'];
+
+/** Ten questions of the runbook. Their fields are those of our log lines: test/lambdas/log-fields.test.ts. */
+export const LOG_QUERIES: readonly LogQuery[] = [
+  {
+    name: 'One request through all logs',
+    query: `fields @timestamp, service, level, message, code, error.message
+| filter correlation_id = "REPLACE"
+| sort @timestamp`,
+  },
+  {
+    name: 'Why a job failed',
+    query: `fields @timestamp, service, level, message, error.message
+| filter job_id = "REPLACE" or id = "REPLACE"
+| sort @timestamp`,
+  },
+  {
+    name: 'Calls of a user',
+    query: `fields @timestamp, service, operation, path, status, code, duration_ms
+| filter message = "request" and principal = "REPLACE"
+| sort @timestamp desc`,
+    logs: SERVICES,
+  },
+  {
+    name: 'Slowest operations',
+    query: `filter message = "request"
+| stats pct(duration_ms, 99) as p99, max(duration_ms) as slowest, count(*) as calls by service, operation
+| sort p99 desc`,
+    logs: SERVICES,
+  },
+  {
+    name: 'Errors by code',
+    query: `filter message = "request" and status >= 400
+| stats count(*) as errors by service, operation, status, code
+| sort errors desc`,
+    logs: SERVICES,
+  },
+  {
+    name: 'Failures of market data',
+    query: `filter message = "proxy failed"
+| stats count(*) as failures by operation, upstream, failure
+| sort failures desc`,
+    logs: ['DataProxy/'],
+  },
+  {
+    name: 'Jobs that were dispatched, restarted or failed',
+    query: `fields @timestamp, service, message, id, dispatched.0, restarted.0, failed.0, error.message
+| filter message in ["queue reconciled", "executions ended", "reconcile failed", "failed to start execution"]
+| sort @timestamp desc`,
+    logs: ['Dispatcher/', 'Reconcile/', 'Backend/'],
+  },
+  {
+    name: 'Cold starts',
+    query: `filter message = "request"
+| stats count(*) as calls, sum(cold_start) as cold_starts by function_name, bin(1h)`,
+    logs: ['Backend/', 'Strategy/Service/', 'Strategy/Events/'],
+  },
+  {
+    name: 'Rejected tokens',
+    query: `filter message = "request" and code in ["AUTH001", "AUTH002", "AUTH003"]
+| stats count(*) as rejections by service, code, bin(5m)`,
+    logs: SERVICES,
+  },
+  {
+    name: 'Failed writes of the audit trail',
+    query: `fields @timestamp, service, message, audit_id, outcome, code, error.message
+| filter message like /${AUDIT_WRITE_FAILURE}/
+| sort @timestamp desc`,
+    logs: SERVICES,
+  },
+];
+
+/** Saved queries of CloudWatch Logs Insights over the logs of its stack. Create it after all others. */
+export class LogQueries extends Construct {
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    const stack = Stack.of(this);
+    const groups = stack.node.findAll().filter((each) => each instanceof logs.LogGroup);
+    const pathOf = (group: logs.LogGroup) => group.node.path.slice(stack.node.path.length + 1);
+    // Other groups hold lines of AWS: workflows and access to the APIs.
+    const own = groups.filter(
+      (each) => !/^(BacktestFlow|HyperoptFlow)\/|AccessLog|Network/.test(pathOf(each)),
+    );
+    for (const [at, { name, query, logs: prefixes = [''] }] of LOG_QUERIES.entries()) {
+      const read = own.filter((each) => prefixes.some((prefix) => pathOf(each).startsWith(prefix)));
+      new logs.CfnQueryDefinition(this, `Query${at}`, {
+        name: `${stack.stackName}/${name}`,
+        queryString: query,
+        logGroupNames: read.map((each) => each.logGroupName),
+      });
+    }
+  }
+}

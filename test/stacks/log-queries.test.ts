@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { type Operation, pathsOf } from '#contract/operation.ts';
+import { operationsOf } from '#contract/operations.ts';
+import { LOG_QUERIES } from '#lib/log-queries.ts';
+import { ofType, templatesOf } from '../support/stacks.ts';
+
+const SERVICES = ['backend', 'strategy', 'data_collection'] as const;
+
+test.each(['dev', 'prod'] as const)('%s has ten saved queries over its own log groups', (stage) => {
+  const synthesized = templatesOf(stage);
+  const queries = ofType(synthesized, 'AWS::Logs::QueryDefinition').map(([, each]) => each.Properties);
+  expect(queries).toHaveLength(10);
+  expect(new Set(queries.map(({ Name }) => Name)).size).toBe(10);
+  for (const { Name, LogGroupNames } of queries) {
+    expect(Name).toMatch(new RegExp(`^touchstone-${stage}-platform/`));
+    expect(LogGroupNames.length, Name).toBeGreaterThan(0);
+    for (const { Ref } of LogGroupNames) {
+      expect(synthesized.resources.get(Ref)?.Type, Name).toBe('AWS::Logs::LogGroup');
+    }
+  }
+  const [all] = queries;
+  const read = JSON.stringify(all!.LogGroupNames);
+  for (const name of [
+    'Backend',
+    'Strategy',
+    'DataProxy',
+    'Dispatcher',
+    'Reconcile',
+    'BacktestTask',
+    'DataCollection',
+  ]) {
+    expect(read).toContain(name);
+  }
+});
+
+const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
+
+test('each route in the runbook is an operation', () => {
+  const routes = [...runbook.matchAll(/`(GET|POST) ([^` ]+)`/g)].map(
+    ([, method, path]) => `${method} ${path}`,
+  );
+  const operations = SERVICES.flatMap((service): readonly Operation[] => operationsOf(service)).flatMap(
+    (operation) => pathsOf(operation).map((path) => `${operation.method} ${path}`),
+  );
+  expect(routes.length).toBeGreaterThan(6);
+  for (const route of routes) expect(operations, route).toContain(route);
+});
+
+test('runbook lists every saved query', () => {
+  for (const { name } of LOG_QUERIES) expect(runbook).toContain(`| ${name} |`);
+});
