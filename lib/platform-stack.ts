@@ -7,7 +7,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
-import { type BackendEnv, releasePolicyVariables } from '#contract/env.ts';
+import type { BackendEnv } from '#contract/env.ts';
 import { IMAGE_RUN_OBJECTS } from '#contract/image-run-keys.ts';
 import { retentionVariables } from '#contract/retention.ts';
 import { AuditTrail } from './audit-trail.ts';
@@ -39,6 +39,7 @@ import { registeredImages } from './registered-images.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
 import { warnOfSettings } from './settings-warnings.ts';
+import { promotionVariables, slotVariables } from './stage-variables.ts';
 import { StrategyService } from './strategy-service.ts';
 import { allowedRegistries, allowRepositories } from './task-image.ts';
 import { backtestTask, collectTask, hyperoptTask, type ImageTask } from './tasks.ts';
@@ -360,24 +361,6 @@ class PlatformStack extends Stack {
     this.#audit.alarmOnFailures(backend, backend.function.logGroup);
     return backend;
   }
-}
-
-/** Slots of the job queue as environment variables. */
-function slotVariables({ maxRunning }: StageConfig) {
-  return {
-    MAX_RUNNING_BACKTESTS: String(maxRunning.backtest),
-    MAX_RUNNING_FAST: String(maxRunning.fast),
-    MAX_RUNNING_HYPEROPTS: String(maxRunning.hyperopt),
-  };
-}
-
-/** Rules of a promotion, for every function that promotes. */
-function promotionVariables({ stagingDryRunRequired, fourEyesRequired, releasePolicy }: StageConfig) {
-  return {
-    STAGING_DRY_RUN_REQUIRED: stagingDryRunRequired ? 'true' : 'false',
-    REQUIRE_FOUR_EYES: fourEyesRequired ? 'true' : 'false',
-    ...releasePolicyVariables(releasePolicy),
-  } as const;
 }
 
 /**
