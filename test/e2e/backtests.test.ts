@@ -55,6 +55,15 @@ describe('backtest from request to report', () => {
     expect(job.attempt).toBe(1);
   });
 
+  it('durations of queue, start and run add up to the life of the job', () => {
+    // On one machine every task has the same cores.
+    expect(job.lane).toBe('backtest');
+    const { queue_ms, start_ms, run_ms } = job.durations;
+    expect(queue_ms + start_ms + run_ms).toBe(Date.parse(job.finished_at) - Date.parse(job.created_at));
+    expect(start_ms).toBeGreaterThan(0);
+    expect(run_ms).toBe(Date.parse(job.finished_at) - Date.parse(job.started_at));
+  });
+
   it('backtest stores every default and warns of the ignored key', () => {
     expect(job.config).toMatchObject({
       strategy: 'ema_crossover',
