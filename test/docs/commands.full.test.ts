@@ -163,7 +163,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
 /** Names of the npm scripts in a fence; `ci` for `npm ci`. */
 const npmScriptsOf = (text: string) =>
-  [...text.matchAll(/(?:^|&& )npm (?:run )?([\w:]+)/gm)].map(([, name]) => name!);
+  [...text.matchAll(/(?:^|&& )npm (?:run )?([\w:-]+)/gm)].map(([, name]) => name!);
 
 /** File that runs an npm command of the README, and its text there: CI, or a test that starts the same program. */
 const NPM_RUNS: Readonly<Record<string, readonly [file: string, text: string]>> = {
