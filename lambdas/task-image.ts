@@ -12,6 +12,8 @@ const definitions = new TaskDefinitions(createEcsClient(), env.IMAGE_TASK_DEFINI
 
 /** Called by the state machine with the image of an execution. Returns the task definition that runs it. */
 export const handler = middy(async ({ image }: { readonly image: string }) => {
+  // The services reject it before: this holds for jobs that waited while the setting changed.
+  if (env.REJECT_IMAGES) throw new Error('This stage runs no registered images');
   const uri = checkImageUri(image, env.ALLOWED_REGISTRIES ?? null);
   const definition = await definitions.forImage(uri);
   logger.info('image prepared', { image, task_definition: definition });

@@ -50,6 +50,12 @@ const Settings = z.strictObject({
     .describe(
       'Network of backtests and hyperopt workers. `public`: public subnets and addresses, no inbound connections, no fixed cost. `isolated`: outbound only to endpoints of AWS services, about 44 USD per month in two zones.',
     ),
+  allowForeignImages: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Run images of registered versions in a public network, where their code reaches the internet. An isolated network always runs them.',
+    ),
   firewall: z
     .boolean()
     .describe(
@@ -366,4 +372,9 @@ export function stageNamed(name: string): StageName {
 /** The stage's name in entry points: `production` enforces authentication. */
 export function environmentOf(config: StageConfig): 'development' | 'production' {
   return config.openAccess ? 'development' : 'production';
+}
+
+/** True where images of registered versions may not run: their code would reach the internet. */
+export function rejectsImages({ network, allowForeignImages }: StageConfig): boolean {
+  return network === 'public' && !allowForeignImages;
 }

@@ -35,14 +35,14 @@ import {
 } from './permissions.ts';
 import { QuotaAlarms } from './quota-alarms.ts';
 import { Reconcile } from './reconcile.ts';
-import { registeredImages } from './registered-images.ts';
+import { type RegisteredImages, registeredImages } from './registered-images.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
 import { warnOfSettings } from './settings-warnings.ts';
 import { promotionVariables, slotVariables } from './stage-variables.ts';
 import { StrategyService } from './strategy-service.ts';
 import { allowedRegistries, allowRepositories } from './task-image.ts';
-import { backtestTask, collectTask, hyperoptTask, type ImageTask } from './tasks.ts';
+import { backtestTask, collectTask, hyperoptTask } from './tasks.ts';
 import { TrafficShift } from './traffic-shift.ts';
 
 interface PlatformStackProps {
@@ -155,7 +155,7 @@ class PlatformStack extends Stack {
     });
     new Dispatcher(this, 'Dispatcher', { ...jobServices, code: this.#code('dispatcher') });
     const strategy = this.#strategyService(flows.hyperopt, cluster, reconcile);
-    const backend = this.#backend(flows.backtest, dataProxy, { strategy, cluster, runs: images.runs });
+    const backend = this.#backend(flows.backtest, dataProxy, { strategy, cluster, runs: images.forBackend });
     const { url } = new ServiceApi(this, 'BackendApi', {
       config,
       monitoring,
@@ -313,7 +313,7 @@ class PlatformStack extends Stack {
     }: {
       readonly strategy: StrategyService;
       readonly cluster: ecs.Cluster;
-      readonly runs: ImageTask['runs'];
+      readonly runs: RegisteredImages['forBackend'];
     },
   ): ServiceFunction {
     const { config, data } = this.#props;

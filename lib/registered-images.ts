@@ -1,6 +1,8 @@
+import { Annotations } from 'aws-cdk-lib';
 import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
+import { rejectsImages } from './config.ts';
 import { ImageRun } from './image-run.ts';
 import type { Monitoring } from './monitoring.ts';
 import { TaskImage } from './task-image.ts';
@@ -16,6 +18,8 @@ interface RegisteredImagesProps extends JobTasksProps {
 /** All that runs images of registered versions: their task, and the functions that prepare it and record what it wrote. */
 export interface RegisteredImages extends ImageTask {
   readonly taskImage: TaskImage;
+  /** Environment variables of the backend. */
+  readonly forBackend: ImageTask['runs'] & { readonly REJECT_IMAGES: 'true' | 'false' };
   readonly imageRun: ImageRun;
 }
 
@@ -25,10 +29,17 @@ export function registeredImages(
 ): RegisteredImages {
   const { config, data, common } = tasks;
   const { task, runs } = imageTask(scope, tasks);
+  const REJECT_IMAGES = rejectsImages(config) ? 'true' : 'false';
+  if (config.network === 'public' && config.allowForeignImages) {
+    Annotations.of(scope).addWarningV2(
+      'touchstone:allowForeignImages',
+      `Code of registered images reaches the internet in ${config.stage}. Set network to isolated, or remove allowForeignImages.`,
+    );
+  }
   const taskImage = new TaskImage(scope, 'TaskImage', {
     ...{ config, monitoring, imageTask: task },
     code: code('task-image'),
-    environment: common,
+    environment: { ...common, REJECT_IMAGES },
   });
   const imageRun = new ImageRun(scope, 'ImageRun', {
     ...{ config, monitoring, data, cluster },
@@ -42,5 +53,5 @@ export function registeredImages(
     },
     definitions: taskImage.definitions,
   });
-  return { task, runs, taskImage, imageRun };
+  return { task, runs, taskImage, imageRun, forBackend: { ...runs, REJECT_IMAGES } };
 }

@@ -152,6 +152,9 @@ const slots = {
   MAX_RUNNING_HYPEROPTS: digits({ min: 1, max: 1_000 }),
 };
 
+/** Registered images may not run: the network of the stage is public. */
+const rejectImages = flag.default(false);
+
 /** Runs of registered images: the bucket of their inputs and outputs, and the ID of their role. */
 export const imageRuns = { RUNS_BUCKET: text, IMAGE_ROLE_ID: text };
 
@@ -171,6 +174,7 @@ export const BackendEnv = z
     FAST_LANE_SECONDS: digits({ min: 10, max: 200 }),
     /** For the progress of registered images; absent where none run. */
     ...z.object(imageRuns).partial().shape,
+    REJECT_IMAGES: rejectImages,
     DATA_PROXY_FUNCTION: text,
     /** Base address of the strategy service; without one it is reported as not configured. */
     STRATEGY_SERVICE_URL: z.url().optional(),
@@ -251,6 +255,7 @@ export type ReconcileEnv = z.output<typeof ReconcileEnv>;
 export const TaskImageEnv = z.object({
   ...common,
   ...images,
+  REJECT_IMAGES: rejectImages,
   /** Task definition that is copied for each registered image, with its revision. */
   IMAGE_TASK_DEFINITION: text,
 });

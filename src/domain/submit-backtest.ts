@@ -21,7 +21,13 @@ import type { Digest, Ids, JobStore, Log } from './ports.ts';
 import { enqueue } from './queue/enqueue.ts';
 import { laneOfBacktest, type MaxRunning } from './queue/lanes.ts';
 import type { JobQueue } from './queue/queue-ports.ts';
-import { imageOf, registeredOf, withRegisteredConfig } from './registry/container-image.ts';
+import {
+  checkImageRuns,
+  type ImagePolicy,
+  imageOf,
+  registeredOf,
+  withRegisteredConfig,
+} from './registry/container-image.ts';
 import { CONFIG_KEYS, type ResolveDeps, resolveConfig } from './resolve-config.ts';
 import { readVersion } from './transitions/find-version.ts';
 import type { RegistryStore } from './transitions/registry-store.ts';
@@ -36,7 +42,7 @@ export interface SubmitBacktestInput {
   readonly correlationId: string;
 }
 
-export interface SubmitBacktestDeps extends ResolveDeps, ChooseLaneDeps {
+export interface SubmitBacktestDeps extends ResolveDeps, ChooseLaneDeps, ImagePolicy {
   readonly jobs: JobStore;
   readonly registry: RegistryStore;
   readonly hyperoptJobs: Pick<HyperoptStore, 'get'>;
@@ -92,7 +98,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
   const executionInput = executionInputOf(config, {
     job_id: jobId,
     kind,
-    image: registered && imageOf(registered),
+    image: checkImageRuns(deps, registered && imageOf(registered), 'model_version'),
     correlation_id: input.correlationId,
     on_demand: priority >= ON_DEMAND_PRIORITY,
     start: dataStart,

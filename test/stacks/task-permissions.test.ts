@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { arnOf, isAllowed } from '../support/iam.ts';
 import { actionsOf, ofType, statements, templatesOf } from '../support/stacks.ts';
+import { synthesize } from '../support/synthesize.ts';
 
 const stages = [templatesOf('dev'), templatesOf('prod')];
 
@@ -168,4 +169,21 @@ test('the data proxy has its own concurrent executions in production', () => {
     return proxy.Properties.ReservedConcurrentExecutions;
   });
   expect(reserved).toEqual([undefined, 50]);
+});
+
+test('images of others run in an isolated network, and in a public one only if the stage allows it', () => {
+  const rejects = (stage: (typeof stages)[number]) =>
+    ofType(stage, 'AWS::Lambda::Function').flatMap(
+      ([, { Properties }]) => Properties.Environment.Variables.REJECT_IMAGES ?? [],
+    );
+  // The backend, which starts jobs, and the function that prepares images.
+  expect(stages.map(rejects)).toEqual([
+    ['true', 'true'],
+    ['false', 'false'],
+  ]);
+  const allowing = synthesize('dev', { allowForeignImages: true });
+  expect(rejects(allowing)).toEqual(['false', 'false']);
+  expect(allowing.warnings).toEqual([
+    expect.stringContaining('registered images reaches the internet in dev'),
+  ]);
 });

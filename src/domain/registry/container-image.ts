@@ -74,6 +74,27 @@ export function imageOf({ container_image_uri, image_digest }: StoredVersion): s
   return image_digest && pinnedUri(container_image_uri, image_digest);
 }
 
+/** Setting of a stage whose network is public. */
+export interface ImagePolicy {
+  /** True where images of registered versions may not run. @default false */
+  readonly rejectImages?: boolean;
+}
+
+/** The image, or null for the platform's own. Throws VAL005 where images of others may not run. */
+export function checkImageRuns(
+  { rejectImages }: ImagePolicy,
+  image: string | null,
+  field: string,
+): string | null {
+  if (image === null || !rejectImages) return image;
+  throw new CodedError('VAL005', {
+    message:
+      'The version has a registered image, and this stage runs none: its network is public, so the code of the image would reach the internet. Ask an operator to set network to isolated, or allowForeignImages to true',
+    field,
+    context: { value: image },
+  });
+}
+
 /** The registered configuration instead of the strategy's defaults; values of the submission override it. */
 export function withRegisteredConfig(
   { config }: StoredVersion,

@@ -19,9 +19,9 @@ import type { Strategies } from '../strategy-ports.ts';
 import { executionInputOf } from '../submit-backtest.ts';
 import type { StagingChecks, StagingOutcome } from '../transitions/validation.ts';
 import { isoTime } from '../validate.ts';
-import { imageOf, registeredOf } from './container-image.ts';
+import { checkImageRuns, type ImagePolicy, imageOf, registeredOf } from './container-image.ts';
 
-export interface StagingChecksDeps {
+export interface StagingChecksDeps extends ImagePolicy {
   readonly jobs: JobStore;
   readonly executions: Executions;
   readonly maxRunning: MaxRunning;
@@ -100,6 +100,7 @@ async function newJob(
   version: StoredVersion,
   correlationId: string,
 ): Promise<JobIn<'pending'>> {
+  const image = checkImageRuns(deps, imageOf(version), 'version');
   const { model_name } = version;
   const notFound = { field: '', unknown: 'RES002' } as const;
   const known = await findStrategy(deps.strategies, version.config.strategy, notFound);
@@ -130,7 +131,7 @@ async function newJob(
     warnings: [],
     execution_input: executionInputOf(config, {
       ...{ job_id: jobId, kind: 'validation', correlation_id: correlationId, on_demand: false },
-      image: imageOf(version),
+      image,
       start: isoTime(from),
     }),
     request_digest: version.content_hash,
