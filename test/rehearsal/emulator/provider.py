@@ -44,7 +44,7 @@ def schema_of(resource_type: str) -> dict | None:
 
 
 def _relaxed(schema):
-    """CloudFormation takes numbers and booleans as text too. Python does not read all regular expressions of the schemas."""
+    """CloudFormation takes numbers and booleans as text, and the reverse. Python does not read all regular expressions of the schemas."""
     if isinstance(schema, list):
         return [_relaxed(each) for each in schema]
     if not isinstance(schema, dict):
@@ -52,8 +52,8 @@ def _relaxed(schema):
     relaxed = {key: _relaxed(value) for key, value in schema.items() if key not in ("format", "pattern")}
     if relaxed.pop("patternProperties", None) is not None:
         relaxed.pop("additionalProperties", None)
-    if relaxed.get("type") in ("integer", "number", "boolean"):
-        relaxed["type"] = [relaxed["type"], "string"]
+    if relaxed.get("type") in ("integer", "number", "boolean", "string"):
+        relaxed["type"] = ["integer", "number", "boolean", "string"]
     return relaxed
 
 

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { DescribeTaskDefinitionCommand, ECSClient } from '@aws-sdk/client-ecs';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type * as z from 'zod';
-import * as contract from '#contract/env.ts';
 import { clientConfig } from '../emulator.ts';
 import type { Deployed } from '../rehearsal.ts';
 import { entryOfFunction } from './assembly.ts';
@@ -12,13 +11,20 @@ import { failOn, resourcesOf } from './resources.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 
 /** Variables that the state machines, and not the task definitions, give a task. */
-const OF_A_RUN = { JOB_ID: 'bt-01ARZ3NDEKTSV4RRFFQ69G5FAV', WORKER: '0' };
+const OF_A_RUN = {
+  JOB_ID: 'bt-01ARZ3NDEKTSV4RRFFQ69G5FAV',
+  WORKER: '0',
+  RUN_INPUT: `${'0'.repeat(32)}.json`,
+};
 
-/** Reads every deployed environment as its entry point does, with the schemas of src/contract/env.ts. */
+/** Reads every deployed environment as its entry point does, with the schemas of src/contract. */
 export async function environments(deployed: Deployed): Promise<string> {
   const all = [...(await ofFunctions(deployed)), ...(await ofTasks(deployed))];
-  failOn(all.flatMap((each) => [...problemsOf(each), ...strangers(deployed, each)]));
-  return `${all.length} fit src/contract/env.ts, and their tables and buckets exist`;
+  const problems = await Promise.all(
+    all.map(async (each) => [...(await problemsOf(each)), ...strangers(deployed, each)]),
+  );
+  failOn(problems.flat());
+  return `${all.length} fit their schemas, and their tables and buckets exist`;
 }
 
 interface Environment {
@@ -66,11 +72,13 @@ async function ofTasks(deployed: Deployed): Promise<Environment[]> {
   );
 }
 
-function problemsOf({ source, variables }: Environment): string[] {
-  const name = /(?:readEnv|startProcess)\((\w+Env)\b/.exec(readFileSync(join(ROOT, source), 'utf8'))?.[1];
-  const schema = name && (contract as unknown as Record<string, z.ZodType | undefined>)[name];
-  if (!schema) return [`${source} does not read its environment with a schema of src/contract/env.ts`];
-  const { error } = schema.safeParse(variables);
+async function problemsOf({ source, variables }: Environment): Promise<string[]> {
+  const text = readFileSync(join(ROOT, source), 'utf8');
+  const name = /(?:readEnv|startProcess)\((\w+Env)\b/.exec(text)?.[1];
+  const module = new RegExp(`import \\{[^}]*\\b${name}\\b[^}]*\\} from '(#contract/[^']+)'`).exec(text)?.[1];
+  if (!name || !module) return [`${source} does not read its environment with a schema of src/contract`];
+  const schemas: Readonly<Record<string, z.ZodType>> = await import(module);
+  const { error } = schemas[name]!.safeParse(variables);
   return (error?.issues ?? []).map(({ path, message }) => `${source}: ${path.join('.')} ${message}`);
 }
 
