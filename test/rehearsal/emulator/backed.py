@@ -245,13 +245,6 @@ def _metric_filter(api, properties, name, existing):
     return properties["FilterName"], {}
 
 
-@_backed("AWS::Logs::QueryDefinition", "logs", lambda api, each, _: api.delete_query_definition(queryDefinitionId=each))
-def _query_definition(api, properties, name, existing):
-    wanted = {**properties, **({"queryDefinitionId": existing} if existing else {})}
-    answer = api.put_query_definition(**input_of(api, "put_query_definition", wanted))
-    return answer["queryDefinitionId"], {"QueryDefinitionId": answer["queryDefinitionId"]}
-
-
 @_backed("AWS::Cognito::UserPool", "cognito-idp", lambda api, pool, _: api.delete_user_pool(UserPoolId=pool))
 def _user_pool(api, properties, name, existing):
     if existing is not None:
