@@ -18,7 +18,7 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
  *
  *     sh               run against the platform of this file
  *     sh auth          run against a platform that requires a token
- *     sh aws, sh docker, sh network, sh slow    parsed only
+ *     sh aws, sh docker, sh network, sh slow    parsed only; runbook-commands.full.test.ts runs those of the runbook
  *
  * Lines that start with `npm` are never run here: their script must exist, and NPM_RUNS has who runs those of the README. `bt-...`, `ho-...` and `ch-...` represent the ID
  * printed last. Strategies in `ts` fences are files of the strategy folder.

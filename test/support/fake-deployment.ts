@@ -139,8 +139,14 @@ export class FakeDeployment {
     return output;
   }
 
-  /** The protocols of the three APIs: JSON, and queries with responses in XML. */
+  /** The protocols of the three APIs: JSON, and queries with responses in XML. `/wait/{ms}` lets time pass. */
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [, waited] = /^\/wait\/(\d+)$/.exec(request.url!) ?? [];
+    if (waited !== undefined) {
+      await this.wait(Number(waited));
+      response.end();
+      return;
+    }
     const body = await text(request);
     const target = request.headers['x-amz-target'];
     if (typeof target === 'string') {
