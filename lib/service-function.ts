@@ -57,9 +57,10 @@ export class ServiceFunction extends Construct {
       memorySize: props.memorySize ?? 1024,
       timeout: props.timeout,
       reservedConcurrentExecutions: props.concurrency,
-      // A rollback points the alias at an earlier version.
+      // A rollback points the alias at an earlier version, so a deployment keeps them. One that fails deletes its own: the rollback
+      // must not choose it, and Lambda publishes no second version of the same code when the deployment is repeated.
       currentVersionOptions: {
-        removalPolicy: RemovalPolicy.RETAIN,
+        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         // CloudFormation replaces a version, which is to publish one, when its description changes.
         ...(props.revision !== undefined && { description: props.revision }),
       },

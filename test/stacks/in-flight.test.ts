@@ -100,7 +100,7 @@ test('earlier versions of changed functions are kept, and their aliases keep the
   const versions = (stage: Synthesized) => ofType(stage, 'AWS::Lambda::Version');
   const changed = versions(before).filter(([id]) => !after.resources.has(id));
   expect(changed.length).toBeGreaterThan(4);
-  for (const [id, { DeletionPolicy }] of changed) expect(DeletionPolicy, id).toBe('Retain');
+  for (const [id, { DeletionPolicy }] of changed) expect(DeletionPolicy, id).toBe('RetainExceptOnCreate');
   const identity = (stage: Synthesized) =>
     ofType(stage, 'AWS::Lambda::Alias').map(([id, { Properties }]) => [
       id,

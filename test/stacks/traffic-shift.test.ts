@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { StageConfig, stageConfig } from '#lib/config.ts';
 import { ofType, type Resource, templatesOf } from '../support/stacks.ts';
@@ -24,6 +26,16 @@ test('functions that answer callers shift traffic in prod', () => {
     'StrategyEvents',
     'StrategyService',
   ]);
+});
+
+test('names in the runbook select one function each', () => {
+  const runbook = readFileSync(join(import.meta.dirname, '../../docs/runbook.md'), 'utf8');
+  const [, list] = /\nseconds, for one function: ([^:]+):\n/.exec(runbook)!;
+  const names = [...list!.matchAll(/`(\w+)`/g)].map(([, name]) => name!);
+  const ids = ofType(prod, 'AWS::Lambda::Function').map(([id]) => id);
+  const selected = names.map((name) => ids.filter((id) => id.startsWith(name)));
+  expect(selected.flat().sort()).toEqual(ids.sort());
+  expect(selected.every((each) => each.length === 1)).toBe(true);
 });
 
 test('dev switches functions in one step', () => {

@@ -100,7 +100,7 @@ def _text_of(error: Exception) -> str:
 
 def _delete_resource(self: ResourceMap, name: str, resource_json: dict) -> None:
     resource = self._parsed_resources.pop(name, None)
-    if resource is None or resource_json.get("DeletionPolicy") == "Retain":
+    if resource is None or resource_json.get("DeletionPolicy") in ("Retain", "RetainExceptOnCreate"):
         return
     try:
         self._delete_resource(resource, resource_json)
