@@ -116,6 +116,14 @@ describe('EcsTaskControl', () => {
     ecs.on(StopTaskCommand).rejects(new InvalidParameterException({ ...meta, message: 'Bad reason' }));
     await expect(control.stop(task, 'why')).rejects.toThrow('Bad reason');
   });
+
+  test.each(['lambda-8f5d1c', 'process-12', ''])(
+    'stop leaves run %j, which is no task of ECS',
+    async (run) => {
+      await control.stop(run, 'why');
+      expect(ecs.commandCalls(StopTaskCommand)).toEqual([]);
+    },
+  );
 });
 
 describe('DataProxyClient', () => {

@@ -23,6 +23,9 @@ export function createEcsClient(): ECSClient {
   return reportUnavailable(client, 'HTTP503');
 }
 
+/** Cluster in the ARN of a task, `arn:aws:ecs:{region}:{account}:task/{cluster}/{id}`. */
+const TASK_CLUSTER = /^arn:[^/]+:task\/([^/]+)\/[^/]+$/;
+
 /** Stops Fargate tasks by their ARN. */
 export class EcsTaskControl implements TaskControl {
   readonly #client: ECSClient;
@@ -31,10 +34,13 @@ export class EcsTaskControl implements TaskControl {
     this.#client = client;
   }
 
-  /** A task that has stopped already, or that ECS does not know any more, is not an error. */
+  /**
+   * A task that has stopped already, or that ECS does not know any more, is not an error. Any other id than an ARN is that
+   * of a run in a function, which nobody can stop: it ends at the time limit of the function at the latest.
+   */
   async stop(task: string, reason: string): Promise<void> {
-    // arn:aws:ecs:region:account:task/cluster/id
-    const cluster = task.split('/').at(-2);
+    const cluster = TASK_CLUSTER.exec(task)?.[1];
+    if (cluster === undefined) return;
     try {
       await this.#client.send(new StopTaskCommand({ cluster, task, reason: reason.slice(0, MAX_REASON) }));
     } catch (error) {

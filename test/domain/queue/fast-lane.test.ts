@@ -1,4 +1,7 @@
+import { ECSClient, StopTaskCommand } from '@aws-sdk/client-ecs';
+import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EcsTaskControl } from '#adapters/aws/ecs-tasks.ts';
 import type { JobIn, StoredBacktestJob } from '#contract/backtest.ts';
 import { cancelBacktest } from '#domain/cancel-backtest.ts';
 import { type ChooseLaneDeps, chooseLane, recordCost, type StrategyCost } from '#domain/choose-lane.ts';
@@ -222,6 +225,23 @@ describe('queue of the fast lane', () => {
     expect({ failed, dispatched }).toEqual({ failed: ['bt-1'], dispatched: ['bt-2'] });
     expect(started()).toEqual(['bt-1', 'bt-2']);
     expect(await queue.slots('fast')).toMatchObject([{ job_id: 'bt-2' }]);
+  });
+
+  test.each(['failed', 'been cancelled'])('slot of a job that has %s in a function is freed', async (end) => {
+    const { submit, jobs, clock, executions, deps, queue, errors } = await scene();
+    // ECS knows no run of a function.
+    const ecs = mockClient(ECSClient).on(StopTaskCommand).rejects(new Error('Cluster not found'));
+    const own = { ...deps, tasks: new EcsTaskControl(new ECSClient({ region: 'us-east-1' })) };
+    await submit('bt-1', 'fast');
+    const at = new Date(clock.time).toISOString();
+    await jobs.claim('bt-1', 'lambda-1', at);
+    if (end === 'failed') await jobs.fail('bt-1', 1, { code: 'VAL006', message: 'no signals' }, at);
+    else await cancelBacktest(own, 'bt-1');
+    executions.states.set('bt-1-1', 'succeeded');
+    await endExecutions(own, ['bt-1-1']);
+    expect(await queue.slots('fast')).toEqual([]);
+    expect(errors).toEqual([]);
+    ecs.restore();
   });
 
   test('job that lacked capacity on Fargate waits in the fast lane again', async () => {
