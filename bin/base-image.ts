@@ -73,14 +73,16 @@ async function getVerified(url: string, types: readonly string[], expected?: str
 }
 
 async function anonymousToken(challenge: string): Promise<string> {
-  const parameter = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(challenge)?.[1];
-  const realm = parameter('realm');
+  const parameters = new Map(
+    [...challenge.matchAll(/\b(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+  );
+  const realm = parameters.get('realm');
   if (!challenge.startsWith('Bearer ') || !realm) {
     throw new Error('The registry needs credentials. Use a registry that is readable without.');
   }
   const url = new URL(realm);
   for (const name of ['service', 'scope']) {
-    const value = parameter(name);
+    const value = parameters.get(name);
     if (value) url.searchParams.set(name, value);
   }
   const response = await get(String(url), {});

@@ -133,8 +133,9 @@ async function startServices(
     limits,
     nodeOptions: options.taskMemoryMb ? [`--max-old-space-size=${options.taskMemoryMb}`] : [],
     onEnd: (execution) =>
-      inContext(() => endExecutions(reconcile, [execution])).catch((error: unknown) =>
-        reconcile.onError(execution, error),
+      inContext(() => endExecutions(reconcile, [execution])).then(
+        () => undefined,
+        (error: unknown) => reconcile.onError(execution, error),
       ),
     log,
   });

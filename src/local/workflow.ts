@@ -25,8 +25,8 @@ export interface WorkflowOptions {
   readonly limits: TaskLimits;
   /** Command line options of Node for the tasks. */
   readonly nodeOptions: readonly string[];
-  /** Called with the name of each ended execution. */
-  readonly onEnd: (execution: string) => void;
+  /** Called with the name of each ended execution. Rejects never. */
+  readonly onEnd: (execution: string) => Promise<void>;
   readonly log: Log;
 }
 
@@ -42,7 +42,10 @@ export interface Workflow {
   readonly executions: LocalExecutions<BacktestExecutionInput>;
   readonly hyperoptExecutions: LocalExecutions<HyperoptExecutionInput>;
   readonly tasks: TaskControl;
-  /** Ends executions and tasks; their jobs stay unfinished and resume at the next start. */
+  /**
+   * Ends executions and tasks; their jobs stay unfinished and resume at the next start. Resolves when the ends that were
+   * reported before are handled: they use the stores.
+   */
   stop(): Promise<void>;
 }
 
@@ -112,11 +115,13 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       { ...AWS_ONLY, ...LOCAL_NAMES, JobsTable: options.jobsTable },
       integrations,
     );
+  const ends = new Set<Promise<void>>();
   const executionsOf = <Input extends { readonly job_id: string }>(machine: LocalStateMachine) =>
     new LocalExecutions<Input>(machine, (name, state, error) => {
       if (state.status !== 'succeeded')
         log.warn('execution ended', { execution: name, ...state, error: String(error) });
-      options.onEnd(name);
+      const end = options.onEnd(name).finally(() => ends.delete(end));
+      ends.add(end);
     });
   const executions = executionsOf<BacktestExecutionInput>(machineOf('backtest'));
   const hyperoptExecutions = executionsOf<HyperoptExecutionInput>(machineOf('hyperopt'));
@@ -128,6 +133,7 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       executions.stopAll();
       hyperoptExecutions.stopAll();
       await Promise.all([runner.stopAll(), workers.stopAll()]);
+      await Promise.all(ends);
     },
   };
 }

@@ -10,7 +10,7 @@ import { idSuffix } from '#domain/id-suffix.ts';
 import type { Clock, Digest } from '#domain/ports.ts';
 
 export interface CanaryDeps {
-  /** Address of the backend, with or without a slash at its end. */
+  /** Address of the backend, with a slash at its end. */
   readonly baseUrl: string;
   readonly token: string;
   readonly fetch: typeof fetch;
@@ -120,7 +120,7 @@ async function request(
 ): Promise<Response> {
   for (const pause of [...PAUSES_MS, null]) {
     try {
-      const response = await deps.fetch(`${deps.baseUrl.replace(/\/+$/, '')}${path}`, {
+      const response = await deps.fetch(new URL(`.${path}`, deps.baseUrl), {
         method,
         redirect: 'manual',
         signal: deps.timeoutSignal(REQUEST_MS),
