@@ -65,13 +65,14 @@ export function apiDefinition(scope: Construct, title: string, targets: ApiTarge
   const paths = Object.fromEntries(
     allPaths(service).map((path): [string, Record<string, unknown>] => [
       path,
-      { ...pathParameters(path), 'x-amazon-apigateway-any-method': any },
+      { 'x-amazon-apigateway-any-method': { ...pathParameters(path), ...any } },
     ]),
   );
   const own = ownRoutes(targets);
   for (const { operation, target } of own) {
     const { method, path, streams: isStream, integration: isDirect } = operation;
     paths[path]![method.toLowerCase()] = {
+      ...pathParameters(path),
       responses: {},
       ...(isDirect && !config.openAccess && { security: [{ [SIGNED]: [] }] }),
       'x-amazon-apigateway-integration': integrate(target, isStream),
@@ -99,7 +100,7 @@ function allPaths(service: ServiceName): string[] {
   return [...new Set(['/', ...served, '/{proxy+}'])].sort();
 }
 
-/** Declarations of a path's variables: an import warns about each that is not declared. */
+/** Declarations of a path's variables. In each method, as in API Gateway's own examples and exports: ANY is none of OpenAPI's methods. */
 function pathParameters(path: string) {
   const parameters = [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => ({
     name,

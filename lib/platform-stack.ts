@@ -172,8 +172,7 @@ class PlatformStack extends Stack {
     });
     if (config.trafficShift) {
       const shift = new TrafficShift(this, 'TrafficShift', { shift: config.trafficShift, monitoring });
-      // Those with enough calls to judge a version by. The others run a few times a minute at most: a tenth of that shows
-      // nothing, and would only delay the deployment.
+      // Those that answer callers. Calls of the others are repeated, have another way or are few: docs/decisions/051.
       for (const each of [backend, strategy.service, strategy.events, dataProxy.service]) shift.add(each);
     }
     if (config.canary) {

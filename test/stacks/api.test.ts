@@ -82,13 +82,13 @@ describe.each(SERVICES)('routes of the $service', ({ service, api, alias }) => {
 
   test('API Gateway imports the whole document: OpenAPI 3.0, declared variables, no warnings', () => {
     expect(definition.openapi).toBe('3.0.1');
-    for (const [path, { parameters = [] }] of Object.entries<{ parameters?: any[] }>(definition.paths)) {
+    for (const [path, item] of Object.entries<Record<string, { parameters?: any[] }>>(definition.paths)) {
       const variables = [...path.matchAll(/\{([^}+]+)\+?\}/g)].map(([, name]) => name);
-      expect(
-        parameters.map(({ name }) => name),
-        path,
-      ).toEqual(variables);
-      for (const each of parameters) expect(each).toMatchObject({ in: 'path', required: true });
+      for (const [method, { parameters = [] }] of Object.entries(item)) {
+        const names = parameters.map(({ name }) => name);
+        expect(names, `${method} ${path}`).toEqual(variables);
+        for (const each of parameters) expect(each).toMatchObject({ in: 'path', required: true });
+      }
     }
     const { Properties } = ofType(dev, 'AWS::ApiGateway::RestApi').find(([id]) => api.test(id))![1];
     expect(Properties).toMatchObject({

@@ -148,3 +148,33 @@ test.each([
   );
   expect(sent).toEqual(expected);
 });
+
+/** Payloads that machines send to functions, by top-level field. An earlier execution sends its payload to a later version. */
+const PAYLOADS = {
+  backtest: {
+    CheckFreshness: ['correlation_id', 'operation', 'params'],
+    CollectDataFast: ['correlation_id', 'job_id'],
+    RunBacktestFast: ['correlation_id', 'job_id'],
+    PrepareImage: ['correlation_id', 'image'],
+    PrepareImageRun: ['correlation_id', 'job_id', 'operation'],
+    RecordImageRun: ['correlation_id', 'job_id', 'operation', 'task'],
+  },
+  hyperopt: { CheckFreshness: ['correlation_id', 'operation', 'params'] },
+};
+
+test.each(Object.entries(PAYLOADS))(
+  '%s machine sends the payloads that functions rely on',
+  (name, expected) => {
+    const file = join(import.meta.dirname, `../../statemachines/${name}.asl.json`);
+    const { States } = JSON.parse(readFileSync(file, 'utf8'));
+    const payloads = Object.entries<any>(States)
+      .filter(([, { Parameters }]) => Parameters?.FunctionName)
+      .map(([state, { Parameters }]) => [
+        state,
+        Object.keys(Parameters.Payload)
+          .map((key) => key.replace(/\.\$$/, ''))
+          .sort(),
+      ]);
+    expect(Object.fromEntries(payloads)).toEqual(expected);
+  },
+);

@@ -19,7 +19,7 @@ const ANY = 'x-amazon-apigateway-any-method';
 /** Methods of one API, as API Gateway imports them. */
 export function routesOf(stage: Synthesized, api: RegExp): Route[] {
   const { paths } = definitionOf(stage, api) as { paths: Record<string, Record<string, any>> };
-  return Object.entries(paths).flatMap(([path, { parameters: _, ...methods }]) =>
+  return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { security = [], ...operation }]) => ({
       path,
       method: method === ANY ? 'ANY' : method.toUpperCase(),
