@@ -93,7 +93,7 @@ export function chart(values: readonly number[], labels: readonly string[]): str
   return `${plot}\n${' '.repeat(14)}${first}${space}${last}`;
 }
 
-/** Status of a job; of a pending job also its place in the queue: `pending (position 12, waits for a slot)`. */
+/** Status of a job; of a job that waits also its place in the queue: `pending (position 12, waits for a slot)`. */
 export function queueText({ status, queue }: { status: string; queue: QueueState | null }): string {
   if (!queue || queue.waiting_for === 'start') return status;
   const reason = queue.waiting_for === 'slot' ? 'waits for a slot' : `waits for capacity: ${queue.reason}`;

@@ -191,7 +191,10 @@ const summary = {
   strategy: z.string(),
   experiment_name: z.string().nullable(),
   priority: z.int(),
-  queue: QueueState.nullable().meta({ description: 'Place in the queue of a pending job; null for others' }),
+  queue: QueueState.nullable().meta({
+    description:
+      'Place in the queue of a pending job, or of a running one that waits for another run; null for others',
+  }),
   lane: BacktestLane,
 };
 

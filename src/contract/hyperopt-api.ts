@@ -55,7 +55,10 @@ const progress = {
   best_value: z.number().nullable().meta({ description: 'null before the first complete trial' }),
   best_trial: z.int().nullable(),
   error: z.string().nullable().meta({ description: 'Present when failed' }),
-  queue: QueueState.nullable().meta({ description: 'Place in the queue of a pending job; null for others' }),
+  queue: QueueState.nullable().meta({
+    description:
+      'Place in the queue of a pending job, or of a running one that waits for another run; null for others',
+  }),
 };
 
 export const HyperoptSummary = z.object(progress).meta({ id: 'HyperoptSummary' });

@@ -336,11 +336,11 @@ describe('capacity', () => {
     expect(asl.failure).toBeUndefined();
     expect(asl.path.slice(-4)).toEqual(['RunBacktestOnDemand', 'ClassifyFailure', 'NoteShortage', 'Done']);
     const { parameters } = asl.calls.at(-1)!;
-    expect(parameters).toMatchObject({ ConditionExpression: '#status = :pending' });
+    expect(parameters).toMatchObject({ ConditionExpression: '#status IN (:pending, :running)' });
     expect(JSON.stringify(parameters)).not.toContain(cause);
   });
 
-  test('job that a task has claimed is retried when capacity is lacking', async () => {
+  test('execution of a job that was cancelled while capacity was lacking ends', async () => {
     const { path } = await runAsl(
       BACKTEST_ASL,
       { ...INPUT, on_demand: true },
@@ -348,11 +348,9 @@ describe('capacity', () => {
         CheckFreshness: fresh,
         RunBacktestOnDemand: crash(SHORTAGES[0]),
         NoteShortage: () => fail('DynamoDB.ConditionalCheckFailedException'),
-        MarkFailed: ok,
       },
     );
-    expect(path.filter((state) => state === 'RunBacktestOnDemand')).toHaveLength(4);
-    expect(path.slice(-3)).toEqual(['TaskFailed', 'MarkFailed', 'Done']);
+    expect(path.slice(-4)).toEqual(['RunBacktestOnDemand', 'ClassifyFailure', 'NoteShortage', 'Done']);
   });
 
   test.each(['CannotPullContainerError: not found', 'AccessDeniedException: ecs:RunTask'])(

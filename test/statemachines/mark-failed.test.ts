@@ -10,7 +10,7 @@ import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 import { BACKTEST_ASL, fail, runAsl } from '../support/run-asl.ts';
 
-/** Real write of the state on a real table, read back by the API's store. */
+/** Real writes of the states on a real table, read back by the API's store. */
 
 const AT = '2025-03-02T00:00:00.000Z';
 let engine: TestEngine;
@@ -33,25 +33,30 @@ async function jobIn(status: JobStatus): Promise<string> {
   return id;
 }
 
-/** Runs the workflow of a job whose task always crashes; writes go to the table. */
-async function runCrashing(jobId: string) {
+/** Runs the workflow of a job whose task always fails for this reason; writes go to the table. */
+async function runFailing(jobId: string, cause: string) {
   const { execution_input } = (await store.get(jobId))!;
   const input = { ...execution_input, on_demand: true };
   return runAsl(BACKTEST_ASL, input, {
     CollectData: () => ({}),
     CheckFreshness: () => fail('Lambda.Unknown'),
-    RunBacktestOnDemand: () => fail('States.TaskFailed', 'exit 1'),
-    MarkFailed: async (parameters) => {
-      try {
-        await engine.client.send(
-          new UpdateItemCommand({ ...(parameters as UpdateItemCommandInput), TableName: engine.tables.jobs }),
-        );
-      } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException)) throw error;
-        fail('DynamoDB.ConditionalCheckFailedException');
-      }
-    },
+    RunBacktestOnDemand: () => fail('States.TaskFailed', cause),
+    MarkFailed: write,
+    NoteShortage: write,
   });
+}
+
+const runCrashing = (jobId: string) => runFailing(jobId, 'exit 1');
+
+async function write(parameters: object): Promise<void> {
+  try {
+    await engine.client.send(
+      new UpdateItemCommand({ ...(parameters as UpdateItemCommandInput), TableName: engine.tables.jobs }),
+    );
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    fail('DynamoDB.ConditionalCheckFailedException');
+  }
 }
 
 test.each(['pending', 'running'] as const)(
@@ -81,6 +86,21 @@ test.each(['completed', 'cancelled'] as const)('%s job is unchanged', async (sta
   const before = await store.get(id);
   const { path } = await runCrashing(id);
   expect(path.at(-1)).toBe('Done');
+  expect(await store.get(id)).toEqual(before);
+});
+
+test.each(['pending', 'running'] as const)('%s job that lacks capacity keeps its status', async (status) => {
+  const id = await jobIn(status);
+  const { path } = await runFailing(id, 'RESOURCE:ENI');
+  expect(path.slice(-2)).toEqual(['NoteShortage', 'Done']);
+  expect(await store.get(id)).toMatchObject({ status, shortage: { execution: 'bt-01J-1' } });
+});
+
+test.each(['completed', 'cancelled'] as const)('%s job that lacks capacity is unchanged', async (status) => {
+  const id = await jobIn(status);
+  const before = await store.get(id);
+  const { path } = await runFailing(id, 'RESOURCE:ENI');
+  expect(path.slice(-2)).toEqual(['NoteShortage', 'Done']);
   expect(await store.get(id)).toEqual(before);
 });
 

@@ -9,7 +9,7 @@ export interface QueueStateDeps {
 }
 
 /**
- * States of jobs in the queue, by id; jobs that are not pending have none. A position is an estimate: it assumes that
+ * States of jobs in the queue, by id: of pending jobs and of running ones that wait for another run. A position is an estimate: it assumes that
  * owners take turns and that no job arrives or leaves.
  *
  * @param lane lane of jobs that name none
@@ -29,8 +29,8 @@ async function statesInLane(
   lane: LaneName,
   jobs: readonly ListedQueueJob[],
 ): Promise<ReadonlyMap<string, QueueState>> {
-  const pending = jobs.filter(({ status }) => status === 'pending');
-  const waiting = pending.filter(isWaiting);
+  const waiting = jobs.filter(isWaiting);
+  const listed = jobs.filter((job) => job.status === 'pending' || isWaiting(job));
   const names = [...new Set(waiting.map(({ owner }) => owner))];
   const [owners, ...orders] = await Promise.all([
     names.length > 0 ? queue.owners(lane) : [],
@@ -40,7 +40,7 @@ async function statesInLane(
     names.map((owner, at) => [owner, new Map(orders[at]!.map((id, rank) => [id, rank]))]),
   );
   return new Map(
-    pending.map((job) => [job.job_id, stateOf(job, ranks.get(job.owner)?.get(job.job_id), owners)]),
+    listed.map((job) => [job.job_id, stateOf(job, ranks.get(job.owner)?.get(job.job_id), owners)]),
   );
 }
 

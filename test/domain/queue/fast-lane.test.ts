@@ -1,4 +1,5 @@
 import { ECSClient, StopTaskCommand } from '@aws-sdk/client-ecs';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EcsTaskControl } from '#adapters/aws/ecs-tasks.ts';
@@ -255,6 +256,37 @@ describe('queue of the fast lane', () => {
     expect(await queue.order('fast', 'anonymous', 10)).toEqual(['bt-1']);
     clock.time += 10 * MINUTE;
     expect(await dispatch(deps, fastLane(deps))).toEqual(['bt-1']);
+  });
+
+  test('job that a function had claimed waits while Fargate lacks capacity', async () => {
+    const { table, submit, jobs, clock, executions, deps, queue } = await scene();
+    await submit('bt-1', 'fast');
+    const at = new Date(clock.time).toISOString();
+    await jobs.claim('bt-1', 'lambda-1', at);
+    await engine.client.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: { job_id: 'bt-1', item: 'JOB' },
+        UpdateExpression: 'SET shortage = :shortage',
+        ExpressionAttributeValues: { ':shortage': { execution: 'bt-1-1', reason: 'no vCPU' } },
+      }),
+    );
+    executions.states.set('bt-1-1', 'succeeded');
+    await endExecutions(deps, ['bt-1-1']);
+    expect(await queue.slots('fast')).toEqual([]);
+    const waiting = (await jobs.get('bt-1'))!;
+    expect(waiting).toMatchObject({ status: 'running', attempt: 1 });
+    const states = await queueStates(deps, 'backtest', [waiting]);
+    expect(states.get('bt-1')).toMatchObject({ position: 1, waiting_for: 'capacity', reason: 'no vCPU' });
+    clock.time += 10 * MINUTE;
+    expect(await dispatch(deps, fastLane(deps))).toEqual(['bt-1']);
+    expect(executions.started.at(-1)).toBe('bt-1-2');
+    expect(await queueStates(deps, 'backtest', [(await jobs.get('bt-1'))!])).toEqual(new Map());
+    // The function may still run: its writes name the earlier attempt.
+    expect(await jobs.claim('bt-1', 'arn:task', at)).toMatchObject({ job: { attempt: 2 } });
+    const outcome = { result: SOME_RESULT, results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] };
+    expect(await jobs.complete('bt-1', 1, outcome, at)).toBe(false);
+    expect(await jobs.complete('bt-1', 2, outcome, at)).toBe(true);
   });
 
   test('cancelled job leaves its own lane', async () => {
