@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { copyTables } from '#adapters/aws/copy-tables.ts';
-import { createTables } from '#adapters/aws/create-tables.ts';
+import { createTables, MANAGED_KEY } from '#adapters/aws/create-tables.ts';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { checkTables, latestRestorable, prepareTables, restoreTables } from '#adapters/aws/restore-tables.ts';
 import { OLDEST_LAYOUT } from '#adapters/aws/upgrade-items.ts';
@@ -91,7 +91,7 @@ async function upgrade(
     registry: name(sources.registry),
     series: name(sources.series),
   };
-  await createTables(client, targets);
+  await createTables(client, targets, MANAGED_KEY);
   for (const TableName of Object.values(targets)) {
     await waitUntilTableExists({ client, maxWaitTime: MAX_CREATION_S }, { TableName });
   }

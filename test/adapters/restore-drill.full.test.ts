@@ -112,6 +112,9 @@ describe.skipIf(!hasMoto())('restore drill (skipped without moto)', () => {
     const output = drill(...named, '--upgrade-from', '2', '--switch', 'prod', '--settings', settings);
     expect(output).toMatch(/copied from layout 2 to 3[\s\S]*checked: this version can use the tables/);
     expect(readStageConfig('prod', settings).restoredTables.jobs).toBe('OldJobs-layout-3');
+    // As the tables of the data stack.
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: 'OldJobs-layout-3' }));
+    expect(Table?.SSEDescription).toMatchObject({ Status: 'ENABLED', SSEType: 'KMS' });
   });
 
   test('tables that cannot be used are not switched to', () => {

@@ -3,6 +3,7 @@ import {
   type CreateTableCommandInput,
   DescribeTableCommand,
   ResourceInUseException,
+  type SSESpecification,
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import {
@@ -13,13 +14,22 @@ import {
   type TableNames,
 } from '#contract/tables.ts';
 
+/** Encryption by the AWS managed key, as the data stack has it. Without it, DynamoDB uses a key that nobody can audit. */
+export const MANAGED_KEY: SSESpecification = { Enabled: true, SSEType: 'KMS' };
+
 /**
- * Creates the missing tables in local mode; in AWS the deployment creates them. Throws when a table of that name has
- * other keys or indexes: another version made it.
+ * Creates the missing tables in local mode and for an upgrade; in AWS the deployment creates all others. Throws when a table
+ * of that name has other keys or indexes: another version made it.
+ *
+ * @param encryption none in local mode
  */
-export async function createTables(client: DynamoDBDocumentClient, names: TableNames): Promise<void> {
+export async function createTables(
+  client: DynamoDBDocumentClient,
+  names: TableNames,
+  encryption?: SSESpecification,
+): Promise<void> {
   await Promise.all(
-    (Object.keys(TABLES) as TableId[]).map((id) => createTable(client, names[id], TABLES[id])),
+    (Object.keys(TABLES) as TableId[]).map((id) => createTable(client, names[id], TABLES[id], encryption)),
   );
 }
 
@@ -27,8 +37,9 @@ async function createTable(
   client: DynamoDBDocumentClient,
   name: string,
   table: TableDefinition,
+  encryption: SSESpecification | undefined,
 ): Promise<void> {
-  const input = createTableInput(name, table);
+  const input = { ...createTableInput(name, table), ...(encryption && { SSESpecification: encryption }) };
   try {
     await client.send(new CreateTableCommand(input));
   } catch (error) {
