@@ -77,7 +77,7 @@ async function erase(storage: Storage, subject: string, dryRun: boolean): Promis
     const { unfinished } = erasure;
     if (unfinished.length > 0) {
       throw new UsageError(
-        `Nothing was erased: ${unfinished.length} jobs of ${subject} have not ended. Cancel them, then repeat the command: ${unfinished.slice(0, 10).join(', ')}`,
+        `Nothing was erased: ${unfinished.length} jobs of ${subject} have not ended, or their tasks still stop. Cancel them, wait a minute, then repeat the command: ${unfinished.slice(0, 10).join(', ')}`,
       );
     }
     await trail.end(call, { ...ended(), outcome: 'succeeded', status: 200, code: null });
@@ -100,7 +100,7 @@ function printErasure(subject: string, erasure: Erasure, verb: string): void {
     `${grants} grants to the user ${verb} removed`,
     `${registry} items of the registry ${verb} given to ${pseudonymOf(subject)}`,
     `${audit} audit entries ${verb} reduced to the ID`,
-    ...unfinished.map((job) => `${job} has not ended: cancel it first`),
+    ...unfinished.map((job) => `${job} has not ended, or its task still stops: cancel it first`),
   ];
   console.log(lines.join('\n'));
 }

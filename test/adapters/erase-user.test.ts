@@ -62,7 +62,6 @@ beforeEach(async () => {
     schema_version: 1,
     id: '1',
     at: AT,
-    roles: [] as string[],
     service: 'backend',
     operation: 'submitBacktest',
   } as const;
@@ -73,7 +72,12 @@ beforeEach(async () => {
     correlation_id: 'c',
     outcome: null,
   };
-  const details = { request: '{"name":"Ann"}', source_ip: '10.0.0.1', user_agent: 'curl' };
+  const details = {
+    roles: ['researcher'],
+    request: '{"name":"Ann"}',
+    source_ip: '10.0.0.1',
+    user_agent: 'curl',
+  };
   await trail.begin({ ...call, ...rest, ...details, principal: SUBJECT });
   await trail.begin({ ...call, ...rest, ...details, id: '2', principal: 'grace' });
 });
@@ -122,7 +126,7 @@ test('audit trail keeps the ID, operation and resource of the user only', async 
   const of = (principal: string) => calls.find((call) => call.principal === principal);
   expect(of(SUBJECT)).toMatchObject({
     ...{ operation: 'submitBacktest', resource: { id: 'bt-1' }, at: AT },
-    ...{ request: null, source_ip: null, user_agent: null },
+    ...{ request: null, source_ip: null, user_agent: null, roles: [] },
   });
   expect(of('grace')).toMatchObject({ source_ip: '10.0.0.1', user_agent: 'curl' });
 });
@@ -143,6 +147,29 @@ test('nothing is erased while a job of the user has not ended', async () => {
   await fixture.jobs.create(pendingJob('bt-9'));
   expect((await erase()).unfinished).toEqual(['bt-9']);
   expect(await fixture.jobs.get('bt-2')).toBeDefined();
+});
+
+test('nothing is erased while a cancelled job of the user holds its slot', async () => {
+  const slot = { job_id: '#slots#backtest', item: '1', slot_job: 'bt-2', run: 1, owner: SUBJECT, since: 0 };
+  await engine.client.send(new PutCommand({ TableName: fixture.jobsTable, Item: slot }));
+  expect((await erase()).unfinished).toEqual(['bt-2']);
+  expect(await fixture.jobs.get('bt-2')).toBeDefined();
+});
+
+test('run during which the user submits a job ends with an error', async () => {
+  const client = new Proxy(engine.client, {
+    get: (target, name) =>
+      name !== 'send'
+        ? Reflect.get(target, name)
+        : async (command: any) => {
+            if (/expired_at/.test(command.input.UpdateExpression))
+              await fixture.jobs.create(pendingJob('bt-9'));
+            return target.send(command);
+          },
+  });
+  await expect(eraseUser({ ...deps, client }, SUBJECT, { dryRun: false })).rejects.toThrow(
+    /still written: stop their requests/,
+  );
 });
 
 test('run that dies is continued by the next one', async () => {

@@ -33,14 +33,14 @@ export interface Erasure {
   registry: number;
   /** Audit entries that lose address, user agent and request. */
   audit: number;
-  /** Jobs that have not ended: nothing is erased before they are cancelled. */
+  /** Jobs that have not ended, or whose task may still write results: nothing is erased before. */
   readonly unfinished: string[];
 }
 
 /** Fields that hold the ID of a user, at any depth of an item of the registry. */
 const USER_FIELDS = new Set(['owner', 'created_by', 'actor']);
-/** Fields of an audit entry that say more of its caller than the ID. */
-const AUDIT_DETAILS = ['request', 'source_ip', 'user_agent'];
+/** Fields of an audit entry that say more of its caller than the ID, and their values without the caller. */
+const AUDIT_DETAILS = { request: null, source_ip: null, user_agent: null, roles: [] };
 /** A pass repeats what another write has replaced in the meantime. */
 const MAX_PASSES = 5;
 
@@ -64,10 +64,9 @@ export async function eraseUser(
   if (dryRun || found.unfinished.length > 0) return found;
   for (let pass = 1; pass <= MAX_PASSES; pass++) {
     const { unfinished, ...counts } = await new Pass(deps, subject, false).run();
-    erased.unfinished.push(...unfinished);
     const names = Object.keys(counts) as (keyof typeof counts)[];
     for (const name of names) erased[name] += counts[name];
-    if (names.every((name) => counts[name] === 0)) return erased;
+    if (unfinished.length === 0 && names.every((name) => counts[name] === 0)) return erased;
   }
   throw new Error(`Data of ${subject} are still written: stop their requests, then repeat the command.`);
 }
@@ -136,27 +135,39 @@ class Pass {
   /** The trail keeps who did what and when, and the outcome. */
   async #auditItem(item: Item): Promise<void> {
     if (item.principal !== this.#subject) return;
-    const details = AUDIT_DETAILS.filter((name) => item[name] !== null && item[name] !== undefined);
-    if (details.length === 0) return;
+    const changed = Object.fromEntries(
+      Object.entries(AUDIT_DETAILS).filter(
+        ([name, none]) => item[name] !== undefined && JSON.stringify(item[name]) !== JSON.stringify(none),
+      ),
+    );
+    if (Object.keys(changed).length === 0) return;
     const key = { pk: item.pk, sk: item.sk };
-    const changed = Object.fromEntries(details.map((name) => [name, null]));
     if (await this.#replace(this.#deps.registryTable, key, item, changed)) this.#erased.audit += 1;
   }
 
   async #jobsItem(item: Item): Promise<void> {
     const key = { job_id: item.job_id, item: item.item };
+    const partition = String(item.job_id);
     if (item.item === JOB_ITEM)
       return item.owner === this.#subject ? this.#ownJob(item) : this.#jobOfOthers(item);
-    const isQueueEntry = String(item.job_id).startsWith('#owners#') && item.item === this.#subject;
+    // A cancelled job keeps its slot until its execution has ended.
+    if (partition.startsWith('#slots#') && item.owner === this.#subject)
+      return this.#noteUnfinished(String(item.slot_job));
+    const isQueueEntry = partition.startsWith('#owners#') && item.item === this.#subject;
     if (item.item !== `ACCESS#${this.#principal}` && !isQueueEntry) return;
     // Access items of own jobs go with the job.
     if (!this.#dryRun) await this.#delete(this.#deps.jobsTable, key);
   }
 
+  #noteUnfinished(jobId: string): void {
+    const { unfinished } = this.#erased;
+    if (!unfinished.includes(jobId)) unfinished.push(jobId);
+  }
+
   async #ownJob(job: Item): Promise<void> {
     const id = String(job.job_id);
     if (!isTerminal(job.status as JobStatus)) {
-      this.#erased.unfinished.push(id);
+      this.#noteUnfinished(id);
       return;
     }
     const isEvidence =
