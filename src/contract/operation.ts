@@ -137,6 +137,6 @@ function errorsFromShape(operation: Operation): ErrorCode[] {
 }
 
 function ownershipErrors({ kind }: NamedResource): ErrorCode[] {
-  const { unknown, unavailable } = OWNED_RESOURCES[kind];
-  return ['AUTH005', unknown, unavailable];
+  const { unknown, unavailable, ...owned } = OWNED_RESOURCES[kind];
+  return ['AUTH005', unknown, unavailable, ...('expires' in owned ? (['RES006'] as const) : [])];
 }

@@ -42,13 +42,15 @@ interface OwnedKind {
   readonly unknown: ErrorCode;
   /** Code when its storage is down. */
   readonly unavailable: ErrorCode;
+  /** True: it may expire, and is RES006 for a while then. */
+  readonly expires?: true;
 }
 
 /** Kinds of resources that have an owner. */
 export const OWNED_RESOURCES = {
-  backtest: { noun: 'backtest', unknown: 'RES001', unavailable: 'DATA005' },
+  backtest: { noun: 'backtest', unknown: 'RES001', unavailable: 'DATA005', expires: true },
   model: { noun: 'model', unknown: 'RES002', unavailable: 'SVC005' },
-  hyperopt: { noun: 'hyperopt job', unknown: 'OPT001', unavailable: 'DATA005' },
+  hyperopt: { noun: 'hyperopt job', unknown: 'OPT001', unavailable: 'DATA005', expires: true },
   challenge: { noun: 'challenge', unknown: 'CHL001', unavailable: 'SVC005' },
 } as const satisfies Record<string, OwnedKind>;
 export type ResourceKind = keyof typeof OWNED_RESOURCES;

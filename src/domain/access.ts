@@ -6,6 +6,7 @@ import {
   OWNED_RESOURCES,
   type ResourceKind,
 } from '#contract/sharing.ts';
+import { expired } from './retention/retention.ts';
 
 /** The caller's attributes that decide access to a resource. */
 export interface Caller {
@@ -22,6 +23,8 @@ export interface OwnedResource {
   readonly owner: string;
   /** Absent: private to the owner. */
   readonly shared_with?: readonly Grant[] | undefined;
+  /** Present: it was deleted after its retention. */
+  readonly expired_at?: string | undefined;
 }
 
 /** Stored owners and grants of the resources of one kind. */
@@ -87,7 +90,7 @@ const REJECTIONS: Record<AccessLevel, (noun: string) => string> = {
   owner: (noun) => `Only the owner of this ${noun}, or an admin, may do that`,
 };
 
-/** The resource, if the caller may do that with it. Throws the error of an unknown one, and AUTH005. */
+/** The resource, if the caller may do that with it. Throws the error of an unknown one, AUTH005, RES006 for an expired one. */
 export async function findAccessible(
   ownership: Ownership,
   caller: Caller,
@@ -97,5 +100,8 @@ export async function findAccessible(
   const resource = await resources.sharing.find(request.id);
   if (!resource) throw resources.unknown(request.id, request.field);
   checkAccess(caller, resource, request);
+  if (resource.expired_at) {
+    throw expired(`The ${OWNED_RESOURCES[request.kind].noun}`, request.id, request.field);
+  }
   return resource;
 }

@@ -12,7 +12,13 @@ import * as z from 'zod';
 import { JOB_STATUSES } from '#contract/backtest.ts';
 import { retainedJobFields } from '#contract/retention.ts';
 import { Grant } from '#contract/sharing.ts';
-import type { Checkpoint, ExpiringJob, ExpiringPart, JobRetention } from '#domain/retention/expire-jobs.ts';
+import type {
+  Checkpoint,
+  ExpiringJob,
+  ExpiringPage,
+  ExpiringPart,
+  JobRetention,
+} from '#domain/retention/expire-jobs.ts';
 import { ENDED } from './job-records.ts';
 import { batchGet, JOB_ITEM, jobKey, parseItem } from './stored-items.ts';
 import { retryOnConflict } from './transactions.ts';
@@ -65,14 +71,10 @@ export class DynamoJobRetention implements JobRetention {
     await this.#client.send(new PutCommand({ TableName: this.#table, Item }));
   }
 
-  async oldest(
-    list: string,
-    after: string,
-    before: string,
-  ): Promise<{ readonly jobs: readonly ExpiringJob[]; readonly end: string | undefined }> {
+  async oldest(list: string, after: string, before: string): Promise<ExpiringPage> {
     // The character after a position sorts before any other that may continue it.
     const from = `${after}!`;
-    if (from >= before) return { jobs: [], end: undefined };
+    if (from >= before) return { jobs: [], unreadable: [], end: undefined };
     const { Items = [] } = await this.#client.send(
       new QueryCommand({
         TableName: this.#table,
@@ -87,11 +89,19 @@ export class DynamoJobRetention implements JobRetention {
       client: this.#client,
       table: this.#table,
       keys: Items.map(({ job_id }) => ({ job_id, item: JOB_ITEM })),
-      attributes: Object.keys(StoredExpiringJob.shape),
+      attributes: [...Object.keys(StoredExpiringJob.shape), 'item'],
       busy: 'DATA005',
     });
-    const jobs = items.map((item) => parseItem(StoredExpiringJob, item));
-    return { jobs, end: Items.at(-1)?.position as string | undefined };
+    const jobs: ExpiringJob[] = [];
+    const unreadable: { job_id: string; error: unknown }[] = [];
+    for (const item of items) {
+      try {
+        jobs.push(parseItem(StoredExpiringJob, item));
+      } catch (error) {
+        unreadable.push({ job_id: String(item.job_id), error });
+      }
+    }
+    return { jobs, unreadable, end: Items.at(-1)?.position as string | undefined };
   }
 
   async begin(jobId: string, part: ExpiringPart, at: string): Promise<boolean> {

@@ -18,7 +18,7 @@ import type { QueueJob } from '#domain/queue/queue-ports.ts';
 import { queueAttributes } from './dynamo-job-queue.ts';
 import { JobList } from './job-list.ts';
 import { JobSharing, type ListedJob, listPosition } from './job-sharing.ts';
-import { fromAttributes, type Item, JOB_ITEM, jobKey } from './stored-items.ts';
+import { fromAttributes, type Item, isPast, JOB_ITEM, jobKey } from './stored-items.ts';
 import { retryOnConflict } from './transactions.ts';
 
 export const UNFINISHED: readonly JobStatus[] = ['pending', 'running'];
@@ -190,11 +190,6 @@ export abstract class JobRecords<
     }
     throw error;
   }
-}
-
-/** True for a TTL attribute (Unix s) that has passed: DynamoDB deletes the item within days. */
-function isPast(expiresAt: unknown): boolean {
-  return typeof expiresAt === 'number' && expiresAt * 1000 <= Date.now();
 }
 
 /** A job of the canary is deleted after this time. */

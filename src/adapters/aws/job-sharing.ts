@@ -2,9 +2,10 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtest.ts';
+import { retainedJobFields } from '#contract/retention.ts';
 import { Grant } from '#contract/sharing.ts';
 import { type OwnedResource, type StoredSharing, userPrincipal } from '#domain/access.ts';
-import { JOB_ITEM, projectionOf } from './stored-items.ts';
+import { isPast, JOB_ITEM, projectionOf } from './stored-items.ts';
 import { transact } from './transactions.ts';
 
 /** Attributes of a job of any kind that determine the lists that it is in, and its position there. */
@@ -16,6 +17,7 @@ export const ListedJob = z.object({
   experiment_name: z.string().nullish(),
   owner: z.string(),
   shared_with: z.array(Grant).optional(),
+  ...z.object(retainedJobFields).pick({ expired_at: true }).shape,
 });
 export type ListedJob = z.infer<typeof ListedJob>;
 
@@ -116,10 +118,10 @@ export class JobSharing implements StoredSharing {
         TableName: this.#table,
         Key: { job_id: jobId, item: JOB_ITEM },
         ConsistentRead: true,
-        ...projectionOf(Object.keys(ListedJob.shape)),
+        ...projectionOf([...Object.keys(ListedJob.shape), 'expires_at']),
       }),
     );
-    return Item && ListedJob.parse(Item);
+    return Item && !isPast(Item.expires_at) ? ListedJob.parse(Item) : undefined;
   }
 }
 

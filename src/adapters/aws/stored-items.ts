@@ -14,6 +14,11 @@ export function jobKey(jobId: string) {
   return { job_id: jobId, item: JOB_ITEM };
 }
 
+/** True for a TTL attribute (Unix s) that has passed: DynamoDB deletes the item within days. */
+export function isPast(expiresAt: unknown): boolean {
+  return typeof expiresAt === 'number' && expiresAt * 1000 <= Date.now();
+}
+
 /** Backoff of 0.05 to 1.6 s between attempts, up to 3.2 s in total. */
 const BATCH_ATTEMPTS = 7;
 /** Limit of BatchGetItem. */

@@ -15,6 +15,15 @@ export interface ExpiringJob extends RetainedJob {
   readonly strategy: string;
 }
 
+/** Jobs of a list, oldest first. */
+export interface ExpiringPage {
+  readonly jobs: readonly ExpiringJob[];
+  /** Jobs that cannot be read, with the error. They are skipped. */
+  readonly unreadable: readonly { readonly job_id: string; readonly error: unknown }[];
+  /** Position of the last job; undefined: there is none. */
+  readonly end: string | undefined;
+}
+
 /** Details: results of a backtest, trials of a hyperopt job. */
 export type ExpiringPart = 'details' | 'job';
 
@@ -32,12 +41,8 @@ export interface Checkpoint {
 export interface JobRetention {
   checkpoint(name: string): Promise<Checkpoint | undefined>;
   saveCheckpoint(name: string, checkpoint: Checkpoint): Promise<void>;
-  /** Jobs of a list that were created before a time, oldest first, after a position; `end`: position of the last. */
-  oldest(
-    list: string,
-    after: string,
-    before: string,
-  ): Promise<{ readonly jobs: readonly ExpiringJob[]; readonly end: string | undefined }>;
+  /** Jobs of a list that were created before a time, after a position. */
+  oldest(list: string, after: string, before: string): Promise<ExpiringPage>;
   /** Marks the part as being deleted. False: the job is kept, is not terminal or is gone; nothing was changed. */
   begin(jobId: string, part: ExpiringPart, at: string): Promise<boolean>;
   /** Deletes the trials, and for a job its access items. Repeats are harmless. */
@@ -72,12 +77,14 @@ const CONCURRENT_JOBS = 8;
 /**
  * Deletes what has outlived its retention: one page of each list of jobs per run. The decision is one conditional write on
  * the job, so a registration, a grant or a user who keeps the job either comes before it or finds the job expired. The
- * data follow; a run that dies in between leaves the mark, and a later run continues. An error in one job does not stop
- * the others.
+ * data follow; a run that dies in between leaves the mark, and a later run continues. An error in one job or list does not
+ * stop the others.
+ *
+ * @param onError is called with the ID of a job, or the name of a list
  */
 export async function expireJobs(
   deps: ExpireJobsDeps,
-  onError: (jobId: string, error: unknown) => void,
+  onError: (name: string, error: unknown) => void,
 ): Promise<ExpiryReport> {
   const report: Record<ExpiringPart, number> = { details: 0, job: 0 };
   const evidence = evidenceOf(deps.registry);
@@ -87,7 +94,11 @@ export async function expireJobs(
       const days = due[part];
       if (days === null) continue;
       for (const list of jobLists(kind)) {
-        report[part] += await expireList({ ...deps, evidence, onError }, { list, part, days });
+        try {
+          report[part] += await expireList({ ...deps, evidence, onError }, { list, part, days });
+        } catch (error) {
+          onError(`${list}#${part}`, error);
+        }
       }
     }
   }
@@ -98,7 +109,7 @@ type Evidence = (model: string) => Promise<ReadonlySet<string>>;
 
 interface RunDeps extends ExpireJobsDeps {
   readonly evidence: Evidence;
-  readonly onError: (jobId: string, error: unknown) => void;
+  readonly onError: (name: string, error: unknown) => void;
 }
 
 interface Pass {
@@ -116,8 +127,9 @@ async function expireList(deps: RunDeps, pass: Pass): Promise<number> {
   const from = stored?.month === month ? stored : { position: '', month, failures: 0 };
   const finishedBefore = isoTime(now - pass.days * DAY_MS);
   const createdBefore = isoTime(now - pass.days * DAY_MS - MARGIN_MS);
-  const { jobs, end } = await retention.oldest(pass.list, from.position, createdBefore);
+  const { jobs, unreadable, end } = await retention.oldest(pass.list, from.position, createdBefore);
   if (end === undefined) return 0;
+  for (const { job_id, error } of unreadable) onError(job_id, error);
   let deleted = 0;
   let failed = false;
   for (let at = 0; at < jobs.length; at += CONCURRENT_JOBS) {

@@ -7,6 +7,7 @@ import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobRetention } from '#adapters/aws/dynamo-job-retention.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ObjectResultStore } from '#adapters/result-store.ts';
+import { jobListOf } from '#contract/tables.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import { type ExpireJobsDeps, expireJobs } from '#domain/retention/expire-jobs.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
@@ -149,7 +150,11 @@ describe('job that nobody keeps', () => {
       return finish(job, part, at + 10 * 365 * (DAY / 1000));
     };
     expect(await expireAt(41, depsWith({ retention }))).toEqual({ details: 0, job: 1, errors: [] });
-    expect((await call('/bt-1')).status).toBe(410);
+    const put = { ...post({ shared_with: [] }), method: 'PUT' };
+    for (const [path, init] of [['/bt-1'], ['/bt-1/sharing'], ['/bt-1/sharing', put]] as const) {
+      const { status, body } = await call(path, init);
+      expect([status, body.detail], path).toMatchObject([410, { code: 'RES006', field: 'job_id' }]);
+    }
     expect((await call('')).body.items).toEqual([]);
     expect(await itemsOf('bt-1')).toEqual(['JOB']);
     expect(deleteAt).toBe((clock.time + 30 * DAY) / 1000);
@@ -166,7 +171,7 @@ describe('job that nobody keeps', () => {
         ExpressionAttributeValues: { ':past': 1_700_000_000 },
       }),
     );
-    expect((await backend()('/bt-1')).status).toBe(404);
+    for (const path of ['/bt-1', '/bt-1/sharing']) expect((await backend()(path)).status, path).toBe(404);
   });
 
   test('stays while a retention is not set', async () => {
@@ -318,6 +323,31 @@ describe('run that dies', () => {
     const report = await expireAt(11, depsWith({ results: failing }));
     expect(report).toEqual({ details: 1, job: 0, errors: ['bt-1 no S3'] });
     expect(await expireAt(11)).toEqual({ details: 1, job: 0, errors: [] });
+  });
+
+  test('job that cannot be read, and a list that fails, do not stop the others', async () => {
+    await fixture.backtest('bt-2');
+    await engine.client.send(
+      new UpdateCommand({
+        TableName: fixture.jobsTable,
+        Key: { job_id: 'bt-1', item: 'JOB' },
+        UpdateExpression: 'SET finished_at = :number',
+        ExpressionAttributeValues: { ':number': 1 },
+      }),
+    );
+    const retention = new DynamoJobRetention(engine.client, fixture.jobsTable);
+    const checkpoint = retention.checkpoint.bind(retention);
+    const broken = `${jobListOf('backtest', 'bt-3')}#details`;
+    retention.checkpoint = async (name) => {
+      if (name === broken) throw new Error('no checkpoint');
+      return checkpoint(name);
+    };
+    const report = await expireAt(11, depsWith({ retention }));
+    expect(report.details).toBe(1);
+    expect(report.errors.sort()).toEqual([
+      `${broken} no checkpoint`,
+      expect.stringMatching(/^bt-1 JOB of bt-1 cannot be read: finished_at/),
+    ]);
   });
 
   test('job that fails in ten runs does not hold up its list', async () => {
