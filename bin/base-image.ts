@@ -99,9 +99,19 @@ async function get(url: string, headers: Record<string, string>): Promise<Respon
   }
 }
 
+type Settings = { stages?: Record<string, { baseImage?: string }> };
+
+function readSettings(file: string): Settings {
+  if (!existsSync(file)) return {};
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${(error as Error).message}. Fix it, then run this again.`);
+  }
+}
+
 /** Sets `baseImage` of stages in a settings file and keeps everything else. */
-function writeSettings(file: string, stages: readonly string[], baseImage: string): void {
-  const settings = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+function writeSettings(file: string, settings: Settings, stages: readonly string[], baseImage: string): void {
   settings.stages ??= {};
   for (const stage of stages) {
     console.log(`${stage}: ${settings.stages[stage]?.baseImage ?? 'not pinned'} -> ${baseImage}`);
@@ -123,7 +133,8 @@ async function main(): Promise<void> {
   if (values.help) return console.log(USAGE);
   const unknown = values.stage.find((stage) => !STAGES.includes(stage));
   if (unknown) throw new Error(`Unknown stage "${unknown}". Use --stage ${STAGES.join('|')}`);
-  writeSettings(values.settings, values.stage, await pinnedImage(values.image));
+  const settings = readSettings(values.settings);
+  writeSettings(values.settings, settings, values.stage, await pinnedImage(values.image));
 }
 
 if (import.meta.main) {

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { type CfnResource, Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as codedeploy from 'aws-cdk-lib/aws-codedeploy';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -50,11 +50,15 @@ export class TrafficShift extends Construct {
 
   /** Adds a function. Its alias keeps its logical id, so its ARN does not change. */
   add(service: ServiceFunction): void {
-    new codedeploy.LambdaDeploymentGroup(this, service.name, {
+    const group = new codedeploy.LambdaDeploymentGroup(this, service.name, {
       ...this.#shared,
       alias: service.alias,
       alarms: [this.#brake(service)],
     });
+    // The brake must watch the new version before the first call reaches it. The update policy's reference to the group is not
+    // documented to order the updates.
+    const alias = service.alias.node.defaultChild as CfnResource;
+    alias.addDependency(group.node.defaultChild as CfnResource);
   }
 
   /**

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -72,6 +73,23 @@ it('base-image writes the digest for linux/arm64 into the settings of all stages
     stages: { prod: { alarms: true, baseImage }, dev: { baseImage }, test: { baseImage } },
   });
   expect(printed).toContain(`prod: not pinned -> ${baseImage}`);
+});
+
+it('base-image names a settings file that is not JSON, and keeps it', async () => {
+  const file = join(folder, 'broken.json');
+  writeFileSync(file, '{"stages":');
+  const args = ['bin/base-image.ts', '--image', image(), '--settings', file];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'pipe'] });
+  expect(await text(child.stderr)).toContain(`${file} cannot be read: `);
+  expect(readFileSync(file, 'utf8')).toBe('{"stages":');
+});
+
+it('base-image names a registry that does not respond', async () => {
+  const closed = createServer().listen(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const name = `127.0.0.1:${(closed.address() as AddressInfo).port}`;
+  await new Promise((done) => closed.close(done));
+  await expect(pinnedImage(`${name}/library/node:24-slim`)).rejects.toThrow(`${name} did not respond: `);
 });
 
 it('base-image rejects an index that does not match its digest', async () => {

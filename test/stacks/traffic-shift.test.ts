@@ -83,6 +83,15 @@ describe.each(shifted)('deployment of %s', (_, alias) => {
     expect(groupOf(alias).AlarmConfiguration.IgnorePollAlarmFailure).not.toBe(true);
   });
 
+  test('alias moves after its brake watches the new version', () => {
+    expect(alias.DependsOn).toContain(
+      alias.UpdatePolicy!.CodeDeployLambdaAliasUpdate.DeploymentGroupName.Ref,
+    );
+    // The group waits for its alarm, and the alarm for the version, by their references.
+    const [brake] = brakesOf(alias);
+    expect(JSON.stringify(brake.Metrics)).toContain(JSON.stringify(alias.Properties.FunctionVersion));
+  });
+
   test('first error of the new version within a minute stops it', () => {
     const [brake, ...others] = brakesOf(alias);
     expect(others).toEqual([]);
