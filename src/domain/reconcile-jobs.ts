@@ -116,8 +116,9 @@ export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileRepor
     processDueChallenges(challengesOf(deps), deps.onError),
   ]);
   if (jobs.status === 'rejected') throw jobs.reason;
-  if (challenges.status === 'rejected') throw challenges.reason;
+  // Before an error of the challenges is thrown: staging waits for these results.
   await recordValidationResults(deps.registry, deps.onError);
+  if (challenges.status === 'rejected') throw challenges.reason;
   // Last: what the other steps need comes first.
   const expired = deps.expiry ? await expireJobs(deps.expiry, deps.onError) : { details: 0, job: 0 };
   return { ...jobs.value, challenges: challenges.value, expired };
@@ -131,12 +132,11 @@ export async function reconcileQueue(
   const dispatched: string[] = [];
   for (const { lanes, repairs } of kindsOf(deps)) {
     for (const lane of lanes) {
-      try {
-        for (const [repair, jobs] of await repairSlots(deps, lane, repairs)) repaired[repair].push(...jobs);
-        dispatched.push(...(await dispatch(deps, lane)));
-      } catch (error) {
-        deps.onError(lane.name, error);
-      }
+      const fail = (error: unknown) => void deps.onError(lane.name, error);
+      // While executions cannot be listed, slots that are free still go to waiting jobs.
+      const repairing = await repairSlots(deps, lane, repairs).catch(fail);
+      for (const [repair, jobs] of repairing ?? []) repaired[repair].push(...jobs);
+      dispatched.push(...((await dispatch(deps, lane).catch(fail)) ?? []));
     }
   }
   return { restarted: repaired.started, failed: repaired.failed, dispatched };

@@ -34,8 +34,9 @@ export function reconcileLambda(
     .use(injectLambdaContext(logger, { resetKeys: true }))
     .use(eventCorrelation(logger))
     .use(readTrigger())
+    .use(measureFirst(deps, (measures) => publishMeasures(metrics, stage, measures)))
     .use(publishReport(metrics, stage, logger))
-    .handler((trigger) => reconcile(deps, { metrics, stage, logger }, trigger as Trigger));
+    .handler((trigger) => reconcile(deps, logger, trigger as Trigger));
 }
 
 function readTrigger(): ReconcileMiddleware {
@@ -44,6 +45,23 @@ function readTrigger(): ReconcileMiddleware {
       const { challenge_id } = request.event as ReconcileEvent;
       request.event =
         challenge_id === undefined ? { kind: 'schedule' } : { kind: 'deadline', challengeId: challenge_id };
+    },
+  };
+}
+
+/**
+ * Measures the queue before a scheduled run: the alarms must see a queue that the run fails to repair. If it cannot be
+ * measured, the run fails after its work: its alarm rings, since those on the measures have no data.
+ */
+function measureFirst(deps: ReconcileDeps, publish: (measures: QueueMeasures) => void): ReconcileMiddleware {
+  const failures = new WeakMap<object, unknown>();
+  return {
+    before: async (request) => {
+      if ((request.event as Trigger).kind !== 'schedule') return;
+      await measureQueue(deps).then(publish, (error: unknown) => failures.set(request, error));
+    },
+    after: (request) => {
+      if (failures.has(request)) throw failures.get(request);
     },
   };
 }
@@ -82,7 +100,7 @@ function publishReport(metrics: Metrics, stage: string, logger: Logger): Reconci
 
 async function reconcile(
   deps: ReconcileDeps,
-  { metrics, stage, logger }: { readonly metrics: Metrics; readonly stage: string; readonly logger: Logger },
+  logger: Logger,
   trigger: Trigger,
 ): Promise<ReconcileReport | undefined> {
   switch (trigger.kind) {
@@ -92,11 +110,6 @@ async function reconcile(
       return undefined;
     }
     case 'schedule':
-      // Measured first: the alarms must see a queue that the rest of the run fails to repair.
-      await measureQueue(deps).then(
-        (measures) => publishMeasures(metrics, stage, measures),
-        (error: unknown) => logger.error('queue not measured', error as Error),
-      );
       return reconcileJobs(deps);
   }
 }

@@ -1,5 +1,5 @@
 import { DescribeExecutionCommand, ListExecutionsCommand, SFNClient } from '@aws-sdk/client-sfn';
-import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
@@ -81,6 +81,25 @@ it('reconcile ends a challenge at its deadline once, and counts failures on the 
     new DeleteCommand({ TableName: fixture.table, Key: { pk: stray.pk, sk: 'META' } }),
   );
   expect(await metrics({})).toMatchObject([measures, { ChallengeProcessingErrors: 0 }]);
+});
+
+it('reconcile repairs a queue that it cannot measure, and fails so that its alarm rings', async () => {
+  const queue = new DynamoJobQueue(engine.client, fixture.jobsTable);
+  const jobs = new DynamoHyperoptStore(engine.client, fixture.jobsTable);
+  await jobs.create(pendingHyperopt('ho-broken'));
+  const slot = { lane: 'hyperopt', number: 7, job_id: 'ho-broken', run: 1, owner: 'anonymous' } as const;
+  expect(await queue.take({ ...slot, since: Date.parse(ago(1)) })).toBe('taken');
+  const key = { job_id: 'ho-broken', item: 'JOB' };
+  const { Item } = await engine.client.send(new GetCommand({ TableName: fixture.jobsTable, Key: key }));
+  const broken = { ...Item, status: 'unheard-of' };
+  await engine.client.send(new PutCommand({ TableName: fixture.jobsTable, Item: broken }));
+  states.on(ListExecutionsCommand).resolves({ executions: [] });
+  printed.mockClear();
+  await expect(reconcile.handler({}, LAMBDA_CONTEXT)).rejects.toThrow('ho-broken');
+  const published = metricsOf(printed.mock.calls.map(([line]) => String(line)));
+  expect(published).toMatchObject([{ ChallengeProcessingErrors: 0 }]);
+  await queue.free({ ...slot, since: 0 });
+  await engine.client.send(new DeleteCommand({ TableName: fixture.jobsTable, Key: key }));
 });
 
 it('reconcile publishes the age of the oldest pending job and the longest stall on the schedule', async () => {

@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { QUEUE_LIMITS } from '#contract/queue.ts';
 import { cancelBacktest } from '#domain/cancel-backtest.ts';
@@ -239,6 +239,21 @@ describe('faults', () => {
     expect(await reconcileQueue(deps)).toMatchObject({ restarted: ['bt-2'] });
     expect(errors).toEqual([new Error('throttled')]);
   });
+});
+
+test('free slots go to waiting jobs while executions cannot be listed', async () => {
+  const { submit, deps, clock, executions, errors, started } = await scene(2);
+  await submit('bt-1');
+  await submit('bt-2');
+  await submit('bt-3');
+  await deps.queue.free((await deps.queue.slots('backtest'))[0]!);
+  const listed = vi.spyOn(executions, 'running').mockRejectedValue(new Error('throttled'));
+  clock.time += 2 * MINUTE;
+  const { dispatched } = await reconcileQueue(deps);
+  expect(dispatched).toEqual(['bt-3']);
+  expect(started()).toHaveLength(3);
+  expect(errors).toEqual([new Error('throttled')]);
+  listed.mockRestore();
 });
 
 describe('shortage of capacity', () => {

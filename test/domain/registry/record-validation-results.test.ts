@@ -212,6 +212,20 @@ describe('validation result', () => {
     expect(stored.versions.get('1')!.validation.status).toBe('passed');
   });
 
+  it('validation result is recorded while challenges cannot be read', async () => {
+    const scenario = await scene();
+    const jobId = await staged(scenario);
+    await end(scenario.fixture.jobs, jobId, [check('passed')]);
+    const challenges = new Proxy(scenario.fixture.deps.challenges, {
+      get: () => () => {
+        throw new Error('no index');
+      },
+    });
+    const deps = { ...scenario.deps, registry: { ...scenario.deps.registry, challenges } };
+    await expect(reconcileJobs(deps)).rejects.toThrow('no index');
+    expect(await scenario.waiting()).toEqual([]);
+  });
+
   it('validation result is discarded after 10 minutes when the version no longer exists', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
