@@ -1,4 +1,4 @@
-/** Replaces the tokens of the data proxy at data collection: `npm run rotate-secret -- --stage prod`. */
+/** Replaces the tokens of the data proxy and of the canary: `npm run rotate-secret -- --stage prod`. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -11,10 +11,10 @@ const run = promisify(execFile);
 
 const USAGE = `usage: npm run rotate-secret -- --stage dev|test|prod
 
-Replaces both tokens of the data proxy at data collection without a rejected request. Takes about ten minutes. Needs the AWS command
+Replaces the tokens of the data proxy at data collection and of the canary at the backend without a rejected request. Takes about ten minutes. Needs the AWS command
 line with credentials and a region. If it fails, run it again.`;
 
-/** Stack parameter that selects the token which the proxy sends: lib/service-tokens.ts. */
+/** Stack parameter that selects the tokens which are sent: lib/service-tokens.ts. */
 const PARAMETER = 'ServiceTokenSlot';
 const SLOTS = ['1', '2'] as const;
 type Slot = (typeof SLOTS)[number];
@@ -56,17 +56,31 @@ interface ServiceDeployment {
   readonly rolloutState?: string;
 }
 
-interface Deployment {
-  readonly slot: Slot;
-  readonly secrets: Readonly<Record<Slot, string>>;
+/** Data collection, which reads its tokens when a task starts. */
+interface Collection {
   readonly cluster: string;
   readonly service: string;
 }
 
+interface Deployment {
+  readonly slot: Slot;
+  /** ARNs of the two tokens of each sender. */
+  readonly pairs: readonly Readonly<Record<Slot, string>>[];
+  /** Undefined with `dataCollectionUrl`. */
+  readonly collection: Collection | undefined;
+}
+
+/** A secret that this rotation replaced, and the version that it wrote. */
+interface Replaced {
+  readonly secret: string;
+  readonly version: string;
+}
+
 /**
- * Gives the unused slot a new token, restarts data collection, which then accepts it, switches the proxy to it, gives the other slot a
- * new token and restarts data collection again, which then rejects the earlier token. The token in use never changes, so the
- * rotation can end at any step: the next one starts from the slot that the stack's parameter names.
+ * Gives the unused slot new tokens, restarts data collection, which then accepts its one, and switches the senders. The update of the
+ * stack gives the backend the canary's new token before the canary. Then the other slot gets new tokens, and data collection is
+ * restarted again, which then rejects the earlier token. The tokens in use never change, so the rotation can end at any step: the
+ * next one starts from the slot that the stack's parameter names.
  *
  * @throws Error that says what to do; the proxy's token is then still accepted
  */
@@ -75,24 +89,24 @@ export async function rotateServiceTokens(stackName: string, options: RotationOp
   const before = await findDeployment(stackName, options);
   const used = before.slot;
   const unused = used === '1' ? '2' : '1';
-  log(`The data proxy sends token ${used}. Waiting for calls with an earlier token to end.`);
+  log(`Token ${used} is in use. Waiting for calls with an earlier token to end.`);
   // A rotation that died may have switched a moment ago.
   await wait(DRAIN_MS);
 
-  const version = await replaceToken(aws, before.secrets[unused]);
+  const replaced = await replaceTokens(aws, before, unused);
   log(`Replaced token ${unused}. Restarting data collection, which accepts both.`);
-  await restart(before, options);
+  if (before.collection) await restart(before.collection, options);
 
-  await checkAlone(aws, stackName, { slot: used, secret: before.secrets[unused], version });
-  log(`Switching the data proxy to token ${unused}.`);
+  await checkAlone(aws, stackName, used, replaced);
+  log(`Switching to token ${unused}.`);
   await switchSlot(stackName, unused, options);
   log('Waiting for calls with the earlier token to end.');
   await wait(DRAIN_MS);
 
-  const last = await replaceToken(aws, before.secrets[used]);
+  const last = await replaceTokens(aws, before, used);
   log(`Replaced token ${used}. Restarting data collection, which then rejects the earlier token.`);
-  await checkAlone(aws, stackName, { slot: unused, secret: before.secrets[used], version: last });
-  await restart(before, options);
+  await checkAlone(aws, stackName, unused, last);
+  if (before.collection) await restart(before.collection, options);
   log('Done. Earlier versions of the data proxy have a rejected token: do not roll back to them.');
 }
 
@@ -111,19 +125,18 @@ function settled(name: string, { aws, wait }: RotationOptions): Promise<Stack> {
 
 async function findDeployment(name: string, options: RotationOptions): Promise<Deployment> {
   const stack = await settled(name, options);
-  const output = (key: string) => {
-    const value = stack.Outputs?.find(({ OutputKey }) => OutputKey === key)?.OutputValue;
-    if (value) return value;
+  const output = (key: string) => stack.Outputs?.find(({ OutputKey }) => OutputKey === key)?.OutputValue;
+  const pairs = ['ServiceToken', 'CanaryToken'].flatMap((prefix) => {
+    const [first, second] = [output(`${prefix}Arn1`), output(`${prefix}Arn2`)];
+    return first && second ? [{ 1: first, 2: second }] : [];
+  });
+  if (pairs.length === 0) {
     throw new Error(
-      `Stack ${name} has no output ${key}. Deploy the stage first; with dataCollectionUrl there is no token to rotate.`,
+      `Stack ${name} has no output ServiceTokenArn1. Deploy the stage first; with dataCollectionUrl and without a canary there is no token to rotate.`,
     );
-  };
-  return {
-    slot: slotOf(stack),
-    secrets: { 1: output('ServiceTokenArn1'), 2: output('ServiceTokenArn2') },
-    cluster: output('DataCollectionCluster'),
-    service: output('DataCollectionService'),
-  };
+  }
+  const [cluster, service] = [output('DataCollectionCluster'), output('DataCollectionService')];
+  return { slot: slotOf(stack), pairs, collection: cluster && service ? { cluster, service } : undefined };
 }
 
 function slotOf({ Parameters = [], StackName }: Stack): Slot {
@@ -133,35 +146,44 @@ function slotOf({ Parameters = [], StackName }: Stack): Slot {
   throw new Error(`Parameter ${PARAMETER} of stack ${StackName} is ${value}. Deploy the stage first.`);
 }
 
-/** Gives a secret a random value and returns the version. */
-async function replaceToken(aws: Aws, SecretId: string): Promise<string> {
-  const SecretString = randomBytes(48).toString('base64url');
-  const input = { SecretId, SecretString };
-  const { VersionId } = await aws<{ VersionId: string }>('secretsmanager', 'put-secret-value', input);
-  return VersionId;
+/** Gives the secrets of a slot random values. */
+async function replaceTokens(aws: Aws, { pairs }: Deployment, slot: Slot): Promise<Replaced[]> {
+  const replaced: Replaced[] = [];
+  for (const { [slot]: secret } of pairs) {
+    const input = { SecretId: secret, SecretString: randomBytes(48).toString('base64url') };
+    const { VersionId } = await aws<{ VersionId: string }>('secretsmanager', 'put-secret-value', input);
+    replaced.push({ secret, version: VersionId });
+  }
+  return replaced;
 }
 
 /** Throws when another rotation or a deployment changed what this one relies on. */
 async function checkAlone(
   aws: Aws,
   stackName: string,
-  expected: { readonly slot: Slot; readonly secret: string; readonly version: string },
+  slot: Slot,
+  replaced: readonly Replaced[],
 ): Promise<void> {
   const stack = await describe(aws, stackName);
-  const { VersionIdsToStages } = await aws<{ VersionIdsToStages: Record<string, string[]> }>(
-    'secretsmanager',
-    'describe-secret',
-    { SecretId: expected.secret },
-  );
-  const isCurrent = VersionIdsToStages[expected.version]?.includes('AWSCURRENT');
-  if (isCurrent && slotOf(stack) === expected.slot && !stack.StackStatus.endsWith('_IN_PROGRESS')) return;
+  const areCurrent = await Promise.all(replaced.map((each) => isCurrent(aws, each)));
+  const isAlone = areCurrent.every(Boolean) && slotOf(stack) === slot;
+  if (isAlone && !stack.StackStatus.endsWith('_IN_PROGRESS')) return;
   throw new Error(
     `Another rotation or a deployment of ${stackName} is running. Wait for its end, then run this again.`,
   );
 }
 
+async function isCurrent(aws: Aws, { secret, version }: Replaced): Promise<boolean> {
+  const { VersionIdsToStages } = await aws<{ VersionIdsToStages: Record<string, string[]> }>(
+    'secretsmanager',
+    'describe-secret',
+    { SecretId: secret },
+  );
+  return VersionIdsToStages[version]?.includes('AWSCURRENT') ?? false;
+}
+
 /** Replaces the tasks of data collection and waits until every earlier task has ended. */
-async function restart({ cluster, service }: Deployment, { aws, wait }: RotationOptions): Promise<void> {
+async function restart({ cluster, service }: Collection, { aws, wait }: RotationOptions): Promise<void> {
   type Service = { deployments: ServiceDeployment[] };
   const update = { cluster, service, forceNewDeployment: true };
   const updated = await aws<{ service: Service }>('ecs', 'update-service', update);

@@ -6,7 +6,7 @@ import { ownershipOf } from '#domain/ownership.ts';
 import { authenticateBy } from '#runtime/authenticate-by.ts';
 import { challengeListener, challengeMetrics } from '#runtime/challenge-listener.ts';
 import { readEnv } from '#runtime/env.ts';
-import { withCanaryToken } from '#runtime/fixed-tokens.ts';
+import { withCanaryTokens } from '#runtime/fixed-tokens.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { createLogger } from '#runtime/log.ts';
 import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
@@ -30,7 +30,7 @@ const deps: BackendDeps = {
 
 export const handler = serviceLambda('backend', backendHandlers(deps), {
   ownership: ownershipOf(deps),
-  authenticate: withCanaryToken(env.CANARY_TOKEN, authenticateBy('BACKEND', env)),
+  authenticate: withCanaryTokens([env.CANARY_TOKEN, env.CANARY_TOKEN_2], authenticateBy('BACKEND', env)),
   audit: { trail: audit, clock: Date, ids: ulids },
   environment: env.ENVIRONMENT,
   logLevel: env.LOG_LEVEL,

@@ -21,7 +21,7 @@ export const alarmSettings = {
   canary: z
     .boolean()
     .describe(
-      'Canary: a tiny backtest over the API every five minutes, which fires an alarm when it fails, 7 USD per month.',
+      'Canary: a tiny backtest over the API every five minutes, which fires an alarm when it fails, 8 USD per month.',
     ),
   monthlyBudgetUsd: z
     .int()

@@ -3,15 +3,14 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as events from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type * as z from 'zod';
 import { CANARY_INTERVAL_MS, type CanaryEnv } from '#contract/canary.ts';
 import { METRICS } from '#contract/names.ts';
 import type { StageConfig } from './config.ts';
-import { acknowledge } from './construct-helpers.ts';
 import type { Monitoring } from './monitoring.ts';
 import { ServiceFunction } from './service-function.ts';
+import { TokenPair } from './service-tokens.ts';
 
 const INTERVAL = Duration.millis(CANARY_INTERVAL_MS);
 
@@ -29,23 +28,29 @@ export interface CanaryProps {
 export class Canary extends Construct {
   constructor(scope: Construct, id: string, { config, monitoring, backend, url, ...props }: CanaryProps) {
     super(scope, id);
-    const token = this.#token(config);
-    // Resolved by CloudFormation into the encrypted environments of both functions.
-    const CANARY_TOKEN = token.secretValue.unsafeUnwrap();
-    backend.function.addEnvironment('CANARY_TOKEN', CANARY_TOKEN);
+    const tokens = new TokenPair(this, {
+      ...{ id: 'Token', output: 'CanaryToken' },
+      description: `Touchstone ${config.stage}: the canary's token at the backend`,
+    });
+    backend.function.addEnvironment('CANARY_TOKEN', tokens.sent);
+    backend.function.addEnvironment('CANARY_TOKEN_2', tokens.unused);
+    backend.revise(`Prefers canary token ${tokens.slot}`);
     const service = new ServiceFunction(this, 'Service', {
       name: 'Canary',
       config,
       monitoring,
       description: `Touchstone ${config.stage}: submits a backtest every five minutes`,
       code: props.code,
-      environment: { ...props.common, BACKEND_URL: url, CANARY_TOKEN },
+      environment: { ...props.common, BACKEND_URL: url, CANARY_TOKEN: tokens.sent },
+      revision: `Sends canary token ${tokens.slot}`,
       memorySize: 256,
       // Three requests, each tried three times for 10 s.
       timeout: Duration.minutes(2),
       faultImpact: 'The canary crashes or is throttled: nothing tests the path of a backtest.',
       slowAlarm: false,
     });
+    // A rotation switches it after all calls reach the backend's version that accepts the new token.
+    service.node.addDependency(backend.alias);
     new events.Rule(this, 'EveryFiveMinutes', {
       description: 'Runs the canary',
       // At multiples of five minutes: the key of a run derives from the time.
@@ -53,18 +58,6 @@ export class Canary extends Construct {
       targets: [new LambdaFunction(service.alias, { retryAttempts: 0, maxEventAge: Duration.minutes(2) })],
     });
     this.#addAlarms(monitoring);
-  }
-
-  #token(config: StageConfig): secretsmanager.Secret {
-    const token = new secretsmanager.Secret(this, 'Token', {
-      description: `Touchstone ${config.stage}: the canary's token at the backend`,
-      generateSecretString: { passwordLength: 64, excludePunctuation: true },
-    });
-    acknowledge(token, {
-      'AwsSolutions-SMG4':
-        'Its two readers receive it on deployment, so it changes with a deployment; it opens three operations on backtests of the canary.',
-    });
-    return token;
   }
 
   #addAlarms(monitoring: Monitoring): void {

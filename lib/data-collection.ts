@@ -12,7 +12,7 @@ import type { StageConfig } from './config.ts';
 import { stackOutputs } from './construct-helpers.ts';
 import { FIVE_MINUTES, type Monitoring } from './monitoring.ts';
 import type { Network } from './network.ts';
-import { ServiceTokens } from './service-tokens.ts';
+import { TokenPair } from './service-tokens.ts';
 import { JobTask } from './tasks.ts';
 
 const { port } = SERVICES.data_collection;
@@ -30,14 +30,18 @@ export interface DataCollectionProps {
 /** The data collection service: one small container that always runs, at `data-collection.{namespace}:8002`. */
 export class DataCollection extends Construct {
   readonly task: JobTask;
-  /** Tokens that the platform's own services send instead of a user's. */
-  readonly tokens: ServiceTokens;
+  /** Tokens that the data proxy sends instead of a user's. */
+  readonly tokens: TokenPair;
   readonly #service: ecs.FargateService;
 
   constructor(scope: Construct, id: string, props: DataCollectionProps) {
     super(scope, id);
     const { vpc } = props.network;
-    this.tokens = new ServiceTokens(this, props.config.stage);
+    this.tokens = new TokenPair(this, {
+      ...{ id: 'ServiceToken', output: 'ServiceToken' },
+      description: `Touchstone ${props.config.stage}: the data proxy's token at data collection`,
+    });
+    const [first, second] = this.tokens.secrets.map((secret) => ecs.Secret.fromSecretsManager(secret));
     this.task = new JobTask(this, 'Task', {
       config: props.config,
       image: props.image,
@@ -47,7 +51,7 @@ export class DataCollection extends Construct {
       cpu: 256,
       memoryMiB: 1024,
       environment: props.environment,
-      secrets: this.tokens.accepted,
+      secrets: { SERVICE_TOKEN: first!, SERVICE_TOKEN_2: second! },
       port,
       healthCheck: {
         command: [

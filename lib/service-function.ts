@@ -85,6 +85,12 @@ export class ServiceFunction extends Construct {
     this.#addAlarms(props);
   }
 
+  /** Sets a value whose change publishes a version, as `revision` does. */
+  revise(revision: string): void {
+    const version = this.function.currentVersion.node.defaultChild as lambda.CfnVersion;
+    version.description = revision;
+  }
+
   #addAlarms({ name, monitoring, timeout, streams = false, ...props }: ServiceFunctionProps): void {
     const errors = this.function.metricErrors(sum);
     const throttles = this.function.metricThrottles(sum);

@@ -14,6 +14,6 @@ export const CanaryEnv = z.object({
   LOG_LEVEL: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']).default('INFO'),
   /** Base address of the backend. */
   BACKEND_URL: z.url(),
-  /** Token by which the backend knows the canary; absent in the backend: the stage has none. */
+  /** Token by which the backend knows the canary. The backend accepts two, so that one can be replaced; absent there: no canary. */
   CANARY_TOKEN: z.string().min(16),
 });

@@ -179,6 +179,7 @@ export const BackendEnv = z
     /** Base address of the strategy service; without one it is reported as not configured. */
     STRATEGY_SERVICE_URL: z.url().optional(),
     CANARY_TOKEN: CanaryEnv.shape.CANARY_TOKEN.optional(),
+    CANARY_TOKEN_2: CanaryEnv.shape.CANARY_TOKEN.optional(),
     ...retentionEnv,
     ...gates,
   })

@@ -7,15 +7,23 @@ const SERVICE: Principal = { id: 'service', roles: ['researcher'], groups: [] };
 
 /** Accepts the tokens of the platform's services that are set, and passes any other request to `next`. */
 export function withServiceTokens(tokens: readonly (string | undefined)[], next: Authenticate): Authenticate {
-  return tokens.reduceRight((others, token) => withToken(token, SERVICE, others), next);
+  return withTokens(tokens, SERVICE, next);
 }
 
 /** Principal of the canary. No user has this id: an identity provider's ids are UUIDs. */
 const CANARY: Principal = { id: CANARY_OWNER, roles: ['researcher'], groups: [], isCanary: true };
 
-/** Accepts the token of the canary, and passes any other request to `next`. */
-export function withCanaryToken(token: string | undefined, next: Authenticate): Authenticate {
-  return withToken(token, CANARY, next);
+/** Accepts the tokens of the canary that are set, and passes any other request to `next`. */
+export function withCanaryTokens(tokens: readonly (string | undefined)[], next: Authenticate): Authenticate {
+  return withTokens(tokens, CANARY, next);
+}
+
+function withTokens(
+  tokens: readonly (string | undefined)[],
+  principal: Principal,
+  next: Authenticate,
+): Authenticate {
+  return tokens.reduceRight((others, token) => withToken(token, principal, others), next);
 }
 
 function withToken(token: string | undefined, principal: Principal, next: Authenticate): Authenticate {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { type Aws, rotateServiceTokens } from '../../bin/rotate-secret.ts';
 import { rotationFixture } from './rotate-secret-fixture.ts';
 
 const { fixture, callAll, rotate, tokens } = rotationFixture();
@@ -48,4 +49,46 @@ it('concurrent rotation ends this one before its switch', async () => {
   };
   await expect(rotate()).rejects.toThrow(/Another rotation or a deployment .* is running/);
   expect([fixture.rejected, deployment.slot]).toEqual([[], '1']);
+});
+
+it("rotation replaces the canary's unused token before the switch and the used one after it", async () => {
+  const { deployment } = fixture;
+  const steps: string[] = [];
+  const aws: Aws = async <Output>(service: string, operation: string, input: any) => {
+    if (input.SecretId?.startsWith('arn:canary')) {
+      if (operation === 'put-secret-value') steps.push(input.SecretId);
+      return { VersionId: 'v', VersionIdsToStages: { v: ['AWSCURRENT'] } } as Output;
+    }
+    const output = (await deployment.aws(service, operation, input)) as any;
+    if (operation === 'update-stack') steps.push('switch');
+    if (operation === 'describe-stacks') {
+      for (const slot of [1, 2]) {
+        output.Stacks[0].Outputs.push({
+          OutputKey: `CanaryTokenArn${slot}`,
+          OutputValue: `arn:canary:${slot}`,
+        });
+      }
+    }
+    return output;
+  };
+  await rotateServiceTokens('touchstone-prod-platform', { aws, log: () => undefined, wait: deployment.wait });
+  expect(steps).toEqual(['arn:canary:2', 'switch', 'arn:canary:1']);
+  expect(fixture.rejected).toEqual([]);
+});
+
+it('stage with another data collection has only the tokens of the canary', async () => {
+  const steps: string[] = [];
+  let slot = '1';
+  const aws: Aws = async <Output>(_: string, operation: string, input: any) => {
+    if (operation === 'update-stack') slot = input.Parameters[0].ParameterValue;
+    if (operation !== 'describe-stacks' && operation !== 'describe-secret') steps.push(operation);
+    const stack = {
+      ...{ StackName: 'stage', StackStatus: 'UPDATE_COMPLETE' },
+      Parameters: [{ ParameterKey: 'ServiceTokenSlot', ParameterValue: slot }],
+      Outputs: ['1', '2'].map((n) => ({ OutputKey: `CanaryTokenArn${n}`, OutputValue: n })),
+    };
+    return { Stacks: [stack], VersionId: 'v', VersionIdsToStages: { v: ['AWSCURRENT'] } } as Output;
+  };
+  await rotateServiceTokens('stage', { aws, log: () => undefined, wait: async () => undefined });
+  expect([slot, steps]).toEqual(['2', ['put-secret-value', 'update-stack', 'put-secret-value']]);
 });

@@ -17,6 +17,7 @@ import { queueScene } from '../support/queue-scene.ts';
 /** The deployed canary against the deployed backend, on the embedded database. */
 
 const TOKEN = 'a-secret-of-the-canary';
+const OTHER_TOKEN = 'another-secret-of-the-canary';
 const BACKEND_URL = 'https://backend.example/test/';
 
 let engine: TestEngine;
@@ -63,6 +64,7 @@ beforeAll(async () => {
     SERIES_TABLE: series,
     ENVIRONMENT: 'development',
     CANARY_TOKEN: TOKEN,
+    CANARY_TOKEN_2: OTHER_TOKEN,
     BACKEND_URL,
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
@@ -245,7 +247,9 @@ it('function publishes 1 and the duration when the previous backtest completed',
 
 it("token of the canary opens only the canary's operations, and no other token is the canary's", async () => {
   for (const path of ['backtests', 'strategies', 'audit']) {
-    expect(await get(path, TOKEN)).toMatchObject({ status: 403, body: { detail: { code: 'AUTH004' } } });
+    for (const token of [TOKEN, OTHER_TOKEN]) {
+      expect(await get(path, token)).toMatchObject({ status: 403, body: { detail: { code: 'AUTH004' } } });
+    }
   }
   const jobId = (await get('backtests')).body.items[0].job_id;
   expect(await get(`backtests/${jobId}`, TOKEN)).toMatchObject({

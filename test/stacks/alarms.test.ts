@@ -141,11 +141,32 @@ describe('canary', () => {
 
   test('function runs at multiples of five minutes, with the token that the backend accepts', () => {
     const { CANARY_TOKEN, BACKEND_URL } = functionOf('CanaryServiceFunction').Environment.Variables;
-    expect(functionOf('BackendFunction').Environment.Variables.CANARY_TOKEN).toEqual(CANARY_TOKEN);
-    expect(JSON.stringify(CANARY_TOKEN)).toContain('resolve:secretsmanager');
+    const accepted = functionOf('BackendFunction').Environment.Variables;
+    expect(accepted.CANARY_TOKEN).toEqual(CANARY_TOKEN);
+    // Each slot of the rotation sends one of them, and the backend accepts both in each slot.
+    const [condition, second, first] = CANARY_TOKEN['Fn::If'];
+    expect(accepted.CANARY_TOKEN_2).toEqual({ 'Fn::If': [condition, first, second] });
+    for (const token of [first, second]) expect(JSON.stringify(token)).toContain('resolve:secretsmanager');
+    expect(first).not.toEqual(second);
     expect(JSON.stringify(BACKEND_URL)).toContain('execute-api');
     const rules = ofType(prod, 'AWS::Events::Rule').filter(([id]) => id.startsWith('Canary'));
     expect(rules.map(([, { Properties }]) => Properties.ScheduleExpression)).toEqual(['cron(0/5 * * * ? *)']);
+  });
+
+  test('rotation gives the backend the new token before the canary', () => {
+    const isOf =
+      (prefix: string) =>
+      ([id]: [string, Resource]) =>
+        id.startsWith(prefix);
+    const [id, canary] = ofType(prod, 'AWS::Lambda::Function').find(isOf('CanaryServiceFunction'))!;
+    const [live] = ofType(prod, 'AWS::Lambda::Alias').find(isOf('BackendLive'))!;
+    expect(canary.DependsOn).toContain(live);
+    const versions = ofType(prod, 'AWS::Lambda::Version').map(([, { Properties }]) => Properties);
+    const [backend] = ofType(prod, 'AWS::Lambda::Function').find(isOf('BackendFunction'))!;
+    for (const each of [id, backend]) {
+      const { Description } = versions.find(({ FunctionName }) => FunctionName.Ref === each)!;
+      expect(JSON.stringify(Description), each).toContain('{"Ref":"ServiceTokenSlot"}');
+    }
   });
 
   test('failure fires at the first failed run, and a canary that stopped for the lack of data', () => {

@@ -140,11 +140,11 @@ describe('environments', () => {
       expect(variables).toHaveLength(stage.config.canary ? 16 : 15);
       const valuesOf = (name: string) =>
         variables.flatMap((each) => (each[name] ? [JSON.stringify(each[name])] : []));
-      const [service, ...canary] = [...valuesOf('SERVICE_TOKEN'), ...valuesOf('CANARY_TOKEN')];
+      const [service, ...canary] = [...['SERVICE_TOKEN', 'CANARY_TOKEN', 'CANARY_TOKEN_2'].flatMap(valuesOf)];
       expect(service).toMatch(
         /resolve:secretsmanager:.*DataCollectionServiceToken2.*DataCollectionServiceToken/,
       );
-      expect(canary).toHaveLength(stage.config.canary ? 2 : 0);
+      expect(canary).toHaveLength(stage.config.canary ? 3 : 0);
       for (const token of canary) expect(token).toMatch(/resolve:secretsmanager:.*CanaryToken/);
       const others = [service!, ...canary].reduce(
         (text, secret) => text.replace(secret, ''),
