@@ -1,36 +1,53 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkImageRuns } from '#domain/registry/container-image.ts';
-import { stagingChecks } from '#domain/registry/start-staging-checks.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
-import { MODEL, registryFixture } from '../support/registry-fixture.ts';
+import { type AccessFixture, accessFixture, type Person } from '../support/access-fixture.ts';
+import { IMAGE, MODEL } from '../support/registry-fixture.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine?.stop());
+/** Registered images in a stage with a public network. */
 
 const DIGEST = `sha256:${'ab'.repeat(32)}`;
+const VERSIONS = `/api/v1/models/${MODEL}/versions`;
+let fixture: AccessFixture;
+let caller: Person;
+/** Digest of the image of the next registration; null when its registry cannot be queried. */
+let digest: string | null = DIGEST;
 
-test('stage with a public network registers an image and rejects the staging that would run it', async () => {
-  // The image is checked before anything is read.
-  const checks = stagingChecks({ rejectImages: true } as Parameters<typeof stagingChecks>[0]);
-  const fixture = await registryFixture(engine, {
-    deps: { images: { digestOf: async () => DIGEST }, stagingChecks: checks },
-  });
-  expect((await fixture.register()).status).toBe(201);
-  const { status, body } = await fixture.stage(1);
-  expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL005', 'version']);
-  expect(body.detail.message).toMatch(/set network to isolated, or allowForeignImages to true$/);
-  expect(body.detail.context.value).toContain(`@${DIGEST}`);
-  const versions = await fixture.get(`/api/v1/models/${MODEL}/versions`);
-  expect(versions.body.versions[0].stage).toBe('None');
+beforeAll(async () => {
+  fixture = await accessFixture({ rejectImages: true, images: { digestOf: async () => digest } });
+  caller = fixture.development;
+});
+afterAll(() => fixture?.stop());
+
+const register = async () => caller.register(await fixture.backtest('anonymous', {}, 'completed'));
+const submit = (more: object) =>
+  caller.post('/api/v1/backtests', { config: { strategy: MODEL, pairs: ['BTC/USDT:USDT'] }, ...more });
+const stageOf = async (version: string) => (await caller.get(`${VERSIONS}/${version}`)).body.stage;
+
+test('version with an image is registered, and neither submitted nor staged', async () => {
+  const registered = await register();
+  expect(registered.status).toBe(201);
+  const { version } = registered.body;
+  const rejections: readonly (readonly [string, Awaited<ReturnType<typeof submit>>])[] = [
+    ['model_version', await submit({ model_version: version })],
+    ['model_version', await submit({ model_version: 'latest' })],
+    ['version', await caller.post(`/api/v1/strategies/${MODEL}/stage`, { version })],
+  ];
+  for (const [field, { status, code, body }] of rejections) {
+    expect([status, code, body.detail.field]).toEqual([400, 'VAL005', field]);
+    expect(body.detail.message).toMatch(/set network to isolated, or allowForeignImages to true$/);
+    expect(body.detail.context.value).toBe(`${IMAGE.replace(/:\d+$/, '')}@${DIGEST}`);
+  }
+  expect(await stageOf(version)).toBe('None');
+  const { items } = (await caller.get('/api/v1/backtests?status=pending')).body;
+  expect(items).toEqual([]);
 });
 
-test('image runs unless the setting rejects it, and the platform’s own image always', () => {
-  expect(checkImageRuns({}, 'x@sha256:1', 'model_version')).toBe('x@sha256:1');
-  expect(checkImageRuns({ rejectImages: true }, null, 'model_version')).toBeNull();
-  expect(() => checkImageRuns({ rejectImages: true }, 'x@sha256:1', 'model_version')).toThrow(
-    /this stage runs none/,
-  );
+test('strategy without a version, and a version without a resolved image, run in the image of the platform', async () => {
+  digest = null;
+  const { version } = (await register()).body;
+  for (const more of [{}, { model_version: version }]) {
+    const { status, body } = await submit(more);
+    expect(status, JSON.stringify(body)).toBe(201);
+    expect((await fixture.jobs.get(body.job_id))?.execution_input.image).toBeNull();
+  }
+  expect((await caller.post(`/api/v1/strategies/${MODEL}/stage`, { version })).status).toBe(200);
 });

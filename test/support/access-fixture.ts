@@ -72,8 +72,12 @@ const AT = '2026-05-02T00:00:00.000Z';
 /**
  * Both services over the embedded database with tokens of a real issuer. Responses are checked against the contract.
  * No task runs: tests change the job status.
+ *
+ * @param changes replaced dependencies of both services
  */
-export async function accessFixture(): Promise<AccessFixture> {
+export async function accessFixture(
+  changes: Partial<BackendDeps & StrategyDeps> = {},
+): Promise<AccessFixture> {
   const home = mkdtempSync(join(tmpdir(), 'touchstone-access-'));
   const [issuer, engine] = await Promise.all([startIssuer(home), startEngine()]);
   const { client, tables } = engine;
@@ -122,6 +126,7 @@ export async function accessFixture(): Promise<AccessFixture> {
     cursors: { encode: encodeCursor, decode: decodeCursor },
     probes: { strategy_service: null, data_collection: null, registry: null },
     log,
+    ...changes,
   } as unknown as BackendDeps & StrategyDeps;
   const ownership = ownershipOf(deps);
   const services = (enforced: boolean): ServiceApp[] => {
