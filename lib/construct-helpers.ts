@@ -19,10 +19,10 @@ export function logGroup(
   scope: Construct,
   id: string,
   config: StageConfig,
-  logGroupName?: string,
+  props: Pick<logs.LogGroupProps, 'logGroupName' | 'logGroupClass'> = {},
 ): logs.LogGroup {
   return new logs.LogGroup(scope, id, {
-    logGroupName,
+    ...props,
     retention: config.logRetentionDays,
     removalPolicy: config.protect ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
   });

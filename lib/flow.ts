@@ -61,7 +61,7 @@ export abstract class Flow extends Construct {
     // Step Functions keeps one resource policy for all its logs unless their names begin like this.
     const logName = `/aws/vendedlogs/states/${Stack.of(this).stackName}-${parts.file}`;
     this.#monitoring = props.monitoring;
-    this.#log = logGroup(this, 'Log', props.config, logName);
+    this.#log = logGroup(this, 'Log', props.config, { logGroupName: logName });
     const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('states.amazonaws.com') });
     const definition = readFileSync(join(DEFINITIONS, `${parts.file}.asl.json`), 'utf8');
     this.machine = new sfn.StateMachine(this, 'Machine', {

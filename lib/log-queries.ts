@@ -90,9 +90,10 @@ export class LogQueries extends Construct {
     const stack = Stack.of(this);
     const groups = stack.node.findAll().filter((each) => each instanceof logs.LogGroup);
     const pathOf = (group: logs.LogGroup) => group.node.path.slice(stack.node.path.length + 1);
-    // Other groups hold lines of AWS: workflows and access to the APIs.
+    // Other groups hold lines of AWS (workflows, access to the APIs) or of registered images, which could forge lines of a service.
+    // A query reads one class of groups, and theirs is another.
     const own = groups.filter(
-      (each) => !/^(BacktestFlow|HyperoptFlow)\/|AccessLog|Network/.test(pathOf(each)),
+      (each) => !/^(BacktestFlow|HyperoptFlow|ImageTask)\/|AccessLog|Network/.test(pathOf(each)),
     );
     for (const [at, { name, query, logs: prefixes = [''] }] of LOG_QUERIES.entries()) {
       const read = own.filter((each) => prefixes.some((prefix) => pathOf(each).startsWith(prefix)));

@@ -1,7 +1,7 @@
 import { Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import type * as iam from 'aws-cdk-lib/aws-iam';
-import type * as logs from 'aws-cdk-lib/aws-logs';
+import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type * as z from 'zod';
 import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/allocators.ts';
@@ -25,6 +25,8 @@ export interface JobTaskProps {
   readonly cpu: number;
   readonly memoryMiB: number;
   readonly environment: Environment;
+  /** @default - CloudWatch's standard class */
+  readonly logClass?: logs.LogGroupClass;
   /** @default - none */
   readonly secrets?: Record<string, ecs.Secret>;
   /** @default - no port */
@@ -60,7 +62,7 @@ export class JobTask extends Construct {
     });
     // An execution that a deployment overtakes still starts tasks of its own revision.
     this.definition.applyRemovalPolicy(RemovalPolicy.RETAIN);
-    this.log = logGroup(this, 'Log', props.config);
+    this.log = logGroup(this, 'Log', props.config, { logGroupClass: props.logClass });
     const container = this.definition.addContainer(CONTAINER, {
       containerName: CONTAINER,
       image: props.image,
@@ -178,6 +180,9 @@ export function imageTask(scope: Construct, { config, data, image, common }: Job
     ...{ config, image },
     environment: {},
     entry: 'image-backtest',
+    // In the standard class CloudWatch makes metrics of lines in its embedded format: code of others could write any metric of
+    // the account, such as those of alarms, and each costs 0.30 USD per month.
+    logClass: logs.LogGroupClass.INFREQUENT_ACCESS,
     ...config.backtestTask,
   });
   const role = task.role as iam.Role;

@@ -111,6 +111,20 @@ describe.each(stages)('registered image of $config.stage', (stage) => {
     }
   });
 
+  test('its log makes no metrics, and no saved query reads it', () => {
+    const ids = ofType(stage, 'AWS::Logs::LogGroup')
+      .filter(([, { Properties }]) => Properties.LogGroupClass === 'INFREQUENT_ACCESS')
+      .map(([each]) => each);
+    expect(ids).toHaveLength(1);
+    const [id] = ids;
+    const [, definition] = ofType(stage, 'AWS::ECS::TaskDefinition').find(([each]) =>
+      each.startsWith('ImageTaskDefinition'),
+    )!;
+    const [container] = definition.Properties.ContainerDefinitions;
+    expect(container.LogConfiguration.Options['awslogs-group']).toEqual({ Ref: id });
+    expect(JSON.stringify(ofType(stage, 'AWS::Logs::QueryDefinition'))).not.toContain(id);
+  });
+
   test('it has only the listed actions', () => {
     const actions = statements(stage)
       .filter(({ id }) => id.startsWith('ImageTaskDefinitionTaskRole'))
