@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -19,6 +19,30 @@ describe('touchstone without a running platform', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/bt-[0-9A-Z]{26}.*completed.*ema_crossover.*by hand/);
     expect((await touchstone('jobs', '--status', 'failed')).out).toContain('No backtests');
+  });
+
+  it('copy of the data folder is a backup: it works elsewhere, without the original', async () => {
+    const backup = `${home}-backup`;
+    const restored = `${home}-restored`;
+    const original = join(home, 'original');
+    const inFolder = (folder: string, ...args: string[]) =>
+      run('bin/touchstone.ts', args, { TOUCHSTONE_HOME: folder });
+    try {
+      const range = ['--start', '2026-03-01', '--end', '2026-03-08'];
+      const { out } = await inFolder(original, 'backtest', 'ema_crossover', ...range);
+      const [id = ''] = /bt-[0-9A-Z]{26}/.exec(out) ?? [];
+      // The command of docs/data.md.
+      execFileSync('cp', ['-a', original, backup]);
+      rmSync(original, { recursive: true });
+      renameSync(backup, restored);
+      expect((await inFolder(restored, 'jobs')).out).toContain(id);
+      // It reads the report of the backtest.
+      const registered = await inFolder(restored, 'register', 'ema_crossover', '--run', id);
+      expect(registered).toMatchObject({ code: 0, err: '' });
+      expect((await inFolder(restored, 'backtest', 'ema_crossover', ...range)).code).toBe(0);
+    } finally {
+      for (const folder of [backup, restored]) rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it.each([
