@@ -1,5 +1,13 @@
 import { functionMemoryGb, taskSize } from './idle.ts';
-import { BACKTEST, FAST_BACKTEST, MIN_TASK_SECONDS, TRIAL, WORKER_START_SECONDS } from './model.ts';
+import {
+  BACKTEST,
+  FAST_BACKTEST,
+  FUNCTION_SECONDS,
+  IMAGE_BACKTEST,
+  MIN_TASK_SECONDS,
+  TRIAL,
+  WORKER_START_SECONDS,
+} from './model.ts';
 import type { PriceName, Usage } from './prices.ts';
 import type { Properties, Resources } from './templates.ts';
 import { type Definition, type State, statesOf, transitions } from './transitions.ts';
@@ -41,6 +49,11 @@ const LANES: readonly Lane[] = [
     name: 'Backtest on Spot, candles collected first',
     task: 'BacktestTask',
     choices: {},
+  },
+  {
+    name: 'Backtest of a registered image on Spot',
+    task: 'BacktestTask',
+    choices: { IsFresh: 'ChooseImage', ChooseImage: 'PrepareImage', ChooseRecording: 'RecordImageRun' },
   },
   {
     name: 'Trial of a hyperopt job, one worker on Spot',
@@ -130,7 +143,7 @@ function task({ Parameters = {} }: State, execution: Execution, seconds: number)
 
 function call({ Parameters = {} }: State, { substitutions, resources }: Execution): Usage[] {
   const memoryGb = functionMemoryGb(substituted(Parameters.FunctionName, substitutions), resources);
-  const seconds = FAST_BACKTEST.functionSeconds[nameIn(Parameters.FunctionName) ?? ''];
+  const seconds = FUNCTION_SECONDS[nameIn(Parameters.FunctionName) ?? ''];
   const column = seconds === undefined ? 'Workflow' : 'Tasks';
   return [
     use(column, 'lambdaRequest', 1),
@@ -152,6 +165,7 @@ function nameIn(value: unknown): string | undefined {
 /** Use by the client and the task of one execution. */
 function requests({ lane, resources }: Execution): Usage[] {
   const isFast = lane.choices.ChooseImage === 'RunBacktestFast';
+  const isImage = lane.choices.ChooseImage === 'PrepareImage';
   const [backend] = [...resources].find(
     ([id, { Type }]) => Type === 'AWS::Lambda::Alias' && id.startsWith('Backend'),
   ) ?? [''];
@@ -162,7 +176,7 @@ function requests({ lane, resources }: Execution): Usage[] {
     use('API', 'lambdaDuration', BACKTEST.apiRequests * BACKTEST.requestSeconds * memoryGb),
     use('API', 'queueRequest', BACKTEST.queueRequests),
     ...storage(isFast ? { ...BACKTEST, tableWrites: FAST_BACKTEST.tableWrites } : BACKTEST),
-    use('Objects', 'objectWrite', BACKTEST.objectWrites),
+    use('Objects', 'objectWrite', (isImage ? IMAGE_BACKTEST : BACKTEST).objectWrites),
     use('Logs', 'trace', BACKTEST.traces),
   ];
 }

@@ -69,10 +69,25 @@ export const BACKTEST = {
   traces: 10,
 } as const;
 
+/**
+ * Billed durations of the functions of an execution, seconds. In the fast lane: start of a process, and a million candles or
+ * 5,000 missing ones. For a registered image: look-up of its task definition; its input, or check and copy of its output.
+ */
+export const FUNCTION_SECONDS: Readonly<Record<string, number>> = {
+  BacktestFunction: 1.5,
+  CollectFunction: 10,
+  TaskImage: 1,
+  ImageRun: 3,
+};
+
+/** Use of one backtest of a registered image, where it differs. */
+export const IMAGE_BACKTEST = {
+  /** Its input, what its task writes, and the checked copies of that. */
+  objectWrites: 17,
+} as const;
+
 /** Use of one backtest in the fast lane, where it differs. */
 export const FAST_BACKTEST = {
-  /** Billed durations of the functions, seconds: start of a process, and a million candles or 5,000 missing ones. */
-  functionSeconds: { BacktestFunction: 1.5, CollectFunction: 10 } as Readonly<Record<string, number>>,
   /** Write units without the progress of a run of a minute. */
   tableWrites: 34,
 } as const;

@@ -87,6 +87,14 @@ describe('cost per 1,000 backtests', () => {
     expect(collected).toBeLessThan(partOf(prod, 'Backtest on Spot, candles collected first', 'Tasks'));
   });
 
+  test('registered image costs three functions and their transitions more than the platform image', () => {
+    const [image, own] = ['Backtest of a registered image on Spot', 'Backtest on Spot'] as const;
+    // PrepareImage, PrepareImageRun, UseRegisteredImage and RecordImageRun instead of UsePlatformImage.
+    expect(partOf(prod, image, 'Workflow')).toBeCloseTo(partOf(prod, own, 'Workflow') + 3000 * TRANSITION, 6);
+    expect(partOf(prod, image, 'Tasks')).toBeGreaterThan(partOf(prod, own, 'Tasks') + 3000 * 0.2e-6);
+    expect(partOf(prod, image, 'Objects')).toBeGreaterThan(partOf(prod, own, 'Objects'));
+  });
+
   test('longer tasks cost more, in proportion', () => {
     const five = costReport('prod', stages.prod, 300);
     expect(partOf(five, 'Backtest on Spot', 'Tasks')).toBeCloseTo(
