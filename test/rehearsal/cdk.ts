@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ACCOUNT, type Emulator } from './emulator.ts';
+import { startProcess } from './processes.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const BIN = join(ROOT, 'node_modules/.bin');
@@ -22,13 +22,13 @@ export async function runCommand(
   cwd = ROOT,
 ): Promise<Finished> {
   const { AWS_PROFILE: _, ...inherited } = process.env;
-  const child = spawn(command, args, {
+  const child = startProcess(command, args, {
     cwd,
     env: { ...inherited, ...env, PATH: `${BIN}:${process.env.PATH}` },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
-  for (const stream of [child.stdout, child.stderr])
+  for (const stream of [child.stdout!, child.stderr!])
     stream.setEncoding('utf8').on('data', (part) => (text += part));
   const [status] = await once(child, 'close');
   return { status, text };
@@ -49,9 +49,8 @@ export class Cdk {
     this.#emulator = emulator;
   }
 
-  /** In an empty folder: with this project's cdk.json the CLI would synthesize the app first. */
   bootstrap(): Promise<string> {
-    return this.#cdk(['bootstrap', `aws://${ACCOUNT}/us-east-1`], this.#folder);
+    return this.#cdk(['bootstrap', `aws://${ACCOUNT}/us-east-1`]);
   }
 
   /** Synthesizes a stage into a folder, so that several deployments take the same assembly. */
@@ -63,7 +62,7 @@ export class Cdk {
       writeFileSync(file, JSON.stringify({ stages: { [stage]: settings } }));
       context.push(`config=${file}`);
     }
-    await this.#cdk(['synth', '--quiet', '-o', folder, ...context.flatMap((each) => ['-c', each])]);
+    await this.#cdk(['synth', '--quiet', '-o', folder, ...context.flatMap((each) => ['-c', each])], ROOT);
     return folder;
   }
 
@@ -79,8 +78,13 @@ export class Cdk {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Output of a command. @throws Error with the end of the output if it fails */
-  async #cdk(args: readonly string[], cwd = ROOT): Promise<string> {
+  /**
+   * Output of a command. It runs outside the project by default: with this project's cdk.json the CLI would build and
+   * synthesize the app again.
+   *
+   * @throws Error with the end of the output if it fails
+   */
+  async #cdk(args: readonly string[], cwd = this.#folder): Promise<string> {
     const env = {
       ...this.#emulator.env,
       CDK_DISABLE_CLI_TELEMETRY: 'true',

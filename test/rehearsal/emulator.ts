@@ -1,11 +1,21 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { startProcess } from './processes.ts';
 
 const LAUNCHER = join(import.meta.dirname, 'emulator');
+const REQUIREMENTS = 'test/rehearsal/emulator/requirements.txt';
+/** Fails with one sentence unless this is a Python with the packages, and with the moto that the emulator patches. */
+const PROBE = `
+import importlib.metadata, sys
+if sys.version_info < (3, 11): sys.exit("Python 3.11 or later is needed, not " + sys.version.split()[0])
+import moto.server, cfnlint, jsonschema
+wanted, found = sys.argv[1], importlib.metadata.version("moto")
+if found != wanted: sys.exit(f"moto {wanted} is needed, not {found}")
+`;
 /** Python with the packages of emulator/requirements.txt. */
 const PYTHON = process.env.PYTHON ?? 'python3';
 export const REGION = 'us-east-1';
@@ -52,40 +62,51 @@ export interface Emulator {
   report(): Promise<EmulatorReport>;
   /** What the emulator printed. */
   log(): string;
+  /** Resolves when the emulator has ended. */
+  readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Why the emulator cannot run here; undefined where it can. */
 export function missingForEmulator(): string | undefined {
-  const { status, stderr } = spawnSync(PYTHON, ['-c', 'import moto.server, cfnlint, jsonschema'], {
-    encoding: 'utf8',
-  });
+  const pinned = /^moto\S*==(\S+)/m.exec(readFileSync(join(LAUNCHER, 'requirements.txt'), 'utf8'))![1]!;
+  const { error, status, stderr } = spawnSync(PYTHON, ['-c', PROBE, pinned], { encoding: 'utf8' });
+  if (error) return `${PYTHON} cannot be started. Install Python 3.11 or later, or name it in PYTHON.`;
   if (status === 0) return undefined;
-  const reason = stderr?.trim().split('\n').at(-1) || `${PYTHON} was not found`;
-  return `${reason}: install test/rehearsal/emulator/requirements.txt`;
+  const reason = stderr.trim().split('\n').at(-1);
+  return `${PYTHON}: ${reason}. Install ${REQUIREMENTS} with pip, or name a Python that has it in PYTHON.`;
 }
 
-/** Starts an empty account on loopback. It ends when `stop` is called, at the latest with this process. */
+/**
+ * Starts an empty account on loopback. It ends when `stop` is called, at the latest with this process.
+ *
+ * @throws Error with the end of its log if it does not start
+ */
 export async function startEmulator({ port = 0 } = {}): Promise<Emulator> {
   const folder = mkdtempSync(join(tmpdir(), 'touchstone-emulator-'));
   const logFile = join(folder, 'emulator.log');
-  const child: ChildProcess = spawn(PYTHON, [LAUNCHER, '--port', String(port), '--node', process.execPath], {
+  const child = startProcess(PYTHON, [LAUNCHER, '--port', String(port), '--node', process.execPath], {
     stdio: ['pipe', 'pipe', openSync(logFile, 'w')],
     env: { ...process.env, TMPDIR: folder, AWS_DEFAULT_REGION: REGION },
   });
-  const ended = once(child, 'exit');
+  const ended = once(child, 'exit').then(() => undefined);
   const line = await Promise.race([
     once(createInterface(child.stdout!), 'line').then(([text]) => Number(text)),
-    ended.then(() => undefined),
+    ended,
   ]);
   const log = () => readFileSync(logFile, 'utf8');
-  if (!line) throw new Error(`The emulator did not start:\n${log().slice(-2000)}`);
+  if (!line) {
+    const text = log().trim();
+    rmSync(folder, { recursive: true, force: true });
+    throw new Error(`The emulator did not start:\n${text.slice(-2000)}`);
+  }
   const endpoint = `http://127.0.0.1:${line}`;
   return {
     endpoint,
     env: environmentOf(endpoint),
     report: async () => (await (await fetch(`${endpoint}/moto-api/rehearsal`)).json()) as EmulatorReport,
     log,
+    ended,
     stop: async () => {
       child.stdin!.end();
       await ended;

@@ -1,8 +1,9 @@
 import { Cdk, type StageChange } from './cdk.ts';
 import { ACCOUNT, type Emulator, type EmulatorReport, REGION, startEmulator } from './emulator.ts';
+import { endProcesses } from './processes.ts';
 
-/** `skipped`: the emulator cannot show it. `missing`: this machine lacks what it needs. */
-export type Result = 'ok' | 'failed' | 'skipped' | 'missing';
+/** `skipped`: the emulator cannot show it. `missing`: this machine lacks what it needs. `not run`: no time was left. */
+export type Result = 'ok' | 'failed' | 'skipped' | 'missing' | 'not run';
 
 export interface Row {
   readonly part: string;
@@ -18,6 +19,8 @@ export interface Part {
   readonly title: string;
   /** Why this machine cannot run the part; undefined where it can. */
   readonly missing: () => string | undefined;
+  /** Usual time on two idle cores, after the deployment that all parts share. */
+  readonly seconds: number;
   readonly run: (rehearsal: Rehearsal) => Promise<void>;
 }
 
@@ -38,34 +41,53 @@ export interface Deployed {
   readonly report: EmulatorReport;
 }
 
+/** When a run must be over. */
+export interface Limit {
+  /** On the clock of performance.now(), ms. */
+  readonly deadline: number;
+  /** Aborts at the deadline, or earlier if somebody interrupts the run. */
+  readonly signal: AbortSignal;
+}
+
+/** A part starts only while this many times its usual time is left: other work may slow the machine. */
+const RESERVE = 2;
+
 /** One run over a stage: what its parts share, and the rows of the table. */
 export class Rehearsal {
   readonly stage: string;
   readonly rows: Row[] = [];
   readonly #onRow: (row: Row) => void;
+  readonly #limit: Limit;
+  #isOver = false;
   #part = '';
   #emulator: Promise<Emulator> | undefined;
   #cdk: Cdk | undefined;
   #deployed: Promise<Deployed> | undefined;
 
-  constructor(stage: string, onRow: (row: Row) => void) {
+  constructor(stage: string, limit: Limit, onRow: (row: Row) => void) {
     this.stage = stage;
+    this.#limit = limit;
     this.#onRow = onRow;
   }
 
-  /** Runs a part. Its failure is a row, not an exception. */
+  /** Runs a part while there is time. Its failure is a row, not an exception. */
   async run(part: Part): Promise<void> {
+    const { deadline, signal } = this.#limit;
     this.#part = part.name;
     const reason = part.missing();
     if (reason) return this.#add(part.title, 'missing', reason, 0);
+    const left = (deadline - performance.now()) / 1000;
+    if (signal.aborted || left < part.seconds * RESERVE) return this.#notRun(part, left);
     const rows = this.rows.length;
     const started = performance.now();
     try {
-      await part.run(this);
+      await Promise.race([part.run(this), aborted(signal)]);
     } catch (error) {
       // A check that failed has its row already, and the part cannot continue.
-      const failed = this.rows.slice(rows).some(({ result }) => result === 'failed');
+      const failed = !signal.aborted && this.rows.slice(rows).some(({ result }) => result === 'failed');
       if (!failed) this.#add(part.title, 'failed', messageOf(error), performance.now() - started);
+      // What a part that was cut off still does has no rows.
+      this.#isOver = signal.aborted;
     }
   }
 
@@ -126,16 +148,34 @@ export class Rehearsal {
     return { stage, emulator, cdk, assembly, report: await emulator.report() };
   }
 
+  /** Ends every process and removes what they wrote. */
   async close(): Promise<void> {
+    endProcesses();
     this.#cdk?.close();
     await (await this.#emulator?.catch(() => undefined))?.stop();
   }
 
+  #notRun({ title, seconds }: Part, left: number): void {
+    const { signal } = this.#limit;
+    const why = signal.aborted
+      ? signal.reason.message
+      : `${left.toFixed(0)} s are left, and it usually takes ${seconds} s`;
+    this.#add(title, 'not run', why, 0);
+  }
+
   #add(what: string, result: Result, detail: string, milliseconds: number): void {
+    if (this.#isOver && result !== 'not run') return;
     const row = { part: this.#part, what, result, detail, seconds: milliseconds / 1000 };
     this.rows.push(row);
     this.#onRow(row);
   }
+}
+
+/** Rejects with the reason of the signal. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }
 
 function messageOf(error: unknown): string {

@@ -1,8 +1,9 @@
 /** Rehearses deployment and operation of a stage in an emulator of AWS: `npm run rehearse`. */
+import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { STAGE_NAMES } from '#lib/config.ts';
-import { missingForEmulator, startEmulator } from './emulator.ts';
+import { type Emulator, missingForEmulator, startEmulator } from './emulator.ts';
 import { bundles } from './parts/bundles.ts';
 import { change } from './parts/change.ts';
 import { deploy } from './parts/deploy.ts';
@@ -55,35 +56,46 @@ async function serve(): Promise<void> {
     console.error(`The emulator cannot run here. ${reason}`);
     process.exit(1);
   }
-  const { env } = await startEmulator({ port });
+  let emulator: Emulator;
+  try {
+    emulator = await startEmulator({ port });
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exit(1);
+  }
+  const { env } = emulator;
   console.log('An empty account. In another terminal:\n');
   for (const [name, value] of Object.entries(env)) console.log(`export ${name}=${value}`);
   console.log('export CDK_DOCKER=true\n\nCtrl-C ends the emulator and its state.');
-  await new Promise(() => setInterval(() => undefined, 60_000));
+  const stopped = await Promise.race([interruption(), emulator.ended]);
+  await emulator.stop();
+  if (stopped) process.exit();
+  console.error('The emulator ended by itself.');
+  process.exit(1);
 }
 
 async function rehearse(): Promise<void> {
-  const rehearsal = new Rehearsal(values.stage, print);
-  const end = AbortSignal.timeout(minutes * 60_000);
   const started = performance.now();
-  const parts = PARTS.filter(({ name }) => only.includes(name));
-  for (const part of parts) {
-    if (end.aborted) break;
-    await Promise.race([rehearsal.run(part), aborted(end)]);
-  }
-  if (end.aborted) {
-    console.error(
-      `The rehearsal reached its limit of ${minutes} minutes. Use --minutes, or --only for a part of it.`,
-    );
-    process.exitCode = 1;
-  }
+  const end = new AbortController();
+  const over = (why: string) => end.abort(new Error(why));
+  const limit = minutes * 60_000;
+  setTimeout(() => over(`the limit of ${minutes} minutes is reached; see --minutes and --only`), limit);
+  interruption().then((signal) => {
+    over(`interrupted by ${signal}`);
+    process.exitCode = 128 + constants.signals[signal];
+  });
+  const rehearsal = new Rehearsal(values.stage, { deadline: started + limit, signal: end.signal }, print);
+  for (const part of PARTS.filter(({ name }) => only.includes(name))) await rehearsal.run(part);
   await rehearsal.close();
   summarize(rehearsal.rows, (performance.now() - started) / 1000);
   process.exit();
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+/** The signal that asks this process to end. A second one ends it at once. */
+function interruption(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);
+  });
 }
 
 /** Progress. A failure is printed in full; the table has its first line. */
@@ -106,9 +118,11 @@ function summarize(rows: readonly Row[], seconds: number): void {
   }
   console.log(table.toString());
   const count = (wanted: Row['result']) => rows.filter(({ result }) => result === wanted).length;
-  console.log('skipped: the emulator cannot show it. missing: this machine lacks what it needs.');
   console.log(
-    `${count('ok')} ok, ${count('failed')} failed, ${count('skipped')} skipped, ${count('missing')} missing in ${seconds.toFixed(0)} s`,
+    'skipped: the emulator cannot show it. missing: this machine lacks what it needs. not run: no time was left.',
   );
-  if (count('failed') > 0) process.exitCode = 1;
+  console.log(
+    `${count('ok')} ok, ${count('failed')} failed, ${count('skipped')} skipped, ${count('missing')} missing, ${count('not run')} not run in ${seconds.toFixed(0)} s`,
+  );
+  if (count('failed') > 0) process.exitCode ??= 1;
 }

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { startProcess } from './processes.ts';
 
 const PREFIX = '/2018-06-01/runtime/';
 const OWN_CLIENT = join(import.meta.dirname, 'runtime-client.mjs');
@@ -62,7 +63,7 @@ export class FunctionProcess {
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
     const started = performance.now();
-    const child = spawn(process.execPath, ['--enable-source-maps', runtimeClient().file, handler], {
+    const child = startProcess(process.execPath, ['--enable-source-maps', runtimeClient().file, handler], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
@@ -75,7 +76,7 @@ export class FunctionProcess {
       },
     });
     let log = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (log += part));
+    for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (part) => (log += part));
     child.on('exit', (status) => state.end(`The process ended with ${status}:\n${log.slice(-1000)}`));
     const failure = await state.ready;
     const process_ = new FunctionProcess(server, child, state, performance.now() - started);

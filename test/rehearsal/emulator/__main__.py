@@ -41,15 +41,22 @@ import tables
 from moto.server import DomainDispatcherApplication, create_backend_app
 
 
+def end() -> None:
+    """Ends this process, and the functions and tasks that it runs if it leads its group."""
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(0)
+
+
 def main() -> None:
     for module in (provider, stacks, rest_api, functions, containers, machines, scenarios, tables, report):
         module.install()
     server = make_server("127.0.0.1", settings.ARGS.port, DomainDispatcherApplication(create_backend_app), threaded=True)
     settings.serve_at(server.server_port)
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    signal.signal(signal.SIGTERM, lambda *_: end())
     if not sys.stdin.isatty():
         # A process that started the emulator through a pipe takes it along when it ends.
-        threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
+        threading.Thread(target=lambda: (sys.stdin.read(), end()), daemon=True).start()
     print(server.server_port, flush=True)
     try:
         server.serve_forever()

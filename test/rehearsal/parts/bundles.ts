@@ -36,6 +36,7 @@ export const bundles: Part = {
   name: 'bundles',
   title: 'bundles under the Runtime API',
   missing: missingForEmulator,
+  seconds: 20,
   run: async (rehearsal) => {
     const deployed = await rehearsal.deployed();
     const { name } = runtimeClient();

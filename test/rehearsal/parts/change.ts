@@ -22,6 +22,7 @@ export const change: Part = {
   name: 'change',
   title: 'changed deployment',
   missing: missingForEmulator,
+  seconds: 120,
   run: async (rehearsal) => {
     if (rehearsal.stage === 'prod') {
       rehearsal.skipped('changed deployment', 'jobs in prod need a token, and the emulator issues none');

@@ -12,6 +12,7 @@ export const deploy: Part = {
   name: 'deploy',
   title: 'deployment',
   missing: missingForEmulator,
+  seconds: 30,
   run: async (rehearsal) => {
     const deployed = await rehearsal.deployed();
     const { cdk, assembly, report } = deployed;

@@ -6,6 +6,7 @@ export const destroy: Part = {
   name: 'destroy',
   title: 'teardown',
   missing: missingForEmulator,
+  seconds: 15,
   run: async (rehearsal) => {
     const { cdk, assembly, emulator, stage } = await rehearsal.deployed();
     if (stage === 'prod') {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { runCommand } from '../cdk.ts';
+import { startProcess } from '../processes.ts';
 import type { Part } from '../rehearsal.ts';
 
 const POM = join(import.meta.dirname, '../dynamodb-local/pom.xml');
@@ -25,6 +26,7 @@ export const dynamodb: Part = {
       ? `${absent.join(' and ')} not found: DynamoDB Local needs Java 11 and Maven`
       : undefined;
   },
+  seconds: 30,
   run: async (rehearsal) => {
     const copy = ['-q', '-B', '-f', POM, 'dependency:copy-dependencies', `-DoutputDirectory=${JARS}`];
     const { status, text } = await runCommand('mvn', copy, {});
@@ -57,7 +59,7 @@ function startServer(port: number, cwd: string): ChildProcess {
   const main = 'com.amazonaws.services.dynamodbv2.local.main.ServerRunner';
   const options = ['-inMemory', '-disableTelemetry', '-port', String(port)];
   const args = [`-Djava.library.path=${JARS}`, '-cp', `${JARS}/*`, main, ...options];
-  return spawn('java', args, { cwd, stdio: 'ignore' });
+  return startProcess('java', args, { cwd, stdio: 'ignore' });
 }
 
 async function freePort(): Promise<number> {

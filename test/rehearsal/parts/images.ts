@@ -7,6 +7,7 @@ export const images: Part = {
   name: 'images',
   title: 'image of the tasks',
   missing: missingForImages,
+  seconds: 60,
   run: async (rehearsal) => {
     await rehearsal.verify('image of the tasks', async () => {
       const { status, text } = await runCommand(

@@ -26,6 +26,7 @@ export const machines: Part = {
   name: 'machines',
   title: 'scenarios of the state machines',
   missing: missingForEmulator,
+  seconds: 25,
   run: async (rehearsal) => {
     let runs: readonly RecordedRun[] = [];
     /** Paths by state machine. */
