@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { STAGE_NAMES } from '#lib/config.ts';
-import { type Emulator, missingForEmulator, startEmulator } from './emulator.ts';
+import { missingForEmulator, startEmulator } from './emulator.ts';
 import { bundles } from './parts/bundles.ts';
 import { change } from './parts/change.ts';
 import { deploy } from './parts/deploy.ts';
@@ -11,6 +11,7 @@ import { destroy } from './parts/destroy.ts';
 import { dynamodb } from './parts/dynamodb.ts';
 import { images } from './parts/images.ts';
 import { machines } from './parts/machines.ts';
+import { endProcesses } from './processes.ts';
 import { type Part, Rehearsal, type Row } from './rehearsal.ts';
 
 const PARTS: readonly Part[] = [deploy, bundles, change, destroy, machines, dynamodb, images];
@@ -40,7 +41,7 @@ const isWrong =
   !STAGE_NAMES.some((name) => name === values.stage) ||
   only.some((name) => !NAMES.includes(name)) ||
   !(minutes > 0) ||
-  !Number.isInteger(port);
+  !(Number.isInteger(port) && port >= 0 && port < 65_536);
 if (values.help || isWrong) {
   console.log(USAGE);
   process.exit(values.help ? 0 : 2);
@@ -56,18 +57,18 @@ async function serve(): Promise<void> {
     console.error(`The emulator cannot run here. ${reason}`);
     process.exit(1);
   }
-  let emulator: Emulator;
-  try {
-    emulator = await startEmulator({ port });
-  } catch (error) {
-    console.error((error as Error).message);
-    process.exit(1);
+  const interrupted = interruption();
+  const emulator = await Promise.race([interrupted, startEmulator({ port })]).catch((error: Error) => error);
+  if (typeof emulator === 'string' || emulator instanceof Error) {
+    if (emulator instanceof Error) console.error(emulator.message);
+    endProcesses();
+    process.exit(emulator instanceof Error ? 1 : 0);
   }
   const { env } = emulator;
   console.log('An empty account. In another terminal:\n');
   for (const [name, value] of Object.entries(env)) console.log(`export ${name}=${value}`);
   console.log('export CDK_DOCKER=true\n\nCtrl-C ends the emulator and its state.');
-  const stopped = await Promise.race([interruption(), emulator.ended]);
+  const stopped = await Promise.race([interrupted, emulator.ended]);
   await emulator.stop();
   if (stopped) process.exit();
   console.error('The emulator ended by itself.');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const DOCKERFILE = join(import.meta.dirname, '../../src/tasks/Dockerfile');
 
 /** Base image of the tasks. Builds take it from buildah's store, without a registry. */
-export const BASE = /^FROM (\S+)/m.exec(readFileSync(DOCKERFILE, 'utf8'))![1]!;
+export const BASE = /^ARG BASE_IMAGE=(\S+)/m.exec(readFileSync(DOCKERFILE, 'utf8'))![1]!;
 
 export const buildah = (...args: string[]) =>
   spawnSync('buildah', args, {

@@ -49,14 +49,14 @@ def end() -> None:
 
 
 def main() -> None:
-    for module in (provider, stacks, rest_api, functions, containers, machines, scenarios, tables, report):
-        module.install()
-    server = make_server("127.0.0.1", settings.ARGS.port, DomainDispatcherApplication(create_backend_app), threaded=True)
-    settings.serve_at(server.server_port)
     signal.signal(signal.SIGTERM, lambda *_: end())
     if not sys.stdin.isatty():
         # A process that started the emulator through a pipe takes it along when it ends.
         threading.Thread(target=lambda: (sys.stdin.read(), end()), daemon=True).start()
+    for module in (provider, stacks, rest_api, functions, containers, machines, scenarios, tables, report):
+        module.install()
+    server = make_server("127.0.0.1", settings.ARGS.port, DomainDispatcherApplication(create_backend_app), threaded=True)
+    settings.serve_at(server.server_port)
     print(server.server_port, flush=True)
     try:
         server.serve_forever()
