@@ -136,14 +136,18 @@ interface Json {
 }
 
 const COMMA = 0x2c;
+const BRACE = 0x7b;
 /** A lone surrogate as `JSON.stringify` writes it. */
 const LONE_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
 
 /** Throws InvalidRunError for anything but JSON in UTF-8 with valid Unicode and without the key `__proto__`. */
 function parseJson(bytes: Uint8Array, name: string): Json {
   // Each further value follows a comma.
-  if (bytes.reduce((count, byte) => count + Number(byte === COMMA), 0) > IMAGE_RUN_LIMITS.values) {
+  if (countOf(COMMA, bytes) > IMAGE_RUN_LIMITS.values) {
     throw new InvalidRunError(`${name} has more than ${IMAGE_RUN_LIMITS.values} values`);
+  }
+  if (countOf(BRACE, bytes) > IMAGE_RUN_LIMITS.objects) {
+    throw new InvalidRunError(`${name} has more than ${IMAGE_RUN_LIMITS.objects} objects`);
   }
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -153,6 +157,10 @@ function parseJson(bytes: Uint8Array, name: string): Json {
     // Reported below, without what the code of others wrote.
   }
   throw new InvalidRunError(`${name} is not valid JSON`);
+}
+
+function countOf(wanted: number, bytes: Uint8Array): number {
+  return bytes.reduce((count, byte) => count + Number(byte === wanted), 0);
 }
 
 function decodePage(bytes: Uint8Array, page: number, isLast: boolean): TradeTable {

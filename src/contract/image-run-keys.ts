@@ -12,6 +12,8 @@ export const IMAGE_RUN_LIMITS = {
   },
   /** Values of one JSON object: a schema reports each wrong one. */
   values: 500_000,
+  /** Objects of it: a schema reports each missing field, and 500,000 empty objects need more than 1.5 GB. */
+  objects: 50_000,
   /** Pages of 1,000 trades each. */
   trade_pages: 1_000,
   error_length: 10_000,

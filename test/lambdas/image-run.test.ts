@@ -267,6 +267,11 @@ const HOSTILE: readonly (readonly [string, (run: Run) => void, RegExp])[] = [
   ],
   ['a report of a million values', part('report', () => `[${'0,'.repeat(1e6)}0]`), /more than 500000 values/],
   [
+    'a report of 60,000 empty objects',
+    edit('report', (each) => (each.data = Array(60_000).fill({}))),
+    /more than 50000 objects/,
+  ],
+  [
     'a report that is nested a million times',
     part('report', () => '['.repeat(1e6) + ']'.repeat(1e6)),
     /report is not valid JSON|report: /,
