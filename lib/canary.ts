@@ -4,8 +4,8 @@ import * as events from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type * as z from 'zod';
 import { CANARY_INTERVAL_MS, type CanaryEnv } from '#contract/canary.ts';
+import type { EnvInput } from '#contract/env-fields.ts';
 import { METRICS } from '#contract/names.ts';
 import type { StageConfig } from './config.ts';
 import type { Monitoring } from './monitoring.ts';
@@ -18,7 +18,7 @@ export interface CanaryProps {
   readonly config: StageConfig;
   readonly monitoring: Monitoring;
   readonly code: lambda.Code;
-  readonly common: Pick<z.input<typeof CanaryEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
+  readonly common: Pick<EnvInput<typeof CanaryEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
   readonly backend: ServiceFunction;
   /** Address of the backend's API. */
   readonly url: string;

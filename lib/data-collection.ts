@@ -4,8 +4,8 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as servicediscovery from 'aws-cdk-lib/aws-servicediscovery';
 import { Construct } from 'constructs';
-import type * as z from 'zod';
 import type { DataCollectionEnv } from '#contract/env.ts';
+import type { EnvInput } from '#contract/env-fields.ts';
 import { SERVICES } from '#contract/names.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { StageConfig } from './config.ts';
@@ -24,7 +24,7 @@ export interface DataCollectionProps {
   readonly cluster: ecs.ICluster;
   readonly network: Network;
   readonly image: ecs.ContainerImage;
-  readonly environment: Omit<z.input<typeof DataCollectionEnv>, 'SERVICE_TOKEN' | 'SERVICE_TOKEN_2'>;
+  readonly environment: Omit<EnvInput<typeof DataCollectionEnv>, 'SERVICE_TOKEN' | 'SERVICE_TOKEN_2'>;
 }
 
 /** The data collection service: one small container that always runs, at `data-collection.{namespace}:8002`. */

@@ -5,8 +5,8 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as ssm from 'aws-cdk-lib/aws-ssm';
 import { Construct } from 'constructs';
-import type * as z from 'zod';
 import type { DataProxyEnv } from '#contract/env.ts';
+import type { EnvInput } from '#contract/env-fields.ts';
 import { METRICS } from '#contract/names.ts';
 import type { StageConfig } from './config.ts';
 import { FIVE_MINUTES, type Monitoring, THREE_IN_AN_HOUR } from './monitoring.ts';
@@ -16,7 +16,7 @@ export interface DataProxyProps {
   readonly config: StageConfig;
   readonly monitoring: Monitoring;
   readonly code: lambda.Code;
-  readonly environment: z.input<typeof DataProxyEnv>;
+  readonly environment: EnvInput<typeof DataProxyEnv>;
   /** See ServiceFunctionProps. */
   readonly revision?: string;
   /** @default - outside any network: data collection is reached over the internet */

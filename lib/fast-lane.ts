@@ -1,8 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type * as z from 'zod';
 import type { BacktestTaskEnv } from '#contract/env.ts';
+import type { EnvInput } from '#contract/env-fields.ts';
 import type { StageConfig } from './config.ts';
 import type { DataStack } from './data-stack.ts';
 import type { Monitoring } from './monitoring.ts';
@@ -23,7 +23,7 @@ export interface FastLaneProps {
   readonly network: Network;
   /** Folder of the task image: the functions run the same files. */
   readonly code: lambda.Code;
-  readonly common: Pick<z.input<typeof BacktestTaskEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
+  readonly common: Pick<EnvInput<typeof BacktestTaskEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
 }
 
 /**

@@ -4,8 +4,8 @@ import * as events from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type * as z from 'zod';
 import { BACKTEST_ID_PREFIX, VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
+import type { EnvInput } from '#contract/env-fields.ts';
 import type { ImageRunEnv } from '#contract/image-run-env.ts';
 import { IMAGE_INPUT_PREFIX } from '#contract/image-run-keys.ts';
 import type { StageConfig } from './config.ts';
@@ -18,7 +18,7 @@ export interface ImageRunProps {
   readonly config: StageConfig;
   readonly monitoring: Monitoring;
   readonly code: lambda.Code;
-  readonly environment: z.input<typeof ImageRunEnv>;
+  readonly environment: EnvInput<typeof ImageRunEnv>;
   readonly data: DataStack;
   readonly cluster: ecs.ICluster;
   /** ARN pattern of the task definitions of registered images. */

@@ -6,8 +6,8 @@ import * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import type * as z from 'zod';
 import type { BackendEnv } from '#contract/env.ts';
+import type { EnvInput } from '#contract/env-fields.ts';
 import { IMAGE_RUN_OBJECTS } from '#contract/image-run-keys.ts';
 import { retentionVariables } from '#contract/retention.ts';
 import { AuditTrail } from './audit-trail.ts';
@@ -55,7 +55,7 @@ interface PlatformStackProps {
 /** All compute. This stack holds no state: it can be deleted and deployed again. */
 class PlatformStack extends Stack {
   readonly #props: PlatformStackProps;
-  readonly #common: Pick<z.input<typeof BackendEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
+  readonly #common: Pick<EnvInput<typeof BackendEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
   readonly #image: ecs.ContainerImage;
   readonly #monitoring: Monitoring;
   readonly #audit: AuditTrail;
@@ -316,7 +316,7 @@ class PlatformStack extends Stack {
     },
   ): ServiceFunction {
     const { config, data } = this.#props;
-    const environment: z.input<typeof BackendEnv> = {
+    const environment: EnvInput<typeof BackendEnv> = {
       ...this.#common,
       ...slotVariables(config),
       DEFAULT_EXCHANGE: config.defaultExchange,

@@ -7,8 +7,8 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import { CfnSchedule, CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import { Construct } from 'constructs';
-import type * as z from 'zod';
 import type { ReconcileEnv } from '#contract/env.ts';
+import type { EnvInput } from '#contract/env-fields.ts';
 import { METRICS } from '#contract/names.ts';
 import { retentionVariables } from '#contract/retention.ts';
 import type { StageConfig } from './config.ts';
@@ -30,7 +30,7 @@ export interface JobRepairProps {
   readonly config: StageConfig;
   readonly monitoring: Monitoring;
   readonly code: lambda.Code;
-  readonly environment: z.input<typeof ReconcileEnv>;
+  readonly environment: EnvInput<typeof ReconcileEnv>;
   readonly flows: { readonly backtest: Flow; readonly hyperopt: Flow };
   readonly cluster: ecs.ICluster;
   readonly jobs: dynamodb.ITableV2;

@@ -2,8 +2,8 @@ import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type * as z from 'zod';
 import type { TaskImageEnv } from '#contract/env.ts';
+import type { EnvInput } from '#contract/env-fields.ts';
 import type { StageConfig } from './config.ts';
 import { acknowledge } from './construct-helpers.ts';
 import type { Monitoring } from './monitoring.ts';
@@ -15,7 +15,7 @@ export interface TaskImageProps {
   readonly config: StageConfig;
   readonly monitoring: Monitoring;
   readonly code: lambda.Code;
-  readonly environment: Omit<z.input<typeof TaskImageEnv>, 'IMAGE_TASK_DEFINITION' | 'ALLOWED_REGISTRIES'>;
+  readonly environment: Omit<EnvInput<typeof TaskImageEnv>, 'IMAGE_TASK_DEFINITION' | 'ALLOWED_REGISTRIES'>;
   readonly imageTask: JobTask;
 }
 

@@ -3,9 +3,9 @@ import * as ecs from 'aws-cdk-lib/aws-ecs';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type * as z from 'zod';
 import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/allocators.ts';
 import type { BacktestTaskEnv, CollectTaskEnv, HyperoptTaskEnv } from '#contract/env.ts';
+import type { EnvDeclaration, EnvInput } from '#contract/env-fields.ts';
 import type { ImageBacktestTaskEnv } from '#contract/image-run-env.ts';
 import { IMAGE_INPUT_PREFIX } from '#contract/image-run-keys.ts';
 import type { StageConfig } from './config.ts';
@@ -105,11 +105,14 @@ export interface JobTasksProps {
   readonly data: DataStack;
   readonly image: ecs.ContainerImage;
   /** Environment variables of every entry point of the stage. */
-  readonly common: Pick<z.input<typeof CollectTaskEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
+  readonly common: Pick<EnvInput<typeof CollectTaskEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
 }
 
 /** Environment of an entry point without the variables that the state machine sets per task. */
-type TaskEnvironment<Env extends z.ZodType> = Omit<z.input<Env>, 'JOB_ID' | 'CORRELATION_ID' | 'WORKER'>;
+type TaskEnvironment<Env extends EnvDeclaration> = Omit<
+  EnvInput<Env>,
+  'JOB_ID' | 'CORRELATION_ID' | 'WORKER'
+>;
 
 /** Collects candles before a job runs. */
 export function collectTask(scope: Construct, { config, data, image, common }: JobTasksProps): JobTask {
@@ -205,7 +208,7 @@ export function imageTask(scope: Construct, { config, data, image, common }: Job
 /** The task of registered images, and the variables by which the platform finds what it wrote. */
 export interface ImageTask {
   readonly task: JobTask;
-  readonly runs: Pick<z.input<typeof ImageBacktestTaskEnv>, 'RUNS_BUCKET' | 'IMAGE_ROLE_ID'>;
+  readonly runs: Pick<EnvInput<typeof ImageBacktestTaskEnv>, 'RUNS_BUCKET' | 'IMAGE_ROLE_ID'>;
 }
 
 /** Prefix of the task that calls: the policy variable is the ID of its role, a colon and the ID of the task. */

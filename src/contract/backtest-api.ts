@@ -31,7 +31,7 @@ import { LookAhead } from './look-ahead.ts';
 import { MlEngineRequest } from './ml-engine.ts';
 import { integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
 import { BacktestLane, JobDurations, QueueState } from './queue.ts';
-import { retentionView } from './retention.ts';
+import { retentionView } from './retention-schemas.ts';
 
 /** Requests and responses of the backtest operations. */
 

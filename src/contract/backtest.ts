@@ -5,8 +5,8 @@ import { LookAhead } from './look-ahead.ts';
 import { ResolvedMlEngine } from './ml-engine.ts';
 import { queuedJobFields } from './queue.ts';
 import { ValidationCheck } from './release-policy.ts';
-import { retainedJobFields } from './retention.ts';
-import { Grant } from './sharing.ts';
+import { retainedJobFields } from './retention-schemas.ts';
+import { Grant } from './sharing-schemas.ts';
 
 /** Shapes of backtest jobs as stored and as returned. A stored shape carries `schema_version`; test/contract pins its hash. */
 

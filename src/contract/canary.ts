@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { oneOf, secret, text, url, withDefault } from './env-fields.ts';
 
 /** The canary: a backtest that the platform submits to itself, as a client would. */
 
@@ -9,11 +9,13 @@ export const CANARY_OWNER = 'canary';
 export const CANARY_INTERVAL_MS = 5 * 60_000;
 
 /** Environment of the canary's function. */
-export const CanaryEnv = z.object({
-  ENVIRONMENT: z.string().default('development'),
-  LOG_LEVEL: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']).default('INFO'),
-  /** Base address of the backend. */
-  BACKEND_URL: z.url(),
-  /** Token by which the backend knows the canary. The backend accepts two, so that one can be replaced; absent there: no canary. */
-  CANARY_TOKEN: z.string().min(16),
-});
+export const CanaryEnv = {
+  variables: {
+    ENVIRONMENT: withDefault(text, 'development'),
+    LOG_LEVEL: withDefault(oneOf('DEBUG', 'INFO', 'WARN', 'ERROR'), 'INFO'),
+    /** Base address of the backend. */
+    BACKEND_URL: url,
+    /** Token by which the backend knows the canary. The backend accepts two, so that one can be replaced; absent there: no canary. */
+    CANARY_TOKEN: secret,
+  },
+};

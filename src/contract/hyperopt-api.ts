@@ -7,7 +7,7 @@ import { HYPEROPT_LIMITS } from './hyperopt-request.ts';
 import { BACKTEST_LIMITS, PRECISIONS } from './limits.ts';
 import { integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
 import { QueueState } from './queue.ts';
-import { retentionView } from './retention.ts';
+import { retentionView } from './retention-schemas.ts';
 
 /** Responses and parameters of the hyperopt operations. */
 

@@ -3,7 +3,7 @@ import { CollectionOutcome, ResolvedBacktestConfig } from './backtest.ts';
 import { CollectMode, Timestamp } from './common.ts';
 import { OVERFITTING_BOUNDS } from './limits.ts';
 import { queuedJobFields } from './queue.ts';
-import { retainedJobFields } from './retention.ts';
+import { retainedJobFields } from './retention-schemas.ts';
 import { InstrumentRecord } from './stored-market-data.ts';
 
 /** Shapes of hyperopt jobs as stored. A stored shape carries `schema_version`; test/contract pins its hash. */

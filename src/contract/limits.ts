@@ -269,3 +269,17 @@ export const OVERFITTING_BOUNDS = {
   walk_forward_efficiency: { good: 0.5, bad: 0.1, max: 2 },
   plateau_width: { good: 0.1, bad: 0.02 },
 } as const;
+
+/** Bounds of the requirements of a release policy. */
+export const POLICY_LIMITS = {
+  minTrades: { min: 1, max: 1_000_000, integer: true },
+  minDays: { min: 1, max: 10_000, integer: true },
+  maxEvidenceAgeDays: { min: 1, max: 10_000, integer: true },
+  minSharpe: { min: -1e6, max: 1e6 },
+  minProfitFactor: { min: 0, max: 1e6 },
+  maxDrawdown: { min: -1e6, max: 1e6 },
+  minDeflatedSharpe: { min: 0, max: 1 },
+} as const satisfies Readonly<Record<string, NumberBounds>>;
+
+/** In place of a number of assignments of each variant of a challenge: as many as the closed trades that it needs. */
+export const MIN_TRADES = 'min_trades';

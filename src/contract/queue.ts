@@ -104,16 +104,3 @@ export const QueueState = z
   })
   .meta({ id: 'QueueState' });
 export type QueueState = z.infer<typeof QueueState>;
-
-/** Slots of each lane, from the environment. */
-export function maxRunning(env: {
-  readonly MAX_RUNNING_BACKTESTS: number;
-  readonly MAX_RUNNING_FAST: number;
-  readonly MAX_RUNNING_HYPEROPTS: number;
-}): Record<SizedLane, number> {
-  return {
-    backtest: env.MAX_RUNNING_BACKTESTS,
-    fast: env.MAX_RUNNING_FAST,
-    hyperopt: env.MAX_RUNNING_HYPEROPTS,
-  };
-}

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MAX_NOTE_LENGTH } from './limits.ts';
+import { MAX_NOTE_LENGTH, type MIN_TRADES, type NumberBounds, POLICY_LIMITS } from './limits.ts';
 
 /** One line of the check list of a staging. */
 export const ValidationCheck = z.object({
@@ -24,20 +24,23 @@ export type PolicyCheckName = (typeof POLICY_CHECKS)[number];
 /** Name of the check when no release policy is set. */
 export const NO_POLICY_CHECK = 'release_policy';
 
+const requirement = ({ min, max, integer }: NumberBounds) =>
+  (integer ? z.int() : z.number()).min(min).max(max).optional();
+
 /** Requirements for every version. An absent one is not required; a policy without requirements is off. */
 export const ReleasePolicy = z.strictObject({
   /** Trades of the backtest. */
-  minTrades: z.int().min(1).max(1_000_000).optional(),
+  minTrades: requirement(POLICY_LIMITS.minTrades),
   /** Days from the first traded candle to the end of the candles. */
-  minDays: z.int().min(1).max(10_000).optional(),
+  minDays: requirement(POLICY_LIMITS.minDays),
   /** Days from the end of the candles to now, of the pair whose candles end first. */
-  maxEvidenceAgeDays: z.int().min(1).max(10_000).optional(),
-  minSharpe: z.number().min(-1e6).max(1e6).optional(),
-  minProfitFactor: z.number().min(0).max(1e6).optional(),
+  maxEvidenceAgeDays: requirement(POLICY_LIMITS.maxEvidenceAgeDays),
+  minSharpe: requirement(POLICY_LIMITS.minSharpe),
+  minProfitFactor: requirement(POLICY_LIMITS.minProfitFactor),
   /** Percent, of either sign. */
-  maxDrawdown: z.number().min(-1e6).max(1e6).optional(),
+  maxDrawdown: requirement(POLICY_LIMITS.maxDrawdown),
   /** Deflated Sharpe ratio of the hyperopt job, 0 to 1; applies to versions with a hyperopt job. */
-  minDeflatedSharpe: z.number().min(0).max(1).optional(),
+  minDeflatedSharpe: requirement(POLICY_LIMITS.minDeflatedSharpe),
   /** Promote only versions whose staging passed the check `look_ahead`. */
   lookAheadCertificate: z.boolean().default(false),
 });
@@ -45,9 +48,6 @@ export type ReleasePolicy = z.infer<typeof ReleasePolicy>;
 
 /** Requires nothing. */
 export const NO_POLICY: ReleasePolicy = { lookAheadCertificate: false };
-
-/** Closed trades or a number: assignments that each variant of a challenge needs before its verdict. */
-export const MIN_TRADES = 'min_trades';
 
 /** A number of assignments, or `min_trades`: as many as the closed trades that the challenge needs. */
 export type MinAssignments = number | typeof MIN_TRADES;

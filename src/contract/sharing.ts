@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import type { ErrorCode } from './errors.ts';
 
 /** Owner and grants of a resource: the same for every kind of resource. */
@@ -10,16 +9,8 @@ type ShareLevel = (typeof SHARE_LEVELS)[number];
 /** Access that an operation needs. Only `owner` may change grants; an admin may do everything. */
 export type AccessLevel = ShareLevel | 'owner';
 
-/** Principal of every caller with a valid token, in a {@link Grant}. */
+/** Principal of every caller with a valid token, in a grant. */
 export const EVERYONE = 'everyone';
-
-export const Grant = z
-  .object({
-    principal: z.string().meta({ description: '`user:<id>`, `group:<name>` or `everyone`' }),
-    level: z.enum(SHARE_LEVELS).meta({ description: '`write` includes `read`' }),
-  })
-  .meta({ id: 'Grant' });
-export type Grant = z.infer<typeof Grant>;
 
 /** Names of users and groups, as in user pools. They are part of table keys, whose length is limited. */
 export const PRINCIPAL_NAME = /^[\p{L}\p{M}\p{S}\p{N}\p{P}]{1,128}$/u;
@@ -62,40 +53,3 @@ export interface NamedResource {
   readonly id: string;
   readonly level: AccessLevel;
 }
-
-export const Sharing = z
-  .object({
-    owner: z.string().meta({ description: 'ID of the user who created it' }),
-    shared_with: z.array(Grant).meta({ description: 'Empty: private to the owner' }),
-  })
-  .meta({ id: 'Sharing' });
-export type Sharing = z.infer<typeof Sharing>;
-
-export const SharingRequest = z
-  .looseObject({
-    shared_with: z
-      .array(
-        z.looseObject({
-          principal: z.string().meta({
-            description:
-              '`user:<id>` (the `sub` of its tokens), `group:<name>` (of `cognito:groups`; roles are groups), or `everyone`',
-            pattern: PRINCIPAL.source,
-          }),
-          level: z
-            .string()
-            .optional()
-            .meta({ description: '`write` includes `read`', enum: [...SHARE_LEVELS], default: 'read' }),
-        }),
-      )
-      .meta({
-        description: 'All grants. A principal that is not in the list loses access',
-        maxItems: MAX_GRANTS,
-      }),
-  })
-  .meta({
-    id: 'SharingRequest',
-    examples: [
-      { shared_with: [{ principal: 'user:ada' }, { principal: 'group:approver', level: 'write' }] },
-      { shared_with: [] },
-    ],
-  });

@@ -3,7 +3,7 @@ import { BacktestResult, ResolvedBacktestConfig, ResultsLocation } from './backt
 import { Timestamp } from './common.ts';
 import { LOOK_AHEAD_STATES } from './look-ahead.ts';
 import { ValidationCheck } from './release-policy.ts';
-import { Grant } from './sharing.ts';
+import { Grant } from './sharing-schemas.ts';
 
 /** Shapes of the registry table. A stored shape carries `schema_version`; test/contract pins its hash. */
 

@@ -1,12 +1,7 @@
 import { CodedError } from '#contract/errors.ts';
-import {
-  type AccessLevel,
-  EVERYONE,
-  type Grant,
-  OWNED_RESOURCES,
-  type ResourceKind,
-} from '#contract/sharing.ts';
-import { expired } from './retention/retention.ts';
+import { type AccessLevel, EVERYONE, OWNED_RESOURCES, type ResourceKind } from '#contract/sharing.ts';
+import type { Grant } from '#contract/sharing-schemas.ts';
+import { expired } from './unknown-resources.ts';
 
 /** The caller's attributes that decide access to a resource. */
 export interface Caller {

@@ -5,8 +5,7 @@ import type { BacktestReport, TradesPage } from '#contract/report.ts';
 import type { Caller } from './access.ts';
 import type { ReadProgress } from './image-runs/image-run-ports.ts';
 import type { JobRow, JobStore, Log, Page, ResultStore } from './ports.ts';
-import { expired } from './retention/retention.ts';
-import { unknownBacktest } from './unknown-resources.ts';
+import { expired, unknownBacktest } from './unknown-resources.ts';
 
 /** The job; throws RES001 for an unknown id, RES006 for an expired job. */
 async function getBacktest(deps: { readonly jobs: JobStore }, jobId: string): Promise<StoredBacktestJob> {

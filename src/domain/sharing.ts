@@ -1,12 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
-import {
-  type Grant,
-  MAX_GRANTS,
-  OWNED_RESOURCES,
-  PRINCIPAL,
-  SHARE_LEVELS,
-  type Sharing,
-} from '#contract/sharing.ts';
+import { MAX_GRANTS, OWNED_RESOURCES, PRINCIPAL, SHARE_LEVELS } from '#contract/sharing.ts';
+import type { Grant, Sharing } from '#contract/sharing-schemas.ts';
 import { type AccessRequest, type Caller, findAccessible, type Ownership, userPrincipal } from './access.ts';
 import { retryConflicts } from './retry-conflicts.ts';
 import { checkOneOf } from './validate.ts';

@@ -1,6 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
 
-/** Errors of unknown IDs. `field` names the ID in the request. */
+/** Errors of unknown IDs and of deleted jobs. `field` names the ID in the request. */
 
 export function unknownBacktest(jobId: string, field = 'job_id'): CodedError {
   return new CodedError('RES001', { field, context: { [field]: jobId } });
@@ -20,4 +20,13 @@ export function unknownModel(name: string, field = 'model_name'): CodedError {
 
 export function unknownChallenge(id: string, field = 'challenge_id'): CodedError {
   return new CodedError('CHL001', { field, context: { challenge_id: id.slice(0, 100) } });
+}
+
+/** RES006 for a job, or for a part of it, that was deleted after its retention. */
+export function expired(what: string, jobId: string, field = 'job_id'): CodedError {
+  return new CodedError('RES006', {
+    message: `${what} expired and was deleted. Run it again, and keep the new job with POST .../keep.`,
+    field,
+    context: { [field]: jobId },
+  });
 }

@@ -1,6 +1,7 @@
 import type { TaskLimits } from '#adapters/local/task-runner.ts';
-import { type LocalEnv, releasePolicyOf } from '#contract/env.ts';
+import type { LocalEnv } from '#contract/env.ts';
 import type { MinAssignments, ReleasePolicy } from '#contract/release-policy.ts';
+import { releasePolicyOf } from '#contract/release-policy-env.ts';
 import { type RetentionDays, retentionDays } from '#contract/retention.ts';
 import type { LogLevel } from '#runtime/log.ts';
 

@@ -1,7 +1,9 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
-import type * as z from 'zod';
+import type { EnvDeclaration, EnvOf, OptionalVariable, Variables } from '#contract/env-fields.ts';
 import { readEnv } from './env.ts';
 import { createLogger, type LogLevel } from './log.ts';
+
+type LoggedEnv = EnvDeclaration<Variables & { readonly LOG_LEVEL: OptionalVariable<LogLevel> }>;
 
 /**
  * Reads the environment of a task process and creates its log. An uncaught error becomes one log line. Node would print the
@@ -9,17 +11,17 @@ import { createLogger, type LogLevel } from './log.ts';
  *
  * `fail` handles uncaught errors. A process that has more details can remove it from `uncaughtException` and call it.
  *
- * @param schema environment schema, see src/contract/env.ts
+ * @param environment an environment of src/contract/env.ts
  */
-export function startProcess<T extends z.ZodType<{ LOG_LEVEL: LogLevel }>>(
-  schema: T,
+export function startProcess<E extends LoggedEnv>(
+  environment: E,
   serviceName: string,
-): { env: z.output<T>; log: Logger; fail: (error: unknown) => void } {
+): { env: EnvOf<E>; log: Logger; fail: (error: unknown) => void } {
   const fail = (error: unknown) => {
     createLogger(serviceName, 'ERROR').error('process failed', error as Error);
     process.exit(1);
   };
   process.on('uncaughtException', fail);
-  const env = readEnv(schema);
-  return { env, log: createLogger(serviceName, env.LOG_LEVEL), fail };
+  const env = readEnv(environment);
+  return { env, log: createLogger(serviceName, (env as EnvOf<LoggedEnv>).LOG_LEVEL), fail };
 }

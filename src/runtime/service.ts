@@ -21,10 +21,9 @@ import {
   checkOwnership,
   type Principal,
 } from './authenticate.ts';
-import { ConformanceError, checkError, checkFunctionResponse, checkResponse } from './conformance.ts';
 import type { HandlerRequest, Handlers, StreamHandlers } from './handler.ts';
 import { type Log, runInContext } from './log.ts';
-import { checkAnnouncedSize, checkHead, readBody, readBytes, readParams, readQuery } from './read-request.ts';
+import { checkAnnouncedSize, checkHead, readBytes } from './read-request.ts';
 import { BASE_HEADERS, errorResponse, type HandlerResult, successResponse } from './responses.ts';
 
 export interface RequestOutcome {
@@ -89,6 +88,9 @@ type ServiceContext = Context<ServiceEnv>;
 type AnyHandler = (request: HandlerRequest<unknown>) => Promise<HandlerResult>;
 
 const DEADLINE_MS = 27_000;
+
+/** Loaded when needed, like parse-request.ts: their schemas need zod. */
+const conformance = () => import('./conformance.ts');
 
 /**
  * The HTTP application of a service: its rows of the operations table with their handlers. It runs on every host. Every
@@ -168,7 +170,7 @@ function routeToFunction(
     await identify(c, operation, deps);
     const body = Buffer.from(await readBytes(c.req.raw)).toString('utf8');
     const response = await serveFunction({ body, headers, correlationId: c.var.correlationId });
-    if (deps.checkResponses) await checkFunctionResponse(operation, response);
+    if (deps.checkResponses) await (await conformance()).checkFunctionResponse(operation, response);
     return response;
   });
 }
@@ -219,6 +221,7 @@ async function execute(
   const request = c.req.raw;
   checkAnnouncedSize(request.headers);
   const principal = await inTime(() => identify(c, operation, deps));
+  const { readBody, readParams, readQuery } = await import('./parse-request.ts');
   const params = readParams(operation.params, c.req.param() as Record<string, string>);
   const query = readQuery(operation.query, new URL(request.url).searchParams);
   // Outside the deadline: the server limits the time of receiving a request, with 408.
@@ -238,7 +241,7 @@ async function execute(
       });
     }),
   );
-  if (deps.checkResponses) checkResponse(operation, result.status, result.body);
+  if (deps.checkResponses) (await conformance()).checkResponse(operation, result.status, result.body);
   return successResponse(operation, result, c.req.method);
 }
 
@@ -271,17 +274,18 @@ function callOf(c: ServiceContext, operation: Operation, principal: Principal): 
   };
 }
 
-function fail(
+async function fail(
   c: ServiceContext,
   error: unknown,
   deps: ServiceDeps,
   more: Record<string, string> = {},
-): Response {
+): Promise<Response> {
   const failure = errorResponse(error, deps.log);
   const { operation } = c.var;
-  if (deps.checkResponses && !(error instanceof ConformanceError)) {
+  if (deps.checkResponses) {
+    const { ConformanceError, checkError } = await conformance();
     try {
-      checkError(operation, failure);
+      if (!(error instanceof ConformanceError)) checkError(operation, failure);
     } catch (breach) {
       return fail(c, breach, deps);
     }
@@ -293,7 +297,7 @@ function fail(
   });
 }
 
-function methodNotAllowed(c: ServiceContext, rows: readonly Route[], deps: ServiceDeps): Response {
+function methodNotAllowed(c: ServiceContext, rows: readonly Route[], deps: ServiceDeps): Promise<Response> {
   const methods = rows.map((row) => row.method as string);
   // HEAD is supported wherever GET is.
   const allowed = methods.includes('GET') ? [...methods, 'HEAD'] : methods;

@@ -241,7 +241,7 @@ test('task is ended before Lambda ends the function, and the function fails', as
 
 test('task gets every variable of the entry points, and no other variable of the function', async () => {
   const own = ['JOB_ID', 'CORRELATION_ID', 'TASK_ID', 'WATCH_MARK', 'ECS_CONTAINER_METADATA_URI_V4'];
-  const used = { ...BacktestTaskEnv.shape, ...CollectTaskEnv.shape };
+  const used = { ...BacktestTaskEnv.variables, ...CollectTaskEnv.variables };
   // The data collection service's address: a collection calls the exchanges itself.
   const unused = ['DATA_COLLECTION_URL', 'SERVICE_DISCOVERY_NAMESPACE'];
   const named = Object.keys(used).filter((name) => ![...own, ...unused].includes(name));

@@ -77,6 +77,6 @@ it('docs/calling-the-proxy.md states bounds and default of the number of candles
 });
 
 it('docs/calling-the-proxy.md states the default number of retries', () => {
-  const retries = DataProxyEnv.shape.MAX_RETRIES.parse(undefined);
+  const retries = DataProxyEnv.variables.MAX_RETRIES.fallback;
   expect(readFileSync('docs/calling-the-proxy.md', 'utf8')).toContain(`\`MAX_RETRIES\` (${retries}) times`);
 });

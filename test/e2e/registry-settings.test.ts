@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { LocalEnv } from '#contract/env.ts';
+import { readEnv } from '#runtime/env.ts';
 import { platformOptions } from '../../src/local/platform-options.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 let platform: TestPlatform;
 
 beforeAll(async () => {
-  const env = LocalEnv.parse({
+  const env = readEnv(LocalEnv, {
     REQUIRE_FOUR_EYES: 'true',
     REQUIRE_ROLLBACK_REASON: 'true',
     CHALLENGE_MIN_TRADES: '250',

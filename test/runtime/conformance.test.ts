@@ -3,6 +3,7 @@ import { LocalEnv } from '#contract/env.ts';
 import { CodedError } from '#contract/errors.ts';
 import { operationsOf } from '#contract/operations.ts';
 import { checkError } from '#runtime/conformance.ts';
+import { readEnv } from '#runtime/env.ts';
 import { platformOptions } from '../../src/local/platform-options.ts';
 import { backendApp, post } from '../support/backend.ts';
 
@@ -82,6 +83,6 @@ it.each([
   ['test', true],
   ['production', false],
 ])('local mode in %s: response check %s, open without tokens', (ENVIRONMENT, open) => {
-  const { checkResponses, auth } = platformOptions(LocalEnv.parse({ ENVIRONMENT }));
+  const { checkResponses, auth } = platformOptions(readEnv(LocalEnv, { ENVIRONMENT }));
   expect([checkResponses, auth]).toEqual([open, !open]);
 });

@@ -58,6 +58,45 @@ describe('readEnv', () => {
     expect(() => readEnv(DataProxyEnv, { MAX_RETRIES: value })).toThrow('MAX_RETRIES is malformed');
   });
 
+  it.each([
+    [{ MIN_FREE_DISK_MB: '1e3' }, 'MIN_FREE_DISK_MB is malformed: must be an integer'],
+    [{ BACKEND_PORT: '65536' }, 'BACKEND_PORT is malformed: must be an integer from 0 to 65535'],
+    [{ EXCHANGE_URL: 'ftp://relay' }, 'EXCHANGE_URL is malformed: must be a URL of http or https'],
+    [{ LOG_LEVEL: 'info' }, 'LOG_LEVEL is malformed: must be one of DEBUG, INFO, WARN, ERROR'],
+    [{ REQUIRE_FOUR_EYES: '1' }, 'REQUIRE_FOUR_EYES is malformed: must be one of true, false'],
+    [{ POLICY_MIN_TRADES: '1.5' }, 'POLICY_MIN_TRADES is malformed: must be an integer from 1 to 1000000'],
+    [
+      { POLICY_MIN_DEFLATED_SHARPE: '1.1' },
+      'POLICY_MIN_DEFLATED_SHARPE is malformed: must be a number from 0',
+    ],
+    [{ CHALLENGE_MIN_ASSIGNMENTS: 'min' }, 'CHALLENGE_MIN_ASSIGNMENTS is malformed: must be an integer'],
+    [{ RETENTION_JOBS_DAYS: '0' }, 'RETENTION_JOBS_DAYS is malformed: must be a number of days from 1 to'],
+  ])('readEnv says what a malformed variable must be: %j', (variables, problem) => {
+    expect(() => readEnv(LocalEnv, variables)).toThrow(problem);
+  });
+
+  it('readEnv reads each kind of variable', () => {
+    const variables = {
+      EXCHANGE_URL: ' HTTP://relay:81 ',
+      REQUIRE_FOUR_EYES: 'true',
+      POLICY_MAX_DRAWDOWN: '-12.5',
+      CHALLENGE_MIN_ASSIGNMENTS: 'min_trades',
+      RETENTION_JOBS_DAYS: '90',
+    };
+    expect(readEnv(LocalEnv, variables)).toMatchObject({
+      EXCHANGE_URL: 'HTTP://relay:81',
+      REQUIRE_FOUR_EYES: true,
+      POLICY_MAX_DRAWDOWN: -12.5,
+      CHALLENGE_MIN_ASSIGNMENTS: 'min_trades',
+      RETENTION_JOBS_DAYS: 90,
+      LOG_LEVEL: 'WARN',
+    });
+    expect(readEnv(LocalEnv, { CHALLENGE_MIN_ASSIGNMENTS: '40' }).CHALLENGE_MIN_ASSIGNMENTS).toBe(40);
+    expect(() => readEnv(DataProxyEnv, { SERVICE_TOKEN: 'fifteen letters' })).toThrow(
+      'SERVICE_TOKEN is malformed: must have at least 16 characters',
+    );
+  });
+
   describe('settings of the identity provider', () => {
     const POOL = { BACKEND_IDP_USER_POOL_ID: 'us-east-1_AbC123', BACKEND_IDP_CLIENT_ID: 'client' };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import * as z from 'zod';
-import { releasePolicy, releasePolicyOf } from '#contract/env.ts';
+import { releasePolicy, releasePolicyOf } from '#contract/release-policy-env.ts';
 import { stageConfig } from '#lib/config.ts';
+import { readEnv } from '#runtime/env.ts';
 import { ofType, type Resource, type Synthesized, templatesOf } from '../support/stacks.ts';
 import { synthesize } from '../support/synthesize.ts';
 
@@ -230,7 +230,7 @@ describe('environments', () => {
     expect(own).toEqual(Array(4).fill(ownPolicy));
     // Values after parsing by the functions.
     const reads = (variables: Record<string, string>) =>
-      releasePolicyOf(z.object(releasePolicy).parse(variables));
+      releasePolicyOf(readEnv({ variables: releasePolicy }, variables));
     expect(reads(prodPolicy)).toEqual(stageConfig('prod').releasePolicy);
     expect(reads(ownPolicy)).toEqual(OWN_POLICY);
   });

@@ -10,8 +10,8 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import { JOB_STATUSES } from '#contract/backtest.ts';
-import { retainedJobFields } from '#contract/retention.ts';
-import { Grant } from '#contract/sharing.ts';
+import { retainedJobFields } from '#contract/retention-schemas.ts';
+import { Grant } from '#contract/sharing-schemas.ts';
 import type {
   Checkpoint,
   ExpiringJob,

@@ -6,7 +6,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { isTerminal, type JobStatus } from '#contract/backtest.ts';
-import type { Grant } from '#contract/sharing.ts';
+import type { Grant } from '#contract/sharing-schemas.ts';
 import { userPrincipal } from '#domain/access.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { sha256 } from '../ids.ts';

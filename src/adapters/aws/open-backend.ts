@@ -1,5 +1,4 @@
-import type { BackendEnv } from '#contract/env.ts';
-import { maxRunning } from '#contract/queue.ts';
+import { type BackendEnv, maxRunning } from '#contract/env.ts';
 import { retentionDays } from '#contract/retention.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { deferred } from '#domain/deferred.ts';

@@ -1,6 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { ReconcileEnv } from '#contract/env.ts';
-import { maxRunning } from '#contract/queue.ts';
+import { maxRunning, type ReconcileEnv } from '#contract/env.ts';
 import { retentionDays } from '#contract/retention.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Log } from '#domain/ports.ts';

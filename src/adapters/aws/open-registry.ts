@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type PromotingEnv, releasePolicyOf } from '#contract/env.ts';
+import type { PromotingEnv } from '#contract/env.ts';
+import { releasePolicyOf } from '#contract/release-policy-env.ts';
 import type { ChallengeListener, ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import { deferred } from '#domain/deferred.ts';
 import type { Cursors } from '#domain/list-catalog.ts';

@@ -1,6 +1,5 @@
-import type { StrategyEnv } from '#contract/env.ts';
+import { maxRunning, type StrategyEnv } from '#contract/env.ts';
 import type { HyperoptExecutionInput } from '#contract/hyperopt.ts';
-import { maxRunning } from '#contract/queue.ts';
 import { retentionDays } from '#contract/retention.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { deferred } from '#domain/deferred.ts';

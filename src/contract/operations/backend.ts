@@ -15,7 +15,7 @@ import { DataFreshnessQuery, ExchangeQuery, Freshness, Symbols } from '../market
 import type { Operation } from '../operation.ts';
 import { stringParameter } from '../parameters.ts';
 import { BacktestReportData } from '../report.ts';
-import { KeepRequest } from '../retention.ts';
+import { KeepRequest } from '../retention-schemas.ts';
 import { BrokenStrategyFile, StrategyConfiguration } from '../strategy.ts';
 import { documentationOperations } from './documentation.ts';
 import { REGISTRY_OPERATIONS } from './registry.ts';

@@ -13,7 +13,7 @@ import {
 } from '../hyperopt-api.ts';
 import { HyperoptRequest } from '../hyperopt-request.ts';
 import type { Operation } from '../operation.ts';
-import { KeepRequest } from '../retention.ts';
+import { KeepRequest } from '../retention-schemas.ts';
 import { sharingOperations } from './sharing.ts';
 
 const HYPEROPT = 'Hyperopt';

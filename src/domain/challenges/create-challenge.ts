@@ -1,7 +1,7 @@
 import type { Challenge } from '#contract/challenge-api.ts';
 import { CodedError } from '#contract/errors.ts';
-import { CHALLENGE_DEFAULTS as DEFAULTS, CHALLENGE_LIMITS as LIMITS } from '#contract/limits.ts';
-import { MIN_TRADES, type MinAssignments } from '#contract/release-policy.ts';
+import { CHALLENGE_DEFAULTS as DEFAULTS, CHALLENGE_LIMITS as LIMITS, MIN_TRADES } from '#contract/limits.ts';
+import type { MinAssignments } from '#contract/release-policy.ts';
 import {
   ANALYSIS_UNITS,
   CANARY_STAGE_NAMES,

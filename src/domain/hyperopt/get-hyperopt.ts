@@ -6,8 +6,7 @@ import { buildEquityData } from '#engine/report/result.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import type { Caller } from '../access.ts';
 import type { Page } from '../ports.ts';
-import { expired } from '../retention/retention.ts';
-import { unknownHyperopt } from '../unknown-resources.ts';
+import { expired, unknownHyperopt } from '../unknown-resources.ts';
 import type { HyperoptRow, HyperoptStore, TrialLedger, TrialReturns } from './hyperopt-ports.ts';
 
 interface Deps {

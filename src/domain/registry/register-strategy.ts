@@ -18,7 +18,6 @@ import { checkAccess } from '../access.ts';
 import { findStrategy } from '../find-strategy.ts';
 import type { HyperoptStore } from '../hyperopt/hyperopt-ports.ts';
 import type { JobStore, ResultStore } from '../ports.ts';
-import { expired } from '../retention/retention.ts';
 import type { Strategies } from '../strategy-ports.ts';
 import {
   applyTransition,
@@ -30,7 +29,7 @@ import { nextTimestamp, planTransition, stageTransitions } from '../transitions/
 import type { RegistryStore } from '../transitions/registry-store.ts';
 import { checkPolicy, isSet } from '../transitions/release-policy.ts';
 import { plainCheck, statusOf, warningsFor } from '../transitions/validation.ts';
-import { unknownBacktest } from '../unknown-resources.ts';
+import { expired, unknownBacktest } from '../unknown-resources.ts';
 import { checkMaxLength, isoTime } from '../validate.ts';
 import {
   checkThresholds,

@@ -1,6 +1,6 @@
 import type { CodedError } from '#contract/errors.ts';
+import { expired } from '../unknown-resources.ts';
 import type { RetainedJob } from './retention.ts';
-import { expired } from './retention.ts';
 
 /** Jobs of one kind, as far as keeping them needs. */
 export interface KeepableJobs<Job extends RetainedJob> {

@@ -1,8 +1,7 @@
 import { isTerminal, type JobStatus } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
 import { STUDY_KIND } from '#contract/hyperopt.ts';
 import type { RetentionDays } from '#contract/retention.ts';
-import type { Grant } from '#contract/sharing.ts';
+import type { Grant } from '#contract/sharing-schemas.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { isoTime } from '../validate.ts';
 
@@ -34,13 +33,4 @@ export function expiryOf(job: RetainedJob, days: RetentionDays): string | null {
   const details = job.results_expired ? null : detailDays(job, days);
   const due = [details, days.jobs].filter((each) => each !== null);
   return due.length === 0 ? null : isoTime(Date.parse(job.finished_at) + Math.min(...due) * DAY_MS);
-}
-
-/** RES006 for a job, or for a part of it, that was deleted after its retention. */
-export function expired(what: string, jobId: string, field = 'job_id'): CodedError {
-  return new CodedError('RES006', {
-    message: `${what} expired and was deleted. Run it again, and keep the new job with POST .../keep.`,
-    field,
-    context: { [field]: jobId },
-  });
 }

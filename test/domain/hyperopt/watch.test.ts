@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EndedTrial, StoredHyperoptJob, StoredTrial } from '#contract/hyperopt.ts';
-import type { Grant } from '#contract/sharing.ts';
+import type { Grant } from '#contract/sharing-schemas.ts';
 import type { Caller } from '#domain/access.ts';
 import {
   FinishedTrialReader,

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DescribeTaskDefinitionCommand, ECSClient } from '@aws-sdk/client-ecs';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import type * as z from 'zod';
+import type { EnvDeclaration } from '#contract/env-fields.ts';
+import { readEnv } from '#runtime/env.ts';
 import { clientConfig } from '../emulator.ts';
 import type { Deployed } from '../rehearsal.ts';
 import { entryOfFunction } from './assembly.ts';
@@ -17,14 +18,14 @@ const OF_A_RUN = {
   RUN_INPUT: `${'0'.repeat(32)}.json`,
 };
 
-/** Reads every deployed environment as its entry point does, with the schemas of src/contract. */
+/** Reads every deployed environment as its entry point does, as src/contract declares it. */
 export async function environments(deployed: Deployed): Promise<string> {
   const all = [...(await ofFunctions(deployed)), ...(await ofTasks(deployed))];
   const problems = await Promise.all(
     all.map(async (each) => [...(await problemsOf(each)), ...strangers(deployed, each)]),
   );
   failOn(problems.flat());
-  return `${all.length} fit their schemas, and their tables and buckets exist`;
+  return `${all.length} are as declared, and their tables and buckets exist`;
 }
 
 interface Environment {
@@ -76,10 +77,14 @@ async function problemsOf({ source, variables }: Environment): Promise<string[]>
   const text = readFileSync(join(ROOT, source), 'utf8');
   const name = /(?:readEnv|startProcess)\((\w+Env)\b/.exec(text)?.[1];
   const module = new RegExp(`import \\{[^}]*\\b${name}\\b[^}]*\\} from '(#contract/[^']+)'`).exec(text)?.[1];
-  if (!name || !module) return [`${source} does not read its environment with a schema of src/contract`];
-  const schemas: Readonly<Record<string, z.ZodType>> = await import(module);
-  const { error } = schemas[name]!.safeParse(variables);
-  return (error?.issues ?? []).map(({ path, message }) => `${source}: ${path.join('.')} ${message}`);
+  if (!name || !module) return [`${source} does not read its environment as src/contract declares it`];
+  const declared: Readonly<Record<string, EnvDeclaration>> = await import(module);
+  try {
+    readEnv(declared[name]!, variables);
+    return [];
+  } catch (error) {
+    return [`${source}: ${(error as Error).message}`];
+  }
 }
 
 /** Names of tables and buckets that are not deployed: a reference between the stacks that points elsewhere. */
