@@ -151,7 +151,8 @@ export abstract class JobRecords<
   async setEvidence(jobId: string, model: string, at: string): Promise<boolean> {
     const { job } = await this.change(jobId, {
       set: { evidence_of: { model, at } },
-      from: ['completed'],
+      // A search may be cancelled, or still run, when a backtest of its best trial is registered.
+      from: JOB_STATUSES,
       absent: ['expired_at', 'results_expired'],
     });
     return job !== undefined;

@@ -232,6 +232,15 @@ describe('kept job', () => {
     expect(await stored('bt-1')).toHaveLength(2);
   });
 
+  test('that is a failed search behind a version stays', async () => {
+    const jobs = new DynamoHyperoptStore(engine.client, fixture.jobsTable);
+    await jobs.create({ ...pendingHyperopt('ho-1'), created_at: '2025-03-01T00:00:00.000Z' });
+    await jobs.fail('ho-1', { code: 'VAL006', message: 'over' }, '2025-03-02T00:00:00.000Z');
+    expect(await jobs.setEvidence('ho-1', MODEL, new Date(FINISHED + 60 * DAY).toISOString())).toBe(true);
+    await expireAt(60);
+    expect((await jobs.get('ho-1'))?.expired_at).toBeUndefined();
+  });
+
   test('of a version registered before retention existed is recognized by the registry', async () => {
     await fixture.register();
     await engine.client.send(
