@@ -26,7 +26,7 @@ export const machines: Part = {
   name: 'machines',
   title: 'scenarios of the state machines',
   missing: missingForEmulator,
-  seconds: 25,
+  seconds: 45,
   run: async (rehearsal) => {
     let runs: readonly RecordedRun[] = [];
     /** Paths by state machine. */
