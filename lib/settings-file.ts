@@ -60,7 +60,8 @@ function read(path: string, mayBeMissing: boolean): string {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // Some editors begin a file with a byte order mark.
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     throw new SettingsError([`not JSON: ${(error as Error).message}`]);
   }

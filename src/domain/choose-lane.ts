@@ -83,7 +83,8 @@ export async function recordCost(
   const before = await strategyCosts.get(job.strategy_digest);
   const { ms, rows } = before ?? { ms: 0, rows: 0 };
   const after = {
-    ms: KEPT * ms + job.timing.total_ms,
+    // A clock that was set back must not make a strategy cheap.
+    ms: KEPT * ms + Math.max(0, job.timing.total_ms),
     rows: KEPT * rows + rowsOf(job.config, job.execution_input.start),
   };
   const change = estimate(after, 1) / estimate({ ms, rows }, 1) - 1;

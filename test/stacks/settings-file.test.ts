@@ -57,6 +57,11 @@ describe('settings file', () => {
     }
   });
 
+  test('file may begin with a byte order mark', () => {
+    const file = fileOf('\uFEFF{"stages": {"dev": {"logLevel": "WARN"}}}');
+    expect(readStageConfig('dev', file).logLevel).toBe('WARN');
+  });
+
   test('section merges objects, replaces lists and removes by null', () => {
     const file = fileOf({
       stages: {
