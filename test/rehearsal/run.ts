@@ -125,5 +125,6 @@ function summarize(rows: readonly Row[], seconds: number): void {
   console.log(
     `${count('ok')} ok, ${count('failed')} failed, ${count('skipped')} skipped, ${count('missing')} missing, ${count('not run')} not run in ${seconds.toFixed(0)} s`,
   );
-  if (count('failed') > 0) process.exitCode ??= 1;
+  const isVoid = count('ok') === 0 && count('not run') > 0;
+  if (count('failed') > 0 || isVoid) process.exitCode ??= 1;
 }
