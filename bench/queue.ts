@@ -6,8 +6,15 @@ const SEED = 1;
 
 /** More slots than vCPU, so that capacity is lacking all the time. */
 const ACCOUNTS: readonly Account[] = [
-  { name: 'new account, 6 vCPU', slots: 7, vcpus: 6, launchesPerSecond: 20 },
-  { name: 'large account, 4,000 vCPU', slots: 1_000, vcpus: 4_000, launchesPerSecond: 20 },
+  { name: 'new account, 6 vCPU', slots: 7, fastSlots: 4, functions: 3, vcpus: 6, launchesPerSecond: 20 },
+  {
+    name: 'large account, 4,000 vCPU',
+    slots: 1_000,
+    fastSlots: 50,
+    functions: 40,
+    vcpus: 4_000,
+    launchesPerSecond: 20,
+  },
 ];
 
 async function measure(account: Account): Promise<Measurement[]> {
@@ -29,8 +36,9 @@ async function measure(account: Account): Promise<Measurement[]> {
     row('failed jobs', result.failed, 'jobs', 0, `${result.completed} completed`),
     row('double runs', result.doubleRuns, 'runs', 0),
     row('starts without capacity', result.shortages, 'starts'),
+    row('jobs of the fast lane that fell back to Fargate', result.fallbacks, 'jobs'),
     row('slot kept after its execution', result.longestIdleSlotMs / 1_000, 's', 120),
-    row('jobs overtaken by a less urgent job of their owner', result.inversions, 'jobs', 0),
+    row('jobs overtaken by a less urgent job of their owner', result.overtaken, 'jobs', 0),
     row('spread of starts between owners', result.ownerSpread, 'jobs'),
     row('drain', result.drainMs / 60_000, 'min of simulated time'),
   ];

@@ -3,22 +3,26 @@ import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { GRACE_MS } from '#adapters/aws/open-reconcile.ts';
-import type { JobIn, StoredBacktestJob } from '#contract/backtest.ts';
+import type { StoredBacktestJob } from '#contract/backtest.ts';
 import type { ExecutionState, Executions } from '#domain/execution-ports.ts';
 import { enqueue } from '#domain/queue/enqueue.ts';
 import { executionName, runOfExecution } from '#domain/queue/execution-name.ts';
-import { backtestLane } from '#domain/queue/lanes.ts';
+import { laneOfBacktest } from '#domain/queue/lanes.ts';
 import type { Slot } from '#domain/queue/queue-ports.ts';
 import { endExecutions, type ReconcileDeps, reconcileQueue } from '#domain/reconcile-jobs.ts';
 import { createRandom } from '#engine/random.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../../test/support/jobs.ts';
+import { QueueOrder } from './queue-order.ts';
 
 /** Quotas of an AWS account, and behavior of the services between them. */
 export interface Account {
   readonly name: string;
   /** Slots: `maxRunning` of the stage. */
   readonly slots: number;
+  readonly fastSlots: number;
+  /** Concurrent executions that the functions' quota leaves to backtests. */
+  readonly functions: number;
   /** vCPU that Fargate runs at most; a backtest uses one. */
   readonly vcpus: number;
   /** RunTask calls per second; the bucket holds as many. */
@@ -39,10 +43,12 @@ export interface SimulationResult {
   readonly doubleRuns: number;
   /** Starts that lacked capacity. */
   readonly shortages: number;
+  /** Jobs of the fast lane that a throttled or lost function left to Fargate. */
+  readonly fallbacks: number;
   /** Longest time that a slot was kept after its execution had ended, ms. */
   readonly longestIdleSlotMs: number;
-  /** Jobs that started after a later or less urgent job of their owner, although both waited. */
-  readonly inversions: number;
+  /** Jobs that started later than a less urgent job of their owner, although both waited. */
+  readonly overtaken: number;
   /** Largest difference between owners' numbers of started jobs while all of them had waiting jobs. */
   readonly ownerSpread: number;
   /** From the first submission to the last completion, ms of the simulated clock. */
@@ -60,6 +66,10 @@ const START_FAILS_BEFORE = 0.005;
 const CHECK_MS = 1_000;
 const LAUNCH_MS = 45_000;
 const RUN_MS = { min: 5_000, max: 60_000 };
+/** Share of jobs in the fast lane; their run there, and the share of functions that are lost after the claim. */
+const FAST = 0.5;
+const FAST_RUN_MS = 2_000;
+const FUNCTION_LOST = 0.02;
 const BATCH_WINDOW_MS = 1_000;
 const BATCH_SIZE = 100;
 const TICK_MS = 60_000;
@@ -95,6 +105,8 @@ class Simulation {
   readonly #executions = new Map<string, { status: ExecutionState['status']; endedAt?: number }>();
   readonly #runningJobs = new Set<string>();
   #vcpusUsed = 0;
+  #functionsUsed = 0;
+  #fallbacks = 0;
   #launchTokens: number;
   #launchAt = START;
   #messages: string[] = [];
@@ -104,7 +116,7 @@ class Simulation {
   #doubleRuns = 0;
   #shortages = 0;
   #longestIdleSlotMs = 0;
-  readonly #order: Order;
+  readonly #order: QueueOrder;
 
   constructor(client: DynamoDBDocumentClient, table: string, account: Account, load: Load, seed: number) {
     this.#table = table;
@@ -114,7 +126,7 @@ class Simulation {
     this.#client = client;
     this.#launchTokens = account.launchesPerSecond;
     this.#jobs = new DynamoJobStore(client, table);
-    this.#order = new Order(load.jobs);
+    this.#order = new QueueOrder(load.jobs);
     const clock = { now: () => this.#now };
     const log = { warn: () => {}, error: () => {} };
     this.#deps = {
@@ -125,7 +137,7 @@ class Simulation {
       executions: this.#cloud(),
       hyperoptJobs: new DynamoHyperoptStore(client, table),
       hyperoptExecutions: this.#cloud() as never,
-      maxRunning: { backtest: account.slots, fast: 1, hyperopt: 1 },
+      maxRunning: { backtest: account.slots, fast: account.fastSlots, hyperopt: 1 },
       ...{ clock, log, random: this.#random, graceMs: GRACE_MS },
       tasks: { stop: async () => {} },
       onError: (id, error) => {
@@ -153,8 +165,9 @@ class Simulation {
       failed: items.length,
       doubleRuns: this.#doubleRuns,
       shortages: this.#shortages,
+      fallbacks: this.#fallbacks,
       longestIdleSlotMs: this.#longestIdleSlotMs,
-      inversions: this.#order.inversions,
+      overtaken: this.#order.overtaken,
       ownerSpread: this.#order.spread,
       drainMs: this.#now - START,
     };
@@ -191,12 +204,14 @@ class Simulation {
   async #submit(number: number, owners: number): Promise<void> {
     const owner = `owner-${Math.floor(this.#random() * owners)}`;
     const priority = 1 + Math.floor(this.#random() * 10);
+    const since = new Date(this.#now).toISOString();
     const job = pendingJob(`bt-${String(number).padStart(6, '0')}`, {
-      ...{ owner, priority },
-      created_at: new Date(this.#now).toISOString(),
+      ...{ owner, priority, created_at: since },
+      queue: { lane: this.#random() < FAST ? 'fast' : 'backtest', since, deferrals: 0 },
     });
     this.#order.submitted(job);
-    await enqueue<StoredBacktestJob>(this.#deps, backtestLane(this.#deps), job, () => this.#jobs.create(job));
+    const lane = laneOfBacktest(this.#deps, job);
+    await enqueue<StoredBacktestJob>(this.#deps, lane, job, () => this.#jobs.create(job));
   }
 
   /** The queue, which also reports the order in which jobs are given slots. */
@@ -205,20 +220,21 @@ class Simulation {
     return new (class extends DynamoJobQueue {
       override async take(slot: Slot): ReturnType<DynamoJobQueue['take']> {
         const outcome = await super.take(slot);
-        if (outcome === 'taken') order.started(slot.job_id);
+        if (outcome === 'taken') order.started(slot.job_id, slot.since);
         return outcome;
       }
     })(this.#client, this.#table);
   }
 
-  /** Step Functions and Fargate. */
+  /** Step Functions, Lambda and Fargate. */
   #cloud(): Executions {
     return {
-      start: async (_, name) => {
+      start: async (input: object, name) => {
         if (this.#random() < START_FAILS_BEFORE) throw new Error('modeled: StartExecution throttled');
         if (!this.#executions.has(name)) {
           this.#executions.set(name, { status: 'running' });
-          this.#after(CHECK_MS, () => this.#launch(name));
+          const isFast = 'lane' in input && input.lane === 'fast';
+          this.#after(CHECK_MS, () => (isFast ? this.#runFunction(name) : this.#launch(name)));
         }
         if (this.#random() < START_FAILS_AFTER) throw new Error('modeled: response lost');
       },
@@ -227,6 +243,22 @@ class Simulation {
       running: async () =>
         new Set([...this.#executions].flatMap(([name, { status }]) => (status === 'running' ? [name] : []))),
     };
+  }
+
+  /** State RunBacktestFast of the state machine. */
+  async #runFunction(name: string): Promise<void> {
+    if (this.#functionsUsed >= this.#account.functions) return this.#fallBack(name);
+    this.#functionsUsed++;
+    const isLost = this.#random() < FUNCTION_LOST;
+    await this.#runClaimed(name, FAST_RUN_MS, async (complete) => {
+      this.#functionsUsed--;
+      await (isLost ? this.#fallBack(name) : complete());
+    });
+  }
+
+  async #fallBack(name: string): Promise<void> {
+    this.#fallbacks++;
+    await this.#launch(name);
   }
 
   async #launch(name: string): Promise<void> {
@@ -255,11 +287,11 @@ class Simulation {
       new UpdateCommand({
         TableName: this.#table,
         Key: { job_id, item: 'JOB' },
-        ConditionExpression: '#status = :pending',
+        ConditionExpression: '#status IN (:pending, :running)',
         UpdateExpression: 'SET shortage = :shortage ADD revision :one',
         ExpressionAttributeNames: { '#status': 'status' },
         ExpressionAttributeValues: {
-          ':pending': 'pending',
+          ...{ ':pending': 'pending', ':running': 'running' },
           ':shortage': { execution: name, reason },
           ':one': 1,
         },
@@ -269,19 +301,31 @@ class Simulation {
   }
 
   async #runTask(name: string): Promise<void> {
+    const ms = RUN_MS.min + this.#random() * (RUN_MS.max - RUN_MS.min);
+    await this.#runClaimed(name, ms, async (complete) => {
+      this.#vcpusUsed--;
+      await complete();
+    });
+  }
+
+  /** Claims the job of an execution, and calls `end` when its program ends. */
+  async #runClaimed(
+    name: string,
+    ms: number,
+    end: (complete: () => Promise<void>) => Promise<void>,
+  ): Promise<void> {
     const { job_id } = runOfExecution(name);
     if (this.#runningJobs.has(job_id)) this.#doubleRuns++;
     this.#runningJobs.add(job_id);
     const claim = await this.#jobs.claim(job_id, name, new Date(this.#now).toISOString());
     if (claim.outcome !== 'claimed') throw new Error(`${name} found its job ${claim.outcome}`);
-    const ms = RUN_MS.min + this.#random() * (RUN_MS.max - RUN_MS.min);
     this.#after(ms, async () => {
-      const at = new Date(this.#now).toISOString();
-      await this.#jobs.complete(job_id, claim.job.attempt, OUTCOME, at);
       this.#runningJobs.delete(job_id);
-      this.#vcpusUsed--;
-      this.#completed++;
-      this.#end(name);
+      await end(async () => {
+        await this.#jobs.complete(job_id, claim.job.attempt, OUTCOME, new Date(this.#now).toISOString());
+        this.#completed++;
+        this.#end(name);
+      });
     });
   }
 
@@ -313,51 +357,12 @@ class Simulation {
 
   async #tick(): Promise<void> {
     await reconcileQueue(this.#deps);
-    for (const slot of await this.#deps.queue.slots('backtest')) {
+    const { queue } = this.#deps;
+    for (const slot of [...(await queue.slots('backtest')), ...(await queue.slots('fast'))]) {
       const endedAt = this.#executions.get(executionName(slot))?.endedAt;
       if (endedAt === undefined) continue;
       this.#longestIdleSlotMs = Math.max(this.#longestIdleSlotMs, this.#now - endedAt);
     }
     this.#after(TICK_MS, () => this.#tick());
   }
-}
-
-/** Order in which jobs start. A job that was deferred has another order, so it is left out. */
-class Order {
-  readonly #waiting = new Map<string, Map<string, JobIn<'pending'>>>();
-  readonly #jobs = new Map<string, JobIn<'pending'>>();
-  readonly #starts = new Map<string, number>();
-  readonly #total: number;
-  inversions = 0;
-  spread = 0;
-
-  constructor(total: number) {
-    this.#total = total;
-  }
-
-  submitted(job: JobIn<'pending'>): void {
-    this.#jobs.set(job.job_id, job);
-    const own = this.#waiting.get(job.owner) ?? new Map();
-    this.#waiting.set(job.owner, own.set(job.job_id, job));
-  }
-
-  started(jobId: string): void {
-    const job = this.#jobs.get(jobId)!;
-    const own = this.#waiting.get(job.owner)!;
-    if (!own.delete(jobId) || this.#jobs.size < this.#total) return;
-    this.#starts.set(job.owner, (this.#starts.get(job.owner) ?? 0) + 1);
-    if ([...own.values()].some((other) => comesBefore(other, job))) this.inversions++;
-    if ([...this.#waiting.values()].every(({ size }) => size > 0)) {
-      const starts = [...this.#waiting.keys()].map((owner) => this.#starts.get(owner) ?? 0);
-      this.spread = Math.max(this.spread, Math.max(...starts) - Math.min(...starts));
-    }
-  }
-
-  deferred(jobId: string): void {
-    this.#waiting.get(this.#jobs.get(jobId)!.owner)!.delete(jobId);
-  }
-}
-
-function comesBefore(a: JobIn<'pending'>, b: JobIn<'pending'>): boolean {
-  return a.priority > b.priority || (a.priority === b.priority && a.created_at < b.created_at);
 }
