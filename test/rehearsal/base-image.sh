@@ -8,12 +8,12 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot
 mmdebstrap --quiet --variant=minbase --include=ca-certificates bookworm "$folder/root.tar"
-mkdir "$folder/root"
-tar -xf "$folder/root.tar" -C "$folder/root" --exclude=./dev
-mkdir -p "$folder/root/dev"
-install -D -m755 "$node" "$folder/root/usr/local/bin/node"
+mkdir "$folder/rootfs"
+tar -xf "$folder/root.tar" -C "$folder/rootfs" --exclude=./dev
+mkdir -p "$folder/rootfs/dev"
+install -D -m755 "$node" "$folder/rootfs/usr/local/bin/node"
 container=$(buildah from scratch)
-buildah add -q "$container" "$folder/root" / >/dev/null
+buildah add -q "$container" "$folder/rootfs" / >/dev/null
 buildah config --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$container"
 buildah commit -q --format docker "$container" "$tag" >/dev/null
 buildah rm "$container" >/dev/null

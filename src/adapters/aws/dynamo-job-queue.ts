@@ -1,4 +1,3 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import {
   DeleteCommand,
   type DynamoDBDocumentClient,
@@ -10,7 +9,7 @@ import {
 import type { LaneName, QueueEntry } from '#contract/queue.ts';
 import type { JobQueue, QueueJob, Slot, WaitingJob, WaitingOwner } from '#domain/queue/queue-ports.ts';
 import { jobKey } from './stored-items.ts';
-import { retryOnConflict, transact } from './transactions.ts';
+import { retryOnConflict, transact, unlessConditionFails } from './transactions.ts';
 
 const BY_QUEUE = 'by-queue';
 /** Digits of a slot's number in its key. */
@@ -275,15 +274,4 @@ function ownerKey(lane: LaneName, owner: string) {
 
 function slotKey(lane: LaneName, number: number) {
   return { job_id: slotsPartition(lane), item: String(number).padStart(DIGITS, '0') };
-}
-
-/** True when the write was done, false when its condition failed. */
-async function unlessConditionFails(write: Promise<unknown>): Promise<boolean> {
-  try {
-    await write;
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
 }

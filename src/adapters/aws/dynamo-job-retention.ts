@@ -1,4 +1,3 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import {
   DeleteCommand,
   type DynamoDBDocumentClient,
@@ -21,7 +20,7 @@ import type {
 } from '#domain/retention/expire-jobs.ts';
 import { ENDED } from './job-records.ts';
 import { batchGet, JOB_ITEM, jobKey, parseItem } from './stored-items.ts';
-import { retryOnConflict } from './transactions.ts';
+import { retryOnConflict, unlessConditionFails } from './transactions.ts';
 
 /** Jobs that a run visits in one list. */
 const PAGE = 200;
@@ -198,12 +197,6 @@ export class DynamoJobRetention implements JobRetention {
     },
   ): Promise<boolean> {
     const command = new UpdateCommand({ TableName: this.#table, Key: jobKey(jobId), ...update });
-    try {
-      await retryOnConflict(() => this.#client.send(command));
-      return true;
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return false;
-      throw error;
-    }
+    return unlessConditionFails(retryOnConflict(() => this.#client.send(command)));
   }
 }

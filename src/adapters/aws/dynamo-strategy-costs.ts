@@ -1,6 +1,6 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { StrategyCost, StrategyCosts } from '#domain/choose-lane.ts';
+import { unlessConditionFails } from './transactions.ts';
 
 /** Measured costs of strategies in the Jobs table: item `COST` of the partition `#costs#<digest>`. */
 export class DynamoStrategyCosts implements StrategyCosts {
@@ -18,8 +18,8 @@ export class DynamoStrategyCosts implements StrategyCosts {
   }
 
   async put(digest: string, cost: StrategyCost, before: StrategyCost | undefined): Promise<void> {
-    try {
-      await this.#client.send(
+    await unlessConditionFails(
+      this.#client.send(
         new PutCommand({
           TableName: this.#table,
           Item: { ...keyOf(digest), ms: cost.ms, row_count: cost.rows },
@@ -30,10 +30,8 @@ export class DynamoStrategyCosts implements StrategyCosts {
               }
             : { ConditionExpression: 'attribute_not_exists(job_id)' }),
         }),
-      );
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    }
+      ),
+    );
   }
 }
 

@@ -1,4 +1,3 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import {
   type DynamoDBDocumentClient,
   GetCommand,
@@ -20,7 +19,7 @@ import type { TrialLedger, TrialReturns } from '#domain/hyperopt/hyperopt-ports.
 import type { Page } from '#domain/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { fromAttributes, type Item, jobKey, parseItem } from './stored-items.ts';
-import { conflictOf } from './transactions.ts';
+import { conflictOf, unlessConditionFails } from './transactions.ts';
 
 /** Prefixes of the sort keys of trials and of their daily returns. */
 const TRIAL_PREFIX = 'TRIAL#';
@@ -89,7 +88,7 @@ export class DynamoTrialLedger implements TrialLedger {
   }
 
   async renew({ job_id, number, attempt }: TrialIn<'running'>, leaseExpiresAt: number): Promise<boolean> {
-    return written(
+    return unlessConditionFails(
       this.#client.send(
         new UpdateCommand({
           TableName: this.#table,
@@ -172,7 +171,7 @@ export class DynamoTrialLedger implements TrialLedger {
   }
 
   #put(trial: StoredTrial, condition: object): Promise<boolean> {
-    return written(
+    return unlessConditionFails(
       this.#client.send(new PutCommand({ TableName: this.#table, Item: toTrialItem(trial), ...condition })),
     );
   }
@@ -211,16 +210,6 @@ function runningUnder(attempt: number) {
     ExpressionAttributeNames: { '#state': 'state' },
     ExpressionAttributeValues: { ':running': 'running', ':attempt': attempt },
   };
-}
-
-async function written(write: Promise<unknown>): Promise<boolean> {
-  try {
-    await write;
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
 }
 
 function trialKey(jobId: string, number: number) {

@@ -1,4 +1,3 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import {
   DeleteCommand,
   type DynamoDBDocumentClient,
@@ -13,6 +12,7 @@ import { sha256 } from '../ids.ts';
 import { DynamoJobRetention } from './dynamo-job-retention.ts';
 import { VERSION_PREFIX } from './registry-item.ts';
 import { type Item, JOB_ITEM, jobKey } from './stored-items.ts';
+import { unlessConditionFails } from './transactions.ts';
 
 export interface EraseUserDeps {
   readonly client: DynamoDBDocumentClient;
@@ -254,14 +254,8 @@ class Pass {
       readonly ExpressionAttributeValues: Record<string, unknown>;
     },
   ): Promise<boolean> {
-    try {
-      await this.#deps.client.send(new UpdateCommand({ TableName, Key, ...update }));
-      return true;
-    } catch (error) {
-      // Another write came first: the next pass sees it.
-      if (error instanceof ConditionalCheckFailedException) return false;
-      throw error;
-    }
+    // A failed condition means that another write came first: the next pass sees it.
+    return unlessConditionFails(this.#deps.client.send(new UpdateCommand({ TableName, Key, ...update })));
   }
 
   async #delete(TableName: string, Key: Item): Promise<void> {

@@ -1,5 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb';
 import {
   type DynamoDBDocumentClient,
   TransactWriteCommand,
@@ -90,4 +94,15 @@ function failedConditions(error: TransactionCanceledException): number[] {
 
 function reasonsOf(error: TransactionCanceledException): string[] {
   return (error.CancellationReasons ?? []).map(({ Code = 'None' }) => Code);
+}
+
+/** True when the write was done, false when its condition failed. */
+export async function unlessConditionFails(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
 }

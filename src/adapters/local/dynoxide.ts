@@ -94,7 +94,8 @@ async function becomesReady(child: SupervisedProcess, ended: Promise<string>): P
   return first === true ? undefined : output.trim() || first;
 }
 
-async function freePort(): Promise<number> {
+/** A free TCP port of the loopback address; another process may take it before the caller does. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };

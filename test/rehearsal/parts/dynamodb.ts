@@ -1,10 +1,9 @@
 import { type ChildProcess, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { freePort } from '#adapters/local/dynoxide.ts';
 import { runCommand } from '../cdk.ts';
 import { startProcess } from '../processes.ts';
 import type { Part } from '../rehearsal.ts';
@@ -60,15 +59,6 @@ function startServer(port: number, cwd: string): ChildProcess {
   const options = ['-inMemory', '-disableTelemetry', '-port', String(port)];
   const args = [`-Djava.library.path=${JARS}`, '-cp', `${JARS}/*`, main, ...options];
   return startProcess('java', args, { cwd, stdio: 'ignore' });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** DynamoDB Local answers a request without a signature with 400. */
