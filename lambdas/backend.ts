@@ -3,7 +3,7 @@ import { sha256, ulids } from '#adapters/ids.ts';
 import { BackendEnv } from '#contract/env.ts';
 import { deferred } from '#domain/deferred.ts';
 import { ownershipOf } from '#domain/ownership.ts';
-import { authenticateBy } from '#runtime/authenticate-by.ts';
+import { authenticateBy, isEnforced } from '#runtime/authenticate-by.ts';
 import { challengeListener, challengeMetrics } from '#runtime/challenge-listener.ts';
 import { readEnv } from '#runtime/env.ts';
 import { withCanaryTokens } from '#runtime/fixed-tokens.ts';
@@ -25,6 +25,7 @@ const deps: BackendDeps = {
   digest: sha256,
   clock: Date,
   defaultExchange: env.DEFAULT_EXCHANGE,
+  authenticationEnforced: isEnforced(env),
   log,
 };
 

@@ -1,4 +1,5 @@
 import type { Operation, ServiceName } from './operation.ts';
+import { ACCESS_OPERATIONS } from './operations/access.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BACKEND_OPERATIONS } from './operations/backend.ts';
 import { CATALOG_OPERATIONS } from './operations/catalog.ts';
@@ -10,6 +11,7 @@ import { STRATEGY_OPERATIONS } from './operations/strategy.ts';
 /** The one table. A service's rows live in their own file of `operations/`. */
 export const OPERATIONS = [
   ...BACKEND_OPERATIONS,
+  ...ACCESS_OPERATIONS,
   ...CATALOG_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...STRATEGY_OPERATIONS,

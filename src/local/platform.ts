@@ -190,6 +190,7 @@ async function startServices(
       strategyServiceUrl: strategy.url,
       ...promotions,
       rollbackReasonRequired: options.rollbackReasonRequired ?? false,
+      authenticationEnforced: options.auth ?? false,
     },
   );
   running.add(() => backend.close());

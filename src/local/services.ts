@@ -60,6 +60,8 @@ export async function startBackend(
     readonly fourEyesRequired?: boolean;
     readonly releasePolicy?: ReleasePolicy;
     readonly rollbackReasonRequired?: boolean;
+    /** True when `authenticate` rejects calls without a token. Default: false. */
+    readonly authenticationEnforced?: boolean;
     /** Absent: the strategy service does not run. */
     readonly strategyServiceUrl?: string;
   },
@@ -76,6 +78,7 @@ export async function startBackend(
     fourEyesRequired: deps.fourEyesRequired ?? false,
     releasePolicy: deps.releasePolicy ?? NO_POLICY,
     rollbackReasonRequired: deps.rollbackReasonRequired ?? false,
+    authenticationEnforced: deps.authenticationEnforced ?? false,
     strategies,
     executions: workflow.executions,
     tasks: workflow.tasks,

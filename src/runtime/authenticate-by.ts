@@ -1,6 +1,11 @@
 import { deferred } from '#domain/deferred.ts';
 import { type Authenticate, withoutIdentityProvider, withoutToken } from './authenticate.ts';
 
+/** True in a deployment that requires a token for every call. */
+export function isEnforced({ ENVIRONMENT }: { readonly ENVIRONMENT: string }): boolean {
+  return ENVIRONMENT === 'production';
+}
+
 /** Authentication of a service, from its identity provider variables. The first token loads the code that verifies it. */
 export function authenticateBy<S extends string>(
   service: S,
@@ -13,7 +18,7 @@ export function authenticateBy<S extends string>(
   const userPoolId = variable<string>('USER_POOL_ID');
   const clientId = variable<string>('CLIENT_ID');
   const machineClientIds = variable<readonly string[]>('MACHINE_CLIENT_IDS');
-  const options = { enforced: env.ENVIRONMENT === 'production' };
+  const options = { enforced: isEnforced(env) };
   if (!userPoolId || !clientId) return withoutIdentityProvider(options);
   const provider = deferred(async () => {
     const { withIdentityProvider } = await import('./identity-provider.ts');

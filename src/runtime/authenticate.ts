@@ -77,6 +77,11 @@ function isAsked(value: unknown): boolean {
   return value === true || (typeof value === 'object' && value !== null);
 }
 
+/** Roles of which the principal may use every operation, lowest first. */
+export function includedRoles(principal: Principal): Role[] {
+  return ROLES.filter((role) => reaches(principal, role));
+}
+
 function reaches({ roles }: Principal, needed: Role): boolean {
   return roles.some((role) => ROLES.indexOf(role) >= ROLES.indexOf(needed));
 }
@@ -99,8 +104,7 @@ export function authorize(principal: Principal, operation: Pick<Operation, 'id' 
   if (principal.isCanary && !isCanaryCall(principal, operation)) {
     throw new CodedError('AUTH004', { message: `The canary may not call ${operation.id}` });
   }
-  const needed = ROLES.indexOf(access);
-  if (principal.roles.some((role) => ROLES.indexOf(role) >= needed)) return;
+  if (reaches(principal, access)) return;
   throw new CodedError('AUTH004', { context: { required: access } });
 }
 

@@ -60,6 +60,11 @@ describe.each(EVERY_PATH)('access to %s', (_, { service, method, path, access })
     });
 });
 
+it('getMe of a platform with --auth says that tokens are required', async () => {
+  const response = await fetch(`${addresses().backend}/api/v1/me`, { headers: bearer('researcher') });
+  expect(await response.json()).toMatchObject({ roles: ['viewer', 'researcher'], enforced: true });
+});
+
 describe('platform with tokens', () => {
   it('backtest by command line collects through the proxy and completes with a token', async () => {
     const args = ['backtest', 'buy_and_hold', '--pairs', 'BTC/USDT:USDT', '--timeframe', '1h'];

@@ -28,6 +28,32 @@ async function rowsOf(jobId: string): Promise<Record<string, string>> {
   );
 }
 
+describe('caller', () => {
+  it('getMe returns the subject, its groups and its roles with those that they include', async () => {
+    const approver = scene.fixture.person('eve', 'approver', ['desk']);
+    expect((await approver.get('/api/v1/me')).body).toEqual({
+      subject: 'eve',
+      roles: ['viewer', 'researcher', 'approver'],
+      groups: ['approver', 'desk'],
+      enforced: true,
+    });
+    expect((await scene.admin.get('/api/v1/me')).body.roles).toHaveLength(4);
+  });
+
+  it('getMe requires a token only where authentication is enforced', async () => {
+    expect(await scene.fixture.withoutToken.get('/api/v1/me')).toMatchObject({
+      status: 401,
+      code: 'AUTH003',
+    });
+    expect((await scene.fixture.development.get('/api/v1/me')).body).toEqual({
+      subject: 'anonymous',
+      roles: ['viewer', 'researcher', 'approver', 'admin'],
+      groups: [],
+      enforced: false,
+    });
+  });
+});
+
 describe('backtest access', () => {
   it('backtest is visible only to its owner until it is shared', async () => {
     const id = await scene.fixture.backtest('ann', {}, 'completed');

@@ -135,7 +135,7 @@ export async function accessFixture(
       authenticate: withIdentityProvider(localPool(issuer.url), { enforced }),
     };
     return [
-      createService('backend', backendHandlers(deps), host),
+      createService('backend', backendHandlers({ ...deps, authenticationEnforced: enforced }), host),
       createService('strategy', strategyHandlers(deps), host),
     ];
   };

@@ -93,6 +93,7 @@ export function fakeBackendDeps(jobs: Partial<JobStore> = {}): BackendDeps {
     digest: sha256,
     clock: Date,
     defaultExchange: 'sim',
+    authenticationEnforced: false,
     log: memoryLog().log,
   } as unknown as BackendDeps;
 }

@@ -4,6 +4,7 @@ import { deferred } from '#domain/deferred.ts';
 import { getHealth, type HealthDeps } from '#domain/get-health.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { DataProxy } from '#domain/ports.ts';
+import { includedRoles } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
 import type { BacktestsDeps } from './backtests.ts';
@@ -22,6 +23,8 @@ export interface BackendDeps
     HealthDeps<'strategy_service' | 'data_collection' | 'registry'> {
   readonly dataProxy: DataProxy;
   readonly challenges: ChallengeStore;
+  /** True where every call needs a token. */
+  readonly authenticationEnforced: boolean;
 }
 
 /** Maximum duration of a health check, ms. */
@@ -43,6 +46,15 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     getHealth: async () => ({
       status: 200,
       body: { service: 'backend', version: VERSION, ...(await getHealth(deps, PROBE_TIMEOUT_MS)) },
+    }),
+    getMe: async ({ principal }) => ({
+      status: 200,
+      body: {
+        subject: principal.id,
+        roles: includedRoles(principal),
+        groups: principal.groups,
+        enforced: deps.authenticationEnforced,
+      },
     }),
     submitBacktest: backtests.submitBacktest,
     listBacktests: backtests.listBacktests,
