@@ -60,6 +60,13 @@ export interface Service {
   readonly document: string;
 }
 
+/** Path prefix of each service at the dashboard's address, where the paths of the services would collide. */
+export const SERVICE_PREFIXES = {
+  backend: '/services/backend',
+  strategy: '/services/strategy',
+  data_collection: '/services/data-collection',
+} as const satisfies Readonly<Record<ServiceName, string>>;
+
 export const SERVICES: Readonly<Record<ServiceName, Service>> = {
   backend: {
     title: 'Touchstone backend',

@@ -188,6 +188,7 @@ async function startServices(
       strategies,
       dataProxy,
       strategyServiceUrl: strategy.url,
+      otherServices: { strategy: strategy.app, data_collection: data.app },
       ...promotions,
       rollbackReasonRequired: options.rollbackReasonRequired ?? false,
       authenticationEnforced: options.auth ?? false,

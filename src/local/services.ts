@@ -6,6 +6,8 @@ import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import { serviceProbe, tableProbe } from '#adapters/probes.ts';
+import { SERVICE_PREFIXES } from '#contract/names.ts';
+import type { ServiceName } from '#contract/operation.ts';
 import { type MinAssignments, NO_POLICY, type ReleasePolicy } from '#contract/release-policy.ts';
 import { KEEP_FOREVER, type RetentionDays } from '#contract/retention.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
@@ -19,7 +21,7 @@ import { createDataProxy, type DataProxy } from '#runtime/data-proxy/create-data
 import type { ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
 import type { Log } from '#runtime/log.ts';
 import { type RunningServer, serve } from '#runtime/serve.ts';
-import { createService, type GatewayFunction } from '#runtime/service.ts';
+import { createService, type GatewayFunction, type ServiceApp } from '#runtime/service.ts';
 import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
 import { createDataCollectionService } from '#runtime/services/data-collection.ts';
 import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
@@ -42,7 +44,7 @@ const listening = ({ port, log }: LocalServiceOptions) => ({
   ...{ port, log, hostname: HOST, loopbackOnly: true },
 });
 
-/** Serves the local backend. */
+/** Serves the local backend, and at its address each other service under a prefix. */
 export async function startBackend(
   options: LocalServiceOptions,
   deps: {
@@ -64,6 +66,8 @@ export async function startBackend(
     readonly authenticationEnforced?: boolean;
     /** Absent: the strategy service does not run. */
     readonly strategyServiceUrl?: string;
+    /** Other services of this process, served at the backend's address too. */
+    readonly otherServices?: Readonly<Partial<Record<ServiceName, ServiceApp>>>;
   },
 ): Promise<RunningServer> {
   const { stores, workflow, strategies } = deps;
@@ -107,7 +111,10 @@ export async function startBackend(
     checkResponses: options.checkResponses,
     functions: { data_proxy: behindGateway(deps.dataProxy) },
   });
-  return serve(app, listening(options));
+  const prefixes = Object.entries({ ...deps.otherServices, backend: app }).map(
+    ([name, each]) => [SERVICE_PREFIXES[name as ServiceName], each] as const,
+  );
+  return serve(app, { ...listening(options), prefixes: new Map(prefixes) });
 }
 
 /** Serves the local strategy service. */
@@ -130,7 +137,7 @@ export async function startStrategyService(
     readonly challengeMinHours?: number;
     readonly challengeMinAssignments?: MinAssignments;
   },
-): Promise<RunningServer> {
+): Promise<RunningServer & { readonly app: ServiceApp }> {
   const { log } = options;
   const { stores, workflow } = deps;
   const services: StrategyDeps = {
@@ -167,7 +174,7 @@ export async function startStrategyService(
     checkDiskSpace: options.checkDiskSpace,
     checkResponses: options.checkResponses,
   });
-  return serve(app, listening(options));
+  return { ...(await serve(app, listening(options))), app };
 }
 
 /** Serves local data collection. */
@@ -175,7 +182,7 @@ export async function startDataCollection(
   options: LocalServiceOptions,
   stores: Stores,
   exchanges: Exchanges = openExchanges(),
-): Promise<{ readonly url: string; stop(): Promise<void> }> {
+): Promise<{ readonly url: string; readonly app: ServiceApp; stop(): Promise<void> }> {
   const { exchange, log } = options;
   const service = createDataCollectionService(
     {
@@ -200,6 +207,7 @@ export async function startDataCollection(
   service.resume();
   return {
     url: server.url,
+    app: service.app,
     stop: async () => {
       await server.close();
       await service.stop();

@@ -24,6 +24,8 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+type App = Pick<ServiceApp, 'fetch'>;
+
 export interface ServeOptions {
   readonly port: number;
   readonly hostname: string;
@@ -32,6 +34,8 @@ export interface ServeOptions {
    * false.
    */
   readonly loopbackOnly?: boolean;
+  /** Further applications by path prefix, such as `/services/strategy`. They see the path without it. */
+  readonly prefixes?: ReadonlyMap<string, App>;
   /** Time limit of a request's headers, ms. Default 10 s. */
   readonly headersTimeoutMs?: number;
   /** Time limit of a whole request, ms. Default 30 s; the deadline of its response starts afterwards. */
@@ -48,7 +52,7 @@ export interface ServeOptions {
  * Serves an application over HTTP/1.1. Requests that are not valid HTTP, too large or too slow also receive the documented
  * error body and header. Rejects when the port is in use. Port 0 selects a free one.
  */
-export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOptions): Promise<RunningServer> {
+export async function serve(app: App, options: ServeOptions): Promise<RunningServer> {
   const { port, hostname, log } = options;
   const reject = (code: ErrorCode) => {
     const { status, head, body } = rejection(code, log);
@@ -57,15 +61,23 @@ export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOption
   const closing = new AbortController();
   const { stalledTimeoutMs = 60_000 } = options;
   const connections = new Connections(stalledTimeoutMs);
-  const listener = connections.limitPipelines(
+  const listenerOf = (each: App) =>
     getRequestListener(
       (request, env) =>
         options.loopbackOnly && !isLoopbackRequest(request.headers)
           ? reject('HTTP403')
-          : app.fetch(request, { ...env, closing: closing.signal } as Parameters<ServiceApp['fetch']>[1]),
+          : each.fetch(request, { ...env, closing: closing.signal } as Parameters<ServiceApp['fetch']>[1]),
       { overrideGlobalObjects: false, errorHandler: () => reject('HTTP400') },
-    ),
-  );
+    );
+  const prefixed = [...(options.prefixes ?? [])].map(([prefix, each]) => [prefix, listenerOf(each)] as const);
+  const unprefixed = listenerOf(app);
+  const listener = connections.limitPipelines((request, response) => {
+    const { url = '' } = request;
+    const [prefix, handle] = prefixed.find(([each]) => url.startsWith(`${each}/`)) ?? ['', unprefixed];
+    // Before the path is normalized: dot segments cannot lead out of the application.
+    request.url = url.slice(prefix.length);
+    return handle(request, response);
+  });
   const server = createServer(settings(options), listener);
   server.timeout = stalledTimeoutMs;
   connections.attach(server);
