@@ -239,6 +239,8 @@ export const STAGING_WARNINGS = {
 
 export const OHLCV_LIMITS = { limit: { min: 1, max: 10_000, integer: true } } as const;
 export const OHLCV_DEFAULTS = { limit: 1000 } as const;
+/** Stored candles read for a page of computed ones: 25 MB in memory. */
+export const MAX_CANDLES_READ = 500_000;
 
 export const AUDIT_LIMITS = {
   days: 31,

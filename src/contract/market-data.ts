@@ -5,6 +5,7 @@ import {
   COLLECTION_LIMITS,
   EXCHANGE_KEY,
   GAP_LIMITS,
+  MAX_CANDLES_READ,
   MAX_SYMBOL_LENGTH,
   OHLCV_DEFAULTS,
   OHLCV_LIMITS,
@@ -37,6 +38,37 @@ export const Ohlcv = z
   })
   .meta({ id: 'Ohlcv' });
 export type Ohlcv = z.output<typeof Ohlcv>;
+
+const column = (description: string) => z.array(z.number()).meta({ description });
+
+export const CandleColumns = z
+  .object({
+    exchange: z.string(),
+    symbol: z.string(),
+    timeframe: z.string(),
+    source_timeframe: z.string().meta({
+      description: 'Timeframe of the stored candles; shorter than `timeframe` when the candles were computed',
+    }),
+    count: z.int().meta({ description: 'Candles: the length of each column' }),
+    times: z.array(z.int()).meta({ description: 'Open times, Unix seconds, ascending' }),
+    open: column('First price of each candle'),
+    high: column('Highest prices'),
+    low: column('Lowest prices'),
+    close: column('Last price of each candle'),
+    volume: column('Traded amounts, base currency'),
+    next_from: Timestamp.nullable().meta({
+      description: 'Send it as `from` for the following page; null at the end, and without `from`',
+    }),
+    next_to: Timestamp.nullable().meta({
+      description: 'Send it as `to` for the preceding page; null at the beginning, and with `from`',
+    }),
+    incomplete_from: Timestamp.nullable().meta({
+      description:
+        'Open time of a computed candle at the end of the range that is left out, because not all of its time is stored; null when none is',
+    }),
+  })
+  .meta({ id: 'CandleColumns', description: 'Closed candles as columns of equal length' });
+export type CandleColumns = z.output<typeof CandleColumns>;
 
 export const Symbols = z
   .object({ exchange: z.string(), symbols: z.array(z.string()), count: z.int() })
@@ -184,6 +216,19 @@ export const OhlcvQuery = z.object({
 });
 
 export type OhlcvQuery = z.output<typeof OhlcvQuery>;
+
+export const CandlesQuery = OhlcvQuery.omit({ start: true, end: true }).extend({
+  from: stringParameter(
+    40,
+    'Open time of the first candle, ISO 8601; without an offset it is UTC',
+  ).optional(),
+  to: stringParameter(40, 'Open times before it, ISO 8601; without an offset it is UTC').optional(),
+  limit: integerParameter({
+    ...OHLCV_LIMITS.limit,
+    description: `Maximum number of candles: the newest of the range without \`from\`, else the first. A page of computed candles reads up to ${MAX_CANDLES_READ.toLocaleString('en-US')} stored ones and may be shorter`,
+  }).default(OHLCV_DEFAULTS.limit),
+});
+export type CandlesQuery = z.output<typeof CandlesQuery>;
 
 export const ExchangeQuery = z.object({ exchange });
 export type ExchangeQuery = z.output<typeof ExchangeQuery>;

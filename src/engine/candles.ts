@@ -51,3 +51,15 @@ export function indexAtOrAfter(timestamps: Float64Array, time: number): number {
   }
   return low;
 }
+
+/** All rows of the parts, in their order: the part itself when there is only one. */
+export function joinCandles(parts: readonly Candles[]): Candles {
+  if (parts.length === 1) return parts[0]!;
+  const joined = createCandles(parts.reduce((rows, part) => rows + part.timestamp.length, 0));
+  let row = 0;
+  for (const part of parts) {
+    for (const name of Object.keys(joined) as (keyof Candles)[]) joined[name].set(part[name], row);
+    row += part.timestamp.length;
+  }
+  return joined;
+}

@@ -151,6 +151,7 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     watchHyperopt: [`${ofHyperopt}/events`],
     getHyperoptSharing: [`${ofHyperopt}/sharing`],
     getOhlcv: ['/api/v1/ohlcv?symbol=BTC/USDT:USDT&timeframe=1d'],
+    getCandles: ['/api/v1/candles?symbol=BTC/USDT:USDT&timeframe=1d'],
     listDataSymbols: ['/api/v1/symbols'],
     getDataStatus: ['/api/v1/status'],
     getDataFreshness: ['/api/v1/freshness?symbols=BTC/USDT:USDT&symbols=ETH/USDT:USDT'],

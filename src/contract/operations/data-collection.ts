@@ -1,6 +1,8 @@
 import { Health } from '../common.ts';
 import { COLLECTION_LIMITS } from '../limits.ts';
 import {
+  CandleColumns,
+  CandlesQuery,
   Collection,
   CollectionParams,
   CollectionRequest,
@@ -41,6 +43,20 @@ export const DATA_COLLECTION_OPERATIONS = [
     summary: 'Stored candles of a symbol',
     query: OhlcvQuery,
     success: { 200: { description: 'Closed candles', schema: Ohlcv } },
+    errors: ['VAL001', 'VAL002', 'VAL003', 'DATA003', 'DATA005'],
+    access: 'viewer',
+  },
+  {
+    id: 'getCandles',
+    service: 'data_collection',
+    method: 'GET',
+    path: '/api/v1/candles',
+    tag: MARKET_DATA,
+    summary: 'Stored candles of a symbol as columns, for charts',
+    description:
+      'A timeframe that is not stored is computed from a shorter one: of those stored the one with the longest range. Computed candles begin at multiples of their length in UTC, and are aggregated from the candles that exist. They are left out at both ends of the series, where not all of their time is stored. Backtests compute informative timeframes in the same way.',
+    query: CandlesQuery,
+    success: { 200: { description: 'Closed candles', schema: CandleColumns } },
     errors: ['VAL001', 'VAL002', 'VAL003', 'DATA003', 'DATA005'],
     access: 'viewer',
   },

@@ -1,4 +1,4 @@
-import { type Candles, createCandles } from '#engine/candles.ts';
+import { type Candles, createCandles, joinCandles } from '#engine/candles.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { Exchange } from '../exchange-ports.ts';
 import type { CandleStore, Clock, SeriesKey, SeriesMonth, SeriesStore } from '../ports.ts';
@@ -112,17 +112,6 @@ function gapsIn(times: ReadonlySet<number>, step: number): TimeInterval[] {
     if (ordered[i]! > start) gaps.push({ start, end: ordered[i]! });
   }
   return gaps;
-}
-
-function joinCandles(parts: readonly Candles[]): Candles {
-  if (parts.length === 1) return parts[0]!;
-  const joined = createCandles(parts.reduce((rows, part) => rows + part.timestamp.length, 0));
-  let row = 0;
-  for (const part of parts) {
-    for (const name of Object.keys(joined) as (keyof Candles)[]) joined[name].set(part[name], row);
-    row += part.timestamp.length;
-  }
-  return joined;
 }
 
 interface CleanBounds {

@@ -1,12 +1,11 @@
-import { type Candles, createCandles } from '../candles.ts';
+import { type Candles, createCandles, indexAtOrAfter, sliceCandles } from '../candles.ts';
 
 /**
  * Candles of a longer timeframe, aggregated from `candles`: first open, highest high, lowest low, last close, summed
  * volume. Buckets start at UTC multiples of `toMs` (a day starts at midnight UTC).
  *
- * Only complete buckets are returned. The first one must begin with its own first candle. The last one must close no
- * later than the last candle. A gap inside a bucket means that nothing was traded then. Such a bucket is
- * aggregated from the candles that exist, as exchanges do.
+ * Only complete buckets are returned, see {@link completeBuckets}. A gap inside a bucket means that nothing was traded
+ * then. Such a bucket is aggregated from the candles that exist, as exchanges do.
  *
  * @param fromMs length of the given candles, ms
  * @param toMs length of the resulting candles, ms: a multiple of `fromMs`
@@ -18,12 +17,38 @@ export function resampleCandles(candles: Candles, fromMs: number, toMs: number):
       `Candles of ${fromMs} ms cannot be resampled to ${toMs} ms. Pass a positive multiple of ${fromMs} ms.`,
     );
   }
-  if (toMs === fromMs) return candles;
-  const { from, to } = completeRows(candles.timestamp, fromMs, toMs);
-  const result = createCandles(countBuckets(candles.timestamp, from, to, toMs));
+  const { timestamp } = candles;
+  if (toMs === fromMs || timestamp.length === 0) return candles;
+  const { start, end } = completeBuckets(timestamp[0]!, timestamp.at(-1)!, fromMs, toMs);
+  const rows = sliceCandles(candles, indexAtOrAfter(timestamp, start), indexAtOrAfter(timestamp, end));
+  return aggregateCandles(rows, toMs);
+}
+
+/**
+ * Interval of the complete buckets of a series, ms; empty when `end` is not after `start`. The first bucket must begin
+ * with its own first candle. The last one must close no later than the last candle.
+ *
+ * @param first open time of the series' first candle, ms
+ * @param last open time of its last candle, ms
+ * @param fromMs length of a candle, ms
+ * @param toMs length of a bucket, ms
+ */
+export function completeBuckets(
+  first: number,
+  last: number,
+  fromMs: number,
+  toMs: number,
+): { readonly start: number; readonly end: number } {
+  return { start: Math.ceil(first / toMs) * toMs, end: Math.floor((last + fromMs) / toMs) * toMs };
+}
+
+/** Every bucket of `toMs` ms that contains a candle, aggregated as {@link resampleCandles} does. */
+export function aggregateCandles(candles: Candles, toMs: number): Candles {
+  const { length } = candles.timestamp;
+  const result = createCandles(countBuckets(candles.timestamp, toMs));
   let bucket = -1;
   let bucketEnd = Number.NEGATIVE_INFINITY;
-  for (let row = from; row < to; row++) {
+  for (let row = 0; row < length; row++) {
     const time = candles.timestamp[row]!;
     if (time >= bucketEnd) {
       bucket++;
@@ -42,28 +67,10 @@ export function resampleCandles(candles: Candles, fromMs: number, toMs: number):
   return result;
 }
 
-/** Rows `[from, to)` without the bucket that began before the series and the one that is still open at its end. */
-function completeRows(timestamps: Float64Array, fromMs: number, toMs: number): { from: number; to: number } {
-  const length = timestamps.length;
-  if (length === 0) return { from: 0, to: 0 };
-  const bucketOf = (row: number) => Math.floor(timestamps[row]! / toMs);
-  let from = 0;
-  if (timestamps[0]! !== bucketOf(0) * toMs) {
-    const first = bucketOf(0);
-    while (from < length && bucketOf(from) === first) from++;
-  }
-  let to = length;
-  const last = bucketOf(length - 1);
-  if (timestamps[length - 1]! + fromMs < (last + 1) * toMs) {
-    while (to > from && bucketOf(to - 1) === last) to--;
-  }
-  return { from, to };
-}
-
-function countBuckets(timestamps: Float64Array, from: number, to: number, toMs: number): number {
+function countBuckets(timestamps: Float64Array, toMs: number): number {
   let count = 0;
   let bucketEnd = Number.NEGATIVE_INFINITY;
-  for (let row = from; row < to; row++) {
+  for (let row = 0, { length } = timestamps; row < length; row++) {
     if (timestamps[row]! < bucketEnd) continue;
     count++;
     bucketEnd = (Math.floor(timestamps[row]! / toMs) + 1) * toMs;

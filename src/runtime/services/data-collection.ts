@@ -1,4 +1,5 @@
 import { CollectionWorker, type CollectionWorkerDeps } from '#domain/data/collection-worker.ts';
+import { getCandles } from '#domain/data/get-candles.ts';
 import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
 import { getDataStatus, listDataSymbols, listInstruments } from '#domain/data/get-data-status.ts';
 import { getOhlcv } from '#domain/data/get-ohlcv.ts';
@@ -64,6 +65,7 @@ function dataCollectionHandlers(deps: HandlerDeps): Handlers<'data_collection'> 
       },
     }),
     getOhlcv: async ({ query }) => ({ status: 200, body: await getOhlcv(deps, query) }),
+    getCandles: async ({ query }) => ({ status: 200, body: await getCandles(deps, query) }),
     listDataSymbols: async ({ query }) => ({ status: 200, body: await listDataSymbols(deps, query) }),
     listInstruments: async ({ query }) => ({ status: 200, body: await listInstruments(deps, query) }),
     getDataStatus: async ({ query }) => ({ status: 200, body: await getDataStatus(deps, query) }),

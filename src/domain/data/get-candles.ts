@@ -1,0 +1,85 @@
+import type { CandleColumns, CandlesQuery } from '#contract/market-data.ts';
+import { completeBuckets } from '#engine/indicators/resample.ts';
+import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
+import type { CandleStore, Clock, SeriesInfo, SeriesStore } from '../ports.ts';
+import { checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
+import { notStored, readPage } from './read-page.ts';
+import { parseRange, type TimeRange } from './time-range.ts';
+
+/**
+ * Candles that open in [from, to), as columns: the first `limit` of them, or the newest without a `from`. A timeframe that
+ * is not stored is computed from a shorter one, by the rules of `resampleCandles`.
+ * Throws VAL001, VAL002, VAL003, DATA003 (neither the series nor a shorter one is stored), DATA005.
+ */
+export async function getCandles(
+  deps: {
+    readonly series: SeriesStore;
+    readonly candles: CandleStore;
+    readonly clock: Clock;
+    readonly defaultExchange: string;
+  },
+  input: CandlesQuery,
+): Promise<CandleColumns> {
+  const { exchange = deps.defaultExchange, limit } = input;
+  const symbol = checkSymbol(input.symbol, 'symbol');
+  const timeframe = checkTimeframe(input.timeframe, 'timeframe');
+  const range = parseRange({ start: input.from, end: input.to }, ['from', 'to']);
+  const sources = TIMEFRAMES.filter((each) => TIMEFRAME_MS[timeframe] % TIMEFRAME_MS[each] === 0);
+  const stored = await deps.series.getMany(
+    exchange,
+    sources.map((each) => ({ symbol, timeframe: each })),
+  );
+  const source = chooseSource([...stored.values()], timeframe);
+  if (!source) throw notStored({ exchange, symbol, timeframe });
+  const { newest, incomplete, ...bounds } = boundsOf(source, timeframe, range);
+  const { candles, rest } = await readPage(
+    deps,
+    { exchange, symbol, timeframe: source.timeframe },
+    { ...bounds, timeframe, limit, newest },
+  );
+  const isEnd = rest.start >= rest.end;
+  return {
+    exchange,
+    symbol,
+    timeframe,
+    source_timeframe: source.timeframe,
+    count: candles.timestamp.length,
+    times: Array.from(candles.timestamp, (time) => time / 1000),
+    open: [...candles.open],
+    high: [...candles.high],
+    low: [...candles.low],
+    close: [...candles.close],
+    volume: [...candles.volume],
+    next_from: newest || isEnd ? null : isoTime(rest.start),
+    next_to: newest && !isEnd ? isoTime(rest.end) : null,
+    incomplete_from: incomplete === undefined ? null : isoTime(incomplete),
+  };
+}
+
+/** The series of that timeframe, else the one with the longest range, the longest timeframe among equals. */
+function chooseSource(stored: readonly SeriesInfo[], timeframe: Timeframe): SeriesInfo | undefined {
+  const exact = stored.find((each) => each.timeframe === timeframe);
+  const rangeMs = ({ first, last, timeframe: own }: SeriesInfo) =>
+    Date.parse(last) + TIMEFRAME_MS[own] - Date.parse(first);
+  const [longest] = [...stored].sort(
+    (a, b) => rangeMs(b) - rangeMs(a) || TIMEFRAME_MS[b.timeframe] - TIMEFRAME_MS[a.timeframe],
+  );
+  return exact ?? longest;
+}
+
+/** The part of the range that has complete candles, ms, and the open time of an incomplete one that follows it. */
+function boundsOf({ first, last, timeframe: own }: SeriesInfo, timeframe: Timeframe, range: TimeRange) {
+  const stepMs = TIMEFRAME_MS[timeframe];
+  const storedEnd = Date.parse(last) + TIMEFRAME_MS[own];
+  const complete = completeBuckets(Date.parse(first), Date.parse(last), TIMEFRAME_MS[own], stepMs);
+  const onGrid = (time: number | undefined, fallback: number) =>
+    time === undefined ? fallback : Math.ceil(time / stepMs) * stepMs;
+  const end = onGrid(range.end, Number.POSITIVE_INFINITY);
+  const isCut = complete.end < storedEnd && complete.end < end && complete.end >= onGrid(range.start, 0);
+  return {
+    start: Math.max(complete.start, onGrid(range.start, complete.start)),
+    end: Math.min(complete.end, end),
+    newest: range.start === undefined,
+    incomplete: isCut ? complete.end : undefined,
+  };
+}
