@@ -35,7 +35,7 @@ const CHECKS: readonly Check[] = [
   {
     name: `source files of at most ${MAX_LINES} lines, Lambda entry points of ${MAX_ENTRY_LINES}`,
     run: () => [
-      ...longerThan(MAX_LINES, ['*.ts', ':!test', ':!bench']),
+      ...longerThan(MAX_LINES, ['*.ts', '*.tsx', ':!test', ':!bench']),
       ...longerThan(MAX_ENTRY_LINES, ['lambdas']),
     ],
   },
@@ -49,7 +49,7 @@ function tool(command: string, args: readonly string[]): string[] {
 
 function importRules(): string[] {
   const { imports } = JSON.parse(readFileSync('package.json', 'utf8')) as { imports: Record<string, string> };
-  return sources(['*.ts']).flatMap((file) => importProblems(file, imports));
+  return sources(['*.ts', '*.tsx']).flatMap((file) => importProblems(file, imports));
 }
 
 /** Tracked files. Throws for an empty list, with which a check would pass without checking anything. */

@@ -24,6 +24,18 @@ const DOMAIN: Rule = {
   packages: [],
   noClock: true,
 };
+/** Packages of the dashboard. None of them violates its content policy. */
+const BROWSER_PACKAGES = [
+  'react',
+  'react-dom/*',
+  '@tanstack/*',
+  'uplot',
+  'uplot/*',
+  'lightweight-charts',
+  'lucide-react',
+  'eventsource-parser',
+  'oauth4webapi',
+];
 const RULES: readonly Rule[] = [
   // Bounds, defaults and labels without zod: the engine imports their values, and only types from the rest of the contract.
   { folder: 'src/contract/limits.ts', project: [], packages: [] },
@@ -69,6 +81,13 @@ const RULES: readonly Rule[] = [
     project: ['src/contract', 'src/engine/nearest-name.ts', 'package.json'],
     packages: ['aws-cdk-lib', 'aws-cdk-lib/*', 'constructs', 'cdk-nag', 'cdk-nag/*', 'zod', 'node:*'],
   },
+  {
+    folder: 'web/vite.config.ts',
+    project: ['src/contract/operations.ts', 'src/engine/metrics'],
+    packages: ['vite', 'node:*'],
+  },
+  // The browser gets types of the contract and nothing else of the project: a value would bring zod.
+  { folder: 'web', project: [], types: ['src/contract'], packages: [...BROWSER_PACKAGES, 'virtual:*'] },
   { folder: 'bin/app.ts', project: ['lib'], packages: ['aws-cdk-lib', 'cdk-nag', 'node:path'] },
   { folder: 'bin/cost.ts', project: ['lib'], packages: ['node:*'] },
 ];

@@ -1,0 +1,84 @@
+import { QueryClient, queryOptions, type UseQueryResult, useMutation, useQuery } from '@tanstack/react-query';
+import { ApiError, call, type OperationId, type RequestOf, type ResponseOf } from './client.ts';
+
+/** Milliseconds between two polls: while something moves, else, and at most after errors. */
+const POLL = { moving: 2_000, still: 20_000, most: 60_000 } as const;
+
+/** Faults of the way are worth another try; a rejection is not. */
+function isWorthRetrying(error: unknown): boolean {
+  return !(error instanceof ApiError) || error.status === 0 || error.status === 429 || error.status >= 500;
+}
+
+/** One cache for all pages. Data stay in view when a refresh fails. */
+export function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        networkMode: 'always',
+        staleTime: 5_000,
+        retry: (failures, error) => failures < 2 && isWorthRetrying(error),
+        retryDelay: (failures, error) =>
+          error instanceof ApiError && error.retryAfter !== undefined
+            ? Math.min(error.retryAfter * 1_000, POLL.most)
+            : 500 * 2 ** failures,
+      },
+      mutations: { networkMode: 'always' },
+    },
+  });
+}
+
+/** Query of an operation. Its key starts with the operation's id, so `invalidateQueries({queryKey: [id]})` reaches all of them. */
+export function queryOf<I extends OperationId>(id: I, request: RequestOf<I>) {
+  return queryOptions<ResponseOf<I>, Error, ResponseOf<I>>({
+    queryKey: [id, request],
+    queryFn: ({ signal }) => call(id, request, { signal }),
+  });
+}
+
+export interface UseCallOptions<T> {
+  /** False: the call waits, for example for an id. Default true. */
+  readonly enabled?: boolean;
+  /** Polls: every 2 s while it returns true for the newest data, else every 20 s; up to 60 s after errors; never in hidden tabs. */
+  readonly isMoving?: (data: T) => boolean;
+  /** Keep the data of the last request in view while those of the next load, for example of another page. */
+  readonly keepPrevious?: boolean;
+}
+
+/** Data of an operation, from the cache or the service. */
+export function useCall<I extends OperationId>(
+  id: I,
+  request: RequestOf<I>,
+  { enabled = true, isMoving, keepPrevious = false }: UseCallOptions<ResponseOf<I>> = {},
+): UseQueryResult<ResponseOf<I>, Error> {
+  return useQuery({
+    ...queryOf(id, request),
+    enabled,
+    ...(keepPrevious ? { placeholderData: (previous: ResponseOf<I> | undefined) => previous as never } : {}),
+    ...(isMoving
+      ? {
+          refetchInterval: ({ state }) => {
+            const base = state.data !== undefined && isMoving(state.data) ? POLL.moving : POLL.still;
+            return Math.min(POLL.most, base * 2 ** state.fetchFailureCount);
+          },
+        }
+      : {}),
+  });
+}
+
+/** A call that changes something. After it, the lists and details of `invalidates` load again. */
+export function useAction<I extends OperationId>(id: I, invalidates: readonly OperationId[] = []) {
+  return useMutation<ResponseOf<I>, Error, RequestOf<I>>({
+    mutationFn: (request) => call(id, request, { headers: idempotency(request) }),
+    onSettled: (_data, _error, _request, _result, { client }) =>
+      Promise.all(invalidates.map((each) => client.invalidateQueries({ queryKey: [each] }))),
+  });
+}
+
+const keys = new WeakMap<object, string>();
+
+/** The same request object has the same key: a second try never starts a second job. */
+function idempotency(request: object): Record<string, string> {
+  const key = keys.get(request) ?? crypto.randomUUID();
+  keys.set(request, key);
+  return { 'Idempotency-Key': key };
+}

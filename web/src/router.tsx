@@ -1,0 +1,16 @@
+import { createRouter } from '@tanstack/react-router';
+import { homeRoutes } from './pages/home/routes.ts';
+import { rootRoute } from './routes.ts';
+
+/** Every page; each is loaded when it is opened. */
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([...homeRoutes]),
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,60 @@
+import { Link, Outlet } from '@tanstack/react-router';
+import { Activity, House, Moon, Sun } from 'lucide-react';
+import { webConfig } from '../api/config.ts';
+import { toggleTheme, useTheme } from './tokens.ts';
+
+/** Pages of the navigation, in its order. */
+const PAGES = [{ to: '/', name: 'Home', Icon: House }] as const;
+
+/** Navigation, bar and the page. */
+export function Shell() {
+  const { stage, version, exchange } = webConfig();
+  return (
+    <div className="shell">
+      <a className="btn skip" href="#page">
+        Skip to the page
+      </a>
+      <nav className="side" aria-label="Pages">
+        <Link to="/" className="brand">
+          <Activity aria-hidden="true" />
+          <span>Touchstone</span>
+        </Link>
+        {PAGES.map(({ to, name, Icon }) => (
+          <Link key={to} to={to} className="nav" activeOptions={{ exact: to === '/' }}>
+            <Icon aria-hidden="true" />
+            {name}
+          </Link>
+        ))}
+        <div className="side-foot">
+          <span>
+            {stage} · {exchange}
+          </span>
+          <span>Version {version}</span>
+        </div>
+      </nav>
+      <div className="main">
+        <header className="top">
+          <ThemeButton />
+        </header>
+        <main id="page" className="page" tabIndex={-1}>
+          <Outlet />
+        </main>
+      </div>
+    </div>
+  );
+}
+
+function ThemeButton() {
+  const isDark = useTheme() === 'dark';
+  const Icon = isDark ? Sun : Moon;
+  return (
+    <button
+      type="button"
+      className="btn icon plain"
+      onClick={toggleTheme}
+      aria-label={isDark ? 'Light theme' : 'Dark theme'}
+    >
+      <Icon aria-hidden="true" />
+    </button>
+  );
+}
