@@ -4,6 +4,7 @@ import type { MinAssignments, ReleasePolicy } from '#contract/release-policy.ts'
 import { releasePolicyOf } from '#contract/release-policy-env.ts';
 import { type RetentionDays, retentionDays } from '#contract/retention.ts';
 import type { LogLevel } from '#runtime/log.ts';
+import type { DashboardState } from './dashboard.ts';
 
 /** Default limits of tasks that run strategies: 30 minutes per job, 10 s to load a file, a stall after 1 minute. */
 export const TASK_LIMITS: TaskLimits = { taskMs: 30 * 60_000, loadMs: 10_000, stallMs: 60_000 };
@@ -52,6 +53,8 @@ export interface PlatformOptions {
   readonly auditDays?: number | undefined;
   /** Every call needs a token of this folder's key. Default false: callers are anonymous with all roles. */
   readonly auth?: boolean;
+  /** Dashboard at the backend's address, asked for each page. Default: none. */
+  readonly dashboard?: () => DashboardState;
   /** Responds with 500 if a response violates the contract. */
   readonly checkResponses?: boolean;
 }

@@ -188,6 +188,7 @@ async function startServices(
       strategies,
       dataProxy,
       strategyServiceUrl: strategy.url,
+      dashboard: options.dashboard,
       otherServices: { strategy: strategy.app, data_collection: data.app },
       ...promotions,
       rollbackReasonRequired: options.rollbackReasonRequired ?? false,

@@ -25,6 +25,8 @@ import { createService, type GatewayFunction, type ServiceApp } from '#runtime/s
 import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
 import { createDataCollectionService } from '#runtime/services/data-collection.ts';
 import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
+import { VERSION } from '#runtime/version.ts';
+import { type DashboardState, withDashboard } from './dashboard.ts';
 import type { Workflow } from './workflow.ts';
 
 const HOST = '127.0.0.1';
@@ -68,6 +70,8 @@ export async function startBackend(
     readonly strategyServiceUrl?: string;
     /** Other services of this process, served at the backend's address too. */
     readonly otherServices?: Readonly<Partial<Record<ServiceName, ServiceApp>>>;
+    /** Dashboard at `/`; absent: none. */
+    readonly dashboard?: (() => DashboardState) | undefined;
   },
 ): Promise<RunningServer> {
   const { stores, workflow, strategies } = deps;
@@ -114,7 +118,12 @@ export async function startBackend(
   const prefixes = Object.entries({ ...deps.otherServices, backend: app }).map(
     ([name, each]) => [SERVICE_PREFIXES[name as ServiceName], each] as const,
   );
-  return serve(app, { ...listening(options), prefixes: new Map(prefixes) });
+  // Where calls need a token, the user pastes one of the command line: there are no pages to sign in at.
+  const config = { stage: 'local', version: VERSION, exchange: options.exchange, auth: null };
+  return serve(withDashboard(app, config, deps.dashboard), {
+    ...listening(options),
+    prefixes: new Map(prefixes),
+  });
 }
 
 /** Serves the local strategy service. */

@@ -102,3 +102,8 @@ describe('issuer key', () => {
     }
   });
 });
+
+it('dashboard configuration needs no token and names no pages to sign in at', async () => {
+  const response = await fetch(`${addresses().backend}/config.json`);
+  expect([response.status, await response.json()]).toMatchObject([200, { stage: 'local', auth: null }]);
+});

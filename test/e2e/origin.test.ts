@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SERVICE_PREFIXES } from '#contract/names.ts';
 import type { ServiceName } from '#contract/operation.ts';
+import { VERSION } from '#runtime/version.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 /** Everything that the dashboard calls, at the backend's address. */
 
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await startTestPlatform({ concurrency: 0 });
+  platform = await startTestPlatform({ concurrency: 0, dashboard: () => ({ status: 'building' }) });
 });
 afterAll(() => platform?.stop());
 
@@ -53,4 +54,11 @@ it('audit trail has path and peer of a call under a prefix', async () => {
   expect(body.items).toMatchObject([
     { source_ip: '127.0.0.1', path: '/api/v1/hyperopt/ho-none/cancel', status: 404 },
   ]);
+});
+
+it('dashboard is at the address of the backend', async () => {
+  const page = await platform.request('/', { headers: { accept: 'text/html' } });
+  expect([page.status, await page.text()]).toEqual([503, expect.stringContaining('is being built')]);
+  const { status, body } = await platform.get('/config.json');
+  expect([status, body]).toEqual([200, { stage: 'local', version: VERSION, exchange: 'sim', auth: null }]);
 });

@@ -96,7 +96,10 @@ export function exchange(port: number, sent: string | ((socket: Socket) => void)
 function replyOf(answer: string): Reply {
   const [head = '', ...rest] = answer.split('\r\n\r\n');
   const [line = '', ...lines] = head.split('\r\n');
-  const headers = lines.map((each) => each.split(/: */, 2) as [string, string]);
+  const headers = lines.map((each): [string, string] => {
+    const end = each.indexOf(':');
+    return [each.slice(0, end), each.slice(end + 1).trim()];
+  });
   return { status: Number(line.split(' ')[1]), headers: new Headers(headers), text: rest.join('\r\n\r\n') };
 }
 
