@@ -252,6 +252,9 @@ export const AUDIT_DEFAULTS = { days: 7 } as const;
 /** Items on a page of a list. */
 export const PAGE_LIMITS = { min: 1, max: 100, default: 20 } as const;
 
+/** Symbols of a page of coverage. */
+export const COVERAGE_LIMITS = { min: 1, max: 200, default: 50 } as const;
+
 /** Bounds of command line options that no request has. */
 export const CLI_LIMITS = {
   /** Times at which `check` removes later candles. */

@@ -264,6 +264,13 @@ export interface SeriesStore {
   ): Promise<ReadonlyMap<string, SeriesInfo>>;
   /** All series of an exchange, ascending by symbol, those of a symbol by timeframe. */
   list(exchange: string): Promise<readonly SeriesInfo[]>;
+  /** Series of up to `limit` symbols of an exchange, in the order of `list`. Throws VAL006 for an invalid cursor. */
+  listPage(exchange: string, limit: number, cursor: string | null): Promise<Page<SeriesInfo>>;
+  /** Months of many series, one read for every hundred (key: `symbol#timeframe`). */
+  monthsOfMany(
+    exchange: string,
+    series: readonly Omit<SeriesKey, 'exchange'>[],
+  ): Promise<ReadonlyMap<string, readonly SeriesMonth[]>>;
   /** Months of a series, ascending; empty for an unknown series. */
   months(series: SeriesKey): Promise<readonly SeriesMonth[]>;
   /**

@@ -154,6 +154,7 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     getCandles: ['/api/v1/candles?symbol=BTC/USDT:USDT&timeframe=1d'],
     listDataSymbols: ['/api/v1/symbols'],
     getDataStatus: ['/api/v1/status'],
+    getCoverage: ['/api/v1/coverage', '/api/v1/coverage?symbol=BTC/USDT:USDT'],
     getDataFreshness: ['/api/v1/freshness?symbols=BTC/USDT:USDT&symbols=ETH/USDT:USDT'],
     listInstruments: ['/api/v1/instruments'],
     getCollection: [ofCollection],

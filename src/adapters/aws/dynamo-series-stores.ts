@@ -4,6 +4,7 @@ import {
   GetCommand,
   PutCommand,
   paginateQuery,
+  QueryCommand,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { CodedError } from '#contract/errors.ts';
@@ -14,9 +15,10 @@ import {
   StoredSeriesMonths,
 } from '#contract/stored-market-data.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
-import type { SeriesInfo, SeriesKey, SeriesMonth, SeriesStore } from '#domain/ports.ts';
+import type { Page, SeriesInfo, SeriesKey, SeriesMonth, SeriesStore } from '#domain/ports.ts';
 import { TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
 import { mergeMonths, summarizeMonths, withCorruptMonth } from '../series-months.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
 import { batchGet, checkStored, type Item, parseStoredJson } from './stored-items.ts';
 import { conflictOf } from './transactions.ts';
 
@@ -66,6 +68,33 @@ export class DynamoSeriesStore implements SeriesStore {
   async list(exchange: string): Promise<readonly SeriesInfo[]> {
     const items = await readPartition(this.#client, this.#table, exchange);
     return items.flatMap((item) => readSymbol(exchange, item));
+  }
+
+  async listPage(exchange: string, limit: number, cursor: string | null): Promise<Page<SeriesInfo>> {
+    const scope = { list: 'series', exchange };
+    const [after] = cursor === null ? [] : decodeCursor(cursor, scope, 1);
+    const { Items = [], LastEvaluatedKey } = await this.#client.send(
+      new QueryCommand({
+        ...partitionQuery(this.#table, exchange),
+        Limit: limit,
+        ...(after !== undefined && { ExclusiveStartKey: { exchange, series: after } }),
+      }),
+    );
+    const next = LastEvaluatedKey ? encodeCursor([String(LastEvaluatedKey.series)], scope) : null;
+    return { items: Items.flatMap((item) => readSymbol(exchange, item)), next };
+  }
+
+  async monthsOfMany(
+    exchange: string,
+    series: readonly Omit<SeriesKey, 'exchange'>[],
+  ): Promise<ReadonlyMap<string, readonly SeriesMonth[]>> {
+    const items = await batchGet({
+      client: this.#client,
+      table: this.#table,
+      keys: series.map((each) => monthsKey({ exchange, ...each })),
+      busy: 'DATA005',
+    });
+    return new Map(items.map((item) => [String(item.series), readMonths(item).months]));
   }
 
   async months(series: SeriesKey): Promise<readonly SeriesMonth[]> {
@@ -149,9 +178,7 @@ export class DynamoSeriesStore implements SeriesStore {
     const { Item } = await this.#client.send(
       new GetCommand({ TableName: this.#table, Key: monthsKey(series), ConsistentRead: true }),
     );
-    if (!Item) return undefined;
-    const name = () => `The stored series ${seriesName(series)}, months`;
-    return checkStored(StoredSeriesMonths, { ...Item, months: parseStoredJson(Item.months, name) }, name);
+    return Item && readMonths(Item);
   }
 
   /** Stores the series; false if another writer changed it in the meantime. */
@@ -204,6 +231,11 @@ function seriesName({ symbol, timeframe }: Omit<SeriesKey, 'exchange'>): string 
 /** Key of a series' months. No exchange has such a name, so lists of series exclude the item. */
 function monthsKey(series: SeriesKey) {
   return { exchange: `${series.exchange}#months`, series: seriesName(series) };
+}
+
+function readMonths(item: Item): StoredSeriesMonths {
+  const name = () => `The stored series ${String(item.series)}, months`;
+  return checkStored(StoredSeriesMonths, { ...item, months: parseStoredJson(item.months, name) }, name);
 }
 
 /** The series of a symbol's item, by timeframe. */
@@ -281,16 +313,17 @@ function readInstrument(item: Item): readonly [symbol: string, InstrumentRecord]
 }
 
 async function readPartition(client: DynamoDBDocumentClient, table: string, name: string): Promise<Item[]> {
-  const pages = paginateQuery(
-    { client },
-    {
-      TableName: table,
-      ConsistentRead: true,
-      KeyConditionExpression: 'exchange = :name',
-      ExpressionAttributeValues: { ':name': name },
-    },
-  );
+  const pages = paginateQuery({ client }, partitionQuery(table, name));
   const items: Item[] = [];
   for await (const { Items = [] } of pages) items.push(...Items);
   return items;
+}
+
+function partitionQuery(table: string, name: string) {
+  return {
+    TableName: table,
+    ConsistentRead: true,
+    KeyConditionExpression: 'exchange = :name',
+    ExpressionAttributeValues: { ':name': name },
+  };
 }

@@ -47,9 +47,3 @@ function decodeName(text: string): string {
 export function monthOf(time: number): string {
   return new Date(time).toISOString().slice(0, 7);
 }
-
-/** Start of the month and of the one after it, ms. */
-export function monthBounds(month: string): { start: number; end: number } {
-  const [year, number] = month.split('-').map(Number);
-  return { start: Date.UTC(year!, number! - 1), end: Date.UTC(year!, number!) };
-}

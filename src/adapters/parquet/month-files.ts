@@ -1,9 +1,10 @@
 import { CodedError } from '#contract/errors.ts';
 import { CorruptFileError } from '#domain/data/corrupt-file.ts';
+import { monthBounds } from '#domain/data/months.ts';
 import type { ObjectStore, OnCorrupt, StoredObject } from '#domain/ports.ts';
 import { indexAtOrAfter } from '#engine/candles.ts';
 import { appendChecksum, hasValidChecksum } from './checksum.ts';
-import { monthBounds, monthKey, monthOf, monthOfKey } from './keys.ts';
+import { monthKey, monthOf, monthOfKey } from './keys.ts';
 import { readColumns } from './read.ts';
 
 /** Rows as columns of equal length; the first column holds ascending, distinct times in ms. */

@@ -1,4 +1,5 @@
 import { Health } from '../common.ts';
+import { Coverage, CoverageQuery } from '../coverage.ts';
 import { COLLECTION_LIMITS } from '../limits.ts';
 import {
   CandleColumns,
@@ -96,6 +97,20 @@ export const DATA_COLLECTION_OPERATIONS = [
     query: ExchangeQuery,
     success: { 200: { description: 'Ascending by symbol', schema: DataStatus } },
     errors: ['DATA005'],
+    access: 'viewer',
+  },
+  {
+    id: 'getCoverage',
+    service: 'data_collection',
+    method: 'GET',
+    path: '/api/v1/coverage',
+    tag: MARKET_DATA,
+    summary: 'Stored, expected and corrupt candles of each series by month',
+    description:
+      'Of one symbol, or of all, in pages of symbols. With `timeframe` a page may have fewer series than symbols were read, also none, while `next_cursor` is not null.',
+    query: CoverageQuery,
+    success: { 200: { description: 'One page', schema: Coverage } },
+    errors: ['VAL002', 'VAL003', 'VAL006', 'DATA005'],
     access: 'viewer',
   },
   {

@@ -8,3 +8,9 @@ export function monthsBetween(start: number, end: number): string[] {
   }
   return months;
 }
+
+/** Start of the month and of the one after it, ms. */
+export function monthBounds(month: string): { start: number; end: number } {
+  const [year, number] = month.split('-').map(Number);
+  return { start: Date.UTC(year!, number! - 1), end: Date.UTC(year!, number!) };
+}

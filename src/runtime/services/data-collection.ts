@@ -1,5 +1,6 @@
 import { CollectionWorker, type CollectionWorkerDeps } from '#domain/data/collection-worker.ts';
 import { getCandles } from '#domain/data/get-candles.ts';
+import { getCoverage } from '#domain/data/get-coverage.ts';
 import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
 import { getDataStatus, listDataSymbols, listInstruments } from '#domain/data/get-data-status.ts';
 import { getOhlcv } from '#domain/data/get-ohlcv.ts';
@@ -69,6 +70,7 @@ function dataCollectionHandlers(deps: HandlerDeps): Handlers<'data_collection'> 
     listDataSymbols: async ({ query }) => ({ status: 200, body: await listDataSymbols(deps, query) }),
     listInstruments: async ({ query }) => ({ status: 200, body: await listInstruments(deps, query) }),
     getDataStatus: async ({ query }) => ({ status: 200, body: await getDataStatus(deps, query) }),
+    getCoverage: async ({ query }) => ({ status: 200, body: await getCoverage(deps, query) }),
     getDataFreshness: async ({ query }) => ({ status: 200, body: await getDataFreshness(deps, query) }),
     startCollection: async ({ body, headers, principal }) => {
       const collection = await startCollection(deps, {

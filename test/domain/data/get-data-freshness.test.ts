@@ -41,6 +41,8 @@ function storeOf(infos: readonly SeriesInfo[]): SeriesStore & { reads: number } 
       return new Map(names.filter((name) => known.has(name)).map((name) => [name, known.get(name)!]));
     },
     list: async () => infos,
+    listPage: () => Promise.reject(new Error('not here')),
+    monthsOfMany: () => Promise.reject(new Error('not here')),
     months: () => Promise.reject(new Error('not here')),
     record: () => Promise.reject(new Error('not here')),
     markComplete: () => Promise.reject(new Error('not here')),

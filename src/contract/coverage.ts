@@ -1,0 +1,59 @@
+import * as z from 'zod';
+import { paginated, Timestamp } from './common.ts';
+import { COVERAGE_LIMITS, MAX_SYMBOL_LENGTH, TIMEFRAMES } from './limits.ts';
+import { ExchangeQuery } from './market-data.ts';
+import { integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
+
+/** Coverage of the stored series by month, on the data collection service. */
+
+const CoverageMonth = z
+  .object({
+    month: z.string().meta({ description: '`YYYY-MM`, UTC' }),
+    candles: z.int().meta({ description: 'Stored candles; 0 when the file is corrupt' }),
+    expected: z.int().meta({
+      description:
+        'Candles that the month has, up to now; without those before the exchange listed the symbol, as far as that is known',
+    }),
+    gap_count: z.int().meta({
+      description: 'Gaps between the first and the last candle of the series that touch the month',
+    }),
+    corrupt: z.boolean().meta({ description: 'The file of the month is corrupt and is collected again' }),
+  })
+  .meta({ id: 'CoverageMonth' });
+export type CoverageMonth = z.output<typeof CoverageMonth>;
+
+const CoverageSeries = z
+  .object({
+    symbol: z.string(),
+    timeframe: z.string(),
+    first: Timestamp.meta({ description: 'Open time of the first candle' }),
+    last: Timestamp.meta({ description: 'Open time of the last closed candle' }),
+    count: z.int().meta({ description: 'Stored candles' }),
+    gap_count: z.int().meta({ description: 'Number of gaps between the first and the last candle' }),
+    complete_from: Timestamp.nullable().meta({
+      description: 'The exchange has no candles between this time and `first`; null when unknown',
+    }),
+    updated_at: Timestamp,
+    months: z.array(CoverageMonth).meta({
+      description:
+        'Every month from that of `first` to that of `last`, ascending; also those without a candle',
+    }),
+  })
+  .meta({ id: 'CoverageSeries' });
+export type CoverageSeries = z.output<typeof CoverageSeries>;
+
+export const Coverage = z
+  .object({ exchange: z.string(), ...paginated(CoverageSeries).shape })
+  .meta({ id: 'Coverage', description: 'Stored series of an exchange by month, ascending by symbol' });
+export type Coverage = z.output<typeof Coverage>;
+
+export const CoverageQuery = z.object({
+  ...ExchangeQuery.shape,
+  symbol: stringParameter(MAX_SYMBOL_LENGTH, '`BASE/QUOTE:SETTLE`. Default: all stored ones').optional(),
+  timeframe: stringParameter(10, `One of ${TIMEFRAMES.join(', ')}. Default: all stored ones`).optional(),
+  limit: integerParameter({ ...COVERAGE_LIMITS, description: 'Maximum number of symbols on a page' }).default(
+    COVERAGE_LIMITS.default,
+  ),
+  cursor: PAGE_FIELDS.cursor,
+});
+export type CoverageQuery = z.output<typeof CoverageQuery>;

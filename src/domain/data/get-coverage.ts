@@ -1,0 +1,89 @@
+import type { Coverage, CoverageMonth, CoverageQuery, CoverageSeries } from '#contract/coverage.ts';
+import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
+import type { Clock, Page, SeriesInfo, SeriesMonth, SeriesStore } from '../ports.ts';
+import { checkSymbol, checkTimeframe } from '../validate.ts';
+import { monthBounds, monthsBetween } from './months.ts';
+
+/**
+ * Stored candles of each series by month: of one symbol, or of a page of symbols. Reads the summaries of the series only,
+ * no candles. Throws VAL002, VAL003, VAL006 (cursor), DATA005.
+ */
+export async function getCoverage(
+  deps: { readonly series: SeriesStore; readonly clock: Clock; readonly defaultExchange: string },
+  input: CoverageQuery,
+): Promise<Coverage> {
+  const { exchange = deps.defaultExchange } = input;
+  const symbol = input.symbol === undefined ? undefined : checkSymbol(input.symbol, 'symbol');
+  const timeframe = input.timeframe === undefined ? undefined : checkTimeframe(input.timeframe, 'timeframe');
+  const page =
+    symbol === undefined
+      ? await deps.series.listPage(exchange, input.limit, input.cursor ?? null)
+      : await seriesOf(deps.series, exchange, symbol);
+  const wanted = page.items.filter((info) => timeframe === undefined || info.timeframe === timeframe);
+  const months = await deps.series.monthsOfMany(exchange, wanted);
+  const items = wanted.map((info) =>
+    coverageOf(info, months.get(`${info.symbol}#${info.timeframe}`) ?? [], deps.clock.now()),
+  );
+  return { exchange, items, next_cursor: page.next };
+}
+
+async function seriesOf(series: SeriesStore, exchange: string, symbol: string): Promise<Page<SeriesInfo>> {
+  const keys = TIMEFRAMES.map((timeframe) => ({ symbol, timeframe }));
+  return { items: [...(await series.getMany(exchange, keys)).values()], next: null };
+}
+
+function coverageOf(info: SeriesInfo, stored: readonly SeriesMonth[], now: number): CoverageSeries {
+  const { symbol, timeframe, first, last, count, gap_count, complete_from = null, updated_at } = info;
+  const months = monthsBetween(Date.parse(first), Date.parse(last) + 1);
+  const byMonth = new Map(stored.map((each, index) => [each.month, index]));
+  return {
+    ...{ symbol, timeframe, first, last, count, gap_count, complete_from, updated_at },
+    months: months.map((month) => {
+      const index = byMonth.get(month);
+      const each = index === undefined ? undefined : stored[index]!;
+      return {
+        month,
+        candles: each?.count ?? 0,
+        expected: expectedIn(month, info, now),
+        gap_count: each ? gapsIn(each, stored[index! - 1], stored[index! + 1], timeframe) : 1,
+        corrupt: each?.count === 0,
+      } satisfies CoverageMonth;
+    }),
+  };
+}
+
+/** Candles that a month has until now, without those that the exchange is known not to have. */
+function expectedIn(
+  month: string,
+  { timeframe, first, last, complete_from }: SeriesInfo,
+  now: number,
+): number {
+  const step = TIMEFRAME_MS[timeframe];
+  const { start, end } = monthBounds(month);
+  const closed = Math.max(Math.floor(now / step) * step, Date.parse(last) + step);
+  const begins = Date.parse(first);
+  const absentFrom = Math.max(start, complete_from === undefined ? begins : Date.parse(complete_from));
+  return (
+    candlesBetween(start, Math.min(end, closed), step) -
+    candlesBetween(absentFrom, Math.min(begins, end), step)
+  );
+}
+
+/** Number of candles that open in `[start, end)` ms. */
+function candlesBetween(start: number, end: number, step: number): number {
+  return Math.max(0, Math.ceil(end / step) - Math.ceil(start / step));
+}
+
+/** Gaps within a month, and those at its edges towards its neighbours. */
+function gapsIn(
+  month: SeriesMonth,
+  before: SeriesMonth | undefined,
+  after: SeriesMonth | undefined,
+  timeframe: Timeframe,
+): number {
+  const step = TIMEFRAME_MS[timeframe];
+  const { start, end } = monthBounds(month.month);
+  const leading = before !== undefined && month.first >= start + step ? 1 : 0;
+  const trailing = after !== undefined && month.last + step < end ? 1 : 0;
+  return leading + month.gap_count + trailing;
+}
