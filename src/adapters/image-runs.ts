@@ -8,13 +8,14 @@ import {
   IMAGE_RUN_OBJECTS,
   imageRunPrefix,
 } from '#contract/image-run-keys.ts';
+import { TRADES_PER_PAGE } from '#contract/limits.ts';
 import { checkParts, checkTrades } from '#domain/image-runs/check-image-run.ts';
 import { type ClaimedResults, type ImageRuns, InvalidRunError } from '#domain/image-runs/image-run-ports.ts';
 import { type ObjectStore, ObjectTooLargeError } from '#domain/ports.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import { writeTradesParquet } from './parquet/trades.ts';
 import { type ObjectResultStore, pageKey, partKey, resultsPrefix, WHOLE_PARTS } from './result-store.ts';
-import { decodeTradePage, encodeTradePage, joinTradePages, TRADES_PER_PAGE } from './trade-pages.ts';
+import { decodeTradePage, encodeTradePage, joinTradePages } from './trade-pages.ts';
 
 const decompress = promisify(zstdDecompress);
 const { bytes: MAX_BYTES } = IMAGE_RUN_LIMITS;

@@ -2,9 +2,9 @@ import { promisify } from 'node:util';
 import { constants, zstdCompressSync, zstdDecompress } from 'node:zlib';
 import type { ResultsLocation } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
-import type { ObjectStore, ResultFiles, ResultStore } from '#domain/ports.ts';
+import type { ObjectStore, ResultFiles, ResultStore, TradePage } from '#domain/ports.ts';
 import { sha256 } from './ids.ts';
-import { pageCount, readTradePage, writeTradePage } from './trade-pages.ts';
+import { decodeTradePage, pageCount, readTradePage, writeTradePage } from './trade-pages.ts';
 
 const decompress = promisify(zstdDecompress);
 const ZSTD = 'application/zstd';
@@ -87,6 +87,10 @@ export class ObjectResultStore implements ResultStore {
 
   async readTrades(location: ResultsLocation, page: number): Promise<readonly unknown[]> {
     return this.#read(`${location.prefix}/${pageKey(page)}`, readTradePage);
+  }
+
+  async readTradeTable(location: ResultsLocation, page: number): Promise<TradePage> {
+    return this.#read(`${location.prefix}/${pageKey(page)}`, decodeTradePage);
   }
 
   async #read<T>(key: string, make: (stored: Buffer) => T): Promise<T> {

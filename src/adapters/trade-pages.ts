@@ -1,4 +1,6 @@
+import { TRADES_PER_PAGE } from '#contract/limits.ts';
 import type { Trade } from '#contract/report.ts';
+import type { TradePage } from '#domain/ports.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
 import {
   type TextColumn,
@@ -11,9 +13,6 @@ import {
  * Stored format of trades, by page: a JSON head padded to a multiple of 8 bytes, then the columns as in memory. JSON for
  * the same numbers takes five times as long.
  */
-
-/** Trades on one page. */
-export const TRADES_PER_PAGE = 1000;
 
 /** Maximum number of strings that each page stores for a whole column. Above it, a page stores only its own strings. */
 const FEW_TEXTS = 256;
@@ -95,7 +94,7 @@ export function readTradePage(bytes: Uint8Array): Trade[] {
  *
  * @throws Error when the bytes are not a page
  */
-export function decodeTradePage(bytes: Uint8Array): { readonly first: number; readonly table: TradeTable } {
+export function decodeTradePage(bytes: Uint8Array): TradePage {
   const { head, start } = readHead(bytes);
   const { first, length, texts } = head;
   if (!Number.isInteger(length) || length < 0) throw new Error('A page of trades has no length');

@@ -29,7 +29,7 @@ import {
 } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { MlEngineRequest } from './ml-engine.ts';
-import { integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
+import { booleanParameter, integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
 import { BacktestLane, JobDurations, QueueState } from './queue.ts';
 import { retentionView } from './retention-schemas.ts';
 
@@ -272,4 +272,6 @@ export const BacktestReportQuery = z.object({
   page: integerParameter({ min: 1, max: 1_000_000, description: 'Page of the trades, 1,000 each' }).default(
     1,
   ),
+  trades: booleanParameter('`false`: the report without trades, so `trades.items` is empty').default(true),
 });
+export type BacktestReportQuery = z.output<typeof BacktestReportQuery>;

@@ -30,6 +30,14 @@ export const MAX_SYMBOL_LENGTH = 50;
 /** `sim`, or the key of an exchange in ccxt. */
 export const EXCHANGE_KEY = /^[a-z0-9]{1,40}$/;
 
+/** Key of trades whose entry has no tag, in tables and filters. */
+export const NO_TAG = '(none)';
+
+/** Trades on a stored page, and on one of the full report. */
+export const TRADES_PER_PAGE = 1_000;
+/** Trades on a page of their list. */
+export const TRADES_LIMITS = { min: 1, max: 5_000, default: 1_000 } as const;
+
 export const COLLECT_MODES = ['never', 'if_stale', 'always'] as const;
 export const PRECISIONS = ['exchange', 'none'] as const;
 export type Precision = (typeof PRECISIONS)[number];

@@ -1,5 +1,5 @@
 import type { JobIn, StoredBacktestJob } from '#contract/backtest.ts';
-import type { BacktestListQuery, EquityData } from '#contract/backtest-api.ts';
+import type { BacktestListQuery, BacktestReportQuery, EquityData } from '#contract/backtest-api.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { BacktestReport, TradesPage } from '#contract/report.ts';
 import type { Caller } from './access.ts';
@@ -41,19 +41,24 @@ export async function getBacktestProgress(
   }
 }
 
+/** Status of RES005 for operations of the interface, which fixes it. */
+const NOT_COMPLETED = 400;
+
 /**
- * The job if it is completed and its results are stored; throws RES001, RES006, or RES005 with status 400 (the interface
- * fixes it) and the status.
+ * The job if it is completed and its results are stored. Throws RES001, RES006, or RES005 with the job's status.
+ *
+ * @param notCompleted HTTP status of RES005; default: that of the catalogue
  */
-async function getCompletedBacktest(
+export async function getCompletedBacktest(
   deps: { readonly jobs: JobStore },
   jobId: string,
+  notCompleted?: number,
 ): Promise<JobIn<'completed'>> {
   const job = await getBacktest(deps, jobId);
   if (job.results_expired) throw expired('The results of the backtest', jobId);
   if (job.status === 'completed') return job;
   throw new CodedError('RES005', {
-    status: 400,
+    ...(notCompleted !== undefined && { status: notCompleted }),
     message: `The backtest is ${job.status}, not completed`,
     field: 'job_id',
     context: { job_id: jobId, status: job.status },
@@ -65,7 +70,7 @@ export async function getBacktestEquity(
   deps: { readonly jobs: JobStore; readonly results: ResultStore },
   jobId: string,
 ): Promise<EquityData> {
-  const job = await getCompletedBacktest(deps, jobId);
+  const job = await getCompletedBacktest(deps, jobId, NOT_COMPLETED);
   // The task wrote it in the shape of its schema, and its digest in the job is verified.
   return (await deps.results.read(job.results, 'equity')) as EquityData;
 }
@@ -77,27 +82,32 @@ interface ReportPage {
   readonly trades: TradesPage;
 }
 
+/** Throws VAL005 for a page beyond the last. The first page always exists. */
+export function checkPage(page: number, pages: number): void {
+  const max = Math.max(1, pages);
+  if (page <= max) return;
+  throw new CodedError('VAL005', {
+    message: `page must be at most ${max}`,
+    field: 'page',
+    context: { value: page, min: 1, max },
+  });
+}
+
 /**
- * The full analysis of a completed backtest with one page of its trades (1,000 each, in the order of closing).
+ * The full analysis of a completed backtest with one page of its trades (1,000 each, in the order of closing), or with none.
  * Throws RES001, RES005 (status 400), VAL005 for a page beyond the last, DATA005.
  */
 export async function getBacktestReport(
   deps: { readonly jobs: JobStore; readonly results: ResultStore },
   jobId: string,
-  page: number,
+  { page, trades: withTrades }: BacktestReportQuery,
 ): Promise<ReportPage> {
-  const job = await getCompletedBacktest(deps, jobId);
+  const job = await getCompletedBacktest(deps, jobId, NOT_COMPLETED);
   const pages = job.results.trade_pages;
-  if (page > Math.max(1, pages)) {
-    throw new CodedError('VAL005', {
-      message: `page must be at most ${Math.max(1, pages)}`,
-      field: 'page',
-      context: { value: page, min: 1, max: Math.max(1, pages) },
-    });
-  }
+  checkPage(page, pages);
   const [report, items] = await Promise.all([
     deps.results.read(job.results, 'report'),
-    pages === 0 ? [] : deps.results.readTrades(job.results, page),
+    pages === 0 || !withTrades ? [] : deps.results.readTrades(job.results, page),
   ]);
   return {
     job,

@@ -199,6 +199,13 @@ export interface ResultFiles {
   readonly tradesParquet: Uint8Array;
 }
 
+/** Trades of a stored page as columns. */
+export interface TradePage {
+  /** Row of the first trade in the whole table; its id is one more. */
+  readonly first: number;
+  readonly table: TradeTable;
+}
+
 /** Results of backtests: immutable, written once per attempt, readable when the job names their location. */
 export interface ResultStore {
   write(jobId: string, attempt: number, files: ResultFiles): Promise<ResultsLocation>;
@@ -208,6 +215,8 @@ export interface ResultStore {
   read(location: ResultsLocation, part: 'result' | 'equity' | 'report'): Promise<unknown>;
   /** Trades of page 1 to `location.trade_pages`. */
   readTrades(location: ResultsLocation, page: number): Promise<readonly unknown[]>;
+  /** The same trades as columns. */
+  readTradeTable(location: ResultsLocation, page: number): Promise<TradePage>;
 }
 
 export interface SeriesKey {

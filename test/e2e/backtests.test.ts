@@ -134,6 +134,14 @@ describe('backtest from request to report', () => {
     expect(body.detail).toMatchObject({ code: 'VAL005', field: 'page' });
   });
 
+  it('trades have their own list, and the report is available without them', async () => {
+    const path = `/api/v1/backtests/${job.job_id}`;
+    const { body: full } = await platform.get(`${path}/report-data`);
+    expect((await platform.get(`${path}/trades`)).body.items).toEqual(full.trades.items);
+    const trades = { items: [], page: 1, pages: 1, total: job.result.total_trades };
+    expect((await platform.get(`${path}/report-data?trades=false`)).body).toEqual({ ...full, trades });
+  });
+
   it('equal requests give byte-identical results', async () => {
     const again = await platform.run({
       strategy: 'ema_crossover',

@@ -126,6 +126,8 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     getBacktest: [ofJob],
     getBacktestEquity: [`${ofJob}/equity`],
     getBacktestReport: [`${ofJob}/report-data`],
+    listBacktestTrades: [`${ofJob}/trades?sort=-profit`, `${ofJob}/trades?format=columns`],
+    getMe: ['/api/v1/me'],
     getBacktestSharing: [`${ofJob}/sharing`],
     listStrategies: ['/api/v1/strategies'],
     getStrategy: [`/api/v1/strategies/${MODEL}`],

@@ -8,7 +8,7 @@ import { accessScene, at, idsOf } from './access-backtests-fixture.ts';
 
 const scene = accessScene();
 
-const PARTS = ['', '/equity', '/report-data', '/sharing'];
+const PARTS = ['', '/equity', '/report-data', '/trades', '/sharing'];
 
 /** Access items of a job by principal. */
 async function rowsOf(jobId: string): Promise<Record<string, string>> {
@@ -71,7 +71,7 @@ describe('backtest access', () => {
       Promise.all(PARTS.map(async (part) => (await person.get(at(id) + part)).status));
     for (const person of [scene.ann, scene.admin, scene.fixture.development])
       expect(new Set(await statuses(person))).toEqual(new Set([200]));
-    expect(await statuses(scene.fixture.withoutToken)).toEqual([401, 401, 401, 401]);
+    expect(await statuses(scene.fixture.withoutToken)).toEqual(PARTS.map(() => 401));
     expect((await scene.bob.get(at('bt-unknown'))).code).toBe('RES001');
     expect((await scene.bob.get(at('nonsense'))).code).toBe('VAL005');
   });

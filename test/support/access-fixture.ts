@@ -24,6 +24,7 @@ import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.
 import { localPool, startIssuer } from '../../src/local/access.ts';
 import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
 import { sampleInput } from '../engine/backtest-sample.ts';
+import { tableOf, trade } from '../engine/metrics/samples.ts';
 import { memoryAudit } from './audit.ts';
 import { memoryLog } from './backend.ts';
 import { startEngine } from './engine.ts';
@@ -67,6 +68,7 @@ export interface AccessFixture {
   stop(): Promise<void>;
 }
 
+const TRADES = Array.from({ length: SOME_RESULT.total_trades }, (_, day) => trade(1, day));
 const AT = '2026-05-02T00:00:00.000Z';
 
 /**
@@ -113,6 +115,7 @@ export async function accessFixture(
       write: async () => SOME_RESULTS,
       read: async (_: unknown, part: string) => ({ equity, report, result: SOME_RESULT })[part],
       readTrades: async () => [],
+      readTradeTable: async () => ({ first: 0, table: tableOf(TRADES) }),
     },
     strategies: fixedStrategies(knownBuiltIns()),
     dataProxy: { call: async () => ({ all_fresh: true }) },

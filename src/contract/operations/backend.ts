@@ -17,6 +17,7 @@ import { stringParameter } from '../parameters.ts';
 import { BacktestReportData } from '../report.ts';
 import { KeepRequest } from '../retention-schemas.ts';
 import { BrokenStrategyFile, StrategyConfiguration } from '../strategy.ts';
+import { BACKTEST_RESULT_OPERATIONS } from './backtest-results.ts';
 import { documentationOperations } from './documentation.ts';
 import { REGISTRY_OPERATIONS } from './registry.ts';
 import { sharingOperations } from './sharing.ts';
@@ -149,6 +150,7 @@ export const BACKEND_OPERATIONS = [
     access: 'viewer',
     resource: { kind: 'backtest', id: 'job_id', level: 'read' },
   },
+  ...BACKTEST_RESULT_OPERATIONS,
   ...sharingOperations('backend', {
     ...({ kind: 'backtest', name: 'Backtest', tag: BACKTESTS } as const),
     ...({ path: '/api/v1/backtests/{job_id}', id: 'job_id', params: BacktestParams } as const),

@@ -1,3 +1,4 @@
+import { NO_TAG } from '#contract/limits.ts';
 import type { CostRow, ReportCosts, ReportDrawdowns, ReportPeriods, ReportTables } from '#contract/report.ts';
 import type { PeriodRow, TableRow } from '#contract/report-metrics.ts';
 import {
@@ -31,9 +32,6 @@ const MAX_ROWS = 200;
 
 /** Key of the row that holds the groups beyond {@link MAX_ROWS}. */
 const OTHERS = 'OTHERS';
-
-/** Key of trades whose entry carried no tag. */
-export const NO_TAG = '(none)';
 
 /**
  * @param pairs every pair of the run

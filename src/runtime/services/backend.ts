@@ -63,6 +63,7 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     keepBacktest: backtests.keepBacktest,
     getBacktestEquity: backtests.getBacktestEquity,
     getBacktestReport: backtests.getBacktestReport,
+    listBacktestTrades: backtests.listBacktestTrades,
     getBacktestSharing: backtestSharing.read,
     shareBacktest: backtestSharing.share,
     getModelSharing: modelSharing.read,

@@ -21,6 +21,8 @@ import { jobView, rowView, submissionView } from './backtest-views.ts';
 /** Loaded by a submission only: it resolves configurations, and reads of jobs do not. */
 const { submitBacktest } = deferred(() => import('#domain/submit-backtest.ts'));
 
+const { listBacktestTrades } = deferred(() => import('#domain/list-backtest-trades.ts'));
+
 export interface BacktestsDeps extends SubmitBacktestDeps, CancelBacktestDeps, BacktestProgressDeps {
   readonly results: ResultStore;
   readonly retention: RetentionDays;
@@ -33,7 +35,8 @@ type BacktestOperation =
   | 'cancelBacktest'
   | 'keepBacktest'
   | 'getBacktestEquity'
-  | 'getBacktestReport';
+  | 'getBacktestReport'
+  | 'listBacktestTrades';
 
 /** Handlers of the backtest operations, except those of sharing. */
 export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>, BacktestOperation> {
@@ -73,7 +76,7 @@ export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>,
       body: await getBacktestEquity(deps, params.job_id),
     }),
     getBacktestReport: async ({ params, query }) => {
-      const { job, report, trades } = await getBacktestReport(deps, params.job_id, query.page);
+      const { job, report, trades } = await getBacktestReport(deps, params.job_id, query);
       const body = {
         ...report,
         job_id: job.job_id,
@@ -83,5 +86,9 @@ export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>,
       };
       return { status: 200, body };
     },
+    listBacktestTrades: async ({ params, query }) => ({
+      status: 200,
+      body: await listBacktestTrades(deps, params.job_id, query),
+    }),
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { NO_TAG } from '#contract/limits.ts';
 import { tradeMetrics } from '#engine/metrics/trade-metrics.ts';
-import { buildTables, NO_TAG, TOTAL } from '#engine/report/tables.ts';
+import { buildTables, TOTAL } from '#engine/report/tables.ts';
 import { columnsOf, trade } from '../metrics/samples.ts';
 
 const BTC = 'BTC/USDT:USDT';

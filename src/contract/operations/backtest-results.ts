@@ -1,0 +1,27 @@
+import { BacktestParams } from '../backtest-api.ts';
+import { BacktestTrades, BacktestTradesQuery } from '../backtest-trades.ts';
+import type { Operation } from '../operation.ts';
+
+const OF_RESULTS = {
+  service: 'backend',
+  tag: 'Backtests',
+  params: BacktestParams,
+  access: 'viewer',
+  resource: { kind: 'backtest', id: 'job_id', level: 'read' },
+} as const;
+
+/** Rows that read parts of a completed backtest's results. */
+export const BACKTEST_RESULT_OPERATIONS = [
+  {
+    id: 'listBacktestTrades',
+    ...OF_RESULTS,
+    method: 'GET',
+    path: '/api/v1/backtests/{job_id}/trades',
+    summary: 'Trades of a completed backtest, filtered and sorted',
+    description:
+      'The `id` of a trade is its number in the order of closing. It is the same with every filter, so it can be linked to.',
+    query: BacktestTradesQuery,
+    success: { 200: { description: 'One page', schema: BacktestTrades } },
+    errors: ['RES001', 'RES005', 'RES006', 'VAL001', 'DATA005'],
+  },
+] as const satisfies readonly Operation[];

@@ -1,0 +1,190 @@
+import type { JobIn, ResultsLocation } from '#contract/backtest.ts';
+import type {
+  BacktestTrades,
+  BacktestTradesQuery,
+  TradeColumns,
+  TradeSortField,
+} from '#contract/backtest-trades.ts';
+import { NO_TAG, TRADES_PER_PAGE } from '#contract/limits.ts';
+import type { Trade } from '#contract/report.ts';
+import { tradeRecord } from '#engine/report/trades.ts';
+import { type TextColumn, type TradeNumber, type TradeTable, textAt } from '#engine/simulator/trade-table.ts';
+import { parseRange, type TimeRange } from './data/time-range.ts';
+import { checkPage, getCompletedBacktest } from './get-backtest.ts';
+import type { JobStore, ResultStore } from './ports.ts';
+
+/** Stored pages that are read at the same time: 170 KB each, a few ms away. */
+const CONCURRENT_READS = 8;
+
+/**
+ * One page of the trades that match. Without filters and in stored order it reads the pages with these trades only. Else it
+ * reads all pages twice at most: first to select trades, of which it keeps number and sort key, then those with the result.
+ * Memory so depends on the number of trades and not on their size.
+ *
+ * Throws RES001, RES005 (not completed), RES006, VAL001 for invalid times, VAL005 for a page beyond the last, DATA005.
+ */
+export async function listBacktestTrades(
+  deps: { readonly jobs: JobStore; readonly results: ResultStore },
+  jobId: string,
+  query: BacktestTradesQuery,
+): Promise<BacktestTrades> {
+  const range = parseRange({ start: query.from, end: query.to }, ['from', 'to']);
+  const job = await getCompletedBacktest(deps, jobId);
+  const filters = filtersOf(query, range);
+  const inOrder = query.sort === 'id' && filters.length === 0;
+  const selected = inOrder ? undefined : await selectTrades(deps.results, job.results, filters, query.sort);
+  const { page, limit } = query;
+  const total = selected?.length ?? job.result.total_trades;
+  const pages = Math.ceil(total / limit);
+  checkPage(page, pages);
+  const from = (page - 1) * limit;
+  const ids =
+    selected?.slice(from, from + limit) ??
+    Array.from({ length: Math.max(0, Math.min(limit, total - from)) }, (_, index) => from + index + 1);
+  const trades = await readTrades(deps.results, job, ids);
+  const content = query.format === 'columns' ? { columns: tradeColumns(trades) } : { items: trades };
+  return { ...content, page, pages, total };
+}
+
+/** Trades as arrays of their fields, with times in Unix seconds. */
+function tradeColumns(trades: readonly Trade[]): TradeColumns {
+  const column = <Name extends keyof Trade>(name: Name) => trades.map((trade) => trade[name]);
+  const seconds = (name: 'opened_at' | 'closed_at') => column(name).map((time) => Date.parse(time) / 1_000);
+  return {
+    id: column('id'),
+    pair: column('pair'),
+    side: column('side'),
+    opened_at: seconds('opened_at'),
+    closed_at: seconds('closed_at'),
+    duration_minutes: column('duration_minutes'),
+    entry_price: column('entry_price'),
+    exit_price: column('exit_price'),
+    amount: column('amount'),
+    stake: column('stake'),
+    leverage: column('leverage'),
+    enter_tag: column('enter_tag'),
+    exit_reason: column('exit_reason'),
+    fees: column('fees'),
+    slippage_cost: column('slippage_cost'),
+    funding: column('funding'),
+    profit: column('profit'),
+    profit_pct: column('profit_pct'),
+    initial_stop_price: column('initial_stop_price'),
+    stop_price: column('stop_price'),
+    liquidation_price: column('liquidation_price'),
+    lowest_price: column('lowest_price'),
+    highest_price: column('highest_price'),
+    left_open: column('left_open'),
+  };
+}
+
+/** True for a row of the table that passes. Made for each table: strings are compared once for each different one. */
+type Filter = (table: TradeTable) => (row: number) => boolean;
+
+function filtersOf(
+  { pair, side, exit_reason, enter_tag, time }: BacktestTradesQuery,
+  { start = Number.NEGATIVE_INFINITY, end = Number.POSITIVE_INFINITY }: TimeRange,
+): Filter[] {
+  const filters: Filter[] = [];
+  const text = (name: 'pair' | 'side' | 'exitReason' | 'enterTag', passes: (text: string) => boolean) =>
+    filters.push((table) => {
+      const { texts, index }: TextColumn<string | null> = table[name];
+      const wanted = texts.map((each) => passes(each ?? NO_TAG));
+      return (row) => wanted[index[row]!]!;
+    });
+  if (pair) text('pair', (each) => pair.includes(each));
+  if (side) text('side', (each) => each === side);
+  if (exit_reason !== undefined) text('exitReason', (each) => each === exit_reason);
+  if (enter_tag !== undefined) text('enterTag', (each) => each === enter_tag);
+  if (start === Number.NEGATIVE_INFINITY && end === Number.POSITIVE_INFINITY) return filters;
+  filters.push(({ openedAt, closedAt }) => {
+    const earliest = time === 'opened_at' ? openedAt : closedAt;
+    const latest = time === 'closed_at' ? closedAt : openedAt;
+    return (row) => earliest[row]! >= start && latest[row]! < end;
+  });
+  return filters;
+}
+
+/** Column of a sort field, where it is a number of the table. */
+const NUMBERS: Readonly<Partial<Record<TradeSortField, TradeNumber>>> = {
+  opened_at: 'openedAt',
+  closed_at: 'closedAt',
+  entry_price: 'entryPrice',
+  exit_price: 'exitPrice',
+  amount: 'amount',
+  stake: 'stake',
+  leverage: 'leverage',
+  fees: 'fees',
+  slippage_cost: 'slippageCost',
+  funding: 'funding',
+  profit: 'profit',
+  profit_pct: 'profitRatio',
+};
+
+const TEXTS = { pair: 'pair', side: 'side', enter_tag: 'enterTag', exit_reason: 'exitReason' } as const;
+
+type Key = number | string | null;
+
+/** Sort key of each row of a table. */
+function keysOf(table: TradeTable, field: TradeSortField): (row: number) => Key {
+  const number = NUMBERS[field];
+  if (number) return (row) => table[number][row]!;
+  if (field === 'duration_minutes') return (row) => table.closedAt[row]! - table.openedAt[row]!;
+  if (field === 'id') return () => 0;
+  const column: TextColumn<string | null> = table[TEXTS[field as keyof typeof TEXTS]];
+  return (row) => textAt(column, row);
+}
+
+/** Ids of the trades that pass all filters, sorted. */
+async function selectTrades(
+  results: ResultStore,
+  location: ResultsLocation,
+  filters: readonly Filter[],
+  sort: BacktestTradesQuery['sort'],
+): Promise<number[]> {
+  const isDescending = sort.startsWith('-');
+  const field = sort.replace('-', '') as TradeSortField;
+  const found: { readonly id: number; readonly key: Key }[] = [];
+  const pages = Array.from({ length: location.trade_pages }, (_, index) => index + 1);
+  for await (const { first, table } of readPages(results, location, pages)) {
+    const passes = filters.map((filter) => filter(table));
+    const keyOf = keysOf(table, field);
+    for (let row = 0; row < table.length; row++) {
+      if (passes.every((each) => each(row))) found.push({ id: first + row + 1, key: keyOf(row) });
+    }
+  }
+  if (field === 'id') return isDescending ? found.map(({ id }) => id).reverse() : found.map(({ id }) => id);
+  const sign = isDescending ? -1 : 1;
+  found.sort((a, b) => compareKeys(a.key, b.key, sign) || a.id - b.id);
+  return found.map(({ id }) => id);
+}
+
+/** Null after all others, in both directions. Strings by code units, so that the order depends on no locale. */
+function compareKeys(a: Key, b: Key, sign: number): number {
+  if (a === b) return 0;
+  if (a === null) return 1;
+  if (b === null) return -1;
+  return a < b ? -sign : sign;
+}
+
+/** The trades with these ids, in their order. */
+async function readTrades(
+  results: ResultStore,
+  { results: location }: JobIn<'completed'>,
+  ids: readonly number[],
+): Promise<Trade[]> {
+  const wanted = Map.groupBy(ids, (id) => Math.ceil(id / TRADES_PER_PAGE));
+  const trades = new Map<number, Trade>();
+  for await (const { first, table } of readPages(results, location, [...wanted.keys()])) {
+    for (const id of wanted.get(first / TRADES_PER_PAGE + 1)!)
+      trades.set(id, tradeRecord(table, id - first - 1, id));
+  }
+  return ids.map((id) => trades.get(id)!);
+}
+
+async function* readPages(results: ResultStore, location: ResultsLocation, pages: readonly number[]) {
+  for (let at = 0; at < pages.length; at += CONCURRENT_READS) {
+    const batch = pages.slice(at, at + CONCURRENT_READS);
+    yield* await Promise.all(batch.map((page) => results.readTradeTable(location, page)));
+  }
+}

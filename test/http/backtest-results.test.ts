@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FileObjectStore } from '#adapters/local/file-object-store.ts';
+import { ObjectResultStore } from '#adapters/result-store.ts';
+import type { StoredBacktestJob } from '#contract/backtest.ts';
+import { backendHandlers } from '#runtime/services/backend.ts';
+import { START, tableOf, trade } from '../engine/metrics/samples.ts';
+import { backendApp, fakeBackendDeps } from '../support/backend.ts';
+import { pendingJob, SOME_RESULT, SOME_TIMING } from '../support/jobs.ts';
+
+/** Parts of a stored result over HTTP: the real store with files of written results. */
+
+const DAY = 86_400_000;
+const COUNT = 2_500;
+const PAIRS = ['BTC/USDT:USDT', 'ETH/USDT:USDT', 'SOL/USDT:USDT'];
+const REASONS = ['roi', 'stop_loss', 'sold, at last'];
+
+/** Trade `id` is opened a day before it is closed, on day `id`. Its profit is different from those of all others. */
+const TRADES = Array.from({ length: COUNT }, (_, index) =>
+  trade(((index * 7_919) % COUNT) - 1_000, index + 1, {
+    pair: PAIRS[index % 3]!,
+    side: index % 2 === 0 ? 'long' : 'short',
+    exitReason: REASONS[index % 3]!,
+    enterTag: index % 5 === 0 ? null : `tag ${index % 5}`,
+    openedAt: START + index * DAY,
+    liquidationPrice: index % 4 === 0 ? null : 50,
+  }),
+);
+const profits = TRADES.map(({ profit }) => profit);
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-parts-'));
+const results = new ObjectResultStore(new FileObjectStore(folder));
+let job: StoredBacktestJob = pendingJob('bt-1');
+beforeAll(async () => {
+  const stored = await results.write('bt-1', 1, {
+    ...{ result: '{}', equity: '{}', report: '{}' },
+    ...{ trades: tableOf(TRADES), tradesParquet: Buffer.from('PAR1') },
+  });
+  job = {
+    ...pendingJob('bt-1'),
+    ...{ status: 'completed', attempt: 1, finished_at: job.created_at, task: 'task' },
+    ...{ result: { ...SOME_RESULT, total_trades: COUNT }, results: stored, timing: SOME_TIMING },
+  } as unknown as StoredBacktestJob;
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const { app } = backendApp(
+  backendHandlers({ ...fakeBackendDeps({ get: async () => job }), results } as never),
+);
+
+async function get(path: string): Promise<{ status: number; body: any }> {
+  const response = await app.request(`/api/v1/backtests/bt-1${path}`);
+  return { status: response.status, body: await response.json() };
+}
+const ids = (body: { items: readonly { id: number }[] }) => body.items.map(({ id }) => id);
+const encoded = encodeURIComponent;
+
+describe('listBacktestTrades', () => {
+  it('pages cover all trades once, in the order of closing', async () => {
+    const seen: number[] = [];
+    for (let page = 1; page <= 4; page++) {
+      const { body } = await get(`/trades?limit=800&page=${page}`);
+      expect(body).toMatchObject({ page, pages: 4, total: COUNT });
+      seen.push(...ids(body));
+    }
+    expect(seen).toEqual(TRADES.map((_, index) => index + 1));
+    expect(ids((await get('/trades')).body)).toHaveLength(1_000);
+    expect((await get('/trades?limit=800&page=5')).body.detail).toMatchObject({
+      ...{ code: 'VAL005', field: 'page', context: { value: 5, min: 1, max: 4 } },
+    });
+    expect((await get('/trades?limit=5001')).body.detail).toMatchObject({ code: 'VAL005', field: 'limit' });
+  });
+
+  it('trades are sorted by any field, over all pages', async () => {
+    const byProfit = TRADES.map((_, index) => index + 1).sort((a, b) => profits[b - 1]! - profits[a - 1]!);
+    expect(ids((await get('/trades?sort=-profit&limit=7&page=3')).body)).toEqual(byProfit.slice(14, 21));
+    expect(ids((await get('/trades?sort=profit_pct&limit=5')).body)).toEqual(byProfit.slice(-5).reverse());
+    expect(ids((await get('/trades?sort=-id&limit=2')).body)).toEqual([2_500, 2_499]);
+    // Equal values in the order of closing, in both directions; no tag is last.
+    expect(ids((await get('/trades?sort=pair&limit=3')).body)).toEqual([1, 4, 7]);
+    expect(ids((await get('/trades?sort=-pair&limit=3')).body)).toEqual([3, 6, 9]);
+    for (const [sort, first] of [
+      ['enter_tag', 2],
+      ['-enter_tag', 5],
+    ] as const) {
+      expect(ids((await get(`/trades?sort=${sort}&limit=1`)).body)).toEqual([first]);
+      expect(ids((await get(`/trades?sort=${sort}&limit=500&page=5`)).body)[0]).toBe(1);
+    }
+    expect((await get('/trades?sort=nothing')).body.detail).toMatchObject({ code: 'VAL005', field: 'sort' });
+  });
+
+  it('filters select trades and keep their ids', async () => {
+    const matching = (passes: (index: number) => boolean) =>
+      TRADES.flatMap((_, index) => (passes(index) ? [index + 1] : []));
+    const cases: [string, number[]][] = [
+      [`pair=${encoded(PAIRS[1]!)}`, matching((index) => index % 3 === 1)],
+      [
+        `pair=${encoded(PAIRS[0]!)},${encoded(PAIRS[2]!)}&side=short`,
+        matching((i) => i % 3 !== 1 && i % 2 === 1),
+      ],
+      [`exit_reason=${encoded(REASONS[2]!)}`, matching((index) => index % 3 === 2)],
+      ['enter_tag=tag 3', matching((index) => index % 5 === 3)],
+      ['enter_tag=(none)', matching((index) => index % 5 === 0)],
+      ['enter_tag=none', []],
+      // Trade 1 is closed on January 2.
+      ['from=2024-01-03&to=2024-01-05', [2, 3]],
+      ['from=2024-01-03&to=2024-01-05&time=opened_at', [3, 4]],
+      ['from=2024-01-03&to=2024-01-05&time=held', [2, 3, 4]],
+      ['to=2024-01-04T00:00:00Z', [1, 2]],
+    ];
+    for (const [query, expected] of cases) {
+      const { status, body } = await get(`/trades?limit=5000&${query}`);
+      expect([query, status, body.total, ids(body)]).toEqual([query, 200, expected.length, expected]);
+    }
+    const { body } = await get('/trades?side=long&sort=-profit&limit=1');
+    expect(body.items[0].profit).toBe(Math.max(...profits.filter((_, index) => index % 2 === 0)));
+    expect(body.total).toBe(COUNT / 2);
+    for (const query of ['from=yesterday', 'from=2024-02-01&to=2024-01-01']) {
+      expect((await get(`/trades?${query}`)).body.detail).toMatchObject({ code: 'VAL001', field: 'from' });
+    }
+  });
+
+  it('columns hold the fields of the items, with times in seconds, in half the size', async () => {
+    const { items, ...page } = (await get('/trades?limit=300&page=4')).body;
+    const { columns, ...same } = (await get('/trades?limit=300&page=4&format=columns')).body;
+    expect(same).toEqual(page);
+    expect(Object.keys(columns)).toEqual(Object.keys(items[0]));
+    const rebuilt = columns.id.map((_: number, row: number) => {
+      const record = Object.fromEntries(
+        Object.entries(columns as Record<string, unknown[]>).map(([name, column]) => [name, column[row]]),
+      );
+      for (const name of ['opened_at', 'closed_at'])
+        record[name] = new Date((record[name] as number) * 1_000).toISOString();
+      return record;
+    });
+    expect(rebuilt).toEqual(items);
+    expect(JSON.stringify(columns).length).toBeLessThan(JSON.stringify(items).length / 2);
+  });
+
+  it('backtest that is not completed is a conflict', async () => {
+    const completed = job;
+    job = pendingJob('bt-1');
+    expect(await get('/trades')).toMatchObject({
+      status: 409,
+      body: { detail: { code: 'RES005', context: { status: 'pending' } } },
+    });
+    job = completed;
+  });
+});
