@@ -1,0 +1,88 @@
+import { memo, useEffect, useRef } from 'react';
+import uPlot from 'uplot';
+import { decimal } from '../ui/format.ts';
+import { type Tokens, useTokens } from '../ui/tokens.ts';
+import './charts.css';
+
+/** Font of a canvas, which inherits none. */
+export const CHART_FONT = "11px 'Inter Variable', system-ui, sans-serif";
+/** Width of the y axis in pixels, equal in all plots, so that plots above each other align. */
+const Y_AXIS_WIDTH = 62;
+
+const DAY = 86_400;
+/** Labels of a time axis per distance of the ticks in seconds: 24-hour clock, day before month. */
+const TIME_LABELS = [
+  [DAY * 365, '{YYYY}', null, null, null, null, null, null, 1],
+  [DAY * 28, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [DAY, '{D} {MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [60, '{HH}:{mm}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
+  [1, ':{ss}', '\n{D} {MMM} {HH}:{mm}', null, '\n{D} {MMM} {HH}:{mm}', null, '\n{HH}:{mm}', null, 1],
+] as const;
+
+/** Numbers of an axis with as many decimals as the distance of its ticks needs. */
+function numbers(unit: string): uPlot.Axis.Values {
+  return (_plot, splits, _axis, _space, increment) => {
+    const digits = Math.min(8, Math.max(0, -Math.floor(Math.log10(increment || 1) + 1e-9)));
+    return splits.map((split) => (split === null ? '' : `${decimal(split, digits)}${unit}`));
+  };
+}
+
+function axis(tokens: Tokens): uPlot.Axis {
+  return {
+    stroke: tokens.muted,
+    font: CHART_FONT,
+    grid: { stroke: tokens.grid, width: 1 },
+    ticks: { stroke: tokens.grid, width: 1, size: 4 },
+  };
+}
+
+export function xAxis(tokens: Tokens, isTime: boolean, isShown = true): uPlot.Axis {
+  const values = isTime ? (TIME_LABELS as unknown as uPlot.Axis.Values) : numbers('');
+  return { ...axis(tokens), values, space: 64, size: isTime ? 38 : 28, show: isShown };
+}
+
+export function yAxis(tokens: Tokens, unit: string): uPlot.Axis {
+  return { ...axis(tokens), values: numbers(unit), size: Y_AXIS_WIDTH, space: 30 };
+}
+
+/** Date of a time axis in UTC. */
+export function utc(seconds: number): Date {
+  return uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC');
+}
+
+export type PlotOptions = Omit<uPlot.Options, 'width' | 'height'>;
+
+/**
+ * A uPlot that follows its box, its data and the theme.
+ *
+ * @param options must be stable: another function makes the plot again
+ */
+export const Plot = memo(function Plot(props: {
+  readonly data: uPlot.AlignedData;
+  readonly options: (tokens: Tokens) => PlotOptions;
+}) {
+  const { data, options } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(undefined);
+  const latest = useRef(data);
+  latest.current = data;
+  const tokens = useTokens();
+  useEffect(() => {
+    const element = box.current!;
+    const size = () => ({ width: element.clientWidth, height: element.clientHeight });
+    const made = new uPlot({ ...options(tokens), ...size() }, latest.current, element);
+    plot.current = made;
+    const observer = new ResizeObserver(() => made.setSize(size()));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      made.destroy();
+      plot.current = undefined;
+    };
+  }, [tokens, options]);
+  useEffect(() => {
+    // A new plot has its data already: drawing 100,000 points twice would show.
+    if (plot.current && plot.current.data !== data) plot.current.setData(data);
+  }, [data]);
+  return <div ref={box} className="chart-pane" />;
+});
