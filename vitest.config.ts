@@ -20,7 +20,7 @@ function freeBytes(folder: string): number {
 }
 
 /** Files of these folders start platforms and take longest: last, one of them would run on alone. */
-const WHOLE_PLATFORMS = /\/test\/(e2e|fuzz|cli)\//;
+const WHOLE_PLATFORMS = /\/test\/(e2e|fuzz|cli|web)\//;
 
 /** Kill loops, fuzz, documentation and slow variations: `npm run test:full` runs these, `npm test` the others. */
 const FULL = 'test/**/*.full.test.ts';
@@ -63,6 +63,17 @@ export default defineConfig({
           isolate: false,
         },
       },
+      // Its files share the dashboard, which the set-up builds once.
+      {
+        extends: true,
+        test: {
+          name: 'web',
+          include: ['test/web/**/*.test.ts'],
+          exclude: [FULL],
+          globalSetup: 'test/web/support/build.ts',
+          isolate: false,
+        },
+      },
       {
         extends: true,
         test: {
@@ -71,7 +82,16 @@ export default defineConfig({
           exclude: [FULL],
         },
       },
-      { extends: true, test: { name: 'full', include: [FULL], isolate: false, unstubEnvs: true } },
+      {
+        extends: true,
+        test: {
+          name: 'full',
+          include: [FULL],
+          globalSetup: 'test/web/support/build.ts',
+          isolate: false,
+          unstubEnvs: true,
+        },
+      },
     ],
     sequence: { sequencer: SlowestFirst },
     // One more than the cores of a small machine: while a file waits for a platform, another has something to do.

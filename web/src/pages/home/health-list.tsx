@@ -1,3 +1,5 @@
+import './home.css';
+import { Fragment } from 'react';
 import { useCall } from '../../api/queries.ts';
 import { Status } from '../../ui/parts.tsx';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
@@ -22,7 +24,7 @@ export function HealthList() {
 function ServiceHealth({ name, id }: { readonly name: string; readonly id: (typeof SERVICES)[number][1] }) {
   const query = useCall(id, {}, { isMoving: ({ status }) => status !== 'healthy' });
   return (
-    <div className="stack">
+    <div className="health">
       <h3>{name}</h3>
       <Loaded query={query} skeleton={<Skeleton rows={3} />}>
         {({ status, dependencies, reason }) => (
@@ -31,12 +33,12 @@ function ServiceHealth({ name, id }: { readonly name: string; readonly id: (type
             {reason && <p className="muted">{reason}</p>}
             <dl className="defs">
               {Object.entries(dependencies).map(([dependency, state]) => (
-                <div key={dependency} className="def">
+                <Fragment key={dependency}>
                   <dt>{dependency}</dt>
                   <dd>
                     <Status status={state} />
                   </dd>
-                </div>
+                </Fragment>
               ))}
             </dl>
           </>

@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs';
+import type { Browser } from 'playwright-core';
+
+const OF_THE_MACHINE = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+/** The browser of npm runs on Linux for x64 only. */
+const isPacked = process.platform === 'linux' && process.arch === 'x64';
+
+/** Chromium to start: `TOUCHSTONE_CHROMIUM`, the one of npm, the machine's own, or none. */
+const installed = process.env.TOUCHSTONE_CHROMIUM ?? (isPacked ? 'npm' : OF_THE_MACHINE.find(existsSync));
+
+/** False: there is no Chromium, and tests of the dashboard are skipped. */
+export const hasChromium = installed !== undefined;
+
+/**
+ * Starts a headless Chromium.
+ *
+ * @throws Error without one; set TOUCHSTONE_CHROMIUM
+ */
+export async function launchChromium(): Promise<Browser> {
+  if (!installed) throw new Error('No Chromium: set TOUCHSTONE_CHROMIUM to its path');
+  const { chromium } = await import('playwright-core');
+  return chromium.launch({
+    executablePath: installed === 'npm' ? await unpacked() : installed,
+    // Not the arguments of the package: one of its own ends the browser at the second context, another disables the policy.
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
+}
+
+/** Path of the browser of npm, unpacked into the temporary folder once. */
+async function unpacked(): Promise<string> {
+  // Read when the package is loaded: it then unpacks its libraries and names them in LD_LIBRARY_PATH.
+  process.env.AWS_EXECUTION_ENV ??= 'AWS_Lambda_nodejs22.x';
+  const { default: packed } = await import('@sparticuz/chromium');
+  return packed.executablePath();
+}
