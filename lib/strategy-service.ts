@@ -54,7 +54,7 @@ export class StrategyService extends Construct {
     });
     const role = this.service.function.role!;
     allowTable(role, 'registry', data.tables.registry, [...READ_REGISTRY, ...TRANSITION_REGISTRY], {
-      indexes: [],
+      indexes: ['challenges'],
     });
     // Reads the backtests that versions are registered from; creates, lists, shares and cancels hyperopt jobs.
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query']);

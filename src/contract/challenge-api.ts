@@ -4,10 +4,11 @@ import {
   bounds,
   CHALLENGE_DEFAULTS,
   CHALLENGE_LIMITS,
+  EVALUATION_PAGE_LIMITS,
   MAX_ASSIGNMENT_KEY_LENGTH,
   MAX_NOTE_LENGTH,
 } from './limits.ts';
-import { PAGE_FIELDS, stringParameter } from './parameters.ts';
+import { integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
 import { VersionReference, waive } from './registry-api.ts';
 import {
   ANALYSIS_UNITS,
@@ -21,6 +22,7 @@ import {
   PromotionRejection,
   PValueMethod,
   StoredChallenge,
+  StoredEvaluation,
   StoredTrade,
   VARIANTS,
 } from './stored-challenge.ts';
@@ -194,6 +196,25 @@ export const ChallengeEventList = paginated(
     .extend({ warnings: ChallengeEvent.shape.warnings.removeDefault() })
     .meta({ id: 'ChallengeEvent' }),
 ).meta({ id: 'ChallengeEventList' });
+
+const Evaluation = StoredEvaluation.omit({ schema_version: true, challenge_id: true });
+
+export const ChallengeEvaluationsQuery = z.object({
+  ...PAGE_FIELDS,
+  limit: integerParameter({
+    ...EVALUATION_PAGE_LIMITS,
+    description: 'Maximum number of items on a page',
+  }).default(EVALUATION_PAGE_LIMITS.default),
+});
+
+export const ChallengeEvaluationList = paginated(Evaluation.meta({ id: 'ChallengeEvaluationStep' }))
+  .extend({
+    current: Evaluation.omit({ sequence: true }).meta({
+      id: 'CurrentChallengeEvaluation',
+      description: 'Evaluation at the time of the request, on every page; it is not stored',
+    }),
+  })
+  .meta({ id: 'ChallengeEvaluationList' });
 
 const ASSIGNMENT_KEY = 'ID of the entry signal or position. The assignment is decided once, at the entry';
 

@@ -263,6 +263,9 @@ export const PAGE_LIMITS = { min: 1, max: 100, default: 20 } as const;
 /** Symbols of a page of coverage. */
 export const COVERAGE_LIMITS = { min: 1, max: 200, default: 50 } as const;
 
+/** Evaluations of a challenge on a page: a challenge of 100,000 trades has less than 1,000. */
+export const EVALUATION_PAGE_LIMITS = { min: 1, max: 1_000, default: 1_000 } as const;
+
 /** Bounds of command line options that no request has. */
 export const CLI_LIMITS = {
   /** Times at which `check` removes later candles. */

@@ -142,6 +142,11 @@ export const StoredChallenge = z.object({
   trades: z.int().meta({ description: 'Number of logged trades, excluded ones too' }),
   misassigned: z.int(),
   late: z.int(),
+  evaluations: z.int().default(0).meta({ description: 'Number of stored evaluations' }),
+  evaluated_trades: z
+    .int()
+    .default(0)
+    .meta({ description: 'Closed trades of both variants at the last stored evaluation' }),
   warnings: z.array(z.string()).meta({ description: 'Warnings at the creation' }),
   revision: z.int().meta({ description: 'Increases with every write; used for optimistic concurrency' }),
   events: z.int(),
@@ -237,6 +242,39 @@ export const StoredAssignment = z.object({
   marked_sum: DoubleDouble,
 });
 export type StoredAssignment = z.infer<typeof StoredAssignment>;
+
+const perVariant = z.object({ champion: z.number(), challenger: z.number() });
+
+/** How the variants compared after a change, written in the transaction of the change. */
+export const StoredEvaluation = z.object({
+  schema_version: z.literal(1),
+  challenge_id: z.string(),
+  sequence: z.int().meta({ description: 'From 1, in the order of time' }),
+  evaluated_at: Timestamp,
+  status: z.enum(CHALLENGE_STATUSES),
+  canary_stage: z.enum(CANARY_STAGE_NAMES),
+  traffic_split: z
+    .array(z.number())
+    .length(2)
+    .meta({ description: 'Traffic share of the champion, then of the challenger; the sum is 1' }),
+  champion_trades: z.int().meta({ description: 'Closed trades that are analyzed' }),
+  challenger_trades: z.int(),
+  difference: z.number().meta({
+    description:
+      'Mean profit of a trade of the challenger minus that of the champion, percentage points, weighted over the stages',
+  }),
+  confidence_interval: z.array(z.number()).length(2).nullable().meta({
+    description: '95 % confidence sequence of `difference`; null without data',
+  }),
+  improvement_pct: z.number().meta({ description: '`difference` in percent of the mean of the champion' }),
+  p_value: z.number().meta({ description: 'Two-sided' }),
+  p_value_method: PValueMethod,
+  equity: perVariant.meta({
+    description:
+      'Sum of the profits of the closed trades of each variant, percentage points, without compounding',
+  }),
+});
+export type StoredEvaluation = z.infer<typeof StoredEvaluation>;
 
 const CHALLENGE_ACTIONS = [
   ...(['create', 'advance', 'hold', 'resume', 'planned_look'] as const),

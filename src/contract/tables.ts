@@ -59,6 +59,9 @@ export function jobListOf(kind: string, jobId: string): string {
   return `${kind}#${shardOf(jobId, JOB_LIST_SHARDS)}`;
 }
 
+/** Attribute whose values are the partitions of the list of all challenges. A platform starts far less than one a second. */
+export const CHALLENGE_LIST_KEY = 'analysis_unit';
+
 /** Partitions of the audit trail of one day. */
 const AUDIT_SHARDS = 4;
 
@@ -147,6 +150,13 @@ export const TABLES = {
         partitionKey: stringKey('active_challenge'),
         sortKey: stringKey('created_at'),
         include: [],
+      },
+      {
+        // Only challenges have this attribute, so the index also holds those stored before it was added.
+        name: 'challenges',
+        partitionKey: stringKey(CHALLENGE_LIST_KEY),
+        sortKey: stringKey('created_at'),
+        include: ['status'],
       },
     ],
   },

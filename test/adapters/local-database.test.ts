@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DescribeTableCommand, ListTablesCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
+import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, expect, test } from 'vitest';
 import { createTables } from '#adapters/aws/create-tables.ts';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
@@ -97,7 +98,7 @@ test('startDatabase uses a given endpoint unchanged', async () => {
   await database.stop();
 });
 
-test('createTables creates tables once with indexes and rejects those of another version', async () => {
+test('createTables creates tables once, adds missing indexes and rejects tables of another version', async () => {
   const database = await startDatabase({ dbPath: join(folder, 'tables.sqlite') });
   const client = createDocumentClient({ endpoint: database.endpoint });
   await createTables(client, NAMES);
@@ -106,10 +107,27 @@ test('createTables creates tables once with indexes and rejects those of another
   expect(Table?.GlobalSecondaryIndexes?.map((index) => index.IndexName).sort()).toEqual(
     TABLES.jobs.indexes.map((index) => index.name).sort(),
   );
+  const remove = { Delete: { IndexName: 'challenges' } };
+  await client.send(new UpdateTableCommand({ TableName: 'registry', GlobalSecondaryIndexUpdates: [remove] }));
+  const challenge = { pk: 'CHALLENGE#ch-1', sk: 'META', analysis_unit: 'trade', created_at: '2026-01-01' };
+  await client.send(new PutCommand({ TableName: 'registry', Item: challenge }));
+  await createTables(client, NAMES);
+  const { Items } = await client.send(
+    new QueryCommand({
+      TableName: 'registry',
+      IndexName: 'challenges',
+      KeyConditionExpression: 'analysis_unit = :unit',
+      ExpressionAttributeValues: { ':unit': 'trade' },
+    }),
+  );
+  expect(Items).toEqual([challenge]);
+  const KeySchema = [{ AttributeName: 'sk', KeyType: 'HASH' as const }];
+  const Create = { IndexName: 'unknown', KeySchema, Projection: { ProjectionType: 'KEYS_ONLY' as const } };
   await client.send(
     new UpdateTableCommand({
       TableName: 'registry',
-      GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: 'active-challenges' } }],
+      AttributeDefinitions: [{ AttributeName: 'sk', AttributeType: 'S' }],
+      GlobalSecondaryIndexUpdates: [{ Create }],
     }),
   );
   await expect(createTables(client, NAMES)).rejects.toThrow('made by another version');

@@ -9,6 +9,7 @@ import {
   ChallengeEvent,
   StoredAssignment,
   StoredChallenge,
+  StoredEvaluation,
   StoredTrade,
 } from '#contract/stored-challenge.ts';
 import {
@@ -49,7 +50,8 @@ it.each([
   ['StoredIdempotencyRecord', StoredIdempotencyRecord, 1, '5d37428b7cbbe944'],
   ['StoredAuditCall', StoredAuditCall, 1, 'c4ce9a0feec41a0e'],
   ['StoredAuditOutcome', StoredAuditOutcome, undefined, '7a493140ab637d9d'],
-  ['StoredChallenge', StoredChallenge, 2, '842484a73d2cae92'],
+  ['StoredChallenge', StoredChallenge, 2, 'a180830653dcbd18'],
+  ['StoredEvaluation', StoredEvaluation, 1, 'c5fbe10da272d804'],
   ['StoredTrade', StoredTrade, 1, '335468a830513814'],
   ['StoredAssignment', StoredAssignment, 1, '63a98ca794b70395'],
   ['ChallengeEvent', ChallengeEvent, 2, '334f4971efd8021e'],

@@ -140,11 +140,13 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     getHistory: [`${ofModel}/history`],
     getProduction: [`${ofModel}/production?at=${isoTime(now)}`],
     getModelSharing: [`${ofModel}/sharing`],
+    listAllChallenges: ['/api/v1/challenges', '/api/v1/challenges?status=active&limit=1'],
     listChallenges: [`${ofModel}/challenges`],
     routeKey: [`${ofModel}/route?key=k`],
     getChallenge: [ofChallenge],
     listChallengeTrades: [`${ofChallenge}/trades`],
     evaluateChallenge: [`${ofChallenge}/evaluate`],
+    listChallengeEvaluations: [`${ofChallenge}/evaluations`],
     listChallengeEvents: [`${ofChallenge}/events`],
     listHyperopts: ['/api/v1/hyperopt'],
     getHyperopt: [ofHyperopt],
@@ -176,7 +178,7 @@ async function read(service: string, path: string): Promise<string> {
   const response = await fetch(`${bases[service]}${path}`);
   const text = await response.text();
   expect([path, response.status], text.slice(0, 300)).toEqual([path, 200]);
-  return text.replace(/"evaluated_at":"[^"]*"/, '').replace(/"age_hours":[\d.]+/g, '');
+  return text.replace(/"evaluated_at":"[^"]*"/g, '').replace(/"age_hours":[\d.]+/g, '');
 }
 
 async function readAll(): Promise<Map<string, Set<string>>> {

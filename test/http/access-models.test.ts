@@ -92,6 +92,38 @@ describe('model access', () => {
     await ann.share(of(model));
   });
 
+  it('challenges of all models are listed for callers that can read the model', async () => {
+    await ann.register(await run('ann', model), model);
+    await staged(bob, 'bob', 'buy_and_hold');
+    await bob.register(await run('bob', 'buy_and_hold'), 'buy_and_hold');
+    const create = async (person: Person, name: string): Promise<string> => {
+      const versions = { champion_version: '1', challenger_version: '2' };
+      const created = await person.strategy('POST', `${of(name)}/challenges`, versions);
+      expect(created.status, JSON.stringify(created.body)).toBe(201);
+      return created.body.challenge_id;
+    };
+    const [first, second] = [await create(ann, model), await create(bob, 'buy_and_hold')];
+    const listed = async (person: Person, query = ''): Promise<string[]> => {
+      const { body } = await person.strategy('GET', `/api/v1/challenges${query}`);
+      return body.items.map(({ challenge_id }: { challenge_id: string }) => challenge_id);
+    };
+    expect(await listed(admin)).toEqual([second, first]);
+    expect(await listed(fixture.development)).toEqual([second, first]);
+    expect(await listed(ann)).toEqual([first]);
+    expect(await listed(bob, '?status=active')).toEqual([second]);
+    expect(await listed(approver)).toEqual([]);
+    const evaluations = (id: string) => bob.strategy('GET', `/api/v1/challenges/${id}/evaluations`);
+    expect((await evaluations(first)).code).toBe('AUTH005');
+    await ann.share(of(model), 'user:bob');
+    expect(await listed(bob)).toEqual([second, first]);
+    expect((await evaluations(first)).status).toBe(200);
+    const { next_cursor } = (await bob.strategy('GET', '/api/v1/challenges?limit=1')).body;
+    expect(await listed(bob, `?limit=1&cursor=${next_cursor}`)).toEqual([first]);
+    expect((await ann.strategy('GET', `/api/v1/challenges?cursor=${next_cursor}`)).code).toBe('VAL006');
+    await ann.share(of(model));
+    expect(await listed(bob)).toEqual([second]);
+  });
+
   it('model name longer than a key is not found', async () => {
     const config = { strategy: '💥'.repeat(1_200) };
     const response = await ann.post('/api/v1/backtests', { config, model_version: 1 });

@@ -110,9 +110,10 @@ async function everything(): Promise<void> {
   await fixture.post(id, 'hold', { reason: 'wait' }, { 'Idempotency-Key': 'held' });
   await fixture.post(id, 'resume');
   await fixture.log(id, 'challenger', generated(67890, 240, 0.6));
-  for (const what of ['', '/evaluate', '/trades', '/events']) await fixture.read(id, what);
+  for (const what of ['', '/evaluate', '/trades', '/events', '/evaluations']) await fixture.read(id, what);
   await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=a`);
   await fixture.strategy('GET', `/api/v1/models/${MODEL}/challenges`);
+  await fixture.strategy('GET', '/api/v1/challenges');
   const promoted = await fixture.post(id, 'promote', {});
   expect([promoted.status, promoted.body.promoted_at]).toEqual([200, expect.any(String)]);
   for (const end of ['advance', 'rollback']) {

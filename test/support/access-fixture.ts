@@ -44,6 +44,8 @@ interface Answer {
 export interface Person {
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Call of the strategy service; the other calls go to the backend. */
+  strategy(method: string, path: string, body?: unknown): Promise<Answer>;
   put(path: string, body: unknown): Promise<Answer>;
   /** Replaces the grants of a resource: read for each principal, write for `name!`. */
   share(path: string, ...principals: string[]): Promise<Answer>;
@@ -182,6 +184,7 @@ function personOf([backend, strategy]: ServiceApp[], own: Record<string, string>
   return {
     put,
     get: (path) => call(backend!, 'GET', path),
+    strategy: (method, path, body) => call(strategy!, method, path, body),
     post: (path, body, headers) => call(backend!, 'POST', path, body, headers),
     share: (path, ...principals) =>
       put(`${path}/sharing`, {

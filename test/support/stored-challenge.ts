@@ -35,6 +35,8 @@ export function storedChallenge(changes: Partial<StoredChallenge> = {}): StoredC
     trades: 0,
     misassigned: 0,
     late: 0,
+    evaluations: 0,
+    evaluated_trades: 0,
     warnings: [],
     revision: 1,
     events: 1,

@@ -4,6 +4,7 @@ import {
   DescribeTableCommand,
   ResourceInUseException,
   type SSESpecification,
+  UpdateTableCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import {
@@ -18,8 +19,8 @@ import {
 export const MANAGED_KEY: SSESpecification = { Enabled: true, SSEType: 'KMS' };
 
 /**
- * Creates the missing tables in local mode and for an upgrade; in AWS the deployment creates all others. Throws when a table
- * of that name has other keys or indexes: another version made it.
+ * Creates the missing tables and indexes in local mode and for an upgrade; in AWS the deployment creates all others. Throws
+ * when a table of that name has other keys, other indexes or more of them: another version made it.
  *
  * @param encryption none in local mode
  */
@@ -44,11 +45,30 @@ async function createTable(
     await client.send(new CreateTableCommand(input));
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error;
+    await addIndexes(client, name, table);
     if (!(await hasShape(client, name, table))) {
       throw new Error(
         `The table ${name} was made by another version of Touchstone (it has other keys or indexes): delete it, or move or delete the data folder that holds it.`,
       );
     }
+  }
+}
+
+/** Adds the indexes that a table of an earlier version lacks. The database fills each from the stored items. */
+async function addIndexes(client: DynamoDBDocumentClient, name: string, table: TableDefinition) {
+  const { Table: found } = await client.send(new DescribeTableCommand({ TableName: name }));
+  const existing = new Set((found?.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName));
+  const { AttributeDefinitions, GlobalSecondaryIndexes = [] } = createTableInput(name, table);
+  // DynamoDB creates one index per update.
+  for (const index of GlobalSecondaryIndexes.filter(({ IndexName }) => !existing.has(IndexName))) {
+    const keys = index.KeySchema?.map(({ AttributeName }) => AttributeName);
+    await client.send(
+      new UpdateTableCommand({
+        TableName: name,
+        AttributeDefinitions: AttributeDefinitions?.filter((each) => keys?.includes(each.AttributeName)),
+        GlobalSecondaryIndexUpdates: [{ Create: index }],
+      }),
+    );
   }
 }
 

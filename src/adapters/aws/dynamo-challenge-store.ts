@@ -4,19 +4,23 @@ import {
   ChallengeEvent,
   StoredAssignment,
   StoredChallenge,
+  StoredEvaluation,
   StoredTrade,
   TradeResult,
 } from '#contract/stored-challenge.ts';
 import type {
   ChallengeListener,
   ChallengeListing,
+  ChallengePosition,
   ChallengeQuestion,
+  ChallengeRow,
   ChallengeState,
   ChallengeStore,
 } from '#domain/challenges/challenge-store.ts';
 import type { Page } from '#domain/ports.ts';
 import type { IdempotencyRecord } from '#domain/transitions/apply-transition.ts';
 import { KeyedLock } from '../keyed-lock.ts';
+import { readChallengeRows } from './challenge-rows.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
 import {
   assignmentKey,
@@ -24,6 +28,7 @@ import {
   CHALLENGE_PREFIX,
   challengeKey,
   challengePartition,
+  EVALUATION_PREFIX,
   type ItemKey,
   idempotencyKey,
   listKey,
@@ -103,7 +108,7 @@ export class DynamoChallengeStore implements ChallengeStore {
     const keys = [...new Set(models)].map(modelKey);
     const found = await this.#get(keys, { attributes: ['active_challenge_id'] });
     const ids = found.map(({ active_challenge_id: id }) => id).filter((id) => typeof id === 'string');
-    return new Map((await this.#readAll(ids)).map((challenge) => [challenge.model_name, challenge]));
+    return new Map((await this.readMany(ids)).map((challenge) => [challenge.model_name, challenge]));
   }
 
   async latest(model: string): Promise<StoredChallenge | undefined> {
@@ -119,7 +124,7 @@ export class DynamoChallengeStore implements ChallengeStore {
     for (let scanned = 0; ; scanned += FILTERED_PAGE) {
       const range = { scope, limit: passes ? FILTERED_PAGE : limit, cursor: from };
       const page = await this.#page(partitionOf(model), CHALLENGE_PREFIX, range);
-      const read = await this.#readAll(page.items.map(({ challenge_id }) => String(challenge_id)));
+      const read = await this.readMany(page.items.map(({ challenge_id }) => String(challenge_id)));
       for (const challenge of read) {
         if (passes && !passes(challenge)) continue;
         if (items.length === limit) return { items, next: pageAfter(items.at(-1)!) };
@@ -130,10 +135,14 @@ export class DynamoChallengeStore implements ChallengeStore {
     }
   }
 
-  async #readAll(ids: readonly string[]): Promise<StoredChallenge[]> {
+  async readMany(ids: readonly string[]): Promise<StoredChallenge[]> {
     const items = await this.#get(ids.map(challengeKey));
     const challenges = new Map(items.map((item) => [item.challenge_id, readItem(StoredChallenge, item)]));
-    return ids.map((id) => challenges.get(id)!);
+    return ids.map((id) => challenges.get(id)).filter((challenge) => challenge !== undefined);
+  }
+
+  rows(after: ChallengePosition | null): AsyncIterable<ChallengeRow> {
+    return readChallengeRows(this.#client, this.#table, after);
   }
 
   trades(id: string, limit: number, cursor: string | null): Promise<Page<StoredTrade>> {
@@ -142,6 +151,10 @@ export class DynamoChallengeStore implements ChallengeStore {
 
   events(id: string, limit: number, cursor: string | null): Promise<Page<ChallengeEvent>> {
     return this.#pageOf(ChallengeEvent, id, CHALLENGE_EVENT_PREFIX, { limit, cursor });
+  }
+
+  evaluations(id: string, limit: number, cursor: string | null): Promise<Page<StoredEvaluation>> {
+    return this.#pageOf(StoredEvaluation, id, EVALUATION_PREFIX, { limit, cursor, forward: true });
   }
 
   async lastTrades(id: string, limit: number): Promise<readonly TradeResult[]> {
@@ -190,7 +203,7 @@ export class DynamoChallengeStore implements ChallengeStore {
     schema: z.ZodType<T>,
     id: string,
     prefix: string,
-    range: { readonly limit: number; readonly cursor: string | null },
+    range: { readonly limit: number; readonly cursor: string | null; readonly forward?: boolean },
   ): Promise<Page<T>> {
     const scope = { list: prefix, challenge: id };
     const page = await this.#page(challengePartition(id), prefix, { scope, ...range });
@@ -200,30 +213,40 @@ export class DynamoChallengeStore implements ChallengeStore {
   async #page(
     partition: string,
     prefix: string,
-    range: { readonly scope: Record<string, string>; readonly limit: number; readonly cursor: string | null },
+    range: {
+      readonly scope: Record<string, string>;
+      readonly limit: number;
+      readonly cursor: string | null;
+      readonly forward?: boolean;
+    },
   ): Promise<Page<Record<string, unknown>>> {
-    const { scope, limit, cursor } = range;
+    const { scope, limit, cursor, forward } = range;
     const after = cursor === null ? undefined : decodeCursor(cursor, scope, 1)[0]!;
     if (after !== undefined && !after.startsWith(prefix)) throw invalidCursor();
     // One item more than the limit shows that another page follows.
-    const { Items = [] } = await this.#query(partition, prefix, { limit: limit + 1, after });
+    const { Items = [] } = await this.#query(partition, prefix, { limit: limit + 1, after, forward });
     const items = Items.slice(0, limit);
     const next = Items.length > limit ? encodeCursor([String(items.at(-1)!.sk)], scope) : null;
     return { items, next };
   }
 
-  /** Items of a partition whose sort key begins with `prefix`, descending. */
+  /** Items of a partition whose sort key begins with `prefix`; descending unless `forward`. */
   #query(
     pk: string,
     prefix: string,
-    range: { limit: number; after?: string | undefined; attributes?: readonly string[] },
+    range: {
+      limit: number;
+      after?: string | undefined;
+      attributes?: readonly string[];
+      forward?: boolean | undefined;
+    },
   ) {
-    const { limit, after, attributes } = range;
+    const { limit, after, attributes, forward = false } = range;
     return this.#client.send(
       new QueryCommand({
         TableName: this.#table,
         ConsistentRead: true,
-        ScanIndexForward: false,
+        ScanIndexForward: forward,
         KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
         ExpressionAttributeValues: { ':pk': pk, ':prefix': prefix },
         ExclusiveStartKey: after === undefined ? undefined : { pk, sk: after },

@@ -165,6 +165,9 @@ export class DynamoRegistryStore implements RegistryStore {
   }
 }
 
+const SharedModel = StoredModel.pick({ model_name: true, owner: true, shared_with: true });
+const SHARING_ATTRIBUTES = ['pk', 'sk', ...Object.keys(SharedModel.shape)];
+
 /** Owners and grants of models. An item `ACCESS#principal` / `MODEL#name` per grant lists the models of a principal. */
 class DynamoModelSharing implements ModelSharing {
   readonly #client: DynamoDBDocumentClient;
@@ -180,6 +183,13 @@ class DynamoModelSharing implements ModelSharing {
       new GetCommand({ TableName: this.#table, Key: { ...modelKey(model) }, ConsistentRead: true }),
     );
     return Item && readItem(StoredModel, Item);
+  }
+
+  async findMany(models: readonly string[]): Promise<ReadonlyMap<string, OwnedResource>> {
+    const keys = [...new Set(models)].map((model) => ({ ...modelKey(model) }));
+    const read = { client: this.#client, table: this.#table, keys, attributes: SHARING_ATTRIBUTES };
+    const items = await batchGet({ ...read, busy: 'SVC005' });
+    return new Map(items.map((item) => [String(item.model_name), readItem(SharedModel, item)]));
   }
 
   async sharedWith(principals: readonly string[]): Promise<ReadonlySet<string>> {

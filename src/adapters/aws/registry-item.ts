@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type * as z from 'zod';
 import { lookAheadStateOf } from '#contract/look-ahead.ts';
-import type { ChallengeEvent, StoredChallenge } from '#contract/stored-challenge.ts';
+import type { ChallengeEvent, StoredChallenge, StoredEvaluation } from '#contract/stored-challenge.ts';
 import {
   CatalogRow,
   type RegistryEvent,
@@ -127,6 +127,7 @@ function paddedVersion(version: string): string {
 export const TRADE_PREFIX = 'TRADE#';
 export const CHALLENGE_PREFIX = 'CHALLENGE#';
 export const CHALLENGE_EVENT_PREFIX = 'EVENT#';
+export const EVALUATION_PREFIX = 'EVALUATION#';
 /** The only partition of the index of challenges that deadlines can still change. */
 export const UNFINISHED = 'unfinished';
 
@@ -153,6 +154,10 @@ export function assignmentKey(id: string, key: string): ItemKey {
 
 export function challengeEventKey({ challenge_id, sequence }: ChallengeEvent): ItemKey {
   return { pk: challengePartition(challenge_id), sk: `${CHALLENGE_EVENT_PREFIX}${padded(sequence)}` };
+}
+
+export function evaluationKey({ challenge_id, sequence }: StoredEvaluation): ItemKey {
+  return { pk: challengePartition(challenge_id), sk: `${EVALUATION_PREFIX}${padded(sequence)}` };
 }
 
 /** Key of a challenge in its model's list. */

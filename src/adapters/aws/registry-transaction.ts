@@ -22,6 +22,7 @@ import {
   catalogAttributes,
   challengeEventKey,
   challengeKey,
+  evaluationKey,
   eventKey,
   type ItemKey,
   idempotencyKey,
@@ -281,14 +282,15 @@ function modelActions({ before, after, modelRevision }: ChallengeWrite, table: s
   return [{ Update: { ...change, ...condition } }];
 }
 
-/** Actions that store a challenge and its events, if the challenge is unchanged since the read. */
-function putChallenge({ before, after, events }: ChallengeChange, table: string): Action[] {
+/** Actions that store a challenge, its events and its evaluation, if the challenge is unchanged since the read. */
+function putChallenge({ before, after, events, evaluation }: ChallengeChange, table: string): Action[] {
   const unfinished = after.status === 'active' || isAwaitingPromotion(after);
   const item = unfinished ? { ...after, active_challenge: UNFINISHED } : after;
   const key = challengeKey(after.challenge_id);
   return [
     before ? putUnchanged(key, { before, after: item }, table) : putNew(key, item, table),
     ...events.map((event) => putNew(challengeEventKey(event), event, table)),
+    ...(evaluation ? [putNew(evaluationKey(evaluation), evaluation, table)] : []),
   ];
 }
 

@@ -4,6 +4,8 @@ import {
   AssignmentRequest,
   Challenge,
   ChallengeEvaluation,
+  ChallengeEvaluationList,
+  ChallengeEvaluationsQuery,
   ChallengeEventList,
   ChallengeList,
   ChallengePageQuery,
@@ -62,6 +64,20 @@ export const CHALLENGE_OPERATIONS = [
     query: ChallengesQuery,
     success: { 200: { description: 'One page', schema: ChallengeList } },
     errors: ['VAL006', 'RES002', 'SVC005'],
+    access: 'viewer',
+  },
+  {
+    id: 'listAllChallenges',
+    service: 'strategy',
+    tag: CHALLENGES,
+    method: 'GET',
+    path: '/api/v1/challenges',
+    summary: 'Challenges of all models, newest first',
+    description:
+      'Challenges of models that you own or that are shared with you; an admin sees all. A page may have fewer items than `limit` while more follow: continue until `next_cursor` is null. A new challenge appears within a second.',
+    query: ChallengesQuery,
+    success: { 200: { description: 'One page', schema: ChallengeList } },
+    errors: ['VAL006', 'SVC005'],
     access: 'viewer',
   },
   {
@@ -130,6 +146,18 @@ export const CHALLENGE_OPERATIONS = [
     description: 'Read-only: the verdict is computed when a trade is logged or the challenge ends.',
     success: { 200: { description: 'The evaluation', schema: ChallengeEvaluation } },
     errors: ['CHL001', 'SVC005'],
+    access: 'viewer',
+  },
+  {
+    ...{ ...OF_CHALLENGE, ...readsChallenge, ...paths('/evaluations') },
+    id: 'listChallengeEvaluations',
+    method: 'GET',
+    summary: 'How the comparison of the variants developed, oldest first',
+    description:
+      'Stored when the canary stage or the status changes, and when the closed trades have increased by 1 %, at least by one; a batch of trades stores one per 25 trades at most. A challenge of an earlier version of the platform has items from its first change since.',
+    query: ChallengeEvaluationsQuery,
+    success: { 200: { description: 'One page', schema: ChallengeEvaluationList } },
+    errors: ['VAL006', 'CHL001', 'SVC005'],
     access: 'viewer',
   },
   {

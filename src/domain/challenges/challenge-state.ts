@@ -14,7 +14,6 @@ import {
 import type { Digest } from '#engine/digest.ts';
 import { ZERO } from '#engine/stats/double-double.ts';
 import { spokenAgainst } from '../transitions/plan-promotion.ts';
-import type { ChallengeChange } from '../transitions/registry-store.ts';
 
 /** A challenge while a call changes it, with the events so far. */
 export interface Progress {
@@ -68,13 +67,6 @@ export function withEvent(
       },
     ],
   };
-}
-
-/** The change to store; null when the challenge is unchanged. */
-export function changeOf(before: StoredChallenge, { challenge, events }: Progress, at: string) {
-  if (challenge === before) return null;
-  const after = { ...challenge, revision: before.revision + 1, updated_at: at };
-  return { before, after, events } satisfies ChallengeChange;
 }
 
 /** The latest stage: entries from now on belong to it. */

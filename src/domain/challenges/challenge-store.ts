@@ -2,6 +2,7 @@ import type {
   ChallengeEvent,
   StoredAssignment,
   StoredChallenge,
+  StoredEvaluation,
   StoredTrade,
   TradeResult,
 } from '#contract/stored-challenge.ts';
@@ -45,6 +46,17 @@ export type ChallengeListener = (changes: readonly ChallengeChange[]) => Promise
 /** Maximum trades per transaction. DynamoDB limits the actions of a transaction, and a write also has other actions. */
 export const TRADES_AT_ONCE = 25;
 
+/** Row of the list of all challenges. */
+export interface ChallengeRow extends ChallengePosition {
+  /** As stored: deadlines may be due. */
+  readonly status: StoredChallenge['status'];
+}
+
+export interface ChallengePosition {
+  readonly challenge_id: string;
+  readonly created_at: string;
+}
+
 export interface ChallengeListing {
   readonly limit: number;
   readonly cursor: string | null;
@@ -66,10 +78,16 @@ export interface ChallengeStore extends TransitionStore<ChallengeWrite> {
    * while more follow. Throws VAL006 for a broken cursor.
    */
   list(model: string, listing: ChallengeListing): Promise<Page<StoredChallenge>>;
+  /** Rows of all challenges of all models after a position (null: the newest), newest first. Eventually consistent. */
+  rows(after: ChallengePosition | null): AsyncIterable<ChallengeRow>;
+  /** The existing ones of these challenges, in this order. Strongly consistent. */
+  readMany(ids: readonly string[]): Promise<readonly StoredChallenge[]>;
   /** Last logged first. Throws VAL006 for a broken cursor. */
   trades(id: string, limit: number, cursor: string | null): Promise<Page<StoredTrade>>;
   /** Newest first. Throws VAL006 for a broken cursor. */
   events(id: string, limit: number, cursor: string | null): Promise<Page<ChallengeEvent>>;
+  /** Oldest first. Throws VAL006 for a broken cursor. */
+  evaluations(id: string, limit: number, cursor: string | null): Promise<Page<StoredEvaluation>>;
   /** The trades logged last, at most `limit`. */
   lastTrades(id: string, limit: number): Promise<readonly TradeResult[]>;
   /** Ids of all challenges that can still have a deadline. */

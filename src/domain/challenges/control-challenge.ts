@@ -12,8 +12,8 @@ import { planPromotion } from '../transitions/plan-promotion.ts';
 import { stageTransitions } from '../transitions/plan-transition.ts';
 import { readWaiver } from '../transitions/release-policy.ts';
 import { checkMaxLength, checkOneOf } from '../validate.ts';
+import { changeOf } from './challenge-change.ts';
 import {
-  changeOf,
   conflict,
   currentStage,
   isAwaitingPromotion,

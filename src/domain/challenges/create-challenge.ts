@@ -220,6 +220,7 @@ function newChallenge(
     ...{ hold: null, acknowledged_holds: [], planned_look: null },
     equity: { profit: 0, peak: 0, drawdown: 0 },
     ...{ trades: 0, misassigned: 0, late: 0, keys_with_several_trades: 0 },
+    ...{ evaluations: 0, evaluated_trades: 0 },
     warnings: [
       ...warningsOf(champion, challenger),
       ...(settings.max_duration_hours > min_hours ? [] : [tooShort(settings.max_duration_hours, min_hours)]),

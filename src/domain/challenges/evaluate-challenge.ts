@@ -1,9 +1,9 @@
 import type { ChallengeEvaluation } from '#contract/challenge-api.ts';
 import type { StoredChallenge, Variant } from '#contract/stored-challenge.ts';
-import { alwaysValidHalfWidth } from '#engine/stats/always-valid.ts';
 import { plus, ZERO } from '#engine/stats/double-double.ts';
 import { minimumDetectableEffect, tradesNeeded } from '#engine/stats/welch.ts';
 import { isoTime } from '../validate.ts';
+import { intervalOf } from './challenge-change.ts';
 import { closedTrades, currentStage, totalOf, trafficSplit } from './challenge-state.ts';
 import {
   clustersOf,
@@ -68,11 +68,6 @@ export function recommendationOf({
   if (status === 'rolled_back') return 'ROLLBACK';
   const isBetter = outcome === 'challenger_wins' || outcome === 'promoted_manually';
   return isBetter ? 'PROMOTE_CHALLENGER' : 'KEEP_CHAMPION';
-}
-
-function intervalOf({ test, sample }: VariantComparison): number[] | null {
-  const half = alwaysValidHalfWidth(sample);
-  return Number.isFinite(half) ? [test.difference - half, test.difference + half] : null;
 }
 
 function unrealised({ stages }: StoredChallenge, variant: Variant) {

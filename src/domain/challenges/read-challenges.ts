@@ -1,12 +1,17 @@
 import type { Challenge } from '#contract/challenge-api.ts';
-import type { ChallengeEvent, StoredChallenge, StoredTrade } from '#contract/stored-challenge.ts';
+import type {
+  ChallengeEvent,
+  StoredChallenge,
+  StoredEvaluation,
+  StoredTrade,
+} from '#contract/stored-challenge.ts';
 import type { Page } from '../ports.ts';
 import { unknownChallenge, unknownModel } from '../unknown-resources.ts';
 import { isoTime } from '../validate.ts';
 import { applyDeadlines, nextStageRequirements } from './apply-deadlines.ts';
+import { changeOf, evaluationOf } from './challenge-change.ts';
 import {
   begin,
-  changeOf,
   closedTrades,
   currentStage,
   isAwaitingPromotion,
@@ -15,7 +20,7 @@ import {
 } from './challenge-state.ts';
 import type { ChallengeDeps } from './write-challenge.ts';
 
-type ReadDeps = Pick<ChallengeDeps, 'challenges' | 'clock'>;
+export type ReadDeps = Pick<ChallengeDeps, 'challenges' | 'clock'>;
 
 /** A challenge with due deadlines applied. Throws CHL001, SVC005. */
 export async function readChallenge(deps: ReadDeps, id: string): Promise<StoredChallenge> {
@@ -29,7 +34,7 @@ export async function readChallenge(deps: ReadDeps, id: string): Promise<StoredC
  * state. If the write fails, the state with the deadlines applied is returned anyway. For a winner that is promoted
  * automatically, the next write stores its end and its promotion together.
  */
-async function withDeadlinesApplied(
+export async function withDeadlinesApplied(
   { challenges, clock }: ReadDeps,
   challenge: StoredChallenge,
 ): Promise<StoredChallenge> {
@@ -59,8 +64,7 @@ export async function listChallenges(
 ): Promise<Page<Challenge>> {
   const { model, status, limit, cursor } = input;
   const now = deps.clock.now();
-  const statusOf = (challenge: StoredChallenge) => applyDeadlines(begin(challenge), now).challenge.status;
-  const passes = status && ((challenge: StoredChallenge) => statusOf(challenge) === status);
+  const passes = status && ((challenge: StoredChallenge) => statusAt(challenge, now) === status);
   const [page, found] = await Promise.all([
     deps.challenges.list(model, { limit, cursor, passes }),
     deps.registry.read(model, []),
@@ -68,6 +72,11 @@ export async function listChallenges(
   if (!found.model) throw unknownModel(model);
   const items = await Promise.all(page.items.map((challenge) => withDeadlinesApplied(deps, challenge)));
   return { items: items.map(challengeView), next: page.next };
+}
+
+/** Status with due deadlines applied. */
+export function statusAt(challenge: StoredChallenge, now: number): StoredChallenge['status'] {
+  return applyDeadlines(begin(challenge), now).challenge.status;
 }
 
 /** One page of the trades, last logged first. Throws CHL001, VAL006, SVC005. */
@@ -92,6 +101,18 @@ export async function listChallengeEvents(
   // Every challenge has at least the event of its creation.
   if (page.items.length === 0 && cursor === null) throw unknownChallenge(challengeId);
   return page;
+}
+
+/** One page of a challenge's stored evaluations, oldest first, and the current one. Throws CHL001, VAL006, SVC005. */
+export async function listChallengeEvaluations(
+  deps: ReadDeps,
+  { challengeId, limit, cursor }: PageInput,
+): Promise<Page<StoredEvaluation> & { readonly current: StoredEvaluation }> {
+  const [page, challenge] = await Promise.all([
+    deps.challenges.evaluations(challengeId, limit, cursor),
+    readChallenge(deps, challengeId),
+  ]);
+  return { ...page, current: evaluationOf(challenge, isoTime(deps.clock.now())) };
 }
 
 interface PageInput {

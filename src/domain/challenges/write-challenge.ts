@@ -8,9 +8,9 @@ import type { ChallengeChange, NewProduction } from '../transitions/registry-sto
 import { unknownChallenge } from '../unknown-resources.ts';
 import { isoTime } from '../validate.ts';
 import { applyDeadlines } from './apply-deadlines.ts';
+import { changeOf } from './challenge-change.ts';
 import {
   begin,
-  changeOf,
   isAwaitingPromotion,
   notAwaitingPromotion,
   type Progress,
@@ -106,7 +106,7 @@ interface Written {
   readonly at: string;
 }
 
-type Promoted = Pick<ChallengeWrite, 'before' | 'after' | 'events' | 'promotion'>;
+type Promoted = Pick<ChallengeWrite, keyof ChallengeChange | 'promotion'>;
 
 /**
  * The write of a challenge; null when it is unchanged. A winner with `auto_promote` is promoted in the same transaction, under

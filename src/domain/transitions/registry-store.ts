@@ -1,6 +1,6 @@
-import type { ChallengeEvent, StoredChallenge } from '#contract/stored-challenge.ts';
+import type { ChallengeEvent, StoredChallenge, StoredEvaluation } from '#contract/stored-challenge.ts';
 import type { CatalogRow, RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
-import type { StoredSharing } from '../access.ts';
+import type { OwnedResource, StoredSharing } from '../access.ts';
 import type { Page } from '../ports.ts';
 import type {
   IdempotencyKey,
@@ -36,11 +36,13 @@ export interface ArchivedProduction {
   readonly rolledBack: { readonly reason: string | null } | null;
 }
 
-/** A challenge before (null: a new one) and after a change, with the new events. */
+/** A challenge before (null: a new one) and after a change, with the new events and the new evaluation. */
 export interface ChallengeChange {
   readonly before: StoredChallenge | null;
   readonly after: StoredChallenge;
   readonly events: readonly ChallengeEvent[];
+  /** Absent when none is due. */
+  readonly evaluation?: StoredEvaluation;
 }
 
 /** A version that enters Production, with the attributes that decide the state of the model's challenges. */
@@ -87,6 +89,8 @@ export interface CatalogEntry {
 
 /** Owners and grants of the models, and the shared models by principal. */
 export interface ModelSharing extends StoredSharing {
+  /** Owners and grants of the existing models, by name. Strongly consistent. */
+  findMany(models: readonly string[]): Promise<ReadonlyMap<string, OwnedResource>>;
   /** Names of the models that are shared with any of the principals. Strongly consistent. */
   sharedWith(principals: readonly string[]): Promise<ReadonlySet<string>>;
 }

@@ -8,6 +8,7 @@ import {
   ResumeRequest,
 } from '#contract/challenge-api.ts';
 import { TRADE_FIELDS } from '#contract/challenge-trade.ts';
+import type { StoredEvaluation } from '#contract/stored-challenge.ts';
 import { assignKey, routeKey } from '#domain/challenges/assign-key.ts';
 import {
   advanceChallenge,
@@ -18,15 +19,18 @@ import {
 } from '#domain/challenges/control-challenge.ts';
 import { type CreateChallengeDeps, createChallenge } from '#domain/challenges/create-challenge.ts';
 import { evaluateChallenge } from '#domain/challenges/evaluate-challenge.ts';
+import { type ListAllChallengesDeps, listAllChallenges } from '#domain/challenges/list-all-challenges.ts';
 import { logTrades } from '#domain/challenges/log-trades.ts';
 import {
   getChallenge,
+  listChallengeEvaluations,
   listChallengeEvents,
   listChallenges,
   listChallengeTrades,
 } from '#domain/challenges/read-challenges.ts';
 import type { TransitionResult } from '#domain/transitions/apply-transition.ts';
 import { unknownKeyWarnings } from '#domain/unknown-keys.ts';
+import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { ignoredKeys, ignoredOfWaiver, transitionCallOf } from './registry.ts';
 
@@ -37,7 +41,9 @@ type ChallengeOperation =
   | 'logTrades';
 
 /** Champion/challenger tests. */
-export function challengeHandlers(deps: CreateChallengeDeps): Pick<Handlers<'strategy'>, ChallengeOperation> {
+export function challengeHandlers(
+  deps: CreateChallengeDeps & ListAllChallengesDeps,
+): Pick<Handlers<'strategy'>, ChallengeOperation> {
   return {
     createChallenge: async ({ params, body, ...request }) => {
       const { champion_version, challenger_version } = body;
@@ -55,6 +61,10 @@ export function challengeHandlers(deps: CreateChallengeDeps): Pick<Handlers<'str
     },
     listChallenges: async ({ params, query: { status, limit, cursor = null } }) => {
       const page = await listChallenges(deps, { model: params.model_name, status, limit, cursor });
+      return { status: 200, body: { items: [...page.items], next_cursor: page.next } };
+    },
+    listAllChallenges: async ({ query: { status, limit, cursor = null }, principal }) => {
+      const page = await listAllChallenges(deps, { caller: callerOf(principal), status, limit, cursor });
       return { status: 200, body: { items: [...page.items], next_cursor: page.next } };
     },
     routeKey: async ({ params, query }) => ({
@@ -87,6 +97,12 @@ export function challengeHandlers(deps: CreateChallengeDeps): Pick<Handlers<'str
       status: 200,
       body: await evaluateChallenge(deps, params.challenge_id),
     }),
+    listChallengeEvaluations: async ({ params, query: { limit, cursor = null } }) => {
+      const input = { challengeId: params.challenge_id, limit, cursor };
+      const { items, next, current } = await listChallengeEvaluations(deps, input);
+      const { sequence: _, ...shown } = evaluationView(current);
+      return { status: 200, body: { items: items.map(evaluationView), next_cursor: next, current: shown } };
+    },
     listChallengeEvents: async ({ params, query: { limit, cursor = null } }) => {
       const page = await listChallengeEvents(deps, { challengeId: params.challenge_id, limit, cursor });
       const items = page.items.map(({ schema_version: _, challenge_id: __, ...event }) => event);
@@ -120,6 +136,10 @@ export function challengeHandlers(deps: CreateChallengeDeps): Pick<Handlers<'str
       return { status: 200, ...replayable(decided, ignoredKeys(body, ChallengeRollbackRequest)) };
     },
   };
+}
+
+function evaluationView({ schema_version: _, challenge_id: __, ...evaluation }: StoredEvaluation) {
+  return evaluation;
 }
 
 /** Response with a warning for each unknown key of the request: a misspelled limit has no effect. */

@@ -1,4 +1,5 @@
 import type { CreateChallengeDeps } from '#domain/challenges/create-challenge.ts';
+import type { ListAllChallengesDeps } from '#domain/challenges/list-all-challenges.ts';
 import { deferred } from '#domain/deferred.ts';
 import { getHealth, type HealthDeps } from '#domain/get-health.ts';
 import { ownershipOf } from '#domain/ownership.ts';
@@ -13,6 +14,7 @@ export interface StrategyDeps
   extends Omit<RegisterStrategyDeps, 'hyperoptJobs'>,
     HyperoptDeps,
     Omit<CreateChallengeDeps, 'stagingChecks'>,
+    Pick<ListAllChallengesDeps, 'cursors'>,
     HealthDeps<'registry'> {}
 
 /** Maximum duration of a health check, ms: below the time-out of the backend, which calls it. */
@@ -50,6 +52,7 @@ export function strategyHandlers(deps: StrategyDeps): Handlers<'strategy'> {
     getHyperoptSharing: hyperoptSharing.read,
     shareHyperopt: hyperoptSharing.share,
     createChallenge: challenges.createChallenge,
+    listAllChallenges: challenges.listAllChallenges,
     listChallenges: challenges.listChallenges,
     routeKey: challenges.routeKey,
     getChallenge: challenges.getChallenge,
@@ -57,6 +60,7 @@ export function strategyHandlers(deps: StrategyDeps): Handlers<'strategy'> {
     logTrades: challenges.logTrades,
     listChallengeTrades: challenges.listChallengeTrades,
     evaluateChallenge: challenges.evaluateChallenge,
+    listChallengeEvaluations: challenges.listChallengeEvaluations,
     listChallengeEvents: challenges.listChallengeEvents,
     advanceChallenge: challenges.advanceChallenge,
     holdChallenge: challenges.holdChallenge,
