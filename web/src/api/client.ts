@@ -90,6 +90,11 @@ export function authorizeWith(source: TokenSource | undefined): void {
   tokens = source;
 }
 
+/** After 401: true if a new token was obtained and the request is worth repeating. */
+export async function renewToken(): Promise<boolean> {
+  return (await tokens?.renew()) ?? false;
+}
+
 /** Path and query of an operation on the dashboard's origin. */
 export function urlOf(
   id: OperationId,
@@ -128,7 +133,7 @@ export async function call<I extends OperationId>(
 ): Promise<ResponseOf<I>> {
   const send = () => sendRequest(id, request, options);
   let response = await send();
-  if (response.status === 401 && (await tokens?.renew())) response = await send();
+  if (response.status === 401 && (await renewToken())) response = await send();
   if (response.ok) return (response.status === 204 ? undefined : await jsonOf(response)) as ResponseOf<I>;
   throw await errorOf(response);
 }
