@@ -220,6 +220,8 @@ export const COLLECTION_LIMITS = {
   symbols: { min: 1, max: 200 },
   /** Maximum of waiting and running collections. They run one at a time, because exchanges count requests per address. */
   unfinished: 20,
+  /** Collections read for a page that is filtered by status. */
+  read: 500,
 } as const;
 
 /**

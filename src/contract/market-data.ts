@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Immutable, Timestamp } from './common.ts';
+import { type Immutable, paginated, Timestamp } from './common.ts';
 import {
   BACKTEST_DEFAULTS,
   COLLECTION_LIMITS,
@@ -12,8 +12,8 @@ import {
   SYMBOL,
   TIMEFRAMES,
 } from './limits.ts';
-import { integerParameter, listParameter, stringParameter } from './parameters.ts';
-import { InstrumentRecord } from './stored-market-data.ts';
+import { integerParameter, listParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
+import { COLLECTION_STATUSES, InstrumentRecord } from './stored-market-data.ts';
 
 /** Resources and requests of the data collection service. */
 
@@ -170,12 +170,12 @@ export const CollectionRequest = z
   });
 export type CollectionRequest = Immutable<z.output<typeof CollectionRequest>>;
 
-const COLLECTION_STATUSES = ['pending', 'running', 'completed', 'failed'] as const;
+const CollectionStatus = z.enum(COLLECTION_STATUSES);
 
 export const Collection = z
   .object({
     collection_id: z.string(),
-    status: z.enum(COLLECTION_STATUSES),
+    status: CollectionStatus,
     exchange: z.string(),
     symbols: z.array(z.string()),
     timeframe: z.string(),
@@ -194,6 +194,13 @@ export const Collection = z
   })
   .meta({ id: 'Collection' });
 export type Collection = z.output<typeof Collection>;
+
+export const CollectionList = paginated(Collection).meta({ id: 'CollectionList' });
+
+export const CollectionsQuery = z.object({
+  status: CollectionStatus.optional().meta({ description: 'Only collections in this status' }),
+  ...PAGE_FIELDS,
+});
 
 const exchange = z
   .string()

@@ -3,6 +3,9 @@ import { TIMEFRAMES } from './limits.ts';
 
 /** Stored forms of market data: series, instruments and collections. test/contract pins the hash of each shape. */
 
+export const COLLECTION_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
+export type CollectionStatus = (typeof COLLECTION_STATUSES)[number];
+
 export const StoredCollection = z.object({
   schema_version: z.literal(2),
   /** Grows with every write: each is conditional on the one before. */
@@ -10,7 +13,7 @@ export const StoredCollection = z.object({
   /** sha-256 of the request's body: an Idempotency-Key belongs to one. */
   request_digest: z.string(),
   collection_id: z.string(),
-  status: z.enum(['pending', 'running', 'completed', 'failed']),
+  status: z.enum(COLLECTION_STATUSES),
   exchange: z.string(),
   symbols: z.array(z.string()),
   timeframe: z.enum(TIMEFRAMES),

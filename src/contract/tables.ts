@@ -166,6 +166,7 @@ export const TABLES = {
    * - `exchange#months`: `series` is `symbol#timeframe`; the item holds the months and is written in one transaction
    *   with the item of the symbol
    * - `#collections`: `series` is the id of a collection, or `#queue`
+   * - `#collection-list`: `series` is the time of creation and the id of a collection, `<created_at>#<id>`
    * - `exchange#instruments`: `series` is a symbol; the item holds its instrument
    */
   series: { partitionKey: stringKey('exchange'), sortKey: stringKey('series'), indexes: [] },

@@ -145,6 +145,7 @@ const CHANGES: Readonly<Record<string, Operation['access']>> = {
   submitBacktest: 'researcher',
   cancelBacktest: 'researcher',
   startCollection: 'researcher',
+  cancelCollection: 'researcher',
   shareBacktest: 'researcher',
   shareModel: 'researcher',
   startHyperopt: 'researcher',

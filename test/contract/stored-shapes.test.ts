@@ -42,7 +42,7 @@ it.each([
   ['StoredSeries', StoredSeries, 3, '5b66aa89d824f6bd'],
   ['StoredSeriesMonths', StoredSeriesMonths, 2, '9e9c0ab251637c21'],
   ['StoredInstrument', StoredInstrument, 1, '54612e5e38038618'],
-  ['StoredCollection', StoredCollection, 2, '304a4c4b5a63debb'],
+  ['StoredCollection', StoredCollection, 2, 'f27fa5bcd792e434'],
   ['CollectionQueue', CollectionQueue, 2, '1e247ed524daf8c0'],
   ['StoredModel', StoredModel, 2, 'ee13d4d73d74e979'],
   ['StoredVersion', StoredVersion, 1, '5ae9ea038236878e'],

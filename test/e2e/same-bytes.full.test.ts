@@ -162,6 +162,7 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     getDataFreshness: ['/api/v1/freshness?symbols=BTC/USDT:USDT&symbols=ETH/USDT:USDT'],
     listInstruments: ['/api/v1/instruments'],
     getCollection: [ofCollection],
+    listCollections: ['/api/v1/collections', '/api/v1/collections?status=completed&limit=1'],
   };
 }
 

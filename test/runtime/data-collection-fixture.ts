@@ -104,6 +104,10 @@ export function dataCollectionFixture() {
       const response = await fixture.service.app.request('/api/v1/collections', post(body, headers));
       return { response, status: response.status, body: (await response.json()) as Body };
     },
+    cancel: async (id: string) => {
+      const response = await fixture.service.app.request(`/api/v1/collections/${id}/cancel`, post({}));
+      return { status: response.status, body: (await response.json()) as Body };
+    },
     /** Polls until the collection has ended. */
     ended: async (id: string) => {
       for (;;) {

@@ -8,7 +8,7 @@ import { at, BTC, ETH, HOUR, untilAborted } from '../domain/data/market.ts';
 import { COLLECTION, dataCollectionFixture, hours } from './data-collection-fixture.ts';
 
 const fixture = dataCollectionFixture();
-const { lines, create, store, get, ohlcv, times, start, ended } = fixture;
+const { lines, create, store, get, ohlcv, times, start, cancel, ended } = fixture;
 
 describe('GET /api/v1/ohlcv', () => {
   beforeEach(() => store(BTC, '1h', hours('2024-01-31T20:00', '2024-02-01T04:00'), HOUR));
@@ -376,6 +376,71 @@ describe('collections', () => {
       ['missing', ['body', 'symbols']],
       ['string_type', ['body', 'timeframe']],
     ]);
+  });
+
+  it('list is newest first, in pages, and by status', async () => {
+    const started: string[] = [];
+    for (let i = 0; i < 5; i++) {
+      fixture.market.setNow(at('2024-06-01') + i);
+      // Ids from a key are not in the order of creation.
+      const { body } = await start(
+        { ...COLLECTION, end: `2024-02-0${i + 2}` },
+        { 'Idempotency-Key': `k${i}` },
+      );
+      started.unshift(body.collection_id!);
+      await ended(body.collection_id!);
+    }
+    fixture.market.setNow(at('2024-06-01') + 5);
+    fixture.exchange.during = untilAborted;
+    const { body: last } = await start({ ...COLLECTION, timeframe: '1d' });
+    await cancel(last.collection_id!);
+    const list = async (query: string) => {
+      const { status, body } = await get(`/api/v1/collections?${query}`);
+      expect(status, JSON.stringify(body)).toBe(200);
+      return body as unknown as { items: { collection_id: string }[]; next_cursor: string | null };
+    };
+    const ids = async (query: string) => {
+      const seen: string[][] = [];
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const page = await list(query + (cursor && `&cursor=${cursor}`));
+        seen.push(page.items.map(({ collection_id }) => collection_id));
+        cursor = page.next_cursor;
+      }
+      return seen;
+    };
+    const [a, b, c, d, e] = started;
+    expect(await ids('limit=2')).toEqual([
+      [last.collection_id, a],
+      [b, c],
+      [d, e],
+    ]);
+    expect(await ids('limit=4&status=completed')).toEqual([[a, b, c, d], [e]]);
+    expect(await ids('status=cancelled')).toEqual([[last.collection_id]]);
+    expect(await ids('status=running')).toEqual([[]]);
+    expect((await list('limit=1')).items[0]).toEqual(
+      (await get(`/api/v1/collections/${last.collection_id}`)).body,
+    );
+    const { next_cursor } = await list('limit=1');
+    expect(await get(`/api/v1/collections?status=failed&cursor=${next_cursor}`)).toMatchObject({
+      status: 400,
+      body: { detail: { code: 'VAL006' } },
+    });
+    expect((await get('/api/v1/collections?status=done')).status).toBe(400);
+  });
+
+  it('cancel ends a running collection and frees its position in the queue', async () => {
+    fixture.exchange.during = untilAborted;
+    const running = await start(COLLECTION);
+    const waiting = await start({ ...COLLECTION, timeframe: '1d' });
+    const id = running.body.collection_id!;
+    expect(await cancel(id)).toMatchObject({ status: 200, body: { collection_id: id, status: 'cancelled' } });
+    fixture.exchange.during = async () => {};
+    expect(await ended(waiting.body.collection_id!)).toMatchObject({ status: 'completed', candles: 1 });
+    expect(await cancel(id)).toMatchObject({
+      status: 409,
+      body: { detail: { code: 'RES005', field: 'collection_id', context: { status: 'cancelled' } } },
+    });
+    expect(await cancel('co-0')).toMatchObject({ status: 404, body: { detail: { code: 'COL001' } } });
   });
 
   it('unknown collection returns 404 COL001; malformed ID returns 400', async () => {

@@ -1,14 +1,22 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
-import { CollectionQueue, StoredCollection } from '#contract/stored-market-data.ts';
+import { COLLECTION_LIMITS } from '#contract/limits.ts';
+import { CollectionQueue, type CollectionStatus, StoredCollection } from '#contract/stored-market-data.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
-import { parseStored } from './stored-items.ts';
+import type { Page } from '#domain/ports.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { batchGet, type Item, parseStored } from './stored-items.ts';
+import { transact } from './transactions.ts';
 
 /** Partition of the collections. No exchange has such a name, so lists of series exclude its items. */
 const PARTITION = '#collections';
 const QUEUE = '#queue';
+/** Partition of the list: ids derived from an Idempotency-Key are not in the order of creation. */
+const LIST = '#collection-list';
+/** Rows of a read of a filtered list. */
+const FILTERED_ROWS = 100;
 /** An attempt fails when another request changed the queue in the meantime. Up to 20 collections wait. */
 const QUEUE_ATTEMPTS = 50;
 const EMPTY: CollectionQueue = {
@@ -20,7 +28,7 @@ const EMPTY: CollectionQueue = {
 };
 
 /**
- * Collections and their queue, in the Series table, one item each. The attribute `stored` holds the whole value, because
+ * Collections and their queue, in the Series table, one item each, and a row of the list for each collection. The attribute `stored` holds the whole value, because
  * a collection has a field `exchange` and that is the table's key. Reads are strongly consistent.
  */
 export class DynamoCollectionStore implements CollectionStore {
@@ -33,8 +41,41 @@ export class DynamoCollectionStore implements CollectionStore {
   }
 
   async create(collection: StoredCollection): Promise<StoredCollection> {
-    const created = await this.#put(collection.collection_id, { ...collection, revision: 0 });
-    return created ?? (await this.get(collection.collection_id))!;
+    const { collection_id: id, created_at } = collection;
+    const created = { ...collection, revision: 1 };
+    const row = { exchange: LIST, series: `${created_at}#${id}`, collection_id: id };
+    const done = await transact(
+      this.#client,
+      [{ Put: this.#putOf(id, created) }, { Put: { TableName: this.#table, Item: row } }],
+      'DATA005',
+    );
+    const stored = done === 'done' ? created : await this.get(id);
+    if (stored) return stored;
+    throw new CodedError('DATA005', { message: `Write conflict: ${id} was not stored. Retry the request.` });
+  }
+
+  async list(
+    status: CollectionStatus | undefined,
+    limit: number,
+    cursor: string | null,
+  ): Promise<Page<StoredCollection>> {
+    const scope = { list: 'collections', status: status ?? null };
+    let [after] = cursor === null ? [] : decodeCursor(cursor, scope, 1);
+    const items: StoredCollection[] = [];
+    for (let read = 0; read < COLLECTION_LIMITS.read; ) {
+      // One row more than needed shows that another page follows.
+      const rows = await this.#rows(after, status === undefined ? limit + 1 : FILTERED_ROWS);
+      const found = await this.#getMany(rows.items.map((row) => String(row.collection_id)));
+      for (const row of rows.items) {
+        if (items.length === limit) return { items, next: encodeCursor([after!], scope) };
+        after = String(row.series);
+        const collection = found.get(String(row.collection_id));
+        if (collection && (status === undefined || collection.status === status)) items.push(collection);
+      }
+      if (rows.isEnd) return { items, next: null };
+      read += rows.items.length;
+    }
+    return { items, next: after === undefined ? null : encodeCursor([after], scope) };
   }
 
   get(id: string): Promise<StoredCollection | undefined> {
@@ -58,30 +99,39 @@ export class DynamoCollectionStore implements CollectionStore {
     });
   }
 
+  async #rows(after: string | undefined, limit: number): Promise<{ items: Item[]; isEnd: boolean }> {
+    const { Items = [], LastEvaluatedKey } = await this.#client.send(
+      new QueryCommand({
+        TableName: this.#table,
+        ConsistentRead: true,
+        ScanIndexForward: false,
+        KeyConditionExpression: 'exchange = :list',
+        ExpressionAttributeValues: { ':list': LIST },
+        Limit: limit,
+        ...(after !== undefined && { ExclusiveStartKey: { exchange: LIST, series: after } }),
+      }),
+    );
+    return { items: Items, isEnd: LastEvaluatedKey === undefined };
+  }
+
+  async #getMany(ids: readonly string[]): Promise<ReadonlyMap<string, StoredCollection>> {
+    const keys = ids.map((id) => this.#key(id));
+    const items = await batchGet({ client: this.#client, table: this.#table, keys, busy: 'DATA005' });
+    return new Map(items.map((item) => [String(item.series), readStored(StoredCollection, item)]));
+  }
+
   async #get<T>(name: string, schema: z.ZodType<T>): Promise<T | undefined> {
     const { Item } = await this.#client.send(
       new GetCommand({ TableName: this.#table, Key: this.#key(name), ConsistentRead: true }),
     );
-    return Item && parseStored(schema, Item.stored, () => `The stored ${name}`);
+    return Item && readStored(schema, Item);
   }
 
   /** Stores the next revision of an item; undefined if the stored revision differs. Revision 0: not stored yet. */
   async #put<T extends { readonly revision: number }>(name: string, item: T): Promise<T | undefined> {
-    const { revision } = item;
-    const next = { ...item, revision: revision + 1 };
+    const next = { ...item, revision: item.revision + 1 };
     try {
-      await this.#client.send(
-        new PutCommand({
-          TableName: this.#table,
-          Item: { ...this.#key(name), revision: next.revision, stored: next },
-          ...(revision === 0
-            ? { ConditionExpression: 'attribute_not_exists(revision)' }
-            : {
-                ConditionExpression: 'revision = :revision',
-                ExpressionAttributeValues: { ':revision': revision },
-              }),
-        }),
-      );
+      await this.#client.send(new PutCommand(this.#putOf(name, next)));
       return next;
     } catch (error) {
       if (error instanceof ConditionalCheckFailedException) return undefined;
@@ -89,7 +139,26 @@ export class DynamoCollectionStore implements CollectionStore {
     }
   }
 
+  /** The write of an item on the revision before its own. */
+  #putOf<T extends { readonly revision: number }>(name: string, stored: T) {
+    const { revision } = stored;
+    return {
+      TableName: this.#table,
+      Item: { ...this.#key(name), revision, stored },
+      ...(revision === 1
+        ? { ConditionExpression: 'attribute_not_exists(revision)' }
+        : {
+            ConditionExpression: 'revision = :before',
+            ExpressionAttributeValues: { ':before': revision - 1 },
+          }),
+    };
+  }
+
   #key(name: string) {
     return { exchange: PARTITION, series: name };
   }
+}
+
+function readStored<T>(schema: z.ZodType<T>, item: Item): T {
+  return parseStored(schema, item.stored, () => `The stored ${String(item.series)}`);
 }

@@ -1,16 +1,31 @@
 import { CodedError } from '#contract/errors.ts';
 import { COLLECTION_LIMITS } from '#contract/limits.ts';
-import type { CollectionQueue, StoredCollection } from '#contract/stored-market-data.ts';
+import type { CollectionQueue, CollectionStatus, StoredCollection } from '#contract/stored-market-data.ts';
+import type { Page } from '../ports.ts';
 
 /** Collections and their queue. Every write is conditional, so that any number of processes may share them. */
 export interface CollectionStore {
   /** Stores a new collection. Returns the stored one when the id exists already. */
   create(collection: StoredCollection): Promise<StoredCollection>;
   get(id: string): Promise<StoredCollection | undefined>;
+  /**
+   * Newest first; with a status, a page may be short or empty before the end. Throws VAL006 for a cursor that is broken or
+   * was made with another status.
+   */
+  list(
+    status: CollectionStatus | undefined,
+    limit: number,
+    cursor: string | null,
+  ): Promise<Page<StoredCollection>>;
   /** Stores the collection with the next revision and returns it; undefined when another writer came first. */
   update(collection: StoredCollection): Promise<StoredCollection | undefined>;
   /** Replaces the queue by the result of `change`, if that differs. Rethrows errors of `change`. */
   changeQueue(change: (queue: CollectionQueue) => CollectionQueue): Promise<CollectionQueue>;
+}
+
+/** True until the collection has ended. */
+export function isUnfinished({ status }: Pick<StoredCollection, 'status'>): boolean {
+  return status === 'pending' || status === 'running';
 }
 
 const { unfinished: MAX_UNFINISHED } = COLLECTION_LIMITS;

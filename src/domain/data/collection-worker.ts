@@ -4,7 +4,7 @@ import type { Exchanges } from '../exchange-ports.ts';
 import type { Ids, Log } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import { type CollectDeps, type CollectProgress, collectCandles } from './collect-candles.ts';
-import { type CollectionStore, lease, RENEW_MS, release, without } from './collection-queue.ts';
+import { type CollectionStore, isUnfinished, lease, RENEW_MS, release, without } from './collection-queue.ts';
 import { describeOutcomes } from './describe-outcomes.ts';
 
 export interface CollectionWorkerDeps extends RunCollectionDeps {
@@ -30,6 +30,8 @@ export class CollectionWorker {
   readonly #leaseOwner: string;
   readonly #stop = new AbortController();
   #stopLooking = () => {};
+  /** The collection that this process runs. */
+  #running: { readonly id: string; readonly cancelled: AbortController } | undefined;
   #working: Promise<void> = Promise.resolve();
   #busy = false;
   #again = false;
@@ -48,6 +50,11 @@ export class CollectionWorker {
   /** Runs the queued collections, unless they run already. */
   wake(): void {
     this.#work(false);
+  }
+
+  /** Ends the run of a cancelled collection, if this process runs it. Another process notices within 20 s. */
+  cancel(id: string): void {
+    if (this.#running?.id === id) this.#running.cancelled.abort();
   }
 
   /** Stops the running collection after its current request; the next process resumes it and the queue. */
@@ -85,18 +92,24 @@ export class CollectionWorker {
     const id = queue.ids[0];
     if (queue.lease_owner !== this.#leaseOwner || id === undefined) return false;
     const lost = new AbortController();
+    const cancelled = new AbortController();
+    this.#running = { id, cancelled };
     const stopRenewing = every(RENEW_MS, () => {
+      // One renewal may fail: the next comes before the lease ends.
       this.#lease(false).then(
         ({ lease_owner }) => lease_owner === this.#leaseOwner || lost.abort(),
-        // One renewal may fail: the next comes before the lease ends.
+        () => undefined,
+      );
+      isCancelled(this.#deps, id).then(
+        (is) => is && cancelled.abort(),
         () => undefined,
       );
     });
-    const mine = await runCollection(
-      this.#deps,
-      id,
-      AbortSignal.any([this.#stop.signal, lost.signal]),
-    ).finally(stopRenewing);
+    const signal = AbortSignal.any([this.#stop.signal, lost.signal, cancelled.signal]);
+    const mine = await runCollection(this.#deps, id, signal).finally(() => {
+      stopRenewing();
+      this.#running = undefined;
+    });
     const stopped = this.#stop.signal.aborted;
     if (!mine || lost.signal.aborted) return false;
     await collections.changeQueue((now) => {
@@ -124,23 +137,33 @@ const PROGRESS_EVERY_MS = 1_000;
 
 /**
  * Runs a collection to its end and records it. Stored candles are not fetched again. When `signal` is aborted the
- * collection waits to be run again. Returns false when another process has taken it over: then nothing more is written.
+ * collection waits to be run again, unless it was cancelled. Returns false when another process has taken it over: then
+ * nothing more is written.
  * Throws DATA005 while storage is down: the collection waits.
  */
 async function runCollection(deps: RunCollectionDeps, id: string, signal: AbortSignal): Promise<boolean> {
   const stored = await deps.collections.get(id);
-  if (!stored || stored.status === 'completed' || stored.status === 'failed') return true;
+  if (!stored || !isUnfinished(stored)) return true;
   const record = new CollectionRecord(deps, stored);
   if (stored.attempts >= MAX_ATTEMPTS) {
     const reason = stored.error ?? 'SVC001 Its process ended';
     const error = `${reason}, ${MAX_ATTEMPTS} times without progress. Start a new collection.`;
     return record.write({ status: 'failed', error });
   }
-  if (!(await record.write({ status: 'running', attempts: stored.attempts + 1 }))) return false;
+  const started = await record.write({ status: 'running', attempts: stored.attempts + 1 });
+  if (!started) return isCancelled(deps, id);
   const lost = new AbortController();
   record.onLost = () => lost.abort();
   const end = await collect(deps, stored, AbortSignal.any([signal, lost.signal]), record);
-  return record.write(end);
+  // A cancellation is the only other writer of a collection whose lease is not lost.
+  return (await record.write(end)) || isCancelled(deps, id);
+}
+
+async function isCancelled(
+  { collections }: Pick<RunCollectionDeps, 'collections'>,
+  id: string,
+): Promise<boolean> {
+  return (await collections.get(id))?.status === 'cancelled';
 }
 
 type Change = Partial<Pick<StoredCollection, 'status' | 'progress' | 'candles' | 'error' | 'attempts'>>;

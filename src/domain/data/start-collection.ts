@@ -7,7 +7,8 @@ import type { Exchanges } from '../exchange-ports.ts';
 import { idSuffix, keyUsedAgain } from '../id-suffix.ts';
 import type { Clock, Digest, Ids } from '../ports.ts';
 import { checkCount, checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
-import { type CollectionStore, checkRoom, enqueue } from './collection-queue.ts';
+import { type CollectionStore, checkRoom, enqueue, isUnfinished } from './collection-queue.ts';
+import { collectionView } from './read-collections.ts';
 import { parseRange } from './time-range.ts';
 
 export interface StartCollectionDeps {
@@ -58,7 +59,7 @@ export async function startCollection(
   if (stored.request_digest !== request_digest) throw keyUsedAgain({ collection_id: id });
   // The process that stored it may have died before it was queued.
   if (isUnfinished(stored)) await collections.changeQueue((queue) => enqueue(queue, id));
-  return viewOf(stored);
+  return collectionView(stored);
 }
 
 /** Checks a request and fills in its defaults. Throws VAL001, VAL002, VAL003, VAL005. */
@@ -86,23 +87,4 @@ async function planCollection(
 function checkSymbols(symbols: readonly string[]): string[] {
   checkCount(symbols.length, 'symbols', COLLECTION_LIMITS.symbols, 'symbols');
   return [...new Set(symbols.map((symbol, index) => checkSymbol(symbol, `symbols.${index}`)))];
-}
-
-/** Throws COL001 for an unknown id, DATA005. */
-export async function getCollection(
-  deps: { readonly collections: CollectionStore },
-  id: string,
-): Promise<Collection> {
-  const stored = await deps.collections.get(id);
-  if (!stored) throw new CodedError('COL001', { field: 'collection_id', context: { collection_id: id } });
-  return viewOf(stored);
-}
-
-function isUnfinished({ status }: StoredCollection): boolean {
-  return status === 'pending' || status === 'running';
-}
-
-function viewOf(stored: StoredCollection): Collection {
-  const { schema_version: _, revision: _r, request_digest: _d, attempts: _s, ...collection } = stored;
-  return collection;
 }

@@ -1,10 +1,12 @@
+import { cancelCollection } from '#domain/data/cancel-collection.ts';
 import { CollectionWorker, type CollectionWorkerDeps } from '#domain/data/collection-worker.ts';
 import { getCandles } from '#domain/data/get-candles.ts';
 import { getCoverage } from '#domain/data/get-coverage.ts';
 import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
 import { getDataStatus, listDataSymbols, listInstruments } from '#domain/data/get-data-status.ts';
 import { getOhlcv } from '#domain/data/get-ohlcv.ts';
-import { getCollection, type StartCollectionDeps, startCollection } from '#domain/data/start-collection.ts';
+import { getCollection, listCollections } from '#domain/data/read-collections.ts';
+import { type StartCollectionDeps, startCollection } from '#domain/data/start-collection.ts';
 import { getHealth } from '#domain/get-health.ts';
 import { documentation } from '../docs.ts';
 import type { Handlers } from '../handler.ts';
@@ -14,7 +16,7 @@ import { VERSION } from '../version.ts';
 /** Dependencies that differ by host. */
 export type DataCollectionDeps = StartCollectionDeps & Omit<CollectionWorkerDeps, 'log' | 'every'>;
 
-interface HandlerDeps extends DataCollectionDeps, Pick<ServiceDeps, 'checkDiskSpace'> {
+interface HandlerDeps extends DataCollectionDeps, Pick<ServiceDeps, 'checkDiskSpace' | 'log'> {
   readonly worker: CollectionWorker;
 }
 
@@ -31,8 +33,9 @@ export function createDataCollectionService(
   deps: DataCollectionDeps,
   service: ServiceDeps,
 ): DataCollectionService {
-  const worker = new CollectionWorker({ ...deps, every, log: service.log });
-  const handlers = dataCollectionHandlers({ ...deps, worker, checkDiskSpace: service.checkDiskSpace });
+  const { checkDiskSpace, log } = service;
+  const worker = new CollectionWorker({ ...deps, every, log });
+  const handlers = dataCollectionHandlers({ ...deps, worker, checkDiskSpace, log });
   return {
     app: createService('data_collection', handlers, service),
     resume: () => worker.resume(),
@@ -89,6 +92,15 @@ function dataCollectionHandlers(deps: HandlerDeps): Handlers<'data_collection'> 
       status: 200,
       body: await getCollection(deps, params.collection_id),
     }),
+    listCollections: async ({ query }) => {
+      const page = await listCollections(deps, query);
+      return { status: 200, body: { items: [...page.items], next_cursor: page.next } };
+    },
+    cancelCollection: async ({ params }) => {
+      const cancelled = await cancelCollection(deps, params.collection_id);
+      deps.worker.cancel(cancelled.collection_id);
+      return { status: 200, body: cancelled };
+    },
     getDataDocs: docs.page,
     getDataDocsAsset: docs.asset,
     getDataOpenApi: docs.openApi,

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DynamoCollectionStore } from '#adapters/aws/dynamo-collection-store.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { CodedError } from '#contract/errors.ts';
+import { cancelCollection } from '#domain/data/cancel-collection.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import { CollectionWorker } from '#domain/data/collection-worker.ts';
-import { getCollection, startCollection } from '#domain/data/start-collection.ts';
+import { getCollection } from '#domain/data/read-collections.ts';
+import { startCollection } from '#domain/data/start-collection.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import {
   at,
@@ -261,6 +263,143 @@ describe('storage failure', () => {
   });
 });
 
+describe('cancelCollection', () => {
+  const queued = async () => (await market.collections.changeQueue((queue) => queue)).ids;
+  const cancel = (id: string, store = market.collections) =>
+    cancelCollection(
+      {
+        collections: store,
+        clock: { now: () => now },
+        log: { warn: () => undefined, error: () => undefined },
+      },
+      id,
+    );
+
+  it('cancelled collection stops in its process, keeps its candles, and the next one starts', async () => {
+    const process = start();
+    let calls = 0;
+    let second = () => {};
+    const reached = new Promise<void>((resolve) => {
+      second = resolve;
+    });
+    // 5m is fetched month by month: the second month hangs.
+    exchange.during = async (signal) => {
+      if (++calls !== 2) return;
+      second();
+      await untilAborted(signal);
+    };
+    const one = await process.start(input(null, { timeframe: '5m' }));
+    // Another process queues it, so the first one is not woken.
+    const two = await start().start(input(null, { symbols: [ETH] }));
+    await reached;
+    now += 1;
+    const cancelled = await cancel(one.collection_id);
+    expect(cancelled).toMatchObject({ status: 'cancelled', updated_at: new Date(now).toISOString() });
+    expect(await queued()).toEqual([two.collection_id]);
+    process.worker.cancel(one.collection_id);
+    expect(await until(two.collection_id, 'completed')).toMatchObject({ candles: 91 * 24 });
+    expect(await getCollection(market, one.collection_id)).toEqual(cancelled);
+    const series = await market.series.getMany('test', [{ symbol: BTC, timeframe: '5m' }]);
+    expect(series.get(`${BTC}#5m`)?.count).toBe(31 * 288);
+    await process.worker.stop();
+    expect(await market.collections.changeQueue((queue) => queue)).toMatchObject({
+      ids: [],
+      lease_owner: null,
+    });
+  });
+
+  it('process that was not called notices the cancellation when it renews its lease', async () => {
+    const process = start();
+    const { begins } = gated();
+    const one = await process.start(input());
+    await begins;
+    await cancel(one.collection_id);
+    exchange.during = async () => {};
+    const two = await process.start(input(null, { symbols: [ETH] }));
+    process.timers.get(RENEW)!();
+    await until(two.collection_id, 'completed');
+    expect((await getCollection(market, one.collection_id)).status).toBe('cancelled');
+    expect(process.errors).toEqual([]);
+  });
+
+  it('waiting collection is never requested', async () => {
+    const process = start();
+    const { open, begins } = gated();
+    const one = await process.start(input());
+    await begins;
+    const two = await process.start(input(null, { symbols: [ETH] }));
+    await cancel(two.collection_id);
+    process.worker.cancel(two.collection_id);
+    open();
+    await until(one.collection_id, 'completed');
+    await process.worker.stop();
+    expect(exchange.calls.filter(({ symbol }) => symbol === ETH)).toEqual([]);
+  });
+
+  it('worker removes a collection whose canceller died before it left the queue', async () => {
+    const stopped = start();
+    await stopped.worker.stop();
+    const { collection_id: id } = await stopped.start(input());
+    const error = await cancel(id, {
+      ...undying(),
+      changeQueue: () => Promise.reject(new CodedError('DATA005')),
+    });
+    expect(error.status).toBe('cancelled');
+    expect(await queued()).toEqual([id]);
+    const next = start();
+    next.worker.resume();
+    const { collection_id } = await next.start(input(null, { symbols: [ETH] }));
+    await until(collection_id, 'completed');
+    await next.worker.stop();
+    expect(await queued()).toEqual([]);
+    expect(exchange.calls.filter(({ symbol }) => symbol === BTC)).toEqual([]);
+  });
+
+  it('cancellation and progress at the same time: the cancellation is repeated on the new progress', async () => {
+    const process = start();
+    const { begins } = gated();
+    const { collection_id: id } = await process.start(input());
+    await begins;
+    let written = false;
+    const cancelled = await cancel(id, {
+      ...undying(),
+      update: async (collection) => {
+        if (!written) {
+          written = true;
+          const stored = (await market.collections.get(id))!;
+          await market.collections.update({ ...stored, progress: 0.5 });
+        }
+        return market.collections.update(collection);
+      },
+    });
+    expect(cancelled).toMatchObject({ status: 'cancelled', progress: 0.5 });
+  });
+
+  it.each(['completed', 'cancelled'])('%s collection is not cancelled', async (status) => {
+    const process = start();
+    if (status === 'cancelled') gated();
+    const { collection_id: id } = await process.start(input());
+    if (status === 'cancelled') await cancel(id);
+    await until(id, status);
+    await expect(cancel(id)).rejects.toMatchObject({
+      code: 'RES005',
+      message: `The collection is already ${status}`,
+    });
+  });
+
+  /** The store, as an object whose methods can be replaced. */
+  function undying(): CollectionStore {
+    const { collections: store } = market;
+    return {
+      create: (collection) => store.create(collection),
+      get: (id) => store.get(id),
+      list: (...query) => store.list(...query),
+      update: (collection) => store.update(collection),
+      changeQueue: (change) => store.changeQueue(change),
+    };
+  }
+});
+
 describe('startCollection', () => {
   it('startCollection rejects a future start and defaults to the last 90 days', async () => {
     const process = start();
@@ -302,6 +441,7 @@ describe('startCollection', () => {
       store: {
         create: (collection) => market.collections.create(collection),
         get: (id) => market.collections.get(id),
+        list: (...query) => market.collections.list(...query),
         update: (collection) => market.collections.update(collection),
         changeQueue: async (change) => {
           const queue = await market.collections.changeQueue((each) => each);
