@@ -2,6 +2,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import type { StoredBacktestJob } from '#contract/backtest.ts';
+import { equitySparkline } from '#domain/equity-sparkline.ts';
 import { dispatch } from '#domain/queue/dispatch.ts';
 import { enqueue } from '#domain/queue/enqueue.ts';
 import { backtestLane } from '#domain/queue/lanes.ts';
@@ -65,7 +66,10 @@ async function measure(client: DynamoDBDocumentClient, table: string): Promise<M
       await jobs.setProgress('bt-1', 1, s / RUN_SECONDS, AT);
     }
   });
-  const outcome = { result: SOME_RESULT, results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] };
+  const outcome = {
+    ...{ result: SOME_RESULT, results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] },
+    sparkline: equitySparkline(1000, [1010, 1003.27, SOME_RESULT.final_balance]),
+  };
   const completed = await units.of(() => jobs.complete('bt-1', 1, outcome, AT));
   const row = (label: string, value: number, detail?: string): Measurement => ({
     ...{ label, value, unit: 'write units' },

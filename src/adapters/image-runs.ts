@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
-import type { BacktestResult, JobRun, ResultsLocation } from '#contract/backtest.ts';
+import type { JobRun } from '#contract/backtest.ts';
 import type { ImageRunInput } from '#contract/image-run.ts';
 import {
   IMAGE_INPUT_PREFIX,
@@ -9,8 +9,14 @@ import {
   imageRunPrefix,
 } from '#contract/image-run-keys.ts';
 import { TRADES_PER_PAGE } from '#contract/limits.ts';
+import { equitySparkline } from '#domain/equity-sparkline.ts';
 import { checkParts, checkTrades } from '#domain/image-runs/check-image-run.ts';
-import { type ClaimedResults, type ImageRuns, InvalidRunError } from '#domain/image-runs/image-run-ports.ts';
+import {
+  type AdoptedRun,
+  type ClaimedResults,
+  type ImageRuns,
+  InvalidRunError,
+} from '#domain/image-runs/image-run-ports.ts';
 import { type ObjectStore, ObjectTooLargeError } from '#domain/ports.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import { writeTradesParquet } from './parquet/trades.ts';
@@ -54,11 +60,7 @@ export class ObjectImageRuns implements ImageRuns {
     return stored && parseJson(stored, 'outcome').value;
   }
 
-  async adoptResults(
-    job: JobRun,
-    task: string,
-    claimed: ClaimedResults,
-  ): Promise<{ readonly result: BacktestResult; readonly results: ResultsLocation }> {
+  async adoptResults(job: JobRun, task: string, claimed: ClaimedResults): Promise<AdoptedRun> {
     const [result, equity, report] = await Promise.all(
       WHOLE_PARTS.map(async (part) =>
         parseJson(await this.#part(job, task, partKey(part), MAX_BYTES[part]), part),
@@ -72,16 +74,17 @@ export class ObjectImageRuns implements ImageRuns {
       this.#parts(job, task, { whole: [result!, equity!, report!], claimed, pages }),
       () => {
         const trades = joinTradePages(pages);
-        if (trades.length !== checked.total_trades) {
+        if (trades.length !== checked.result.total_trades) {
           throw new InvalidRunError(
-            `${checked.total_trades} trades are reported, ${trades.length} are stored`,
+            `${checked.result.total_trades} trades are reported, ${trades.length} are stored`,
           );
         }
         return writeTradesParquet(trades);
       },
     );
     if (results.digest !== claimed.digest) throw new InvalidRunError('the digest of the results is another');
-    return { result: checked, results };
+    const sparkline = equitySparkline(job.config.dry_run_wallet, checked.equity);
+    return { result: checked.result, results, sparkline };
   }
 
   /** Parts as this platform writes them. Adds the trades of each page to `pages`. */

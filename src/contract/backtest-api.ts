@@ -14,10 +14,10 @@ import {
   ExperimentName,
   type Immutable,
   MARKET_FIELDS,
-  paginated,
   Seed,
   Timestamp,
 } from './common.ts';
+import { jobListFields, jobPage, listedJobFields } from './job-list-api.ts';
 import {
   BACKTEST_DEFAULTS,
   BACKTEST_LIMITS,
@@ -25,11 +25,12 @@ import {
   FILL_MODELS,
   HYPEROPT_JOB_ID,
   ON_DEMAND_PRIORITY,
+  SPARKLINE_LENGTH,
   TIMEFRAMES,
 } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { MlEngineRequest } from './ml-engine.ts';
-import { booleanParameter, integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
+import { booleanParameter, integerParameter } from './parameters.ts';
 import { BacktestLane, JobDurations, QueueState } from './queue.ts';
 import { retentionView } from './retention-schemas.ts';
 
@@ -198,7 +199,23 @@ const summary = {
   lane: BacktestLane,
 };
 
-export const BacktestJobSummary = z.object(summary).meta({ id: 'BacktestJobSummary' });
+const progress = z
+  .number()
+  .nullable()
+  .meta({ description: 'Completed share, 0 to 1; null for a failed or cancelled job' });
+
+export const BacktestJobSummary = z
+  .object({
+    ...summary,
+    ...listedJobFields,
+    date_range: ResolvedBacktestConfig.shape.date_range,
+    progress,
+    sparkline: z.array(z.number()).length(SPARKLINE_LENGTH).nullable().meta({
+      description:
+        'Equity at even distances over the run, quote currency: the first value is the starting wallet, the last one the final equity. null until completed, and for jobs of earlier versions',
+    }),
+  })
+  .meta({ id: 'BacktestJobSummary' });
 
 export const BacktestJob = z
   .object({
@@ -210,10 +227,7 @@ export const BacktestJob = z
     found_by: FoundBy.nullable().meta({
       description: 'Hyperopt job whose best parameters are run; null without one',
     }),
-    progress: z
-      .number()
-      .nullable()
-      .meta({ description: 'Completed share, 0 to 1; null for a failed or cancelled job' }),
+    progress,
     stalled: z.string().nullable().meta({
       description:
         'Local mode: position of a running job without progress for one minute, such as `no progress for 60 s in customExit of ETH/USDT:USDT`; else null',
@@ -233,7 +247,7 @@ export const BacktestJob = z
   })
   .meta({ id: 'BacktestJob' });
 
-export const BacktestJobList = paginated(BacktestJobSummary).meta({ id: 'BacktestJobList' });
+export const BacktestJobList = jobPage(BacktestJobSummary).meta({ id: 'BacktestJobList' });
 
 export const EquityData = z
   .object({
@@ -258,14 +272,10 @@ export const BacktestParams = z.object({
     .meta({ description: 'Shape `bt-<id>`' }),
 });
 
-export const BacktestListQuery = z.object({
-  ...PAGE_FIELDS,
-  status: Status.optional().meta({ description: 'Only jobs in this status' }),
-  experiment_name: stringParameter(
-    BACKTEST_LIMITS.experiment_name.max,
-    'Only jobs of this experiment',
-  ).optional(),
-});
+/** Stored metrics that a list can be sorted by. */
+const SORTABLE_METRICS = BacktestResult.omit({ trade_stats: true }).keyof().options;
+
+export const BacktestListQuery = z.object(jobListFields(['created_at', ...SORTABLE_METRICS]));
 export type BacktestListQuery = z.output<typeof BacktestListQuery>;
 
 export const BacktestReportQuery = z.object({

@@ -266,6 +266,9 @@ export const StoredBacktestJob = z.discriminatedUnion('status', [
     results: ResultsLocation,
     timing: JobTiming,
     checks: z.array(ValidationCheck).optional().meta({ description: 'Result of a validation' }),
+    sparkline: z.array(z.number()).optional().meta({
+      description: 'Equity at even distances, from the starting wallet; absent in jobs of earlier versions',
+    }),
     /** Absent for validations, whose checks contain it. */
     look_ahead: LookAhead.optional(),
   }),

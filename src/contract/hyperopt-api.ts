@@ -4,8 +4,9 @@ import { EquityData } from './backtest-api.ts';
 import { paginated, Timestamp } from './common.ts';
 import { HyperoptJobConfig, OverfittingReport, ParameterValue, TRIAL_STATES } from './hyperopt.ts';
 import { HYPEROPT_LIMITS } from './hyperopt-request.ts';
-import { BACKTEST_LIMITS, PRECISIONS } from './limits.ts';
-import { integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
+import { jobListFields, jobPage, listedJobFields } from './job-list-api.ts';
+import { PRECISIONS, SPARKLINE_LENGTH } from './limits.ts';
+import { integerParameter, PAGE_FIELDS } from './parameters.ts';
 import { QueueState } from './queue.ts';
 import { retentionView } from './retention-schemas.ts';
 
@@ -61,7 +62,19 @@ const progress = {
   }),
 };
 
-export const HyperoptSummary = z.object(progress).meta({ id: 'HyperoptSummary' });
+export const HyperoptSummary = z
+  .object({
+    ...progress,
+    ...listedJobFields,
+    date_range: HyperoptJobConfig.shape.date_range,
+    objective_metric: HyperoptJobConfig.shape.objective_metric,
+    direction: HyperoptJobConfig.shape.direction,
+    sparkline: z.array(z.number()).length(SPARKLINE_LENGTH).nullable().meta({
+      description:
+        'Best value so far, at even distances over the finished trials from the first complete one. null before it, and for jobs of earlier versions',
+    }),
+  })
+  .meta({ id: 'HyperoptSummary' });
 
 export const HyperoptJob = z
   .object({
@@ -90,7 +103,7 @@ export const HyperoptJob = z
   })
   .meta({ id: 'HyperoptJob' });
 
-export const HyperoptList = paginated(HyperoptSummary).meta({ id: 'HyperoptList' });
+export const HyperoptList = jobPage(HyperoptSummary).meta({ id: 'HyperoptList' });
 
 export const HyperoptResult = z
   .object({
@@ -148,14 +161,8 @@ export const HyperoptParams = z.object({
     .meta({ description: 'Shape `ho-<id>`' }),
 });
 
-export const HyperoptListQuery = z.object({
-  ...PAGE_FIELDS,
-  status: Status.optional().meta({ description: 'Only jobs in this status' }),
-  experiment_name: stringParameter(
-    BACKTEST_LIMITS.experiment_name.max,
-    'Only jobs of this experiment',
-  ).optional(),
-});
+export const HyperoptListQuery = z.object(jobListFields(['created_at', 'best_value', 'progress']));
+export type HyperoptListQuery = z.output<typeof HyperoptListQuery>;
 
 export const HyperoptTrialsQuery = z.object({
   ...PAGE_FIELDS,

@@ -92,6 +92,13 @@ export const HyperoptExecutionInput = z.object({
 });
 export type HyperoptExecutionInput = z.infer<typeof HyperoptExecutionInput>;
 
+/** An improvement of a job's best value. */
+export const Improvement = z.object({
+  ended: z.int().meta({ description: 'Number of finished trials with the one that improved it' }),
+  value: z.number(),
+});
+export type Improvement = z.infer<typeof Improvement>;
+
 /** Progress of a hyperopt job, updated in the transaction that finishes a trial. */
 export const TrialCounts = z.object({
   total: z.int(),
@@ -281,6 +288,8 @@ const hyperoptBase = {
   code_digest: z.string().optional(),
   collection: CollectionOutcome.nullable(),
   trials: TrialCounts,
+  /** Every improvement of the best value, in order; absent before the first, and in jobs of earlier versions. */
+  improvements: z.array(Improvement).optional(),
   /** Worker -> its latest task: ARN; in local mode its process. */
   tasks: z.record(z.string(), z.string()),
 };

@@ -91,6 +91,18 @@ export const BACKTEST_DEFAULTS = {
   priority: 5,
 } as const;
 
+export const JOB_LIST_LIMITS = {
+  /** Newest jobs that a sorted or searched list covers. */
+  searched: 2_000,
+  /** Highest number that a list counts to. */
+  counted: 1_000,
+  /** Characters of the words to search for. */
+  q: { min: 1, max: 200 },
+} as const;
+
+/** Number of values of a sparkline. */
+export const SPARKLINE_LENGTH = 32;
+
 /** Jobs from this priority on run on on-demand capacity instead of Spot. */
 export const ON_DEMAND_PRIORITY = 8;
 

@@ -28,7 +28,7 @@ export interface TableDefinition {
   readonly expires?: string;
 }
 
-/** Attributes of a job that a list shows: an index row stays under 1 KB. The table's keys are always projected. */
+/** Attributes of a job in the list indexes: an index row stays under 1 KB. The table's keys are always projected. Lists read the jobs. */
 export const JOB_ROW_ATTRIBUTES = [
   'owner',
   'status',

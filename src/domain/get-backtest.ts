@@ -4,7 +4,8 @@ import { CodedError } from '#contract/errors.ts';
 import type { BacktestReport, TradesPage } from '#contract/report.ts';
 import type { Caller } from './access.ts';
 import type { ReadProgress } from './image-runs/image-run-ports.ts';
-import type { JobRow, JobStore, Log, Page, ResultStore } from './ports.ts';
+import { listJobs } from './list-jobs.ts';
+import type { JobPage, JobRow, JobStore, Log, ResultStore } from './ports.ts';
 import { expired, unknownBacktest } from './unknown-resources.ts';
 
 /** The job; throws RES001 for an unknown id, RES006 for an expired job. */
@@ -27,17 +28,27 @@ export interface BacktestProgressDeps {
  * Throws RES001 for an unknown id, RES006 for an expired job.
  */
 export async function getBacktestProgress(
-  { imageRunProgress, log, ...deps }: BacktestProgressDeps,
+  deps: BacktestProgressDeps,
   jobId: string,
 ): Promise<StoredBacktestJob> {
   const job = await getBacktest(deps, jobId);
-  if (job.status !== 'running' || job.execution_input.image === null || !imageRunProgress) return job;
+  if (job.status !== 'running' || job.execution_input.image === null) return job;
+  return { ...job, progress: await readImageProgress(deps, jobId, job.task, job.progress) };
+}
+
+/** Progress of the task of a registered image; the stored one if it cannot be read. */
+async function readImageProgress(
+  { imageRunProgress, log }: BacktestProgressDeps,
+  jobId: string,
+  task: string,
+  stored: number,
+): Promise<number> {
   try {
-    return { ...job, progress: (await imageRunProgress(job.task)) ?? job.progress };
+    return (await imageRunProgress?.(task)) ?? stored;
   } catch (error) {
     // The job is known: only its progress is as of the start.
     log.warn('failed to read the progress of an image', { job_id: jobId, error });
-    return job;
+    return stored;
   }
 }
 
@@ -117,10 +128,19 @@ export async function getBacktestReport(
   };
 }
 
-/** Jobs visible to the caller, newest first; to an admin all. Throws VAL006 for a broken or foreign cursor. */
+/**
+ * Jobs visible to the caller, to an admin all, with their current progress. Throws VAL006 for a broken or foreign cursor.
+ */
 export async function listBacktests(
-  deps: { readonly jobs: JobStore },
-  { caller, limit, cursor, ...filter }: BacktestListQuery & { readonly caller: Caller },
-): Promise<Page<JobRow>> {
-  return deps.jobs.list({ ...filter, ...(!caller.isAdmin && { visibleTo: caller }) }, limit, cursor ?? null);
+  deps: BacktestProgressDeps,
+  query: BacktestListQuery & { readonly caller: Caller },
+): Promise<JobPage<JobRow>> {
+  const page = await listJobs(deps.jobs, query);
+  const items = await Promise.all(page.items.map((row) => withImageProgress(deps, row)));
+  return { ...page, items };
+}
+
+async function withImageProgress(deps: BacktestProgressDeps, row: JobRow): Promise<JobRow> {
+  if (row.imageTask === null) return row;
+  return { ...row, progress: await readImageProgress(deps, row.job_id, row.imageTask, row.progress) };
 }

@@ -57,8 +57,8 @@ export interface StrategyWithDigest {
  */
 export type FindStrategy = (name: string, digest?: string) => Promise<StrategyWithDigest | undefined>;
 
-/** Row of a job list, at most 1 KB. */
-export interface JobRow {
+/** Row of a list of jobs of any kind. */
+export interface ListedJobRow {
   readonly job_id: string;
   readonly owner: string;
   readonly queue: QueueEntry;
@@ -67,9 +67,24 @@ export interface JobRow {
   readonly updated_at: string;
   readonly strategy: string;
   readonly experiment_name: string | null;
+  readonly error: string | null;
+  readonly exchange: string;
+  readonly pairs: readonly string[];
+  readonly timeframe: Timeframe;
+  readonly date_range: { readonly start: string; readonly end: string };
+  readonly started_at: string | null;
+  readonly finished_at: string | null;
+}
+
+/** Row of a list of backtests. */
+export interface JobRow extends ListedJobRow {
   readonly priority: number;
   readonly result: BacktestResult | null;
-  readonly error: string | null;
+  /** Completed share of a running job as its item has it, 0 to 1. */
+  readonly progress: number;
+  /** Task of a running job that a registered image runs; null: the progress is in the job's item. */
+  readonly imageTask: string | null;
+  readonly sparkline: readonly number[] | null;
 }
 
 export interface JobFilter {
@@ -77,12 +92,47 @@ export interface JobFilter {
   readonly visibleTo?: Caller;
   readonly status?: JobStatus;
   readonly experiment_name?: string;
+  readonly strategy?: string;
+}
+
+/** Search through the newest jobs that pass a filter. */
+export interface JobSearch {
+  /** Only jobs with each of these words, in either case. Absent: all. */
+  readonly q?: string;
+  /** Name of the value to sort by. Absent: newest first. */
+  readonly sort?: string;
+  readonly sort_order: 'asc' | 'desc';
 }
 
 export interface Page<T> {
   readonly items: readonly T[];
   /** Opaque position after the last item, bound to the filter; null at the end. */
   readonly next: string | null;
+}
+
+/** Page of a list of jobs. */
+export interface JobPage<Row> extends Page<Row> {
+  /** Jobs that the search covered, and whether these were all that pass the filter; null: no search. */
+  readonly searched: { readonly jobs: number; readonly complete: boolean } | null;
+  readonly count: JobCount | null;
+}
+
+/** Number of jobs; `at_least`: there may be more. */
+export interface JobCount {
+  readonly value: number;
+  readonly relation: 'exact' | 'at_least';
+}
+
+/** Lists of the jobs of one kind. */
+export interface JobLists<Row> {
+  /**
+   * Newest first, or as the search says. Throws VAL006 for a cursor that is broken or was made with another filter.
+   *
+   * @param search absent: all jobs of the filter
+   */
+  list(filter: JobFilter, limit: number, cursor: string | null, search?: JobSearch): Promise<JobPage<Row>>;
+  /** Counts the jobs of a filter, up to a limit. */
+  count(filter: JobFilter): Promise<JobCount>;
 }
 
 export type ClaimOutcome<Job extends JobRun = JobIn<'running'>> =
@@ -96,6 +146,8 @@ export interface CompletedRun {
   readonly result: BacktestResult;
   readonly results: ResultsLocation;
   readonly timing: JobTiming;
+  /** See `equitySparkline`; absent for a validation, which no list shows. */
+  readonly sparkline?: readonly number[];
   readonly look_ahead?: LookAhead;
   /** Appended to those that the job carries already. */
   readonly warnings: readonly string[];
@@ -121,14 +173,12 @@ export interface TaskJobs {
  * of a task name its `attempt`: they return false, and change nothing, when another attempt has claimed the job since
  * or the job is terminal. Repeating the write that ended the job returns true again.
  */
-export interface JobStore {
+export interface JobStore extends JobLists<JobRow> {
   /** Owners and grants of the jobs of every kind. */
   readonly sharing: StoredSharing;
   /** Stores a new job. Returns the stored job when the id exists already. */
   create(job: JobIn<'pending'>): Promise<StoredBacktestJob>;
   get(jobId: string): Promise<StoredBacktestJob | undefined>;
-  /** Newest first. Throws VAL006 for a cursor that is broken or was made with another filter. */
-  list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<JobRow>>;
   /** From pending or running to running, with a new attempt number. */
   claim(jobId: string, task: string, at: string): Promise<ClaimOutcome>;
   setProgress(jobId: string, attempt: number, progress: number, at: string): Promise<boolean>;

@@ -6,6 +6,7 @@ import { BacktestError, type BacktestErrorKind, cutError } from '#engine/run/str
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import { CorruptFileError } from './data/corrupt-file.ts';
 import { missingCandles, notCollected } from './data/missing-candles.ts';
+import { equitySparkline } from './equity-sparkline.ts';
 import { type LoadCandlesDeps, loadCandles } from './load-candles.ts';
 import type {
   Clock,
@@ -143,6 +144,9 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobRun): Promise<boolea
     job.attempt,
     {
       ...{ result: { ...outcome.result }, results, timing, warnings },
+      ...(job.kind === 'backtest' && {
+        sparkline: equitySparkline(config.dry_run_wallet, outcome.equity.equity),
+      }),
       ...(lookAhead && { look_ahead: lookAhead }),
       ...(checks && { checks }),
     },

@@ -33,9 +33,9 @@ import {
  * Descriptions are not part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 2, '0bc1e64942f6fe22'],
+  ['StoredBacktestJob', StoredBacktestJob, 2, 'bd2b4c636f26e270'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'ba95c3b6fb2f6bcc'],
-  ['StoredHyperoptJob', StoredHyperoptJob, 3, '10796b5fc24e89c1'],
+  ['StoredHyperoptJob', StoredHyperoptJob, 3, 'e2fd683289e7b56c'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'fd59cf8b59c2c7a5'],
   ['BacktestReport', BacktestReport, 1, 'd65cd63498e18215'],

@@ -228,12 +228,26 @@ describe('backtest list', () => {
     expect(seen).toEqual([...ids].reverse());
   });
 
+  it('list item ends its sparkline with the final equity of the report', async () => {
+    const { body } = await platform.get(`/api/v1/backtests?limit=1&experiment_name=${experiment}`);
+    const [item] = body.items;
+    const { body: equity } = await platform.get(`/api/v1/backtests/${item.job_id}/equity`);
+    const { config } = (await platform.get(`/api/v1/backtests/${item.job_id}`)).body;
+    const rounded = (value: number) => Number(value.toPrecision(6));
+    expect(item.sparkline).toHaveLength(32);
+    expect([item.sparkline[0], item.sparkline[31]]).toEqual([
+      rounded(config.dry_run_wallet),
+      rounded(equity.equity.at(-1)),
+    ]);
+    expect(item).toMatchObject({ pairs: config.pairs, date_range: config.date_range, progress: 1 });
+  });
+
   it('list filters by status', async () => {
     const completed = await platform.get('/api/v1/backtests?status=completed&limit=100');
     expect(completed.body.items.length).toBeGreaterThanOrEqual(5);
     expect(completed.body.items.every((item: any) => item.status === 'completed' && item.result)).toBe(true);
     const failed = await platform.get('/api/v1/backtests?status=failed');
-    expect(failed.body).toEqual({ items: [], next_cursor: null });
+    expect(failed.body).toEqual({ items: [], next_cursor: null, searched: null, count: null });
   });
 
   it('list rejects an invalid cursor and one of other filters', async () => {

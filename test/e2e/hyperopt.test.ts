@@ -70,6 +70,23 @@ describe('hyperopt job with one worker', () => {
     }
   });
 
+  it('list item has market, objective and the improvement of its best value', async () => {
+    const { body } = await platform.strategy.get(`/api/v1/hyperopt?sort=best_value&count=1&q=${jobId}`);
+    expect(body).toMatchObject({ searched: { complete: true }, count: { value: 1, relation: 'exact' } });
+    const [item] = body.items;
+    expect(item).toMatchObject({
+      ...{ pairs: ['BTC/USDT:USDT'], timeframe: '4h', exchange: 'sim', objective_metric: 'total_profit_pct' },
+      ...{ direction: 'maximize', progress: 100, best_value: one.result.best_value },
+      date_range: { start: '2026-01-31T00:00:00.000Z', end: '2026-03-22T00:00:00.000Z' },
+    });
+    const { sparkline } = item;
+    expect(sparkline).toHaveLength(32);
+    expect(sparkline.at(-1)).toBe(one.result.best_value);
+    expect(sparkline).toEqual(sparkline.toSorted((a: number, b: number) => a - b));
+    expect(one.trials.map(({ value }) => value)).toEqual(expect.arrayContaining(sparkline));
+    expect(new Set(sparkline).size).toBeGreaterThan(1);
+  });
+
   it('conditional request returns 304 while the job is unchanged', async () => {
     const path = `/api/v1/hyperopt/${jobId}`;
     const full = await platform.strategy.request(path);

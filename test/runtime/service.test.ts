@@ -358,21 +358,21 @@ describe('backend operations', () => {
     const seen: unknown[] = [];
     const list: JobStore['list'] = async (...query) => {
       seen.push(query);
-      return { items: [], next: 'more' };
+      return { items: [], next: 'more', searched: null, count: null };
     };
     const { body } = await json(
       '/api/v1/backtests?limit=3&cursor=c&status=failed&experiment_name=e',
       jobsWith({ list }),
     );
-    expect(body).toEqual({ items: [], next_cursor: 'more' });
-    expect(seen).toEqual([[{ status: 'failed', experiment_name: 'e' }, 3, 'c']]);
+    expect(body).toEqual({ items: [], next_cursor: 'more', searched: null, count: null });
+    expect(seen).toEqual([[{ status: 'failed', experiment_name: 'e' }, 3, 'c', undefined]]);
   });
 
   it('list returns 20 items per page by default', async () => {
     const limits: unknown[] = [];
     const list: JobStore['list'] = async (_, limit) => {
       limits.push(limit);
-      return { items: [], next: null };
+      return { items: [], next: null, searched: null, count: null };
     };
     await json('/api/v1/backtests', jobsWith({ list }));
     expect(limits).toEqual([20]);

@@ -9,9 +9,10 @@ import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from '#adapters/aws/dynamo-series-stores.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
-import type { JobIn, JobStatus } from '#contract/backtest.ts';
+import type { BacktestResult, JobIn, JobStatus } from '#contract/backtest.ts';
 import { NO_POLICY } from '#contract/release-policy.ts';
 import { KEEP_FOREVER } from '#contract/retention.ts';
+import { equitySparkline } from '#domain/equity-sparkline.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { RegistryStore } from '#domain/transitions/registry-store.ts';
@@ -65,8 +66,13 @@ export interface AccessFixture {
   readonly withoutToken: Person;
   /** Calls to the same services with optional authentication. */
   readonly development: Person;
-  /** Stores a backtest of an owner in a status. */
-  backtest(owner: string, changes?: Partial<JobIn<'pending'>>, status?: JobStatus): Promise<string>;
+  /** Stores a backtest of an owner in a status. `result` overrides metrics of a completed one. */
+  backtest(
+    owner: string,
+    changes?: Partial<JobIn<'pending'>>,
+    status?: JobStatus,
+    result?: Partial<BacktestResult>,
+  ): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -150,11 +156,20 @@ export async function accessFixture(
     const token = signToken(openIssuerKey(home), claims);
     return personOf(enforced, { authorization: `Bearer ${token}` });
   };
-  const backtest: AccessFixture['backtest'] = async (owner, changes = {}, status = 'pending') => {
+  const backtest: AccessFixture['backtest'] = async (
+    owner,
+    changes = {},
+    status = 'pending',
+    result = {},
+  ) => {
     const id = changes.job_id ?? `bt-${ulids.ulid()}`;
     await jobs.create(pendingJob(id, { owner, ...changes }));
     if (status === 'running' || status === 'completed') await jobs.claim(id, 'task', AT);
-    const outcome = { result: SOME_RESULT, results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] };
+    const outcome = {
+      result: { ...SOME_RESULT, ...result } as BacktestResult,
+      ...{ results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] },
+      sparkline: equitySparkline(1000, [1010, SOME_RESULT.final_balance]),
+    };
     if (status === 'completed') await jobs.complete(id, 1, outcome, AT);
     if (status === 'failed') await jobs.fail(id, null, { code: 'SVC001', message: 'why' }, AT);
     if (status === 'cancelled') await jobs.cancel(id, AT);

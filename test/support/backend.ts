@@ -55,7 +55,7 @@ export function fakeBackendDeps(jobs: Partial<JobStore> = {}): BackendDeps {
     jobs: {
       create: async (created: StoredBacktestJob) => created,
       get: find,
-      list: async () => ({ items: [], next: null }),
+      list: async () => ({ items: [], next: null, searched: null, count: null }),
       cancel: async (jobId: string) => ({ cancelled: true, job: await find(jobId) }),
       ...jobs,
     },

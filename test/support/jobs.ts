@@ -102,7 +102,7 @@ export async function everyRow(store: JobStore, filter: JobFilter, limit = 100):
   const rows: JobRow[] = [];
   let cursor: string | null = null;
   do {
-    const page: { items: readonly JobRow[]; next: string | null } = await store.list(filter, limit, cursor);
+    const page: Awaited<ReturnType<JobStore['list']>> = await store.list(filter, limit, cursor);
     expect(page.items.length).toBeLessThanOrEqual(limit);
     // A page with a cursor is full, and the next page is not empty.
     if (page.next !== null) expect(page.items.length).toBe(limit);

@@ -1,18 +1,47 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod';
 import {
+  HyperoptJobConfig,
   type HyperoptJobIn,
   type HyperoptOutcome,
+  Improvement,
   STUDY_KIND,
   StoredHyperoptJob,
   TrialCounts,
 } from '#contract/hyperopt.ts';
 import { jobListOf } from '#contract/tables.ts';
 import type { HyperoptRow, HyperoptStore } from '#domain/hyperopt/hyperopt-ports.ts';
-import { failureOf, IndexEntry, JobRecords, rowOf, UNFINISHED } from './job-records.ts';
+import { endedTrials } from '#domain/hyperopt/trial-counts.ts';
+import {
+  failureOf,
+  JobRecords,
+  LISTED_TIMES,
+  ListedItem,
+  ListedMarket,
+  marketPaths,
+  textsOf,
+  UNFINISHED,
+} from './job-records.ts';
 import { type Item, jobKey, parseItem } from './stored-items.ts';
 import { retryOnConflict } from './transactions.ts';
 
-const IndexRow = IndexEntry.extend({ trials: TrialCounts });
+const ListedHyperopt = ListedItem.extend({
+  base: ListedMarket,
+  config: HyperoptJobConfig.pick({ objective_metric: true, direction: true }),
+  trials: TrialCounts,
+  improvements: z.array(Improvement).default([]),
+});
+
+function toRow(item: Item): HyperoptRow {
+  const { error_summary, base, config, ...row } = parseItem(ListedHyperopt, item);
+  return { ...row, ...base, ...config, error: error_summary ?? null };
+}
+
+/** Value of a row that a list can be sorted by. */
+function sortValue({ created_at, trials }: HyperoptRow, sort: string): number | string | null {
+  if (sort === 'created_at') return created_at;
+  return sort === 'best_value' ? trials.best_value : endedTrials(trials) / trials.total;
+}
 
 const toJob = (item: Item) => parseItem(StoredHyperoptJob, item);
 
@@ -24,7 +53,13 @@ export class DynamoHyperoptStore extends JobRecords<StoredHyperoptJob, HyperoptR
       lane: 'hyperopt',
       strategyOf: (job) => job.base.strategy,
       toJob,
-      toRow: (item) => rowOf(parseItem(IndexRow, item)),
+      rows: {
+        attributes: [
+          ...[...LISTED_TIMES, ...marketPaths('base')],
+          ...['config.objective_metric', 'config.direction', 'improvements'],
+        ],
+        ...{ toRow, textsOf, sortValue },
+      },
     });
   }
 

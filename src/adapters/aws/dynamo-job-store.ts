@@ -1,23 +1,44 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import { BacktestResult, type JobIn, StoredBacktestJob } from '#contract/backtest.ts';
+import { BacktestExecutionInput, BacktestResult, type JobIn, StoredBacktestJob } from '#contract/backtest.ts';
 import type { ClaimOutcome, JobRow, JobStore } from '#domain/ports.ts';
 import type { EndedValidations } from '#domain/transitions/validation.ts';
 import {
   ENDED,
   failureOf,
-  IndexEntry,
   type JobChange,
   JobRecords,
-  rowOf,
+  LISTED_TIMES,
+  ListedItem,
+  ListedMarket,
+  marketPaths,
+  textsOf,
   UNFINISHED,
 } from './job-records.ts';
-import { jobKey, parseItem } from './stored-items.ts';
+import { type Item, jobKey, parseItem } from './stored-items.ts';
 
-const IndexRow = IndexEntry.extend({
+const ListedBacktest = ListedItem.extend({
   priority: z.int(),
+  config: ListedMarket,
+  execution_input: BacktestExecutionInput.pick({ image: true }),
+  task: z.string().optional(),
+  progress: z.number().default(0),
   result: BacktestResult.nullable().default(null),
+  sparkline: z.array(z.number()).nullable().default(null),
 });
+
+function toRow(item: Item): JobRow {
+  const { error_summary, config, execution_input, task, ...row } = parseItem(ListedBacktest, item);
+  const runsImage = row.status === 'running' && execution_input.image !== null;
+  return { ...row, ...config, error: error_summary ?? null, imageTask: (runsImage && task) || null };
+}
+
+/** Value of a row that a list can be sorted by. */
+function sortValue(row: JobRow, sort: string): number | string | null {
+  if (sort === 'created_at') return row.created_at;
+  const value = row.result?.[sort];
+  return typeof value === 'number' ? value : null;
+}
 
 /** Backtest jobs in the Jobs table. */
 export class DynamoJobStore
@@ -30,7 +51,13 @@ export class DynamoJobStore
       lane: 'backtest',
       strategyOf: (job) => job.config.strategy,
       toJob: (item) => parseItem(StoredBacktestJob, item),
-      toRow: (item) => rowOf(parseItem(IndexRow, item)),
+      rows: {
+        attributes: [
+          ...[...LISTED_TIMES, ...marketPaths('config'), 'execution_input.image'],
+          ...['task', 'progress', 'sparkline'],
+        ],
+        ...{ toRow, textsOf, sortValue },
+      },
     });
   }
 
@@ -60,11 +87,12 @@ export class DynamoJobStore
     outcome: Parameters<JobStore['complete']>[2],
     at: string,
   ): Promise<boolean> {
-    const { result, results, timing, look_ahead, warnings, checks } = outcome;
+    const { result, results, timing, sparkline, look_ahead, warnings, checks } = outcome;
     return this.#changes(jobId, {
       status: 'completed',
       set: {
-        ...{ result, results, timing, ...(look_ahead && { look_ahead }), ...(checks && { checks }) },
+        ...{ result, results, timing, ...(sparkline && { sparkline }) },
+        ...{ ...(look_ahead && { look_ahead }), ...(checks && { checks }) },
         ...{ progress: 1, finished_at: at, updated_at: at },
       },
       append: { warnings },
@@ -89,8 +117,8 @@ export class DynamoJobStore
 
   async *endedValidations(): AsyncIterable<StoredBacktestJob> {
     for (const status of ENDED) {
-      for await (const { job_id } of this.listOf('validation').all({ status })) {
-        const job = await this.get(job_id);
+      for await (const jobId of this.listOf('validation').ids(status)) {
+        const job = await this.get(jobId);
         if (job) yield job;
       }
     }

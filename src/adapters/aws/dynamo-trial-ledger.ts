@@ -9,6 +9,7 @@ import {
 import {
   type EndedTrial,
   type HyperoptJobIn,
+  type Improvement,
   StoredReturns,
   StoredTrial,
   type TrialCounts,
@@ -16,6 +17,7 @@ import {
   type TrialState,
 } from '#contract/hyperopt.ts';
 import type { TrialLedger, TrialReturns } from '#domain/hyperopt/hyperopt-ports.ts';
+import { endedTrials } from '#domain/hyperopt/trial-counts.ts';
 import type { Page } from '#domain/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { fromAttributes, type Item, jobKey, parseItem } from './stored-items.ts';
@@ -112,6 +114,14 @@ export class DynamoTrialLedger implements TrialLedger {
   ): Promise<'recorded' | 'conflict' | 'job_changed'> {
     const TableName = this.#table;
     const { job_id, number, attempt, finished_at } = trial;
+    const { best_value } = counts;
+    const improvement: Improvement | null =
+      best_value === null || best_value === job.trials.best_value
+        ? null
+        : { ended: endedTrials(counts), value: best_value };
+    const improved = improvement
+      ? ', improvements = list_append(if_not_exists(improvements, :none), :improvement)'
+      : '';
     try {
       await this.#client.send(
         new TransactWriteCommand({
@@ -128,8 +138,7 @@ export class DynamoTrialLedger implements TrialLedger {
               Update: {
                 TableName,
                 Key: jobKey(job_id),
-                UpdateExpression:
-                  'SET trials = :trials, progress_run = runs, updated_at = :at ADD revision :one',
+                UpdateExpression: `SET trials = :trials, progress_run = runs, updated_at = :at${improved} ADD revision :one`,
                 ConditionExpression: '#status = :running AND revision = :revision',
                 ExpressionAttributeNames: { '#status': 'status' },
                 ExpressionAttributeValues: {
@@ -138,6 +147,7 @@ export class DynamoTrialLedger implements TrialLedger {
                   ':one': 1,
                   ':running': 'running',
                   ':revision': job.revision,
+                  ...(improvement && { ':none': [], ':improvement': [improvement] }),
                 },
               },
             },

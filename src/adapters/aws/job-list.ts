@@ -1,9 +1,11 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { isTerminal, type JobStatus } from '#contract/backtest.ts';
+import { JOB_LIST_LIMITS } from '#contract/limits.ts';
 import { JOB_ROW_ATTRIBUTES, jobLists } from '#contract/tables.ts';
-import { type Caller, mayAccess, principalsOf } from '#domain/access.ts';
-import type { JobFilter, Page } from '#domain/ports.ts';
+import { mayAccess, principalsOf } from '#domain/access.ts';
+import type { JobCount, JobFilter, JobPage, JobSearch } from '#domain/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { countOf, type Searchable, searchPage } from './job-search.ts';
 import { JobSharing, ListedJob, listPosition, statusPartition } from './job-sharing.ts';
 import { mergeSorted } from './merge-sorted.ts';
 import { batchGet, type Item, JOB_ITEM } from './stored-items.ts';
@@ -12,88 +14,157 @@ type Position = { readonly job_id: string; readonly created_at: string };
 
 /** Minimum number of rows per read of a filtered list. */
 const FILTERED_PAGE = 300;
+/** Rows per read of a list that is searched or counted: five concurrent reads of jobs. */
+const SEARCHED_PAGE = 500;
+
+/** The rows of the list of one kind of jobs. */
+export interface JobRows<Row> extends Searchable<Row & Position> {
+  readonly kind: string;
+  /** Attributes of a job that its row needs, in addition to those of {@link ListedJob} and of the indexes. Dots separate the names of a path. */
+  readonly attributes: readonly string[];
+  /** List row of a job's item. */
+  readonly toRow: (item: Item) => Row;
+}
 
 /** Lists of the jobs of one kind, newest first: all jobs, or those visible to a caller. */
 export class JobList<Row extends Position> {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
-  readonly #kind: string;
-  readonly #toRow: (item: Item) => Row;
+  readonly #type: JobRows<Row>;
 
-  /** @param toRow list row of an index entry, or of a job's item */
-  constructor(client: DynamoDBDocumentClient, table: string, kind: string, toRow: (item: Item) => Row) {
+  constructor(client: DynamoDBDocumentClient, table: string, type: JobRows<Row>) {
     this.#client = client;
     this.#table = table;
-    this.#kind = kind;
-    this.#toRow = toRow;
+    this.#type = type;
   }
 
   /** @throws CodedError VAL006 for a cursor that is invalid or was made with another filter */
-  async page(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<Row>> {
-    const { status = null, experiment_name: experiment = null, visibleTo } = filter;
-    const scope = { kind: this.#kind, status, experiment, ...(visibleTo && { visible_to: visibleTo.id }) };
+  async page(
+    filter: JobFilter,
+    limit: number,
+    cursor: string | null,
+    search?: JobSearch,
+  ): Promise<JobPage<Row>> {
+    const { status = null, experiment_name: experiment = null, strategy, visibleTo } = filter;
+    const scope = {
+      ...{ kind: this.#type.kind, status, experiment },
+      ...(strategy !== undefined && { strategy }),
+      ...(visibleTo && { visible_to: visibleTo.id }),
+    };
+    if (search) {
+      const { q = null, sort = null, sort_order } = search;
+      const page = { limit, cursor, scope: { ...scope, q, sort, sort_order } };
+      return searchPage(this.#rows(filter, SEARCHED_PAGE), this.#type, search, page);
+    }
     const [job_id = '', created_at = ''] = cursor === null ? [] : decodeCursor(cursor, scope, 2);
     const after = cursor === null ? undefined : { job_id, created_at };
+    const unsearched = { searched: null, count: null };
     const rows: Row[] = [];
-    for await (const row of this.#rows(filter, limit, after)) {
+    // One item more than the limit shows that another page follows.
+    for await (const row of this.#rows(filter, limit + 1, after)) {
       if (rows.length === limit) {
         const last = rows.at(-1)!;
-        return { items: rows, next: encodeCursor([last.job_id, last.created_at], scope) };
+        return { items: rows, next: encodeCursor([last.job_id, last.created_at], scope), ...unsearched };
       }
       rows.push(row);
     }
-    return { items: rows, next: null };
+    return { items: rows, next: null, ...unsearched };
   }
 
-  /** All jobs, regardless of access. */
-  async *all(filter: Omit<JobFilter, 'visibleTo'>): AsyncIterable<Row> {
-    const query = this.#query(filter, FILTERED_PAGE, undefined);
-    for await (const { item } of newestFirst(query, listPartitions(this.#kind, filter.status))) {
-      yield this.#toRow(item);
+  async count(filter: JobFilter): Promise<JobCount> {
+    let counted = 0;
+    for await (const _ of this.#items(filter, SEARCHED_PAGE)) {
+      counted += 1;
+      if (counted > JOB_LIST_LIMITS.counted) break;
     }
+    return countOf(counted, counted <= JOB_LIST_LIMITS.counted);
+  }
+
+  /** IDs of all jobs in a status, regardless of access. */
+  async *ids(status: JobStatus): AsyncIterable<string> {
+    const query = this.#query({}, FILTERED_PAGE);
+    for await (const { jobId } of newestFirst(query, listPartitions(this.#type.kind, status))) yield jobId;
   }
 
   /** Time at which the oldest job of a status was created, ISO 8601; undefined without one. */
   async oldest(status: JobStatus): Promise<string | undefined> {
-    const query = { ...this.#query({}, 1, undefined), forward: true };
-    const rows = listPartitions(this.#kind, status).map((partition) =>
+    const query = { ...this.#query({}, 1), forward: true };
+    const rows = listPartitions(this.#type.kind, status).map((partition) =>
       readPartition(query, partition).next(),
     );
     const positions = (await Promise.all(rows)).flatMap(({ value }) => (value ? [value.position] : []));
     return positions.sort()[0]?.split('#')[0];
   }
 
-  async *#rows(
-    { visibleTo, ...filter }: JobFilter,
-    limit: number,
-    after: Position | undefined,
-  ): AsyncIterable<Row> {
-    // One item more than the limit shows that another page follows.
-    const query = this.#query(filter, limit + 1, after);
-    if (visibleTo) {
-      const visible = listVisibleJobs({ ...query, kind: this.#kind, caller: visibleTo, filter });
-      for await (const item of visible) yield this.#toRow(item);
-      return;
-    }
-    for await (const { item } of newestFirst(query, listPartitions(this.#kind, filter.status))) {
-      yield this.#toRow(item);
-    }
+  async *#rows(filter: JobFilter, chunk: number, after?: Position): AsyncIterable<Row> {
+    for await (const item of this.#items(filter, chunk, after)) yield this.#type.toRow(item);
   }
 
-  #query(
-    { experiment_name }: Pick<JobFilter, 'experiment_name'>,
-    chunk: number,
-    after: Position | undefined,
-  ): PartitionQuery {
-    return { client: this.#client, table: this.#table, experiment: experiment_name, chunk, after };
+  /**
+   * Items of the jobs that pass the filter, newest first, jobs of one time by ID. The indexes yield candidates. The jobs
+   * themselves, read strongly consistent, determine access and content: a revoked grant takes effect immediately.
+   */
+  async *#items(filter: JobFilter, chunk: number, after?: Position): AsyncGenerator<Item, void> {
+    const query = this.#query(filter, chunk, after);
+    let entries: Entry[] = [];
+    for await (const entry of newestFirst(query, partitionsOf(this.#type.kind, filter))) {
+      entries.push(entry);
+      if (entries.length < query.chunk) continue;
+      yield* await this.#read(filter, entries);
+      entries = [];
+    }
+    yield* await this.#read(filter, entries);
   }
+
+  /** Jobs of the entries that are visible to the caller and match the filter, in the order of the entries. */
+  async #read(filter: JobFilter, entries: readonly Entry[]): Promise<Item[]> {
+    const client = this.#client;
+    const table = this.#table;
+    const attributes = [...ATTRIBUTES, ...this.#type.attributes];
+    const keys = entries.map(({ jobId }) => ({ job_id: jobId, item: JOB_ITEM }));
+    const read = await batchGet({ client, table, keys, attributes, busy: 'DATA005' });
+    const items = new Map(read.map((item) => [item.job_id, item]));
+    const visible: Item[] = [];
+    for (const { jobId, open } of entries) {
+      const item = items.get(jobId);
+      if (!item) continue;
+      const job = ListedJob.parse(item);
+      if (open && isTerminal(job.status)) await new JobSharing(client, table).settle(job);
+      if (isListed(filter, job, item)) visible.push(item);
+    }
+    return visible;
+  }
+
+  #query(filter: JobFilter, chunk: number, after?: Position): PartitionQuery {
+    const { visibleTo, experiment_name, strategy } = filter;
+    return {
+      client: this.#client,
+      table: this.#table,
+      equal: {
+        ...(experiment_name !== undefined && { experiment_name }),
+        // The rows of principals lack it.
+        ...(strategy !== undefined && !visibleTo && { strategy }),
+      },
+      // Access to a row, and what its job is, is known after the read: a read of one page would often be short.
+      chunk: strategy !== undefined && visibleTo ? Math.max(chunk, FILTERED_PAGE) : chunk,
+      after,
+    };
+  }
+}
+
+/** True when the job passes the filter. A job that is being deleted is in no list. */
+function isListed({ visibleTo, status, strategy }: JobFilter, job: ListedJob, item: Item): boolean {
+  if (job.expired_at !== undefined) return false;
+  if (status !== undefined && job.status !== status) return false;
+  if (strategy !== undefined && item.strategy !== strategy) return false;
+  return !visibleTo || mayAccess(visibleTo, job, 'read');
 }
 
 interface PartitionQuery {
   readonly client: DynamoDBDocumentClient;
   readonly table: string;
-  /** Only jobs of this experiment; undefined: all. */
-  readonly experiment: string | undefined;
+  /** Only entries with these values. */
+  readonly equal: Readonly<Record<string, string>>;
   /** Continues after this job. */
   readonly after: Position | undefined;
   /** Rows per read. */
@@ -102,19 +173,12 @@ interface PartitionQuery {
   readonly forward?: boolean;
 }
 
-interface VisibleJobsQuery extends PartitionQuery {
-  readonly kind: string;
-  readonly caller: Caller;
-  readonly filter: Pick<JobFilter, 'status'>;
-}
-
 /** Entry of a list index. */
 interface Entry {
   readonly jobId: string;
   readonly position: string;
   /** True when the entry's partition is that of open jobs. */
   readonly open: boolean;
-  readonly item: Item;
 }
 
 /** Partitions of the lists of all jobs of a kind. */
@@ -126,28 +190,16 @@ function listPartitions(kind: string, status: JobStatus | undefined): readonly P
   }));
 }
 
-/** Attributes that a list shows, and those that determine access. */
+/** Attributes of every row, and those that determine access. */
 const ATTRIBUTES = [...new Set([...Object.keys(ListedJob.shape), ...JOB_ROW_ATTRIBUTES])];
 
 /**
- * Items of the jobs of a kind that are visible to a caller, newest first, jobs of one time by ID. The rows of the caller's
- * principals yield candidates. The jobs themselves, read strongly consistent, determine access and content: a revoked
- * grant takes effect immediately.
+ * Index partitions to read. A caller's partitions of a status include that of open jobs: the rows of an ended job may still be
+ * there.
  */
-async function* listVisibleJobs(query: VisibleJobsQuery): AsyncGenerator<Item, void> {
-  let rows: Entry[] = [];
-  for await (const row of newestFirst(query, partitionsOf(query))) {
-    rows.push(row);
-    if (rows.length < query.chunk) continue;
-    yield* await readJobs(query, rows);
-    rows = [];
-  }
-  yield* await readJobs(query, rows);
-}
-
-/** Index partitions to read. With a status filter also that of open jobs: the rows of an ended job may still be there. */
-function partitionsOf({ caller, kind, filter: { status } }: VisibleJobsQuery): readonly Partition[] {
-  const principals = principalsOf(caller);
+function partitionsOf(kind: string, { visibleTo, status }: JobFilter): readonly Partition[] {
+  if (!visibleTo) return listPartitions(kind, status);
+  const principals = principalsOf(visibleTo);
   if (!status) {
     return principals.map((principal) => ({ ...BY_PRINCIPAL, value: `${principal}#${kind}`, open: false }));
   }
@@ -174,10 +226,11 @@ const BY_PRINCIPAL = { index: 'by-principal', key: 'principal_kind' };
 const BY_STATUS = { index: 'by-principal-status', key: 'principal_kind_status' };
 
 async function* readPartition(
-  { client, table, experiment, after, chunk, forward = false }: PartitionQuery,
+  { client, table, equal, after, chunk, forward = false }: PartitionQuery,
   { index, key, value, open }: Partition,
 ): AsyncGenerator<Entry, void> {
-  const filtered = experiment !== undefined;
+  const filters = Object.entries(equal);
+  const filtered = filters.length > 0;
   let from: Item | undefined;
   do {
     const { Items = [], LastEvaluatedKey } = await client.send(
@@ -186,20 +239,24 @@ async function* readPartition(
         IndexName: index,
         ScanIndexForward: forward,
         KeyConditionExpression: `#key = :value${after ? ' AND #position < :after' : ''}`,
-        ExpressionAttributeNames: { '#key': key, ...(after && { '#position': 'position' }) },
+        ExpressionAttributeNames: {
+          '#key': key,
+          ...(after && { '#position': 'position' }),
+          ...Object.fromEntries(filters.map(([name]) => [`#${name}`, name])),
+        },
         ExpressionAttributeValues: {
           ':value': value,
           ...(after && { ':after': listPosition(after) }),
-          ...(filtered && { ':experiment': experiment }),
+          ...Object.fromEntries(filters.map(([name, each]) => [`:${name}`, each])),
         },
-        ...(filtered && { FilterExpression: 'experiment_name = :experiment' }),
+        ...(filtered && { FilterExpression: filters.map(([name]) => `#${name} = :${name}`).join(' AND ') }),
         // The filter runs after the read, so a read of one page would often be short.
         Limit: filtered ? Math.max(chunk, FILTERED_PAGE) : chunk,
         ExclusiveStartKey: from,
       }),
     );
     for (const item of Items) {
-      yield { jobId: String(item.job_id), position: String(item.position), open, item };
+      yield { jobId: String(item.job_id), position: String(item.position), open };
     }
     from = LastEvaluatedKey;
   } while (from);
@@ -216,22 +273,4 @@ async function* newestFirst(
     if (entry.position !== last) yield entry;
     last = entry.position;
   }
-}
-
-/** Jobs of the rows that are visible to the caller and match the filter, in the order of the rows. */
-async function readJobs(query: VisibleJobsQuery, rows: readonly Entry[]): Promise<Item[]> {
-  const { client, table, caller, filter } = query;
-  const keys = rows.map(({ jobId }) => ({ job_id: jobId, item: JOB_ITEM }));
-  const read = await batchGet({ client, table, keys, attributes: ATTRIBUTES, busy: 'DATA005' });
-  const items = new Map(read.map((item) => [item.job_id, item]));
-  const visible: Item[] = [];
-  for (const { jobId, open } of rows) {
-    const item = items.get(jobId);
-    if (!item) continue;
-    const job = ListedJob.parse(item);
-    if (open && isTerminal(job.status)) await new JobSharing(client, table).settle(job);
-    const matches = !filter.status || job.status === filter.status;
-    if (matches && mayAccess(caller, job, 'read')) visible.push(item);
-  }
-  return visible;
 }

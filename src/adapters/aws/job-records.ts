@@ -8,15 +8,16 @@ import {
   JOB_STATUSES,
   type JobKind,
   type JobStatus,
+  ResolvedBacktestConfig,
   VALIDATION_ID_PREFIX,
 } from '#contract/backtest.ts';
 import { HYPEROPT_ID_PREFIX, STUDY_KIND } from '#contract/hyperopt.ts';
 import { type LaneName, QueueEntry } from '#contract/queue.ts';
 import { ERROR_SUMMARY_LENGTH, jobListOf } from '#contract/tables.ts';
-import type { JobFilter, Page } from '#domain/ports.ts';
+import type { JobCount, JobFilter, JobPage, JobSearch, ListedJobRow } from '#domain/ports.ts';
 import type { QueueJob } from '#domain/queue/queue-ports.ts';
 import { queueAttributes } from './dynamo-job-queue.ts';
-import { JobList } from './job-list.ts';
+import { JobList, type JobRows } from './job-list.ts';
 import { JobSharing, type ListedJob, listPosition } from './job-sharing.ts';
 import { fromAttributes, type Item, isPast, JOB_ITEM, jobKey } from './stored-items.ts';
 import { retryOnConflict } from './transactions.ts';
@@ -24,8 +25,8 @@ import { retryOnConflict } from './transactions.ts';
 export const UNFINISHED: readonly JobStatus[] = ['pending', 'running'];
 export const ENDED: readonly JobStatus[] = ['completed', 'failed', 'cancelled'];
 
-/** Attributes that the list indexes hold of jobs of every kind. */
-export const IndexEntry = z.object({
+/** Attributes of a listed job of any kind. */
+export const ListedItem = z.object({
   job_id: z.string(),
   owner: z.string(),
   queue: QueueEntry,
@@ -35,12 +36,26 @@ export const IndexEntry = z.object({
   strategy: z.string(),
   experiment_name: z.string().nullable(),
   error_summary: z.string().optional(),
+  started_at: z.string().nullable().default(null),
+  finished_at: z.string().nullable().default(null),
 });
 
-/** List row of an index entry. */
-export function rowOf<Entry extends { readonly error_summary?: string | undefined }>(entry: Entry) {
-  const { error_summary, ...row } = entry;
-  return { ...row, error: error_summary ?? null };
+/** Attributes of {@link ListedItem} that the list indexes lack. */
+export const LISTED_TIMES = ['started_at', 'finished_at'] as const;
+
+/** Market of a listed job, from its configuration. */
+export const ListedMarket = ResolvedBacktestConfig.pick({
+  ...{ exchange: true, pairs: true, timeframe: true, date_range: true },
+});
+
+/** Paths of {@link ListedMarket} in the attribute of the configuration. */
+export function marketPaths(attribute: string): string[] {
+  return Object.keys(ListedMarket.shape).map((name) => `${attribute}.${name}`);
+}
+
+/** Texts of a row that a search looks in. */
+export function textsOf(row: ListedJobRow): (string | null)[] {
+  return [row.job_id, row.strategy, row.experiment_name, row.exchange, row.timeframe, ...row.pairs];
 }
 
 /** The changed job, or the job as found when the condition failed: undefined for an unknown one. */
@@ -75,18 +90,14 @@ interface JobType<Job, Row> {
   readonly strategyOf: (job: Job) => string;
   /** Throws SVC001 if the item is not such a job. */
   readonly toJob: (item: Item) => Job;
-  /** List row of an index entry, or of a job's item. */
-  readonly toRow: (item: Item) => Row;
+  readonly rows: Omit<JobRows<Row>, 'kind'>;
 }
 
 /**
  * Base of the stores of the Jobs table. Reads of one job are strongly consistent, lists are not. Each change of a job
  * is one conditional write.
  */
-export abstract class JobRecords<
-  Job extends ListedJob & QueueJob,
-  Row extends Pick<ListedJob, 'job_id' | 'created_at'>,
-> {
+export abstract class JobRecords<Job extends ListedJob & QueueJob, Row extends ListedJobRow> {
   readonly sharing: JobSharing;
   protected readonly client: DynamoDBDocumentClient;
   protected readonly table: string;
@@ -126,8 +137,17 @@ export abstract class JobRecords<
     return Item && !isPast(Item.expires_at) ? this.#type.toJob(Item) : undefined;
   }
 
-  async list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<Row>> {
-    return this.listOf(this.#type.kinds[0]).page(filter, limit, cursor);
+  async list(
+    filter: JobFilter,
+    limit: number,
+    cursor: string | null,
+    search?: JobSearch,
+  ): Promise<JobPage<Row>> {
+    return this.listOf(this.#type.kinds[0]).page(filter, limit, cursor, search);
+  }
+
+  async count(filter: JobFilter): Promise<JobCount> {
+    return this.listOf(this.#type.kinds[0]).count(filter);
   }
 
   async cancel(jobId: string, at: string): Promise<{ cancelled: boolean; job: Job | undefined }> {
@@ -168,7 +188,7 @@ export abstract class JobRecords<
   }
 
   protected listOf(kind: string): JobList<Row> {
-    return new JobList(this.client, this.table, kind, this.#type.toRow);
+    return new JobList(this.client, this.table, { ...this.#type.rows, kind });
   }
 
   /** A change that ends the job also updates its access items. */

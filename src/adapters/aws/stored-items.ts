@@ -28,7 +28,7 @@ export interface BatchGet {
   readonly client: DynamoDBDocumentClient;
   readonly table: string;
   readonly keys: readonly Item[];
-  /** Attributes to read. Default: all. */
+  /** Attributes to read, or paths in them. Default: all. */
   readonly attributes?: readonly string[];
   /** Error code when the table is still throttled after the last attempt. */
   readonly busy: Extract<ErrorCode, 'SVC005' | 'DATA005'>;
@@ -60,11 +60,12 @@ async function getPart(batch: Omit<BatchGet, 'keys'>, wanted: readonly Item[]): 
   });
 }
 
-/** Parameters of a read that returns only these attributes. */
+/** Parameters of a read that returns only these attributes. Dots separate the names of a path. */
 export function projectionOf(attributes: readonly string[]) {
+  const paths = attributes.map((path) => path.split('.'));
   return {
-    ProjectionExpression: attributes.map((name) => `#${name}`).join(', '),
-    ExpressionAttributeNames: Object.fromEntries(attributes.map((name) => [`#${name}`, name])),
+    ProjectionExpression: paths.map((names) => names.map((name) => `#${name}`).join('.')).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(paths.flat().map((name) => [`#${name}`, name])),
   };
 }
 

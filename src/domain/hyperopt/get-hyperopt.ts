@@ -1,11 +1,10 @@
-import type { JobStatus } from '#contract/backtest.ts';
 import type { EquityData } from '#contract/backtest-api.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { HyperoptJobIn, StoredHyperoptJob, StoredTrial, TrialState } from '#contract/hyperopt.ts';
 import { buildEquityData } from '#engine/report/result.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import type { Caller } from '../access.ts';
-import type { Page } from '../ports.ts';
+import { type JobListInput, listJobs } from '../list-jobs.ts';
+import type { JobPage, Page } from '../ports.ts';
 import { expired, unknownHyperopt } from '../unknown-resources.ts';
 import type { HyperoptRow, HyperoptStore, TrialLedger, TrialReturns } from './hyperopt-ports.ts';
 
@@ -79,25 +78,12 @@ export async function getCompletedHyperopt(
   });
 }
 
-/** Hyperopt jobs that the caller sees, newest first. Throws VAL006 for a broken or foreign cursor. */
+/** Hyperopt jobs that the caller sees. Throws VAL006 for a broken or foreign cursor. */
 export async function listHyperopts(
   deps: { readonly hyperoptJobs: HyperoptStore },
-  input: {
-    /** Caller. Admins see all jobs; others see jobs they own or that are shared with them. */
-    readonly caller: Caller;
-    readonly limit: number;
-    readonly cursor?: string | undefined;
-    readonly status?: JobStatus | undefined;
-    readonly experiment_name?: string | undefined;
-  },
-): Promise<Page<HyperoptRow>> {
-  const { caller, limit, cursor = null, status, experiment_name } = input;
-  const filter = {
-    ...(!caller.isAdmin && { visibleTo: caller }),
-    ...(status && { status }),
-    ...(experiment_name !== undefined && { experiment_name }),
-  };
-  return deps.hyperoptJobs.list(filter, limit, cursor);
+  input: JobListInput,
+): Promise<JobPage<HyperoptRow>> {
+  return listJobs(deps.hyperoptJobs, input);
 }
 
 /** Trials of a hyperopt job, by number. Throws OPT001, and VAL006 for a broken or foreign cursor. */

@@ -1,45 +1,38 @@
-import type { CollectionOutcome, JobStatus } from '#contract/backtest.ts';
+import type { CollectionOutcome } from '#contract/backtest.ts';
 import type {
+  Direction,
   EndedTrial,
   HyperoptExecutionInput,
   HyperoptJobIn,
   HyperoptOutcome,
+  Improvement,
   StoredHyperoptJob,
   StoredTrial,
   TrialCounts,
   TrialIn,
   TrialState,
 } from '#contract/hyperopt.ts';
-import type { QueueEntry } from '#contract/queue.ts';
 import type { StoredSharing } from '../access.ts';
 import type { Executions } from '../execution-ports.ts';
-import type { JobFilter, Page } from '../ports.ts';
+import type { JobLists, ListedJobRow, Page } from '../ports.ts';
 
 /** Ports of the hyperopt use cases. Every method may throw CodedError DATA005 when storage is down. */
 
-/** Row of a hyperopt list, at most 1 KB. */
-export interface HyperoptRow {
-  readonly job_id: string;
-  readonly owner: string;
-  readonly queue: QueueEntry;
-  readonly status: JobStatus;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly strategy: string;
-  readonly experiment_name: string | null;
+/** Row of a list of hyperopt jobs. */
+export interface HyperoptRow extends ListedJobRow {
   readonly trials: TrialCounts;
-  readonly error: string | null;
+  readonly objective_metric: string;
+  readonly direction: Direction;
+  readonly improvements: readonly Improvement[];
 }
 
 /** Hyperopt jobs. Every transition is one conditional write; a terminal state never changes. */
-export interface HyperoptStore {
+export interface HyperoptStore extends JobLists<HyperoptRow> {
   /** Owners and grants of the hyperopt jobs. */
   readonly sharing: StoredSharing;
   /** Stores a new job. Returns the stored one when the id exists already. */
   create(job: HyperoptJobIn<'pending'>): Promise<StoredHyperoptJob>;
   get(jobId: string): Promise<StoredHyperoptJob | undefined>;
-  /** Newest first. Throws VAL006 for a cursor that is broken or was made with another filter. */
-  list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<HyperoptRow>>;
   /** From pending or running to running, naming the worker's task. Undefined: unknown or terminal. */
   begin(
     jobId: string,

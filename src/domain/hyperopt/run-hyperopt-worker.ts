@@ -6,6 +6,7 @@ import { type FinishHyperoptDeps, finishHyperopt } from './finish-hyperopt.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import { pruningHistory, type TrialOutcome, type TrialRequest } from './run-trial.ts';
 import { trialConfig } from './search-space.ts';
+import { endedTrials } from './trial-counts.ts';
 import { type ClaimedTrial, LEASE_MS, TrialQueue, type WorkerIdentity } from './trial-queue.ts';
 
 /** Runs trials of one job, several concurrently. */
@@ -98,8 +99,7 @@ async function outcomeOfEnded(
 ): Promise<WorkerOutcome> {
   const job = await hyperoptJobs.get(jobId);
   if (!job || job.status === 'cancelled') return 'stopped';
-  const { complete, pruned, failed, total } = job.trials;
-  return complete + pruned + failed === total ? 'finished' : 'stopped';
+  return endedTrials(job.trials) === job.trials.total ? 'finished' : 'stopped';
 }
 
 /** Trials of different code are not comparable, so a hyperopt job whose code has changed fails. */

@@ -13,6 +13,7 @@ import { isoTime } from '../validate.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import type { TrialOutcome } from './run-trial.ts';
 import { canonicalPoint, spaceOf } from './search-space.ts';
+import { endedTrials } from './trial-counts.ts';
 
 /**
  * A trial that was begun, the earlier trials visible to it, and the result when a trial with the same parameters has
@@ -193,14 +194,14 @@ export class TrialQueue {
   #endOf(
     { task: _, lease_expires_at: __, ...trial }: TrialIn<'running'>,
     outcome: TrialOutcome,
-    { complete, pruned, failed, best_value }: TrialCounts,
+    counts: TrialCounts,
     sameAs: number | null,
   ): EndedTrial {
     const end = {
       ...trial,
       finished_at: isoTime(this.#deps.clock.now()),
-      sequence: complete + pruned + failed,
-      best_value,
+      sequence: endedTrials(counts),
+      best_value: counts.best_value,
       same_as: sameAs,
     };
     if (outcome.state === 'failed') return { ...end, state: 'failed', error: outcome.error };

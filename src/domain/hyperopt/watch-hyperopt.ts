@@ -1,10 +1,11 @@
 import { isTerminal } from '#contract/backtest.ts';
-import type { EndedTrial, StoredHyperoptJob, TrialCounts } from '#contract/hyperopt.ts';
+import type { EndedTrial, StoredHyperoptJob } from '#contract/hyperopt.ts';
 import { samplerLag } from '#engine/search/trials.ts';
 import { type Caller, mayAccess } from '../access.ts';
 import type { Clock, Log } from '../ports.ts';
 import { getHyperopt } from './get-hyperopt.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
+import { endedTrials } from './trial-counts.ts';
 
 /** Events of a hyperopt job's stream. The ids only grow: the last one identifies the events that a client has. */
 export type HyperoptEvent =
@@ -39,7 +40,7 @@ const LIFETIME_MS = 14 * 60_000;
 
 /** True when the stream has no event after that id. */
 export function isOver(job: StoredHyperoptJob, after: number): boolean {
-  return isTerminal(job.status) && after > finishedTrialCount(job.trials);
+  return isTerminal(job.status) && after > endedTrials(job.trials);
 }
 
 /**
@@ -74,12 +75,12 @@ async function* follow(
   yield { kind: 'snapshot', id: after, job };
   for (;;) {
     pause = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, pause * SLOWER));
-    for await (const trial of ended.upTo(finishedTrialCount(job.trials))) {
+    for await (const trial of ended.upTo(endedTrials(job.trials))) {
       pause = SHORTEST_PAUSE_MS;
       yield { kind: 'trial', id: trial.sequence, trial, total: job.trials.total };
     }
     if (isTerminal(job.status)) {
-      yield { kind: 'status', id: finishedTrialCount(job.trials) + 1, job };
+      yield { kind: 'status', id: endedTrials(job.trials) + 1, job };
       return;
     }
     yield* wait(deps, pause, times, signal);
@@ -178,9 +179,4 @@ function endOf(trial: EndedTrial): TrialEnd {
     best_value,
     value: trial.state === 'complete' ? trial.value : null,
   };
-}
-
-/** Number of ended trials: the sequence of the last one. */
-function finishedTrialCount({ complete, pruned, failed }: TrialCounts): number {
-  return complete + pruned + failed;
 }

@@ -64,7 +64,11 @@ export interface RunParts {
   readonly report: unknown;
 }
 
-export function checkParts(parts: RunParts, { config }: JobRun): BacktestResult {
+/** Returns the metrics, and the equity of each day. */
+export function checkParts(
+  parts: RunParts,
+  { config }: JobRun,
+): { readonly result: BacktestResult; readonly equity: readonly number[] } {
   const result = ImageRunResult.safeParse(parts.result);
   if (!result.success) throw invalid('result', result.error);
   const equity = EquityData.safeParse(parts.equity);
@@ -89,7 +93,7 @@ export function checkParts(parts: RunParts, { config }: JobRun): BacktestResult 
   if (settings.pairs.join() !== pairs.join() || data.some(({ pair }) => !pairs.includes(pair))) {
     throw new InvalidRunError('the report has other pairs than the job');
   }
-  return result.data;
+  return { result: result.data, equity: values };
 }
 
 /** Largest time that a Date holds, ms. */

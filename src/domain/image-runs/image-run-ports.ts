@@ -1,5 +1,6 @@
-import type { BacktestResult, JobRun, ResultsLocation } from '#contract/backtest.ts';
+import type { JobRun } from '#contract/backtest.ts';
 import type { ImageRunInput } from '#contract/image-run.ts';
+import type { CompletedRun } from '../ports.ts';
 
 /** Code of others wrote something that is not a run of this job. The message says what, without a full stop. */
 export class InvalidRunError extends Error {}
@@ -10,6 +11,9 @@ export interface ClaimedResults {
   readonly trade_pages: number;
 }
 
+/** Results of a task as the platform has checked and stored them. */
+export type AdoptedRun = Pick<CompletedRun, 'result' | 'results' | 'sparkline'>;
+
 /** Inputs and outputs of the tasks of registered images. `task` is the ARN of a task: it determines the only prefix that is read. */
 export interface ImageRuns {
   /** Stores an input and returns its key, which cannot be guessed. */
@@ -17,11 +21,7 @@ export interface ImageRuns {
   /** Outcome as parsed JSON; undefined without one. Throws InvalidRunError. */
   readOutcome(task: string): Promise<unknown>;
   /** Checks the results of a task and stores them as those of the job's attempt. Throws InvalidRunError. */
-  adoptResults(
-    job: JobRun,
-    task: string,
-    claimed: ClaimedResults,
-  ): Promise<{ readonly result: BacktestResult; readonly results: ResultsLocation }>;
+  adoptResults(job: JobRun, task: string, claimed: ClaimedResults): Promise<AdoptedRun>;
 }
 
 /** Progress of a task from 0 to 1; undefined without a valid one. */

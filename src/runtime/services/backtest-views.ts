@@ -5,6 +5,7 @@ import { lookAheadOf } from '#contract/look-ahead.ts';
 import type { BacktestLane, JobDurations, QueueState } from '#contract/queue.ts';
 import type { RetentionDays } from '#contract/retention.ts';
 import type { JobRow } from '#domain/ports.ts';
+import { listedView } from './job-page-view.ts';
 import { retentionOf } from './retention-view.ts';
 
 /** Stored jobs as clients see them. */
@@ -18,7 +19,12 @@ export function rowView(row: JobRow, queue: QueueState | null): z.input<typeof B
   const { job_id, status, result, error, created_at, updated_at, strategy, experiment_name, priority } = row;
   const times = { created_at, updated_at };
   const place = { queue, lane: laneOf(row) };
-  return { job_id, status, result, error, ...times, strategy, experiment_name, priority, ...place };
+  return {
+    ...{ job_id, status, result, error, ...times, strategy, experiment_name, priority, ...place },
+    ...listedView(row),
+    progress: progressOf(row),
+    sparkline: row.sparkline && [...row.sparkline],
+  };
 }
 
 export function jobView(
@@ -43,7 +49,7 @@ export function jobView(
     error_code: failed?.error_code ?? null,
     registered: job.registered ?? null,
     found_by: job.found_by ?? null,
-    progress: progressOf(job),
+    progress: progressOf({ progress: 0, ...job }),
     stalled: (job.status === 'running' && job.stalled) || null,
     started_at: ('started_at' in job && job.started_at) || null,
     finished_at: 'finished_at' in job ? job.finished_at : null,
@@ -86,12 +92,12 @@ function updatedAt(job: StoredBacktestJob): string {
   return progress !== undefined && progress > job.updated_at ? progress : job.updated_at;
 }
 
-function progressOf(job: StoredBacktestJob): number | null {
-  switch (job.status) {
+function progressOf({ status, progress }: Pick<JobRow, 'status' | 'progress'>): number | null {
+  switch (status) {
     case 'pending':
       return 0;
     case 'running':
-      return job.progress;
+      return progress;
     case 'completed':
       return 1;
     case 'failed':

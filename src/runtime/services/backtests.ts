@@ -17,6 +17,7 @@ import { unknownBacktest } from '#domain/unknown-resources.ts';
 import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { jobView, rowView, submissionView } from './backtest-views.ts';
+import { jobPageView } from './job-page-view.ts';
 
 /** Loaded by a submission only: it resolves configurations, and reads of jobs do not. */
 const { submitBacktest } = deferred(() => import('#domain/submit-backtest.ts'));
@@ -55,7 +56,7 @@ export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>,
       const page = await listBacktests(deps, { ...query, caller: callerOf(principal) });
       const states = await queueStates(deps, 'backtest', page.items);
       const items = page.items.map((row) => rowView(row, states.get(row.job_id) ?? null));
-      return { status: 200, body: { items, next_cursor: page.next } };
+      return { status: 200, body: jobPageView(page, items) };
     },
     getBacktest: async ({ params }) => {
       const job = await getBacktestProgress(deps, params.job_id);

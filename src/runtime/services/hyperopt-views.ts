@@ -12,6 +12,8 @@ import type { RetentionDays } from '#contract/retention.ts';
 import { foundParams } from '#domain/hyperopt/found-params.ts';
 import type { HyperoptResultData } from '#domain/hyperopt/get-hyperopt.ts';
 import type { HyperoptRow } from '#domain/hyperopt/hyperopt-ports.ts';
+import { bestSoFar, endedTrials } from '#domain/hyperopt/trial-counts.ts';
+import { listedView } from './job-page-view.ts';
 import { retentionOf } from './retention-view.ts';
 
 /** Stored hyperopt jobs and trials as clients see them. */
@@ -24,8 +26,10 @@ export function startView(job: StoredHyperoptJob): z.input<typeof HyperoptStart>
 }
 
 export function rowView(row: HyperoptRow, queue: QueueState | null): z.input<typeof HyperoptSummary> {
-  const { trials, owner: _, queue: __, ...rest } = row;
-  return { ...rest, ...progressOf(trials), queue };
+  const { trials, improvements, owner: _, queue: __, ...rest } = row;
+  const progress = progressOf(trials);
+  const sparkline = bestSoFar(improvements, progress.current_trial);
+  return { ...rest, ...listedView(row), ...progress, queue, sparkline };
 }
 
 export function jobView(
@@ -63,8 +67,9 @@ export function jobView(
   };
 }
 
-function progressOf({ total, complete, pruned, failed, best_value, best_trial }: TrialCounts) {
-  const ended = complete + pruned + failed;
+function progressOf(trials: TrialCounts) {
+  const { total, best_value, best_trial } = trials;
+  const ended = endedTrials(trials);
   return {
     progress: progressAt(ended, total),
     current_trial: ended,

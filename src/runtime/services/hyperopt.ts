@@ -16,6 +16,7 @@ import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { watchHandler } from './hyperopt-events.ts';
 import { jobView, resultView, rowView, startView, trialView } from './hyperopt-views.ts';
+import { jobPageView } from './job-page-view.ts';
 
 export interface HyperoptDeps extends StartHyperoptDeps, CancelHyperoptDeps {
   readonly ledger: TrialLedger;
@@ -47,7 +48,7 @@ export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
       const page = await listHyperopts(deps, { ...query, caller: callerOf(principal) });
       const states = await queueStates(deps, 'hyperopt', page.items);
       const items = page.items.map((row) => rowView(row, states.get(row.job_id) ?? null));
-      return { status: 200, body: { items, next_cursor: page.next } };
+      return { status: 200, body: jobPageView(page, items) };
     },
     getHyperopt: async ({ params, headers }) => {
       const job = await getHyperopt(deps, params.job_id);

@@ -1,0 +1,72 @@
+import * as z from 'zod';
+import { JOB_STATUSES } from './backtest.ts';
+import { paginated } from './common.ts';
+import { BACKTEST_LIMITS, JOB_LIST_LIMITS, TIMEFRAMES } from './limits.ts';
+import { booleanParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
+
+/** Parameters, fields and envelope that the lists of jobs of every kind share. */
+
+const grouped = (value: number) => value.toLocaleString('en-US');
+const covered = `Covers the newest ${grouped(JOB_LIST_LIMITS.searched)} jobs that pass the other filters, see \`searched\``;
+
+/** Parameters of a list of jobs. @param sorts values that it can be sorted by */
+export function jobListFields<const Sort extends string>(sorts: readonly [Sort, ...Sort[]]) {
+  return {
+    ...PAGE_FIELDS,
+    status: z.enum(JOB_STATUSES).optional().meta({ description: 'Only jobs in this status' }),
+    experiment_name: stringParameter(
+      BACKTEST_LIMITS.experiment_name.max,
+      'Only jobs of this experiment',
+    ).optional(),
+    strategy: stringParameter(100, 'Only jobs of this strategy').optional(),
+    q: stringParameter(
+      JOB_LIST_LIMITS.q.max,
+      `Only jobs with each of these words in ID, strategy, experiment, exchange, pairs, notes or tags, in either case. ${covered}`,
+    ).optional(),
+    sort: z
+      .enum(sorts)
+      .optional()
+      .meta({
+        description: `Order of the list; jobs without the value come last. ${covered}. Default: newest first, all jobs`,
+      }),
+    sort_order: z.enum(['asc', 'desc']).default('desc').meta({ description: 'Order of `sort`' }),
+    count: booleanParameter('Also count the jobs that pass the filters, see `count` of the response').default(
+      false,
+    ),
+  };
+}
+
+/** Fields of a listed job of any kind that come from its own item. */
+export const listedJobFields = {
+  exchange: z.string(),
+  pairs: z.array(z.string()),
+  timeframe: z.enum(TIMEFRAMES),
+  started_at: z.string().nullable().meta({ format: 'date-time', description: 'null: not started' }),
+  finished_at: z.string().nullable().meta({ format: 'date-time', description: 'null: not finished' }),
+};
+
+/** Page of a list of jobs. */
+export function jobPage<T extends z.ZodType>(item: T) {
+  return paginated(item).extend({
+    searched: z
+      .object({
+        jobs: z.int().meta({ description: 'Jobs that `q` and `sort` were applied to: the newest ones' }),
+        complete: z
+          .boolean()
+          .meta({ description: 'false: older jobs that pass the other filters exist and were not searched' }),
+      })
+      .nullable()
+      .meta({ description: 'Reach of `q` and `sort`; null without them: the list has all jobs' }),
+    count: z
+      .object({
+        value: z.int(),
+        relation: z
+          .enum(['exact', 'at_least'])
+          .meta({ description: '`at_least`: more jobs than `value` may pass the filters' }),
+      })
+      .nullable()
+      .meta({
+        description: `Jobs on all pages that the caller may see; null unless requested. Ends at ${grouped(JOB_LIST_LIMITS.counted)}`,
+      }),
+  });
+}

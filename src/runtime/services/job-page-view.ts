@@ -1,0 +1,12 @@
+import type { JobPage, ListedJobRow } from '#domain/ports.ts';
+
+/** Page of a list of jobs as clients see it. */
+export function jobPageView<Item>({ next, searched, count }: JobPage<unknown>, items: Item[]) {
+  return { items, next_cursor: next, searched, count };
+}
+
+/** Fields of a row that all kinds of jobs have. */
+export function listedView(row: ListedJobRow) {
+  const { exchange, pairs, timeframe, date_range, started_at, finished_at } = row;
+  return { exchange, pairs: [...pairs], timeframe, date_range, started_at, finished_at };
+}
