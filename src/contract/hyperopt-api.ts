@@ -17,6 +17,12 @@ const Status = z.enum(JOB_STATUSES);
 
 const { minimal_roi: RoiTable, trailing: Trailing } = ResolvedBacktestConfig.shape;
 
+/** Account and costs that apply to every trial. */
+const Account = ResolvedBacktestConfig.pick({
+  ...{ stake_amount: true, dry_run_wallet: true, max_open_trades: true },
+  ...{ fee: true, slippage: true, leverage: true },
+});
+
 /** Parameters of a trial, in the form of a backtest's configuration. */
 export const FoundParams = z
   .object({
@@ -91,6 +97,7 @@ export const HyperoptJob = z
     pairs: z.array(z.string()),
     timeframe: z.string(),
     exchange: z.string(),
+    account: Account.meta({ description: 'Account and costs of every trial' }),
     precision: z.enum(PRECISIONS).meta({ description: 'Precision of every trial' }),
     warnings: z.array(z.string()),
     resumed_from: JobId.nullable().meta({
@@ -167,6 +174,11 @@ export type HyperoptListQuery = z.output<typeof HyperoptListQuery>;
 export const HyperoptTrialsQuery = z.object({
   ...PAGE_FIELDS,
   state: z.enum(TRIAL_STATES).optional().meta({ description: 'Only trials in this state' }),
+  number: integerParameter({
+    min: 0,
+    max: HYPEROPT_LIMITS.n_trials.max - 1,
+    description: 'Only the trial with this number; the page is empty until it has started',
+  }).optional(),
 });
 
 /** Server-sent events of a hyperopt job. */

@@ -169,8 +169,13 @@ describe('hyperopt request', () => {
       ...{ sampler: 'random', pruner: 'none', seed: 4_294_967_295, workers: 2, experiment_name: 'all' },
       precision: 'none',
     };
-    const job = await accepted(body);
+    const account = {
+      ...{ stake_amount: 250, dry_run_wallet: 5_000, max_open_trades: 3 },
+      ...{ fee: 0.0005, slippage: 0.0002, leverage: 2 },
+    };
+    const job = await accepted({ ...body, ...account });
     const { pairs, experiment_name, timeframe, date_range, precision, ...config } = body;
+    expect(job.account).toEqual(account);
     expect(job).toMatchObject({ pairs, timeframe, experiment_name, precision, warnings: [], config });
     // The direction follows from the metric.
     expect(job.config.direction).toBe('minimize');

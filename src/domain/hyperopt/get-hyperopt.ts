@@ -94,9 +94,16 @@ export async function listHyperoptTrials(
     readonly limit: number;
     readonly cursor?: string | undefined;
     readonly state?: TrialState | undefined;
+    readonly number?: number | undefined;
   },
 ): Promise<Page<StoredTrial>> {
   const job = await getHyperopt(deps, input.job_id);
   if (job.results_expired) throw expired('The trials of the hyperopt job', input.job_id);
+  if (input.number !== undefined) {
+    const found = await deps.ledger.read(input.job_id, input.number, 1);
+    const isWanted = ({ number, state }: StoredTrial) =>
+      number === input.number && (input.state ?? state) === state;
+    return { items: found.filter(isWanted), next: null };
+  }
   return deps.ledger.list(input.job_id, input.state ?? null, input.limit, input.cursor ?? null);
 }

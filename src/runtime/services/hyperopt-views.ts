@@ -57,6 +57,7 @@ export function jobView(
     // In jobs of the previous version the range includes the training days.
     config: { ...job.config, date_range: base.date_range },
     exchange: base.exchange,
+    account: accountOf(base),
     precision: base.precision,
     pairs: base.pairs,
     timeframe: base.timeframe,
@@ -65,6 +66,11 @@ export function jobView(
     collection: job.collection,
     ...retentionOf(job, retention),
   };
+}
+
+function accountOf(base: StoredHyperoptJob['base']): z.input<typeof HyperoptJob>['account'] {
+  const { stake_amount, dry_run_wallet, max_open_trades, fee, slippage, leverage } = base;
+  return { stake_amount, dry_run_wallet, max_open_trades, fee, slippage, leverage };
 }
 
 function progressOf(trials: TrialCounts) {

@@ -37,6 +37,18 @@ it.each([1, 7, 40, 100])(
   },
 );
 
+it('trial list finds one trial by its number', async () => {
+  const { job_id } = one.job;
+  const find = (number: number, state?: TrialState) =>
+    listHyperoptTrials(deps(), { job_id, limit: 20, number, state });
+  const trial = one.trials[7]!;
+  expect(await find(7)).toEqual({ items: [trial], next: null });
+  expect(await find(7, trial.state)).toEqual({ items: [trial], next: null });
+  expect(await find(7, 'running')).toEqual({ items: [], next: null });
+  // A later trial must not stand in for one that has not started.
+  expect(await find(one.trials.length)).toEqual({ items: [], next: null });
+});
+
 it('trial list rejects a cursor of another list', async () => {
   const { job_id } = one.job;
   const { next } = await listHyperoptTrials(deps(), { job_id, limit: 3 });
