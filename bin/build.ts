@@ -1,9 +1,10 @@
-/** Bundles every Lambda and task with esbuild: `node bin/build.ts` writes dist/. */
+/** Bundles every Lambda and task with esbuild and the dashboard with vite: `node bin/build.ts` writes dist/. */
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type BuildOptions, build as esbuild, type Metafile } from 'esbuild';
 import { LocalStrategies } from '../src/adapters/local/definitions/local-strategies.ts';
 import { describeBroken } from '../src/domain/find-strategy.ts';
+import { buildWeb } from './build-web.ts';
 import {
   bundledExchanges,
   checkMatches,
@@ -180,4 +181,8 @@ async function copyAssets(outdir: string): Promise<void> {
   }
 }
 
-if (import.meta.main) await build(join(ROOT, 'dist'));
+if (import.meta.main) {
+  await build(join(ROOT, 'dist'));
+  // Here, and in the cache of `npm start`, which then needs no vite.
+  await cp(await buildWeb(), join(ROOT, 'dist/web'), { recursive: true });
+}

@@ -27,9 +27,13 @@ function tables(): Plugin {
   };
 }
 
+/** The platform of `npm start`, which serves all of the dashboard's requests at one address. */
+const PLATFORM = `http://127.0.0.1:${process.env.BACKEND_PORT ?? 8000}`;
+
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [tables()],
+  server: { proxy: { '/services/': PLATFORM, '/config.json': PLATFORM } },
   build: {
     outDir: join(import.meta.dirname, '../dist/web'),
     emptyOutDir: true,

@@ -44,4 +44,8 @@ it('npm run demo prints a backtest from request to report', async () => {
   const { code, out } = await run('bin/demo.ts');
   expect(code).toBe(0);
   for (const text of ['POST http', 'Total profit', 'TOTAL', '/docs', 'Done in']) expect(out).toContain(text);
+  const [dashboard, report] = out.trimEnd().split('\n').slice(-2) as [string, string];
+  const [, url] = / dashboard +(http:\/\/127\.0\.0\.1:\d+)$/.exec(dashboard)!;
+  const [, jobId] = /Submitted (bt-\w+)/.exec(out)!;
+  expect(report.trim().split(/ +/)).toEqual(['report', `${url}/backtests/${jobId}`]);
 });
