@@ -6,9 +6,11 @@ import { createRoot } from 'react-dom/client';
 import { loadConfig } from './api/config.ts';
 import { createQueryClient } from './api/queries.ts';
 import { router } from './router.tsx';
+import { replaceInvalidLanguage } from './ui/locale.ts';
 import { ErrorState } from './ui/states.tsx';
 import { restoreTheme } from './ui/tokens.ts';
 
+replaceInvalidLanguage();
 restoreTheme();
 const root = createRoot(document.getElementById('root')!);
 

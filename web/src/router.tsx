@@ -1,10 +1,11 @@
 import { createRouter } from '@tanstack/react-router';
 import { homeRoutes } from './pages/home/routes.ts';
+import { reportRoutes } from './pages/report/routes.ts';
 import { rootRoute } from './routes.ts';
 
 /** Every page; each is loaded when it is opened. */
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([...homeRoutes]),
+  routeTree: rootRoute.addChildren([...homeRoutes, ...reportRoutes]),
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

@@ -44,7 +44,7 @@ export function ChartFrame(props: {
   return (
     <figure className="chart-frame" aria-labelledby={id} onKeyDown={keyDown}>
       <figcaption className="chart-head">
-        <h3 id={id}>{title}</h3>
+        <h2 id={id}>{title}</h2>
         <div className="chart-actions">
           {props.actions}
           <button

@@ -289,7 +289,7 @@ function plotOptions(tokens: Tokens, shared: Shared, pane: PaneLook): PlotOption
   return {
     tzDate: utc,
     legend: { show: false },
-    padding: [10, 12, 0, 0],
+    padding: [10, 12, pane.isLast ? 0 : 10, 0],
     cursor: {
       sync: { key: group, setSeries: false },
       drag: { x: true, y: false },

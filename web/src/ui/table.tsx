@@ -31,6 +31,8 @@ export interface TableProps<T> {
   readonly onOrder?: (order: Order) => void;
   /** True when the rows come in the wanted order, for example from the API. */
   readonly isSorted?: boolean;
+  /** Row of totals: last in every order. */
+  readonly total?: T;
   readonly selected?: string | number | undefined;
   readonly onPick?: (row: T) => void;
 }
@@ -110,7 +112,7 @@ const Row = memo(PlainRow) as typeof PlainRow;
 
 /** A table of at most a few hundred rows. */
 export function Table<T>(props: TableProps<T>) {
-  const { columns, idOf, label, order, onOrder, selected, onPick } = props;
+  const { columns, idOf, label, order, onOrder, selected, onPick, total } = props;
   const rows = useSorted(props);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
@@ -129,6 +131,11 @@ export function Table<T>(props: TableProps<T>) {
             />
           ))}
         </tbody>
+        {total && (
+          <tfoot>
+            <Row row={total} index={rows.length} columns={columns} isSelected={false} onPick={undefined} />
+          </tfoot>
+        )}
       </table>
     </section>
   );

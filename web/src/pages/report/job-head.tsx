@@ -1,0 +1,58 @@
+import type { ReactNode } from 'react';
+import { utcDate } from '../../ui/format.ts';
+import { Age, PageHead, Status } from '../../ui/parts.tsx';
+import { type Job, shortPair } from './data.ts';
+import { JobActions } from './job-actions.tsx';
+
+/** Pairs that the head names before it counts the rest. */
+const NAMED_PAIRS = 6;
+
+/** Strategy, status and what was run on which data. */
+export function JobHead({ job }: { readonly job: Job }) {
+  const { pairs, timeframe, timeframe_detail, exchange, date_range } = job.config;
+  const rest = pairs.length - NAMED_PAIRS;
+  return (
+    <PageHead title={job.strategy} actions={<JobActions job={job} />}>
+      <p className="report-facts">
+        <Status status={job.status} />
+        <Fact name="Pairs" title={pairs.join(', ')}>
+          {pairs.slice(0, NAMED_PAIRS).map(shortPair).join(', ')}
+          {rest > 0 && ` and ${rest} more`}
+        </Fact>
+        <Fact name="Timeframe">
+          {timeframe}
+          {timeframe_detail && `, detail ${timeframe_detail}`}
+        </Fact>
+        <Fact name="Range">
+          {utcDate(date_range.start)} to {utcDate(date_range.end)} UTC
+        </Fact>
+        <Fact name="Exchange">
+          {exchange === 'sim' ? (
+            <span className="badge" data-tone="warn" title="Simulated prices: no real market">
+              sim, simulated prices
+            </span>
+          ) : (
+            exchange
+          )}
+        </Fact>
+        {job.experiment_name && <Fact name="Experiment">{job.experiment_name}</Fact>}
+        {job.registered && (
+          <Fact name="Version">
+            {job.registered.model_name} {job.registered.version}
+          </Fact>
+        )}
+        <Fact name="Submitted">
+          <Age at={job.created_at} />
+        </Fact>
+      </p>
+    </PageHead>
+  );
+}
+
+function Fact(props: { readonly name: string; readonly title?: string; readonly children: ReactNode }) {
+  return (
+    <span title={props.title}>
+      <span className="faint">{props.name}</span> {props.children}
+    </span>
+  );
+}

@@ -1,0 +1,63 @@
+import { TrendingDown, TrendingUp, TriangleAlert } from 'lucide-react';
+import type { Job, ReportData } from './data.ts';
+
+const EFFECTS = {
+  optimistic: { Icon: TrendingUp, text: 'flatters the result' },
+  pessimistic: { Icon: TrendingDown, text: 'makes the result worse' },
+  neutral: { Icon: TriangleAlert, text: 'direction unknown' },
+} as const;
+
+/** Warnings of the run and known biases of its result. */
+export function NoticesPanel({ report, job }: { readonly report: ReportData; readonly job: Job }) {
+  const warnings = [...new Set([...job.warnings, ...report.warnings, ...lookAheadOf(report)])];
+  if (job.found_by) {
+    warnings.push(
+      `The parameters are the best of ${job.found_by.trials} trials: choosing the best inflates the result.`,
+    );
+  }
+  const biases = report.biases;
+  if (warnings.length === 0 && biases.length === 0) return null;
+  return (
+    <section className="stack report-notices" aria-label="Warnings and biases">
+      {warnings.map((warning) => (
+        <p key={warning} className="notice" data-tone="warn">
+          <TriangleAlert aria-hidden="true" /> <span>{warning}</span>
+        </p>
+      ))}
+      {biases.length > 0 && (
+        <details className="notice report-biases">
+          <summary>
+            {biases.length} known {biases.length === 1 ? 'bias' : 'biases'} of this result
+            <span className="faint"> {effectsOf(biases)}</span>
+          </summary>
+          <ul className="report-list">
+            {biases.map(({ effect, text }) => {
+              const { Icon, text: meaning } = EFFECTS[effect];
+              return (
+                <li key={text}>
+                  <Icon aria-hidden="true" />
+                  <span>
+                    {text} <span className="faint">({meaning})</span>
+                  </span>
+                </li>
+              );
+            })}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function lookAheadOf({ look_ahead }: ReportData): readonly string[] {
+  if (look_ahead.findings.length > 0) return look_ahead.findings;
+  return look_ahead.state === 'not_checked' ? [look_ahead.message] : [];
+}
+
+function effectsOf(biases: ReportData['biases']): string {
+  const count = (effect: string) => biases.filter((bias) => bias.effect === effect).length;
+  const parts = (['optimistic', 'pessimistic', 'neutral'] as const)
+    .map((effect) => [count(effect), effect] as const)
+    .filter(([number]) => number > 0);
+  return parts.map(([number, effect]) => `${number} ${effect}`).join(', ');
+}

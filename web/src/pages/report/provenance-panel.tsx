@@ -1,0 +1,70 @@
+import { decimal, duration } from '../../ui/format.ts';
+import { CopyButton, Panel, Time } from '../../ui/parts.tsx';
+import type { Job, ReportData } from './data.ts';
+
+const DIGESTS = [
+  ['Strategy', 'strategy_digest'],
+  ['Parameters', 'parameters_digest'],
+  ['Configuration', 'config_digest'],
+  ['Data', 'data_digest'],
+  ['Instruments', 'instruments_digest'],
+  ['All of them', 'digest'],
+] as const;
+
+/** What the result follows from: equal digests give equal results. */
+export function ProvenancePanel({ report, job }: { readonly report: ReportData; readonly job: Job }) {
+  const { provenance, settings, timing, look_ahead } = report;
+  return (
+    <Panel
+      title="Provenance"
+      actions={<CopyButton text={JSON.stringify({ job_id: job.job_id, ...provenance }, null, 2)} />}
+    >
+      <dl className="defs pad">
+        <dt>Backtest</dt>
+        <dd>
+          <code>{job.job_id}</code>
+        </dd>
+        <dt>Engine</dt>
+        <dd>{provenance.engine_version}</dd>
+        {DIGESTS.map(([name, field]) =>
+          provenance[field] === undefined ? null : (
+            <div key={field} className="def">
+              <dt>{name}</dt>
+              <dd>
+                <code className="digest" title={provenance[field]}>
+                  {provenance[field].slice(0, 16)}
+                </code>
+              </dd>
+            </div>
+          ),
+        )}
+        <dt>Candles</dt>
+        <dd>
+          <Time at={settings.first_candle} /> to <Time at={settings.last_candle} />,{' '}
+          {decimal(timing.candles, 0)} read
+        </dd>
+        <dt>Seed</dt>
+        <dd>{settings.seed}</dd>
+        <dt>Look-ahead check</dt>
+        <dd>{look_ahead.state.replace('_', ' ')}</dd>
+        {job.found_by && (
+          <>
+            <dt>Parameters found by</dt>
+            <dd>
+              {job.found_by.hyperopt_job_id}, trial {job.found_by.trial} of {job.found_by.trials}
+            </dd>
+          </>
+        )}
+        <dt>Computed in</dt>
+        <dd>
+          {timing.total_ms < 1_000 ? `${timing.total_ms} ms` : duration(timing.total_ms / 1_000)},{' '}
+          {decimal(timing.peak_memory_mb, 0)} MB
+        </dd>
+      </dl>
+      <details className="report-settings">
+        <summary>All settings</summary>
+        <pre className="pad">{JSON.stringify(settings, null, 2)}</pre>
+      </details>
+    </Panel>
+  );
+}

@@ -1,0 +1,49 @@
+import { useMemo } from 'react';
+import { useCall } from '../../api/queries.ts';
+import { Loaded, Skeleton } from '../../ui/states.tsx';
+import { CostsPanel } from './costs-panel.tsx';
+import { type Job, quoteOf } from './data.ts';
+import { DrawdownsPanel } from './drawdowns-panel.tsx';
+import { EquityPanel } from './equity-panel.tsx';
+import { MonthsPanel } from './months-panel.tsx';
+import { NoticesPanel } from './notices-panel.tsx';
+import { ProvenancePanel } from './provenance-panel.tsx';
+import { TablesPanel } from './tables-panel.tsx';
+import { MetricTiles } from './tiles.tsx';
+
+/** The report of a completed backtest. */
+export function Report({ job }: { readonly job: Job }) {
+  const report = useCall('getBacktestReport', {
+    params: { job_id: job.job_id },
+    query: { trades: false },
+  });
+  const currency = useMemo(() => quoteOf(job.config.pairs), [job.config.pairs]);
+  return (
+    <Loaded query={report} skeleton={<ReportSkeleton />}>
+      {(data) => (
+        <>
+          <NoticesPanel report={data} job={job} />
+          <MetricTiles report={data} currency={currency} />
+          <EquityPanel id={job.job_id} report={data} currency={currency} />
+          <MonthsPanel report={data} />
+          <TablesPanel report={data} currency={currency} />
+          <div className="report-pair">
+            <DrawdownsPanel report={data} currency={currency} />
+            <CostsPanel report={data} currency={currency} />
+          </div>
+          <ProvenancePanel report={data} job={job} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function ReportSkeleton() {
+  return (
+    <>
+      <Skeleton rows={2} className="panel report-skeleton-tiles" />
+      <Skeleton rows={13} className="panel" />
+      <Skeleton rows={12} className="panel" />
+    </>
+  );
+}

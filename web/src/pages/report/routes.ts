@@ -1,0 +1,12 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { rootRoute } from '../../routes.ts';
+import { readSearch } from './search.ts';
+
+export const reportRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/backtests/$id',
+    validateSearch: readSearch,
+    component: lazyRouteComponent(() => import('./report-page.tsx'), 'ReportPage'),
+  }),
+] as const;

@@ -1,0 +1,102 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { useCallback } from 'react';
+import type { Order } from '../../ui/table.tsx';
+
+/** Tables of the report by their name in the URL. */
+export const TABLES = ['pair', 'tag', 'reason', 'tag-reason', 'side', 'month', 'weekday', 'year'] as const;
+export type TableName = (typeof TABLES)[number];
+const SIDES = ['long', 'short'] as const;
+export type Side = (typeof SIDES)[number];
+
+/** State of the page that its URL keeps. An absent field has its default. */
+export interface ReportSearch {
+  /** Number of the selected trade. */
+  readonly trade?: number;
+  /** Shown table. Default: pair. */
+  readonly table?: TableName;
+  /** Order of the shown table: a column, with `-` in front for descending. */
+  readonly by?: string;
+  /** Pair of the candles. Default: that of the selected trade, else the first. */
+  readonly chart?: string;
+  /** Equity of every candle instead of every day. */
+  readonly candles?: true;
+  /** Market curve next to the equity. */
+  readonly market?: true;
+  /** Filters of the trades. */
+  readonly pair?: string;
+  readonly side?: Side;
+  readonly reason?: string;
+  readonly tag?: string;
+  /** Order of the trades, as `by`. */
+  readonly sort?: string;
+}
+
+/** Fields of the URL that are valid; others are ignored. */
+export function readSearch(raw: Readonly<Record<string, unknown>>): ReportSearch {
+  const trade = Number(raw.trade);
+  return {
+    ...(Number.isInteger(trade) && trade > 0 ? { trade } : {}),
+    ...oneOf('table', raw, TABLES),
+    ...oneOf('side', raw, SIDES),
+    ...Object.assign({}, ...TEXTS.map((name) => textOf(name, raw))),
+    ...(raw.candles === true ? { candles: true as const } : {}),
+    ...(raw.market === true ? { market: true as const } : {}),
+  };
+}
+
+const TEXTS = ['by', 'chart', 'pair', 'reason', 'tag', 'sort'] as const;
+
+function textOf<K extends string>(name: K, raw: Readonly<Record<string, unknown>>): { [P in K]?: string } {
+  const value = raw[name];
+  // A text that looks like a number, such as a tag, comes as one.
+  return typeof value === 'string' || typeof value === 'number'
+    ? ({ [name]: String(value) } as { [P in K]: string })
+    : {};
+}
+
+function oneOf<K extends string, V extends string>(
+  name: K,
+  raw: Readonly<Record<string, unknown>>,
+  values: readonly V[],
+): { [P in K]?: V } {
+  const value = values.find((each) => each === raw[name]);
+  return value === undefined ? {} : ({ [name]: value } as { [P in K]: V });
+}
+
+const route = getRouteApi('/backtests/$id');
+
+/** Id of the backtest of the page. */
+export function useJobId(): string {
+  return route.useParams().id;
+}
+
+/** Fields of the URL to change; undefined removes one. */
+export type SearchChange = { readonly [K in keyof ReportSearch]?: ReportSearch[K] | undefined };
+
+/** State of the page in the URL, and a stable function that changes some of its fields without a new entry of the history. */
+export function useReportSearch(): readonly [ReportSearch, (change: SearchChange) => void] {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = useCallback(
+    (fields: SearchChange) =>
+      void navigate({
+        search: (now) => ({ ...now, ...fields }) as ReportSearch,
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate],
+  );
+  return [search, change];
+}
+
+/** Order of a table as text of the URL. */
+export function orderText({ key, isDescending }: Order): string {
+  return `${isDescending ? '-' : ''}${key}`;
+}
+
+export function orderOf(text: string | undefined): Order | undefined {
+  if (text === undefined) return undefined;
+  return text.startsWith('-')
+    ? { key: text.slice(1), isDescending: true }
+    : { key: text, isDescending: false };
+}
