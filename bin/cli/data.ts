@@ -1,19 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type * as z from 'zod';
-import { BACKTEST_DEFAULTS, TIMEFRAMES } from '#contract/limits.ts';
-import type { Collection, Instruments } from '#contract/market-data.ts';
+import { BACKTEST_DEFAULTS, COLLECTION_STATUSES, TIMEFRAMES } from '#contract/limits.ts';
+import type { Collection, CollectionList, Instruments } from '#contract/market-data.ts';
 import type { ProxyEnvelope, ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
 import { statusWithError } from './backtest.ts';
 import type { ApiClient } from './client.ts';
-import { queryOf, UsageError } from './options.ts';
-import { minute, number, progressBar, table } from './output.ts';
+import { LIMIT, queryOf, UsageError } from './options.ts';
+import { minute, number, progressBar, table, wrap } from './output.ts';
 import { userToken, withSession } from './session.ts';
 
 export function addDataCommands(program: Command): void {
   const url = () => program.opts<{ url?: string }>().url;
+  /** Runs `work` against the data collection service. */
+  const ofCollections = <T>(work: (client: ApiClient) => Promise<T>): Promise<T> => {
+    if (url()) {
+      throw new UsageError(
+        'This command calls the data collection service. Leave out --url; set DATA_COLLECTION_URL for a deployed service.',
+      );
+    }
+    const address = process.env.DATA_COLLECTION_URL || undefined;
+    return withSession(address, ({ client }) => work(client), 'data_collection');
+  };
   program
     .command('import')
     .description(
@@ -45,17 +55,30 @@ export function addDataCommands(program: Command): void {
     )
     .option('--end <time>', 'ISO 8601, UTC, exclusive (default: now)')
     .action(async (symbols: string[], options: CollectOptions) => {
-      if (url()) {
-        throw new UsageError(
-          'collect calls the data collection service. Leave out --url; set DATA_COLLECTION_URL for a deployed service.',
-        );
-      }
-      process.exitCode = await withSession(
-        process.env.DATA_COLLECTION_URL || undefined,
-        ({ client }) => collect(client, symbols, options),
-        'data_collection',
-      );
+      process.exitCode = await ofCollections((client) => collect(client, symbols, options));
     });
+
+  const collections = program.command('collections').description('list and cancel collections of candles');
+  collections
+    .command('list')
+    .description('list collections, newest first')
+    .addOption(
+      new Option('--status <status>', 'only collections in this status').choices(COLLECTION_STATUSES),
+    )
+    .option(...LIMIT)
+    .option('--cursor <cursor>', 'cursor that the previous page printed')
+    .option('--json', 'print the raw JSON response')
+    .action((options: ListOptions) => ofCollections((client) => printCollections(client, options)));
+  collections
+    .command('cancel')
+    .description('cancel a pending or running collection; its candles are kept')
+    .argument('<collection-id>', 'co-<id>')
+    .action((id: string) =>
+      ofCollections(async (client) => {
+        const { candles } = await client.post<CollectionState>(`/api/v1/collections/${id}/cancel`);
+        console.log(`${id} was cancelled: ${number(candles, 0)} candles stored`);
+      }),
+    );
 
   program
     .command('proxy')
@@ -106,6 +129,40 @@ async function follow(client: ApiClient, started: CollectionState): Promise<Coll
   } finally {
     bar.stop();
   }
+}
+
+interface ListOptions {
+  readonly status?: string;
+  readonly limit: number;
+  readonly cursor?: string;
+  readonly json?: boolean;
+}
+
+async function printCollections(client: ApiClient, { json, ...query }: ListOptions): Promise<void> {
+  const page = await client.get<z.output<typeof CollectionList>>(
+    `/api/v1/collections?${queryOf({ ...query })}`,
+  );
+  if (json) return console.log(JSON.stringify(page));
+  if (page.items.length === 0) console.log('No collections.');
+  else {
+    console.log(
+      table(
+        ['Collection', 'Status', 'Progress', 'Candles', 'Exchange', 'Timeframe', 'Symbols', 'Created (UTC)'],
+        page.items.map((each) => [
+          each.collection_id,
+          each.status,
+          `${Math.floor(each.progress * 100)} %`,
+          number(each.candles, 0),
+          each.exchange,
+          each.timeframe,
+          wrap(each.symbols.join(', '), 40),
+          minute(each.created_at),
+        ]),
+      ),
+    );
+  }
+  for (const each of page.items) if (each.error) console.log(`${each.collection_id}: ${each.error}`);
+  if (page.next_cursor) console.log(`More exist: --cursor ${page.next_cursor}`);
 }
 
 async function printInstruments(

@@ -228,6 +228,8 @@ export const REGISTRATION_LIMITS = {
 /** Characters of a model name in a path, and of a challenge ID in a promotion. */
 export const MAX_ID_LENGTH = 100;
 
+export const COLLECTION_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
+
 export const COLLECTION_LIMITS = {
   symbols: { min: 1, max: 200 },
   /** Maximum of waiting and running collections. They run one at a time, because exchanges count requests per address. */

@@ -3,6 +3,7 @@ import { type Immutable, paginated, Timestamp } from './common.ts';
 import {
   BACKTEST_DEFAULTS,
   COLLECTION_LIMITS,
+  COLLECTION_STATUSES,
   EXCHANGE_KEY,
   GAP_LIMITS,
   MAX_CANDLES_READ,
@@ -13,7 +14,7 @@ import {
   TIMEFRAMES,
 } from './limits.ts';
 import { integerParameter, listParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
-import { COLLECTION_STATUSES, InstrumentRecord } from './stored-market-data.ts';
+import { InstrumentRecord } from './stored-market-data.ts';
 
 /** Resources and requests of the data collection service. */
 

@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import { TIMEFRAMES } from './limits.ts';
+import { COLLECTION_STATUSES, TIMEFRAMES } from './limits.ts';
 
 /** Stored forms of market data: series, instruments and collections. test/contract pins the hash of each shape. */
 
-export const COLLECTION_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 export type CollectionStatus = (typeof COLLECTION_STATUSES)[number];
 
 export const StoredCollection = z.object({

@@ -85,8 +85,8 @@ describe('instruments', () => {
   });
 
   it('touchstone collect stores and prints instruments for the first run', async () => {
-    const collect = (...args: string[]) =>
-      runScript(fixture.platform.home, 'bin/touchstone.ts', ['collect', ...args, '--timeframe', '1h']);
+    const touchstone = (...args: string[]) => runScript(fixture.platform.home, 'bin/touchstone.ts', args);
+    const collect = (...args: string[]) => touchstone('collect', ...args, '--timeframe', '1h');
     const range = ['--start', '2026-02-01', '--end', RANGE.end];
     const collected = await collect('AHEAD/USDT:USDT', ...range);
     expect(collected).toMatchObject({ code: 0, err: '' });
@@ -100,6 +100,13 @@ describe('instruments', () => {
     const unlisted = await collect('UNLISTED/USDT:USDT', ...range);
     expect(unlisted).toMatchObject({ code: 1, err: expect.stringContaining(' failed: 1 of 1 series') });
     expect(unlisted.out).toContain('No instrument stored for UNLISTED/USDT:USDT');
+    const listed = await touchstone('collections', 'list', '--status', 'completed');
+    expect(listed.out).toMatch(/ completed │ +100 % │ +1,752 │ binanceusdm │ 1h +│ AHEAD/);
+    expect(listed.out).not.toContain('UNLISTED');
+    const failed = JSON.parse((await touchstone('collections', 'list', '--limit', '1', '--json')).out);
+    expect(failed.items).toMatchObject([{ status: 'failed', symbols: ['UNLISTED/USDT:USDT'] }]);
+    const cancelled = await touchstone('collections', 'cancel', failed.items[0].collection_id);
+    expect(cancelled).toMatchObject({ code: 1, err: expect.stringContaining('is already failed') });
   });
 });
 
