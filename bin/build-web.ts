@@ -145,8 +145,12 @@ async function main(): Promise<void> {
   process.env.NODE_ENV = 'production';
   // The services of the platform that waits come first.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-  // The platform that started this process has ended.
-  process.once('disconnect', () => process.exit(1));
+  if (process.connected) {
+    // The platform that started this process has ended.
+    process.once('disconnect', () => process.exit(1));
+    // Ctrl-C reaches all processes of a terminal; the platform stops this one.
+    process.on('SIGINT', () => {});
+  }
   try {
     console.log(await buildWeb(values));
     process.exit(0);

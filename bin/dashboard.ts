@@ -36,7 +36,7 @@ export class Dashboard {
       }
       if (exists) this.#state = { status: 'ready', files: await StaticFiles.read(folder) };
     } catch (error) {
-      this.#state = { status: 'failed', reason: (error as Error).message };
+      if (!this.#stopped) this.#state = { status: 'failed', reason: (error as Error).message };
     }
     return this.#state;
   }

@@ -16,7 +16,6 @@ export const TLS_HEADERS: Readonly<Record<string, string>> = {
 const UNUSED_FEATURES = [
   'accelerometer',
   'autoplay',
-  'bluetooth',
   'browsing-topics',
   'camera',
   'display-capture',
