@@ -10,7 +10,7 @@ import {
 } from '#contract/image-run-keys.ts';
 import { TRADES_PER_PAGE } from '#contract/limits.ts';
 import { equitySparkline } from '#domain/equity-sparkline.ts';
-import { checkParts, checkTrades } from '#domain/image-runs/check-image-run.ts';
+import { checkCurve, checkParts, checkTrades } from '#domain/image-runs/check-image-run.ts';
 import {
   type AdoptedRun,
   type ClaimedResults,
@@ -19,8 +19,16 @@ import {
 } from '#domain/image-runs/image-run-ports.ts';
 import { type ObjectStore, ObjectTooLargeError } from '#domain/ports.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
+import { decodeCurve } from './curve-file.ts';
 import { writeTradesParquet } from './parquet/trades.ts';
-import { type ObjectResultStore, pageKey, partKey, resultsPrefix, WHOLE_PARTS } from './result-store.ts';
+import {
+  CURVE_KEY,
+  type ObjectResultStore,
+  pageKey,
+  partKey,
+  resultsPrefix,
+  WHOLE_PARTS,
+} from './result-store.ts';
 import { decodeTradePage, encodeTradePage, joinTradePages } from './trade-pages.ts';
 
 const decompress = promisify(zstdDecompress);
@@ -72,14 +80,14 @@ export class ObjectImageRuns implements ImageRuns {
       job.job_id,
       job.attempt,
       this.#parts(job, task, { whole: [result!, equity!, report!], claimed, pages }),
-      () => {
+      async () => {
         const trades = joinTradePages(pages);
         if (trades.length !== checked.result.total_trades) {
           throw new InvalidRunError(
             `${checked.result.total_trades} trades are reported, ${trades.length} are stored`,
           );
         }
-        return writeTradesParquet(trades);
+        return { tradesParquet: writeTradesParquet(trades), curve: await this.#curve(job, task) };
       },
     );
     if (results.digest !== claimed.digest) throw new InvalidRunError('the digest of the results is another');
@@ -110,16 +118,28 @@ export class ObjectImageRuns implements ImageRuns {
     }
   }
 
+  /** Checked curve; undefined when the image is of a release that writes none. */
+  async #curve(job: JobRun, task: string): Promise<Buffer | undefined> {
+    const stored = await this.#stored(job, task, CURVE_KEY, MAX_BYTES.curve);
+    if (!stored) return undefined;
+    const bytes = await inflate(stored, CURVE_KEY, MAX_BYTES.curve);
+    checkCurve(
+      decoded(() => decodeCurve(bytes), 'the curve'),
+      job,
+    );
+    return bytes;
+  }
+
   /** Decompressed part of the results. */
   async #part(job: JobRun, task: string, name: string, maxBytes: number): Promise<Buffer> {
-    // The task runs before its attempt has a number.
-    const stored = await this.#get(task, `${resultsPrefix(job.job_id)}/0/${name}`, maxBytes);
+    const stored = await this.#stored(job, task, name, maxBytes);
     if (!stored) throw new InvalidRunError(`${name} is missing`);
-    try {
-      return await decompress(stored, { maxOutputLength: maxBytes });
-    } catch {
-      throw new InvalidRunError(`${name} is not zstd, or has more than ${maxBytes} bytes`);
-    }
+    return inflate(stored, name, maxBytes);
+  }
+
+  #stored(job: JobRun, task: string, name: string, maxBytes: number): Promise<Uint8Array | undefined> {
+    // The task runs before its attempt has a number.
+    return this.#get(task, `${resultsPrefix(job.job_id)}/0/${name}`, maxBytes);
   }
 
   async #get(task: string, name: string, maxBytes: number): Promise<Uint8Array | undefined> {
@@ -167,8 +187,16 @@ function countOf(wanted: number, bytes: Uint8Array): number {
   return bytes.reduce((count, byte) => count + Number(byte === wanted), 0);
 }
 
+async function inflate(stored: Uint8Array, name: string, maxBytes: number): Promise<Buffer> {
+  try {
+    return await decompress(stored, { maxOutputLength: maxBytes });
+  } catch {
+    throw new InvalidRunError(`${name} is not zstd, or has more than ${maxBytes} bytes`);
+  }
+}
+
 function decodePage(bytes: Uint8Array, page: number, isLast: boolean): TradeTable {
-  const { first, table } = decoded(bytes, page);
+  const { first, table } = decoded(() => decodeTradePage(bytes), `page ${page} of the trades`);
   const { length } = table;
   const fits = isLast ? length > 0 && length <= TRADES_PER_PAGE : length === TRADES_PER_PAGE;
   if (first !== (page - 1) * TRADES_PER_PAGE || !fits) {
@@ -177,10 +205,10 @@ function decodePage(bytes: Uint8Array, page: number, isLast: boolean): TradeTabl
   return table;
 }
 
-function decoded(bytes: Uint8Array, page: number) {
+function decoded<T>(decode: () => T, name: string): T {
   try {
-    return decodeTradePage(bytes);
+    return decode();
   } catch {
-    throw new InvalidRunError(`page ${page} of the trades has another format`);
+    throw new InvalidRunError(`${name} has another format`);
   }
 }

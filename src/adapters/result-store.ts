@@ -3,6 +3,8 @@ import { constants, zstdCompressSync, zstdDecompress } from 'node:zlib';
 import type { ResultsLocation } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { ObjectStore, ResultFiles, ResultStore, TradePage } from '#domain/ports.ts';
+import type { CandleCurve } from '#engine/report/candle-curve.ts';
+import { decodeCurve, encodeCurve } from './curve-file.ts';
 import { sha256 } from './ids.ts';
 import { decodeTradePage, pageCount, readTradePage, writeTradePage } from './trade-pages.ts';
 
@@ -14,6 +16,8 @@ const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 1 };
 const MIN_CHUNK = 1_024;
 /** Concurrent writes: twice the four threads of Node that sync files. */
 const CONCURRENT_WRITES = 8;
+/** Key of the curve in the results of an attempt. */
+export const CURVE_KEY = 'curve.columns.zst';
 export const WHOLE_PARTS = ['result', 'equity', 'report'] as const;
 
 /** Key prefix of the results of all attempts of a job. */
@@ -22,7 +26,8 @@ export const resultsPrefix = (jobId: string) => `results/${jobId}`;
 /**
  * Stores results as JSON and trades by column, compressed with zstd, under `results/{job_id}/{attempt}/`. The key contains
  * the attempt, so a task that lost its job cannot overwrite the results of a later attempt. The job stores the prefix and
- * the digest of all files.
+ * the digest of parts and pages. The curve is not in the digest: it follows from trades and candles, and results of earlier
+ * releases have none.
  */
 export class ObjectResultStore implements ResultStore {
   readonly #objects: ObjectStore;
@@ -43,7 +48,8 @@ export class ObjectResultStore implements ResultStore {
       }
     };
     const writing = Promise.all(Array.from({ length: CONCURRENT_WRITES }, writer));
-    await Promise.all([writing, this.#putTrades(prefix, files.tradesParquet)]);
+    const curve = this.#put(prefix, [CURVE_KEY, encodeCurve(files.curve)]);
+    await Promise.all([writing, curve, this.#putTrades(prefix, files.tradesParquet)]);
     return locationOf(prefix, digests);
   }
 
@@ -51,13 +57,13 @@ export class ObjectResultStore implements ResultStore {
    * Stores checked parts of a run, in order: the whole parts, then the pages of trades. Equal parts have the digest of
    * {@link write}.
    *
-   * @param tradesParquet called after the last page
+   * @param rest called after the last page; a curve of undefined is not stored
    */
   async adopt(
     jobId: string,
     attempt: number,
     parts: AsyncIterable<readonly [key: string, bytes: Buffer]>,
-    tradesParquet: () => Uint8Array,
+    rest: () => Promise<{ readonly tradesParquet: Uint8Array; readonly curve: Buffer | undefined }>,
   ): Promise<ResultsLocation> {
     const prefix = attemptPrefix(jobId, attempt);
     const digests: string[] = [];
@@ -65,7 +71,9 @@ export class ObjectResultStore implements ResultStore {
       digests.push(digestOf(part));
       await this.#put(prefix, part);
     }
-    await this.#putTrades(prefix, tradesParquet());
+    const { tradesParquet, curve } = await rest();
+    await this.#putTrades(prefix, tradesParquet);
+    if (curve) await this.#put(prefix, [CURVE_KEY, curve]);
     return locationOf(prefix, digests);
   }
 
@@ -93,10 +101,19 @@ export class ObjectResultStore implements ResultStore {
     return this.#read(`${location.prefix}/${pageKey(page)}`, decodeTradePage);
   }
 
+  async readCurve(location: ResultsLocation): Promise<CandleCurve | undefined> {
+    return this.#readIfStored(`${location.prefix}/${CURVE_KEY}`, decodeCurve);
+  }
+
   async #read<T>(key: string, make: (stored: Buffer) => T): Promise<T> {
+    const read = await this.#readIfStored(key, make);
+    if (read !== undefined) return read;
+    throw new CodedError('DATA005', { message: 'The stored results are missing', context: { key } });
+  }
+
+  async #readIfStored<T>(key: string, make: (stored: Buffer) => T): Promise<T | undefined> {
     const object = await this.#objects.get(key);
-    if (!object)
-      throw new CodedError('DATA005', { message: 'The stored results are missing', context: { key } });
+    if (!object) return undefined;
     try {
       return make(await decompress(object.body));
     } catch (cause) {

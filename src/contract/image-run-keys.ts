@@ -9,6 +9,8 @@ export const IMAGE_RUN_LIMITS = {
     equity: 4 * 1024 * 1024,
     report: 8 * 1024 * 1024,
     trade_page: 4 * 1024 * 1024,
+    /** 16 years of one-minute candles with four bytes for each value. */
+    curve: 64 * 1024 * 1024,
   },
   /** Values of one JSON object: a schema reports each wrong one. */
   values: 500_000,

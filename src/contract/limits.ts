@@ -38,6 +38,9 @@ export const TRADES_PER_PAGE = 1_000;
 /** Trades on a page of their list. */
 export const TRADES_LIMITS = { min: 1, max: 5_000, default: 1_000 } as const;
 
+/** Points of an equity curve. */
+export const CURVE_LIMITS = { min: 10, max: 20_000, default: 5_000 } as const;
+
 export const COLLECT_MODES = ['never', 'if_stale', 'always'] as const;
 export const PRECISIONS = ['exchange', 'none'] as const;
 export type Precision = (typeof PRECISIONS)[number];

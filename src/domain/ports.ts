@@ -14,6 +14,7 @@ import type { LookAhead } from '#contract/look-ahead.ts';
 import type { QueueEntry } from '#contract/queue.ts';
 import type { ValidationCheck } from '#contract/release-policy.ts';
 import type { Candles } from '#engine/candles.ts';
+import type { CandleCurve } from '#engine/report/candle-curve.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
@@ -237,13 +238,14 @@ export interface ObjectStore {
 }
 
 /**
- * Files of a finished backtest in object storage: each part as the stored JSON string, and the trades, whose file is
+ * Files of a finished backtest in object storage: each part as the stored JSON string, the curve, and the trades, whose file is
  * encoded when the property is read, once.
  */
 export interface ResultFiles {
   readonly result: string;
   readonly equity: string;
   readonly report: string;
+  readonly curve: CandleCurve;
   readonly trades: TradeTable;
   /** The same trades for people and their tools. */
   readonly tradesParquet: Uint8Array;
@@ -267,6 +269,8 @@ export interface ResultStore {
   readTrades(location: ResultsLocation, page: number): Promise<readonly unknown[]>;
   /** The same trades as columns. */
   readTradeTable(location: ResultsLocation, page: number): Promise<TradePage>;
+  /** Undefined for results of a release that stored none. Throws DATA005 for a broken one. */
+  readCurve(location: ResultsLocation): Promise<CandleCurve | undefined>;
 }
 
 export interface SeriesKey {

@@ -220,6 +220,7 @@ function resultFiles(deps: RunBacktestJobDeps, outcome: BacktestOutcome): Result
     result: JSON.stringify(outcome.result),
     equity: JSON.stringify(outcome.equity),
     report: JSON.stringify(outcome.report),
+    curve: outcome.curve,
     trades: outcome.table,
     get tradesParquet() {
       return deps.encodeTrades(outcome.table);

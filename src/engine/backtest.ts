@@ -4,6 +4,7 @@ import type { BacktestReport } from '#contract/report.ts';
 import type { ReportModels } from '#contract/report-models.ts';
 import type { Digest } from './digest.ts';
 import { measureRun } from './metrics/metrics.ts';
+import { type CandleCurve, candleCurve } from './report/candle-curve.ts';
 import { buildModels } from './report/models.ts';
 import { buildReport, reportSettings } from './report/report.ts';
 import {
@@ -56,6 +57,8 @@ export interface BacktestOutcome {
   readonly report: BacktestReport;
   /** The trades as columns, in the order of closing; see {@link tradeRecord} for their public shape. */
   readonly table: TradeTable;
+  /** Built at each read. */
+  readonly curve: CandleCurve;
   /** The trades as objects, built at the first read. */
   readonly trades: readonly SimulatedTrade[];
   readonly timing: BacktestTiming;
@@ -117,6 +120,10 @@ function* backtestSteps(input: BacktestInput, options: BacktestOptions): Generat
   return {
     ...documents,
     table: runs.run.table,
+    get curve() {
+      const pairs = prepared.map((pair) => pair.input);
+      return candleCurve(runs.run.curve!, pairs, settings.startingBalance, settings.timeframeMs);
+    },
     get trades() {
       return runs.run.trades;
     },

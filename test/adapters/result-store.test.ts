@@ -9,6 +9,7 @@ import type { ResultsLocation } from '#contract/backtest.ts';
 import type { ResultFiles } from '#domain/ports.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
 import { tableOf, trade } from '../engine/metrics/samples.ts';
+import { SOME_CURVE } from '../support/jobs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-results-'));
 const objects = new FileObjectStore(folder);
@@ -18,6 +19,7 @@ const filesOf = (): ResultFiles => ({
   result: '{"total_trades":1500}',
   equity: '{"dates":[]}',
   report: '{"warnings":[]}',
+  curve: SOME_CURVE,
   trades: table,
   tradesParquet: Buffer.from('PAR1'),
 });

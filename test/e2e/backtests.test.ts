@@ -134,6 +134,16 @@ describe('backtest from request to report', () => {
     expect(body.detail).toMatchObject({ code: 'VAL005', field: 'page' });
   });
 
+  it('curve of candles ends with the account and the market of the result', async () => {
+    const path = `/api/v1/backtests/${job.job_id}/curve?resolution=candle`;
+    const { body } = await platform.get(path);
+    // 45 days of hours, less the first candle.
+    expect(body).toMatchObject({ resolution: 'candle', step_seconds: 3_600, total: 45 * 24 - 1 });
+    expect(body.equity.at(-1)).toBeCloseTo(1000 + job.result.total_profit, 2);
+    expect(body.market.at(-1)).toBeCloseTo(1000 * (1 + job.result.market_change_pct / 100), 1);
+    expect(new Date(body.times.at(-1) * 1_000).toISOString()).toBe('2026-04-14T23:00:00.000Z');
+  });
+
   it('trades have their own list, and the report is available without them', async () => {
     const path = `/api/v1/backtests/${job.job_id}`;
     const { body: full } = await platform.get(`${path}/report-data`);

@@ -127,6 +127,7 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     getBacktestEquity: [`${ofJob}/equity`],
     getBacktestReport: [`${ofJob}/report-data`],
     listBacktestTrades: [`${ofJob}/trades?sort=-profit`, `${ofJob}/trades?format=columns`],
+    getBacktestCurve: [`${ofJob}/curve`, `${ofJob}/curve?resolution=candle&points=100`],
     getMe: ['/api/v1/me'],
     getBacktestSharing: [`${ofJob}/sharing`],
     listStrategies: ['/api/v1/strategies'],

@@ -8,7 +8,7 @@ import { accessScene, at, idsOf } from './access-backtests-fixture.ts';
 
 const scene = accessScene();
 
-const PARTS = ['', '/equity', '/report-data', '/trades', '/sharing'];
+const PARTS = ['', '/equity', '/report-data', '/trades', '/curve', '/sharing'];
 
 /** Access items of a job by principal. */
 async function rowsOf(jobId: string): Promise<Record<string, string>> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -30,12 +30,29 @@ const TRADES = Array.from({ length: COUNT }, (_, index) =>
 );
 const profits = TRADES.map(({ profit }) => profit);
 
+/** 1,000 hours from the second one on. The account falls at 300 and 600, the market only at 450. */
+const HOURS = 1_000;
+const HOUR = 3_600_000;
+const CURVE = {
+  ...{ start: START + HOUR, step: HOUR, wallet: 1_000 },
+  equity: Float64Array.from({ length: HOURS }, (_, row) =>
+    row === 300 ? 700 : row === 600 ? 900 : 1_000 + row,
+  ),
+  market: Float64Array.from({ length: HOURS }, (_, row) => (row === 450 ? 500 : 1_000)),
+};
+const DAILY = {
+  dates: Array.from({ length: 42 }, (_, day) => new Date(START + day * DAY).toISOString().slice(0, 10)),
+  equity: Array.from({ length: 42 }, (_, day) => 1_000 + day),
+  drawdown: Array.from({ length: 42 }, (_, day) => -day / 3),
+  monthly_returns: {},
+};
+
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-parts-'));
 const results = new ObjectResultStore(new FileObjectStore(folder));
 let job: StoredBacktestJob = pendingJob('bt-1');
 beforeAll(async () => {
   const stored = await results.write('bt-1', 1, {
-    ...{ result: '{}', equity: '{}', report: '{}' },
+    ...{ result: '{}', equity: JSON.stringify(DAILY), report: '{}', curve: CURVE },
     ...{ trades: tableOf(TRADES), tradesParquet: Buffer.from('PAR1') },
   });
   job = {
@@ -138,14 +155,81 @@ describe('listBacktestTrades', () => {
     expect(rebuilt).toEqual(items);
     expect(JSON.stringify(columns).length).toBeLessThan(JSON.stringify(items).length / 2);
   });
+});
 
-  it('backtest that is not completed is a conflict', async () => {
-    const completed = job;
-    job = pendingJob('bt-1');
-    expect(await get('/trades')).toMatchObject({
-      status: 409,
-      body: { detail: { code: 'RES005', context: { status: 'pending' } } },
-    });
-    job = completed;
+describe('getBacktestCurve', () => {
+  const seconds = (row: number) => (CURVE.start + row * HOUR) / 1_000;
+
+  it('candles have equity, market and drawdown since the start of the run', async () => {
+    const { status, body } = await get('/curve?resolution=candle');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ resolution: 'candle', step_seconds: 3_600, decimated: false, total: HOURS });
+    expect(body.times).toEqual(Array.from({ length: HOURS }, (_, row) => seconds(row)));
+    expect(body.equity).toEqual([...CURVE.equity]);
+    expect(body.market).toEqual([...CURVE.market]);
+    // Of the peak of 1,299.
+    expect(body.drawdown[300]).toBe(-46.1124);
+    expect(body.drawdown.filter((each: number) => each < 0)).toHaveLength(2);
   });
+
+  it('decimated curve keeps the smallest and largest values and both ends, at their times', async () => {
+    const { body } = await get('/curve?resolution=candle&points=50');
+    expect(body).toMatchObject({ decimated: true, total: HOURS });
+    expect(body.times.length).toBeLessThanOrEqual(50);
+    const rows = body.times.map((time: number) => (time - seconds(0)) / 3_600);
+    expect([rows[0], rows.at(-1)]).toEqual([0, HOURS - 1]);
+    expect(rows).toEqual(expect.arrayContaining([300, 450, 600]));
+    expect(rows).toEqual([...rows].sort((a, b) => a - b));
+    expect(body.equity).toEqual(rows.map((row: number) => CURVE.equity[row]));
+    expect(body.market).toEqual(rows.map((row: number) => CURVE.market[row]));
+    expect(Math.min(...body.drawdown)).toBe(-46.1124);
+  });
+
+  it('range is cut, and its drawdown still refers to the whole run', async () => {
+    const [from, to] = [seconds(290), seconds(310)].map((time) => new Date(time * 1_000).toISOString());
+    const { body } = await get(`/curve?resolution=candle&from=${from}&to=${to}&points=20`);
+    expect(body).toMatchObject({ decimated: false, total: 20 });
+    expect([body.times[0], body.times.at(-1)]).toEqual([seconds(290), seconds(309)]);
+    expect(body.drawdown[10]).toBe(-46.1124);
+    expect((await get('/curve?from=2030-01-01')).body).toMatchObject({
+      total: 0,
+      times: [],
+      decimated: false,
+    });
+    expect((await get('/curve?from=2025-01-01&to=2024-01-01')).body.detail).toMatchObject({ code: 'VAL001' });
+    expect((await get('/curve?points=20001')).body.detail).toMatchObject({ code: 'VAL005', field: 'points' });
+  });
+
+  it('days are those of the equity, with the market at their last candle', async () => {
+    const { body } = await get('/curve');
+    expect(body).toMatchObject({ resolution: 'day', step_seconds: 86_400, decimated: false, total: 42 });
+    expect(body.times).toEqual(DAILY.dates.map((date) => Date.parse(date) / 1_000));
+    expect(body.equity).toEqual(DAILY.equity);
+    expect(body.drawdown[2]).toBe(-0.6667);
+    // Row 450 is in the middle of a day.
+    expect(body.market).toEqual(DAILY.dates.map(() => 1_000));
+    expect((await get('/curve?from=2024-01-03&to=2024-01-05')).body.equity).toEqual([1_002, 1_003]);
+  });
+
+  it('result without a stored curve has its days only, and says so', async () => {
+    const path = join(folder, 'results/bt-1/1/curve.columns.zst');
+    const stored = readFileSync(path);
+    rmSync(path);
+    const days = (await get('/curve')).body;
+    expect(days.market).toBeNull();
+    expect((await get('/curve?resolution=candle')).body).toEqual(days);
+    writeFileSync(path, 'broken');
+    expect((await get('/curve')).body.detail).toMatchObject({ code: 'DATA005' });
+    writeFileSync(path, stored);
+  });
+});
+
+it.each(['/trades', '/curve'])('%s of a backtest that is not completed is a conflict', async (path) => {
+  const completed = job;
+  job = pendingJob('bt-1');
+  expect(await get(path)).toMatchObject({
+    status: 409,
+    body: { detail: { code: 'RES005', context: { status: 'pending' } } },
+  });
+  job = completed;
 });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { imageRunProgress } from '#adapters/image-run-progress.ts';
@@ -182,6 +182,12 @@ const firstTime = (time: number) =>
     bytes.writeDoubleLE(time, 4 + bytes.readUInt32LE());
     return bytes;
   });
+/** Changes the curve; null: bytes that are not zstd. */
+const curve = (change: (bytes: Buffer) => Buffer | null) => (run: Run) => {
+  const path = run.results('curve.columns.zst');
+  const changed = change(zstdDecompressSync(readFileSync(path)));
+  writeFileSync(path, changed ? zstdCompressSync(changed) : 'curve');
+};
 const outcome = (change: (value: any) => void) => (run: Run) => {
   const value = JSON.parse(JSON.stringify(run.outcome));
   change(value);
@@ -328,6 +334,13 @@ const HOSTILE: readonly (readonly [string, (run: Run) => void, RegExp])[] = [
     /no valid enterTag/,
   ],
   ['a trade without exit reason', head((each) => (each.texts.exitReason = [])), /a trade has no exitReason/],
+  ['a curve that is not zstd', curve(() => null), /curve\.columns\.zst is not zstd/],
+  ['a truncated curve', curve((bytes) => bytes.subarray(0, -2)), /the curve has another format/],
+  [
+    'a curve of other candles',
+    curve((bytes) => Buffer.from(bytes.toString('latin1').replace('"step":3', '"step":6'), 'latin1')),
+    /curve is of other candles/,
+  ],
   ['a trade at no time', firstTime(Number.NaN), /no valid openedAt/],
   ['a trade in a million years', firstTime(1e16), /no valid openedAt/],
 ];
@@ -354,6 +367,15 @@ describe('code of others', () => {
     fixture.copyRun(HONEST, run);
     await record(run);
     expect(await jobOf(run.job)).toMatchObject({ status: 'completed' });
+  });
+
+  test('run of an image that writes no curve is accepted', async () => {
+    const run = { job: 'bt-nocurve', task: taskArn(305) };
+    await fixture.create(run.job);
+    rmSync(fixture.copyRun(HONEST, run).results('curve.columns.zst'));
+    await record(run);
+    expect(await jobOf(run.job)).toMatchObject({ status: 'completed' });
+    expect(Object.keys(fixture.resultFiles(run.job, 1))).not.toContain('/curve.columns.zst');
   });
 
   test("what lies under a neighbour's prefix is not believed", async () => {

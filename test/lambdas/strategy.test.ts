@@ -11,7 +11,7 @@ import { ObjectResultStore } from '#adapters/result-store.ts';
 import { tableOf } from '../engine/metrics/samples.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';
-import { pendingJob, SOME_RESULT, SOME_TIMING } from '../support/jobs.ts';
+import { pendingJob, SOME_CURVE, SOME_RESULT, SOME_TIMING } from '../support/jobs.ts';
 import { FUNCTION_ENVIRONMENT, SCHEDULES, SLOT_ENVIRONMENT } from '../support/lambda-environment.ts';
 import { SOME_REPORT } from '../support/registry-fixture.ts';
 
@@ -67,6 +67,7 @@ async function backtest(jobId: string): Promise<void> {
     result: JSON.stringify(SOME_RESULT),
     equity: '{}',
     report: JSON.stringify(SOME_REPORT),
+    curve: SOME_CURVE,
     trades: tableOf([]),
     tradesParquet: new Uint8Array(),
   });

@@ -123,6 +123,7 @@ export async function accessFixture(
       write: async () => SOME_RESULTS,
       read: async (_: unknown, part: string) => ({ equity, report, result: SOME_RESULT })[part],
       readTrades: async () => [],
+      readCurve: nothing,
       readTradeTable: async () => ({ first: 0, table: tableOf(TRADES) }),
     },
     strategies: fixedStrategies(knownBuiltIns()),

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type { BacktestResult, JobIn, JobTiming, ResultsLocation } from '#contract/backtest.ts';
 import { jobListOf } from '#contract/tables.ts';
 import type { JobFilter, JobRow, JobStore } from '#domain/ports.ts';
+import type { CandleCurve } from '#engine/report/candle-curve.ts';
 
 /** Valid pending job; `changes` override its fields. */
 export function pendingJob(jobId: string, changes: Partial<JobIn<'pending'>> = {}): JobIn<'pending'> {
@@ -85,6 +86,12 @@ export const SOME_RESULT: BacktestResult = {
 };
 
 export const SOME_RESULTS: ResultsLocation = { prefix: 'results/x/1', digest: 'ab', trade_pages: 1 };
+
+/** Two candles of one hour. */
+export const SOME_CURVE: CandleCurve = {
+  ...{ start: Date.UTC(2025, 0, 1, 1), step: 3_600_000, wallet: 1_000 },
+  ...{ equity: Float64Array.of(1_000, 1_012.5), market: Float64Array.of(1_001, 979) },
+};
 
 export const SOME_TIMING: JobTiming = {
   load_ms: 1,

@@ -1,4 +1,5 @@
 import { BacktestParams } from '../backtest-api.ts';
+import { BacktestCurve, BacktestCurveQuery } from '../backtest-curve.ts';
 import { BacktestTrades, BacktestTradesQuery } from '../backtest-trades.ts';
 import type { Operation } from '../operation.ts';
 
@@ -22,6 +23,18 @@ export const BACKTEST_RESULT_OPERATIONS = [
       'The `id` of a trade is its number in the order of closing. It is the same with every filter, so it can be linked to.',
     query: BacktestTradesQuery,
     success: { 200: { description: 'One page', schema: BacktestTrades } },
+    errors: ['RES001', 'RES005', 'RES006', 'VAL001', 'DATA005'],
+  },
+  {
+    id: 'getBacktestCurve',
+    ...OF_RESULTS,
+    method: 'GET',
+    path: '/api/v1/backtests/{job_id}/curve',
+    summary: 'Equity, drawdown and market of a completed backtest, by day or candle, for charts',
+    description:
+      'Returns at most `points` points and keeps the smallest and largest values of what it leaves out.',
+    query: BacktestCurveQuery,
+    success: { 200: { description: 'Aligned columns', schema: BacktestCurve } },
     errors: ['RES001', 'RES005', 'RES006', 'VAL001', 'DATA005'],
   },
 ] as const satisfies readonly Operation[];

@@ -3,7 +3,9 @@ import { EquityData } from '#contract/backtest-api.ts';
 import { ImageRunOutcome, ImageRunResult } from '#contract/image-run.ts';
 import { IMAGE_RUN_LIMITS } from '#contract/image-run-keys.ts';
 import { BacktestReport } from '#contract/report.ts';
+import type { CandleCurve } from '#engine/report/candle-curve.ts';
 import { type TextColumn, TRADE_NUMBERS, type TradeTable } from '#engine/simulator/trade-table.ts';
+import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { InvalidRunError } from './image-run-ports.ts';
 
 /**
@@ -120,6 +122,17 @@ export function checkTrades(table: TradeTable, pairs: readonly string[]): void {
 /** NaN: the trade has no liquidation price. */
 function isPrice(value: number): boolean {
   return Number.isFinite(value) || Number.isNaN(value);
+}
+
+/** The curve is on the candles of the job. */
+export function checkCurve({ start, step, wallet, equity }: CandleCurve, { config }: JobRun): void {
+  const { timeframe, date_range, dry_run_wallet } = config;
+  const last = start + (equity.length - 1) * step;
+  const isOwn =
+    step === TIMEFRAME_MS[timeframe] &&
+    wallet === dry_run_wallet &&
+    (equity.length === 0 || (start >= Date.parse(date_range.start) && last < Date.parse(date_range.end)));
+  if (!isOwn) throw new InvalidRunError('the curve is of other candles than those of the job');
 }
 
 function checkTexts(

@@ -64,6 +64,7 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     getBacktestEquity: backtests.getBacktestEquity,
     getBacktestReport: backtests.getBacktestReport,
     listBacktestTrades: backtests.listBacktestTrades,
+    getBacktestCurve: backtests.getBacktestCurve,
     getBacktestSharing: backtestSharing.read,
     shareBacktest: backtestSharing.share,
     getModelSharing: modelSharing.read,

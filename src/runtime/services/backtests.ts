@@ -22,6 +22,7 @@ import { jobPageView } from './job-page-view.ts';
 /** Loaded by a submission only: it resolves configurations, and reads of jobs do not. */
 const { submitBacktest } = deferred(() => import('#domain/submit-backtest.ts'));
 
+const { getBacktestCurve } = deferred(() => import('#domain/get-backtest-curve.ts'));
 const { listBacktestTrades } = deferred(() => import('#domain/list-backtest-trades.ts'));
 
 export interface BacktestsDeps extends SubmitBacktestDeps, CancelBacktestDeps, BacktestProgressDeps {
@@ -37,7 +38,8 @@ type BacktestOperation =
   | 'keepBacktest'
   | 'getBacktestEquity'
   | 'getBacktestReport'
-  | 'listBacktestTrades';
+  | 'listBacktestTrades'
+  | 'getBacktestCurve';
 
 /** Handlers of the backtest operations, except those of sharing. */
 export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>, BacktestOperation> {
@@ -90,6 +92,10 @@ export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>,
     listBacktestTrades: async ({ params, query }) => ({
       status: 200,
       body: await listBacktestTrades(deps, params.job_id, query),
+    }),
+    getBacktestCurve: async ({ params, query }) => ({
+      status: 200,
+      body: await getBacktestCurve(deps, params.job_id, query),
     }),
   };
 }
