@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { annotationView } from './annotation-schemas.ts';
 import {
   BacktestResult,
   CollectionOutcome,
@@ -197,6 +198,7 @@ const summary = {
       'Place in the queue of a pending job, or of a running one that waits for another run; null for others',
   }),
   lane: BacktestLane,
+  ...annotationView,
 };
 
 const progress = z
@@ -275,7 +277,12 @@ export const BacktestParams = z.object({
 /** Stored metrics that a list can be sorted by. */
 const SORTABLE_METRICS = BacktestResult.omit({ trade_stats: true }).keyof().options;
 
-export const BacktestListQuery = z.object(jobListFields(['created_at', ...SORTABLE_METRICS]));
+export const BacktestListQuery = z.object({
+  ...jobListFields(['created_at', ...SORTABLE_METRICS]),
+  pinned: booleanParameter(
+    'Only jobs that are pinned, or that are not. Covers the same jobs as `q`',
+  ).optional(),
+});
 export type BacktestListQuery = z.output<typeof BacktestListQuery>;
 
 export const BacktestReportQuery = z.object({

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { annotatedJobFields } from './annotation-schemas.ts';
 import { CollectMode } from './common.ts';
 import { FILL_MODELS, PRECISIONS, TIMEFRAMES } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
@@ -187,6 +188,7 @@ const jobBase = {
   kind: z.enum(JOB_KINDS),
   ...queuedJobFields,
   ...retainedJobFields,
+  ...annotatedJobFields,
   /** Registered version of the run; absent: a backtest of a configuration. */
   registered: RegisteredVersion.optional(),
   /** Hyperopt job whose best parameters are run; absent without one. */

@@ -50,13 +50,13 @@ export function jobPage<T extends z.ZodType>(item: T) {
   return paginated(item).extend({
     searched: z
       .object({
-        jobs: z.int().meta({ description: 'Jobs that `q` and `sort` were applied to: the newest ones' }),
+        jobs: z.int().meta({ description: 'Jobs that were searched: the newest ones' }),
         complete: z
           .boolean()
           .meta({ description: 'false: older jobs that pass the other filters exist and were not searched' }),
       })
       .nullable()
-      .meta({ description: 'Reach of `q` and `sort`; null without them: the list has all jobs' }),
+      .meta({ description: 'Reach of `q`, `sort` and `pinned`; null without them: the list has all jobs' }),
     count: z
       .object({
         value: z.int(),

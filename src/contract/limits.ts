@@ -94,6 +94,15 @@ export const BACKTEST_DEFAULTS = {
   priority: 5,
 } as const;
 
+/** What a user may write on a job. */
+export const ANNOTATION_LIMITS = {
+  /** Characters. */
+  notes: 2_000,
+  /** Number of tags, and characters of one. */
+  tags: 20,
+  tag: 50,
+} as const;
+
 export const JOB_LIST_LIMITS = {
   /** Newest jobs that a sorted or searched list covers. */
   searched: 2_000,

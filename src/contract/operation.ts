@@ -7,7 +7,7 @@ export type ServiceName = 'backend' | 'strategy' | 'data_collection';
 /** Functions with a route of their own. */
 export type FunctionName = 'data_proxy';
 
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** `public` never needs a token; the others are the minimum role. */
 export type Access = 'public' | 'viewer' | 'researcher' | 'approver' | 'admin';

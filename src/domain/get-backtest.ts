@@ -9,7 +9,10 @@ import type { JobPage, JobRow, JobStore, Log, ResultStore } from './ports.ts';
 import { expired, unknownBacktest } from './unknown-resources.ts';
 
 /** The job; throws RES001 for an unknown id, RES006 for an expired job. */
-async function getBacktest(deps: { readonly jobs: JobStore }, jobId: string): Promise<StoredBacktestJob> {
+export async function getBacktest(
+  deps: { readonly jobs: JobStore },
+  jobId: string,
+): Promise<StoredBacktestJob> {
   const job = await deps.jobs.get(jobId);
   if (!job) throw unknownBacktest(jobId);
   if (job.expired_at) throw expired('The backtest', jobId);

@@ -1,6 +1,6 @@
 import type { JobStatus } from '#contract/backtest.ts';
 import type { Caller } from './access.ts';
-import type { JobLists, JobPage } from './ports.ts';
+import type { JobLists, JobPage, JobSearch } from './ports.ts';
 
 /** Query of a list of jobs of any kind, and its caller. */
 export interface JobListInput {
@@ -12,6 +12,7 @@ export interface JobListInput {
   readonly experiment_name?: string | undefined;
   readonly strategy?: string | undefined;
   readonly q?: string | undefined;
+  readonly pinned?: boolean | undefined;
   readonly sort?: string | undefined;
   readonly sort_order: 'asc' | 'desc';
   /** Also counts the jobs. */
@@ -20,21 +21,29 @@ export interface JobListInput {
 
 /** Jobs visible to the caller. Throws VAL006 for a cursor that is broken or was made with another filter. */
 export async function listJobs<Row>(jobs: JobLists<Row>, input: JobListInput): Promise<JobPage<Row>> {
-  const { caller, limit, cursor = null, status, experiment_name, strategy, q, sort, sort_order } = input;
+  const { caller, limit, cursor = null, status, experiment_name, strategy } = input;
   const filter = {
     ...(!caller.isAdmin && { visibleTo: caller }),
     ...(status && { status }),
     ...(experiment_name !== undefined && { experiment_name }),
     ...(strategy !== undefined && { strategy }),
   };
-  const search =
-    q === undefined && sort === undefined
-      ? undefined
-      : { sort_order, ...(q !== undefined && { q }), ...(sort !== undefined && { sort }) };
+  const search = searchOf(input);
   const [page, counted] = await Promise.all([
     jobs.list(filter, limit, cursor, search),
     input.count && !search ? jobs.count(filter) : null,
   ]);
   // A search has counted already.
   return { ...page, count: input.count ? (counted ?? page.count) : null };
+}
+
+/** Undefined when the query has no part that is a search. */
+function searchOf({ q, pinned, sort, sort_order }: JobListInput): JobSearch | undefined {
+  if (q === undefined && pinned === undefined && sort === undefined) return undefined;
+  return {
+    sort_order,
+    ...(q !== undefined && { q }),
+    ...(pinned !== undefined && { pinned }),
+    ...(sort !== undefined && { sort }),
+  };
 }

@@ -86,6 +86,16 @@ export interface JobRow extends ListedJobRow {
   /** Task of a running job that a registered image runs; null: the progress is in the job's item. */
   readonly imageTask: string | null;
   readonly sparkline: readonly number[] | null;
+  readonly notes: string;
+  readonly tags: readonly string[];
+  readonly pinned: boolean;
+}
+
+/** What users have written on a job; absent fields of a change keep their values. */
+export interface Annotations {
+  readonly notes?: string;
+  readonly tags?: readonly string[];
+  readonly pinned?: boolean;
 }
 
 export interface JobFilter {
@@ -100,6 +110,8 @@ export interface JobFilter {
 export interface JobSearch {
   /** Only jobs with each of these words, in either case. Absent: all. */
   readonly q?: string;
+  /** Only jobs that are pinned, or that are not. Absent: all. */
+  readonly pinned?: boolean;
   /** Name of the value to sort by. Absent: newest first. */
   readonly sort?: string;
   readonly sort_order: 'asc' | 'desc';
@@ -198,6 +210,11 @@ export interface JobStore extends JobLists<JobRow> {
   setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
   /** Keeps the job, or lets it expire again. `done` false: it is unknown, or has expired. */
   setKept(jobId: string, kept: boolean): Promise<{ done: boolean; job: StoredBacktestJob | undefined }>;
+  /** Changes what users have written on the job. `done` false: it is unknown, or has expired. */
+  annotate(
+    jobId: string,
+    changes: Annotations,
+  ): Promise<{ done: boolean; job: StoredBacktestJob | undefined }>;
   /** Records that a version of the model has the job as evidence. False: its results have expired, or it is unknown. */
   setEvidence(jobId: string, model: string, at: string): Promise<boolean>;
   /** Time at which the oldest pending job was created, ISO 8601; undefined without one. */

@@ -101,6 +101,22 @@ export function checkMaxLength(value: string | undefined, field: string, max: nu
   });
 }
 
+/** The tags, each once. Throws VAL005 beyond `tags` of them or `tag` characters of one. */
+export function checkTags(
+  tags: readonly string[],
+  limits: { readonly tags: number; readonly tag: number },
+): string[] {
+  if (tags.length > limits.tags) {
+    throw new CodedError('VAL005', {
+      message: `tags must be at most ${limits.tags}`,
+      field: 'tags',
+      context: { count: tags.length, max: limits.tags },
+    });
+  }
+  for (const [index, tag] of tags.entries()) checkMaxLength(tag, `tags.${index}`, limits.tag);
+  return [...new Set(tags)];
+}
+
 const ISO_TIME =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 const EARLIEST = Date.UTC(2000, 0, 1);

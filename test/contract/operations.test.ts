@@ -101,8 +101,8 @@ describe('operations table', () => {
     expect(new Set(errors.map(({ code }) => code)).size).toBe(errors.length);
   });
 
-  it.each(each)('%s takes a body only with POST or PUT', (_, { method, body }) => {
-    if (body) expect(['POST', 'PUT']).toContain(method);
+  it.each(each)('%s takes a body only with POST, PUT or PATCH', (_, { method, body }) => {
+    if (body) expect(['POST', 'PUT', 'PATCH']).toContain(method);
   });
 
   it.each(['backend', 'data_collection'] as const)(
@@ -151,6 +151,7 @@ const CHANGES: Readonly<Record<string, Operation['access']>> = {
   startHyperopt: 'researcher',
   cancelHyperopt: 'researcher',
   keepBacktest: 'researcher',
+  updateBacktest: 'researcher',
   keepHyperopt: 'researcher',
   resumeHyperopt: 'researcher',
   shareHyperopt: 'researcher',

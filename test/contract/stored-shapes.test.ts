@@ -33,7 +33,7 @@ import {
  * Descriptions are not part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 2, 'bd2b4c636f26e270'],
+  ['StoredBacktestJob', StoredBacktestJob, 2, 'fc8ada11729e180d'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'ba95c3b6fb2f6bcc'],
   ['StoredHyperoptJob', StoredHyperoptJob, 3, 'e2fd683289e7b56c'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],

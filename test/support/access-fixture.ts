@@ -48,6 +48,7 @@ export interface Person {
   /** Call of the strategy service; the other calls go to the backend. */
   strategy(method: string, path: string, body?: unknown): Promise<Answer>;
   put(path: string, body: unknown): Promise<Answer>;
+  patch(path: string, body: unknown): Promise<Answer>;
   /** Replaces the grants of a resource: read for each principal, write for `name!`. */
   share(path: string, ...principals: string[]): Promise<Answer>;
   register(run: string, model?: string, headers?: Record<string, string>): Promise<Answer>;
@@ -199,6 +200,7 @@ function personOf([backend, strategy]: ServiceApp[], own: Record<string, string>
   const put: Person['put'] = (path, body) => call(backend!, 'PUT', path, body);
   return {
     put,
+    patch: (path, body) => call(backend!, 'PATCH', path, body),
     get: (path) => call(backend!, 'GET', path),
     strategy: (method, path, body) => call(strategy!, method, path, body),
     post: (path, body, headers) => call(backend!, 'POST', path, body, headers),

@@ -25,6 +25,9 @@ const ListedBacktest = ListedItem.extend({
   progress: z.number().default(0),
   result: BacktestResult.nullable().default(null),
   sparkline: z.array(z.number()).nullable().default(null),
+  notes: z.string().default(''),
+  tags: z.array(z.string()).default([]),
+  pinned: z.boolean().default(false),
 });
 
 function toRow(item: Item): JobRow {
@@ -54,9 +57,11 @@ export class DynamoJobStore
       rows: {
         attributes: [
           ...[...LISTED_TIMES, ...marketPaths('config'), 'execution_input.image'],
-          ...['task', 'progress', 'sparkline'],
+          ...['task', 'progress', 'sparkline', 'notes', 'tags', 'pinned'],
         ],
-        ...{ toRow, textsOf, sortValue },
+        ...{ toRow, sortValue },
+        textsOf: (row) => [...textsOf(row), row.notes, ...row.tags],
+        isPinned: ({ pinned }) => pinned,
       },
     });
   }

@@ -173,7 +173,12 @@ class Pass {
     const isEvidence =
       job.kind === 'validation' || job.evidence_of !== undefined || this.#evidence.has(job.job_id);
     if (isEvidence) {
-      if (await this.#replace(this.#deps.jobsTable, jobKey(id), job, { owner: this.#pseudonym })) {
+      const written = {
+        ...(job.notes !== undefined && { notes: '' }),
+        ...(job.tags !== undefined && { tags: [] }),
+      };
+      const changed = { owner: this.#pseudonym, ...written };
+      if (await this.#replace(this.#deps.jobsTable, jobKey(id), job, changed)) {
         this.#erased.evidence += 1;
       }
       return;

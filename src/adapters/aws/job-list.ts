@@ -52,8 +52,9 @@ export class JobList<Row extends Position> {
       ...(visibleTo && { visible_to: visibleTo.id }),
     };
     if (search) {
-      const { q = null, sort = null, sort_order } = search;
-      const page = { limit, cursor, scope: { ...scope, q, sort, sort_order } };
+      const { q = null, sort = null, sort_order, pinned } = search;
+      const pin = { ...(pinned !== undefined && { pinned: String(pinned) }) };
+      const page = { limit, cursor, scope: { ...scope, q, sort, sort_order, ...pin } };
       return searchPage(this.#rows(filter, SEARCHED_PAGE), this.#type, search, page);
     }
     const [job_id = '', created_at = ''] = cursor === null ? [] : decodeCursor(cursor, scope, 2);

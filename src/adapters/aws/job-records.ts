@@ -14,7 +14,7 @@ import {
 import { HYPEROPT_ID_PREFIX, STUDY_KIND } from '#contract/hyperopt.ts';
 import { type LaneName, QueueEntry } from '#contract/queue.ts';
 import { ERROR_SUMMARY_LENGTH, jobListOf } from '#contract/tables.ts';
-import type { JobCount, JobFilter, JobPage, JobSearch, ListedJobRow } from '#domain/ports.ts';
+import type { Annotations, JobCount, JobFilter, JobPage, JobSearch, ListedJobRow } from '#domain/ports.ts';
 import type { QueueJob } from '#domain/queue/queue-ports.ts';
 import { queueAttributes } from './dynamo-job-queue.ts';
 import { JobList, type JobRows } from './job-list.ts';
@@ -162,6 +162,15 @@ export abstract class JobRecords<Job extends ListedJob & QueueJob, Row extends L
   async setKept(jobId: string, kept: boolean): Promise<{ done: boolean; job: Job | undefined }> {
     const { job, found } = await this.change(jobId, {
       set: { kept },
+      from: JOB_STATUSES,
+      absent: ['expired_at'],
+    });
+    return { done: job !== undefined, job: job ?? found };
+  }
+
+  async annotate(jobId: string, changes: Annotations): Promise<{ done: boolean; job: Job | undefined }> {
+    const { job, found } = await this.change(jobId, {
+      set: { ...changes },
       from: JOB_STATUSES,
       absent: ['expired_at'],
     });

@@ -9,6 +9,8 @@ type Row = { readonly job_id: string; readonly created_at: string };
 export interface Searchable<R extends Row> {
   /** Texts that contain the words of a search. */
   readonly textsOf: (row: R) => readonly (string | null)[];
+  /** Absent: jobs of this kind cannot be pinned. */
+  readonly isPinned?: (row: R) => boolean;
   /** Value of a name that the list can be sorted by; null: the job has none. */
   readonly sortValue: (row: R, sort: string) => number | string | null;
 }
@@ -28,16 +30,18 @@ interface Place {
  */
 export async function searchPage<R extends Row>(
   rows: AsyncIterable<R>,
-  { textsOf, sortValue }: Searchable<R>,
+  { textsOf, isPinned, sortValue }: Searchable<R>,
   search: JobSearch,
   page: { readonly limit: number; readonly cursor: string | null; readonly scope: CursorScope },
 ): Promise<JobPage<R>> {
   const { limit, cursor, scope } = page;
-  const { q, sort = 'created_at', sort_order } = search;
+  const { q, pinned, sort = 'created_at', sort_order } = search;
   const after = cursor === null ? undefined : decodePlace(cursor, scope);
   const words = (q ?? '').toLowerCase().split(/\s+/);
   const { newest, complete } = await readNewest(rows);
-  const matching = newest.filter((row) => hasWords(textsOf(row), words));
+  const matching = newest.filter(
+    (row) => (pinned === undefined || isPinned?.(row) === pinned) && hasWords(textsOf(row), words),
+  );
   const comparison = comparisonOf(sort_order);
   const places = matching
     .map((row) => ({ row, value: sortValue(row, sort), position: listPosition(row) }))

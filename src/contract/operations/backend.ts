@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { AnnotationRequest } from '../annotation-schemas.ts';
 import {
   BacktestJob,
   BacktestJobList,
@@ -93,6 +94,21 @@ export const BACKEND_OPERATIONS = [
     errors: ['RES001', 'RES006', 'DATA005'],
     access: 'viewer',
     resource: { kind: 'backtest', id: 'job_id', level: 'read' },
+  },
+  {
+    id: 'updateBacktest',
+    service: 'backend',
+    method: 'PATCH',
+    path: '/api/v1/backtests/{job_id}',
+    tag: BACKTESTS,
+    summary: 'Change notes, tags and pin of a backtest',
+    description: 'Possible in every status. `updated_at` stays: it is the time of the run.',
+    params: BacktestParams,
+    body: AnnotationRequest,
+    success: { 200: { description: 'The job', schema: BacktestJob } },
+    errors: ['VAL005', 'RES001', 'RES006', 'DATA005'],
+    access: 'researcher',
+    resource: { kind: 'backtest', id: 'job_id', level: 'write' },
   },
   {
     id: 'keepBacktest',

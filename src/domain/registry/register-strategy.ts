@@ -30,7 +30,7 @@ import type { RegistryStore } from '../transitions/registry-store.ts';
 import { checkPolicy, isSet } from '../transitions/release-policy.ts';
 import { plainCheck, statusOf, warningsFor } from '../transitions/validation.ts';
 import { expired, unknownBacktest } from '../unknown-resources.ts';
-import { checkMaxLength, isoTime } from '../validate.ts';
+import { checkMaxLength, checkTags, isoTime } from '../validate.ts';
 import {
   checkThresholds,
   describeFailures,
@@ -124,7 +124,7 @@ async function checkRegistration(
   const thresholds = checkThresholds(input.thresholds);
   const check = withIgnored(thresholdCheck(deps, job, thresholds, input.skip_validation ?? false), input);
   const description = checkMaxLength(input.description, 'description', REGISTRATION_LIMITS.description) ?? '';
-  const tags = checkTags(input.tags);
+  const tags = checkTags(input.tags ?? [], REGISTRATION_LIMITS);
   const [imageDigest, { provenance, range }, lineage] = await Promise.all([
     resolveImage(deps.images, uri),
     readReport(deps.results, job),
@@ -225,19 +225,6 @@ function withIgnored(check: ValidationCheck, { thresholds }: RegisterStrategyInp
   if (ignored.length === 0) return check;
   const status = check.status === 'passed' ? 'warning' : check.status;
   return { ...check, status, message: [check.message, ...ignored].join('. ') };
-}
-
-function checkTags(tags: readonly string[] = []): string[] {
-  if (tags.length > REGISTRATION_LIMITS.tags) {
-    const context = { count: tags.length, max: REGISTRATION_LIMITS.tags };
-    throw new CodedError('VAL005', {
-      message: `tags must be at most ${REGISTRATION_LIMITS.tags}`,
-      field: 'tags',
-      context,
-    });
-  }
-  for (const [index, tag] of tags.entries()) checkMaxLength(tag, `tags.${index}`, REGISTRATION_LIMITS.tag);
-  return [...new Set(tags)];
 }
 
 function newVersion(

@@ -61,6 +61,7 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     getBacktest: backtests.getBacktest,
     cancelBacktest: backtests.cancelBacktest,
     keepBacktest: backtests.keepBacktest,
+    updateBacktest: backtests.updateBacktest,
     getBacktestEquity: backtests.getBacktestEquity,
     getBacktestReport: backtests.getBacktestReport,
     listBacktestTrades: backtests.listBacktestTrades,

@@ -4,7 +4,7 @@ import type { BacktestJob, BacktestJobSummary, BacktestSubmission } from '#contr
 import { lookAheadOf } from '#contract/look-ahead.ts';
 import type { BacktestLane, JobDurations, QueueState } from '#contract/queue.ts';
 import type { RetentionDays } from '#contract/retention.ts';
-import type { JobRow } from '#domain/ports.ts';
+import type { Annotations, JobRow } from '#domain/ports.ts';
 import { listedView } from './job-page-view.ts';
 import { retentionOf } from './retention-view.ts';
 
@@ -22,6 +22,7 @@ export function rowView(row: JobRow, queue: QueueState | null): z.input<typeof B
   return {
     ...{ job_id, status, result, error, ...times, strategy, experiment_name, priority, ...place },
     ...listedView(row),
+    ...annotationsOf(row),
     progress: progressOf(row),
     sparkline: row.sparkline && [...row.sparkline],
   };
@@ -60,8 +61,13 @@ export function jobView(
     timing: completed?.timing ?? null,
     durations: durationsOf(job),
     look_ahead: completed ? lookAheadOf(completed) : null,
+    ...annotationsOf(job),
     ...retentionOf(job, retention),
   };
+}
+
+function annotationsOf({ notes = '', tags = [], pinned = false }: Annotations) {
+  return { notes, tags: [...tags], pinned };
 }
 
 function laneOf({ queue }: Pick<JobRow, 'queue'>): z.input<typeof BacktestLane> {

@@ -1,3 +1,4 @@
+import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { lookAheadOf } from '#contract/look-ahead.ts';
 import type { RetentionDays } from '#contract/retention.ts';
 import { type CancelBacktestDeps, cancelBacktest } from '#domain/cancel-backtest.ts';
@@ -14,6 +15,7 @@ import { queueStates } from '#domain/queue/queue-state.ts';
 import { keepJob } from '#domain/retention/keep-job.ts';
 import type { SubmitBacktestDeps } from '#domain/submit-backtest.ts';
 import { unknownBacktest } from '#domain/unknown-resources.ts';
+import { updateBacktest } from '#domain/update-backtest.ts';
 import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { jobView, rowView, submissionView } from './backtest-views.ts';
@@ -36,6 +38,7 @@ type BacktestOperation =
   | 'getBacktest'
   | 'cancelBacktest'
   | 'keepBacktest'
+  | 'updateBacktest'
   | 'getBacktestEquity'
   | 'getBacktestReport'
   | 'listBacktestTrades'
@@ -43,6 +46,10 @@ type BacktestOperation =
 
 /** Handlers of the backtest operations, except those of sharing. */
 export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>, BacktestOperation> {
+  const changed = async (job: StoredBacktestJob) => {
+    const states = await queueStates(deps, 'backtest', [job]);
+    return { status: 200 as const, body: jobView(job, states.get(job.job_id) ?? null, deps.retention) };
+  };
   return {
     submitBacktest: async ({ body, headers, principal, correlationId }) => {
       const job = await submitBacktest(deps, {
@@ -69,11 +76,9 @@ export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>,
       status: 200,
       body: jobView(await cancelBacktest(deps, params.job_id), null, deps.retention),
     }),
-    keepBacktest: async ({ params, body }) => {
-      const job = await keepJob(deps.jobs, params.job_id, body.keep ?? true, unknownBacktest);
-      const states = await queueStates(deps, 'backtest', [job]);
-      return { status: 200, body: jobView(job, states.get(job.job_id) ?? null, deps.retention) };
-    },
+    keepBacktest: async ({ params, body }) =>
+      changed(await keepJob(deps.jobs, params.job_id, body.keep ?? true, unknownBacktest)),
+    updateBacktest: async ({ params, body }) => changed(await updateBacktest(deps, params.job_id, body)),
     getBacktestEquity: async ({ params }) => ({
       status: 200,
       body: await getBacktestEquity(deps, params.job_id),
