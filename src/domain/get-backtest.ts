@@ -4,8 +4,9 @@ import { CodedError } from '#contract/errors.ts';
 import type { BacktestReport, TradesPage } from '#contract/report.ts';
 import type { Caller } from './access.ts';
 import type { ReadProgress } from './image-runs/image-run-ports.ts';
+import type { JobPage, JobRow } from './job-list-ports.ts';
 import { listJobs } from './list-jobs.ts';
-import type { JobPage, JobRow, JobStore, Log, ResultStore } from './ports.ts';
+import type { JobStore, Log, ResultStore } from './ports.ts';
 import { expired, unknownBacktest } from './unknown-resources.ts';
 
 /** The job; throws RES001 for an unknown id, RES006 for an expired job. */

@@ -1,6 +1,6 @@
 import type { JobStatus } from '#contract/backtest.ts';
 import type { Caller } from './access.ts';
-import type { JobLists, JobPage, JobSearch } from './ports.ts';
+import type { JobLists, JobPage, JobSearch } from './job-list-ports.ts';
 
 /** Query of a list of jobs of any kind, and its caller. */
 export interface JobListInput {

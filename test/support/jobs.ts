@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import type { BacktestResult, JobIn, JobTiming, ResultsLocation } from '#contract/backtest.ts';
 import { jobListOf } from '#contract/tables.ts';
-import type { JobFilter, JobRow, JobStore } from '#domain/ports.ts';
+import type { JobFilter, JobRow } from '#domain/job-list-ports.ts';
+import type { JobStore } from '#domain/ports.ts';
 import type { CandleCurve } from '#engine/report/candle-curve.ts';
 
 /** Valid pending job; `changes` override its fields. */

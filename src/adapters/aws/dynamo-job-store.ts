@@ -1,7 +1,8 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import { BacktestExecutionInput, BacktestResult, type JobIn, StoredBacktestJob } from '#contract/backtest.ts';
-import type { ClaimOutcome, JobRow, JobStore } from '#domain/ports.ts';
+import type { JobRow } from '#domain/job-list-ports.ts';
+import type { ClaimOutcome, JobStore } from '#domain/ports.ts';
 import type { EndedValidations } from '#domain/transitions/validation.ts';
 import {
   ENDED,

@@ -3,7 +3,7 @@ import { isTerminal, type JobStatus } from '#contract/backtest.ts';
 import { JOB_LIST_LIMITS } from '#contract/limits.ts';
 import { JOB_ROW_ATTRIBUTES, jobLists } from '#contract/tables.ts';
 import { mayAccess, principalsOf } from '#domain/access.ts';
-import type { JobCount, JobFilter, JobPage, JobSearch } from '#domain/ports.ts';
+import type { JobCount, JobFilter, JobPage, JobSearch } from '#domain/job-list-ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { countOf, type Searchable, searchPage } from './job-search.ts';
 import { JobSharing, ListedJob, listPosition, statusPartition } from './job-sharing.ts';

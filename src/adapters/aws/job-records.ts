@@ -14,7 +14,14 @@ import {
 import { HYPEROPT_ID_PREFIX, STUDY_KIND } from '#contract/hyperopt.ts';
 import { type LaneName, QueueEntry } from '#contract/queue.ts';
 import { ERROR_SUMMARY_LENGTH, jobListOf } from '#contract/tables.ts';
-import type { Annotations, JobCount, JobFilter, JobPage, JobSearch, ListedJobRow } from '#domain/ports.ts';
+import type {
+  Annotations,
+  JobCount,
+  JobFilter,
+  JobPage,
+  JobSearch,
+  ListedJobRow,
+} from '#domain/job-list-ports.ts';
 import type { QueueJob } from '#domain/queue/queue-ports.ts';
 import { queueAttributes } from './dynamo-job-queue.ts';
 import { JobList, type JobRows } from './job-list.ts';

@@ -3,8 +3,9 @@ import { CodedError } from '#contract/errors.ts';
 import type { HyperoptJobIn, StoredHyperoptJob, StoredTrial, TrialState } from '#contract/hyperopt.ts';
 import { buildEquityData } from '#engine/report/result.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
+import type { JobPage } from '../job-list-ports.ts';
 import { type JobListInput, listJobs } from '../list-jobs.ts';
-import type { JobPage, Page } from '../ports.ts';
+import type { Page } from '../ports.ts';
 import { expired, unknownHyperopt } from '../unknown-resources.ts';
 import type { HyperoptRow, HyperoptStore, TrialLedger, TrialReturns } from './hyperopt-ports.ts';
 

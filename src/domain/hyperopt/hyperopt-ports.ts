@@ -14,7 +14,8 @@ import type {
 } from '#contract/hyperopt.ts';
 import type { StoredSharing } from '../access.ts';
 import type { Executions } from '../execution-ports.ts';
-import type { JobLists, ListedJobRow, Page } from '../ports.ts';
+import type { JobLists, ListedJobRow } from '../job-list-ports.ts';
+import type { Page } from '../ports.ts';
 
 /** Ports of the hyperopt use cases. Every method may throw CodedError DATA005 when storage is down. */
 

@@ -4,7 +4,7 @@ import type { BacktestJob, BacktestJobSummary, BacktestSubmission } from '#contr
 import { lookAheadOf } from '#contract/look-ahead.ts';
 import type { BacktestLane, JobDurations, QueueState } from '#contract/queue.ts';
 import type { RetentionDays } from '#contract/retention.ts';
-import type { Annotations, JobRow } from '#domain/ports.ts';
+import type { Annotations, JobRow } from '#domain/job-list-ports.ts';
 import { listedView } from './job-page-view.ts';
 import { retentionOf } from './retention-view.ts';
 

@@ -1,0 +1,93 @@
+import type { BacktestResult, JobStatus } from '#contract/backtest.ts';
+import type { QueueEntry } from '#contract/queue.ts';
+import type { Timeframe } from '#engine/timeframe.ts';
+import type { Caller } from './access.ts';
+
+/** Ports of the lists of jobs. */
+
+/** Row of a list of jobs of any kind. */
+export interface ListedJobRow {
+  readonly job_id: string;
+  readonly owner: string;
+  readonly queue: QueueEntry;
+  readonly status: JobStatus;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly strategy: string;
+  readonly experiment_name: string | null;
+  readonly error: string | null;
+  readonly exchange: string;
+  readonly pairs: readonly string[];
+  readonly timeframe: Timeframe;
+  readonly date_range: { readonly start: string; readonly end: string };
+  readonly started_at: string | null;
+  readonly finished_at: string | null;
+}
+
+/** Row of a list of backtests. */
+export interface JobRow extends ListedJobRow {
+  readonly priority: number;
+  readonly result: BacktestResult | null;
+  /** Completed share of a running job as its item has it, 0 to 1. */
+  readonly progress: number;
+  /** Task of a running job that a registered image runs; null: the progress is in the job's item. */
+  readonly imageTask: string | null;
+  readonly sparkline: readonly number[] | null;
+  readonly notes: string;
+  readonly tags: readonly string[];
+  readonly pinned: boolean;
+}
+
+/** What users have written on a job; absent fields of a change keep their values. */
+export interface Annotations {
+  readonly notes?: string;
+  readonly tags?: readonly string[];
+  readonly pinned?: boolean;
+}
+
+export interface JobFilter {
+  /** Only jobs visible to this caller; absent: all. */
+  readonly visibleTo?: Caller;
+  readonly status?: JobStatus;
+  readonly experiment_name?: string;
+  readonly strategy?: string;
+}
+
+/** Search through the newest jobs that pass a filter. */
+export interface JobSearch {
+  /** Only jobs with each of these words, in either case. Absent: all. */
+  readonly q?: string;
+  /** Only jobs that are pinned, or that are not. Absent: all. */
+  readonly pinned?: boolean;
+  /** Name of the value to sort by. Absent: newest first. */
+  readonly sort?: string;
+  readonly sort_order: 'asc' | 'desc';
+}
+
+/** Page of a list of jobs. */
+export interface JobPage<Row> {
+  readonly items: readonly Row[];
+  /** Opaque position after the last item, bound to filter and search; null at the end. */
+  readonly next: string | null;
+  /** Jobs that the search covered, and whether these were all that pass the filter; null: no search. */
+  readonly searched: { readonly jobs: number; readonly complete: boolean } | null;
+  readonly count: JobCount | null;
+}
+
+/** Number of jobs; `at_least`: there may be more. */
+export interface JobCount {
+  readonly value: number;
+  readonly relation: 'exact' | 'at_least';
+}
+
+/** Lists of the jobs of one kind. */
+export interface JobLists<Row> {
+  /**
+   * Newest first, or as the search says. Throws VAL006 for a cursor that is broken or was made with another filter.
+   *
+   * @param search absent: all jobs of the filter
+   */
+  list(filter: JobFilter, limit: number, cursor: string | null, search?: JobSearch): Promise<JobPage<Row>>;
+  /** Counts the jobs of a filter, up to a limit. */
+  count(filter: JobFilter): Promise<JobCount>;
+}
