@@ -14,8 +14,14 @@ replaceInvalidLanguage();
 restoreTheme();
 const root = createRoot(document.getElementById('root')!);
 
+/** Waits for the font for at most a second: text that changes its width later would move the page. */
+async function loadFont(): Promise<void> {
+  const timeout = new Promise((resolve) => setTimeout(resolve, 1_000));
+  await Promise.race([document.fonts.load("14px 'Inter Variable'"), timeout]);
+}
+
 try {
-  await loadConfig();
+  await Promise.all([loadConfig(), loadFont()]);
   root.render(
     <StrictMode>
       <QueryClientProvider client={createQueryClient()}>

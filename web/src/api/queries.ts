@@ -40,6 +40,8 @@ export interface UseCallOptions<T> {
   readonly enabled?: boolean;
   /** Polls: every 2 s while it returns true for the newest data, else every 20 s; up to 60 s after errors; never in hidden tabs. */
   readonly isMoving?: (data: T) => boolean;
+  /** The data never change: they are loaded once. */
+  readonly isImmutable?: boolean;
   /** Keep the data of the last request in view while those of the next load, for example of another page. */
   readonly keepPrevious?: boolean;
 }
@@ -48,11 +50,12 @@ export interface UseCallOptions<T> {
 export function useCall<I extends OperationId>(
   id: I,
   request: RequestOf<I>,
-  { enabled = true, isMoving, keepPrevious = false }: UseCallOptions<ResponseOf<I>> = {},
+  { enabled = true, isMoving, isImmutable = false, keepPrevious = false }: UseCallOptions<ResponseOf<I>> = {},
 ): UseQueryResult<ResponseOf<I>, Error> {
   return useQuery({
     ...queryOf(id, request),
     enabled,
+    ...(isImmutable ? { staleTime: Number.POSITIVE_INFINITY } : {}),
     ...(keepPrevious ? { placeholderData: (previous: ResponseOf<I> | undefined) => previous as never } : {}),
     ...(isMoving
       ? {

@@ -38,6 +38,8 @@ export interface ChartX {
   readonly values: readonly number[];
   readonly title: string;
   readonly isTime?: boolean;
+  /** Space at both ends, in units of x, such as half a bar. */
+  readonly pad?: number;
   /** Text of a value. Default: the time in UTC, or the number. */
   readonly format?: (value: number) => string;
 }
@@ -121,7 +123,7 @@ export function Chart(props: ChartProps) {
   callbacks.current = props;
   const group = useId();
   const linked = useMemo(() => new LinkedPlots(), []);
-  const all = () => linked.zoom(x.values[0]!, x.values.at(-1)!);
+  const all = () => linked.zoom(...rangeOf(x));
   const onKeyDown = (event: KeyboardEvent) => {
     if (!(event.target instanceof HTMLElement) || event.target.role !== 'img') return;
     if (event.key === 'Escape') all();
@@ -137,8 +139,8 @@ export function Chart(props: ChartProps) {
       setAt,
       onPick: (index: number) => callbacks.current.onPick?.(index),
       onRange: (min: number, max: number) => {
-        const { values } = callbacks.current.x;
-        const isAll = min <= (values[0] ?? min) && max >= (values.at(-1) ?? max);
+        const [first, last] = rangeOf(callbacks.current.x);
+        const isAll = !(min > first || max < last);
         setZoomed(!isAll);
         callbacks.current.onZoom?.(isAll ? undefined : [min, max]);
       },
@@ -180,6 +182,11 @@ export function Chart(props: ChartProps) {
       ))}
     </ChartFrame>
   );
+}
+
+/** All of x. */
+function rangeOf({ values, pad = 0 }: ChartX): [number, number] {
+  return [values[0]! - pad, values.at(-1)! + pad];
 }
 
 /** Values at the cursor, else the last ones. */
@@ -255,14 +262,15 @@ function Pane(props: {
   );
   const lines = baselines.join();
   const isTime = x.isTime === true;
+  const pad = x.pad ?? 0;
   const options = useMemo(
     () => (tokens: Tokens) =>
       plotOptions(tokens, shared, {
         looks: JSON.parse(looks) as readonly Look[],
         lines: lines === '' ? [] : lines.split(',').map(Number),
-        ...{ unit, range, isLog, isTime, isLast },
+        ...{ unit, range, isLog, isTime, isLast, pad },
       }),
-    [shared, looks, lines, unit, range, isLog, isTime, isLast],
+    [shared, looks, lines, unit, range, isLog, isTime, isLast, pad],
   );
   return <Plot data={data} options={options} />;
 }
@@ -281,6 +289,7 @@ interface PaneLook {
   readonly isLog: boolean;
   readonly isTime: boolean;
   readonly isLast: boolean;
+  readonly pad: number;
 }
 
 function plotOptions(tokens: Tokens, shared: Shared, pane: PaneLook): PlotOptions {
@@ -297,7 +306,10 @@ function plotOptions(tokens: Tokens, shared: Shared, pane: PaneLook): PlotOption
       focus: { prox: -1 },
     },
     scales: {
-      x: { time: pane.isTime },
+      x: {
+        time: pane.isTime,
+        ...(pane.pad > 0 ? { range: (plot, min, max) => padded(plot, min, max, pane.pad) } : {}),
+      },
       y: {
         distr: pane.isLog ? 3 : 1,
         ...(range ? { range: (_plot, min, max) => [...range(min, max)] as [number, number] } : {}),
@@ -328,6 +340,12 @@ function plotOptions(tokens: Tokens, shared: Shared, pane: PaneLook): PlotOption
       drawAxes: [(plot) => drawLines(plot, pane.lines, tokens.faint)],
     },
   };
+}
+
+/** The whole range gets space at its ends; a zoomed one is shown as it is. */
+function padded({ data: [x] }: uPlot, min: number, max: number, pad: number): [number, number] {
+  const isAll = min <= (x[0] ?? min) && max >= (x[x.length - 1] ?? max);
+  return isAll ? [(x[0] ?? min) - pad, (x[x.length - 1] ?? max) + pad] : [min, max];
 }
 
 function seriesOptions(tokens: Tokens, { color, kind, isDashed }: Look): uPlot.Series {

@@ -19,10 +19,17 @@ const TIME_LABELS = [
   [1, ':{ss}', '\n{D} {MMM} {HH}:{mm}', null, '\n{D} {MMM} {HH}:{mm}', null, '\n{HH}:{mm}', null, 1],
 ] as const;
 
+/** Decimals that a step such as 2.5 or 0.05 needs. */
+function digitsOf(step: number): number {
+  let digits = 0;
+  while (digits < 8 && Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6) digits += 1;
+  return digits;
+}
+
 /** Numbers of an axis with as many decimals as the distance of its ticks needs. */
 function numbers(unit: string): uPlot.Axis.Values {
   return (_plot, splits, _axis, _space, increment) => {
-    const digits = Math.min(8, Math.max(0, -Math.floor(Math.log10(increment || 1) + 1e-9)));
+    const digits = digitsOf(increment);
     return splits.map((split) => (split === null ? '' : `${decimal(split, digits)}${unit}`));
   };
 }

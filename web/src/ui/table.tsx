@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { memo, type ReactNode, useMemo, useRef } from 'react';
+import { memo, type ReactNode, useEffect, useMemo, useRef } from 'react';
 
 /** A column of a table. Define columns outside of components: rows are drawn again when they change. */
 export interface Column<T> {
@@ -38,16 +38,22 @@ export interface TableProps<T> {
 }
 
 /** Rows in the given order. Equal rows keep theirs. */
+export function sortRows<T>(
+  rows: readonly T[],
+  columns: readonly Column<T>[],
+  order: Order | undefined,
+): readonly T[] {
+  const by = columns.find(({ key }) => key === order?.key)?.sort;
+  if (!by || !order) return rows;
+  const sign = order.isDescending ? -1 : 1;
+  return rows
+    .map((row) => ({ row, value: by(row) }))
+    .sort((a, b) => (a.value < b.value ? -sign : a.value > b.value ? sign : 0))
+    .map(({ row }) => row);
+}
+
 function useSorted<T>({ rows, columns, order, isSorted }: TableProps<T>): readonly T[] {
-  return useMemo(() => {
-    const by = columns.find(({ key }) => key === order?.key)?.sort;
-    if (!by || !order || isSorted) return rows;
-    const sign = order.isDescending ? -1 : 1;
-    return rows
-      .map((row) => ({ row, value: by(row) }))
-      .sort((a, b) => (a.value < b.value ? -sign : a.value > b.value ? sign : 0))
-      .map(({ row }) => row);
-  }, [rows, columns, order, isSorted]);
+  return useMemo(() => (isSorted ? rows : sortRows(rows, columns, order)), [rows, columns, order, isSorted]);
 }
 
 function Head<T>({ columns, order, onOrder }: Pick<TableProps<T>, 'columns' | 'order' | 'onOrder'>) {
@@ -157,6 +163,11 @@ export function VirtualTable<T>(props: TableProps<T>) {
     estimateSize: () => ROW_HEIGHT,
     overscan: 6,
   });
+  // A row that is selected elsewhere, such as on a chart or in the URL, comes into view.
+  const at = selected === undefined ? -1 : rows.findIndex((row) => idOf(row) === selected);
+  useEffect(() => {
+    if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
+  }, [at, virtual]);
   const items = virtual.getVirtualItems();
   const before = items[0]?.start ?? 0;
   const after = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);

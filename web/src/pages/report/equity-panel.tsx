@@ -12,7 +12,7 @@ export function EquityPanel(props: {
   readonly report: ReportData;
   readonly currency: string;
 }) {
-  const equity = useCall('getBacktestEquity', { params: { job_id: props.id } });
+  const equity = useCall('getBacktestEquity', { params: { job_id: props.id } }, { isImmutable: true });
   return (
     <section className="panel" aria-label="Equity">
       <Loaded query={equity} skeleton={<Skeleton rows={13} className="report-skeleton-equity" />}>

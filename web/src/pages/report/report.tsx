@@ -10,13 +10,15 @@ import { NoticesPanel } from './notices-panel.tsx';
 import { ProvenancePanel } from './provenance-panel.tsx';
 import { TablesPanel } from './tables-panel.tsx';
 import { MetricTiles } from './tiles.tsx';
+import { TradesSection } from './trades-panel.tsx';
 
 /** The report of a completed backtest. */
 export function Report({ job }: { readonly job: Job }) {
-  const report = useCall('getBacktestReport', {
-    params: { job_id: job.job_id },
-    query: { trades: false },
-  });
+  const report = useCall(
+    'getBacktestReport',
+    { params: { job_id: job.job_id }, query: { trades: false } },
+    { isImmutable: true },
+  );
   const currency = useMemo(() => quoteOf(job.config.pairs), [job.config.pairs]);
   return (
     <Loaded query={report} skeleton={<ReportSkeleton />}>
@@ -26,6 +28,7 @@ export function Report({ job }: { readonly job: Job }) {
           <MetricTiles report={data} currency={currency} />
           <EquityPanel id={job.job_id} report={data} currency={currency} />
           <MonthsPanel report={data} />
+          <TradesSection job={job} report={data} currency={currency} />
           <TablesPanel report={data} currency={currency} />
           <div className="report-pair">
             <DrawdownsPanel report={data} currency={currency} />

@@ -3,7 +3,7 @@ import { signed, tone, value, withUnit } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { type Column, type Order, Table } from '../../ui/table.tsx';
 import { TabPanel, Tabs } from '../../ui/tabs.tsx';
-import type { ReportData } from './data.ts';
+import { type ReportData, shortPair } from './data.ts';
 import { orderOf, orderText, type SearchChange, TABLES, type TableName, useReportSearch } from './search.ts';
 
 type Row = ReportData['tables']['per_pair'][number];
@@ -53,8 +53,6 @@ function number<T>(
     ...(isGain ? { tone: (row: T) => tone(of(row)) } : {}),
   };
 }
-
-const keyColumn = { key: 'key', title: '', cell: ({ key }: { key: string }) => key, sort: keyOf };
 
 function keyOf({ key }: { readonly key: string }): string {
   return key;
@@ -235,7 +233,8 @@ function withKey<T extends { readonly key: string }>(
   table: TableName,
 ): readonly Column<T>[] {
   const known = withKeys.get(table) as readonly Column<T>[] | undefined;
-  const made = known ?? [{ ...keyColumn, title: TITLES[table] } as Column<T>, ...columns];
+  const cell = ({ key }: T) => (table === 'pair' ? shortPair(key) : key);
+  const made = known ?? [{ key: 'key', title: TITLES[table], sort: keyOf, cell }, ...columns];
   withKeys.set(table, made as readonly Column<never>[]);
   return made;
 }
