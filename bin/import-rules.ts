@@ -83,7 +83,7 @@ const RULES: readonly Rule[] = [
   },
   {
     folder: 'web/vite.config.ts',
-    project: ['src/contract/operations.ts', 'src/engine/metrics'],
+    project: ['src/contract', 'src/engine/metrics', 'src/engine/walk-forward/objectives.ts'],
     packages: ['vite', 'node:*'],
   },
   // The browser gets types of the contract and nothing else of the project: a value would bring zod.

@@ -1,18 +1,46 @@
 import { join } from 'node:path';
 import { defineConfig, type Plugin } from 'vite';
+import { PRUNERS, SAMPLERS, SPACES } from '../src/contract/hyperopt.ts';
+import { HYPEROPT_DEFAULTS, HYPEROPT_LIMITS } from '../src/contract/hyperopt-request.ts';
+import {
+  BACKTEST_DEFAULTS,
+  BACKTEST_LIMITS,
+  COLLECT_MODES,
+  MODEL_KINDS,
+  OVERFITTING_BOUNDS,
+  PRECISIONS,
+  TIMEFRAMES,
+} from '../src/contract/limits.ts';
 import { OPERATIONS } from '../src/contract/operations.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../src/engine/metrics/catalogue.ts';
 import { REPORT_DEFINITIONS } from '../src/engine/metrics/report-catalogue.ts';
+import { OBJECTIVES } from '../src/engine/walk-forward/objectives.ts';
 
 /** Modules made at build time from tables of the platform, so that neither zod nor a second copy of a table is in the bundle. */
 const TABLES: Readonly<Record<string, () => unknown>> = {
-  /** Operation id -> service, method and path. */
+  /** Operation id -> service, method, path and the role that may call it. */
   'virtual:operations': () =>
-    Object.fromEntries(OPERATIONS.map(({ id, service, method, path }) => [id, [service, method, path]])),
+    Object.fromEntries(
+      OPERATIONS.map(({ id, service, method, path, access }) => [id, [service, method, path, access]]),
+    ),
   /** Labels, units and formulas of the report, and the symbols of the formulas. */
   'virtual:metrics': () => ({
     definitions: { ...METRIC_DEFINITIONS, ...REPORT_DEFINITIONS },
     notation: METRIC_NOTATION,
+  }),
+  /** Bounds, defaults and enumerations of the requests, for forms. */
+  'virtual:limits': () => ({
+    backtest: { limits: BACKTEST_LIMITS, defaults: BACKTEST_DEFAULTS },
+    hyperopt: { limits: HYPEROPT_LIMITS, defaults: HYPEROPT_DEFAULTS },
+    timeframes: TIMEFRAMES,
+    collectModes: COLLECT_MODES,
+    precisions: PRECISIONS,
+    modelKinds: MODEL_KINDS,
+    samplers: SAMPLERS,
+    pruners: PRUNERS,
+    spaces: SPACES,
+    objectives: OBJECTIVES,
+    overfitting: OVERFITTING_BOUNDS,
   }),
 };
 

@@ -1,9 +1,14 @@
 declare module 'virtual:operations' {
-  /** Operation id -> service, method and path. */
+  /** Operation id -> service, method, path and the role that may call it. */
   const operations: Readonly<
     Record<
       import('./api/client.ts').OperationId,
-      readonly [service: import('#contract/operation.ts').ServiceName, method: string, path: string]
+      readonly [
+        service: import('#contract/operation.ts').ServiceName,
+        method: string,
+        path: string,
+        access: import('#contract/operation.ts').Operation['access'],
+      ]
     >
   >;
   export default operations;
@@ -16,6 +21,35 @@ declare module 'virtual:metrics' {
     readonly notation: Readonly<Record<string, string>>;
   };
   export default metrics;
+}
+
+declare module 'virtual:limits' {
+  /** Bounds, defaults and enumerations of the requests. */
+  const limits: {
+    readonly backtest: {
+      readonly limits: typeof import('#contract/limits.ts').BACKTEST_LIMITS;
+      readonly defaults: typeof import('#contract/limits.ts').BACKTEST_DEFAULTS;
+    };
+    readonly hyperopt: {
+      readonly limits: typeof import('#contract/hyperopt-request.ts').HYPEROPT_LIMITS;
+      readonly defaults: typeof import('#contract/hyperopt-request.ts').HYPEROPT_DEFAULTS;
+    };
+    readonly timeframes: typeof import('#contract/limits.ts').TIMEFRAMES;
+    readonly collectModes: typeof import('#contract/limits.ts').COLLECT_MODES;
+    readonly precisions: typeof import('#contract/limits.ts').PRECISIONS;
+    readonly modelKinds: typeof import('#contract/limits.ts').MODEL_KINDS;
+    readonly samplers: typeof import('#contract/hyperopt.ts').SAMPLERS;
+    readonly pruners: typeof import('#contract/hyperopt.ts').PRUNERS;
+    readonly spaces: typeof import('#contract/hyperopt.ts').SPACES;
+    /** Metrics that a search can optimize; `better` is null where the direction depends on the goal. */
+    readonly objectives: readonly {
+      readonly name: string;
+      readonly label: string;
+      readonly better: import('#contract/hyperopt.ts').Direction | null;
+    }[];
+    readonly overfitting: typeof import('#contract/limits.ts').OVERFITTING_BOUNDS;
+  };
+  export default limits;
 }
 
 declare module '*.css';

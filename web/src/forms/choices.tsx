@@ -123,6 +123,8 @@ export function MultiSelect<T extends string>(
   const nameOf = ({ value, label: name }: Option<T>) => name ?? value;
   const found = options.filter((option) => nameOf(option).toLowerCase().includes(needle));
   const names = options.filter(({ value }) => values.includes(value)).map(nameOf);
+  const more = names.length > 2 ? ` and ${names.length - 2} more` : '';
+  const shown = names.length === 0 ? placeholder : names.slice(0, 2).join(', ') + more;
   const isFound = (value: T) => found.some((option) => option.value === value);
   return (
     <Field {...props}>
@@ -133,12 +135,9 @@ export function MultiSelect<T extends string>(
             type="button"
             className="multi"
             popoverTarget={id}
-            aria-label={`${label}: ${names.join(', ') || placeholder}`}
+            aria-label={`${label}: ${shown}`}
           >
-            <span className={`multi-text ${names.length === 0 ? 'faint' : ''}`}>
-              {names.slice(0, 2).join(', ') || placeholder}
-            </span>
-            {names.length > 2 && <span className="badge">+{names.length - 2}</span>}
+            <span className={`multi-text ${names.length === 0 ? 'faint' : ''}`}>{shown}</span>
             <ChevronDown aria-hidden="true" />
           </button>
           {/* biome-ignore lint/a11y/useSemanticElements: a fieldset takes its look and margins along into the popover */}

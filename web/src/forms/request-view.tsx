@@ -41,7 +41,7 @@ export function RequestView(props: {
         <CopyButton text={text} />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
-      <section className="request scroll" tabIndex={0} aria-label="Request">
+      <section className="request scroll" tabIndex={0} aria-label="Text of the request">
         <pre>{text}</pre>
       </section>
     </div>

@@ -1,10 +1,13 @@
 import { Link, Outlet } from '@tanstack/react-router';
-import { Activity, House, Moon, Sun } from 'lucide-react';
+import { Activity, House, Moon, Sparkles, Sun } from 'lucide-react';
 import { webConfig } from '../api/config.ts';
 import { toggleTheme, useTheme } from './tokens.ts';
 
 /** Pages of the navigation, in its order. */
-const PAGES = [{ to: '/', name: 'Home', Icon: House }] as const;
+const PAGES = [
+  { to: '/', name: 'Home', Icon: House },
+  { to: '/hyperopt', name: 'Hyperopt', Icon: Sparkles },
+] as const;
 
 /** Navigation, bar and the page. */
 export function Shell() {

@@ -1,0 +1,46 @@
+import OPERATIONS_BY_ID from 'virtual:operations';
+import type { ReactNode } from 'react';
+import type { OperationId } from '../api/client.ts';
+import { useCall } from '../api/queries.ts';
+
+/** Reason why the caller may not use the operation; undefined if they may, or while their roles are not known. */
+export function useDenial(operation: OperationId): string | undefined {
+  const { data } = useCall('getMe', {});
+  const needed = OPERATIONS_BY_ID[operation][3];
+  if (!data || (data.roles as readonly string[]).includes(needed)) return undefined;
+  return ['viewer', 'researcher', 'approver', 'admin'].includes(needed)
+    ? `Needs the role ${needed}`
+    : undefined;
+}
+
+/** A button of an operation. For a caller without its role it is disabled and says which role is needed. */
+export function ActButton(props: {
+  readonly operation: OperationId;
+  /** `submit`: the button of a form. */
+  readonly type?: 'button' | 'submit';
+  readonly kind?: 'primary' | 'danger' | 'small';
+  readonly isBusy?: boolean;
+  readonly onClick?: () => void;
+  readonly children: ReactNode;
+}) {
+  const { type = 'button', kind = '', isBusy = false } = props;
+  const denial = useDenial(props.operation);
+  // Not `disabled`: the focus would be lost, and the reason could not be read by keyboard.
+  const isOff = isBusy || denial !== undefined;
+  return (
+    <button
+      type={type}
+      className={`btn ${kind}`}
+      aria-disabled={isOff}
+      aria-busy={isBusy}
+      title={denial}
+      onClick={(event) => {
+        if (isOff) event.preventDefault();
+        else props.onClick?.();
+      }}
+    >
+      {props.children}
+      {denial && <span className="sr">: {denial}</span>}
+    </button>
+  );
+}

@@ -1,0 +1,24 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { rootRoute } from '../../routes.ts';
+import { detailSearch, listSearch, newSearch } from './search.ts';
+
+export const hyperoptRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/hyperopt',
+    validateSearch: listSearch,
+    component: lazyRouteComponent(() => import('./list-page.tsx'), 'HyperoptListPage'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/hyperopt/new',
+    validateSearch: newSearch,
+    component: lazyRouteComponent(() => import('./new-page.tsx'), 'NewHyperoptPage'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/hyperopt/$id',
+    validateSearch: detailSearch,
+    component: lazyRouteComponent(() => import('./detail-page.tsx'), 'HyperoptPage'),
+  }),
+] as const;
