@@ -347,9 +347,9 @@ class PlatformStack extends Stack {
     });
     const role = backend.function.role!;
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem']);
-    allowTable(role, 'series', data.tables.series, ['BatchGetItem']);
+    allowTable(role, 'series', data.tables.series, ['BatchGetItem', 'Query']);
     allowTable(role, 'registry', data.tables.registry, [...READ_REGISTRY, ...TRANSITION_REGISTRY], {
-      indexes: ['catalog-by-name', 'catalog-by-sharpe', 'catalog-by-drawdown'],
+      indexes: ['catalog-by-name', 'catalog-by-sharpe', 'catalog-by-drawdown', 'challenges'],
     });
     allowObjects(role, data.results, ['GetObject']);
     allowObjects(role, data.runs, ['GetObject'], { keys: [`runs/*/${IMAGE_RUN_OBJECTS.progress}`] });

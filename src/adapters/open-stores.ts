@@ -1,8 +1,9 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { StrategyCosts } from '#domain/choose-lane.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
-import type { HyperoptStore, TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
+import type { HyperoptRow, HyperoptStore, TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
+import type { ActiveJobs, JobRow } from '#domain/job-list-ports.ts';
 import type { CandleStore, JobStore, ResultStore, SeriesStore } from '#domain/ports.ts';
 import type { JobQueue } from '#domain/queue/queue-ports.ts';
 import type { JobRetention } from '#domain/retention/expire-jobs.ts';
@@ -56,11 +57,11 @@ export interface StorageEnv extends MarketStorageEnv {
 }
 
 export interface Stores extends MarketStores {
-  readonly jobs: JobStore & EndedValidations;
+  readonly jobs: JobStore & EndedValidations & ActiveJobs<JobRow>;
   readonly queue: JobQueue;
   readonly strategyCosts: StrategyCosts;
   readonly results: ResultStore;
-  readonly hyperoptJobs: HyperoptStore;
+  readonly hyperoptJobs: HyperoptStore & ActiveJobs<HyperoptRow>;
   readonly ledger: TrialLedger;
   readonly jobRetention: JobRetention;
 }

@@ -38,7 +38,7 @@ export const CatalogQuery = z.object({
   ).optional(),
 });
 
-const CatalogStrategy = CatalogRow.extend({
+export const CatalogStrategy = CatalogRow.extend({
   waivers: CatalogRow.shape.waivers.removeDefault(),
   active_challenge_id: z.string().nullable().meta({ description: 'Active challenge of the model' }),
 }).meta({ id: 'CatalogStrategy', description: 'A version in Production or Staging.' });

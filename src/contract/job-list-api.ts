@@ -45,6 +45,14 @@ export const listedJobFields = {
   finished_at: z.string().nullable().meta({ format: 'date-time', description: 'null: not finished' }),
 };
 
+/** Number of jobs. */
+export const JobCounted = z.object({
+  value: z.int(),
+  relation: z
+    .enum(['exact', 'at_least'])
+    .meta({ description: '`at_least`: more jobs than `value` may pass the filters' }),
+});
+
 /** Page of a list of jobs. */
 export function jobPage<T extends z.ZodType>(item: T) {
   return paginated(item).extend({
@@ -57,16 +65,8 @@ export function jobPage<T extends z.ZodType>(item: T) {
       })
       .nullable()
       .meta({ description: 'Reach of `q`, `sort` and `pinned`; null without them: the list has all jobs' }),
-    count: z
-      .object({
-        value: z.int(),
-        relation: z
-          .enum(['exact', 'at_least'])
-          .meta({ description: '`at_least`: more jobs than `value` may pass the filters' }),
-      })
-      .nullable()
-      .meta({
-        description: `Jobs on all pages that the caller may see; null unless requested. Ends at ${grouped(JOB_LIST_LIMITS.counted)}`,
-      }),
+    count: JobCounted.nullable().meta({
+      description: `Jobs on all pages that the caller may see; null unless requested. Ends at ${grouped(JOB_LIST_LIMITS.counted)}`,
+    }),
   });
 }

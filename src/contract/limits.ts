@@ -112,6 +112,18 @@ export const JOB_LIST_LIMITS = {
   q: { min: 1, max: 200 },
 } as const;
 
+/** Items of each part of the overview. */
+export const OVERVIEW_LIMITS = {
+  /** Unfinished jobs of a kind that are read: each costs a read unit or two. */
+  unfinished: 100,
+  moving: 50,
+  ended: 10,
+  collections: 50,
+  production: 20,
+  challenges: 20,
+  worst: 5,
+} as const;
+
 /** Number of values of a sparkline. */
 export const SPARKLINE_LENGTH = 32;
 

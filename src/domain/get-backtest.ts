@@ -42,7 +42,7 @@ export async function getBacktestProgress(
 
 /** Progress of the task of a registered image; the stored one if it cannot be read. */
 async function readImageProgress(
-  { imageRunProgress, log }: BacktestProgressDeps,
+  { imageRunProgress, log }: Omit<BacktestProgressDeps, 'jobs'>,
   jobId: string,
   task: string,
   stored: number,
@@ -144,7 +144,11 @@ export async function listBacktests(
   return { ...page, items };
 }
 
-async function withImageProgress(deps: BacktestProgressDeps, row: JobRow): Promise<JobRow> {
+/** The row with the current progress of a registered image. */
+export async function withImageProgress(
+  deps: Omit<BacktestProgressDeps, 'jobs'>,
+  row: JobRow,
+): Promise<JobRow> {
   if (row.imageTask === null) return row;
   return { ...row, progress: await readImageProgress(deps, row.job_id, row.imageTask, row.progress) };
 }

@@ -1,3 +1,5 @@
+import { inTime } from './in-time.ts';
+
 /** Probe result of a dependency; `not_deployed` when this installation does not have it. */
 type DependencyStatus = 'healthy' | 'unavailable' | 'not_deployed';
 
@@ -44,12 +46,8 @@ export async function getHealth(
 
 async function runProbe(probe: Probe, timeoutMs: number): Promise<DependencyStatus> {
   if (!probe) return 'not_deployed';
-  const signal = AbortSignal.timeout(timeoutMs);
-  const expired = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
   try {
-    await Promise.race([probe(signal), expired]);
+    await inTime(timeoutMs, probe);
     return 'healthy';
   } catch {
     return 'unavailable';

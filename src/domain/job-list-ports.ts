@@ -91,3 +91,24 @@ export interface JobLists<Row> {
   /** Counts the jobs of a filter, up to a limit. */
   count(filter: JobFilter): Promise<JobCount>;
 }
+
+/** Jobs of one kind that move or have just ended, as far as a caller sees them; undefined: all jobs. */
+export interface JobActivity<Row> {
+  /** Unfinished jobs, at most `limit`: the running ones first, else the oldest first. `complete`: these are all. */
+  unfinished(
+    caller: Caller | undefined,
+    limit: number,
+  ): Promise<{ readonly rows: readonly Row[]; readonly complete: boolean }>;
+  /** Ended jobs, those submitted last first. */
+  ended(caller: Caller | undefined, limit: number): Promise<readonly Row[]>;
+  /**
+   * Counts the ended jobs of a status, up to a limit. It reads an index and no job: in the first second after a revoked grant
+   * or an end the number is that before it.
+   */
+  countEnded(caller: Caller | undefined, status: JobStatus): Promise<JobCount>;
+}
+
+/** A store of jobs of one kind that reports what moves. */
+export interface ActiveJobs<Row> {
+  readonly activity: JobActivity<Row>;
+}

@@ -90,7 +90,7 @@ export async function listCatalog(deps: ListCatalogDeps, input: ListCatalogInput
 }
 
 /** The rows of a page with the active challenges of their models, which change without a stage transition. */
-async function withChallenges(
+export async function withChallenges(
   { challenges, clock }: Pick<ListCatalogDeps, 'challenges' | 'clock'>,
   page: readonly CatalogEntry[],
 ): Promise<CatalogStrategy[]> {
@@ -144,7 +144,7 @@ function scopeOf(input: ListCatalogInput): Scope {
 }
 
 /** Filter of the rows that the caller can see; false: all rows. */
-async function visibleTo({ sharing }: RegistryStore, caller: Caller) {
+export async function visibleTo({ sharing }: RegistryStore, caller: Caller) {
   if (caller.isAdmin) return false;
   const shared = await sharing.sharedWith(principalsOf(caller));
   return ({ owner, model_name }: CatalogRow) => owner === caller.id || shared.has(model_name);

@@ -129,6 +129,7 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     listBacktestTrades: [`${ofJob}/trades?sort=-profit`, `${ofJob}/trades?format=columns`],
     getBacktestCurve: [`${ofJob}/curve`, `${ofJob}/curve?resolution=candle&points=100`],
     getMe: ['/api/v1/me'],
+    getOverview: ['/api/v1/overview'],
     getBacktestSharing: [`${ofJob}/sharing`],
     listStrategies: ['/api/v1/strategies'],
     getStrategy: [`/api/v1/strategies/${MODEL}`],

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeCursor, encodeCursor } from '#adapters/aws/cursor.ts';
 import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
+import { DynamoCollectionStore } from '#adapters/aws/dynamo-collection-store.ts';
+import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
@@ -13,6 +15,7 @@ import type { BacktestResult, JobIn, JobStatus } from '#contract/backtest.ts';
 import { NO_POLICY } from '#contract/release-policy.ts';
 import { KEEP_FOREVER } from '#contract/retention.ts';
 import { equitySparkline } from '#domain/equity-sparkline.ts';
+import type { HyperoptStore } from '#domain/hyperopt/hyperopt-ports.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { RegistryStore } from '#domain/transitions/registry-store.ts';
@@ -56,6 +59,7 @@ export interface Person {
 
 export interface AccessFixture {
   readonly jobs: DynamoJobStore;
+  readonly hyperoptJobs: HyperoptStore;
   readonly registry: RegistryStore;
   readonly jobsTable: string;
   readonly registryTable: string;
@@ -94,6 +98,7 @@ export async function accessFixture(
   const { client, tables } = engine;
   const jobs = new DynamoJobStore(client, tables.jobs);
   const registry = new DynamoRegistryStore(client, tables.registry);
+  const hyperoptJobs = new DynamoHyperoptStore(client, tables.jobs);
   const instruments = new DynamoInstrumentStore(client, tables.series);
   const { audit } = memoryAudit();
   const { log } = memoryLog();
@@ -118,6 +123,8 @@ export async function accessFixture(
       releasePolicy: NO_POLICY,
       rollbackReasonRequired: false,
     },
+    hyperoptJobs,
+    collections: new DynamoCollectionStore(client, tables.series),
     series: new DynamoSeriesStore(client, tables.series),
     instruments,
     results: {
@@ -178,7 +185,7 @@ export async function accessFixture(
     return id;
   };
   return {
-    ...{ jobs, registry, instruments, client, person, backtest },
+    ...{ jobs, hyperoptJobs, registry, instruments, client, person, backtest },
     ...{ jobsTable: tables.jobs, registryTable: tables.registry },
     withoutToken: personOf(enforced, {}),
     development: personOf(open, {}),

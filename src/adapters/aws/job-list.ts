@@ -1,9 +1,9 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { isTerminal, type JobStatus } from '#contract/backtest.ts';
+import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtest.ts';
 import { JOB_LIST_LIMITS } from '#contract/limits.ts';
 import { JOB_ROW_ATTRIBUTES, jobLists } from '#contract/tables.ts';
-import { mayAccess, principalsOf } from '#domain/access.ts';
-import type { JobCount, JobFilter, JobPage, JobSearch } from '#domain/job-list-ports.ts';
+import { type Caller, mayAccess, principalsOf } from '#domain/access.ts';
+import type { JobActivity, JobCount, JobFilter, JobPage, JobSearch } from '#domain/job-list-ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { countOf, type Searchable, searchPage } from './job-search.ts';
 import { JobSharing, ListedJob, listPosition, statusPartition } from './job-sharing.ts';
@@ -11,6 +11,8 @@ import { mergeSorted } from './merge-sorted.ts';
 import { batchGet, type Item, JOB_ITEM } from './stored-items.ts';
 
 type Position = { readonly job_id: string; readonly created_at: string };
+
+const ENDED = JOB_STATUSES.filter(isTerminal);
 
 /** Minimum number of rows per read of a filtered list. */
 const FILTERED_PAGE = 300;
@@ -27,7 +29,7 @@ export interface JobRows<Row> extends Searchable<Row & Position> {
 }
 
 /** Lists of the jobs of one kind, newest first: all jobs, or those visible to a caller. */
-export class JobList<Row extends Position> {
+export class JobList<Row extends Position & { readonly status: JobStatus }> implements JobActivity<Row> {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
   readonly #type: JobRows<Row>;
@@ -81,10 +83,56 @@ export class JobList<Row extends Position> {
     return countOf(counted, counted <= JOB_LIST_LIMITS.counted);
   }
 
+  async unfinished(caller: Caller | undefined, limit: number) {
+    // The order of submission puts the running jobs of a caller first, whose partition has the pending ones too.
+    const groups = caller ? ([['running']] as const) : ([['running'], ['pending']] as const);
+    const entries: Entry[] = [];
+    for (const statuses of groups) {
+      const query = { ...this.#query({}, limit + 1), forward: true };
+      const partitions = this.#partitions(caller, statuses);
+      for await (const entry of inOrder(query, partitions)) {
+        entries.push(entry);
+        if (entries.length > limit) break;
+      }
+    }
+    const rows = await this.#readRows(caller, entries.slice(0, limit));
+    return { rows: rows.filter(({ status }) => !isTerminal(status)), complete: entries.length <= limit };
+  }
+
+  async ended(caller: Caller | undefined, limit: number): Promise<readonly Row[]> {
+    const entries: Entry[] = [];
+    const partitions = this.#partitions(caller, ENDED).filter(({ open }) => !open);
+    for await (const entry of inOrder(this.#query({}, limit), partitions)) {
+      if (entries.push(entry) === limit) break;
+    }
+    return this.#readRows(caller, entries);
+  }
+
+  async countEnded(caller: Caller | undefined, status: JobStatus): Promise<JobCount> {
+    let counted = 0;
+    const partitions = this.#partitions(caller, [status]).filter(({ open }) => !open);
+    for await (const _ of inOrder(this.#query({}, JOB_LIST_LIMITS.counted + 1), partitions)) {
+      counted += 1;
+      if (counted > JOB_LIST_LIMITS.counted) break;
+    }
+    return countOf(counted, counted <= JOB_LIST_LIMITS.counted);
+  }
+
+  #partitions(caller: Caller | undefined, statuses: readonly JobStatus[]): readonly Partition[] {
+    return statuses.flatMap((status) =>
+      partitionsOf(this.#type.kind, { status, ...(caller && { visibleTo: caller }) }),
+    );
+  }
+
+  async #readRows(caller: Caller | undefined, entries: readonly Entry[]): Promise<Row[]> {
+    const items = await this.#read({ ...(caller && { visibleTo: caller }) }, entries);
+    return items.map((item) => this.#type.toRow(item));
+  }
+
   /** IDs of all jobs in a status, regardless of access. */
   async *ids(status: JobStatus): AsyncIterable<string> {
     const query = this.#query({}, FILTERED_PAGE);
-    for await (const { jobId } of newestFirst(query, listPartitions(this.#type.kind, status))) yield jobId;
+    for await (const { jobId } of inOrder(query, listPartitions(this.#type.kind, status))) yield jobId;
   }
 
   /** Time at which the oldest job of a status was created, ISO 8601; undefined without one. */
@@ -108,7 +156,7 @@ export class JobList<Row extends Position> {
   async *#items(filter: JobFilter, chunk: number, after?: Position): AsyncGenerator<Item, void> {
     const query = this.#query(filter, chunk, after);
     let entries: Entry[] = [];
-    for await (const entry of newestFirst(query, partitionsOf(this.#type.kind, filter))) {
+    for await (const entry of inOrder(query, partitionsOf(this.#type.kind, filter))) {
       entries.push(entry);
       if (entries.length < query.chunk) continue;
       yield* await this.#read(filter, entries);
@@ -263,14 +311,17 @@ async function* readPartition(
   } while (from);
 }
 
-/** Entries of all partitions, newest first; a job that is in several is returned once. */
-async function* newestFirst(
+/** Entries of all partitions in the order of the query; a job that is in several is returned once. */
+async function* inOrder(
   query: PartitionQuery,
   partitions: readonly Partition[],
 ): AsyncGenerator<Entry, void> {
   const lists = partitions.map((partition) => readPartition(query, partition));
+  const comesBefore = query.forward
+    ? (one: Entry, other: Entry) => one.position < other.position
+    : (one: Entry, other: Entry) => one.position > other.position;
   let last: string | undefined;
-  for await (const entry of mergeSorted(lists, (one, other) => one.position > other.position)) {
+  for await (const entry of mergeSorted(lists, comesBefore)) {
     if (entry.position !== last) yield entry;
     last = entry.position;
   }

@@ -15,6 +15,7 @@ import { HYPEROPT_ID_PREFIX, STUDY_KIND } from '#contract/hyperopt.ts';
 import { type LaneName, QueueEntry } from '#contract/queue.ts';
 import { ERROR_SUMMARY_LENGTH, jobListOf } from '#contract/tables.ts';
 import type {
+  ActiveJobs,
   Annotations,
   JobCount,
   JobFilter,
@@ -155,6 +156,10 @@ export abstract class JobRecords<Job extends ListedJob & QueueJob, Row extends L
 
   async count(filter: JobFilter): Promise<JobCount> {
     return this.listOf(this.#type.kinds[0]).count(filter);
+  }
+
+  get activity(): ActiveJobs<Row>['activity'] {
+    return this.listOf(this.#type.kinds[0]);
   }
 
   async cancel(jobId: string, at: string): Promise<{ cancelled: boolean; job: Job | undefined }> {

@@ -41,6 +41,10 @@ export function openAws(env: AwsEnv) {
       const { DynamoSeriesStore } = await import('./dynamo-series-stores.ts');
       return new DynamoSeriesStore(dynamo, SERIES_TABLE);
     }),
+    collections: deferred(async () => {
+      const { DynamoCollectionStore } = await import('./dynamo-collection-store.ts');
+      return new DynamoCollectionStore(dynamo, SERIES_TABLE);
+    }),
     instruments: deferred(async () => {
       const { DynamoInstrumentStore } = await import('./dynamo-series-stores.ts');
       return new DynamoInstrumentStore(dynamo, SERIES_TABLE);

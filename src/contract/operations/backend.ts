@@ -14,6 +14,7 @@ import { Health } from '../common.ts';
 import { ProxyRequest, ProxyResponse } from '../data-proxy.ts';
 import { DataFreshnessQuery, ExchangeQuery, Freshness, Symbols } from '../market-data.ts';
 import type { Operation } from '../operation.ts';
+import { Overview } from '../overview-api.ts';
 import { stringParameter } from '../parameters.ts';
 import { BacktestReportData } from '../report.ts';
 import { KeepRequest } from '../retention-schemas.ts';
@@ -39,6 +40,19 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'The service is running', schema: Health } },
     errors: [],
     access: 'public',
+  },
+  {
+    id: 'getOverview',
+    service: 'backend',
+    method: 'GET',
+    path: '/api/v1/overview',
+    tag: 'Overview',
+    summary: 'What runs, what ended, and the state of models, challenges and data',
+    description:
+      'Contains only what the caller may see. A part that fails or takes longer than 4 s is named in `missing`; the others are complete. The health of dependencies is that of `GET /api/v1/health`.',
+    success: { 200: { description: 'The overview', schema: Overview } },
+    errors: [],
+    access: 'viewer',
   },
   {
     id: 'submitBacktest',

@@ -106,7 +106,11 @@ export function nextStage(stage: CanaryStage): CanaryStage | undefined {
 }
 
 /** True while the challenger has won and its promotion is pending: not promoted and not lapsed. */
-export function isAwaitingPromotion({ status, outcome, promoted_at }: StoredChallenge): boolean {
+export function isAwaitingPromotion({
+  status,
+  outcome,
+  promoted_at,
+}: Pick<StoredChallenge, 'status' | 'outcome' | 'promoted_at'>): boolean {
   return status === 'completed' && outcome === 'challenger_wins' && promoted_at === null;
 }
 

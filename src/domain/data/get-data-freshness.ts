@@ -102,7 +102,8 @@ function endOf(info: SeriesInfo): number {
   return Date.parse(info.last) + TIMEFRAME_MS[info.timeframe];
 }
 
-function freshnessOf(
+/** Age of a series. @param thresholdMs age from which it is stale */
+export function freshnessOf(
   symbol: string,
   info: SeriesInfo | undefined,
   range: TimeRange,

@@ -1,10 +1,13 @@
 import type { ListAuditDeps } from '#domain/audit/list-audit.ts';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
+import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import { deferred } from '#domain/deferred.ts';
 import { getHealth, type HealthDeps } from '#domain/get-health.ts';
+import type { HyperoptRow, HyperoptStore } from '#domain/hyperopt/hyperopt-ports.ts';
+import type { ActiveJobs, JobRow } from '#domain/job-list-ports.ts';
 import { ownershipOf } from '#domain/ownership.ts';
-import type { DataProxy } from '#domain/ports.ts';
-import { includedRoles } from '../authenticate.ts';
+import type { DataProxy, JobStore, SeriesStore } from '#domain/ports.ts';
+import { callerOf, includedRoles } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
 import type { BacktestsDeps } from './backtests.ts';
@@ -13,6 +16,7 @@ import { sharingHandlers } from './sharing.ts';
 
 const { getStrategy, listStrategies } = deferred(() => import('#domain/list-strategies.ts'));
 const { checkFreshness, listSymbols } = deferred(() => import('#domain/market-data.ts'));
+const { getOverview } = deferred(() => import('#domain/get-overview.ts'));
 const { listAudit } = deferred(() => import('#domain/audit/list-audit.ts'));
 
 /** Dependencies of the backend, on any host. */
@@ -21,6 +25,10 @@ export interface BackendDeps
     ListAuditDeps,
     Omit<RegistryDeps, 'stagingChecks'>,
     HealthDeps<'strategy_service' | 'data_collection' | 'registry'> {
+  readonly jobs: JobStore & ActiveJobs<JobRow>;
+  readonly hyperoptJobs: HyperoptStore & ActiveJobs<HyperoptRow>;
+  readonly series: SeriesStore;
+  readonly collections: Pick<CollectionStore, 'list'>;
   readonly dataProxy: DataProxy;
   readonly challenges: ChallengeStore;
   /** True where every call needs a token. */
@@ -55,6 +63,10 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
         groups: principal.groups,
         enforced: deps.authenticationEnforced,
       },
+    }),
+    getOverview: async ({ principal }) => ({
+      status: 200,
+      body: await getOverview(deps, callerOf(principal)),
     }),
     submitBacktest: backtests.submitBacktest,
     listBacktests: backtests.listBacktests,

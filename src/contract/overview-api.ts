@@ -1,0 +1,118 @@
+import * as z from 'zod';
+import { JOB_STATUSES } from './backtest.ts';
+import { CatalogStrategy } from './catalog-api.ts';
+import { Challenge } from './challenge-api.ts';
+import { Timestamp } from './common.ts';
+import { JobCounted } from './job-list-api.ts';
+import { OVERVIEW_LIMITS } from './limits.ts';
+import { Freshness } from './market-data.ts';
+
+/** Response of the overview, and what it shares with the event stream of jobs. */
+
+const JOB_KINDS = ['backtest', 'hyperopt', 'collection'] as const;
+
+/** State of a job of any kind. */
+const jobState = {
+  kind: z.enum(JOB_KINDS),
+  id: z.string().meta({ description: '`job_id` or `collection_id`' }),
+  status: z.enum(JOB_STATUSES),
+  progress: z
+    .number()
+    .nullable()
+    .meta({ description: 'Completed share, 0 to 1; null for a failed or cancelled job' }),
+};
+
+const time = (description: string) => z.string().nullable().meta({ format: 'date-time', description });
+
+const OverviewJob = z
+  .object({
+    ...jobState,
+    name: z.string().meta({ description: 'Strategy; for a collection its symbols' }),
+    experiment_name: z.string().nullable(),
+    created_at: Timestamp,
+    started_at: time('null: not started; for a collection always null'),
+    finished_at: time('null: not finished'),
+    total_profit_pct: z
+      .number()
+      .nullable()
+      .meta({ description: 'Percent of the starting wallet; null unless a completed backtest' }),
+    best_value: z
+      .number()
+      .nullable()
+      .meta({ description: 'Best value of a hyperopt job so far; null without one' }),
+    error: z.string().nullable().meta({ description: 'Begin of the message of a failed job' }),
+  })
+  .meta({ id: 'OverviewJob' });
+export type OverviewJob = z.infer<typeof OverviewJob>;
+
+const JobCounts = z
+  .object({
+    pending: JobCounted,
+    running: JobCounted,
+    completed: JobCounted,
+    failed: JobCounted,
+    cancelled: JobCounted,
+  })
+  .meta({ id: 'JobCounts', description: 'Jobs by status.' });
+export type JobCounts = z.infer<typeof JobCounts>;
+
+export const OVERVIEW_PARTS = [
+  ...(['backtests', 'hyperopt', 'collections'] as const),
+  ...(['production', 'challenges', 'freshness'] as const),
+] as const;
+export type OverviewPart = (typeof OVERVIEW_PARTS)[number];
+
+/** Items of a list and whether there are more. */
+const some = <T extends z.ZodType>(item: T) =>
+  z.object({
+    items: z.array(item),
+    more: z.boolean().meta({ description: 'true: the list of this resource has more' }),
+  });
+
+export const Overview = z
+  .object({
+    evaluated_at: Timestamp,
+    missing: z.array(z.enum(OVERVIEW_PARTS)).meta({
+      description: 'Parts that could not be read in time: their fields are null, their jobs are absent',
+    }),
+    counts: z
+      .object({
+        backtests: JobCounts.nullable(),
+        hyperopt: JobCounts.nullable(),
+        collections: JobCounts.nullable(),
+      })
+      .meta({
+        description: `Pending and running jobs are counted up to ${OVERVIEW_LIMITS.unfinished}, ended ones up to 1,000, collections among the newest ${OVERVIEW_LIMITS.collections}`,
+      }),
+    moving: z.array(OverviewJob).meta({
+      description: `Unfinished jobs, the running ones first, at most ${OVERVIEW_LIMITS.moving}`,
+    }),
+    ended: z.array(OverviewJob).meta({
+      description: `Ended jobs, the last one first: ${OVERVIEW_LIMITS.ended} of those submitted last`,
+    }),
+    production: some(CatalogStrategy)
+      .nullable()
+      .meta({
+        description: `Versions in Production by name, at most ${OVERVIEW_LIMITS.production}`,
+      }),
+    challenges: some(Challenge)
+      .nullable()
+      .meta({
+        description: `Challenges that are active or whose winner awaits its promotion, newest first, at most ${OVERVIEW_LIMITS.challenges}`,
+      }),
+    freshness: z
+      .object({
+        exchange: z.string(),
+        stale_threshold_hours: z.int(),
+        series: z.int().meta({ description: 'Number of stored series of the exchange' }),
+        complete: z.boolean().meta({ description: 'false: only the first 500 symbols were read' }),
+        stale: z.int().meta({ description: 'Number of series that are older than the threshold or corrupt' }),
+        worst: z.array(Freshness.shape.symbols.element).meta({
+          description: `Oldest series, at most ${OVERVIEW_LIMITS.worst}`,
+        }),
+      })
+      .nullable()
+      .meta({ description: 'Age of the stored candles of the default exchange' }),
+  })
+  .meta({ id: 'Overview' });
+export type Overview = z.infer<typeof Overview>;

@@ -1,0 +1,142 @@
+import { OVERVIEW_LIMITS as LIMITS } from '#contract/limits.ts';
+import {
+  OVERVIEW_PARTS,
+  type Overview,
+  type OverviewJob,
+  type OverviewPart,
+} from '#contract/overview-api.ts';
+import type { Caller } from './access.ts';
+import { isAwaitingPromotion } from './challenges/challenge-state.ts';
+import { type ListAllChallengesDeps, listAllChallenges } from './challenges/list-all-challenges.ts';
+import { freshnessOf } from './data/get-data-freshness.ts';
+import { inTime } from './in-time.ts';
+import { type ListCatalogDeps, visibleTo, withChallenges } from './list-catalog.ts';
+import {
+  type JobOverviewDeps,
+  overviewOfBacktests,
+  overviewOfCollections,
+  overviewOfHyperopt,
+} from './overview-jobs.ts';
+import type { Log, SeriesStore } from './ports.ts';
+import type { CatalogEntry } from './transitions/registry-store.ts';
+import { isoTime } from './validate.ts';
+
+export interface OverviewDeps
+  extends JobOverviewDeps,
+    Pick<ListCatalogDeps, 'registry' | 'cursors' | 'clock'> {
+  readonly challenges: ListCatalogDeps['challenges'] & ListAllChallengesDeps['challenges'];
+  readonly series: Pick<SeriesStore, 'listPage'>;
+  readonly defaultExchange: string;
+  readonly log: Log;
+}
+
+/** Maximum duration of a part, ms. */
+const PART_MS = 4_000;
+/** Maximum versions in Production that are read for a caller who may see few of them. */
+const MAX_CATALOG_ROWS = 500;
+/** Maximum symbols whose series are read, each up to 1.5 KB. */
+const MAX_SYMBOLS = 500;
+/** Threshold of a stale series, hours: the default of the freshness operations. */
+const STALE_HOURS = 24;
+
+/**
+ * Jobs, models, challenges and data that the caller may see, for a page that shows all of them. The parts are read concurrently.
+ * One that fails or takes longer than 4 s is reported as missing. Never throws.
+ */
+export async function getOverview(deps: OverviewDeps, caller: Caller): Promise<Overview> {
+  const missing = new Set<OverviewPart>();
+  const part = async <T>(name: OverviewPart, read: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await inTime(PART_MS, read);
+    } catch (error) {
+      deps.log.warn('failed to read a part of the overview', { part: name, error });
+      missing.add(name);
+      return null;
+    }
+  };
+  const [backtests, hyperopt, collections, production, challenges, freshness] = await Promise.all([
+    part('backtests', () => overviewOfBacktests(deps, caller)),
+    part('hyperopt', () => overviewOfHyperopt(deps, caller)),
+    part('collections', () => overviewOfCollections(deps)),
+    part('production', () => readProduction(deps, caller)),
+    part('challenges', () => readChallenges(deps, caller)),
+    part('freshness', () => readFreshness(deps)),
+  ]);
+  const jobs = [backtests, hyperopt, collections].filter((each) => each !== null);
+  const moving = jobs.flatMap((each) => each.moving).sort(runningFirst);
+  const ended = jobs.flatMap((each) => each.ended).sort(lastEndedFirst);
+  return {
+    evaluated_at: isoTime(deps.clock.now()),
+    missing: OVERVIEW_PARTS.filter((name) => missing.has(name)),
+    counts: {
+      backtests: backtests?.counts ?? null,
+      hyperopt: hyperopt?.counts ?? null,
+      collections: collections?.counts ?? null,
+    },
+    moving: moving.slice(0, LIMITS.moving),
+    ended: ended.slice(0, LIMITS.ended),
+    ...{ production, challenges, freshness },
+  };
+}
+
+function runningFirst(one: OverviewJob, other: OverviewJob): number {
+  if (one.status !== other.status) return one.status === 'running' ? -1 : 1;
+  return one.created_at < other.created_at ? -1 : 1;
+}
+
+function lastEndedFirst(one: OverviewJob, other: OverviewJob): number {
+  return (one.finished_at ?? one.created_at) > (other.finished_at ?? other.created_at) ? -1 : 1;
+}
+
+async function readProduction(
+  deps: Pick<OverviewDeps, 'registry' | 'challenges' | 'clock'>,
+  caller: Caller,
+): Promise<Overview['production']> {
+  const isVisible = await visibleTo(deps.registry, caller);
+  const found: CatalogEntry[] = [];
+  let read = 0;
+  for await (const entry of deps.registry.catalog(
+    { stage: 'Production' },
+    { field: 'name', order: 'asc' },
+    null,
+  )) {
+    read += 1;
+    if (!isVisible || isVisible(entry.row)) found.push(entry);
+    if (found.length > LIMITS.production || read === MAX_CATALOG_ROWS) break;
+  }
+  const items = await withChallenges(deps, found.slice(0, LIMITS.production));
+  return { items, more: found.length > LIMITS.production || read === MAX_CATALOG_ROWS };
+}
+
+/** Challenges that are active, and those whose winner awaits its promotion. */
+async function readChallenges(deps: OverviewDeps, caller: Caller): Promise<Overview['challenges']> {
+  const list = (status: 'active' | 'completed') =>
+    listAllChallenges(deps, { caller, status, limit: LIMITS.challenges, cursor: null });
+  const [active, completed] = await Promise.all([list('active'), list('completed')]);
+  const all = [...active.items, ...completed.items.filter(isAwaitingPromotion)];
+  const items = all.sort((one, other) => (one.created_at > other.created_at ? -1 : 1));
+  return {
+    items: items.slice(0, LIMITS.challenges),
+    more: items.length > LIMITS.challenges || active.next !== null,
+  };
+}
+
+async function readFreshness({
+  series,
+  defaultExchange: exchange,
+  clock,
+}: Pick<OverviewDeps, 'series' | 'defaultExchange' | 'clock'>): Promise<Overview['freshness']> {
+  const now = clock.now();
+  const { items, next } = await series.listPage(exchange, MAX_SYMBOLS, null);
+  const range = { start: undefined, end: undefined };
+  const stored = items.map((info) => freshnessOf(info.symbol, info, range, now, STALE_HOURS * 3_600_000));
+  const oldestFirst = stored.sort((one, other) => other.age_hours! - one.age_hours!);
+  return {
+    exchange,
+    stale_threshold_hours: STALE_HOURS,
+    series: stored.length,
+    complete: next === null,
+    stale: stored.filter(({ fresh }) => !fresh).length,
+    worst: oldestFirst.slice(0, LIMITS.worst),
+  };
+}

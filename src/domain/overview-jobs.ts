@@ -1,0 +1,121 @@
+import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtest.ts';
+import { OVERVIEW_LIMITS as LIMITS } from '#contract/limits.ts';
+import type { JobCounts, OverviewJob } from '#contract/overview-api.ts';
+import type { StoredCollection } from '#contract/stored-market-data.ts';
+import type { Caller } from './access.ts';
+import type { CollectionStore } from './data/collection-queue.ts';
+import { type BacktestProgressDeps, withImageProgress } from './get-backtest.ts';
+import type { HyperoptRow } from './hyperopt/hyperopt-ports.ts';
+import { endedTrials } from './hyperopt/trial-counts.ts';
+import type { ActiveJobs, JobActivity, JobCount, JobRow, ListedJobRow } from './job-list-ports.ts';
+
+export interface JobOverviewDeps extends Omit<BacktestProgressDeps, 'jobs'> {
+  readonly jobs: ActiveJobs<JobRow>;
+  readonly hyperoptJobs: ActiveJobs<HyperoptRow>;
+  readonly collections: Pick<CollectionStore, 'list'>;
+}
+
+/** Part of the overview about the jobs of one kind. */
+interface KindOverview {
+  readonly counts: JobCounts;
+  readonly moving: readonly OverviewJob[];
+  readonly ended: readonly OverviewJob[];
+}
+
+/** Ended jobs that are read: of these, the ones that ended last are shown. */
+const ENDED_READ = 3 * LIMITS.ended;
+
+/** Throws DATA005. */
+export async function overviewOfBacktests(deps: JobOverviewDeps, caller: Caller): Promise<KindOverview> {
+  const view = async (row: JobRow): Promise<OverviewJob> => ({
+    ...commonView('backtest', row),
+    progress: progressOf(row.status, (await withImageProgress(deps, row)).progress),
+    total_profit_pct: row.result?.total_profit_pct ?? null,
+  });
+  return readKind(deps.jobs.activity, caller, view);
+}
+
+/** Throws DATA005. */
+export async function overviewOfHyperopt(deps: JobOverviewDeps, caller: Caller): Promise<KindOverview> {
+  const view = async (row: HyperoptRow): Promise<OverviewJob> => ({
+    ...commonView('hyperopt', row),
+    progress: progressOf(row.status, endedTrials(row.trials) / row.trials.total),
+    best_value: row.trials.best_value,
+  });
+  return readKind(deps.hyperoptJobs.activity, caller, view);
+}
+
+/** The newest collections; every viewer sees all. Throws DATA005. */
+export async function overviewOfCollections({ collections }: JobOverviewDeps): Promise<KindOverview> {
+  const { items, next } = await collections.list(undefined, LIMITS.collections, null);
+  const relation = next === null ? ('exact' as const) : ('at_least' as const);
+  const count = (status: JobStatus): JobCount => ({
+    value: items.filter((each) => each.status === status).length,
+    relation,
+  });
+  return {
+    counts: countsOf(JOB_STATUSES.map((status) => [status, count(status)])),
+    moving: items.filter(({ status }) => !isTerminal(status)).map(collectionView),
+    ended: items.filter(({ status }) => isTerminal(status)).map(collectionView),
+  };
+}
+
+async function readKind<Row extends ListedJobRow>(
+  activity: JobActivity<Row>,
+  caller: Caller,
+  view: (row: Row) => Promise<OverviewJob>,
+): Promise<KindOverview> {
+  const visibleTo = caller.isAdmin ? undefined : caller;
+  const terminal = ['completed', 'failed', 'cancelled'] as const;
+  const [unfinished, ended, ...counted] = await Promise.all([
+    activity.unfinished(visibleTo, LIMITS.unfinished),
+    activity.ended(visibleTo, ENDED_READ),
+    ...terminal.map((status) => activity.countEnded(visibleTo, status)),
+  ]);
+  const relation = unfinished.complete ? ('exact' as const) : ('at_least' as const);
+  const open = (status: JobStatus): JobCount => ({
+    value: unfinished.rows.filter((row) => row.status === status).length,
+    relation,
+  });
+  return {
+    counts: countsOf([
+      ['pending', open('pending')],
+      ['running', open('running')],
+      ...terminal.map((status, index) => [status, counted[index]!] as const),
+    ]),
+    moving: await Promise.all(unfinished.rows.map(view)),
+    ended: await Promise.all(ended.map(view)),
+  };
+}
+
+function countsOf(counts: readonly (readonly [JobStatus, JobCount])[]): JobCounts {
+  return Object.fromEntries(counts) as Record<JobStatus, JobCount>;
+}
+
+function commonView(kind: 'backtest' | 'hyperopt', row: ListedJobRow) {
+  const { job_id: id, status, strategy: name, experiment_name, created_at } = row;
+  const { started_at, finished_at, error } = row;
+  return {
+    ...{ kind, id, status, name, experiment_name, created_at, started_at, finished_at, error },
+    ...{ total_profit_pct: null, best_value: null },
+  };
+}
+
+function collectionView(collection: StoredCollection): OverviewJob {
+  const { collection_id: id, status, symbols, created_at, updated_at, error } = collection;
+  const [first = '', ...others] = symbols;
+  return {
+    ...{ kind: 'collection', id, status, experiment_name: null, created_at, started_at: null, error },
+    progress: progressOf(status, collection.progress),
+    name: others.length > 0 ? `${first} and ${others.length} more` : first,
+    finished_at: isTerminal(status) ? updated_at : null,
+    ...{ total_profit_pct: null, best_value: null },
+  };
+}
+
+/** Progress of a job of any kind, 0 to 1; null when it has failed or was cancelled. */
+function progressOf(status: JobStatus, running: number): number | null {
+  if (status === 'failed' || status === 'cancelled') return null;
+  if (status === 'completed') return 1;
+  return status === 'pending' ? 0 : running;
+}
