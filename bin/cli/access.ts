@@ -1,20 +1,17 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
 import type * as z from 'zod';
 import type { AuditEntry, AuditEntryList } from '#contract/audit.ts';
 import { BACKTEST_ID_PREFIX } from '#contract/backtest.ts';
-import { LocalEnv } from '#contract/env.ts';
 import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
 import { CLI_LIMITS, PAGE_LIMITS } from '#contract/limits.ts';
 import { EVERYONE } from '#contract/sharing.ts';
 import type { Grant, Sharing } from '#contract/sharing-schemas.ts';
-import { readEnv } from '#runtime/env.ts';
-import { accessClaims, openIssuerKey, signToken, type TokenOptions } from '../../src/local/issuer-key.ts';
 import type { ApiClient } from './client.ts';
 import { boundsText, integer, queryOf, UsageError } from './options.ts';
 import { second, table } from './output.ts';
 import { sessionWith } from './session.ts';
 
-const { audit_entries: AUDIT_ENTRIES, token_minutes: TOKEN_MINUTES } = CLI_LIMITS;
+const { audit_entries: AUDIT_ENTRIES } = CLI_LIMITS;
 
 export function addAccessCommands(program: Command): void {
   program
@@ -53,31 +50,6 @@ export function addAccessCommands(program: Command): void {
     .option('--outcome <outcome>', 'succeeded, refused, failed or unknown')
     .option('--limit <n>', boundsText(AUDIT_ENTRIES), integer(AUDIT_ENTRIES), AUDIT_ENTRIES.default)
     .action((options: AuditOptions) => sessionWith(program)(({ client }) => printAudit(client, options)));
-
-  program
-    .command('token')
-    .description(
-      'print a token for the platform on this data folder, for TOUCHSTONE_TOKEN (npm start -- --auth)',
-    )
-    .addOption(
-      new Option('--role <role>', 'role of the token')
-        .choices(['viewer', 'researcher', 'approver', 'admin'])
-        .makeOptionMandatory(),
-    )
-    .option('--user <name>', 'user of the token', userName, 'local')
-    .option(
-      '--group <name>',
-      'group of the user; repeatable',
-      (text: string, previous: string[]) => [...previous, userName(text)],
-      [],
-    )
-    .option(
-      '--minutes <n>',
-      `validity, ${boundsText(TOKEN_MINUTES)}`,
-      integer(TOKEN_MINUTES),
-      TOKEN_MINUTES.default,
-    )
-    .action(printToken);
 }
 
 interface ShareOptions {
@@ -196,21 +168,4 @@ function auditTable(entries: readonly AuditEntry[]): string {
       entry.correlation_id,
     ]),
   );
-}
-
-function userName(text: string): string {
-  if (/^[\w.@+-]{1,128}$/.test(text)) return text;
-  throw new InvalidArgumentError('Pass up to 128 letters, digits and . _ @ + -');
-}
-
-/** Prints a token that the platform on this data folder accepts, and only that. */
-function printToken(
-  options: Pick<TokenOptions, 'role' | 'user'> & {
-    readonly minutes: number;
-    readonly group: readonly string[];
-  },
-): void {
-  const { role, user, minutes, group: groups } = options;
-  const key = openIssuerKey(readEnv(LocalEnv).TOUCHSTONE_HOME);
-  console.log(signToken(key, accessClaims({ role, user, groups, lifetime: minutes * 60, now: Date.now() })));
 }

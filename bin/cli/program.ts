@@ -10,6 +10,7 @@ import { addHyperoptCommands } from './hyperopt/commands.ts';
 import { UsageError } from './options.ts';
 import { addRegistryCommands } from './registry.ts';
 import { addStrategyCommands } from './strategies.ts';
+import { addTokenCommands } from './tokens.ts';
 import { addVersionCommands } from './versions.ts';
 
 /** Every command; each is defined in the file that runs it. */
@@ -38,6 +39,7 @@ function createProgram(): Command {
   addChallengeCommands(program);
   addDataCommands(program);
   addAccessCommands(program);
+  addTokenCommands(program);
   addEraseCommand(program);
   return program;
 }

@@ -68,7 +68,8 @@ function sessionOn(platform: PlatformInfo, service: Service, temporary: boolean)
   return { client: new ApiClient(platform[ADDRESSES[service]], token), platform, temporary };
 }
 
-async function runningPlatform(home: string): Promise<PlatformInfo | null> {
+/** The platform that runs on a data folder; null without one that responds. */
+export async function runningPlatform(home: string): Promise<PlatformInfo | null> {
   try {
     const info = JSON.parse(readFileSync(join(home, PLATFORM_FILE), 'utf8')) as PlatformInfo;
     const health = await fetch(`${info.backend_url}/api/v1/health`, { signal: AbortSignal.timeout(5_000) });

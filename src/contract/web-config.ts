@@ -6,6 +6,8 @@ interface WebSignIn {
   readonly authorize: string;
   /** Token endpoint: the page policy allows connections to it. */
   readonly token: string;
+  /** Revocation endpoint (RFC 7009), which the policy allows as well. */
+  readonly revoke: string;
   /** Page that ends the provider's session. */
   readonly logout: string;
   readonly client_id: string;

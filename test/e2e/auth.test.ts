@@ -107,3 +107,21 @@ it('dashboard configuration needs no token and names no pages to sign in at', as
   const response = await fetch(`${addresses().backend}/config.json`);
   expect([response.status, await response.json()]).toMatchObject([200, { stage: 'local', auth: null }]);
 });
+
+describe('touchstone open', () => {
+  it('prints an address of the dashboard with a token of the role', async () => {
+    const { code, out, err } = await touchstone(['open', '--role', 'approver', '--user', 'ada']);
+    expect([code, err]).toEqual([0, '']);
+    const { origin, hash } = new URL(out.trim());
+    expect(origin).toBe(addresses().backend);
+    const token = new URLSearchParams(hash.slice(1)).get('token');
+    const me = await fetch(`${origin}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } });
+    expect(await me.json()).toMatchObject({ subject: 'ada', roles: ['viewer', 'researcher', 'approver'] });
+  });
+
+  it('says how to start a platform where none runs', async () => {
+    const { code, err } = await touchstone(['open'], { TOUCHSTONE_HOME: join(home, 'elsewhere') });
+    expect(code).toBe(1);
+    expect(err).toContain('npm start');
+  });
+});

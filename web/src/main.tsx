@@ -5,11 +5,14 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { loadConfig } from './api/config.ts';
 import { createQueryClient } from './api/queries.ts';
+import { takeTokenFromAddress } from './auth/pasted-token.ts';
+import { startSession } from './auth/session.ts';
 import { router } from './router.tsx';
 import { replaceInvalidLanguage } from './ui/locale.ts';
 import { ErrorState } from './ui/states.tsx';
 import { restoreTheme } from './ui/tokens.ts';
 
+takeTokenFromAddress();
 replaceInvalidLanguage();
 restoreTheme();
 const root = createRoot(document.getElementById('root')!);
@@ -22,13 +25,20 @@ async function loadFont(): Promise<void> {
 
 try {
   await Promise.all([loadConfig(), loadFont()]);
+  await startSession();
   root.render(
     <StrictMode>
-      <QueryClientProvider client={createQueryClient()}>
+      <QueryClientProvider client={createQueryClient(askForSignIn)}>
         <RouterProvider router={router} />
       </QueryClientProvider>
     </StrictMode>,
   );
 } catch (error) {
   root.render(<ErrorState error={error as Error} onRetry={() => location.reload()} />);
+}
+
+/** Leads to the sign-in, and from there back to this page. */
+function askForSignIn(): void {
+  const { pathname, href } = router.state.location;
+  if (pathname !== '/sign-in') void router.navigate({ to: '/sign-in', search: { to: href }, replace: true });
 }

@@ -2,11 +2,12 @@ import { createRouter } from '@tanstack/react-router';
 import { homeRoutes } from './pages/home/routes.ts';
 import { hyperoptRoutes } from './pages/hyperopt/routes.ts';
 import { reportRoutes } from './pages/report/routes.ts';
+import { signInRoutes } from './pages/sign-in/routes.ts';
 import { rootRoute } from './routes.ts';
 
 /** Every page; each is loaded when it is opened. */
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([...homeRoutes, ...hyperoptRoutes, ...reportRoutes]),
+  routeTree: rootRoute.addChildren([...homeRoutes, ...hyperoptRoutes, ...reportRoutes, ...signInRoutes]),
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

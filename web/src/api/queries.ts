@@ -1,4 +1,12 @@
-import { QueryClient, queryOptions, type UseQueryResult, useMutation, useQuery } from '@tanstack/react-query';
+import {
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  queryOptions,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+} from '@tanstack/react-query';
 import { ApiError, call, type OperationId, type RequestOf, type ResponseOf } from './client.ts';
 
 /** Milliseconds between two polls: while something moves, else, and at most after errors. */
@@ -9,9 +17,18 @@ function isWorthRetrying(error: unknown): boolean {
   return !(error instanceof ApiError) || error.status === 0 || error.status === 429 || error.status >= 500;
 }
 
-/** One cache for all pages. Data stay in view when a refresh fails. */
-export function createQueryClient(): QueryClient {
+/**
+ * One cache for all pages. Data stay in view when a refresh fails.
+ *
+ * @param onUnauthorized called for a call that needs a token, or a newer one
+ */
+export function createQueryClient(onUnauthorized: () => void): QueryClient {
+  const onError = (error: Error) => {
+    if (error instanceof ApiError && error.status === 401) onUnauthorized();
+  };
   return new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {
         networkMode: 'always',

@@ -2,6 +2,7 @@ import { Link, Outlet } from '@tanstack/react-router';
 import { Activity, House, Moon, Sparkles, Sun } from 'lucide-react';
 import { webConfig } from '../api/config.ts';
 import { toggleTheme, useTheme } from './tokens.ts';
+import { UserMenu } from './user-menu.tsx';
 
 /** Pages of the navigation, in its order. */
 const PAGES = [
@@ -38,6 +39,7 @@ export function Shell() {
       <div className="main">
         <header className="top">
           <ThemeButton />
+          <UserMenu />
         </header>
         <main id="page" className="page" tabIndex={-1}>
           <Outlet />
