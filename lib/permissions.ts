@@ -71,11 +71,13 @@ export function allowQueueChanges(role: iam.IRole, jobs: dynamodb.ITableV2): voi
   allowTable(role, 'jobs', jobs, ['DeleteItem'], { keys: queue });
 }
 
-/** Allows deleting expired jobs with their items and results, and recording how far a pass is. */
+/** Allows deleting jobs that have expired or that users have deleted, with their items and results, and recording how far a pass is. */
 export function allowExpiry(role: iam.IRole, jobs: dynamodb.ITableV2, results: s3.IBucket): void {
   allowTable(role, 'jobs', jobs, ['BatchGetItem']);
   allowTable(role, 'jobs', jobs, ['PutItem'], { keys: ['#retention'] });
-  allowTable(role, 'jobs', jobs, ['DeleteItem'], { keys: [`${BACKTEST_ID_PREFIX}*`, ...HYPEROPT_KEYS] });
+  allowTable(role, 'jobs', jobs, ['DeleteItem'], {
+    keys: [`${BACKTEST_ID_PREFIX}*`, ...HYPEROPT_KEYS, '#deleted'],
+  });
   allowObjects(role, results, ['DeleteObject']);
 }
 

@@ -116,7 +116,7 @@ export const TABLES = {
    * - `TRIAL#000012`: a trial, in no index.
    *
    * Partitions `#owners#backtest` and `#slots#backtest` hold the owners who wait and the slots of a lane, `#costs#<digest>` the
-   * measured cost of a strategy, `#retention` the progress of passes that delete expired jobs. Only expired jobs, and those of
+   * measured cost of a strategy, `#deleted` the jobs that users have deleted and whose data are still stored, `#retention` the progress of passes that delete expired jobs. Only expired jobs, and those of
    * the canary, have `expires_at`.
    */
   jobs: {

@@ -131,6 +131,11 @@ export interface JobStore extends JobLists<JobRow> {
     jobId: string,
     changes: Annotations,
   ): Promise<{ done: boolean; job: StoredBacktestJob | undefined }>;
+  /**
+   * Marks a job as deleted: it leaves the lists, and its data are to be removed. False: the job has changed since, in status or as
+   * evidence, or is deleted already; nothing was changed.
+   */
+  markDeleted(job: StoredBacktestJob, at: string): Promise<boolean>;
   /** Records that a version of the model has the job as evidence. False: its results have expired, or it is unknown. */
   setEvidence(jobId: string, model: string, at: string): Promise<boolean>;
   /** Time at which the oldest pending job was created, ISO 8601; undefined without one. */

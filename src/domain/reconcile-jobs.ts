@@ -24,6 +24,7 @@ import {
 } from './registry/record-validation-results.ts';
 import { stagingOutcomes } from './registry/start-staging-checks.ts';
 import { type ExpireJobsDeps, type ExpiryReport, expireJobs } from './retention/expire-jobs.ts';
+import { removeDeleted } from './retention/remove-deleted.ts';
 import { isoTime } from './validate.ts';
 
 export interface ReconcileDeps extends BacktestLaneDeps, HyperoptRepairDeps {
@@ -59,6 +60,8 @@ export interface ReconcileReport {
   readonly dispatched: readonly string[];
   readonly challenges: ProcessingReport;
   readonly expired: ExpiryReport;
+  /** Number of jobs deleted by users whose data were removed. */
+  readonly removed: number;
 }
 
 /** Runs that are repaired concurrently. */
@@ -120,14 +123,15 @@ export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileRepor
   await recordValidationResults(deps.registry, deps.onError);
   if (challenges.status === 'rejected') throw challenges.reason;
   // Last: what the other steps need comes first.
+  const removed = deps.expiry ? await removeDeleted(deps.expiry, deps.onError) : 0;
   const expired = deps.expiry ? await expireJobs(deps.expiry, deps.onError) : { details: 0, job: 0 };
-  return { ...jobs.value, challenges: challenges.value, expired };
+  return { ...jobs.value, challenges: challenges.value, expired, removed };
 }
 
 /** The part of {@link reconcileJobs} that concerns slots and waiting jobs. */
 export async function reconcileQueue(
   deps: ReconcileDeps,
-): Promise<Omit<ReconcileReport, 'challenges' | 'expired'>> {
+): Promise<Omit<ReconcileReport, 'challenges' | 'expired' | 'removed'>> {
   const repaired: Record<RunRepair, string[]> = { none: [], started: [], deferred: [], failed: [] };
   const dispatched: string[] = [];
   for (const { lanes, repairs } of kindsOf(deps)) {

@@ -22,10 +22,10 @@ export function unknownChallenge(id: string, field = 'challenge_id'): CodedError
   return new CodedError('CHL001', { field, context: { challenge_id: id.slice(0, 100) } });
 }
 
-/** RES006 for a job, or for a part of it, that was deleted after its retention. */
+/** RES006 for a job, or for a part of it, that was deleted after its retention, or by a user. */
 export function expired(what: string, jobId: string, field = 'job_id'): CodedError {
   return new CodedError('RES006', {
-    message: `${what} expired and was deleted. Run it again, and keep the new job with POST .../keep.`,
+    message: `${what} was deleted, by a user or after its retention. Run it again, and keep the new job with POST .../keep.`,
     field,
     context: { [field]: jobId },
   });

@@ -85,13 +85,13 @@ function publishReport(metrics: Metrics, stage: string, logger: Logger): Reconci
   return {
     after: (request) => {
       if (!request.response) return;
-      const { restarted, failed, dispatched, challenges, expired } = request.response;
+      const { restarted, failed, dispatched, challenges, expired, removed } = request.response;
       metrics.addDimension('stage', stage);
       metrics.addMetric(METRICS.challengeProcessingErrors, MetricUnit.Count, challenges.failed.length);
       metrics.publishStoredMetrics();
       const { changed, left } = challenges;
       const jobs = { restarted, failed, dispatched };
-      logger.info('reconciled', { ...jobs, challenges: { changed: changed.length, left }, expired });
+      logger.info('reconciled', { ...jobs, challenges: { changed: changed.length, left }, expired, removed });
       if (left > 0) logger.warn('challenges left to the next run', { left });
       request.response = undefined;
     },

@@ -152,6 +152,7 @@ const CHANGES: Readonly<Record<string, Operation['access']>> = {
   cancelHyperopt: 'researcher',
   keepBacktest: 'researcher',
   updateBacktest: 'researcher',
+  deleteBacktest: 'researcher',
   keepHyperopt: 'researcher',
   resumeHyperopt: 'researcher',
   shareHyperopt: 'researcher',

@@ -75,3 +75,19 @@ describe('updateBacktest', () => {
     expect(body.items[0]).toMatchObject({ notes: 'Stop too TIGHT', tags: ['march'], pinned: true });
   });
 });
+
+describe('deleteBacktest', () => {
+  it('requires the owner or an admin, with the role researcher', async () => {
+    const id = await scene.fixture.backtest('ann', {}, 'completed');
+    await scene.ann.share(at(id), 'user:bob!');
+    expect(await scene.bob.delete(at(id))).toMatchObject({ status: 403, code: 'AUTH005' });
+    expect((await scene.fixture.person('ann', 'viewer').delete(at(id))).code).toBe('AUTH004');
+    expect((await scene.fixture.withoutToken.delete(at(id))).code).toBe('AUTH003');
+    expect((await scene.ann.delete(at('bt-unknown'))).code).toBe('RES001');
+    expect((await scene.bob.get(at(id))).status).toBe(200);
+    expect((await scene.admin.delete(at(id))).status).toBe(204);
+    // The tombstone is as private as the job was.
+    expect((await scene.fixture.person('eve').get(at(id))).code).toBe('AUTH005');
+    for (const person of [scene.ann, scene.bob]) expect((await person.get(at(id))).code).toBe('RES006');
+  });
+});

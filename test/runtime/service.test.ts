@@ -94,7 +94,7 @@ describe('routing', () => {
 
   it.each([
     ['PUT', '/api/v1/backtests', 'POST, GET, HEAD'],
-    ['PUT', '/api/v1/backtests/bt-1', 'GET, PATCH, HEAD'],
+    ['PUT', '/api/v1/backtests/bt-1', 'GET, PATCH, DELETE, HEAD'],
     ['GET', '/api/v1/backtests/bt-1/cancel', 'POST'],
     ['OPTIONS', '/api/v1/health', 'GET, HEAD'],
     ['PATCH', '/docs', 'GET, HEAD'],

@@ -52,6 +52,7 @@ export interface Person {
   strategy(method: string, path: string, body?: unknown): Promise<Answer>;
   put(path: string, body: unknown): Promise<Answer>;
   patch(path: string, body: unknown): Promise<Answer>;
+  delete(path: string): Promise<Answer>;
   /** Replaces the grants of a resource: read for each principal, write for `name!`. */
   share(path: string, ...principals: string[]): Promise<Answer>;
   register(run: string, model?: string, headers?: Record<string, string>): Promise<Answer>;
@@ -201,13 +202,15 @@ function personOf([backend, strategy]: ServiceApp[], own: Record<string, string>
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
     const headers = { 'content-type': 'application/json', ...own, ...more };
     const response = await app.request(path, { method, headers, ...json });
-    const answer = (await response.json()) as { detail?: { code?: string } };
+    const text = await response.text();
+    const answer = (text === '' ? {} : JSON.parse(text)) as { detail?: { code?: string } };
     return { status: response.status, code: answer.detail?.code, body: answer as any };
   };
   const put: Person['put'] = (path, body) => call(backend!, 'PUT', path, body);
   return {
     put,
     patch: (path, body) => call(backend!, 'PATCH', path, body),
+    delete: (path) => call(backend!, 'DELETE', path),
     get: (path) => call(backend!, 'GET', path),
     strategy: (method, path, body) => call(strategy!, method, path, body),
     post: (path, body, headers) => call(backend!, 'POST', path, body, headers),

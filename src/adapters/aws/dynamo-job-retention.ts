@@ -13,6 +13,7 @@ import { retainedJobFields } from '#contract/retention-schemas.ts';
 import { Grant } from '#contract/sharing-schemas.ts';
 import type {
   Checkpoint,
+  DeletedJob,
   ExpiringJob,
   ExpiringPage,
   ExpiringPart,
@@ -27,6 +28,8 @@ const PAGE = 200;
 const CONCURRENT_DELETES = 25;
 /** Partition of the checkpoints. */
 const CHECKPOINTS = '#retention';
+/** Partition of the jobs that users have deleted, by the time of the deletion. */
+const DELETED = '#deleted';
 
 const StoredExpiringJob = z.object({
   job_id: z.string(),
@@ -40,6 +43,13 @@ const StoredExpiringJob = z.object({
 
 /** The position is not named `position`: that is a key of the list indexes, which this item is not in. */
 const StoredCheckpoint = z.object({ reached: z.string(), month: z.string(), failures: z.int() });
+
+const StoredDeletedJob = z.object({ deleted_job: z.string(), at: z.string() });
+
+/** Entry of a job whose data are to be removed. */
+export function deletedItem({ job_id, at }: DeletedJob) {
+  return { job_id: DELETED, item: `${at}#${job_id}`, deleted_job: job_id, at };
+}
 
 /** Items of a job that belong to the part, by the prefix of their sort keys. */
 const PREFIXES: Readonly<Record<ExpiringPart, readonly string[]>> = {
@@ -167,6 +177,28 @@ export class DynamoJobRetention implements JobRetention {
             ExpressionAttributeValues: { ':deleted': 'deleted', ':deleting': 'deleting' },
           },
     );
+  }
+
+  async deleted(before: string, limit: number): Promise<DeletedJob[]> {
+    const { Items = [] } = await this.#client.send(
+      new QueryCommand({
+        TableName: this.#table,
+        ConsistentRead: true,
+        KeyConditionExpression: 'job_id = :deleted AND #item < :before',
+        ExpressionAttributeNames: { '#item': 'item' },
+        ExpressionAttributeValues: { ':deleted': DELETED, ':before': before },
+        Limit: limit,
+      }),
+    );
+    return Items.map((item) => parseItem(StoredDeletedJob, item)).map(({ deleted_job, at }) => ({
+      job_id: deleted_job,
+      at,
+    }));
+  }
+
+  async forgetDeleted(job: DeletedJob): Promise<void> {
+    const { job_id, item } = deletedItem(job);
+    await this.#client.send(new DeleteCommand({ TableName: this.#table, Key: { job_id, item } }));
   }
 
   async setEvidence(jobId: string, model: string, at: string): Promise<void> {

@@ -4,6 +4,7 @@ import { BacktestExecutionInput, BacktestResult, type JobIn, StoredBacktestJob }
 import type { JobRow } from '#domain/job-list-ports.ts';
 import type { ClaimOutcome, JobStore } from '#domain/ports.ts';
 import type { EndedValidations } from '#domain/transitions/validation.ts';
+import { deletedItem } from './dynamo-job-retention.ts';
 import {
   ENDED,
   failureOf,
@@ -17,6 +18,7 @@ import {
   UNFINISHED,
 } from './job-records.ts';
 import { type Item, jobKey, parseItem } from './stored-items.ts';
+import { transact } from './transactions.ts';
 
 const ListedBacktest = ListedItem.extend({
   priority: z.int(),
@@ -119,6 +121,34 @@ export class DynamoJobStore
       from: attempt === null ? UNFINISHED : ['running'],
       attempt: attempt ?? undefined,
     });
+  }
+
+  async markDeleted({ job_id, status, evidence_of: mark }: StoredBacktestJob, at: string): Promise<boolean> {
+    const TableName = this.table;
+    const evidence = mark
+      ? '(attribute_not_exists(evidence_of) OR evidence_of.#at = :mark)'
+      : 'attribute_not_exists(evidence_of)';
+    const result = await transact(
+      this.client,
+      [
+        {
+          Update: {
+            TableName,
+            Key: jobKey(job_id),
+            UpdateExpression: 'SET expired_at = :at ADD revision :one',
+            ConditionExpression: `#status = :status AND attribute_not_exists(expired_at) AND ${evidence}`,
+            ExpressionAttributeNames: { '#status': 'status', ...(mark && { '#at': 'at' }) },
+            ExpressionAttributeValues: {
+              ...{ ':at': at, ':one': 1, ':status': status },
+              ...(mark && { ':mark': mark.at }),
+            },
+          },
+        },
+        { Put: { TableName, Item: deletedItem({ job_id, at }) } },
+      ],
+      'DATA005',
+    );
+    return result === 'done';
   }
 
   async *endedValidations(): AsyncIterable<StoredBacktestJob> {

@@ -42,12 +42,11 @@ export function openDeployedReconcile(
   });
 }
 
-/** Null without a bucket or without a retention: nothing expires. */
+/** Null without a bucket, in functions that remove nothing. */
 function retentionParts(env: ReconcileEnv, dynamo: DynamoDBDocumentClient): RetentionParts | null {
-  const days = retentionDays(env);
-  if (!env.RESULTS_BUCKET || Object.values(days).every((each) => each === null)) return null;
+  if (!env.RESULTS_BUCKET) return null;
   return {
-    days,
+    days: retentionDays(env),
     retention: new DynamoJobRetention(dynamo, env.JOBS_TABLE),
     results: new ObjectResultStore(openObjectStore({}, env.RESULTS_BUCKET)),
   };

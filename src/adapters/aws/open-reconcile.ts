@@ -27,7 +27,7 @@ export interface ReconcileParts
   readonly onChallengeChange: ChallengeListener;
   readonly promotions: ReturnType<typeof promotionRules>;
   readonly log: Log;
-  /** Null: nothing expires. */
+  /** Null: nothing expires, and the data of deleted jobs stay. */
   readonly retention: RetentionParts | null;
 }
 

@@ -125,6 +125,21 @@ export const BACKEND_OPERATIONS = [
     resource: { kind: 'backtest', id: 'job_id', level: 'write' },
   },
   {
+    id: 'deleteBacktest',
+    service: 'backend',
+    method: 'DELETE',
+    path: '/api/v1/backtests/{job_id}',
+    tag: BACKTESTS,
+    summary: 'Delete a backtest with its results',
+    description:
+      'Of its owner and of admins, also if it is kept or shared. RES005 while it is pending or running, and while a version is registered from it. Reads then return 410 RES006 for 30 days. The results are removed within the hour.',
+    params: BacktestParams,
+    success: { 204: { description: 'Deleted' } },
+    errors: ['RES001', 'RES005', 'RES006', 'DATA005'],
+    access: 'researcher',
+    resource: { kind: 'backtest', id: 'job_id', level: 'owner' },
+  },
+  {
     id: 'keepBacktest',
     service: 'backend',
     method: 'POST',

@@ -6,13 +6,20 @@ import { DAY_MS } from '#engine/timeframe.ts';
 import type { Clock, ResultStore } from '../ports.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
 import { isoTime } from '../validate.ts';
-import { detailDays, isKept, type RetainedJob } from './retention.ts';
+import { detailDays, isKept, type RetainedJob, UNCOMMITTED_MS } from './retention.ts';
 
 /** A job in a page of {@link JobRetention.oldest}. */
 export interface ExpiringJob extends RetainedJob {
   readonly job_id: string;
   /** Also the name of the model that a version of it would belong to. */
   readonly strategy: string;
+}
+
+/** A job that a user has deleted. */
+export interface DeletedJob {
+  readonly job_id: string;
+  /** Time of the deletion, ISO 8601. */
+  readonly at: string;
 }
 
 /** Jobs of a list, oldest first. */
@@ -49,6 +56,10 @@ export interface JobRetention {
   deleteItems(jobId: string, part: ExpiringPart): Promise<void>;
   /** Records the end of the deletion. The job itself leaves all lists, and its item is deleted at that time, Unix s. */
   finish(jobId: string, part: ExpiringPart, deleteAt: number): Promise<void>;
+  /** Jobs that users deleted before a time, oldest deletion first, as long as their data are stored. */
+  deleted(before: string, limit: number): Promise<readonly DeletedJob[]>;
+  /** Records that the data of a deleted job are removed. */
+  forgetDeleted(job: DeletedJob): Promise<void>;
   /** Records that a version has the job as evidence. */
   setEvidence(jobId: string, model: string, at: string): Promise<void>;
   /** Removes evidence that a registration recorded at that time and then did not commit. */
@@ -70,8 +81,6 @@ export type ExpiryReport = Readonly<Record<ExpiringPart, number>>;
 const MARGIN_MS = DAY_MS;
 /** Runs in a row that may fail at a position before the pass continues without the job. */
 const MAX_FAILURES = 10;
-/** A registration records its evidence seconds before it commits. */
-const UNCOMMITTED_MS = 60 * 60_000;
 const CONCURRENT_JOBS = 8;
 
 /**

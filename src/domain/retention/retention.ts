@@ -17,6 +17,9 @@ export interface RetainedJob {
   readonly expired_at?: string | undefined;
 }
 
+/** A registration commits within seconds after it has marked its evidence: an older mark without a version is of one that failed. */
+export const UNCOMMITTED_MS = 60 * 60_000;
+
 /** True when the job, its results and its trials never expire. Validations belong to registered versions. */
 export function isKept({ kind, kept, shared_with = [], evidence_of }: RetainedJob): boolean {
   return kind === 'validation' || kept === true || shared_with.length > 0 || evidence_of !== undefined;

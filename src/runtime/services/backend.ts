@@ -74,6 +74,7 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     cancelBacktest: backtests.cancelBacktest,
     keepBacktest: backtests.keepBacktest,
     updateBacktest: backtests.updateBacktest,
+    deleteBacktest: backtests.deleteBacktest,
     getBacktestEquity: backtests.getBacktestEquity,
     getBacktestReport: backtests.getBacktestReport,
     listBacktestTrades: backtests.listBacktestTrades,

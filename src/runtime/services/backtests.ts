@@ -12,6 +12,7 @@ import {
 } from '#domain/get-backtest.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { queueStates } from '#domain/queue/queue-state.ts';
+import { deleteBacktest } from '#domain/retention/delete-backtest.ts';
 import { keepJob } from '#domain/retention/keep-job.ts';
 import type { SubmitBacktestDeps } from '#domain/submit-backtest.ts';
 import { unknownBacktest } from '#domain/unknown-resources.ts';
@@ -39,6 +40,7 @@ type BacktestOperation =
   | 'cancelBacktest'
   | 'keepBacktest'
   | 'updateBacktest'
+  | 'deleteBacktest'
   | 'getBacktestEquity'
   | 'getBacktestReport'
   | 'listBacktestTrades'
@@ -78,6 +80,10 @@ export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>,
     }),
     keepBacktest: async ({ params, body }) =>
       changed(await keepJob(deps.jobs, params.job_id, body.keep ?? true, unknownBacktest)),
+    deleteBacktest: async ({ params }) => {
+      await deleteBacktest(deps, params.job_id);
+      return { status: 204, body: '' };
+    },
     updateBacktest: async ({ params, body }) => changed(await updateBacktest(deps, params.job_id, body)),
     getBacktestEquity: async ({ params }) => ({
       status: 200,

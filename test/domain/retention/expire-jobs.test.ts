@@ -10,6 +10,7 @@ import { ObjectResultStore } from '#adapters/result-store.ts';
 import { jobListOf } from '#contract/tables.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import { type ExpireJobsDeps, expireJobs } from '#domain/retention/expire-jobs.ts';
+import { removeDeleted } from '#domain/retention/remove-deleted.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { createService } from '#runtime/service.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
@@ -17,7 +18,7 @@ import { memoryAudit } from '../../support/audit.ts';
 import { fakeBackendDeps, memoryLog, post } from '../../support/backend.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { pendingHyperopt } from '../../support/hyperopt-workers.ts';
-import { SOME_RESULT, SOME_TIMING } from '../../support/jobs.ts';
+import { pendingJob, SOME_RESULT, SOME_TIMING } from '../../support/jobs.ts';
 import { MODEL, type RegistryFixture, registryFixture } from '../../support/registry-fixture.ts';
 
 /** Jobs of the fixture are created on 1 March 2025 and completed on 2 March. */
@@ -101,6 +102,7 @@ function backend() {
     jobs: fixture.jobs,
     results: new ObjectResultStore(objects),
     retention: DAYS,
+    ...{ registry: fixture.store, clock },
   };
   const { log } = memoryLog();
   const app = createService('backend', backendHandlers(deps as never), {
@@ -112,7 +114,8 @@ function backend() {
   });
   return async (path: string, init?: RequestInit) => {
     const response = await app.request(`http://localhost/api/v1/backtests${path}`, init);
-    return { status: response.status, body: (await response.json()) as any };
+    const text = await response.text();
+    return { status: response.status, body: (text === '' ? null : JSON.parse(text)) as any };
   };
 }
 
@@ -392,4 +395,119 @@ test('job that still runs is visited again in the next month', async () => {
     '2025-04-12T00:00:00.000Z',
   );
   expect(await expireAt(75)).toMatchObject({ details: 1, job: 0 });
+});
+
+describe('deleteBacktest', () => {
+  const remove = { method: 'DELETE' };
+
+  /** A run of reconcile some minutes after the deletion. */
+  async function removeAfter(minutes: number, deps = depsWith()) {
+    clock.time += minutes * 60_000;
+    const errors: string[] = [];
+    const removed = await removeDeleted(deps, (id, error) =>
+      errors.push(`${id} ${(error as Error).message}`),
+    );
+    return { removed, errors };
+  }
+
+  test('hides the job immediately, removes its data later, and leaves 410 for 30 days', async () => {
+    await withResults('bt-1');
+    const call = backend();
+    expect((await call('?limit=1')).body.items).toHaveLength(1);
+    expect(await call('/bt-1', remove)).toEqual({ status: 204, body: null });
+    for (const path of ['/bt-1', '/bt-1/equity', '/bt-1/report-data', '/bt-1/sharing']) {
+      const { status, body } = await call(path);
+      expect([path, status, body.detail.code]).toEqual([path, 410, 'RES006']);
+    }
+    for (const init of [remove, { ...post({ pinned: true }), method: 'PATCH' }])
+      expect((await call('/bt-1', init)).body.detail.code).toBe('RES006');
+    for (const query of ['', '?sort=created_at', '?status=completed']) {
+      expect((await call(query)).body.items).toEqual([]);
+    }
+    expect((await call('?count=true')).body.count).toEqual({ value: 0, relation: 'exact' });
+    // The task of a cancelled job may write results for some minutes.
+    expect(await removeAfter(14)).toEqual({ removed: 0, errors: [] });
+    expect(await stored('bt-1')).toHaveLength(2);
+    expect(await removeAfter(2)).toEqual({ removed: 1, errors: [] });
+    expect(await stored('bt-1')).toEqual([]);
+    expect(await itemsOf('bt-1')).toEqual(['JOB']);
+    expect(await itemsOf('#deleted')).toEqual([]);
+    const { list, expires_at } = (await itemOf('bt-1'))!;
+    expect([list, expires_at]).toEqual([undefined, Math.floor((clock.time + 30 * DAY) / 1000)]);
+    expect(await removeAfter(60)).toEqual({ removed: 0, errors: [] });
+  });
+
+  test('rejects a job that has not ended, and changes nothing', async () => {
+    await fixture.jobs.create(pendingJob('bt-9'));
+    const call = backend();
+    for (const status of ['pending', 'running']) {
+      const rejected = await call('/bt-9', remove);
+      expect([rejected.status, rejected.body.detail]).toMatchObject([
+        409,
+        { code: 'RES005', field: 'job_id', context: { status } },
+      ]);
+      await fixture.jobs.claim('bt-9', 'task', '2025-03-01T00:00:00.000Z');
+    }
+    expect((await call('/bt-9')).body.status).toBe('running');
+  });
+
+  test('rejects the backtest of a registered version, also without a mark', async () => {
+    await fixture.register();
+    const call = backend();
+    for (const marked of [true, false]) {
+      if (!marked) {
+        await engine.client.send(
+          new UpdateCommand({
+            TableName: fixture.jobsTable,
+            Key: { job_id: 'bt-1', item: 'JOB' },
+            UpdateExpression: 'REMOVE evidence_of',
+          }),
+        );
+      }
+      const { status, body } = await call('/bt-1', remove);
+      expect([status, body.detail.code, body.detail.context.version]).toEqual([409, 'RES005', '1']);
+    }
+    expect((await call('/bt-1')).status).toBe(200);
+  });
+
+  test('waits for a registration in progress, and passes the mark of one that failed', async () => {
+    const call = backend();
+    await fixture.jobs.setEvidence('bt-1', MODEL, new Date(FINISHED).toISOString());
+    expect((await call('/bt-1', remove)).status).toBe(409);
+    clock.time += 61 * 60_000;
+    expect((await call('/bt-1', remove)).status).toBe(204);
+    expect((await fixture.register()).body.detail.code).toBe('RES006');
+  });
+
+  test('loses against a registration that comes between its checks and its write', async () => {
+    const { jobs } = fixture;
+    const markDeleted = jobs.markDeleted.bind(jobs);
+    jobs.markDeleted = async (...mark) => {
+      jobs.markDeleted = markDeleted;
+      expect((await fixture.register()).status).toBe(201);
+      return markDeleted(...mark);
+    };
+    expect((await backend()('/bt-1', remove)).body.detail).toMatchObject({ code: 'RES005' });
+    expect((await fixture.store.versions(MODEL)).length).toBe(1);
+  });
+
+  test.each(['deleteItems', 'finish', 'forgetDeleted'] as const)(
+    'removal that dies in %s is continued by the next run',
+    async (step) => {
+      await withResults('bt-1');
+      await backend()('/bt-1', remove);
+      const dying = new DynamoJobRetention(engine.client, fixture.jobsTable);
+      dying[step] = () => Promise.reject(new Error('killed'));
+      expect(await removeAfter(16, depsWith({ retention: dying }))).toEqual({
+        removed: 0,
+        errors: ['bt-1 killed'],
+      });
+      expect(await removeAfter(5)).toEqual({ removed: 1, errors: [] });
+      expect([await stored('bt-1'), await itemsOf('bt-1'), await itemsOf('#deleted')]).toEqual([
+        [],
+        ['JOB'],
+        [],
+      ]);
+    },
+  );
 });
