@@ -24,13 +24,22 @@ export const accessSettings = {
             callbackUrls: z.array(z.url({ protocol: /^https$/, error: 'write a URL with https' })).min(1),
           })
           .optional()
-          .describe("Cognito's sign-in pages for browser applications. Absent: no pages and no domain."),
+          .describe(
+            "Cognito's sign-in pages for browser applications. Absent: pages only for the dashboard.",
+          ),
       }),
       z.strictObject({
         kind: z.literal('existing'),
         userPoolId: z.string(),
         clientId: z.string().min(1),
         region: z.string(),
+        signInUrl: z
+          .url({ protocol: /^https$/, error: 'write a URL with https' })
+          .regex(/[^/]$/, 'write the URL without a slash at its end')
+          .optional()
+          .describe(
+            "Address of the pool's sign-in pages, such as `https://desk.auth.eu-central-1.amazoncognito.com`, for the dashboard. Its client must allow the scope `openid` and the dashboard's `/sign-in` as callback and logout URL. Absent: the dashboard takes a pasted token.",
+          ),
       }),
     ])
     .describe(

@@ -7,6 +7,7 @@ import { dataSettings } from './data-settings.ts';
 import { deploymentSettings } from './deployment-settings.ts';
 import { SettingsError, validated } from './settings-errors.ts';
 import { mergePatch, patchOf } from './settings-patch.ts';
+import { checkWeb, webSettings } from './web-settings.ts';
 
 /** Sizes of Fargate from half a vCPU on: units of 1/1024 vCPU -> least and greatest memory and its step, GiB. */
 const FARGATE_SIZES = {
@@ -46,6 +47,7 @@ const Settings = z.strictObject({
     ),
   ...dataSettings,
   ...deploymentSettings,
+  ...webSettings,
   network: z
     .enum(['public', 'isolated'])
     .describe(
@@ -248,7 +250,8 @@ export const StageConfig = Settings.refine(({ stage, openAccess }) => stage !== 
   .refine(({ backup, env }) => !backup?.copyToRegion || (env && env.region !== backup.copyToRegion), {
     path: ['backup', 'copyToRegion'],
     message: 'must differ from the region of env: set env too',
-  });
+  })
+  .check(checkWeb);
 export type StageConfig = z.infer<typeof StageConfig>;
 
 const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>> = {

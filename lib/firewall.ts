@@ -83,13 +83,11 @@ const BODIES = {
   },
 };
 
-/** Managed rules against common attacks and, if configured, rate limits, for one stage of an API. */
+/** Managed rules against common attacks and, if configured, rate limits, for stages of APIs. */
 export class Firewall extends Construct {
-  constructor(
-    scope: Construct,
-    id: string,
-    props: { readonly stage: apigateway.Stage; readonly rateLimits: boolean },
-  ) {
+  readonly #arn: string;
+
+  constructor(scope: Construct, id: string, props: { readonly rateLimits: boolean }) {
     super(scope, id);
     const acl = new wafv2.CfnWebACL(this, 'Acl', {
       scope: 'REGIONAL',
@@ -104,9 +102,15 @@ export class Firewall extends Construct {
       ],
       ...(props.rateLimits && { customResponseBodies: BODIES }),
     });
-    new wafv2.CfnWebACLAssociation(this, 'Association', {
-      webAclArn: acl.attrArn,
-      resourceArn: props.stage.stageArn,
+    this.#arn = acl.attrArn;
+  }
+
+  /** Protects the stage of an API. An association's ID must not change: its replacement would leave the stage unprotected. */
+  protect(api: Construct, stage: apigateway.Stage): void {
+    const scope = api === this.node.scope ? this : api;
+    new wafv2.CfnWebACLAssociation(scope, 'Association', {
+      webAclArn: this.#arn,
+      resourceArn: stage.stageArn,
     });
   }
 }

@@ -2,8 +2,10 @@ import { CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as cognito from 'aws-cdk-lib/aws-cognito';
 import { Construct } from 'constructs';
 import { RESOURCE_SERVER } from '#contract/names.ts';
+import type { WebConfig } from '#contract/web-config.ts';
 import type { StageConfig } from './config.ts';
 import { acknowledge } from './construct-helpers.ts';
+import { webOrigin } from './web-settings.ts';
 
 /** Permissions of each role's group, for the group's description. Services read roles from a token's `cognito:groups`. */
 const GROUPS = {
@@ -12,6 +14,9 @@ const GROUPS = {
   approver: 'Moves versions between stages',
   admin: 'Everything, everyone',
 } as const;
+
+/** Page of the dashboard to which the sign-in pages return. */
+const SIGN_IN_PAGE = '/sign-in';
 
 type HostedUi = Extract<StageConfig['identity'], { kind: 'own' }>['hostedUi'] & object;
 
@@ -45,6 +50,8 @@ export function poolVariables<S extends string>(service: S, pool: UserPool | und
 export class Identity extends Construct {
   /** Undefined in a stage without users. */
   readonly pool: UserPool | undefined;
+  /** Sign-in of the dashboard; null where no pages allow the dashboard's address. */
+  readonly signIn: WebConfig['auth'] = null;
 
   constructor(scope: Construct, id: string, props: { readonly config: StageConfig }) {
     super(scope, id);
@@ -52,8 +59,14 @@ export class Identity extends Construct {
     if (identity.kind === 'existing') {
       const { userPoolId, clientId, region } = identity;
       this.pool = { userPoolId, clientId, region, machineClientIds: [] };
+      if (identity.signInUrl) this.signIn = signInOf(this.pool, identity.signInUrl);
     } else if (identity.kind === 'own') {
       this.pool = this.#createPool(props.config, identity.hostedUi);
+      if (webOrigin(props.config)) {
+        const { region } = this.pool;
+        const prefix = domainPrefixOf(this, props.config.stage, identity.hostedUi);
+        this.signIn = signInOf(this.pool, `https://${prefix}.auth.${region}.amazoncognito.com`);
+      }
     }
     if (this.pool) this.#addOutputs(this.pool);
   }
@@ -68,7 +81,9 @@ export class Identity extends Construct {
     });
   }
 
-  #createPool({ stage, protect, machineClients }: StageConfig, hostedUi: HostedUi | undefined): UserPool {
+  #createPool(config: StageConfig, hostedUi: HostedUi | undefined): UserPool {
+    const { stage, protect, machineClients } = config;
+    const pages = signInPages(config, hostedUi);
     const pool = new cognito.UserPool(this, 'Pool', {
       selfSignUpEnabled: false,
       signInAliases: { email: true },
@@ -104,19 +119,21 @@ export class Identity extends Construct {
       accessTokenValidity: Duration.hours(1),
       // One working day; then the user signs in again.
       refreshTokenValidity: Duration.hours(12),
-      ...(hostedUi
+      // Sign-out of the dashboard revokes the refresh token.
+      enableTokenRevocation: true,
+      ...(pages
         ? {
             oAuth: {
               flows: { authorizationCodeGrant: true },
               scopes: [cognito.OAuthScope.OPENID],
-              callbackUrls: hostedUi.callbackUrls,
+              ...pages,
             },
           }
         : { disableOAuth: true }),
     });
     const machineClientIds = this.#addMachineClients(pool, machineClients);
-    if (hostedUi || machineClients.length > 0) {
-      const domainPrefix = hostedUi?.domainPrefix ?? `touchstone-${stage}-${Stack.of(this).account}`;
+    if (pages || machineClients.length > 0) {
+      const domainPrefix = domainPrefixOf(this, stage, hostedUi);
       const domain = pool.addDomain('Domain', { cognitoDomain: { domainPrefix } });
       new CfnOutput(Stack.of(this), 'TokenUrl', {
         value: `${domain.baseUrl()}/oauth2/token`,
@@ -165,6 +182,32 @@ export class Identity extends Construct {
       return userPoolClientId;
     });
   }
+}
+
+/** Addresses to which the sign-in pages return; undefined where nothing uses the pages. */
+function signInPages(config: StageConfig, hostedUi: HostedUi | undefined) {
+  const origin = webOrigin(config);
+  const dashboard = origin === undefined ? [] : [`${origin}${SIGN_IN_PAGE}`];
+  const callbackUrls = [...(hostedUi?.callbackUrls ?? []), ...dashboard];
+  return callbackUrls.length === 0
+    ? undefined
+    : { callbackUrls, ...(dashboard.length > 0 && { logoutUrls: dashboard }) };
+}
+
+function domainPrefixOf(scope: Construct, stage: string, hostedUi: HostedUi | undefined): string {
+  return hostedUi?.domainPrefix ?? `touchstone-${stage}-${Stack.of(scope).account}`;
+}
+
+/** Cognito's endpoints: `pages` is the address of the pool's domain. */
+function signInOf({ region, userPoolId, clientId }: UserPool, pages: string): WebConfig['auth'] {
+  return {
+    issuer: `https://cognito-idp.${region}.amazonaws.com/${userPoolId}`,
+    authorize: `${pages}/oauth2/authorize`,
+    token: `${pages}/oauth2/token`,
+    logout: `${pages}/logout`,
+    client_id: clientId,
+    scopes: ['openid'],
+  };
 }
 
 /** `nightly-run` -> `NightlyRun`, for logical IDs, which have no hyphens. */

@@ -15,6 +15,7 @@ import { BackupCopyStack } from './backups.ts';
 import { Canary } from './canary.ts';
 import { environmentOf, type StageConfig } from './config.ts';
 import { acknowledge, defined } from './construct-helpers.ts';
+import { DataApi } from './data-api.ts';
 import { DataCollection } from './data-collection.ts';
 import { DataProxy } from './data-proxy.ts';
 import { DataStack } from './data-stack.ts';
@@ -44,6 +45,7 @@ import { StrategyService } from './strategy-service.ts';
 import { allowedRegistries, allowRepositories } from './task-image.ts';
 import { backtestTask, collectTask, hyperoptTask } from './tasks.ts';
 import { TrafficShift } from './traffic-shift.ts';
+import { Web } from './web.ts';
 
 interface PlatformStackProps {
   readonly config: StageConfig;
@@ -156,7 +158,7 @@ class PlatformStack extends Stack {
     new Dispatcher(this, 'Dispatcher', { ...jobServices, code: this.#code('dispatcher') });
     const strategy = this.#strategyService(flows.hyperopt, cluster, reconcile);
     const backend = this.#backend(flows.backtest, dataProxy, { strategy, cluster, runs: images.forBackend });
-    const { url } = new ServiceApi(this, 'BackendApi', {
+    const backendApi = new ServiceApi(this, 'BackendApi', {
       config,
       monitoring,
       after: strategy.api,
@@ -170,6 +172,8 @@ class PlatformStack extends Stack {
         slow: 'At least 1 % of requests take over 5 s: users wait for the API.',
       },
     });
+    const { url } = backendApi;
+    if (config.web.enabled) this.#web(network, dataCollection, { backend, backendApi, strategy });
     if (config.trafficShift) {
       const shift = new TrafficShift(this, 'TrafficShift', { shift: config.trafficShift, monitoring });
       // Those that answer callers. Calls of the others are repeated, have another way or are few: docs/decisions/051.
@@ -254,6 +258,42 @@ class PlatformStack extends Stack {
       },
       revision: `Sends service token ${dataCollection.tokens.slot}`,
       network: { vpc: network.vpc, subnets: network.vpc.isolatedSubnets, securityGroup },
+    });
+  }
+
+  #web(
+    network: Network,
+    dataCollection: DataCollection | undefined,
+    {
+      backend,
+      backendApi,
+      strategy,
+    }: {
+      readonly backend: ServiceFunction;
+      readonly backendApi: ServiceApi;
+      readonly strategy: StrategyService;
+    },
+  ): void {
+    const { config, data } = this.#props;
+    const monitoring = this.#monitoring;
+    const dataApi = new DataApi(this, 'DataApi', {
+      config,
+      monitoring,
+      network,
+      dataCollection,
+      code: this.#code('data-api'),
+      common: this.#common,
+      after: strategy.api,
+      firewall: backendApi.firewall,
+    });
+    new Web(this, 'Web', {
+      config,
+      monitoring,
+      code: this.#code('web-files'),
+      common: this.#common,
+      apis: { backend: backendApi.api, strategy: strategy.api.api, data_collection: dataApi.api.api },
+      signIn: data.identity.signIn,
+      after: [backend, strategy.service, strategy.events, dataApi.service].map(({ alias }) => alias),
     });
   }
 

@@ -17,8 +17,12 @@ type CustomDomain = StageConfig['domain'] & object;
 
 export interface ServiceApiProps extends ApiTargets {
   readonly monitoring: Monitoring;
-  /** An API of the same account, deployed before this one. @default - this is the first */
+  /** The first API of the stack. @default - this is the first */
   readonly after?: ServiceApi;
+  /** Firewall to share. @default - an own one, where the stage has firewalls */
+  readonly firewall?: Firewall | undefined;
+  /** Give it a name under the stage's domain. @default true */
+  readonly named?: boolean;
   readonly alarms: {
     /** Prefix of the alarms: `Backend` -> `BackendErrors`, `BackendLatency`. */
     readonly name: string;
@@ -39,11 +43,13 @@ export class ServiceApi extends Construct {
   readonly api: apigateway.SpecRestApi;
   /** Address for clients. Other services of the stage use the API's own, which needs no DNS record of the installer. */
   readonly url: string;
+  /** Undefined where the stage has no firewall. */
+  readonly firewall: Firewall | undefined;
 
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
     super(scope, id);
     const { config, service } = props;
-    const name = `${Stack.of(this).stackName}-${service}`;
+    const name = `${Stack.of(this).stackName}-${SERVICES[service].document}`;
     this.api = new apigateway.SpecRestApi(this, 'Api', {
       restApiName: name,
       description: SERVICES[service].description,
@@ -73,11 +79,16 @@ export class ServiceApi extends Construct {
     // Depends on the role only: a dependency between the APIs would list every pair of their resources in the template.
     if (props.after) this.api.deploymentStage.node.addDependency(props.after.api.node.findChild('Account'));
     this.#allowInvoking(props);
-    this.url = config.domain ? this.#addDomain(service, config.domain) : this.api.url;
-    if (config.firewall)
-      new Firewall(this, 'Firewall', { stage: this.api.deploymentStage, rateLimits: config.rateLimits });
+    const { named = true } = props;
+    this.url = named && config.domain ? this.#addDomain(service, config.domain) : this.api.url;
+    this.firewall = props.firewall ?? this.#firewall(config);
+    this.firewall?.protect(this, this.api.deploymentStage);
     this.#acknowledge(config, props.after === undefined);
     this.#addAlarms(props);
+  }
+
+  #firewall({ firewall, rateLimits }: StageConfig): Firewall | undefined {
+    return firewall ? new Firewall(this, 'Firewall', { rateLimits }) : undefined;
   }
 
   /** One name per service, mapped to the root: paths stay those of the operations table. Returns the address. */

@@ -1,8 +1,10 @@
 import { Annotations, type Stack } from 'aws-cdk-lib';
 import type { StageConfig } from './config.ts';
+import { webOrigin } from './web-settings.ts';
 
-/** Warns at synthesis of settings that are allowed but risky. */
-export function warnOfSettings(stack: Stack, { stage, baseImage, openAccess, protect }: StageConfig): void {
+/** Warns at synthesis of settings that are allowed but risky, and says which are still to be made. */
+export function warnOfSettings(stack: Stack, config: StageConfig): void {
+  const { stage, baseImage, openAccess, protect, web } = config;
   const warnings = Annotations.of(stack);
   if (protect && !baseImage.includes('@sha256:')) {
     warnings.addWarningV2(
@@ -16,4 +18,23 @@ export function warnOfSettings(stack: Stack, { stage, baseImage, openAccess, pro
       `Anyone who finds the address of ${stage} has every role. Remove openAccess from its settings to require a token.`,
     );
   }
+  const missing = web.enabled && !openAccess ? missingSignIn(config) : undefined;
+  if (missing) {
+    warnings.addInfoV2(
+      'touchstone:dashboardSignIn',
+      `Users of the dashboard of ${stage} paste a token, because no sign-in page returns to it. ${missing}`,
+    );
+  }
+}
+
+/** Instruction to give the dashboard a sign-in page; undefined where it has one. */
+function missingSignIn(config: StageConfig): string | undefined {
+  const { identity } = config;
+  if (identity.kind === 'existing') {
+    return identity.signInUrl ? undefined : 'Set identity.signInUrl to the address of the pool.';
+  }
+  // The pool cannot refer to the distribution, which depends on the functions that depend on the pool.
+  return webOrigin(config)
+    ? undefined
+    : 'Set web.domain, or deploy and write the name in the output WebUrl as web.distributionName.';
 }

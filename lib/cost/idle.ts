@@ -14,6 +14,10 @@ const FREE_WHEN_IDLE = new Set([
   'AWS::Backup::BackupPlan',
   'AWS::Backup::BackupSelection',
   'AWS::Backup::BackupVault',
+  'AWS::CloudFront::Distribution',
+  'AWS::CloudFront::Function',
+  'AWS::CloudFront::OriginAccessControl',
+  'AWS::CloudFront::ResponseHeadersPolicy',
   'AWS::CodeDeploy::Application',
   'AWS::CodeDeploy::DeploymentConfig',
   // Deployments of functions are free.
@@ -57,6 +61,8 @@ const FREE_WHEN_IDLE = new Set([
   'AWS::ServiceDiscovery::Service',
   'AWS::StepFunctions::StateMachine',
   'AWS::WAFv2::WebACLAssociation',
+  // Deployments call its function.
+  'Custom::DashboardFiles',
 ]);
 
 const IDLE_METRICS = Object.values(METRIC_USE).filter((each) => each === 'idle');

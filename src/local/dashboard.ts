@@ -1,3 +1,4 @@
+import { NO_PAGES } from '#contract/page-paths.ts';
 import { SECURITY_HEADERS } from '#contract/security-headers.ts';
 import type { WebConfig } from '#contract/web-config.ts';
 import type { ServiceApp } from '#runtime/service.ts';
@@ -9,8 +10,6 @@ export type DashboardState =
   | { readonly status: 'failed'; readonly reason: string }
   | { readonly status: 'ready'; readonly files: StaticFiles };
 
-/** First path segments that are never a page. Their unknown paths return a 404 in JSON. */
-const NO_PAGES = new Set(['api', 'services', 'docs', 'openapi.json', 'assets', 'config.json']);
 const ENTRY = '/index.html';
 /** Interval after which a browser asks again for a dashboard that is being built, seconds. */
 const REFRESH_SECONDS = 1;
@@ -57,7 +56,7 @@ async function respond(
 /** True for a path that a browser opens. Names in it may contain a dot, so the accepted type decides. */
 function isPagePath({ headers }: Request, pathname: string): boolean {
   const accepted = headers.get('Accept') ?? '';
-  return /\btext\/html\b/i.test(accepted) && !NO_PAGES.has(pathname.split('/', 2)[1]!);
+  return /\btext\/html\b/i.test(accepted) && !NO_PAGES.includes(pathname.split('/', 2)[1]!);
 }
 
 /** As of every response, and the empty icon, without which a browser asks for one. */

@@ -38,16 +38,22 @@ export function serviceLambda<S extends ServiceName>(
   handlers: Handlers<S>,
   options: ServiceLambdaOptions & Required<Pick<ServiceDeps, 'audit'>>,
 ) {
-  const create = (deps: ServiceDeps) => createService(service, handlers, deps);
-  return gatewayLambda(service, create, (app) => handle(app) as Invocation, options);
+  const { environment: _, logLevel: __, ...deps } = options;
+  const create = (host: ServiceHost) => createService(service, handlers, { ...host, ...deps });
+  return gatewayLambda(service, create, options);
 }
 
-/** HTTP application of the service behind the middlewares of every API Gateway function. */
-function gatewayLambda(
+/** Dependencies that every function behind API Gateway has. */
+export type ServiceHost = Required<Pick<ServiceDeps, 'log' | 'observe' | 'checkResponses'>>;
+
+const buffered = (app: ServiceApp) => handle(app) as Invocation;
+
+/** HTTP application of a service behind the middlewares of every API Gateway function. */
+export function gatewayLambda(
   service: ServiceName,
-  create: (deps: ServiceDeps) => ServiceApp,
-  adapt: (app: ServiceApp) => Invocation,
-  { environment, logLevel, ...deps }: ServiceLambdaOptions,
+  create: (host: ServiceHost) => ServiceApp,
+  { environment, logLevel }: Pick<ServiceLambdaOptions, 'environment' | 'logLevel'>,
+  adapt = buffered,
 ) {
   const logger = createLogger(service, logLevel);
   const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: service });
@@ -55,7 +61,6 @@ function gatewayLambda(
     log: logger,
     observe: (outcome) => countFault(metrics, environment, outcome),
     checkResponses: environment !== 'production',
-    ...deps,
   });
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(injectLambdaContext(logger, { resetKeys: true }))
@@ -144,8 +149,9 @@ export function streamLambda<S extends ServiceName>(
   handlers: StreamHandlers<S>,
   options: ServiceLambdaOptions,
 ) {
-  const create = (deps: ServiceDeps) => createStreams(service, handlers, deps);
-  const invoke = gatewayLambda(service, create, handleStream, options);
+  const { environment: _, logLevel: __, ...deps } = options;
+  const create = (host: ServiceHost) => createStreams(service, handlers, { ...host, ...deps });
+  const invoke = gatewayLambda(service, create, options, handleStream);
   return awslambda.streamifyResponse<APIGatewayProxyEvent>(async (event, output, context) => {
     const { body, statusCode, headers, multiValueHeaders } = (await invoke(event, context)) as StreamedResult;
     const response = awslambda.HttpResponseStream.from(output, { statusCode, headers, multiValueHeaders });

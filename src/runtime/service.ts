@@ -176,7 +176,11 @@ function routeToFunction(
 }
 
 /** Adds correlation id, log line and metrics to every request. */
-async function track(c: ServiceContext, next: () => Promise<void>, deps: ServiceDeps): Promise<void> {
+export async function track(
+  c: ServiceContext,
+  next: () => Promise<void>,
+  deps: Pick<ServiceDeps, 'log' | 'newId' | 'observe'>,
+): Promise<void> {
   const started = performance.now();
   const correlationId = pickCorrelationId(c, deps.newId ?? randomUUID);
   c.set('correlationId', correlationId);
@@ -274,10 +278,11 @@ function callOf(c: ServiceContext, operation: Operation, principal: Principal): 
   };
 }
 
-async function fail(
+/** The error's response, checked against its row where the host checks responses. */
+export async function fail(
   c: ServiceContext,
   error: unknown,
-  deps: ServiceDeps,
+  deps: Pick<ServiceDeps, 'log' | 'checkResponses'>,
   more: Record<string, string> = {},
 ): Promise<Response> {
   const failure = errorResponse(error, deps.log);

@@ -46,6 +46,8 @@ function covers(pattern: string, action: string): boolean {
 /** Services whose prefix in IAM is not the service of their resource types. */
 const PREFIXES: Readonly<Record<string, string>> = {
   Cognito: 'cognito-idp',
+  // CloudFormation calls the function of a custom resource.
+  DashboardFiles: 'lambda',
   ECR: 'ecr',
   Route53: 'route53',
   StepFunctions: 'states',

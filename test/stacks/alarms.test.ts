@@ -83,7 +83,7 @@ const slug = (entry: string) => entry.split('\n')[0]!.toLowerCase().replaceAll('
 test('APIs publish no metrics per method', () => {
   for (const stage of ['dev', 'prod'] as const) {
     const stages = ofType(templatesOf(stage), 'AWS::ApiGateway::Stage');
-    expect(stages).toHaveLength(2);
+    expect(stages).toHaveLength(3);
     for (const [, { Properties }] of stages) {
       for (const settings of Properties.MethodSettings) expect(settings.MetricsEnabled ?? false).toBe(false);
     }
@@ -306,5 +306,5 @@ test('dashboard shows every alarmed service, with user-facing symptoms first', (
   expect(firsts).toEqual(firsts.toSorted((a, b) => a - b));
   expect(firsts[0]).toBe(0);
   const durations = body.widgets.find(({ properties }: any) => properties.title === 'Function durations, ms');
-  expect(durations.properties.metrics).toHaveLength(10);
+  expect(durations.properties.metrics).toHaveLength(12);
 });

@@ -91,13 +91,16 @@ describe.each([dev, prod])('market data of $config.stage', (stage) => {
     expect(service.DependsOn).toContain(providers);
   });
 
-  test('only the proxy reaches the service, on port 8002', () => {
+  test('only the proxy and the API reach the service, on port 8002', () => {
     const into = ofType(stage, 'AWS::EC2::SecurityGroupIngress')
       .map(([, { Properties }]) => Properties)
       .filter(({ GroupId }) => JSON.stringify(GroupId).includes('DataCollection'));
-    expect(into).toHaveLength(1);
-    expect(into[0]).toMatchObject({ IpProtocol: 'tcp', FromPort: 8002, ToPort: 8002 });
-    expect(JSON.stringify(into[0]!.SourceSecurityGroupId)).toContain('DataProxySecurityGroup');
+    for (const each of into) expect(each).toMatchObject({ IpProtocol: 'tcp', FromPort: 8002, ToPort: 8002 });
+    const sources = into.map(({ SourceSecurityGroupId }) => SourceSecurityGroupId['Fn::GetAtt'][0]);
+    expect(sources.sort()).toEqual([
+      expect.stringMatching(/^DataApiSecurityGroup/),
+      expect.stringMatching(/^DataProxySecurityGroup/),
+    ]);
   });
 });
 

@@ -19,6 +19,8 @@ export interface Synthesized {
   readonly platform: Template;
   /** Warnings of the synthesis. */
   readonly warnings: readonly string[];
+  /** Other messages of the synthesis. */
+  readonly notes: readonly string[];
   /** Resources of both stacks by logical id. */
   readonly resources: ReadonlyMap<string, Resource>;
 }
@@ -26,6 +28,7 @@ export interface Synthesized {
 /** Templates of both stacks as JSON. */
 export interface Templates {
   readonly warnings: readonly string[];
+  readonly notes: readonly string[];
   readonly data: { readonly Resources: Readonly<Record<string, Resource>> };
   readonly platform: { readonly Resources: Readonly<Record<string, Resource>> };
 }
@@ -36,10 +39,14 @@ export function templatesOf(stage: 'dev' | 'prod'): Synthesized {
   return synthesized(stageConfig(stage), JSON.parse(text));
 }
 
-export function synthesized(config: StageConfig, { warnings, data, platform }: Templates): Synthesized {
+export function synthesized(
+  config: StageConfig,
+  { warnings, notes, data, platform }: Templates,
+): Synthesized {
   return {
     config,
     warnings,
+    notes,
     data: Template.fromJSON(data),
     platform: Template.fromJSON(platform),
     resources: new Map(Object.entries({ ...data.Resources, ...platform.Resources })),

@@ -47,11 +47,12 @@ function templates(config: StageConfig): Templates {
     const app = new App({ outdir: join(folder, 'cdk.out'), context });
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
     const stacks = addTouchstone(app, config, placeholderBundles(folder));
-    const warnings = Object.values(stacks).flatMap((stack) =>
-      Annotations.fromStack(stack).findWarning('*', Match.anyValue()),
-    );
+    const annotations = Object.values(stacks).map((stack) => Annotations.fromStack(stack));
+    const warnings = annotations.flatMap((each) => each.findWarning('*', Match.anyValue()));
+    const notes = annotations.flatMap((each) => each.findInfo('*', Match.anyValue()));
     return {
       warnings: warnings.map(({ entry }) => String(entry.data)),
+      notes: notes.map(({ entry }) => String(entry.data)),
       data: Template.fromStack(stacks.data).toJSON() as Templates['data'],
       platform: Template.fromStack(stacks.platform).toJSON() as Templates['platform'],
     };
