@@ -183,6 +183,9 @@ async function copyAssets(outdir: string): Promise<void> {
 
 if (import.meta.main) {
   await build(join(ROOT, 'dist'));
-  // Here, and in the cache of `npm start`, which then needs no vite.
-  await cp(await buildWeb(), join(ROOT, 'dist/web'), { recursive: true });
+  // Here, and in the cache of `npm start`, which then needs no vite. The function that uploads the files has a copy.
+  const web = await buildWeb();
+  for (const folder of ['web', 'lambdas/web-files/files']) {
+    await cp(web, join(ROOT, 'dist', folder), { recursive: true });
+  }
 }

@@ -1,9 +1,9 @@
-import { DataApiEnv } from '#contract/env.ts';
+import { DataProxyEnv } from '#contract/env.ts';
 import { resolveBaseUrl } from '#runtime/data-proxy/create-data-proxy.ts';
 import { readEnv } from '#runtime/env.ts';
 import { forwardLambda } from '#runtime/forward.ts';
 
-const env = readEnv(DataApiEnv);
+const env = readEnv(DataProxyEnv);
 
 export const handler = forwardLambda(
   'data_collection',

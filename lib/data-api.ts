@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type { DataApiEnv } from '#contract/env.ts';
+import type { DataProxyEnv } from '#contract/env.ts';
 import type { EnvInput } from '#contract/env-fields.ts';
 import type { StageConfig } from './config.ts';
 import type { DataCollection } from './data-collection.ts';
@@ -19,7 +19,7 @@ export interface DataApiProps {
   /** Undefined where `dataCollectionUrl` names an existing service. */
   readonly dataCollection: DataCollection | undefined;
   readonly code: lambda.Code;
-  readonly common: Pick<EnvInput<typeof DataApiEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
+  readonly common: Pick<EnvInput<typeof DataProxyEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
   /** The first API of the stack. */
   readonly after: ServiceApi;
   /** Firewall of another API, which this one shares. */

@@ -15,7 +15,7 @@ import { BackupCopyStack } from './backups.ts';
 import { Canary } from './canary.ts';
 import { environmentOf, type StageConfig } from './config.ts';
 import { acknowledge, defined } from './construct-helpers.ts';
-import { DataApi } from './data-api.ts';
+import { addDashboard } from './dashboard.ts';
 import { DataCollection } from './data-collection.ts';
 import { DataProxy } from './data-proxy.ts';
 import { DataStack } from './data-stack.ts';
@@ -45,7 +45,6 @@ import { StrategyService } from './strategy-service.ts';
 import { allowedRegistries, allowRepositories } from './task-image.ts';
 import { backtestTask, collectTask, hyperoptTask } from './tasks.ts';
 import { TrafficShift } from './traffic-shift.ts';
-import { Web } from './web.ts';
 
 interface PlatformStackProps {
   readonly config: StageConfig;
@@ -173,7 +172,14 @@ class PlatformStack extends Stack {
       },
     });
     const { url } = backendApi;
-    if (config.web.enabled) this.#web(network, dataCollection, { backend, backendApi, strategy });
+    if (config.web.enabled) {
+      addDashboard(this, {
+        ...{ config, monitoring, network, dataCollection, backend, backendApi, strategy },
+        signIn: data.identity.signIn,
+        code: (name) => this.#code(name),
+        common: this.#common,
+      });
+    }
     if (config.trafficShift) {
       const shift = new TrafficShift(this, 'TrafficShift', { shift: config.trafficShift, monitoring });
       // Those that answer callers. Calls of the others are repeated, have another way or are few: docs/decisions/051.
@@ -258,42 +264,6 @@ class PlatformStack extends Stack {
       },
       revision: `Sends service token ${dataCollection.tokens.slot}`,
       network: { vpc: network.vpc, subnets: network.vpc.isolatedSubnets, securityGroup },
-    });
-  }
-
-  #web(
-    network: Network,
-    dataCollection: DataCollection | undefined,
-    {
-      backend,
-      backendApi,
-      strategy,
-    }: {
-      readonly backend: ServiceFunction;
-      readonly backendApi: ServiceApi;
-      readonly strategy: StrategyService;
-    },
-  ): void {
-    const { config, data } = this.#props;
-    const monitoring = this.#monitoring;
-    const dataApi = new DataApi(this, 'DataApi', {
-      config,
-      monitoring,
-      network,
-      dataCollection,
-      code: this.#code('data-api'),
-      common: this.#common,
-      after: strategy.api,
-      firewall: backendApi.firewall,
-    });
-    new Web(this, 'Web', {
-      config,
-      monitoring,
-      code: this.#code('web-files'),
-      common: this.#common,
-      apis: { backend: backendApi.api, strategy: strategy.api.api, data_collection: dataApi.api.api },
-      signIn: data.identity.signIn,
-      after: [backend, strategy.service, strategy.events, dataApi.service].map(({ alias }) => alias),
     });
   }
 

@@ -238,6 +238,7 @@ export const StrategyEventsEnv = {
   check: checkIdentityProvider('STRATEGY'),
 };
 
+/** The data proxy; the API of data collection reads where the service is. */
 export const DataProxyEnv = {
   variables: {
     ...common,
@@ -252,22 +253,8 @@ export const DataProxyEnv = {
   },
 };
 
-/** The function that passes requests of data collection's API on to it. */
-export const DataApiEnv = {
-  variables: {
-    ...common,
-    ...dataCollection,
-    /** Any string: the function reports an invalid URL as SVC004 instead of failing to start. */
-    DATA_COLLECTION_URL: optional(text),
-  },
-};
-
 /** The function that CloudFormation calls to upload the dashboard's files. */
-export const WebFilesEnv = {
-  variables: {
-    ...common,
-  },
-};
+export const WebFilesEnv = { variables: common };
 
 export const ReconcileEnv = {
   variables: {

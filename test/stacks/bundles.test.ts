@@ -118,6 +118,8 @@ test.each([
   ['lambdas/task-image/index.mjs', 370, 500],
   // It does not load zod, which is 105 KB.
   ['lambdas/data-proxy/index.mjs', 70, 70],
+  ['lambdas/data-api/index.mjs', 130, 450],
+  ['lambdas/web-files/index.mjs', 320, 320],
   // It starts the other bundles of its folder and contains none of their code.
   ['tasks/fast-lane.mjs', 20, 20],
 ])('%s loads less than %i KB at its start, and less than %i KB ever', (path, atStart, ever) => {

@@ -151,7 +151,7 @@ describe('viewer functions', () => {
       'Property',
       'Literal',
     ],
-    ...['ArrayExpression'],
+    ...['ArrayExpression', 'EmptyStatement'],
   ]);
 
   test.each(['ServeFiles', 'CallService'])('%s is below 10 KB and has only syntax of the runtime', (name) => {

@@ -1,0 +1,42 @@
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import type { WebConfig } from '#contract/web-config.ts';
+import type { StageConfig } from './config.ts';
+import { DataApi, type DataApiProps } from './data-api.ts';
+import type { DataCollection } from './data-collection.ts';
+import type { Monitoring } from './monitoring.ts';
+import type { Network } from './network.ts';
+import type { ServiceApi } from './service-api.ts';
+import type { ServiceFunction } from './service-function.ts';
+import type { StrategyService } from './strategy-service.ts';
+import { Web } from './web.ts';
+
+interface DashboardProps {
+  readonly config: StageConfig;
+  readonly monitoring: Monitoring;
+  readonly network: Network;
+  readonly dataCollection: DataCollection | undefined;
+  readonly backend: ServiceFunction;
+  readonly backendApi: ServiceApi;
+  readonly strategy: StrategyService;
+  readonly signIn: WebConfig['auth'];
+  readonly code: (name: string) => lambda.Code;
+  readonly common: DataApiProps['common'];
+}
+
+/** Adds the dashboard, and the API of data collection, which only the dashboard calls. */
+export function addDashboard(scope: Construct, props: DashboardProps): void {
+  const { config, monitoring, common, backend, backendApi, strategy } = props;
+  const dataApi = new DataApi(scope, 'DataApi', {
+    ...{ config, monitoring, network: props.network, dataCollection: props.dataCollection, common },
+    code: props.code('data-api'),
+    after: strategy.api,
+    firewall: backendApi.firewall,
+  });
+  new Web(scope, 'Web', {
+    ...{ config, monitoring, signIn: props.signIn, common },
+    code: props.code('web-files'),
+    apis: { backend: backendApi.api, strategy: strategy.api.api, data_collection: dataApi.api.api },
+    after: [backend, strategy.service, strategy.events, dataApi.service].map(({ alias }) => alias),
+  });
+}
