@@ -204,6 +204,7 @@ function signInOf({ region, userPoolId, clientId }: UserPool, pages: string): We
     issuer: `https://cognito-idp.${region}.amazonaws.com/${userPoolId}`,
     authorize: `${pages}/oauth2/authorize`,
     token: `${pages}/oauth2/token`,
+    revoke: `${pages}/oauth2/revoke`,
     logout: `${pages}/logout`,
     client_id: clientId,
     scopes: ['openid'],

@@ -117,9 +117,8 @@ export class Web extends Construct {
         compress: true,
         responseHeadersPolicy: headers(
           'PageHeaders',
-          // Sign-out revokes the refresh token next to the token endpoint.
           {
-            ...pageHeaders(signIn ? [signIn.token, signIn.token.replace(/token$/, 'revoke')] : []),
+            ...pageHeaders(signIn ? [signIn.token, signIn.revoke] : []),
             ...TLS_HEADERS,
           },
           true,
