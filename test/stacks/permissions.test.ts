@@ -149,7 +149,7 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
         ),
     );
     // Slots and owners of the job queue; only reconcile deletes jobs, which have expired.
-    const jobs = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['bt-*', 'ho-*'] } };
+    const jobs = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['bt-*', 'ho-*', '#deleted'] } };
     const queue = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['#slots#*', '#owners#*'] } };
     expect(deletes.map(({ id, statement }) => [shortRole(id), statement.Condition])).toEqual([
       ['ReconcileServiceRole', queue],
