@@ -185,6 +185,8 @@ function makeChart(element: HTMLElement, t: Tokens): Made {
     wickDownColor: t.down,
     borderVisible: false,
     priceLineVisible: false,
+    // The last loaded candle is nothing special.
+    lastValueVisible: false,
     priceFormat: { type: 'custom', formatter: price, minMove: 1e-8 },
   });
   const volume = chart.addSeries(HistogramSeries, {

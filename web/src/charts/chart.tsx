@@ -38,6 +38,8 @@ export interface ChartX {
   readonly values: readonly number[];
   readonly title: string;
   readonly isTime?: boolean;
+  /** All of x when `values` are a part of it, loaded for a zoom. Default: from the first to the last value. */
+  readonly extent?: readonly [number, number];
   /** Space at both ends, in units of x, such as half a bar. */
   readonly pad?: number;
   /** Text of a value. Default: the time in UTC, or the number. */
@@ -62,6 +64,9 @@ export interface ChartProps {
 /** Plots of one chart: they share the range of x, and the keyboard moves all of them. */
 class LinkedPlots {
   readonly plots: uPlot[] = [];
+  /** All of x. */
+  extent: readonly [number, number] = [0, 0];
+  isZoomed = false;
   #isLinking = false;
 
   link(from: uPlot): void {
@@ -107,7 +112,7 @@ class LinkedPlots {
     const { min = 0, max = 0 } = first.scales.x as { min?: number; max?: number };
     const middle = (min + max) / 2;
     const half = ((max - min) / 2) * factor;
-    this.zoom(Math.max(times[0]!, middle - half), Math.min(times.at(-1)!, middle + half));
+    this.zoom(Math.max(this.extent[0], middle - half), Math.min(this.extent[1], middle + half));
   }
 }
 
@@ -123,7 +128,8 @@ export function Chart(props: ChartProps) {
   callbacks.current = props;
   const group = useId();
   const linked = useMemo(() => new LinkedPlots(), []);
-  const all = () => linked.zoom(...rangeOf(x));
+  linked.extent = rangeOf(x);
+  const all = () => linked.zoom(...linked.extent);
   const onKeyDown = (event: KeyboardEvent) => {
     if (!(event.target instanceof HTMLElement) || event.target.role !== 'img') return;
     if (event.key === 'Escape') all();
@@ -137,10 +143,12 @@ export function Chart(props: ChartProps) {
       linked,
       group,
       setAt,
+      isRangeKept: () => linked.isZoomed,
       onPick: (index: number) => callbacks.current.onPick?.(index),
       onRange: (min: number, max: number) => {
-        const [first, last] = rangeOf(callbacks.current.x);
+        const [first, last] = linked.extent;
         const isAll = !(min > first || max < last);
+        linked.isZoomed = !isAll;
         setZoomed(!isAll);
         callbacks.current.onZoom?.(isAll ? undefined : [min, max]);
       },
@@ -185,8 +193,8 @@ export function Chart(props: ChartProps) {
 }
 
 /** All of x. */
-function rangeOf({ values, pad = 0 }: ChartX): [number, number] {
-  return [values[0]! - pad, values.at(-1)! + pad];
+function rangeOf({ values, extent, pad = 0 }: ChartX): readonly [number, number] {
+  return extent ?? [values[0]! - pad, values.at(-1)! + pad];
 }
 
 /** Values at the cursor, else the last ones. */
@@ -240,6 +248,7 @@ interface Shared {
   readonly linked: LinkedPlots;
   readonly group: string;
   readonly setAt: (index: number | null) => void;
+  readonly isRangeKept: () => boolean;
   readonly onPick: (index: number) => void;
   readonly onRange: (min: number, max: number) => void;
 }
@@ -272,7 +281,7 @@ function Pane(props: {
       }),
     [shared, looks, lines, unit, range, isLog, isTime, isLast, pad],
   );
-  return <Plot data={data} options={options} />;
+  return <Plot data={data} options={options} isRangeKept={shared.isRangeKept} />;
 }
 
 interface Look {

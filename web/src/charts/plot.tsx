@@ -67,8 +67,10 @@ export type PlotOptions = Omit<uPlot.Options, 'width' | 'height'>;
 export const Plot = memo(function Plot(props: {
   readonly data: uPlot.AlignedData;
   readonly options: (tokens: Tokens) => PlotOptions;
+  /** True while new data must not change the range of x. Must be stable. */
+  readonly isRangeKept: () => boolean;
 }) {
-  const { data, options } = props;
+  const { data, options, isRangeKept } = props;
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const latest = useRef(data);
@@ -89,7 +91,15 @@ export const Plot = memo(function Plot(props: {
   }, [tokens, options]);
   useEffect(() => {
     // A new plot has its data already: drawing 100,000 points twice would show.
-    if (plot.current && plot.current.data !== data) plot.current.setData(data);
-  }, [data]);
+    if (!plot.current || plot.current.data === data) return;
+    const { min, max } = plot.current.scales.x!;
+    const isKept = isRangeKept() && min !== undefined && max !== undefined;
+    plot.current.setData(data, !isKept);
+    // Setting the same range again fits the y axis to the new data.
+    if (isKept) plot.current.setScale('x', { min, max });
+    // The cursor stays where it is, over another point.
+    const { left = -10, top = -10 } = plot.current.cursor;
+    plot.current.setCursor({ left, top });
+  }, [data, isRangeKept]);
   return <div ref={box} className="chart-pane" />;
 });

@@ -219,7 +219,7 @@ export class TradeLayer implements ISeriesPrimitive<Time> {
       c.strokeStyle = color;
       c.lineWidth = 1.5 * rx;
       c.setLineDash([5 * rx, 4 * rx]);
-      line(c, x1 * rx, y * ry, Math.max(x2, x1 + 8) * rx, y * ry);
+      line(c, x1 * rx, y * ry, Math.max(x2, x1 + 24) * rx, y * ry);
       c.setLineDash([]);
     }
     this.#shape(pen, place, Math.max(spacing, 6), true);

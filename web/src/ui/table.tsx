@@ -162,6 +162,9 @@ export function VirtualTable<T>(props: TableProps<T>) {
     getScrollElement: () => box.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: 6,
+    // The head is above the rows, and stays in view over them.
+    scrollMargin: ROW_HEIGHT,
+    scrollPaddingStart: ROW_HEIGHT,
   });
   // A row that is selected elsewhere, such as on a chart or in the URL, comes into view.
   const at = selected === undefined ? -1 : rows.findIndex((row) => idOf(row) === selected);
@@ -169,8 +172,8 @@ export function VirtualTable<T>(props: TableProps<T>) {
     if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
   }, [at, virtual]);
   const items = virtual.getVirtualItems();
-  const before = items[0]?.start ?? 0;
-  const after = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
+  const before = (items[0]?.start ?? ROW_HEIGHT) - ROW_HEIGHT;
+  const after = virtual.getTotalSize() + ROW_HEIGHT - (items.at(-1)?.end ?? ROW_HEIGHT);
   const spacer = (height: number) =>
     height > 0 && (
       // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row without tabIndex takes no focus

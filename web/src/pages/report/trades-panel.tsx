@@ -62,7 +62,7 @@ export function TradesSection(props: {
         actions={<StepButtons step={step} selected={selected} />}
       />
       <Panel
-        title="Trades"
+        title={`Trades${currency && `, ${currency}`}`}
         actions={
           <span className="muted" role="status">
             {sorted ? countText(sorted, total, currency) : 'Loading'}
