@@ -1,30 +1,62 @@
-import { Ban } from 'lucide-react';
+import { useLocation } from '@tanstack/react-router';
+import { BadgeCheck, Ban, Share2 } from 'lucide-react';
+import { lazy, Suspense, useCallback, useState } from 'react';
 import { useAction, useCall } from '../../api/queries.ts';
 import { CopyButton } from '../../ui/parts.tsx';
 import type { Job } from './data.ts';
 
-/** Buttons of the page's head. */
+// Dialogs are opened rarely: their forms load then.
+const SharingDialog = lazy(() =>
+  import('./sharing-dialog.tsx').then((module) => ({ default: module.SharingDialog })),
+);
+const RegisterDialog = lazy(() =>
+  import('./register-dialog.tsx').then((module) => ({ default: module.RegisterDialog })),
+);
+
+/** Buttons of the page's head. What the caller's role may not do is disabled, and says which role is needed. */
 export function JobActions({ job }: { readonly job: Job }) {
+  const { href } = useLocation();
+  const me = useCall('getMe', {});
+  const [dialog, setDialog] = useState<'share' | 'register'>();
+  const close = useCallback(() => setDialog(undefined), []);
+  const mayNot = me.data !== undefined && !me.data.roles.includes('researcher');
+  const lacking = mayNot ? 'Needs the role researcher' : undefined;
   const isUnfinished = job.status === 'pending' || job.status === 'running';
   return (
     <>
-      <CopyButton text={location.href} label="Copy link" />
-      {isUnfinished && <CancelButton job={job} />}
+      <CopyButton text={new URL(href, location.origin).href} label="Copy link" />
+      <button type="button" className="btn small" onClick={() => setDialog('share')}>
+        <Share2 aria-hidden="true" /> Share
+      </button>
+      {job.status === 'completed' && (
+        <button
+          type="button"
+          className="btn small"
+          disabled={mayNot}
+          title={lacking}
+          onClick={() => setDialog('register')}
+        >
+          <BadgeCheck aria-hidden="true" /> Register
+        </button>
+      )}
+      {isUnfinished && <CancelButton job={job} lacking={lacking} />}
+      <Suspense>
+        {dialog === 'share' && <SharingDialog id={job.job_id} onClose={close} />}
+        {dialog === 'register' && <RegisterDialog job={job} onClose={close} />}
+      </Suspense>
     </>
   );
 }
 
-function CancelButton({ job }: { readonly job: Job }) {
-  const me = useCall('getMe', {});
+function CancelButton({ job, lacking }: { readonly job: Job; readonly lacking: string | undefined }) {
   const cancel = useAction('cancelBacktest', ['getBacktest', 'listBacktests']);
-  const mayNot = me.data !== undefined && !me.data.roles.includes('researcher');
   return (
     <>
       <button
         type="button"
         className="btn small danger"
-        disabled={mayNot || cancel.isPending}
-        title={mayNot ? 'Needs the role researcher' : undefined}
+        disabled={lacking !== undefined || cancel.isPending}
+        title={lacking}
         onClick={() => cancel.mutate({ params: { job_id: job.job_id } })}
       >
         <Ban aria-hidden="true" /> Cancel

@@ -5,6 +5,7 @@ import { CostsPanel } from './costs-panel.tsx';
 import { type Job, quoteOf } from './data.ts';
 import { DrawdownsPanel } from './drawdowns-panel.tsx';
 import { EquityPanel } from './equity-panel.tsx';
+import { ModelsPanel } from './models-panel.tsx';
 import { MonthsPanel } from './months-panel.tsx';
 import { NoticesPanel } from './notices-panel.tsx';
 import { ProvenancePanel } from './provenance-panel.tsx';
@@ -34,6 +35,7 @@ export function Report({ job }: { readonly job: Job }) {
             <DrawdownsPanel report={data} currency={currency} />
             <CostsPanel report={data} currency={currency} />
           </div>
+          {data.models && <ModelsPanel models={data.models} />}
           <ProvenancePanel report={data} job={job} />
         </>
       )}

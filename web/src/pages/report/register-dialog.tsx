@@ -1,0 +1,142 @@
+import { useState } from 'react';
+import { webConfig } from '../../api/config.ts';
+import { useAction, useCall } from '../../api/queries.ts';
+import { CheckField } from '../../forms/choices.tsx';
+import { Form } from '../../forms/form.tsx';
+import { NumberField, TextField } from '../../forms/inputs.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { value } from '../../ui/format.ts';
+import type { Job } from './data.ts';
+
+/** Registers the backtest as the next version of its strategy. */
+export function RegisterDialog({ job, onClose }: { readonly job: Job; readonly onClose: () => void }) {
+  const me = useCall('getMe', {});
+  const register = useAction('registerStrategy', ['listVersions', 'listCatalog', 'getBacktest']);
+  const [image, setImage] = useState<string | undefined>(`touchstone:${webConfig().version}`);
+  const [description, setDescription] = useState<string>();
+  const [tags, setTags] = useState<string>();
+  const [minSharpe, setMinSharpe] = useState<number>();
+  const [minFactor, setMinFactor] = useState<number>();
+  const [maxDrawdown, setMaxDrawdown] = useState<number>();
+  const [isSkipped, setSkipped] = useState(false);
+  const isAdmin = me.data?.roles.includes('admin') === true;
+  const submit = () =>
+    register.mutate({
+      params: { name: job.strategy },
+      body: {
+        backtest_run_id: job.job_id,
+        container_image_uri: image ?? '',
+        ...(description ? { description } : {}),
+        ...(tags
+          ? {
+              tags: tags
+                .split(',')
+                .map((tag) => tag.trim())
+                .filter(Boolean),
+            }
+          : {}),
+        ...(isSkipped ? { skip_validation: true } : {}),
+        thresholds: {
+          ...(minSharpe === undefined ? {} : { min_sharpe: minSharpe }),
+          ...(minFactor === undefined ? {} : { min_profit_factor: minFactor }),
+          ...(maxDrawdown === undefined ? {} : { max_drawdown: maxDrawdown }),
+        },
+      },
+    });
+  if (register.data) {
+    const { message, warnings, version, model_name, stage } = register.data;
+    return (
+      <Dialog title="Registered" onClose={onClose}>
+        <div className="pad stack">
+          <p className="notice" data-tone="up" role="status">
+            {message}
+          </p>
+          <dl className="defs">
+            <dt>Version</dt>
+            <dd>
+              {model_name} {version}
+            </dd>
+            <dt>Stage</dt>
+            <dd>{stage}</dd>
+          </dl>
+          {warnings.map((warning) => (
+            <p key={warning} className="notice" data-tone="warn">
+              {warning}
+            </p>
+          ))}
+          <div className="row">
+            <button type="button" className="btn primary" onClick={onClose}>
+              Done
+            </button>
+          </div>
+        </div>
+      </Dialog>
+    );
+  }
+  const result = job.result!;
+  return (
+    <Dialog title={`Register ${job.strategy}`} onClose={onClose}>
+      <div className="pad">
+        <Form
+          label="Registration"
+          error={register.error}
+          onSubmit={submit}
+          actions={
+            <button type="submit" className="btn primary" disabled={register.isPending}>
+              Register
+            </button>
+          }
+        >
+          <p className="muted">
+            Makes the next version of <b>{job.strategy}</b> with the settings, the data range and the metrics
+            of this backtest. A version that misses a threshold is not registered.
+          </p>
+          <div className="fields">
+            <NumberField
+              label="Sharpe ratio, at least"
+              path="thresholds.min_sharpe"
+              help={`This backtest: ${value(result.sharpe_ratio, 'ratio')}`}
+              value={minSharpe}
+              onChange={setMinSharpe}
+              placeholder="not required"
+            />
+            <NumberField
+              label="Profit factor, at least"
+              path="thresholds.min_profit_factor"
+              help={`This backtest: ${value(result.profit_factor, 'ratio')}`}
+              value={minFactor}
+              onChange={setMinFactor}
+              placeholder="not required"
+            />
+            <NumberField
+              label="Max drawdown, at most, %"
+              path="thresholds.max_drawdown"
+              help={`This backtest: ${value(result.max_drawdown_pct, 'percent')}`}
+              value={maxDrawdown}
+              onChange={setMaxDrawdown}
+              placeholder="not required"
+            />
+          </div>
+          <TextField
+            label="Container image"
+            path="container_image_uri"
+            help="Image that runs the version"
+            value={image}
+            onChange={setImage}
+          />
+          <TextField label="Description" path="description" value={description} onChange={setDescription} />
+          <TextField label="Tags" path="tags" help="Separated by commas" value={tags} onChange={setTags} />
+          {isAdmin && (
+            <CheckField
+              label="Register without comparing the thresholds"
+              path="skip_validation"
+              help="The version is marked as skipped"
+              value={isSkipped}
+              onChange={setSkipped}
+            />
+          )}
+        </Form>
+      </div>
+    </Dialog>
+  );
+}
