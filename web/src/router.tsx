@@ -1,4 +1,5 @@
 import { createRouter } from '@tanstack/react-router';
+import { dataRoutes } from './pages/data/routes.ts';
 import { homeRoutes } from './pages/home/routes.ts';
 import { hyperoptRoutes } from './pages/hyperopt/routes.ts';
 import { reportRoutes } from './pages/report/routes.ts';
@@ -7,7 +8,13 @@ import { rootRoute } from './routes.ts';
 
 /** Every page; each is loaded when it is opened. */
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([...homeRoutes, ...hyperoptRoutes, ...reportRoutes, ...signInRoutes]),
+  routeTree: rootRoute.addChildren([
+    ...homeRoutes,
+    ...hyperoptRoutes,
+    ...reportRoutes,
+    ...dataRoutes,
+    ...signInRoutes,
+  ]),
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

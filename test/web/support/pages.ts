@@ -1,9 +1,11 @@
 import type { TestPlatform } from '../../support/platform.ts';
 import { seedBacktest } from './seed.ts';
+import { seedData } from './seed-data.ts';
 
 /** Ids of what {@link seed} made. */
 export interface Seeded {
   readonly backtest: string;
+  readonly collection: string;
 }
 
 /** A page in one state. */
@@ -17,13 +19,26 @@ export interface PageToSee {
 
 /** Fills a platform so that every page has something to show. */
 export async function seed(platform: TestPlatform): Promise<Seeded> {
-  return { backtest: await seedBacktest(platform) };
+  return { backtest: await seedBacktest(platform), collection: await seedData(platform) };
 }
 
 /** Every page of the dashboard, in the states that a seeded platform has. */
-export function pagesToSee(_seeded: Seeded): readonly PageToSee[] {
+export function pagesToSee({ collection }: Seeded): readonly PageToSee[] {
   return [
     { name: 'home', path: '/', ready: '[data-status="healthy"]' },
+    { name: 'data', path: '/data', ready: '[data-state="corrupt"]' },
+    {
+      name: 'data-series',
+      path: `/data?series=SOL%2FUSDT%3AUSDT+4h&collection=${collection}`,
+      ready: '.data-gaps table',
+    },
+    {
+      name: 'data-collect',
+      path: '/data?collect=SOL%2FUSDT%3AUSDT+4h&from=2024-03-01',
+      ready: '.cover-line',
+    },
+    { name: 'data-import', path: '/data?import=true', ready: '.data-command' },
+    { name: 'data-empty', path: '/data?exchange=okx', ready: '.cover-map .state' },
     { name: 'unknown', path: '/nowhere', ready: 'h1' },
   ];
 }

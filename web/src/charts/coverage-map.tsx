@@ -1,0 +1,193 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { CircleCheck, ClockAlert } from 'lucide-react';
+import { memo, useLayoutEffect, useMemo, useRef } from 'react';
+import type { StoredSeries } from '../api/coverage.ts';
+import { Age } from '../ui/parts.tsx';
+import { type CoverState, cellOf, closedAt, isStale, monthsOf } from './coverage.ts';
+import './coverage.css';
+
+const NAMES = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+/** Pixels; of the CSS. */
+const ROW_HEIGHT = 28;
+/** Columns before the months. */
+const FACTS = 2;
+
+/** Id of a series in the map. */
+export const idOfSeries = ({ symbol, timeframe }: Pick<StoredSeries, 'symbol' | 'timeframe'>) =>
+  `${symbol} ${timeframe}`;
+
+/**
+ * Coverage of series by month: a row each, the newest months in view. Only rows in view are in the document.
+ *
+ * @param now time for the freshness, ms
+ */
+export function CoverageMap(props: {
+  readonly series: readonly StoredSeries[];
+  readonly selected: string | undefined;
+  readonly onSelect: (series: StoredSeries) => void;
+  readonly now: number;
+}) {
+  const { series, selected, onSelect, now } = props;
+  const box = useRef<HTMLElement>(null);
+  const months = useMemo(() => monthsOf(series), [series]);
+  const virtual = useVirtualizer({
+    count: series.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 8,
+  });
+  const items = virtual.getVirtualItems();
+  const [newest, hasRows] = [months.at(-1), items.length > 0];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new month scrolls to itself, once there are rows to be as wide
+  useLayoutEffect(() => {
+    if (box.current) box.current.scrollLeft = box.current.scrollWidth;
+  }, [newest, hasRows]);
+  const spacer = (height: number) =>
+    height > 0 && (
+      // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row without tabIndex takes no focus
+      <tr aria-hidden="true">
+        <td colSpan={months.length + FACTS} height={height} />
+      </tr>
+    );
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
+    <section ref={box} className="cover-map" tabIndex={0} aria-label="Coverage by month">
+      <table className="cover-grid" aria-rowcount={series.length + 2}>
+        <caption className="sr">
+          Stored candles of each series by month: an empty field is complete, a number is the stored
+          percentage, an exclamation mark is a corrupt month, a dash is a month without candles
+        </caption>
+        <MapHead months={months} />
+        <tbody>
+          {spacer(items[0]?.start ?? 0)}
+          {items.map(({ index }) => {
+            const each = series[index]!;
+            return (
+              <MapRow
+                key={idOfSeries(each)}
+                index={index}
+                series={each}
+                months={months}
+                isSelected={idOfSeries(each) === selected}
+                isStale={isStale(each, now)}
+                onSelect={onSelect}
+              />
+            );
+          })}
+          {spacer(virtual.getTotalSize() - (items.at(-1)?.end ?? 0))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function MapHead({ months }: { readonly months: readonly string[] }) {
+  const years = Map.groupBy(months, (month) => month.slice(0, 4));
+  return (
+    <thead>
+      <tr>
+        <th scope="col" className="series" rowSpan={2}>
+          Series
+        </th>
+        <th scope="col" rowSpan={2}>
+          Last candle
+        </th>
+        {[...years].map(([year, ofYear]) => (
+          <th key={year} scope="colgroup" colSpan={ofYear.length}>
+            {year}
+          </th>
+        ))}
+      </tr>
+      <tr>
+        {months.map((month) => (
+          <th key={month} scope="col" abbr={month}>
+            {NAMES[Number(month.slice(5)) - 1]}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+const MapRow = memo(function MapRow(props: {
+  readonly index: number;
+  readonly series: StoredSeries;
+  readonly months: readonly string[];
+  readonly isSelected: boolean;
+  readonly isStale: boolean;
+  readonly onSelect: (series: StoredSeries) => void;
+}) {
+  const { index, series, months, isSelected, onSelect } = props;
+  const byMonth = new Map(series.months.map((month) => [month.month, month]));
+  return (
+    <tr aria-rowindex={index + 3} data-selected={isSelected}>
+      <th scope="row" className="series">
+        <button type="button" aria-pressed={isSelected} onClick={() => onSelect(series)}>
+          {series.symbol.split(':')[0]}
+        </button>{' '}
+        <span className="faint">{series.timeframe}</span>
+      </th>
+      <td className="fact">
+        <span className="cover-fresh">
+          <Freshness isStale={props.isStale} />
+          <Age at={closedAt(series)} />
+        </span>
+      </td>
+      {months.map((month) => {
+        const { state, text, words } = cellOf(byMonth.get(month), month);
+        return (
+          <td key={month} title={words}>
+            <CoverMark state={state} text={text} words={words} />
+          </td>
+        );
+      })}
+    </tr>
+  );
+});
+
+function CoverMark(props: { readonly state: CoverState; readonly text: string; readonly words: string }) {
+  return (
+    <span className="cover" data-state={props.state}>
+      <span aria-hidden="true">{props.text}</span>
+      <span className="sr">{props.words}</span>
+    </span>
+  );
+}
+
+function Freshness({ isStale: stale }: { readonly isStale: boolean }) {
+  const Icon = stale ? ClockAlert : CircleCheck;
+  return (
+    <>
+      <Icon className={stale ? 'warn' : 'up'} aria-hidden="true" />
+      <span className="sr">{stale ? 'stale, ' : 'fresh, '}</span>
+    </>
+  );
+}
+
+const LEGEND: readonly (readonly [CoverState, string, string])[] = [
+  ['full', '', 'complete'],
+  ['part', '97', 'percent stored'],
+  ['none', '–', 'no candle'],
+  ['corrupt', '!', 'corrupt'],
+];
+
+export function CoverageLegend() {
+  return (
+    <div className="cover-legend">
+      {LEGEND.map(([state, text, words]) => (
+        <span key={state}>
+          <span className="cover" data-state={state} aria-hidden="true">
+            {text}
+          </span>
+          {words}
+        </span>
+      ))}
+      <span className="cover-fresh">
+        <CircleCheck className="up" aria-hidden="true" /> fresh
+      </span>
+      <span className="cover-fresh">
+        <ClockAlert className="warn" aria-hidden="true" /> stale: the last candle closed over a day ago
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import type { StoredSeries } from '../api/coverage.ts';
+import { decimal } from '../ui/format.ts';
+import { cellOf, coverageOf, monthsOf } from './coverage.ts';
+import './coverage.css';
+
+/**
+ * Months of some series in a line each, under a range of dates. A month is complete, partly stored, empty or corrupt; the months of
+ * the chosen range are underlined.
+ *
+ * @param series of one timeframe, in the order of the lines
+ * @param start first chosen day, `YYYY-MM-DD`
+ * @param end day after the last chosen one
+ */
+export function CoverageStrip(props: {
+  readonly series: readonly StoredSeries[];
+  readonly start?: string | undefined;
+  readonly end?: string | undefined;
+}) {
+  const { series, start, end } = props;
+  const months = monthsOf(series);
+  const isChosen = (month: string) =>
+    (start === undefined || month >= start.slice(0, 7)) &&
+    (end === undefined || `${month}-01` < end.slice(0, 10));
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
+    <section className="cover-strip" tabIndex={0} aria-label="Stored candles by month">
+      {series.map((each) => {
+        const byMonth = new Map(each.months.map((month) => [month.month, month]));
+        const share = `${decimal(Math.floor(coverageOf(each) * 1_000) / 10, 1)} % stored`;
+        return (
+          <div key={`${each.symbol} ${each.timeframe}`} className="cover-line">
+            <span>
+              {each.symbol.split(':')[0]} <span className="faint">{each.timeframe}</span>
+            </span>
+            <ol aria-label={`${each.symbol} ${each.timeframe}, ${months[0]} to ${months.at(-1)}: ${share}`}>
+              {months.map((month) => {
+                const { state, words } = cellOf(byMonth.get(month), month);
+                return (
+                  <li key={month} data-chosen={isChosen(month)} title={words}>
+                    <span className="cover" data-state={state}>
+                      <span className="sr">{words}</span>
+                    </span>
+                  </li>
+                );
+              })}
+            </ol>
+          </div>
+        );
+      })}
+    </section>
+  );
+}

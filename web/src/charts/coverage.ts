@@ -1,0 +1,101 @@
+import type { StoredSeries } from '../api/coverage.ts';
+import { decimal } from '../ui/format.ts';
+
+type StoredMonth = StoredSeries['months'][number];
+
+/** State of a month of a series: `none` has no candle, `absent` is outside of the series. */
+export type CoverState = 'full' | 'part' | 'none' | 'corrupt' | 'absent';
+
+export interface CoverCell {
+  readonly state: CoverState;
+  /** Text in the cell: percent of a part, a sign of damage. */
+  readonly text: string;
+  /** The same in words. */
+  readonly words: string;
+}
+
+/** Milliseconds of a candle. */
+const TIMEFRAME_MS: Readonly<Record<string, number>> = {
+  '1m': 60_000,
+  '5m': 300_000,
+  '15m': 900_000,
+  '1h': 3_600_000,
+  '4h': 14_400_000,
+  '1d': 86_400_000,
+};
+
+export const TIMEFRAMES = Object.keys(TIMEFRAME_MS);
+
+/** Length of a candle in milliseconds. */
+export function timeframeMs(timeframe: string): number {
+  return TIMEFRAME_MS[timeframe] ?? 0;
+}
+
+/** What a cell of the map shows of a month. */
+export function cellOf(month: StoredMonth | undefined, name: string): CoverCell {
+  if (!month) return { state: 'absent', text: '', words: `${name}: nothing stored` };
+  const { candles, expected, gap_count, corrupt } = month;
+  const gaps = gap_count === 1 ? '1 gap' : `${decimal(gap_count, 0)} gaps`;
+  if (corrupt) {
+    return {
+      state: 'corrupt',
+      text: '!',
+      words: `${name}: corrupt, it is collected again when it is needed`,
+    };
+  }
+  const words = `${name}: ${decimal(candles, 0)} of ${decimal(expected, 0)} candles, ${gaps}`;
+  if (candles === 0) return { state: 'none', text: '–', words };
+  if (candles >= expected) return { state: 'full', text: '', words };
+  // Rounded down: a month that lacks one candle is not complete.
+  return { state: 'part', text: String(Math.floor((candles / expected) * 100)), words };
+}
+
+/** Every month from the first to the last of some series, `YYYY-MM`. */
+export function monthsOf(series: readonly StoredSeries[]): readonly string[] {
+  const names = series.flatMap(({ months }) => [months[0]?.month, months.at(-1)?.month]);
+  const sorted = names.filter((name) => name !== undefined).sort();
+  const [first, last] = [sorted[0], sorted.at(-1)];
+  const months: string[] = [];
+  for (let month = first; month !== undefined && month <= last!; month = nextMonth(month)) months.push(month);
+  return months;
+}
+
+function nextMonth(month: string): string {
+  const [year, number] = month.split('-').map(Number);
+  return new Date(Date.UTC(year!, number!)).toISOString().slice(0, 7);
+}
+
+/** Stored share of the candles that a series could have, 0 to 1. */
+export function coverageOf({ months }: Pick<StoredSeries, 'months'>): number {
+  const expected = months.reduce((sum, month) => sum + month.expected, 0);
+  const candles = months.reduce((sum, month) => sum + month.candles, 0);
+  return expected === 0 ? 0 : Math.min(1, candles / expected);
+}
+
+/** Time at which the last candle of a series closed, ms. */
+export function closedAt({ last, timeframe }: Pick<StoredSeries, 'last' | 'timeframe'>): number {
+  return Date.parse(last) + timeframeMs(timeframe);
+}
+
+/** Age from which a series counts as stale, ms: the default of the freshness check. */
+const STALE_AFTER_MS = 24 * 3_600_000;
+
+export function isStale(series: Pick<StoredSeries, 'last' | 'timeframe'>, now: number): boolean {
+  return now - closedAt(series) > STALE_AFTER_MS;
+}
+
+/** True if candles are missing or corrupt in some month. */
+export function hasProblem({ months }: Pick<StoredSeries, 'months'>): boolean {
+  return months.some(({ candles, expected, corrupt }) => corrupt || candles < expected);
+}
+
+/** The range that every one of some series has candles in, UTC days; undefined without one. */
+export function commonRange(
+  series: readonly StoredSeries[],
+): { readonly start: string; readonly end: string } | undefined {
+  const start = Math.max(...series.map(({ first }) => Date.parse(first)));
+  const end = Math.min(...series.map(closedAt));
+  if (series.length === 0 || start >= end) return undefined;
+  const day = (time: number) => new Date(time).toISOString().slice(0, 10);
+  return { start: day(start), end: day(end) };
+}

@@ -1,0 +1,148 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import type { ResponseOf } from '../../api/client.ts';
+import { useCall } from '../../api/queries.ts';
+import { decimal, utcDate } from '../../ui/format.ts';
+import { Age, Panel, Progress, Status } from '../../ui/parts.tsx';
+import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { CancelCollection, isUnfinished, symbolsText } from './cancel-collection.tsx';
+import { CollectionDetail } from './collection-detail.tsx';
+import { type DataSearch, STATUSES, useDataSearch } from './search.ts';
+
+type Collection = ResponseOf<'getCollection'>;
+
+const COLUMNS: readonly Column<Collection>[] = [
+  { key: 'status', title: 'Status', cell: ({ status }) => <Status status={status} /> },
+  { key: 'symbols', title: 'Symbols', cell: ({ symbols }) => symbolsText(symbols) },
+  { key: 'timeframe', title: 'Timeframe', cell: ({ timeframe }) => timeframe },
+  {
+    key: 'progress',
+    title: 'Progress',
+    cell: ({ progress, symbols }) => (
+      <span className="data-progress">
+        <Progress value={progress} label={`Progress of ${symbolsText(symbols)}`} />
+        {Math.floor(progress * 100)} %
+      </span>
+    ),
+  },
+  {
+    key: 'candles',
+    title: 'New candles',
+    isNumber: true,
+    cell: ({ candles }) => decimal(candles, 0),
+  },
+  { key: 'exchange', title: 'Exchange', cell: ({ exchange }) => exchange },
+  {
+    key: 'range',
+    title: 'Range (UTC)',
+    cell: ({ start, end }) => `${utcDate(start)} to ${utcDate(end)}`,
+  },
+  { key: 'created', title: 'Started', cell: ({ created_at }) => <Age at={created_at} /> },
+  {
+    key: 'actions',
+    title: 'Action',
+    cell: (collection) => isUnfinished(collection) && <CancelCollection collection={collection} />,
+  },
+];
+
+/** Collections, newest first: the one that runs, the queue, and those that ended. */
+export function CollectionsPanel() {
+  const [search, change] = useDataSearch();
+  const { status, cursor } = search;
+  const query = useCall(
+    'listCollections',
+    { query: { limit: 20, ...(status ? { status } : {}), ...(cursor ? { cursor } : {}) } },
+    { isMoving: ({ items }) => items.some(isUnfinished), keepPrevious: true },
+  );
+  useRefreshOfCoverage(query.data?.items);
+  return (
+    <Panel
+      title="Collections"
+      actions={
+        <div className="data-filters">
+          {query.data && <span className="muted">{queueText(query.data.items)}</span>}
+          <select
+            aria-label="Status of the collections"
+            value={status ?? ''}
+            onChange={({ target }) =>
+              change({
+                status: (target.value || undefined) as DataSearch['status'],
+                cursor: undefined,
+              })
+            }
+          >
+            <option value="">All</option>
+            {STATUSES.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </div>
+      }
+    >
+      {search.collection && (
+        <CollectionDetail id={search.collection} onClose={() => change({ collection: undefined })} />
+      )}
+      <Loaded query={query} skeleton={<Skeleton rows={6} />}>
+        {({ items, next_cursor }) => (
+          <>
+            {items.length === 0 ? (
+              <Empty title={status ? `No collection is ${status}` : 'No collection yet'}>
+                Collections run one at a time, and go on after a restart. What is stored is not collected
+                again.
+              </Empty>
+            ) : (
+              <div className="list">
+                <Table
+                  rows={items}
+                  columns={COLUMNS}
+                  idOf={({ collection_id }) => collection_id}
+                  label="List of collections"
+                  isSorted
+                  selected={search.collection}
+                  onPick={({ collection_id }) => change({ collection: collection_id })}
+                />
+              </div>
+            )}
+            {(cursor || next_cursor) && (
+              <footer className="row pad">
+                {cursor && (
+                  <button type="button" className="btn small" onClick={() => change({ cursor: undefined })}>
+                    Newest
+                  </button>
+                )}
+                {next_cursor && (
+                  <button type="button" className="btn small" onClick={() => change({ cursor: next_cursor })}>
+                    Older
+                  </button>
+                )}
+              </footer>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+/** Number of unfinished collections; they are among the newest. */
+function queueText(items: readonly Collection[]): string {
+  const [running, waiting] = ['running', 'pending'].map(
+    (status) => items.filter((each) => each.status === status).length,
+  );
+  return running! + waiting! === 0 ? 'None is waiting' : `${running} running, ${waiting} waiting`;
+}
+
+/** Loads the coverage again when a collection ends. */
+function useRefreshOfCoverage(items: readonly Collection[] | undefined): void {
+  const client = useQueryClient();
+  const unfinished = items?.filter(isUnfinished).length;
+  const before = useRef(unfinished);
+  useEffect(() => {
+    if (before.current !== undefined && unfinished !== undefined && unfinished < before.current) {
+      void client.invalidateQueries({ queryKey: ['getCoverage'] });
+      void client.invalidateQueries({ queryKey: ['getDataStatus'] });
+    }
+    before.current = unfinished;
+  }, [client, unfinished]);
+}

@@ -1,0 +1,12 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { rootRoute } from '../../routes.ts';
+import { readSearch } from './search.ts';
+
+export const dataRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/data',
+    validateSearch: readSearch,
+    component: lazyRouteComponent(() => import('./data-page.tsx'), 'DataPage'),
+  }),
+] as const;
