@@ -15,6 +15,8 @@ export interface PageToSee {
   readonly path: string;
   /** CSS selector of what is there when the page has its data. */
   readonly ready: string;
+  /** Another state of a page that is in the list: `npm test` leaves it to `npm run test:full`. */
+  readonly isState?: true;
 }
 
 /** Fills a platform so that every page has something to show. */
@@ -31,14 +33,16 @@ export function pagesToSee({ collection }: Seeded): readonly PageToSee[] {
       name: 'data-series',
       path: `/data?series=SOL%2FUSDT%3AUSDT+4h&collection=${collection}`,
       ready: '.data-gaps table',
+      isState: true,
     },
     {
       name: 'data-collect',
       path: '/data?collect=SOL%2FUSDT%3AUSDT+4h&from=2024-03-01',
       ready: '.cover-line',
+      isState: true,
     },
-    { name: 'data-import', path: '/data?import=true', ready: '.data-command' },
-    { name: 'data-empty', path: '/data?exchange=okx', ready: '.cover-map .state' },
+    { name: 'data-import', path: '/data?import=true', ready: '.data-command', isState: true },
+    { name: 'data-empty', path: '/data?exchange=okx', ready: '.cover-map .state', isState: true },
     { name: 'unknown', path: '/nowhere', ready: 'h1' },
   ];
 }
