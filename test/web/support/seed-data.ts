@@ -17,7 +17,7 @@ export async function startCollection(platform: TestPlatform, body: object): Pro
 }
 
 /** A completed collection. */
-export async function collect(platform: TestPlatform, body: object): Promise<string> {
+async function collect(platform: TestPlatform, body: object): Promise<string> {
   const id = await startCollection(platform, body);
   const read = async () => {
     const response = await fetch(`${platform.info.data_collection_url}/api/v1/collections/${id}`);
