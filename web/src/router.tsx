@@ -1,4 +1,5 @@
 import { createRouter } from '@tanstack/react-router';
+import { backtestRoutes } from './pages/backtests/routes.ts';
 import { dataRoutes } from './pages/data/routes.ts';
 import { homeRoutes } from './pages/home/routes.ts';
 import { hyperoptRoutes } from './pages/hyperopt/routes.ts';
@@ -10,6 +11,7 @@ import { rootRoute } from './routes.ts';
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     ...homeRoutes,
+    ...backtestRoutes,
     ...hyperoptRoutes,
     ...reportRoutes,
     ...dataRoutes,

@@ -43,6 +43,7 @@ export function pagesToSee({ collection }: Seeded): readonly PageToSee[] {
     },
     { name: 'data-import', path: '/data?import=true', ready: '.data-command', isState: true },
     { name: 'data-empty', path: '/data?exchange=okx', ready: '.cover-map .state', isState: true },
+    { name: 'backtests', path: '/backtests', ready: 'tbody tr' },
     { name: 'unknown', path: '/nowhere', ready: 'h1' },
   ];
 }

@@ -18,22 +18,28 @@ export function ActButton(props: {
   readonly operation: OperationId;
   /** `submit`: the button of a form. */
   readonly type?: 'button' | 'submit';
-  readonly kind?: 'primary' | 'danger' | 'small';
+  /** `icon`: `children` is an icon alone, and `label` its name. */
+  readonly kind?: 'primary' | 'danger' | 'small' | 'icon';
+  readonly label?: string;
+  /** For a button that is on or off. */
+  readonly isPressed?: boolean;
   readonly isBusy?: boolean;
   readonly onClick?: () => void;
   readonly children: ReactNode;
 }) {
-  const { type = 'button', kind = '', isBusy = false } = props;
+  const { type = 'button', kind = '', isBusy = false, label } = props;
   const denial = useDenial(props.operation);
   // Not `disabled`: the focus would be lost, and the reason could not be read by keyboard.
   const isOff = isBusy || denial !== undefined;
   return (
     <button
       type={type}
-      className={`btn ${kind}`}
+      className={`btn ${kind === 'icon' ? 'small icon plain' : kind}`}
+      aria-pressed={props.isPressed}
+      aria-label={label && [label, denial].filter(Boolean).join(': ')}
       aria-disabled={isOff}
       aria-busy={isBusy}
-      title={denial}
+      title={denial ?? label}
       onClick={(event) => {
         if (isOff) event.preventDefault();
         else props.onClick?.();

@@ -1,5 +1,5 @@
 import { Link, Outlet } from '@tanstack/react-router';
-import { Activity, Database, House, Moon, Sparkles, Sun } from 'lucide-react';
+import { Activity, ChartSpline, Database, House, Moon, Sparkles, Sun } from 'lucide-react';
 import { webConfig } from '../api/config.ts';
 import { toggleTheme, useTheme } from './tokens.ts';
 import { UserMenu } from './user-menu.tsx';
@@ -7,6 +7,7 @@ import { UserMenu } from './user-menu.tsx';
 /** Pages of the navigation, in its order. */
 const PAGES = [
   { to: '/', name: 'Home', Icon: House },
+  { to: '/backtests', name: 'Backtests', Icon: ChartSpline },
   { to: '/hyperopt', name: 'Hyperopt', Icon: Sparkles },
   { to: '/data', name: 'Data', Icon: Database },
 ] as const;

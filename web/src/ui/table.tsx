@@ -5,7 +5,9 @@ import { memo, type ReactNode, useEffect, useMemo, useRef } from 'react';
 export interface Column<T> {
   readonly key: string;
   readonly title: string;
-  /** Pixels. */
+  /** Longer name of the column, shown on hover. */
+  readonly label?: string | undefined;
+  /** Pixels. With a width for each column, new values never move the columns. */
   readonly width?: number;
   readonly isNumber?: boolean;
   /** Makes the column sortable. */
@@ -62,8 +64,14 @@ function Head<T>({ columns, order, onOrder }: Pick<TableProps<T>, 'columns' | 'o
   return (
     <thead>
       <tr>
-        {columns.map(({ key, title, isNumber, sort }) => (
-          <th key={key} scope="col" className={isNumber ? 'num' : undefined} aria-sort={sortOf(key)}>
+        {columns.map(({ key, title, label, isNumber, sort }) => (
+          <th
+            key={key}
+            scope="col"
+            className={isNumber ? 'num' : undefined}
+            title={label}
+            aria-sort={sortOf(key)}
+          >
             {sort && onOrder ? (
               <button
                 type="button"
@@ -81,6 +89,16 @@ function Head<T>({ columns, order, onOrder }: Pick<TableProps<T>, 'columns' | 'o
         ))}
       </tr>
     </thead>
+  );
+}
+
+function Columns<T>({ columns }: Pick<TableProps<T>, 'columns'>) {
+  return (
+    <colgroup>
+      {columns.map(({ key, width }) => (
+        <col key={key} width={width} />
+      ))}
+    </colgroup>
   );
 }
 
@@ -123,7 +141,8 @@ export function Table<T>(props: TableProps<T>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
     <section className="scroll" tabIndex={0} aria-label={label}>
-      <table className="grid">
+      <table className="grid" data-fixed={columns.every(({ width }) => width !== undefined)}>
+        <Columns columns={columns} />
         <Head columns={columns} order={order} {...(onOrder ? { onOrder } : {})} />
         <tbody>
           {rows.map((row, index) => (
@@ -185,11 +204,7 @@ export function VirtualTable<T>(props: TableProps<T>) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
     <section ref={box} className="scroll virtual" tabIndex={0} aria-label={label}>
       <table className="grid" aria-rowcount={rows.length + 1}>
-        <colgroup>
-          {columns.map(({ key, width }) => (
-            <col key={key} width={width} />
-          ))}
-        </colgroup>
+        <Columns columns={columns} />
         <Head columns={columns} order={order} {...(onOrder ? { onOrder } : {})} />
         <tbody>
           {spacer(before)}

@@ -1,14 +1,15 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { useEffect, useState } from 'react';
 import type { ResponseOf } from '../../api/client.ts';
+import { isAnyMoving } from '../../api/jobs.ts';
 import { useCall } from '../../api/queries.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
+import { PageLinks, SearchBox, StatusFilter, StrategyFilter } from '../../ui/job-list.tsx';
 import { Age, PageHead, Panel, Progress, Status } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { objectiveOf } from './objective.ts';
-import { type ListSearch, STATUSES } from './search.ts';
+import type { ListSearch } from './search.ts';
 import './hyperopt.css';
 
 type Page = ResponseOf<'listHyperopts'>;
@@ -73,9 +74,6 @@ const COLUMNS: readonly Column<Row>[] = [
   { key: 'created', title: 'Created', isNumber: true, cell: ({ created_at }) => <Age at={created_at} /> },
 ];
 
-const isMoving = ({ items }: Page) =>
-  items.some(({ status }) => status === 'pending' || status === 'running');
-
 /** Hyperopt jobs, newest first. */
 export function HyperoptListPage() {
   const search = useSearch({ from: '/hyperopt' });
@@ -90,7 +88,7 @@ export function HyperoptListPage() {
         ...(sort ? { sort_order: order ?? 'desc' } : {}),
       },
     },
-    { isMoving, keepPrevious: true },
+    { isMoving: isAnyMoving, keepPrevious: true },
   );
   const isFiltered = Boolean(q ?? strategy ?? status);
   /** Other filters are another list: it starts at its first page. */
@@ -143,7 +141,11 @@ export function HyperoptListPage() {
                     }
                   />
                 </div>
-                <Pages page={page} hasCursor={cursor !== undefined} />
+                <PageLinks
+                  page={page}
+                  cursor={cursor}
+                  onCursor={(next) => void navigate({ search: (before) => ({ ...before, cursor: next }) })}
+                />
               </>
             )
           }
@@ -153,94 +155,21 @@ export function HyperoptListPage() {
   );
 }
 
-function Pages({ page, hasCursor }: { readonly page: Page; readonly hasCursor: boolean }) {
-  const { searched, next_cursor } = page;
-  const isPartial = searched && !searched.complete;
-  if (!isPartial && !next_cursor && !hasCursor) return null;
-  return (
-    <footer className="row pad">
-      {hasCursor && (
-        <Link
-          from="/hyperopt"
-          to="/hyperopt"
-          search={({ cursor: _, ...before }) => before}
-          className="btn small"
-        >
-          First page
-        </Link>
-      )}
-      {next_cursor && (
-        <Link
-          from="/hyperopt"
-          to="/hyperopt"
-          search={(before) => ({ ...before, cursor: next_cursor })}
-          className="btn small"
-        >
-          Next page
-        </Link>
-      )}
-      {isPartial && <span className="muted">Search and order cover the newest {searched.jobs} jobs.</span>}
-    </footer>
-  );
-}
-
-/** Milliseconds without a key after which a typed filter applies. */
-const TYPING_PAUSE = 300;
-
 function Filters(props: {
   readonly search: ListSearch;
   readonly onChange: (next: Partial<ListSearch>) => void;
 }) {
   const { search, onChange } = props;
-  const strategies = useCall('listStrategies', {});
-  const names = strategies.data?.items.map(({ strategy }) => strategy) ?? [];
-  const shown = search.strategy && !names.includes(search.strategy) ? [search.strategy, ...names] : names;
   return (
     <div className="filters">
-      <SearchBox key={search.q ? 'set' : 'empty'} value={search.q} onChange={(q) => onChange({ q })} />
-      <select
-        aria-label="Strategy"
-        value={search.strategy ?? ''}
-        onChange={({ target }) => onChange({ strategy: target.value || undefined })}
-      >
-        <option value="">All strategies</option>
-        {shown.map((name) => (
-          <option key={name}>{name}</option>
-        ))}
-      </select>
-      <select
-        aria-label="Status"
-        value={search.status ?? ''}
-        onChange={({ target }) => onChange({ status: (target.value || undefined) as ListSearch['status'] })}
-      >
-        <option value="">Every status</option>
-        {STATUSES.map((each) => (
-          <option key={each}>{each}</option>
-        ))}
-      </select>
+      <SearchBox
+        label="Search jobs"
+        placeholder="Search"
+        value={search.q}
+        onChange={(q) => onChange({ q })}
+      />
+      <StrategyFilter value={search.strategy} onChange={(strategy) => onChange({ strategy })} />
+      <StatusFilter value={search.status} onChange={(status) => onChange({ status })} />
     </div>
-  );
-}
-
-function SearchBox(props: {
-  readonly value: string | undefined;
-  readonly onChange: (value: string | undefined) => void;
-}) {
-  const { value, onChange } = props;
-  const [typed, setTyped] = useState(value ?? '');
-  useEffect(() => {
-    if (typed.trim() === (value ?? '')) return;
-    const timer = setTimeout(() => onChange(typed.trim() || undefined), TYPING_PAUSE);
-    return () => clearTimeout(timer);
-  });
-  return (
-    <input
-      type="search"
-      placeholder="Search"
-      aria-label="Search jobs"
-      maxLength={200}
-      value={typed}
-      onChange={({ target }) => setTyped(target.value)}
-    />
   );
 }

@@ -1,27 +1,8 @@
+import { STATUSES } from '../../api/jobs.ts';
+import { natural, oneOf, present, type Raw, text } from '../../ui/url.ts';
+
 /** What the URLs of the hyperopt pages hold. Values that do not fit are dropped: a link from elsewhere must not break a page. */
 
-type Raw = Readonly<Record<string, unknown>>;
-
-function oneOf<const T extends string>(values: readonly T[], value: unknown): T | undefined {
-  return values.find((each) => each === value);
-}
-
-function text(value: unknown): string | undefined {
-  // The router parses search values as JSON: a name made of digits arrives as a number.
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function natural(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
-}
-
-/** Without the values that are undefined. */
-function present<T extends object>(search: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as never;
-}
-
-export const STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 const SORTS = ['best_value', 'progress'] as const;
 
 export function listSearch(raw: Raw) {

@@ -1,0 +1,12 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { rootRoute } from '../../routes.ts';
+import { listSearch } from './search.ts';
+
+export const backtestRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/backtests',
+    validateSearch: listSearch,
+    component: lazyRouteComponent(() => import('./list-page.tsx'), 'BacktestsPage'),
+  }),
+] as const;

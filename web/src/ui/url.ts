@@ -1,0 +1,24 @@
+/** Search parameters of a URL as the router parses them. */
+export type Raw = Readonly<Record<string, unknown>>;
+
+/** The value if it is one of some. */
+export function oneOf<const T extends string>(values: readonly T[], value: unknown): T | undefined {
+  return values.find((each) => each === value);
+}
+
+/** A text that is not empty. */
+export function text(value: unknown): string | undefined {
+  // The router parses search values as JSON: a name made of digits arrives as a number.
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** An integer from 0. */
+export function natural(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
+}
+
+/** Without the values that are undefined: what does not fit is dropped, so that no link breaks a page. */
+export function present<T extends object>(search: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as never;
+}
