@@ -39,7 +39,7 @@ export class DataStack extends Stack {
     const bucket = (name: string, rules: s3.LifecycleRule[]) =>
       this.#bucket(name, [previousObjects(config), ...rules], accessLog, removalPolicy);
     // Objects are written once: a noncurrent version was deleted and can be restored.
-    this.results = bucket('Results', [...tiers(config), ...canaryResults(config)]);
+    this.results = bucket('Results', [EXPIRING_EXPORTS, ...tiers(config), ...canaryResults(config)]);
     // Every collection rewrites a month's file: an import can be undone while the previous version is kept.
     this.candles = bucket('Candles', []);
     // Longer than any execution: the platform has copied what it believes by then.
@@ -160,6 +160,13 @@ function previousObjects({ retention }: StageConfig): s3.LifecycleRule {
 function canaryResults({ canary }: StageConfig): s3.LifecycleRule[] {
   return canary ? [{ prefix: `results/${CANARY_ID_PREFIX}`, expiration: Duration.days(1) }] : [];
 }
+
+/** Exports are made again on request: neither they nor their previous versions are kept. */
+const EXPIRING_EXPORTS: s3.LifecycleRule = {
+  prefix: 'exports/',
+  expiration: Duration.days(1),
+  noncurrentVersionExpiration: Duration.days(1),
+};
 
 /** Deletes inputs and outputs of registered images, and parts of what their code never finished. */
 const EXPIRING_RUNS: s3.LifecycleRule = {

@@ -362,6 +362,7 @@ class PlatformStack extends Stack {
       indexes: ['catalog-by-name', 'catalog-by-sharpe', 'catalog-by-drawdown', 'challenges'],
     });
     allowObjects(role, data.results, ['GetObject']);
+    allowObjects(role, data.results, ['PutObject'], { keys: ['exports/*'], list: false });
     allowObjects(role, data.runs, ['GetObject'], { keys: [`runs/*/${IMAGE_RUN_OBJECTS.progress}`] });
     allowRepositories(role, config, ['DescribeImages']);
     flow.grantControl(role);

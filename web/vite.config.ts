@@ -61,7 +61,7 @@ const PLATFORM = `http://127.0.0.1:${process.env.BACKEND_PORT ?? 8000}`;
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [tables()],
-  server: { proxy: { '/services/': PLATFORM, '/config.json': PLATFORM } },
+  server: { proxy: { '/services/': PLATFORM, '/downloads/': PLATFORM, '/config.json': PLATFORM } },
   build: {
     outDir: join(import.meta.dirname, '../dist/web'),
     emptyOutDir: true,

@@ -59,8 +59,8 @@ export const BACKTEST = {
   tableReads: 20,
   /** One message: sent, received, deleted. */
   queueRequests: 3,
-  /** Report files and trades. */
-  objectWrites: 8,
+  /** Report files, curve and trades. */
+  objectWrites: 9,
   /** Months of candles, and the report. */
   objectReads: 30,
   /** GB of logs: executions, task, functions, access. */
@@ -83,7 +83,7 @@ export const FUNCTION_SECONDS: Readonly<Record<string, number>> = {
 /** Use of one backtest of a registered image, where it differs. */
 export const IMAGE_BACKTEST = {
   /** Its input, what its task writes, and the checked copies of that. */
-  objectWrites: 17,
+  objectWrites: 19,
 } as const;
 
 /** Use of one backtest in the fast lane, where it differs. */

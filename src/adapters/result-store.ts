@@ -16,6 +16,9 @@ const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 1 };
 const MIN_CHUNK = 1_024;
 /** Concurrent writes: twice the four threads of Node that sync files. */
 const CONCURRENT_WRITES = 8;
+/** Key prefix of the exports of a job. In AWS they expire after a day. */
+export const exportsPrefix = (jobId: string) => `exports/${jobId}`;
+
 /** Key of the curve in the results of an attempt. */
 export const CURVE_KEY = 'curve.columns.zst';
 export const WHOLE_PARTS = ['result', 'equity', 'report'] as const;
@@ -82,11 +85,13 @@ export class ObjectResultStore implements ResultStore {
   }
 
   async #putTrades(prefix: string, parquet: Uint8Array): Promise<void> {
-    await this.#objects.put(`${prefix}/trades.parquet`, parquet, 'application/vnd.apache.parquet');
+    await this.#objects.put(tradesKey(prefix), parquet, 'application/vnd.apache.parquet');
   }
 
   async remove(jobId: string): Promise<void> {
-    for await (const key of this.#objects.list(`${resultsPrefix(jobId)}/`)) await this.#objects.delete(key);
+    for (const prefix of [resultsPrefix(jobId), exportsPrefix(jobId)]) {
+      for await (const key of this.#objects.list(`${prefix}/`)) await this.#objects.delete(key);
+    }
   }
 
   async read(location: ResultsLocation, part: 'result' | 'equity' | 'report'): Promise<unknown> {
@@ -105,10 +110,22 @@ export class ObjectResultStore implements ResultStore {
     return this.#readIfStored(`${location.prefix}/${CURVE_KEY}`, decodeCurve);
   }
 
+  async tradesFile({ prefix }: ResultsLocation) {
+    const key = tradesKey(prefix);
+    return {
+      key,
+      read: async () => {
+        const object = await this.#objects.get(key);
+        if (object) return object.body;
+        throw missing(key);
+      },
+    };
+  }
+
   async #read<T>(key: string, make: (stored: Buffer) => T): Promise<T> {
     const read = await this.#readIfStored(key, make);
     if (read !== undefined) return read;
-    throw new CodedError('DATA005', { message: 'The stored results are missing', context: { key } });
+    throw missing(key);
   }
 
   async #readIfStored<T>(key: string, make: (stored: Buffer) => T): Promise<T | undefined> {
@@ -120,6 +137,14 @@ export class ObjectResultStore implements ResultStore {
       throw new CodedError('DATA005', { message: 'The stored results are corrupt', context: { key }, cause });
     }
   }
+}
+
+function missing(key: string): CodedError {
+  return new CodedError('DATA005', { message: 'The stored results are missing', context: { key } });
+}
+
+function tradesKey(prefix: string): string {
+  return `${prefix}/trades.parquet`;
 }
 
 function attemptPrefix(jobId: string, attempt: number): string {

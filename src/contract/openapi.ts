@@ -190,10 +190,10 @@ function successResponses(operation: Operation, components: Components): Json {
 }
 
 function content(response: OperationResponse, components: Components): Json {
-  const { schema, events = {} } = response;
+  const { schema, contentType, events = {} } = response;
   const named = Object.entries(events).map(([name, data]) => [name, components.reference(data)]);
   return {
-    schema: schema ? components.reference(schema) : { type: 'string' },
+    schema: schema ? components.reference(schema) : contentType === '*/*' ? {} : { type: 'string' },
     // OpenAPI has no word for the data of events.
     ...(named.length > 0 && { 'x-events': Object.fromEntries(named) }),
   };

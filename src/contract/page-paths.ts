@@ -5,6 +5,7 @@ export const NO_PAGES: readonly string[] = [
   'docs',
   'openapi.json',
   'assets',
+  'downloads',
   'config.json',
 ];
 

@@ -1,10 +1,5 @@
 import type { JobIn, ResultsLocation } from '#contract/backtest.ts';
-import type {
-  BacktestTrades,
-  BacktestTradesQuery,
-  TradeColumns,
-  TradeSortField,
-} from '#contract/backtest-trades.ts';
+import type { BacktestTrades, BacktestTradesQuery, TradeSortField } from '#contract/backtest-trades.ts';
 import { NO_TAG, TRADES_PER_PAGE } from '#contract/limits.ts';
 import type { Trade } from '#contract/report.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
@@ -12,9 +7,7 @@ import { type TextColumn, type TradeNumber, type TradeTable, textAt } from '#eng
 import { parseRange, type TimeRange } from './data/time-range.ts';
 import { checkPage, getCompletedBacktest } from './get-backtest.ts';
 import type { JobStore, ResultStore } from './ports.ts';
-
-/** Stored pages that are read at the same time: 170 KB each, a few ms away. */
-const CONCURRENT_READS = 8;
+import { allPages, readTradePages, tradeColumns } from './stored-trades.ts';
 
 /**
  * One page of the trades that match. Without filters and in stored order it reads the pages with these trades only. Else it
@@ -44,38 +37,6 @@ export async function listBacktestTrades(
   const trades = await readTrades(deps.results, job, ids);
   const content = query.format === 'columns' ? { columns: tradeColumns(trades) } : { items: trades };
   return { ...content, page, pages, total };
-}
-
-/** Trades as arrays of their fields, with times in Unix seconds. */
-function tradeColumns(trades: readonly Trade[]): TradeColumns {
-  const column = <Name extends keyof Trade>(name: Name) => trades.map((trade) => trade[name]);
-  const seconds = (name: 'opened_at' | 'closed_at') => column(name).map((time) => Date.parse(time) / 1_000);
-  return {
-    id: column('id'),
-    pair: column('pair'),
-    side: column('side'),
-    opened_at: seconds('opened_at'),
-    closed_at: seconds('closed_at'),
-    duration_minutes: column('duration_minutes'),
-    entry_price: column('entry_price'),
-    exit_price: column('exit_price'),
-    amount: column('amount'),
-    stake: column('stake'),
-    leverage: column('leverage'),
-    enter_tag: column('enter_tag'),
-    exit_reason: column('exit_reason'),
-    fees: column('fees'),
-    slippage_cost: column('slippage_cost'),
-    funding: column('funding'),
-    profit: column('profit'),
-    profit_pct: column('profit_pct'),
-    initial_stop_price: column('initial_stop_price'),
-    stop_price: column('stop_price'),
-    liquidation_price: column('liquidation_price'),
-    lowest_price: column('lowest_price'),
-    highest_price: column('highest_price'),
-    left_open: column('left_open'),
-  };
 }
 
 /** True for a row of the table that passes. Made for each table: strings are compared once for each different one. */
@@ -145,8 +106,7 @@ async function selectTrades(
   const isDescending = sort.startsWith('-');
   const field = sort.replace('-', '') as TradeSortField;
   const found: { readonly id: number; readonly key: Key }[] = [];
-  const pages = Array.from({ length: location.trade_pages }, (_, index) => index + 1);
-  for await (const { first, table } of readPages(results, location, pages)) {
+  for await (const { first, table } of readTradePages(results, location, allPages(location))) {
     const passes = filters.map((filter) => filter(table));
     const keyOf = keysOf(table, field);
     for (let row = 0; row < table.length; row++) {
@@ -175,16 +135,9 @@ async function readTrades(
 ): Promise<Trade[]> {
   const wanted = Map.groupBy(ids, (id) => Math.ceil(id / TRADES_PER_PAGE));
   const trades = new Map<number, Trade>();
-  for await (const { first, table } of readPages(results, location, [...wanted.keys()])) {
+  for await (const { first, table } of readTradePages(results, location, [...wanted.keys()])) {
     for (const id of wanted.get(first / TRADES_PER_PAGE + 1)!)
       trades.set(id, tradeRecord(table, id - first - 1, id));
   }
   return ids.map((id) => trades.get(id)!);
-}
-
-async function* readPages(results: ResultStore, location: ResultsLocation, pages: readonly number[]) {
-  for (let at = 0; at < pages.length; at += CONCURRENT_READS) {
-    const batch = pages.slice(at, at + CONCURRENT_READS);
-    yield* await Promise.all(batch.map((page) => results.readTradeTable(location, page)));
-  }
 }

@@ -207,6 +207,8 @@ export interface ResultStore {
   readTrades(location: ResultsLocation, page: number): Promise<readonly unknown[]>;
   /** The same trades as columns. */
   readTradeTable(location: ResultsLocation, page: number): Promise<TradePage>;
+  /** The trades as one Parquet file: its key, and its bytes. Reading throws DATA005 when it is missing. */
+  tradesFile(location: ResultsLocation): Promise<{ readonly key: string; read(): Promise<Uint8Array> }>;
   /** Undefined for results of a release that stored none. Throws DATA005 for a broken one. */
   readCurve(location: ResultsLocation): Promise<CandleCurve | undefined>;
 }

@@ -27,6 +27,7 @@ import { createDataCollectionService } from '#runtime/services/data-collection.t
 import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
 import { VERSION } from '#runtime/version.ts';
 import { type DashboardState, withDashboard } from './dashboard.ts';
+import { LocalDownloads } from './downloads.ts';
 import type { Workflow } from './workflow.ts';
 
 const HOST = '127.0.0.1';
@@ -77,8 +78,10 @@ export async function startBackend(
   const { stores, workflow, strategies } = deps;
   const { log } = options;
   const dataProxy = new DataProxyClient((event) => deps.dataProxy(event));
+  const downloads = new LocalDownloads(Date);
   const services: BackendDeps = {
     ...stores,
+    downloads,
     ...openRegistry(deps.registryTable, deps.databaseEndpoint, deps.onChallengeChange),
     images: null,
     audit: options.audit.trail,
@@ -120,7 +123,7 @@ export async function startBackend(
   );
   // Where calls need a token, the user pastes one of the command line: there are no pages to sign in at.
   const config = { stage: 'local', version: VERSION, exchange: options.exchange, auth: null };
-  return serve(withDashboard(app, config, deps.dashboard), {
+  return serve(downloads.infront(withDashboard(app, config, deps.dashboard)), {
     ...listening(options),
     prefixes: new Map(prefixes),
   });

@@ -72,6 +72,22 @@ describe('ObjectResultStore', () => {
     expect(stored.trade_pages).toBe(0);
   });
 
+  test('removing a job deletes the results of all attempts and its exports', async () => {
+    const stored = await store.write('bt-6', 1, filesOf());
+    await store.write('bt-6', 2, filesOf());
+    await objects.put('exports/bt-6/a-trades.csv.gz', Buffer.from('x'), 'application/gzip');
+    await objects.put('exports/bt-66/b-trades.csv.gz', Buffer.from('x'), 'application/gzip');
+    expect(await (await store.tradesFile(stored)).read()).toEqual(Buffer.from('PAR1'));
+    expect(await store.readCurve(stored)).toEqual(SOME_CURVE);
+    await store.remove('bt-6');
+    const keys: string[] = [];
+    for (const prefix of ['results/bt-6/', 'exports/'])
+      for await (const key of objects.list(prefix)) keys.push(key);
+    expect(keys).toEqual(['exports/bt-66/b-trades.csv.gz']);
+    await expect((await store.tradesFile(stored)).read()).rejects.toMatchObject({ code: 'DATA005' });
+    expect(await store.readCurve(stored)).toBeUndefined();
+  });
+
   test('equal runs have equal bytes and digests', async () => {
     const again = await store.write('bt-1', 2, filesOf());
     expect(again.digest).toBe(location.digest);

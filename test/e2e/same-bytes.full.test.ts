@@ -128,6 +128,7 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     getBacktestReport: [`${ofJob}/report-data`],
     listBacktestTrades: [`${ofJob}/trades?sort=-profit`, `${ofJob}/trades?format=columns`],
     getBacktestCurve: [`${ofJob}/curve`, `${ofJob}/curve?resolution=candle&points=100`],
+    exportBacktest: [`${ofJob}/export`, `${ofJob}/export?format=json`],
     getMe: ['/api/v1/me'],
     getOverview: ['/api/v1/overview'],
     getBacktestSharing: [`${ofJob}/sharing`],

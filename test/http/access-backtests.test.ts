@@ -8,7 +8,7 @@ import { accessScene, at, idsOf } from './access-backtests-fixture.ts';
 
 const scene = accessScene();
 
-const PARTS = ['', '/equity', '/report-data', '/trades', '/curve', '/sharing'];
+const PARTS = ['', '/equity', '/report-data', '/trades', '/curve', '/export?format=json', '/sharing'];
 
 /** Access items of a job by principal. */
 async function rowsOf(jobId: string): Promise<Record<string, string>> {

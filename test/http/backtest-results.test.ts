@@ -6,6 +6,7 @@ import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ObjectResultStore } from '#adapters/result-store.ts';
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
+import { LocalDownloads } from '../../src/local/downloads.ts';
 import { START, tableOf, trade } from '../engine/metrics/samples.ts';
 import { backendApp, fakeBackendDeps } from '../support/backend.ts';
 import { pendingJob, SOME_RESULT, SOME_TIMING } from '../support/jobs.ts';
@@ -43,7 +44,7 @@ const CURVE = {
 const DAILY = {
   dates: Array.from({ length: 42 }, (_, day) => new Date(START + day * DAY).toISOString().slice(0, 10)),
   equity: Array.from({ length: 42 }, (_, day) => 1_000 + day),
-  drawdown: Array.from({ length: 42 }, (_, day) => -day / 3),
+  drawdown: Array.from({ length: 42 }, (_, day) => (day === 0 ? 0 : -day / 3)),
   monthly_returns: {},
 };
 
@@ -52,7 +53,7 @@ const results = new ObjectResultStore(new FileObjectStore(folder));
 let job: StoredBacktestJob = pendingJob('bt-1');
 beforeAll(async () => {
   const stored = await results.write('bt-1', 1, {
-    ...{ result: '{}', equity: JSON.stringify(DAILY), report: '{}', curve: CURVE },
+    ...{ result: '{}', equity: JSON.stringify(DAILY), report: '{"note":"a report"}', curve: CURVE },
     ...{ trades: tableOf(TRADES), tradesParquet: Buffer.from('PAR1') },
   });
   job = {
@@ -63,9 +64,13 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const { app } = backendApp(
-  backendHandlers({ ...fakeBackendDeps({ get: async () => job }), results } as never),
-);
+let now = START;
+const downloads = new LocalDownloads({ now: () => now });
+const deps = { ...fakeBackendDeps({ get: async () => job }), results, downloads };
+const { app } = backendApp(backendHandlers(deps as never));
+
+/** Opens an address as a browser does: without a token. */
+const open = async (url: string) => downloads.infront(app).fetch(new Request(`http://localhost${url}`));
 
 async function get(path: string): Promise<{ status: number; body: any }> {
   const response = await app.request(`/api/v1/backtests/bt-1${path}`);
@@ -224,12 +229,88 @@ describe('getBacktestCurve', () => {
   });
 });
 
-it.each(['/trades', '/curve'])('%s of a backtest that is not completed is a conflict', async (path) => {
-  const completed = job;
-  job = pendingJob('bt-1');
-  expect(await get(path)).toMatchObject({
-    status: 409,
-    body: { detail: { code: 'RES005', context: { status: 'pending' } } },
+describe('exportBacktest', () => {
+  const lines = async (response: Response) => (await response.text()).split('\r\n');
+
+  it('csv has a line for each trade, and a file name', async () => {
+    const response = await app.request('/api/v1/backtests/bt-1/export');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
+    expect(response.headers.get('Content-Disposition')).toBe(
+      'attachment; filename="ema_crossover-bt-1-trades.csv"',
+    );
+    const [header, first, , third, ...rest] = await lines(response);
+    expect([rest.length, rest.at(-1)]).toEqual([COUNT - 2, '']);
+    const { items } = (await get('/trades?limit=3')).body;
+    expect(header!.split(',')).toEqual(Object.keys(items[0]));
+    expect(first!.split(',')).toEqual(Object.values(items[0]).map((value) => String(value ?? '')));
+    expect(third).toContain(',"sold, at last",');
   });
-  job = completed;
+
+  it('json has the report, daily equity, and all trades as columns', async () => {
+    const response = await app.request('/api/v1/backtests/bt-1/export?format=json');
+    expect(response.headers.get('Content-Type')).toBe('application/json');
+    const body: any = await response.json();
+    expect(body).toMatchObject({ job_id: 'bt-1', equity: DAILY, timing: SOME_TIMING, note: 'a report' });
+    const { columns } = (await get('/trades?limit=5000&format=columns')).body;
+    expect(body.trades).toEqual(columns);
+  });
+
+  it('parquet is the stored file, at an address that needs no token and expires', async () => {
+    const { status, body } = await get('/export?format=parquet');
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ file_name: 'ema_crossover-bt-1-trades.parquet' });
+    const opened = await open(body.url);
+    expect(await opened.text()).toBe('PAR1');
+    expect(opened.headers.get('Content-Disposition')).toBe(
+      'attachment; filename="ema_crossover-bt-1-trades.parquet"',
+    );
+    expect(opened.headers.get('X-Content-Type-Options')).toBe('nosniff');
+    expect((await open(`${body.url}x`)).status).toBe(404);
+    expect(Date.parse(body.expires_at)).toBe(now + 300_000);
+    now += 300_000;
+    expect((await open(body.url)).status).toBe(404);
+  });
+
+  it('file over 5 MB is offered at an address, with strategy texts that no spreadsheet calculates', async () => {
+    const completed = job;
+    const long = Array.from({ length: 1_100 }, (_, day) =>
+      trade(-1, day, {
+        exitReason: `${'x'.repeat(5_000)} ${day}`,
+        enterTag: '=HYPERLINK("https://a.example")',
+      }),
+    );
+    const stored = await results.write('bt-1', 2, {
+      ...{ result: '{}', equity: '{}', report: '{}', curve: CURVE },
+      ...{ trades: tableOf(long), tradesParquet: Buffer.from('PAR1') },
+    });
+    job = { ...completed, results: stored } as unknown as StoredBacktestJob;
+    const { status, body } = await get('/export?format=csv');
+    expect([status, body.file_name]).toEqual([201, 'ema_crossover-bt-1-trades.csv']);
+    const all = await lines(await open(body.url));
+    expect(all).toHaveLength(1_102);
+    expect(all[1]).toContain(`,"'=HYPERLINK(""https://a.example"")",`);
+    // Numbers are not changed.
+    expect(all[1]).toContain(',-1,');
+    const json = await get('/export?format=json');
+    expect(JSON.parse(await (await open(json.body.url)).text()).trades.id).toHaveLength(1_100);
+    job = completed;
+  });
+
+  it('format that does not exist is rejected', async () => {
+    expect((await get('/export?format=xls')).body.detail).toMatchObject({ code: 'VAL005', field: 'format' });
+  });
 });
+
+it.each(['/trades', '/curve', '/export'])(
+  '%s of a backtest that is not completed is a conflict',
+  async (path) => {
+    const completed = job;
+    job = pendingJob('bt-1');
+    expect(await get(path)).toMatchObject({
+      status: 409,
+      body: { detail: { code: 'RES005', context: { status: 'pending' } } },
+    });
+    job = completed;
+  },
+);

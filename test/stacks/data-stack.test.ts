@@ -138,12 +138,22 @@ describe('data for years', () => {
     ]);
   });
 
-  test('no rule deletes a current version of results or candles, but those of the canary', () => {
+  test('no rule deletes a current version of results or candles, but those of the canary and exports', () => {
     const rules = [...rulesOf(years, 'Results')!, ...rulesOf(years, 'Candles')!];
-    for (const rule of rules.filter(({ Prefix }) => Prefix !== 'results/bt-CANARY')) {
+    const expiring = ['results/bt-CANARY', 'exports/'];
+    for (const rule of rules.filter(({ Prefix }) => !expiring.includes(Prefix))) {
       expect(rule).not.toHaveProperty('ExpirationInDays');
       expect(rule).not.toHaveProperty('ExpirationDate');
     }
+  });
+
+  test('exports expire after a day with their previous versions', () => {
+    expect(rulesOf(prod, 'Results')).toContainEqual(
+      expect.objectContaining({
+        ...{ Prefix: 'exports/', ExpirationInDays: 1 },
+        NoncurrentVersionExpiration: { NoncurrentDays: 1 },
+      }),
+    );
   });
 
   test('production backs up every table and bucket of state, development nothing', () => {

@@ -35,6 +35,14 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
     }
   });
 
+  test('backend writes no objects but exports', () => {
+    const own = all.filter(({ id }) => id.startsWith('BackendRole')).map(({ statement }) => statement);
+    expect(own.length).toBeGreaterThan(5);
+    const writes = own.filter((each) => actionsOf(each).some((action) => /^s3:(Put|Delete)/.test(action)));
+    expect(writes.map(actionsOf)).toEqual([['s3:PutObject']]);
+    expect(JSON.stringify(writes[0]!.Resource)).toMatch(/"\/exports\/\*"/);
+  });
+
   test.each([
     ['BacktestFlow', ['BacktestTask', 'CollectTask', 'ImageTask']],
     ['HyperoptFlow', ['CollectTask', 'HyperoptTask']],

@@ -33,6 +33,11 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
     }),
     imageRunProgress: async (task: string) =>
       (await import('../image-run-progress.ts')).imageRunProgress(env)(task),
+    downloads: deferred(async () => {
+      const { S3Downloads } = await import('./s3-downloads.ts');
+      const { createS3Client } = await import('./s3-object-store.ts');
+      return new S3Downloads(createS3Client(), env.RESULTS_BUCKET, Date);
+    }),
     dataProxy,
     probes: {
       strategy_service: env.STRATEGY_SERVICE_URL ? serviceProbe(env.STRATEGY_SERVICE_URL, 'strategy') : null,

@@ -1,5 +1,6 @@
 import { BacktestParams } from '../backtest-api.ts';
 import { BacktestCurve, BacktestCurveQuery } from '../backtest-curve.ts';
+import { BacktestExportQuery, ExportLink } from '../backtest-export.ts';
 import { BacktestTrades, BacktestTradesQuery } from '../backtest-trades.ts';
 import type { Operation } from '../operation.ts';
 
@@ -36,5 +37,20 @@ export const BACKTEST_RESULT_OPERATIONS = [
     query: BacktestCurveQuery,
     success: { 200: { description: 'Aligned columns', schema: BacktestCurve } },
     errors: ['RES001', 'RES005', 'RES006', 'VAL001', 'DATA005'],
+  },
+  {
+    id: 'exportBacktest',
+    ...OF_RESULTS,
+    method: 'GET',
+    path: '/api/v1/backtests/{job_id}/export',
+    summary: 'A completed backtest as a file',
+    description:
+      'A file of up to 5 MB is in the response, with its name in `Content-Disposition`. A larger one, and any `parquet`, is offered at an address for some minutes. Text of a strategy that begins like a formula begins with an apostrophe in `csv`.',
+    query: BacktestExportQuery,
+    success: {
+      200: { description: 'The file', contentType: '*/*' },
+      201: { description: 'Address of the file', schema: ExportLink },
+    },
+    errors: ['RES001', 'RES005', 'RES006', 'DATA005'],
   },
 ] as const satisfies readonly Operation[];

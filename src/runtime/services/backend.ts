@@ -79,6 +79,7 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     getBacktestReport: backtests.getBacktestReport,
     listBacktestTrades: backtests.listBacktestTrades,
     getBacktestCurve: backtests.getBacktestCurve,
+    exportBacktest: backtests.exportBacktest,
     getBacktestSharing: backtestSharing.read,
     shareBacktest: backtestSharing.share,
     getModelSharing: modelSharing.read,

@@ -3,6 +3,7 @@ import { lookAheadOf } from '#contract/look-ahead.ts';
 import type { RetentionDays } from '#contract/retention.ts';
 import { type CancelBacktestDeps, cancelBacktest } from '#domain/cancel-backtest.ts';
 import { deferred } from '#domain/deferred.ts';
+import type { Downloads } from '#domain/export-backtest.ts';
 import {
   type BacktestProgressDeps,
   getBacktestEquity,
@@ -25,11 +26,13 @@ import { jobPageView } from './job-page-view.ts';
 /** Loaded by a submission only: it resolves configurations, and reads of jobs do not. */
 const { submitBacktest } = deferred(() => import('#domain/submit-backtest.ts'));
 
+const { exportBacktest } = deferred(() => import('#domain/export-backtest.ts'));
 const { getBacktestCurve } = deferred(() => import('#domain/get-backtest-curve.ts'));
 const { listBacktestTrades } = deferred(() => import('#domain/list-backtest-trades.ts'));
 
 export interface BacktestsDeps extends SubmitBacktestDeps, CancelBacktestDeps, BacktestProgressDeps {
   readonly results: ResultStore;
+  readonly downloads: Downloads;
   readonly retention: RetentionDays;
 }
 
@@ -44,7 +47,8 @@ type BacktestOperation =
   | 'getBacktestEquity'
   | 'getBacktestReport'
   | 'listBacktestTrades'
-  | 'getBacktestCurve';
+  | 'getBacktestCurve'
+  | 'exportBacktest';
 
 /** Handlers of the backtest operations, except those of sharing. */
 export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>, BacktestOperation> {
@@ -108,5 +112,15 @@ export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>,
       status: 200,
       body: await getBacktestCurve(deps, params.job_id, query),
     }),
+    exportBacktest: async ({ params, query }) => {
+      const exported = await exportBacktest(deps, params.job_id, query.format);
+      if ('link' in exported) return { status: 201, body: exported.link };
+      const { file, content } = exported;
+      const headers = {
+        'Content-Type': file.contentType,
+        'Content-Disposition': `attachment; filename="${file.name}"`,
+      };
+      return { status: 200, body: content, headers };
+    },
   };
 }

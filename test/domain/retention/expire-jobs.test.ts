@@ -139,7 +139,7 @@ describe('job that nobody keeps', () => {
       results_deleted: true,
       expires_at: '2025-04-11T00:00:00.000Z',
     });
-    for (const part of ['equity', 'report-data', 'trades', 'curve']) {
+    for (const part of ['equity', 'report-data', 'trades', 'curve', 'export']) {
       const answer = await call(`/bt-1/${part}`);
       expect([answer.status, answer.body.detail.code], part).toEqual([410, 'RES006']);
     }

@@ -1,0 +1,26 @@
+import * as z from 'zod';
+import { Timestamp } from './common.ts';
+
+/** Request and response of the export of a backtest. */
+
+const EXPORT_FORMATS = ['csv', 'json', 'parquet'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+export const BacktestExportQuery = z.object({
+  format: z.enum(EXPORT_FORMATS).default('csv').meta({
+    description:
+      '`csv`, `parquet`: the trades. `json`: the whole report with daily equity and all trades as columns',
+  }),
+});
+
+export const ExportLink = z
+  .object({
+    url: z.string().meta({
+      description:
+        'Address of the file: open it in a browser, or get it without a token. It may be relative to the address of the platform',
+    }),
+    file_name: z.string(),
+    expires_at: Timestamp.meta({ description: 'End of the address; a new request gives a new one' }),
+  })
+  .meta({ id: 'ExportLink' });
+export type ExportLink = z.infer<typeof ExportLink>;
