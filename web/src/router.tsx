@@ -5,6 +5,7 @@ import { homeRoutes } from './pages/home/routes.ts';
 import { hyperoptRoutes } from './pages/hyperopt/routes.ts';
 import { reportRoutes } from './pages/report/routes.ts';
 import { signInRoutes } from './pages/sign-in/routes.ts';
+import { strategyRoutes } from './pages/strategies/routes.ts';
 import { rootRoute } from './routes.ts';
 
 /** Every page; each is loaded when it is opened. */
@@ -16,6 +17,7 @@ export const router = createRouter({
     ...reportRoutes,
     ...dataRoutes,
     ...signInRoutes,
+    ...strategyRoutes,
   ]),
   defaultPreload: 'intent',
   scrollRestoration: true,

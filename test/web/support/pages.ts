@@ -1,5 +1,5 @@
 import type { TestPlatform } from '../../support/platform.ts';
-import { seedBacktest } from './seed.ts';
+import { seedBacktest, seedProduction, seedVersion } from './seed.ts';
 import { seedData } from './seed-data.ts';
 
 /** Ids of what {@link seed} made. */
@@ -21,7 +21,10 @@ export interface PageToSee {
 
 /** Fills a platform so that every page has something to show. */
 export async function seed(platform: TestPlatform): Promise<Seeded> {
-  return { backtest: await seedBacktest(platform), collection: await seedData(platform) };
+  const backtest = await seedBacktest(platform);
+  await seedProduction(platform, await seedVersion(platform, backtest));
+  await seedVersion(platform, await seedBacktest(platform, { params: { fast: 12 } }));
+  return { backtest, collection: await seedData(platform) };
 }
 
 /** Every page of the dashboard, in the states that a seeded platform has. */
@@ -44,6 +47,13 @@ export function pagesToSee({ collection }: Seeded): readonly PageToSee[] {
     { name: 'data-import', path: '/data?import=true', ready: '.data-command', isState: true },
     { name: 'data-empty', path: '/data?exchange=okx', ready: '.cover-map .state', isState: true },
     { name: 'backtests', path: '/backtests', ready: 'tbody tr' },
+    { name: 'strategies', path: '/strategies', ready: '.configurations li' },
+    { name: 'strategy', path: '/strategies/ema_crossover?a=1&b=2', ready: '.history li' },
+    {
+      name: 'version',
+      path: '/strategies/ema_crossover/versions/1',
+      ready: '.lineage li',
+    },
     { name: 'unknown', path: '/nowhere', ready: 'h1' },
   ];
 }

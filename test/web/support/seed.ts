@@ -22,3 +22,24 @@ export async function seedBacktest(
   if (job.status !== 'completed') throw new Error(`${job.job_id} is ${job.status}: ${job.error}`);
   return job.job_id;
 }
+
+/** Registers a backtest as the next version of `ema_crossover`. */
+export async function seedVersion(platform: TestPlatform, backtest: string): Promise<string> {
+  const { status, body } = await platform.strategy.post('/api/v1/strategies/ema_crossover/register', {
+    backtest_run_id: backtest,
+    container_image_uri: 'registry.example/touchstone:1.0.0',
+    description: 'A version of the tests',
+    thresholds: { max_drawdown: 99 },
+  });
+  if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body.version;
+}
+
+/** Stages a version of `ema_crossover`, and promotes it. */
+export async function seedProduction(platform: TestPlatform, version: string): Promise<void> {
+  for (const step of ['stage', 'promote']) {
+    const { status, body } = await platform.post(`/api/v1/strategies/ema_crossover/${step}`, { version });
+    if (status !== 200) throw new Error(`${step}: ${status} ${JSON.stringify(body)}`);
+    await platform.validated('ema_crossover', version);
+  }
+}

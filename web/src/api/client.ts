@@ -58,6 +58,8 @@ export class ApiError extends Error {
   /** Message per invalid field, by dotted path; empty if no field is named. */
   readonly fields: Readonly<Record<string, string>>;
   readonly correlationId: string | null;
+  /** Values that explain the error, such as the checks that failed. */
+  readonly context: Readonly<Record<string, unknown>>;
   /** Seconds after which to try again, if the response says so. */
   readonly retryAfter: number | undefined;
 
@@ -65,13 +67,14 @@ export class ApiError extends Error {
     status: number,
     code: string,
     message: string,
-    more: Partial<Pick<ApiError, 'fields' | 'correlationId' | 'retryAfter'>> = {},
+    more: Partial<Pick<ApiError, 'fields' | 'correlationId' | 'context' | 'retryAfter'>> = {},
   ) {
     super(message);
     this.status = status;
     this.code = code;
     this.fields = more.fields ?? {};
     this.correlationId = more.correlationId ?? null;
+    this.context = more.context ?? {};
     this.retryAfter = more.retryAfter;
   }
 }
@@ -191,10 +194,13 @@ export async function errorOf(response: Response): Promise<ApiError> {
     code = `HTTP${status}`,
     message = 'The request failed',
     field = '',
+    context = {},
   } = (detail ?? {}) as {
     readonly code?: string;
     readonly message?: string;
     readonly field?: string;
+    readonly context?: Readonly<Record<string, unknown>>;
   };
-  return new ApiError(status, code, message, { ...more, fields: field ? { [field]: message } : {} });
+  const fields = field ? { [field]: message } : {};
+  return new ApiError(status, code, message, { ...more, fields, context });
 }

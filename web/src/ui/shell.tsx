@@ -1,5 +1,5 @@
 import { Link, Outlet } from '@tanstack/react-router';
-import { Activity, ChartSpline, Database, House, Moon, Sparkles, Sun } from 'lucide-react';
+import { Activity, ChartSpline, Database, GitBranch, House, Moon, Sparkles, Sun } from 'lucide-react';
 import { webConfig } from '../api/config.ts';
 import { toggleTheme, useTheme } from './tokens.ts';
 import { UserMenu } from './user-menu.tsx';
@@ -8,6 +8,7 @@ import { UserMenu } from './user-menu.tsx';
 const PAGES = [
   { to: '/', name: 'Home', Icon: House },
   { to: '/backtests', name: 'Backtests', Icon: ChartSpline },
+  { to: '/strategies', name: 'Strategies', Icon: GitBranch },
   { to: '/hyperopt', name: 'Hyperopt', Icon: Sparkles },
   { to: '/data', name: 'Data', Icon: Database },
 ] as const;

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { hasChromium } from './support/chromium.ts';
+import { type Dashboard, startDashboard } from './support/dashboard.ts';
+import { seedBacktest, seedVersion } from './support/seed.ts';
+
+describe.skipIf(!hasChromium)('versions of a strategy', () => {
+  let dashboard: Dashboard;
+  beforeAll(async () => {
+    dashboard = await startDashboard(inject('dashboard'), { rollbackReasonRequired: true });
+    await seedVersion(dashboard.platform, await seedBacktest(dashboard.platform));
+    await seedVersion(dashboard.platform, await seedBacktest(dashboard.platform, { params: { fast: 12 } }));
+  });
+  afterAll(() => dashboard?.stop());
+
+  const productionOf = async () =>
+    (await dashboard.platform.get('/api/v1/models/ema_crossover/production')).body.version;
+  const open = (version: string) => dashboard.open(`/strategies/ema_crossover/versions/${version}`);
+
+  test('are staged after their check list, promoted, and rolled back with a reason', async () => {
+    for (const version of ['1', '2']) {
+      const { page, problems, findings, close } = await open(version);
+      await page.getByRole('button', { name: 'Stage' }).click();
+      const stage = page.getByRole('dialog');
+      await stage.getByRole('button', { name: 'Run the check list only' }).click();
+      await stage.locator('.checks li').first().waitFor();
+      expect(await findings()).toEqual([]);
+      await stage.getByRole('button', { name: 'Stage', exact: true }).click();
+      await stage.waitFor({ state: 'detached' });
+      await dashboard.platform.validated('ema_crossover', version);
+      await page.getByRole('button', { name: 'Promote' }).click();
+      const promote = page.getByRole('dialog');
+      await promote.getByLabel('Comment').fill('Release of the week');
+      expect(await findings()).toEqual([]);
+      await promote.getByRole('button', { name: 'Promote' }).click();
+      await promote.waitFor({ state: 'detached' });
+      await page.locator('.badge', { hasText: 'Production' }).waitFor();
+      expect(await productionOf()).toBe(version);
+      expect(await problems()).toEqual([]);
+      await close();
+    }
+    const { page, problems, close } = await open('1');
+    await page.getByRole('button', { name: 'Roll back' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Roll back' }).click();
+    await dialog.locator('.field-error').waitFor();
+    await dialog.getByLabel('Reason').fill('Losses since the release');
+    await dialog.getByRole('button', { name: 'Roll back' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await productionOf()).toBe('1');
+    await page.goto(`${dashboard.url}/strategies/ema_crossover`);
+    await page.getByText('“Losses since the release”').waitFor();
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test('a promotion that another change preceded is rejected in words', async () => {
+    const { platform } = dashboard;
+    const third = await seedVersion(platform, await seedBacktest(platform));
+    await platform.post('/api/v1/strategies/ema_crossover/stage', { version: third });
+    await platform.validated('ema_crossover', third);
+    const { page, close } = await open(third);
+    await page.getByRole('button', { name: 'Promote' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('v1', { exact: true }).waitFor();
+    // Meanwhile another user rolls back.
+    await platform.post('/api/v1/models/ema_crossover/rollback', { version: '2', reason: 'First' });
+    await dialog.getByRole('button', { name: 'Promote' }).click();
+    await dialog.getByRole('alert').getByText('RES005').waitFor();
+    expect(await productionOf()).toBe('2');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Promote');
+    await close();
+  });
+});

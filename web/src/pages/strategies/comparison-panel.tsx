@@ -1,0 +1,130 @@
+import metrics from 'virtual:metrics';
+import { getRouteApi } from '@tanstack/react-router';
+import { CheckCircle2, XCircle } from 'lucide-react';
+import type { MetricUnit } from '#contract/metric-labels.ts';
+import type { ResponseOf } from '../../api/client.ts';
+import { useCall } from '../../api/queries.ts';
+import { SelectField } from '../../forms/choices.tsx';
+import { decimal, signed, value } from '../../ui/format.ts';
+import { Panel } from '../../ui/parts.tsx';
+import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
+type Comparison = ResponseOf<'compareVersions'>;
+type Row = readonly [name: string, metric: Comparison['metrics'][string]];
+
+const route = getRouteApi('/strategies/$name');
+
+const TONES = { PROMOTE: 'up', REJECT: 'down', INCONCLUSIVE: 'warn' } as const;
+const DECISIONS = {
+  PROMOTE: 'The challenger is better',
+  REJECT: 'The challenger is not better',
+  INCONCLUSIVE: 'The data do not decide',
+} as const;
+
+/** Two versions on their registered backtests, with guardrails and confidence. */
+export function ComparisonPanel(props: { readonly name: string; readonly versions: readonly string[] }) {
+  const { a, b } = route.useSearch();
+  const navigate = route.useNavigate();
+  const options = props.versions.map((version) => ({ value: version, label: `v${version}` }));
+  const pick = (side: 'a' | 'b') => (version: string | undefined) =>
+    void navigate({
+      search: (before) => ({ ...before, [side]: version }),
+      replace: true,
+      resetScroll: false,
+    });
+  return (
+    <Panel title="Comparison">
+      <div className="fields pad">
+        <SelectField
+          label="Champion"
+          path="version_a"
+          placeholder="Choose"
+          options={options}
+          value={a}
+          onChange={pick('a')}
+        />
+        <SelectField
+          label="Challenger"
+          path="version_b"
+          placeholder="Choose"
+          options={options}
+          value={b}
+          onChange={pick('b')}
+        />
+      </div>
+      {a && b ? (
+        <ComparisonResult name={props.name} a={a} b={b} />
+      ) : (
+        <Empty title="Choose two versions">Their registered backtests are compared, trade by trade.</Empty>
+      )}
+    </Panel>
+  );
+}
+
+function ComparisonResult({ name, a, b }: { readonly name: string; readonly a: string; readonly b: string }) {
+  const query = useCall('compareVersions', { params: { name }, query: { version_a: a, version_b: b } });
+  return (
+    <Loaded query={query} skeleton={<Skeleton rows={8} />}>
+      {(comparison) => (
+        <>
+          <div className="pad stack">
+            <p className="row">
+              <span className="badge" data-tone={TONES[comparison.decision]}>
+                {DECISIONS[comparison.decision]}
+              </span>
+              <span>
+                Confidence {decimal(comparison.confidence * 100, 1)} % (
+                {comparison.confidence_method === 'welch'
+                  ? 'Welch’s test on the profit of each trade'
+                  : 'share of the metrics that agree'}
+                ), {comparison.sample_sizes.a} and {comparison.sample_sizes.b} trades
+              </span>
+            </p>
+            <p>{comparison.recommendation}</p>
+            {[
+              ...comparison.differences.map(({ field, a, b }) => `${field}: ${a} and ${b}`),
+              ...comparison.warnings,
+            ].map((text) => (
+              <p key={text} className="notice" data-tone="warn">
+                {text}
+              </p>
+            ))}
+            <ul className="stack">
+              {comparison.guardrails.map(({ name, status, message }) => (
+                <li key={name} className={`row ${status === 'passed' ? 'up' : 'down'}`}>
+                  {status === 'passed' ? <CheckCircle2 aria-hidden="true" /> : <XCircle aria-hidden="true" />}
+                  Guardrail {status}: {message}
+                </li>
+              ))}
+            </ul>
+          </div>
+          <Table
+            label="Metrics of both versions"
+            rows={Object.entries(comparison.metrics)}
+            columns={COLUMNS}
+            idOf={([metric]) => metric}
+          />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function unitOf(name: string): MetricUnit {
+  return metrics.definitions[name]?.unit ?? 'ratio';
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  { key: 'metric', title: 'Metric', cell: ([name]) => metrics.definitions[name]?.label ?? name },
+  { key: 'a', title: 'Champion', isNumber: true, cell: ([name, { a }]) => value(a, unitOf(name)) },
+  { key: 'b', title: 'Challenger', isNumber: true, cell: ([name, { b }]) => value(b, unitOf(name)) },
+  {
+    key: 'improvement',
+    title: 'Improvement %',
+    isNumber: true,
+    tone: ([, { direction, improvement }]) =>
+      direction === 'none' || improvement === 0 ? '' : improvement > 0 ? 'up' : 'down',
+    cell: ([, { improvement }]) => signed(improvement, 'percent'),
+  },
+];

@@ -1,0 +1,161 @@
+import './strategies.css';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ResponseOf } from '../../api/client.ts';
+import { useCall } from '../../api/queries.ts';
+import { signed, tone, value } from '../../ui/format.ts';
+import { Age, CopyButton, PageHead, Panel } from '../../ui/parts.tsx';
+import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { ComparisonPanel } from './comparison-panel.tsx';
+import { HistoryPanel } from './history-panel.tsx';
+import { type Stage, StageBadge } from './stage-badge.tsx';
+import { TransitionButtons } from './transitions.tsx';
+
+type Version = ResponseOf<'listVersions'>['versions'][number];
+
+const STAGES: readonly Stage[] = ['None', 'Staging', 'Production', 'Archived'];
+const STAGE_TEXTS: Readonly<Record<Stage, string>> = {
+  None: 'Registered, not checked yet',
+  Staging: 'Checked, waits for its promotion',
+  Production: 'The champion: at most one',
+  Archived: 'Was replaced; a rollback brings it back',
+};
+
+const route = getRouteApi('/strategies/$name');
+
+/** Versions of a strategy by stage, with their transitions, history and comparison. */
+export function ModelPage() {
+  const { name } = route.useParams();
+  const query = useCall(
+    'listVersions',
+    { params: { model_name: name } },
+    { isMoving: ({ versions }) => versions.some(({ validation_status }) => validation_status === 'pending') },
+  );
+  return (
+    <>
+      <PageHead title={name} actions={<CopyButton text={location.href} label="Copy link" />}>
+        <ConfigurationLine name={name} />
+      </PageHead>
+      <Loaded query={query} skeleton={<Skeleton rows={10} />}>
+        {({ versions }) =>
+          versions.length === 0 ? (
+            <NoVersion name={name} />
+          ) : (
+            <>
+              <StageRail versions={versions} name={name} />
+              <VersionsPanel versions={versions} name={name} />
+              <ComparisonPanel name={name} versions={versions.map(({ version }) => version)} />
+              <HistoryPanel name={name} />
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function ConfigurationLine({ name }: { readonly name: string }) {
+  const { data } = useCall('getStrategy', { params: { name } });
+  return <p className="muted one-line">{data?.description ?? ' '}</p>;
+}
+
+function NoVersion({ name }: { readonly name: string }) {
+  return (
+    <Empty title="No version is registered">
+      Run a backtest of {name}, open its report and register it there.
+    </Empty>
+  );
+}
+
+function StageRail({ versions, name }: { readonly versions: readonly Version[]; readonly name: string }) {
+  return (
+    <Panel title="Stages">
+      <ol className="rail">
+        {STAGES.map((stage) => (
+          <li key={stage} className="rail-stage" data-now={stage === 'Production'}>
+            <StageBadge stage={stage} />
+            <p className="faint">{STAGE_TEXTS[stage]}</p>
+            <div className="rail-versions">
+              {versions
+                .filter((version) => version.stage === stage)
+                .map(({ version }) => (
+                  <Link key={version} to="/strategies/$name/versions/$version" params={{ name, version }}>
+                    v{version}
+                  </Link>
+                ))}
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  );
+}
+
+function columnsOf(name: string, production: string | null): readonly Column<Version>[] {
+  return [
+    {
+      key: 'version',
+      title: 'Version',
+      cell: ({ version }) => (
+        <Link to="/strategies/$name/versions/$version" params={{ name, version }}>
+          v{version}
+        </Link>
+      ),
+    },
+    { key: 'stage', title: 'Stage', cell: ({ stage }) => <StageBadge stage={stage} /> },
+    {
+      key: 'profit',
+      title: 'Profit %',
+      isNumber: true,
+      tone: ({ metrics }) => tone(metrics.total_profit_pct),
+      cell: ({ metrics }) => signed(metrics.total_profit_pct, 'percent'),
+    },
+    {
+      key: 'drawdown',
+      title: 'Drawdown %',
+      isNumber: true,
+      cell: ({ metrics }) => value(metrics.max_drawdown_pct, 'percent'),
+    },
+    {
+      key: 'sharpe',
+      title: 'Sharpe',
+      isNumber: true,
+      cell: ({ metrics }) => value(metrics.sharpe_ratio, 'ratio'),
+    },
+    {
+      key: 'trades',
+      title: 'Trades',
+      isNumber: true,
+      cell: ({ metrics }) => value(metrics.total_trades, 'count'),
+    },
+    { key: 'validation', title: 'Validation', cell: ({ validation_status }) => validation_status },
+    {
+      key: 'look_ahead',
+      title: 'Look-ahead',
+      cell: ({ look_ahead }) => look_ahead.replaceAll('_', ' '),
+    },
+    { key: 'created', title: 'Registered', cell: ({ created_at }) => <Age at={created_at} /> },
+    { key: 'by', title: 'By', cell: ({ created_by }) => created_by },
+    {
+      key: 'actions',
+      title: 'Next step',
+      cell: ({ version, stage }) => (
+        <TransitionButtons subject={{ model: name, version, stage, production }} />
+      ),
+    },
+  ];
+}
+
+function VersionsPanel({ versions, name }: { readonly versions: readonly Version[]; readonly name: string }) {
+  const production = versions.find(({ stage }) => stage === 'Production')?.version ?? null;
+  return (
+    <Panel title="Versions">
+      <Table
+        label="All versions"
+        rows={versions}
+        columns={columnsOf(name, production)}
+        idOf={({ version }) => version}
+      />
+    </Panel>
+  );
+}

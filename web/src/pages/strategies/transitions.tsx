@@ -1,0 +1,220 @@
+import { ArrowRight } from 'lucide-react';
+import { useState } from 'react';
+import { ApiError, type OperationId } from '../../api/client.ts';
+import { useAction } from '../../api/queries.ts';
+import { ActButton } from '../../auth/act.tsx';
+import { Form } from '../../forms/form.tsx';
+import { TextField } from '../../forms/inputs.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { type Check, CheckList } from './check-list.tsx';
+import { type Stage, StageBadge } from './stage-badge.tsx';
+import { useWaiver, WaiverFields } from './waiver.tsx';
+
+/** Operations whose data a transition changes. */
+const CHANGED: readonly OperationId[] = [
+  ...(['listCatalog', 'listVersions', 'getVersion', 'getHistory', 'getProduction', 'getOverview'] as const),
+];
+
+/** A version, and which one is in Production now. */
+export interface TransitionSubject {
+  readonly model: string;
+  readonly version: string;
+  readonly stage: Stage;
+  readonly production: string | null;
+}
+
+export type Transition = 'stage' | 'promote' | 'rollback';
+
+const NAMES: Readonly<Record<Transition, string>> = {
+  stage: 'Stage',
+  promote: 'Promote',
+  rollback: 'Roll back',
+};
+
+/** Transitions that a version in a stage can make. */
+export function transitionsOf({ stage }: TransitionSubject): readonly Transition[] {
+  if (stage === 'None') return ['stage'];
+  if (stage === 'Staging') return ['promote'];
+  return stage === 'Archived' ? ['rollback'] : [];
+}
+
+const OPERATIONS = { stage: 'stageVersion', promote: 'promoteVersion', rollback: 'rollbackModel' } as const;
+
+/** Buttons of the transitions that the version can make, with their dialogs. */
+export function TransitionButtons({ subject }: { readonly subject: TransitionSubject }) {
+  const [open, setOpen] = useState<Transition>();
+  const close = () => setOpen(undefined);
+  return (
+    <>
+      {transitionsOf(subject).map((transition) => (
+        <ActButton
+          key={transition}
+          operation={OPERATIONS[transition]}
+          kind={transition === 'rollback' ? 'danger' : 'primary'}
+          onClick={() => setOpen(transition)}
+        >
+          {NAMES[transition]}
+        </ActButton>
+      ))}
+      {open === 'stage' && <StageDialog subject={subject} onClose={close} />}
+      {open === 'promote' && <PromoteDialog subject={subject} onClose={close} />}
+      {open === 'rollback' && <RollbackDialog subject={subject} onClose={close} />}
+    </>
+  );
+}
+
+interface DialogProps {
+  readonly subject: TransitionSubject;
+  readonly onClose: () => void;
+}
+
+/** Checks that a rejected transition failed. */
+function failedChecks(error: Error | null): readonly Check[] {
+  const checks = error instanceof ApiError ? error.context.checks : undefined;
+  return Array.isArray(checks) ? (checks as Check[]) : [];
+}
+
+function StageDialog({ subject, onClose }: DialogProps) {
+  const { model, version, stage } = subject;
+  const [comment, setComment] = useState<string>();
+  const change = useAction('stageVersion', CHANGED);
+  const check = useAction('stageVersion');
+  const waiver = useWaiver(failedChecks(change.error));
+  const params = { name: model };
+  const checks = change.error ? failedChecks(change.error) : (check.data?.validation.checks ?? []);
+  return (
+    <Dialog title={`Stage ${model} v${version}`} onClose={onClose}>
+      <div className="pad stack">
+        <ChangeLine version={version} from={stage} to="Staging" />
+        <p className="muted">
+          Staging runs the check list. Checks that run the strategy again end later; the version shows them.
+        </p>
+        <Form
+          label="Stage"
+          error={change.error ?? check.error}
+          onSubmit={() =>
+            change.mutate(
+              { params, body: { version, ...(comment ? { comment } : {}), ...waiver.body } },
+              { onSuccess: onClose },
+            )
+          }
+          actions={
+            <>
+              <ActButton
+                operation="stageVersion"
+                isBusy={check.isPending}
+                onClick={() => check.mutate({ params, body: { version, validate_only: true } })}
+              >
+                Run the check list only
+              </ActButton>
+              <ActButton operation="stageVersion" type="submit" kind="primary" isBusy={change.isPending}>
+                Stage
+              </ActButton>
+            </>
+          }
+        >
+          <TextField label="Comment" path="comment" value={comment} onChange={setComment} />
+          {checks.length > 0 && <CheckList checks={checks} />}
+          <WaiverFields waiver={waiver} />
+        </Form>
+      </div>
+    </Dialog>
+  );
+}
+
+function PromoteDialog({ subject, onClose }: DialogProps) {
+  const { model, version, stage, production } = subject;
+  const [comment, setComment] = useState<string>();
+  const change = useAction('promoteVersion', CHANGED);
+  const waiver = useWaiver(failedChecks(change.error));
+  const checks = failedChecks(change.error);
+  return (
+    <Dialog title={`Promote ${model} v${version}`} onClose={onClose}>
+      <div className="pad stack">
+        <ChangeLine version={version} from={stage} to="Production" />
+        {production === null ? (
+          <p className="muted">No version is in Production now.</p>
+        ) : (
+          <ChangeLine version={production} from="Production" to="Archived" />
+        )}
+        <Form
+          label="Promote"
+          error={change.error}
+          onSubmit={() =>
+            change.mutate(
+              {
+                params: { name: model },
+                // Somebody else may have promoted another version since this dialog was opened.
+                body: {
+                  version,
+                  expected_production: production,
+                  ...(comment ? { comment } : {}),
+                  ...waiver.body,
+                },
+              },
+              { onSuccess: onClose },
+            )
+          }
+          actions={
+            <ActButton operation="promoteVersion" type="submit" kind="primary" isBusy={change.isPending}>
+              Promote
+            </ActButton>
+          }
+        >
+          <TextField label="Comment" path="comment" value={comment} onChange={setComment} />
+          {checks.length > 0 && <CheckList checks={checks} />}
+          <WaiverFields waiver={waiver} />
+        </Form>
+      </div>
+    </Dialog>
+  );
+}
+
+function RollbackDialog({ subject, onClose }: DialogProps) {
+  const { model, version, stage, production } = subject;
+  const [reason, setReason] = useState<string>();
+  const change = useAction('rollbackModel', CHANGED);
+  return (
+    <Dialog title={`Roll back ${model} to v${version}`} onClose={onClose}>
+      <div className="pad stack">
+        <ChangeLine version={version} from={stage} to="Production" />
+        {production !== null && <ChangeLine version={production} from="Production" to="Archived" />}
+        <Form
+          label="Roll back"
+          error={change.error}
+          onSubmit={() =>
+            change.mutate(
+              {
+                params: { model_name: model },
+                body: { version, expected_production: production, ...(reason ? { reason } : {}) },
+              },
+              { onSuccess: onClose },
+            )
+          }
+          actions={
+            <ActButton operation="rollbackModel" type="submit" kind="danger" isBusy={change.isPending}>
+              Roll back
+            </ActButton>
+          }
+        >
+          <TextField
+            label="Reason"
+            path="reason"
+            help="Recorded in the history. Some platforms require it."
+            value={reason}
+            onChange={setReason}
+          />
+        </Form>
+      </div>
+    </Dialog>
+  );
+}
+
+function ChangeLine(props: { readonly version: string; readonly from: Stage; readonly to: Stage }) {
+  return (
+    <p className="change-line">
+      <strong>v{props.version}</strong> <StageBadge stage={props.from} />
+      <ArrowRight role="img" aria-label="to" /> <StageBadge stage={props.to} />
+    </p>
+  );
+}

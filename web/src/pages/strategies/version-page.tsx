@@ -1,0 +1,192 @@
+import './strategies.css';
+import metrics from 'virtual:metrics';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ResponseOf } from '../../api/client.ts';
+import { useCall } from '../../api/queries.ts';
+import { signed, tone, withUnit } from '../../ui/format.ts';
+import { CopyButton, PageHead, Panel, Tile, Time } from '../../ui/parts.tsx';
+import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
+import { CheckList } from './check-list.tsx';
+import { StageBadge } from './stage-badge.tsx';
+import { TransitionButtons } from './transitions.tsx';
+
+type Version = ResponseOf<'getVersion'>;
+
+const route = getRouteApi('/strategies/$name/versions/$version');
+
+/** One version: its stage and checks, its metrics, and what it was made of. */
+export function VersionPage() {
+  const { name, version } = route.useParams();
+  const query = useCall(
+    'getVersion',
+    { params: { model_name: name, version } },
+    { isMoving: ({ validation }) => validation.status === 'pending' },
+  );
+  const production = useCall('getProduction', { params: { model_name: name } });
+  return (
+    <>
+      <PageHead
+        title={`${name} v${version}`}
+        actions={
+          <>
+            <CopyButton text={location.href} label="Copy link" />
+            {query.data && production.data && (
+              <TransitionButtons
+                subject={{
+                  model: name,
+                  version: query.data.version,
+                  stage: query.data.stage,
+                  production: production.data.version,
+                }}
+              />
+            )}
+          </>
+        }
+      >
+        <p className="muted">
+          <Link to="/strategies/$name" params={{ name }}>
+            All versions of {name}
+          </Link>
+        </p>
+      </PageHead>
+      <Loaded query={query} skeleton={<Skeleton rows={14} />}>
+        {(detail) => <VersionDetail version={detail} />}
+      </Loaded>
+    </>
+  );
+}
+
+function VersionDetail({ version }: { readonly version: Version }) {
+  const { validation, waivers } = version;
+  return (
+    <>
+      <div className="row">
+        <StageBadge stage={version.stage} />
+        {version.aliases.map((alias) => (
+          <span key={alias} className="badge">
+            {alias}
+          </span>
+        ))}
+        {version.tags.map((tag) => (
+          <span key={tag} className="badge">
+            {tag}
+          </span>
+        ))}
+        {version.rolled_back && (
+          <span className="badge" data-tone="down">
+            Rolled back{version.rolled_back_reason ? `: ${version.rolled_back_reason}` : ''}
+          </span>
+        )}
+        <span className="muted">{version.description}</span>
+      </div>
+      <MetricTiles version={version} />
+      <Panel title={`Check list: ${validation.status}`}>
+        {validation.checks.length === 0 ? (
+          <Empty title="No check has run">Stage the version to run the check list.</Empty>
+        ) : (
+          <CheckList checks={validation.checks} />
+        )}
+        {waivers.map(({ action, checks, reason, actor, at }) => (
+          <p key={at} className="notice" data-tone="warn">
+            {actor} waived {checks.join(', ')} at the {action}: “{reason}” (<Time at={at} />)
+          </p>
+        ))}
+      </Panel>
+      <LineagePanel version={version} />
+      <SettingsPanel version={version} />
+    </>
+  );
+}
+
+const TILES = [
+  ...(['total_profit_pct', 'max_drawdown_pct', 'sharpe_ratio', 'profit_factor'] as const),
+  ...(['win_rate', 'total_trades'] as const),
+];
+
+function MetricTiles({ version }: { readonly version: Version }) {
+  return (
+    <div className="tiles">
+      {TILES.map((name) => {
+        const definition = metrics.definitions[name]!;
+        const number = version.metrics[name];
+        const isProfit = name === 'total_profit_pct';
+        return (
+          <Tile
+            key={name}
+            label={definition.label}
+            value={isProfit ? `${signed(number, 'percent')} %` : withUnit(number, definition.unit)}
+            tone={isProfit ? tone(number) : ''}
+            formula={definition.formula}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
+/** Version -> backtest -> candles, and who searched for it. */
+function LineagePanel({ version }: { readonly version: Version }) {
+  const { evidence, backtest_run_id, candle_digest, engine_version, strategy_digest } = version;
+  return (
+    <Panel title="Lineage">
+      <ol className="lineage pad">
+        <li>
+          <strong>Version {version.version}</strong>
+          <span className="muted">
+            registered <Time at={version.created_at} /> by {version.created_by}
+          </span>
+          <code>{version.content_hash}</code>
+        </li>
+        <li>
+          <strong>Backtest</strong>
+          <Link to="/backtests/$id" params={{ id: backtest_run_id }}>
+            {backtest_run_id}
+          </Link>
+          <span className="muted">
+            engine {engine_version}, strategy <code>{strategy_digest}</code>
+          </span>
+        </li>
+        {evidence?.hyperopt_job_id && (
+          <li>
+            <strong>Found by</strong>
+            <Link to="/hyperopt/$id" params={{ id: evidence.hyperopt_job_id }}>
+              {evidence.hyperopt_job_id}
+            </Link>
+            <span className="muted">
+              {version.trials} configurations tried, deflated Sharpe ratio{' '}
+              {withUnit(evidence.deflated_sharpe_ratio, 'probability')}
+            </span>
+          </li>
+        )}
+        <li>
+          <strong>Candles</strong>
+          {evidence && (
+            <span>
+              <Time at={evidence.from} isDate /> to <Time at={evidence.to} isDate /> UTC
+            </span>
+          )}
+          <code>{candle_digest}</code>
+        </li>
+        <li>
+          <strong>Image</strong>
+          <span>{version.container_image_uri}</span>
+          {version.image_digest && <code>{version.image_digest}</code>}
+        </li>
+      </ol>
+    </Panel>
+  );
+}
+
+function SettingsPanel({ version }: { readonly version: Version }) {
+  const text = JSON.stringify(version.config, null, 2);
+  return (
+    <Panel title="Configuration" actions={<CopyButton text={text} />}>
+      <details className="pad">
+        <summary>
+          {version.config.pairs.length} pairs, {version.config.timeframe}
+        </summary>
+        <pre className="scroll">{text}</pre>
+      </details>
+    </Panel>
+  );
+}
