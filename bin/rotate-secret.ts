@@ -1,4 +1,4 @@
-/** Replaces the tokens of the data proxy and of the canary: `npm run rotate-secret -- --stage prod`. */
+/** Replaces the tokens of the data proxy, of the canary and of CloudFront: `npm run rotate-secret -- --stage prod`. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 const USAGE = `usage: npm run rotate-secret -- --stage dev|test|prod
 
-Replaces the tokens of the data proxy at data collection and of the canary at the backend without a rejected request. Takes about ten minutes. Needs the AWS command
+Replaces the tokens of the data proxy at data collection, of the canary at the backend and of CloudFront at the services without a rejected request. Takes about ten minutes. Needs the AWS command
 line with credentials and a region. If it fails, run it again.`;
 
 /** Stack parameter that selects the tokens which are sent: lib/service-tokens.ts. */
@@ -126,13 +126,13 @@ function settled(name: string, { aws, wait }: RotationOptions): Promise<Stack> {
 async function findDeployment(name: string, options: RotationOptions): Promise<Deployment> {
   const stack = await settled(name, options);
   const output = (key: string) => stack.Outputs?.find(({ OutputKey }) => OutputKey === key)?.OutputValue;
-  const pairs = ['ServiceToken', 'CanaryToken'].flatMap((prefix) => {
+  const pairs = ['ServiceToken', 'CanaryToken', 'OriginToken'].flatMap((prefix) => {
     const [first, second] = [output(`${prefix}Arn1`), output(`${prefix}Arn2`)];
     return first && second ? [{ 1: first, 2: second }] : [];
   });
   if (pairs.length === 0) {
     throw new Error(
-      `Stack ${name} has no output ServiceTokenArn1. Deploy the stage first; with dataCollectionUrl and without a canary there is no token to rotate.`,
+      `Stack ${name} has no output ServiceTokenArn1. Deploy the stage first; with dataCollectionUrl and without a canary and a dashboard there is no token to rotate.`,
     );
   }
   const [cluster, service] = [output('DataCollectionCluster'), output('DataCollectionService')];

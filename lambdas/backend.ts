@@ -32,7 +32,7 @@ const deps: BackendDeps = {
 export const handler = serviceLambda('backend', backendHandlers(deps), {
   ownership: ownershipOf(deps),
   authenticate: withCanaryTokens([env.CANARY_TOKEN, env.CANARY_TOKEN_2], authenticateBy('BACKEND', env)),
-  audit: { trail: audit, clock: Date, ids: ulids },
+  audit: { trail: audit, clock: Date, ids: ulids, originTokens: [env.ORIGIN_TOKEN, env.ORIGIN_TOKEN_2] },
   environment: env.ENVIRONMENT,
   logLevel: env.LOG_LEVEL,
 });

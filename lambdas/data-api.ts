@@ -12,6 +12,7 @@ export const handler = forwardLambda(
     name: 'Data collection',
     // One second less than the function's limit.
     timeoutMs: 27_000,
+    isOurs: !env.DATA_COLLECTION_URL,
   },
   { environment: env.ENVIRONMENT, logLevel: env.LOG_LEVEL },
 );

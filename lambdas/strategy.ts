@@ -33,7 +33,7 @@ const deps: StrategyDeps = {
 export const handler = serviceLambda('strategy', strategyHandlers(deps), {
   ownership: ownershipOf(deps),
   authenticate: authenticateBy('STRATEGY', env),
-  audit: { trail: audit, clock: Date, ids: ulids },
+  audit: { trail: audit, clock: Date, ids: ulids, originTokens: [env.ORIGIN_TOKEN, env.ORIGIN_TOKEN_2] },
   environment: env.ENVIRONMENT,
   logLevel: env.LOG_LEVEL,
 });

@@ -68,7 +68,7 @@ const Settings = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Rate limits of the firewall: 100 requests per minute per token, 20 per address without a token. Adds 4 USD per month.',
+      'Rate limits of the firewall: 100 requests per minute per token, 20 per address without a token. Adds 4 USD per month, 6 with the dashboard.',
     ),
   namespace: z
     .string()

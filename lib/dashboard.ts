@@ -8,6 +8,7 @@ import type { Monitoring } from './monitoring.ts';
 import type { Network } from './network.ts';
 import type { ServiceApi } from './service-api.ts';
 import type { ServiceFunction } from './service-function.ts';
+import { TokenPair } from './service-tokens.ts';
 import type { StrategyService } from './strategy-service.ts';
 import { Web } from './web.ts';
 
@@ -22,11 +23,26 @@ interface DashboardProps {
   readonly signIn: WebConfig['auth'];
   readonly code: (name: string) => lambda.Code;
   readonly common: DataApiProps['common'];
+  readonly originTokens: TokenPair;
+}
+
+/** Tokens that CloudFront sends to the services: with one, they and the firewall believe its header with the browser's address. */
+export function createOriginTokens(scope: Construct, { stage, web }: StageConfig): TokenPair | undefined {
+  if (!web.enabled) return undefined;
+  return new TokenPair(scope, {
+    ...{ id: 'OriginToken', output: 'OriginToken' },
+    description: `Touchstone ${stage}: CloudFront's token at the services`,
+  });
 }
 
 /** Adds the dashboard, and the API of data collection, which only the dashboard calls. */
 export function addDashboard(scope: Construct, props: DashboardProps): void {
-  const { config, monitoring, common, backend, backendApi, strategy } = props;
+  const { config, monitoring, common, backend, backendApi, strategy, originTokens } = props;
+  for (const receiver of [backend, strategy.service]) {
+    receiver.function.addEnvironment('ORIGIN_TOKEN', originTokens.sent);
+    receiver.function.addEnvironment('ORIGIN_TOKEN_2', originTokens.unused);
+    receiver.revise(`Prefers token ${originTokens.slot}`);
+  }
   const dataApi = new DataApi(scope, 'DataApi', {
     ...{ config, monitoring, network: props.network, dataCollection: props.dataCollection, common },
     code: props.code('data-api'),
@@ -34,9 +50,12 @@ export function addDashboard(scope: Construct, props: DashboardProps): void {
     firewall: backendApi.firewall,
   });
   new Web(scope, 'Web', {
-    ...{ config, monitoring, signIn: props.signIn, common },
+    ...{ config, monitoring, signIn: props.signIn, common, originTokens },
     code: props.code('web-files'),
     apis: { backend: backendApi.api, strategy: strategy.api.api, data_collection: dataApi.api.api },
-    after: [backend, strategy.service, strategy.events, dataApi.service].map(({ alias }) => alias),
+    after: [
+      ...[backend, strategy.service, strategy.events, dataApi.service].map(({ alias }) => alias),
+      ...[backendApi, strategy.api].flatMap(({ firewall }) => firewall ?? []),
+    ],
   });
 }

@@ -24,7 +24,9 @@ export interface DataCollectionProps {
   readonly cluster: ecs.ICluster;
   readonly network: Network;
   readonly image: ecs.ContainerImage;
-  readonly environment: Omit<EnvInput<typeof DataCollectionEnv>, 'SERVICE_TOKEN' | 'SERVICE_TOKEN_2'>;
+  /** Tokens of CloudFront; undefined without a dashboard. */
+  readonly originTokens: TokenPair | undefined;
+  readonly environment: Omit<EnvInput<typeof DataCollectionEnv>, `${'SERVICE' | 'ORIGIN'}_TOKEN${'' | '_2'}`>;
 }
 
 /** The data collection service: one small container that always runs, at `data-collection.{namespace}:8002`. */
@@ -41,7 +43,6 @@ export class DataCollection extends Construct {
       ...{ id: 'ServiceToken', output: 'ServiceToken' },
       description: `Touchstone ${props.config.stage}: the data proxy's token at data collection`,
     });
-    const [first, second] = this.tokens.secrets.map((secret) => ecs.Secret.fromSecretsManager(secret));
     this.task = new JobTask(this, 'Task', {
       config: props.config,
       image: props.image,
@@ -51,7 +52,10 @@ export class DataCollection extends Construct {
       cpu: 256,
       memoryMiB: 1024,
       environment: props.environment,
-      secrets: { SERVICE_TOKEN: first!, SERVICE_TOKEN_2: second! },
+      secrets: {
+        ...secretsOf('SERVICE_TOKEN', this.tokens),
+        ...(props.originTokens && secretsOf('ORIGIN_TOKEN', props.originTokens)),
+      },
       port,
       healthCheck: {
         command: [
@@ -115,4 +119,12 @@ export class DataCollection extends Construct {
   allowFrom(client: ec2.IConnectable): void {
     this.#service.connections.allowFrom(client, ec2.Port.tcp(port), 'Calls of the service');
   }
+}
+
+/** Both tokens of a pair, which the service reads when a task starts. */
+function secretsOf(name: string, { secrets: [first, second] }: TokenPair): Record<string, ecs.Secret> {
+  return {
+    [name]: ecs.Secret.fromSecretsManager(first),
+    [`${name}_2`]: ecs.Secret.fromSecretsManager(second),
+  };
 }

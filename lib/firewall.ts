@@ -2,7 +2,9 @@ import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import * as wafv2 from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import { ERRORS } from '#contract/errors.ts';
+import { ORIGIN_TOKEN_HEADER, VIEWER_ADDRESS_HEADER } from '#contract/origin-token.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
+import type { TokenPair } from './service-tokens.ts';
 
 const managed = (name: string, priority: number, counted: string[] = []): wafv2.CfnWebACL.RuleProperty => ({
   name,
@@ -63,17 +65,50 @@ function rateLimit(
   };
 }
 
-const RATE_LIMITS = [
-  rateLimit('RateWithToken', 0, 100, {
-    aggregateKeyType: 'CUSTOM_KEYS',
-    customKeys: [{ header: { name: 'authorization', textTransformations: AS_IT_IS } }],
-    scopeDownStatement: withToken,
-  }),
-  rateLimit('RateWithoutToken', 1, 20, {
-    aggregateKeyType: 'IP',
-    scopeDownStatement: { notStatement: { statement: withToken } },
-  }),
-];
+const not = (statement: wafv2.CfnWebACL.StatementProperty): wafv2.CfnWebACL.StatementProperty => ({
+  notStatement: { statement },
+});
+
+/** Requests that CloudFront sent: all of them come from its few addresses. */
+function fromCloudFront({ sent, unused }: TokenPair): wafv2.CfnWebACL.StatementProperty {
+  const hasToken = (searchString: string): wafv2.CfnWebACL.StatementProperty => ({
+    byteMatchStatement: {
+      fieldToMatch: { singleHeader: { Name: ORIGIN_TOKEN_HEADER } },
+      positionalConstraint: 'EXACTLY',
+      searchString,
+      textTransformations: AS_IT_IS,
+    },
+  });
+  return { orStatement: { statements: [hasToken(sent), hasToken(unused)] } };
+}
+
+/** The rates without a token count by address: by that of the browser for requests of CloudFront, which nobody else can claim. */
+function rateLimits(tokens: TokenPair | undefined): wafv2.CfnWebACL.RuleProperty[] {
+  const withoutToken = not(withToken);
+  const fromViewers = tokens && fromCloudFront(tokens);
+  return [
+    rateLimit('RateWithToken', 0, 100, {
+      aggregateKeyType: 'CUSTOM_KEYS',
+      customKeys: [{ header: { name: 'authorization', textTransformations: AS_IT_IS } }],
+      scopeDownStatement: withToken,
+    }),
+    rateLimit('RateWithoutToken', 1, 20, {
+      aggregateKeyType: 'IP',
+      scopeDownStatement: fromViewers
+        ? { andStatement: { statements: [withoutToken, not(fromViewers)] } }
+        : withoutToken,
+    }),
+    ...(fromViewers
+      ? [
+          rateLimit('RateOfViewersWithoutToken', 2, 20, {
+            aggregateKeyType: 'FORWARDED_IP',
+            forwardedIpConfig: { headerName: VIEWER_ADDRESS_HEADER, fallbackBehavior: 'MATCH' },
+            scopeDownStatement: { andStatement: { statements: [withoutToken, fromViewers] } },
+          }),
+        ]
+      : []),
+  ];
+}
 
 const { message } = ERRORS.HTTP429;
 const BODIES = {
@@ -83,22 +118,28 @@ const BODIES = {
   },
 };
 
+interface FirewallProps {
+  readonly rateLimits: boolean;
+  /** Tokens of CloudFront. @default - no CloudFront is before the APIs */
+  readonly originTokens?: TokenPair | undefined;
+}
+
 /** Managed rules against common attacks and, if configured, rate limits, for stages of APIs. */
 export class Firewall extends Construct {
   readonly #arn: string;
 
-  constructor(scope: Construct, id: string, props: { readonly rateLimits: boolean }) {
+  constructor(scope: Construct, id: string, props: FirewallProps) {
     super(scope, id);
     const acl = new wafv2.CfnWebACL(this, 'Acl', {
       scope: 'REGIONAL',
       defaultAction: { allow: {} },
       visibilityConfig: visibility('Firewall'),
       rules: [
-        ...(props.rateLimits ? RATE_LIMITS : []),
+        ...(props.rateLimits ? rateLimits(props.originTokens) : []),
         // Bodies over 8 KB and queries over 2 KB are normal here: a backtest or a freshness request may name hundreds of pairs.
         // The service has its own limits.
-        managed('AWSManagedRulesCommonRuleSet', 2, ['SizeRestrictions_BODY', 'SizeRestrictions_QUERYSTRING']),
-        managed('AWSManagedRulesKnownBadInputsRuleSet', 3),
+        managed('AWSManagedRulesCommonRuleSet', 3, ['SizeRestrictions_BODY', 'SizeRestrictions_QUERYSTRING']),
+        managed('AWSManagedRulesKnownBadInputsRuleSet', 4),
       ],
       ...(props.rateLimits && { customResponseBodies: BODIES }),
     });

@@ -15,7 +15,7 @@ import { BackupCopyStack } from './backups.ts';
 import { Canary } from './canary.ts';
 import { environmentOf, type StageConfig } from './config.ts';
 import { acknowledge, defined } from './construct-helpers.ts';
-import { addDashboard } from './dashboard.ts';
+import { addDashboard, createOriginTokens } from './dashboard.ts';
 import { DataCollection } from './data-collection.ts';
 import { DataProxy } from './data-proxy.ts';
 import { DataStack } from './data-stack.ts';
@@ -39,6 +39,7 @@ import { Reconcile } from './reconcile.ts';
 import { type RegisteredImages, registeredImages } from './registered-images.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
+import type { TokenPair } from './service-tokens.ts';
 import { warnOfSettings } from './settings-warnings.ts';
 import { promotionVariables, slotVariables } from './stage-variables.ts';
 import { StrategyService } from './strategy-service.ts';
@@ -60,6 +61,7 @@ class PlatformStack extends Stack {
   readonly #image: ecs.ContainerImage;
   readonly #monitoring: Monitoring;
   readonly #audit: AuditTrail;
+  readonly #originTokens: TokenPair | undefined;
 
   constructor(scope: Construct, id: string, props: PlatformStackProps) {
     const { config, data, dist } = props;
@@ -81,6 +83,7 @@ class PlatformStack extends Stack {
     const monitoring = new Monitoring(this, 'Monitoring', { config });
     this.#monitoring = monitoring;
     this.#audit = new AuditTrail(this, 'AuditTrail', { monitoring });
+    this.#originTokens = createOriginTokens(this, config);
     data.addThrottleAlarm(monitoring);
     if (config.alarms) new QuotaAlarms(this, 'QuotaAlarms', { monitoring });
     const network = new Network(this, 'Network', { config });
@@ -161,6 +164,7 @@ class PlatformStack extends Stack {
       config,
       monitoring,
       after: strategy.api,
+      originTokens: this.#originTokens,
       service: 'backend',
       handler: backend.alias,
       functions: { data_proxy: dataProxy.service.alias },
@@ -171,13 +175,13 @@ class PlatformStack extends Stack {
         slow: 'At least 1 % of requests take over 5 s: users wait for the API.',
       },
     });
-    const { url } = backendApi;
-    if (config.web.enabled) {
+    if (this.#originTokens) {
       addDashboard(this, {
         ...{ config, monitoring, network, dataCollection, backend, backendApi, strategy },
         signIn: data.identity.signIn,
         code: (name) => this.#code(name),
         common: this.#common,
+        originTokens: this.#originTokens,
       });
     }
     if (config.trafficShift) {
@@ -187,11 +191,14 @@ class PlatformStack extends Stack {
     }
     if (config.canary) {
       const canary = { config, monitoring, code: this.#code('canary'), common: this.#common };
-      new Canary(this, 'Canary', { ...canary, backend, url });
+      new Canary(this, 'Canary', { ...canary, backend, url: backendApi.url });
     }
     monitoring.addDashboard();
     new LogQueries(this, 'LogQueries');
-    new CfnOutput(this, 'BackendUrl', { value: url, description: 'base_url of the backend service' });
+    new CfnOutput(this, 'BackendUrl', {
+      value: backendApi.url,
+      description: 'base_url of the backend service',
+    });
     new CfnOutput(this, 'StrategyServiceUrl', {
       value: strategy.api.url,
       description: 'strategy_service_url',
@@ -213,8 +220,7 @@ class PlatformStack extends Stack {
     if (config.dataCollectionUrl) return undefined;
     const dataCollection = new DataCollection(this, 'DataCollection', {
       config,
-      monitoring: this.#monitoring,
-      audit: this.#audit,
+      ...{ monitoring: this.#monitoring, audit: this.#audit, originTokens: this.#originTokens },
       cluster,
       network,
       image: this.#image,
@@ -281,8 +287,7 @@ class PlatformStack extends Stack {
     };
     return new StrategyService(this, 'Strategy', {
       config,
-      monitoring: this.#monitoring,
-      audit: this.#audit,
+      ...{ monitoring: this.#monitoring, audit: this.#audit, originTokens: this.#originTokens },
       data,
       flow,
       cluster,

@@ -12,6 +12,7 @@ import type { StageConfig } from './config.ts';
 import { acknowledge, logGroup } from './construct-helpers.ts';
 import { Firewall } from './firewall.ts';
 import { FIVE_MINUTES, type Monitoring, p99, sum, THREE_IN_AN_HOUR } from './monitoring.ts';
+import type { TokenPair } from './service-tokens.ts';
 
 type CustomDomain = StageConfig['domain'] & object;
 
@@ -21,6 +22,8 @@ export interface ServiceApiProps extends ApiTargets {
   readonly after?: ServiceApi;
   /** Firewall to share. @default - an own one, where the stage has firewalls */
   readonly firewall?: Firewall | undefined;
+  /** Tokens of CloudFront, for an own firewall. @default - no CloudFront is before the API */
+  readonly originTokens?: TokenPair | undefined;
   /** Give it a name under the stage's domain. @default true */
   readonly named?: boolean;
   readonly alarms: {
@@ -81,14 +84,14 @@ export class ServiceApi extends Construct {
     this.#allowInvoking(props);
     const { named = true } = props;
     this.url = named && config.domain ? this.#addDomain(service, config.domain) : this.api.url;
-    this.firewall = props.firewall ?? this.#firewall(config);
+    this.firewall = props.firewall ?? this.#firewall(props);
     this.firewall?.protect(this, this.api.deploymentStage);
     this.#acknowledge(config, props.after === undefined);
     this.#addAlarms(props);
   }
 
-  #firewall({ firewall, rateLimits }: StageConfig): Firewall | undefined {
-    return firewall ? new Firewall(this, 'Firewall', { rateLimits }) : undefined;
+  #firewall({ config: { firewall, rateLimits }, originTokens }: ServiceApiProps): Firewall | undefined {
+    return firewall ? new Firewall(this, 'Firewall', { rateLimits, originTokens }) : undefined;
   }
 
   /** One name per service, mapped to the root: paths stay those of the operations table. Returns the address. */

@@ -16,6 +16,7 @@ import { allowObjects, allowTable, allowTasks, READ_REGISTRY, TRANSITION_REGISTR
 import type { Schedules } from './reconcile.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
+import type { TokenPair } from './service-tokens.ts';
 import { allowRepositories } from './task-image.ts';
 
 export interface StrategyServiceProps {
@@ -29,6 +30,8 @@ export interface StrategyServiceProps {
   readonly data: DataStack;
   readonly flow: Flow;
   readonly cluster: ecs.ICluster;
+  /** Tokens of CloudFront; undefined without a dashboard. */
+  readonly originTokens: TokenPair | undefined;
   /** Schedules of challenge deadlines. */
   readonly schedules: Schedules;
 }
@@ -74,6 +77,7 @@ export class StrategyService extends Construct {
     this.api = new ServiceApi(this, 'Api', {
       config,
       monitoring,
+      originTokens: props.originTokens,
       service: 'strategy',
       handler: this.service.alias,
       streams: this.events.alias,

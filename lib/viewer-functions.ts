@@ -1,6 +1,7 @@
 import { ERRORS } from '#contract/errors.ts';
 import { CORRELATION_HEADER } from '#contract/names.ts';
-import { NO_PAGES, VIEWER_ADDRESS_HEADER } from '#contract/page-paths.ts';
+import { VIEWER_ADDRESS_HEADER } from '#contract/origin-token.ts';
+import { NO_PAGES } from '#contract/page-paths.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
 
 /**

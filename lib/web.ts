@@ -11,6 +11,7 @@ import type { WebFilesEnv } from '#contract/env.ts';
 import type { EnvInput } from '#contract/env-fields.ts';
 import { SERVICE_PREFIXES } from '#contract/names.ts';
 import type { ServiceName } from '#contract/operation.ts';
+import { ORIGIN_TOKEN_HEADER } from '#contract/origin-token.ts';
 import { pageHeaders, SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
 import type { WebConfig } from '#contract/web-config.ts';
 import packageJson from '../package.json' with { type: 'json' };
@@ -19,6 +20,7 @@ import { acknowledge, stackOutputs } from './construct-helpers.ts';
 import type { Monitoring } from './monitoring.ts';
 import { allowObjects } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
+import type { TokenPair } from './service-tokens.ts';
 import { CALL_SERVICE, SERVE_FILES } from './viewer-functions.ts';
 
 export interface WebProps {
@@ -29,7 +31,9 @@ export interface WebProps {
   readonly common: EnvInput<typeof WebFilesEnv>;
   readonly apis: Readonly<Record<ServiceName, apigateway.RestApiBase>>;
   readonly signIn: WebConfig['auth'];
-  /** New pages are served after these are deployed. */
+  /** CloudFront sends one to the services, which then believe the viewer's address. */
+  readonly originTokens: TokenPair;
+  /** What pages call, and what receives the token: CloudFront and the pages change after it. */
   readonly after: readonly IDependable[];
 }
 
@@ -46,6 +50,8 @@ export class Web extends Construct {
     const { config } = props;
     const bucket = this.#bucket();
     const distribution = this.#distribution(bucket, props);
+    // A rotation changes the sender after the receivers.
+    distribution.node.addDependency(...props.after);
     this.#deploy(bucket, props);
     const { domain } = config.web;
     const name = domain?.name ?? distribution.distributionDomainName;
@@ -68,7 +74,10 @@ export class Web extends Construct {
     return bucket;
   }
 
-  #distribution(bucket: s3.Bucket, { config, apis, signIn }: WebProps): cloudfront.Distribution {
+  #distribution(
+    bucket: s3.Bucket,
+    { config, apis, signIn, originTokens }: WebProps,
+  ): cloudfront.Distribution {
     const { domain, priceClass, accessLog } = config.web;
     const headers = (id: string, list: Readonly<Record<string, string>>, override: boolean) =>
       new cloudfront.ResponseHeadersPolicy(this, id, {
@@ -84,6 +93,7 @@ export class Web extends Construct {
         origin: new origins.RestApiOrigin(api, {
           // Longer than API Gateway's 29 s, and than the 15 s between comments of an event stream.
           readTimeout: Duration.seconds(60),
+          customHeaders: { [ORIGIN_TOKEN_HEADER]: originTokens.sent },
         }),
         allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL,
         cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,

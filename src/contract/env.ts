@@ -19,6 +19,7 @@ import {
 } from './env-fields.ts';
 import { MIN_TRADES } from './limits.ts';
 import { SERVICES } from './names.ts';
+import { originTokens } from './origin-token.ts';
 import type { SizedLane } from './queue.ts';
 import type { MinAssignments } from './release-policy.ts';
 import { releasePolicy } from './release-policy-env.ts';
@@ -190,6 +191,7 @@ export const BackendEnv = {
     STRATEGY_SERVICE_URL: optional(url),
     CANARY_TOKEN: optional(CanaryEnv.variables.CANARY_TOKEN),
     CANARY_TOKEN_2: optional(CanaryEnv.variables.CANARY_TOKEN),
+    ...originTokens,
     ...retentionEnv,
     ...gates,
   },
@@ -206,6 +208,7 @@ export const StrategyEnv = {
     ...objects,
     ...exchange,
     ...identityProvider('STRATEGY'),
+    ...originTokens,
     JOBS_TABLE: text,
     SERIES_TABLE: text,
     HYPEROPT_STATE_MACHINE_ARN: text,
@@ -350,6 +353,7 @@ export const DataCollectionEnv = {
     ...serviceToken,
     /** Accepted in addition to SERVICE_TOKEN, so that the proxy can change from one to the other. */
     SERVICE_TOKEN_2: serviceToken.SERVICE_TOKEN,
+    ...originTokens,
     PORT: integer(SERVICES.data_collection.port, { min: 0, max: 65_535 }),
   },
   check: checkIdentityProvider('DATA_COLLECTION'),

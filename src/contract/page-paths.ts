@@ -8,6 +8,3 @@ export const NO_PAGES: readonly string[] = [
   'downloads',
   'config.json',
 ];
-
-/** Request header with the address of a browser, as CloudFront saw it. Counts only with {@link ORIGIN_TOKEN_HEADER}. */
-export const VIEWER_ADDRESS_HEADER = 'x-viewer-ip';

@@ -12,6 +12,8 @@ export interface AuditDeps {
   readonly trail: AuditTrail;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Tokens of CloudFront, whose requests have the address of the browser in a header. */
+  readonly originTokens?: readonly (string | undefined)[];
 }
 
 /** A received call with its caller. */

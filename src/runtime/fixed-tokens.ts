@@ -28,14 +28,15 @@ function withTokens(
 
 function withToken(token: string | undefined, principal: Principal, next: Authenticate): Authenticate {
   if (token === undefined) return next;
-  const expected = digest(`Bearer ${token}`);
   return async (authorization) =>
-    authorization !== null && timingSafeEqual(digest(authorization), expected)
-      ? principal
-      : next(authorization);
+    authorization !== null && isToken(authorization, `Bearer ${token}`) ? principal : next(authorization);
 }
 
-/** Compares digests of equal length, so that the comparison takes constant time. */
+/** True for the expected text. Compares digests of equal length, so that the comparison takes constant time. */
+export function isToken(given: string, expected: string): boolean {
+  return timingSafeEqual(digest(given), digest(expected));
+}
+
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -3,6 +3,7 @@ import { proxy } from 'hono/proxy';
 import { CodedError } from '#contract/errors.ts';
 import { CORRELATION_HEADER } from '#contract/names.ts';
 import type { ServiceName } from '#contract/operation.ts';
+import { ORIGIN_TOKEN_HEADER } from '#contract/origin-token.ts';
 import { gatewayLambda, type ServiceHost } from './lambda.ts';
 import type { LogLevel } from './log.ts';
 import { fail, type ServiceApp, track } from './service.ts';
@@ -14,6 +15,8 @@ export interface Target {
   readonly name: string;
   /** Maximum wait for the service's response, ms: shorter than the host's time limit. */
   readonly timeoutMs: number;
+  /** The service belongs to this deployment: it may see the token of CloudFront. */
+  readonly isOurs: boolean;
 }
 
 /** Lambda handler that passes the requests of a REST API on to the service, which runs elsewhere. */
@@ -26,7 +29,7 @@ export function forwardLambda(
 }
 
 /** HTTP application that passes every request on and returns the response: the service checks both. */
-function createForwarder({ baseUrl, name, timeoutMs }: Target, host: ServiceHost): ServiceApp {
+function createForwarder({ baseUrl, name, timeoutMs, isOurs }: Target, host: ServiceHost): ServiceApp {
   const app: ServiceApp = new Hono();
   app.use('*', (c, next) => track(c, next, host));
   app.all('*', async (c) => {
@@ -38,7 +41,12 @@ function createForwarder({ baseUrl, name, timeoutMs }: Target, host: ServiceHost
     try {
       const response = await proxy(`${baseUrl.replace(/\/+$/, '')}${pathname}${search}`, {
         raw: c.req.raw,
-        headers: { ...c.req.header(), [CORRELATION_HEADER]: c.var.correlationId, host: undefined },
+        headers: {
+          ...c.req.header(),
+          [CORRELATION_HEADER]: c.var.correlationId,
+          host: undefined,
+          ...(!isOurs && { [ORIGIN_TOKEN_HEADER]: undefined }),
+        },
         // Following one could reach addresses that only this host can reach (SSRF).
         redirect: 'manual',
         signal,

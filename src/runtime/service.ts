@@ -25,6 +25,7 @@ import type { HandlerRequest, Handlers, StreamHandlers } from './handler.ts';
 import { type Log, runInContext } from './log.ts';
 import { checkAnnouncedSize, checkHead, readBytes } from './read-request.ts';
 import { BASE_HEADERS, errorResponse, type HandlerResult, successResponse } from './responses.ts';
+import { viewerAddress } from './viewer-address.ts';
 
 export interface RequestOutcome {
   /** Undefined when no row matched. */
@@ -231,19 +232,23 @@ async function execute(
   // Outside the deadline: the server limits the time of receiving a request, with 408.
   const body = await readBody(operation, request);
   const result = await inTime((signal) =>
-    audited(deps, { ...callOf(c, operation, principal), request: { query, body }, signal }, async () => {
-      authorizeFields(principal, operation, body);
-      await checkOwnership(operation, principal, params as Record<string, string>, deps.ownership);
-      if (operation.startsWork) await deps.checkDiskSpace?.();
-      return handler({
-        ...({ params, query, body } as Record<'params' | 'query' | 'body', never>),
-        headers: request.headers,
-        principal,
-        correlationId: c.var.correlationId,
-        signal,
-        closing: c.env?.closing,
-      });
-    }),
+    audited(
+      deps,
+      { ...callOf(c, operation, principal, deps), request: { query, body }, signal },
+      async () => {
+        authorizeFields(principal, operation, body);
+        await checkOwnership(operation, principal, params as Record<string, string>, deps.ownership);
+        if (operation.startsWork) await deps.checkDiskSpace?.();
+        return handler({
+          ...({ params, query, body } as Record<'params' | 'query' | 'body', never>),
+          headers: request.headers,
+          principal,
+          correlationId: c.var.correlationId,
+          signal,
+          closing: c.env?.closing,
+        });
+      },
+    ),
   );
   if (deps.checkResponses) (await conformance()).checkResponse(operation, result.status, result.body);
   return successResponse(operation, result, c.req.method);
@@ -257,14 +262,19 @@ async function identify(c: ServiceContext, operation: Operation, deps: ServiceDe
   try {
     authorize(principal, operation);
   } catch (error) {
-    await auditRejection(deps, callOf(c, operation, principal), error);
+    await auditRejection(deps, callOf(c, operation, principal, deps), error);
     throw error;
   }
   return principal;
 }
 
 /** The call for the audit trail, before its request is read. */
-function callOf(c: ServiceContext, operation: Operation, principal: Principal): AuditedCall {
+function callOf(
+  c: ServiceContext,
+  operation: Operation,
+  principal: Principal,
+  { audit }: ServiceDeps,
+): AuditedCall {
   const { requestContext, incoming } = c.env ?? {};
   return {
     operation,
@@ -273,7 +283,10 @@ function callOf(c: ServiceContext, operation: Operation, principal: Principal): 
     params: c.req.param() as Record<string, string>,
     request: null,
     correlationId: c.var.correlationId,
-    sourceIp: requestContext?.identity?.sourceIp ?? incoming?.socket?.remoteAddress,
+    sourceIp:
+      viewerAddress(c.req.raw.headers, audit?.originTokens) ??
+      requestContext?.identity?.sourceIp ??
+      incoming?.socket?.remoteAddress,
     userAgent: c.req.header('User-Agent'),
   };
 }

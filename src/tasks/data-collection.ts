@@ -31,6 +31,7 @@ const service = createDataCollectionService(
       trail: openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, env.RETENTION_AUDIT_DAYS),
       clock: Date,
       ids: ulids,
+      originTokens: [env.ORIGIN_TOKEN, env.ORIGIN_TOKEN_2],
     },
     checkResponses: env.ENVIRONMENT !== 'production',
     authenticate: withServiceTokens(

@@ -51,30 +51,40 @@ it('concurrent rotation ends this one before its switch', async () => {
   expect([fixture.rejected, deployment.slot]).toEqual([[], '1']);
 });
 
-it("rotation replaces the canary's unused token before the switch and the used one after it", async () => {
-  const { deployment } = fixture;
-  const steps: string[] = [];
-  const aws: Aws = async <Output>(service: string, operation: string, input: any) => {
-    if (input.SecretId?.startsWith('arn:canary')) {
-      if (operation === 'put-secret-value') steps.push(input.SecretId);
-      return { VersionId: 'v', VersionIdsToStages: { v: ['AWSCURRENT'] } } as Output;
-    }
-    const output = (await deployment.aws(service, operation, input)) as any;
-    if (operation === 'update-stack') steps.push('switch');
-    if (operation === 'describe-stacks') {
-      for (const slot of [1, 2]) {
-        output.Stacks[0].Outputs.push({
-          OutputKey: `CanaryTokenArn${slot}`,
-          OutputValue: `arn:canary:${slot}`,
-        });
+it.each([
+  ['canary', 'CanaryTokenArn'],
+  ['CloudFront', 'OriginTokenArn'],
+])(
+  'rotation replaces the unused token of the %s before the switch and the used one after it',
+  async (_, key) => {
+    const { deployment } = fixture;
+    const steps: string[] = [];
+    const aws: Aws = async <Output>(service: string, operation: string, input: any) => {
+      if (input.SecretId?.startsWith('arn:other')) {
+        if (operation === 'put-secret-value') steps.push(input.SecretId);
+        return { VersionId: 'v', VersionIdsToStages: { v: ['AWSCURRENT'] } } as Output;
       }
-    }
-    return output;
-  };
-  await rotateServiceTokens('touchstone-prod-platform', { aws, log: () => undefined, wait: deployment.wait });
-  expect(steps).toEqual(['arn:canary:2', 'switch', 'arn:canary:1']);
-  expect(fixture.rejected).toEqual([]);
-});
+      const output = (await deployment.aws(service, operation, input)) as any;
+      if (operation === 'update-stack') steps.push('switch');
+      if (operation === 'describe-stacks') {
+        for (const slot of [1, 2]) {
+          output.Stacks[0].Outputs.push({
+            OutputKey: `${key}${slot}`,
+            OutputValue: `arn:other:${slot}`,
+          });
+        }
+      }
+      return output;
+    };
+    await rotateServiceTokens('touchstone-prod-platform', {
+      aws,
+      log: () => undefined,
+      wait: deployment.wait,
+    });
+    expect(steps).toEqual(['arn:other:2', 'switch', 'arn:other:1']);
+    expect(fixture.rejected).toEqual([]);
+  },
+);
 
 it('stage with another data collection has only the tokens of the canary', async () => {
   const steps: string[] = [];

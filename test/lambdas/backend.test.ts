@@ -13,8 +13,11 @@ const call = (changes: Partial<APIGatewayProxyEvent>) =>
   backend.handler(gatewayEvent(changes), LAMBDA_CONTEXT);
 const json = { 'Content-Type': 'application/json' };
 
+const ORIGIN_TOKENS = { ORIGIN_TOKEN: 'token-that-is-sent-now', ORIGIN_TOKEN_2: 'token-of-the-rotation' };
+
 beforeAll(async () => {
-  for (const [name, value] of Object.entries(BACKEND_ENVIRONMENT)) vi.stubEnv(name, value);
+  for (const [name, value] of Object.entries({ ...BACKEND_ENVIRONMENT, ...ORIGIN_TOKENS }))
+    vi.stubEnv(name, value);
   backend = await import('#lambdas/backend.ts');
 });
 afterEach(() => vi.restoreAllMocks());
@@ -55,6 +58,37 @@ it('function stores a submission and starts an execution named by the run', asyn
     name: `${job_id}-1`,
   });
   expect(JSON.parse(start!.args[0].input.input!)).toMatchObject({ job_id, correlation_id: 'trace-me' });
+});
+
+it.each([
+  ['the viewer behind CloudFront', { 'x-origin-token': ORIGIN_TOKENS.ORIGIN_TOKEN }, '198.51.100.7'],
+  ['the viewer during a rotation', { 'X-Origin-Token': ORIGIN_TOKENS.ORIGIN_TOKEN_2 }, '198.51.100.7'],
+  [
+    'a viewer with IPv6',
+    { 'x-origin-token': ORIGIN_TOKENS.ORIGIN_TOKEN, 'x-viewer-ip': '2001:db8::7' },
+    '2001:db8::7',
+  ],
+  ['the caller who claims another one', {}, '192.0.2.1'],
+  ['the caller with a wrong token', { 'x-origin-token': 'token-that-is-sent-NOW' }, '192.0.2.1'],
+  ['the caller with an empty token', { 'x-origin-token': '' }, '192.0.2.1'],
+  [
+    'the caller when the header has no address',
+    { 'x-origin-token': ORIGIN_TOKENS.ORIGIN_TOKEN, 'x-viewer-ip': 'desk, 1.2.3.4' },
+    '192.0.2.1',
+  ],
+])('audit trail records the address of %s', async (_, headers, address) => {
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const dynamo = mockClient(DynamoDBDocumentClient);
+  dynamo.onAnyCommand().resolves({});
+  await call({
+    httpMethod: 'POST',
+    path: '/api/v1/backtests/bt-404/cancel',
+    headers: { 'x-viewer-ip': '198.51.100.7', ...headers },
+  });
+  const [{ source_ip }] = dynamo.commandCalls(PutCommand).map(({ args }) => args[0].input.Item) as any[];
+  dynamo.restore();
+  expect(source_ip).toBe(address);
 });
 
 it('function returns 503 DATA005 when the database is down', async () => {

@@ -71,6 +71,30 @@ describe('API of data collection', () => {
     expect(headerOf(result, 'Strict-Transport-Security')).toBe('max-age=31536000');
   });
 
+  test("service of another deployment does not get CloudFront's token", async () => {
+    const headers = { 'x-origin-token': 'secret-of-cloudfront', 'x-viewer-ip': '198.51.100.7' };
+    await (await start())({ path: '/api/v1/candles', headers });
+    expect(received[0]!.headers).not.toHaveProperty('x-origin-token');
+    expect(received[0]!.headers['x-viewer-ip']).toBe('198.51.100.7');
+  });
+
+  test('own service gets the token with the address of the browser', async () => {
+    const { port } = server.address() as AddressInfo;
+    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => {
+      const request = input as Request;
+      expect(request.url).toBe('http://data-collection.desk.internal:8002/api/v1/candles');
+      expect(request.headers.get('x-origin-token')).toBe('secret-of-cloudfront');
+      return new Response(String(port));
+    });
+    const invoke = await start({ DATA_COLLECTION_URL: '', SERVICE_DISCOVERY_NAMESPACE: 'desk.internal' });
+    const result = await invoke({
+      path: '/api/v1/candles',
+      headers: { 'x-origin-token': 'secret-of-cloudfront' },
+    });
+    expect(result.body).toBe(String(port));
+    expect(fetched).toHaveBeenCalledTimes(1);
+  });
+
   test.each([
     [401, '{"detail":{"code":"AUTH001"}}'],
     [404, '{"detail":{"code":"HTTP404"}}'],

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorCode } from '#contract/errors.ts';
 import { pathsOf as pathsOfOperation } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
+import { stageConfig } from '#lib/config.ts';
 import {
   definitionOf,
   gatewayPermissions,
@@ -309,11 +310,11 @@ describe('firewall', () => {
     }
   });
 
-  test('firewall limits rates where configured: 100 per minute per token, 20 per address without one', () => {
+  test('firewall limits rates where configured: 100 per minute per token, 20 per address or viewer without one', () => {
     const stage = synthesize('prod', { rateLimits: true });
     for (const rules of rulesOf(stage)) {
-      expect(rules.map(({ Priority }) => Priority)).toEqual([0, 1, 2, 3]);
-      const [withToken, without] = rules.map(({ Statement }) => Statement.RateBasedStatement);
+      expect(rules.map(({ Priority }) => Priority)).toEqual([0, 1, 2, 3, 4]);
+      const [withToken, without, viewers] = rules.map(({ Statement }) => Statement.RateBasedStatement);
       expect(withToken).toMatchObject({
         Limit: 100,
         EvaluationWindowSec: 60,
@@ -328,8 +329,32 @@ describe('firewall', () => {
         },
       });
       expect(without).toMatchObject({ Limit: 20, EvaluationWindowSec: 60, AggregateKeyType: 'IP' });
-      expect(without.ScopeDownStatement.NotStatement.Statement).toEqual(withToken.ScopeDownStatement);
-      for (const { Action } of rules.slice(0, 2)) {
+      const [none, direct] = without.ScopeDownStatement.AndStatement.Statements;
+      expect(none.NotStatement.Statement).toEqual(withToken.ScopeDownStatement);
+      expect(viewers).toMatchObject({
+        Limit: 20,
+        EvaluationWindowSec: 60,
+        AggregateKeyType: 'FORWARDED_IP',
+        ForwardedIPConfig: { HeaderName: 'x-viewer-ip', FallbackBehavior: 'MATCH' },
+      });
+      // By the header of CloudFront only with its token: the one that it sends, and the other during a rotation.
+      const [again, fromCloudFront] = viewers.ScopeDownStatement.AndStatement.Statements;
+      expect([again, direct.NotStatement.Statement]).toEqual([none, fromCloudFront]);
+      const matches = fromCloudFront.OrStatement.Statements.map(
+        ({ ByteMatchStatement }: any) => ByteMatchStatement,
+      );
+      for (const match of matches) {
+        expect(match).toMatchObject({
+          FieldToMatch: { SingleHeader: { Name: 'x-origin-token' } },
+          PositionalConstraint: 'EXACTLY',
+        });
+      }
+      const [, second, first] = matches[0].SearchString['Fn::If'];
+      expect(JSON.stringify([first, second])).toMatch(
+        /resolve:secretsmanager:.*OriginToken.*resolve:.*OriginToken2/,
+      );
+      expect(matches[1].SearchString['Fn::If'].slice(1)).toEqual([first, second]);
+      for (const { Action } of rules.slice(0, 3)) {
         expect(Action.Block.CustomResponse).toMatchObject({
           ResponseCode: 429,
           ResponseHeaders: expect.arrayContaining([
@@ -339,6 +364,15 @@ describe('firewall', () => {
           ]),
         });
       }
+    }
+    const withoutDashboard = synthesize('prod', {
+      rateLimits: true,
+      web: { ...stageConfig('prod').web, enabled: false },
+    });
+    for (const rules of rulesOf(withoutDashboard)) {
+      const [, without, , managed] = rules;
+      expect(without.Statement.RateBasedStatement.ScopeDownStatement.NotStatement).toBeDefined();
+      expect(managed.Statement.RateBasedStatement).toBeUndefined();
     }
     const [[, acl]] = ofType(stage, 'AWS::WAFv2::WebACL') as [ReturnType<typeof ofType>[number]];
     const { Content, ContentType } = acl.Properties.CustomResponseBodies.TooManyRequests;

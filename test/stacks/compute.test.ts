@@ -140,16 +140,26 @@ describe('environments', () => {
       expect(variables).toHaveLength(stage.config.canary ? 18 : 17);
       const valuesOf = (name: string) =>
         variables.flatMap((each) => (each[name] ? [JSON.stringify(each[name])] : []));
-      const [service, ...canary] = [...['SERVICE_TOKEN', 'CANARY_TOKEN', 'CANARY_TOKEN_2'].flatMap(valuesOf)];
-      expect(service).toMatch(
-        /resolve:secretsmanager:.*DataCollectionServiceToken2.*DataCollectionServiceToken/,
-      );
-      expect(canary).toHaveLength(stage.config.canary ? 3 : 0);
-      for (const token of canary) expect(token).toMatch(/resolve:secretsmanager:.*CanaryToken/);
-      const others = [service!, ...canary].reduce(
-        (text, secret) => text.replace(secret, ''),
-        JSON.stringify(variables),
-      );
+      const names = ['SERVICE_TOKEN', 'CANARY_TOKEN', 'CANARY_TOKEN_2', 'ORIGIN_TOKEN', 'ORIGIN_TOKEN_2'];
+      const secrets = names.map(valuesOf);
+      // Data proxy; backend and canary, backend; backend and strategy service, twice.
+      const { canary } = stage.config;
+      expect(secrets.map(({ length }) => length)).toEqual([1, canary ? 2 : 0, canary ? 1 : 0, 2, 2]);
+      const sources = [
+        'DataCollectionServiceToken',
+        'CanaryToken',
+        'CanaryToken',
+        'OriginToken',
+        'OriginToken',
+      ];
+      for (const [index, source] of sources.entries()) {
+        for (const token of secrets[index]!) {
+          expect(token).toMatch(new RegExp(`resolve:secretsmanager:.*${source}.*${source}`));
+        }
+      }
+      const others = secrets
+        .flat()
+        .reduce((text, secret) => text.replace(secret, ''), JSON.stringify(variables));
       expect(others).not.toMatch(/\d{12}|secretsmanager|SECRET|PASSWORD|TOKEN":"./);
     },
   );

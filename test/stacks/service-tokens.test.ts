@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { stageConfig } from '#lib/config.ts';
 import { ofType, type Resource, templatesOf } from '../support/stacks.ts';
 import { synthesize } from '../support/synthesize.ts';
 
@@ -40,6 +41,8 @@ test('data collection reads both tokens when a task starts', () => {
   expect(definition.Secrets).toEqual([
     { Name: 'SERVICE_TOKEN', ValueFrom: { Ref: first } },
     { Name: 'SERVICE_TOKEN_2', ValueFrom: { Ref: second } },
+    { Name: 'ORIGIN_TOKEN', ValueFrom: { Ref: secretOf('OriginTokenArn1') } },
+    { Name: 'ORIGIN_TOKEN_2', ValueFrom: { Ref: secretOf('OriginTokenArn2') } },
   ]);
   const service = prod.resources.get(template.Outputs.DataCollectionService.Value['Fn::GetAtt'][0])!;
   expect(service.Type).toBe('AWS::ECS::Service');
@@ -51,8 +54,9 @@ test('data collection reads both tokens when a task starts', () => {
   expect(service.Properties.Cluster).toEqual(template.Outputs.DataCollectionCluster.Value);
 });
 
-test('stage without data collection has no token to rotate', () => {
-  const elsewhere = synthesize('dev', { dataCollectionUrl: 'https://data.example.org' });
+test('stage without data collection and dashboard has no token to rotate', () => {
+  const web = { ...stageConfig('dev').web, enabled: false };
+  const elsewhere = synthesize('dev', { dataCollectionUrl: 'https://data.example.org', web });
   expect(elsewhere.platform.toJSON().Parameters).not.toHaveProperty('ServiceTokenSlot');
   expect(ofType(elsewhere, 'AWS::SecretsManager::Secret')).toEqual([]);
 });

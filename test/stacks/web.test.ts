@@ -222,6 +222,43 @@ describe('distribution', () => {
     expect(apis).toEqual(['BackendApi', 'StrategyApi', 'DataApi']);
   });
 
+  test('CloudFront sends the services its token, which no template has, after these accept it', () => {
+    const [[, distribution]] = ofType(dev, 'AWS::CloudFront::Distribution') as [[string, Resource]];
+    const variablesOf = (id: RegExp) =>
+      ofType(dev, 'AWS::Lambda::Function').find(([each]) => id.test(each))![1].Properties.Environment
+        .Variables;
+    for (const behavior of CacheBehaviors) {
+      const [{ HeaderName, HeaderValue }, ...others] = originOf(behavior).OriginCustomHeaders;
+      expect([HeaderName, others]).toEqual(['x-origin-token', []]);
+      const [condition, second, first] = HeaderValue['Fn::If'];
+      for (const token of [first, second])
+        expect(JSON.stringify(token)).toContain('{{resolve:secretsmanager:');
+      for (const id of [/^BackendFunction/, /^StrategyServiceFunction/]) {
+        expect(variablesOf(id)).toMatchObject({
+          ORIGIN_TOKEN: HeaderValue,
+          ORIGIN_TOKEN_2: { 'Fn::If': [condition, first, second] },
+        });
+      }
+    }
+    expect(originOf(DefaultCacheBehavior).OriginCustomHeaders).toBeUndefined();
+    expect(distribution.DependsOn).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^BackendLive/),
+        expect.stringMatching(/^StrategyServiceLive/),
+      ]),
+    );
+    const protectedBy = ofType(templatesOf('prod'), 'AWS::CloudFront::Distribution')[0]![1].DependsOn;
+    expect(protectedBy).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^BackendApiFirewallAcl/),
+        expect.stringMatching(/^StrategyApiFirewallAcl/),
+      ]),
+    );
+    for (const name of ['OriginTokenArn1', 'OriginTokenArn2']) {
+      expect(dev.platform.toJSON().Outputs).toHaveProperty(name);
+    }
+  });
+
   test('pages come from the private bucket, compressed, without an error page in place of API errors', () => {
     expect(DefaultCacheBehavior).toMatchObject({ Compress: true, ViewerProtocolPolicy: 'redirect-to-https' });
     expect(functionOf(DefaultCacheBehavior)).toMatch(/^WebServeFiles/);
