@@ -71,6 +71,11 @@ async function measure(client: DynamoDBDocumentClient, table: string): Promise<M
     sparkline: equitySparkline(1000, [1010, 1003.27, SOME_RESULT.final_balance]),
   };
   const completed = await units.of(() => jobs.complete('bt-1', 1, outcome, AT));
+  const annotated = await units.of(() => jobs.annotate('bt-1', { notes: 'stop too tight', pinned: true }));
+  const ended = (await jobs.get('bt-1'))!;
+  const deleted = await units.of(() => jobs.markDeleted(ended, AT));
+  const named = await units.of(() => jobs.create(pendingJob('bt-3', { experiment_name: 'sweep' })));
+  const unnamed = await units.of(() => jobs.create(pendingJob('bt-4')));
   const row = (label: string, value: number, detail?: string): Measurement => ({
     ...{ label, value, unit: 'write units' },
     ...(detail && { detail }),
@@ -83,6 +88,9 @@ async function measure(client: DynamoDBDocumentClient, table: string): Promise<M
     row('progress of a run of a minute', progress, `every ${PROGRESS_SECONDS} s`),
     row('completion', completed),
     row('slot freed', freed),
+    row('experiment of a submission', named - unnamed, 'in addition to its own'),
+    row('notes, tags and pin', annotated),
+    row('deletion', deleted, 'before reconcile'),
     row('backtest of a minute, all writes', direct + claimed + progress + completed + freed),
   ];
 }

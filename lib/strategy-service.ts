@@ -65,7 +65,7 @@ export class StrategyService extends Construct {
     allowTable(role, 'jobs', data.tables.jobs, ['UpdateItem'], { keys: [`${BACKTEST_ID_PREFIX}*`] });
     // One statement: taking a slot writes a slot and a job in one transaction.
     allowTable(role, 'jobs', data.tables.jobs, ['PutItem', 'UpdateItem'], {
-      keys: [`${HYPEROPT_ID_PREFIX}*`, '#slots#hyperopt', '#owners#hyperopt'],
+      keys: [`${HYPEROPT_ID_PREFIX}*`, '#slots#hyperopt', '#owners#hyperopt', '#experiments#*'],
     });
     allowTable(role, 'series', data.tables.series, ['BatchGetItem']);
     flow.grantControl(role);

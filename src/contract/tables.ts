@@ -113,10 +113,11 @@ export const TABLES = {
    *   `position` is its place in them. While the job waits, `queue_key` (`backtest#alice`) is its partition of the queue.
    * - `ACCESS#principal`: the job's row in that principal's list, with `principal_kind`, `principal_kind_status` and `position`. The
    *   status is `open` until the row records the job's end.
+   * - `EXPERIMENT#name`: the job's row in the list of its experiment, with `list` and `position`.
    * - `TRIAL#000012`: a trial, in no index.
    *
    * Partitions `#owners#backtest` and `#slots#backtest` hold the owners who wait and the slots of a lane, `#costs#<digest>` the
-   * measured cost of a strategy, `#deleted` the jobs that users have deleted and whose data are still stored, `#retention` the progress of passes that delete expired jobs. Only expired jobs, and those of
+   * measured cost of a strategy, `#experiments#<owner>` the experiments of a user, `#deleted` the jobs that users have deleted and whose data are still stored, `#retention` the progress of passes that delete expired jobs. Only expired jobs, and those of
    * the canary, have `expires_at`.
    */
   jobs: {

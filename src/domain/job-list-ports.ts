@@ -112,3 +112,33 @@ export interface JobActivity<Row> {
 export interface ActiveJobs<Row> {
   readonly activity: JobActivity<Row>;
 }
+
+/** Jobs of one owner that have the same experiment name. */
+export interface Experiment {
+  readonly name: string;
+  /** Backtests and hyperopt jobs. */
+  readonly jobs: JobCount;
+  /** Pending and running ones among them. */
+  readonly unfinished: number;
+  /** Completed backtest with the highest profit; null without one. */
+  readonly best: {
+    readonly job_id: string;
+    readonly total_profit_pct: number;
+    readonly sharpe_ratio: number;
+    readonly max_drawdown_pct: number;
+  } | null;
+  /** Newest job. */
+  readonly last: { readonly job_id: string; readonly created_at: string };
+}
+
+export interface ExperimentPage {
+  readonly items: readonly Experiment[];
+  /** Opaque position after the last item; null at the end. */
+  readonly next: string | null;
+}
+
+/** Stored experiments. */
+export interface Experiments {
+  /** Those of a user, the one with the newest job first. Throws VAL006 for an invalid cursor, DATA005. */
+  list(owner: string, limit: number, cursor: string | null): Promise<ExperimentPage>;
+}

@@ -19,7 +19,7 @@ import type { FundingEvents } from '#engine/simulator/types.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import type { StoredSharing } from './access.ts';
-import type { Annotations, JobLists, JobRow } from './job-list-ports.ts';
+import type { Annotations, Experiments, JobLists, JobRow } from './job-list-ports.ts';
 
 /** Ports of the use cases. Every method may throw CodedError DATA005 when storage is down. */
 
@@ -105,6 +105,8 @@ export interface TaskJobs {
 export interface JobStore extends JobLists<JobRow> {
   /** Owners and grants of the jobs of every kind. */
   readonly sharing: StoredSharing;
+  /** Experiments of the jobs of every kind. */
+  readonly experiments: Experiments;
   /** Stores a new job. Returns the stored job when the id exists already. */
   create(job: JobIn<'pending'>): Promise<StoredBacktestJob>;
   get(jobId: string): Promise<StoredBacktestJob | undefined>;

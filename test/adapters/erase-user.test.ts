@@ -105,9 +105,11 @@ test('dry run counts and changes nothing', async () => {
 
 test('user is erased: own jobs are deleted, what others rely on has a pseudonym', async () => {
   expect(await traces()).not.toEqual([]);
+  await fixture.jobs.experiments.add({ ...(await fixture.jobs.get('bt-1'))!, experiment_name: 'secret' });
   await fixture.jobs.annotate('bt-1', { notes: 'Call Ann about it', tags: ['ann'], pinned: true });
   expect(await erase()).toMatchObject({ jobs: 1, evidence: 1, grants: 1, audit: 1 });
   expect(await traces()).toEqual([]);
+  expect(JSON.stringify(await everything())).not.toContain('secret');
   expect(await fixture.jobs.get('bt-2')).toBeUndefined();
   for await (const key of objects.list('results/bt-2/')) expect.fail(key);
 

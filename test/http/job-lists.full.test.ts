@@ -28,3 +28,18 @@ it('sort and q cover the newest 2,000 jobs, and counts end at 1,000', async () =
   expect((await list('q=bt-0x&count=true')).count).toEqual({ value: 0, relation: 'at_least' });
   expect((await list('q=bt-1999x&count=true')).count).toEqual({ value: 1, relation: 'at_least' });
 });
+
+it('experiment counts to 1,000 jobs', async () => {
+  const owner = 'sweeper';
+  for (let from = 0; from <= 1_000; from += 50) {
+    const jobs = Array.from({ length: Math.min(50, 1_001 - from) }, () =>
+      scene.fixture.backtest(owner, { experiment_name: 'sweep' }),
+    );
+    await Promise.all(jobs);
+    if (from !== 950) continue;
+    const { body } = await scene.fixture.person(owner).get('/api/v1/experiments');
+    expect(body.items[0].jobs).toEqual({ value: 1_000, relation: 'exact' });
+  }
+  const { body } = await scene.fixture.person(owner).get('/api/v1/experiments');
+  expect(body.items[0]).toMatchObject({ jobs: { value: 1_000, relation: 'at_least' }, unfinished: 1_000 });
+});

@@ -3,7 +3,9 @@ import { actionsOf, statements, templatesOf } from '../support/stacks.ts';
 
 /** Items of hyperopt jobs, and slots and waiting owners of their lane. */
 const SERVICE_KEYS = {
-  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['ho-*', '#slots#hyperopt', '#owners#hyperopt'] },
+  'ForAllValues:StringLike': {
+    'dynamodb:LeadingKeys': ['ho-*', '#slots#hyperopt', '#owners#hyperopt', '#experiments#*'],
+  },
 };
 /** Waiting owners, and the index entries of waiting hyperopt jobs. */
 const POSITION_KEYS = {

@@ -19,6 +19,7 @@ import type {
   ExpiringPart,
   JobRetention,
 } from '#domain/retention/expire-jobs.ts';
+import { MEMBER_PREFIX } from './dynamo-experiments.ts';
 import { ENDED } from './job-records.ts';
 import { batchGet, JOB_ITEM, jobKey, parseItem } from './stored-items.ts';
 import { retryOnConflict, unlessConditionFails } from './transactions.ts';
@@ -54,7 +55,7 @@ export function deletedItem({ job_id, at }: DeletedJob) {
 /** Items of a job that belong to the part, by the prefix of their sort keys. */
 const PREFIXES: Readonly<Record<ExpiringPart, readonly string[]>> = {
   details: ['TRIAL#', 'RETURNS#'],
-  job: ['TRIAL#', 'RETURNS#', 'ACCESS#'],
+  job: ['TRIAL#', 'RETURNS#', 'ACCESS#', MEMBER_PREFIX],
 };
 
 /** Expiry of jobs in the Jobs table. */

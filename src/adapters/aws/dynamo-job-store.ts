@@ -4,6 +4,7 @@ import { BacktestExecutionInput, BacktestResult, type JobIn, StoredBacktestJob }
 import type { JobRow } from '#domain/job-list-ports.ts';
 import type { ClaimOutcome, JobStore } from '#domain/ports.ts';
 import type { EndedValidations } from '#domain/transitions/validation.ts';
+import { leaveExperiment } from './dynamo-experiments.ts';
 import { deletedItem } from './dynamo-job-retention.ts';
 import {
   ENDED,
@@ -123,7 +124,8 @@ export class DynamoJobStore
     });
   }
 
-  async markDeleted({ job_id, status, evidence_of: mark }: StoredBacktestJob, at: string): Promise<boolean> {
+  async markDeleted(job: StoredBacktestJob, at: string): Promise<boolean> {
+    const { job_id, status, evidence_of: mark, experiment_name } = job;
     const TableName = this.table;
     const evidence = mark
       ? '(attribute_not_exists(evidence_of) OR evidence_of.#at = :mark)'
@@ -145,6 +147,7 @@ export class DynamoJobStore
           },
         },
         { Put: { TableName, Item: deletedItem({ job_id, at }) } },
+        ...leaveExperiment(TableName, job_id, experiment_name),
       ],
       'DATA005',
     );

@@ -9,6 +9,7 @@ import type { Grant } from '#contract/sharing-schemas.ts';
 import { userPrincipal } from '#domain/access.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { sha256 } from '../ids.ts';
+import { memberListsOf } from './dynamo-experiments.ts';
 import { DynamoJobRetention } from './dynamo-job-retention.ts';
 import { VERSION_PREFIX } from './registry-item.ts';
 import { type Item, JOB_ITEM, jobKey } from './stored-items.ts';
@@ -154,8 +155,11 @@ class Pass {
     if (partition.startsWith('#slots#') && item.owner === this.#subject)
       return this.#noteUnfinished(String(item.slot_job));
     const isQueueEntry = partition.startsWith('#owners#') && item.item === this.#subject;
-    if (item.item !== `ACCESS#${this.#principal}` && !isQueueEntry) return;
-    // Access items of own jobs go with the job.
+    const isExperiment =
+      partition === `#experiments#${this.#subject}` ||
+      String(item.list).startsWith(memberListsOf(this.#subject));
+    if (item.item !== `ACCESS#${this.#principal}` && !isQueueEntry && !isExperiment) return;
+    // Those of own jobs go with the job.
     if (!this.#dryRun) await this.#delete(this.#deps.jobsTable, key);
   }
 

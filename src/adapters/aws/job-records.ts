@@ -24,6 +24,7 @@ import type {
   ListedJobRow,
 } from '#domain/job-list-ports.ts';
 import type { QueueJob } from '#domain/queue/queue-ports.ts';
+import { DynamoExperiments } from './dynamo-experiments.ts';
 import { queueAttributes } from './dynamo-job-queue.ts';
 import { JobList, type JobRows } from './job-list.ts';
 import { JobSharing, type ListedJob, listPosition } from './job-sharing.ts';
@@ -107,6 +108,7 @@ interface JobType<Job, Row> {
  */
 export abstract class JobRecords<Job extends ListedJob & QueueJob, Row extends ListedJobRow> {
   readonly sharing: JobSharing;
+  readonly experiments: DynamoExperiments;
   protected readonly client: DynamoDBDocumentClient;
   protected readonly table: string;
   readonly #type: JobType<Job, Row>;
@@ -115,12 +117,14 @@ export abstract class JobRecords<Job extends ListedJob & QueueJob, Row extends L
     this.client = client;
     this.table = table;
     this.sharing = new JobSharing(client, table);
+    this.experiments = new DynamoExperiments(client, table);
     this.#type = type;
   }
 
   async create(job: Extract<Job, { readonly status: 'pending' }>): Promise<Job> {
     // Job lists exclude validations and the canary's jobs.
-    if (job.kind === this.#type.kinds[0]) await this.sharing.add(job);
+    if (job.kind === this.#type.kinds[0])
+      await Promise.all([this.sharing.add(job), this.experiments.add(job)]);
     try {
       await this.client.send(
         new PutCommand({

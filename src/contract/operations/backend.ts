@@ -12,6 +12,7 @@ import {
 } from '../backtest-api.ts';
 import { Health } from '../common.ts';
 import { ProxyRequest, ProxyResponse } from '../data-proxy.ts';
+import { ExperimentList, ExperimentsQuery } from '../experiment-api.ts';
 import { DataFreshnessQuery, ExchangeQuery, Freshness, Symbols } from '../market-data.ts';
 import type { Operation } from '../operation.ts';
 import { Overview } from '../overview-api.ts';
@@ -200,6 +201,20 @@ export const BACKEND_OPERATIONS = [
     ...({ kind: 'backtest', name: 'Backtest', tag: BACKTESTS } as const),
     ...({ path: '/api/v1/backtests/{job_id}', id: 'job_id', params: BacktestParams } as const),
   }),
+  {
+    id: 'listExperiments',
+    service: 'backend',
+    method: 'GET',
+    path: '/api/v1/experiments',
+    tag: 'Experiments',
+    summary: 'Experiments of the caller, the one with the newest job first',
+    description:
+      'An experiment is what the jobs of one owner with the same `experiment_name` have in common. Jobs of others that are shared with the caller do not count, nor do jobs that were submitted before this operation existed.',
+    query: ExperimentsQuery,
+    success: { 200: { description: 'One page', schema: ExperimentList } },
+    errors: ['AUTH005', 'VAL006', 'DATA005'],
+    access: 'viewer',
+  },
   {
     id: 'listStrategies',
     service: 'backend',

@@ -75,6 +75,7 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     keepBacktest: backtests.keepBacktest,
     updateBacktest: backtests.updateBacktest,
     deleteBacktest: backtests.deleteBacktest,
+    listExperiments: backtests.listExperiments,
     getBacktestEquity: backtests.getBacktestEquity,
     getBacktestReport: backtests.getBacktestReport,
     listBacktestTrades: backtests.listBacktestTrades,

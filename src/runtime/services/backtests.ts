@@ -3,6 +3,7 @@ import { lookAheadOf } from '#contract/look-ahead.ts';
 import type { RetentionDays } from '#contract/retention.ts';
 import { type CancelBacktestDeps, cancelBacktest } from '#domain/cancel-backtest.ts';
 import { deferred } from '#domain/deferred.ts';
+import { listExperiments } from '#domain/experiments.ts';
 import type { Downloads } from '#domain/export-backtest.ts';
 import {
   type BacktestProgressDeps,
@@ -44,6 +45,7 @@ type BacktestOperation =
   | 'keepBacktest'
   | 'updateBacktest'
   | 'deleteBacktest'
+  | 'listExperiments'
   | 'getBacktestEquity'
   | 'getBacktestReport'
   | 'listBacktestTrades'
@@ -84,6 +86,10 @@ export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>,
     }),
     keepBacktest: async ({ params, body }) =>
       changed(await keepJob(deps.jobs, params.job_id, body.keep ?? true, unknownBacktest)),
+    listExperiments: async ({ query, principal }) => {
+      const { items, next } = await listExperiments(deps, { ...query, caller: callerOf(principal) });
+      return { status: 200, body: { items: [...items], next_cursor: next } };
+    },
     deleteBacktest: async ({ params }) => {
       await deleteBacktest(deps, params.job_id);
       return { status: 204, body: '' };

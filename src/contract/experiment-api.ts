@@ -1,0 +1,38 @@
+import * as z from 'zod';
+import { BacktestResult } from './backtest.ts';
+import { paginated, Timestamp } from './common.ts';
+import { JobCounted } from './job-list-api.ts';
+import { JOB_LIST_LIMITS } from './limits.ts';
+import { PAGE_FIELDS, stringParameter } from './parameters.ts';
+
+/** Requests and responses of the list of experiments. */
+
+export const ExperimentsQuery = z.object({
+  ...PAGE_FIELDS,
+  owner: stringParameter(
+    200,
+    'User whose experiments are listed; others than the caller for admins only. Default: the caller',
+  ).optional(),
+});
+
+const newest = `the newest ${JOB_LIST_LIMITS.counted.toLocaleString('en-US')} jobs`;
+
+export const Experiment = z
+  .object({
+    name: z.string().meta({ description: '`experiment_name` of its jobs' }),
+    jobs: JobCounted.meta({ description: 'Backtests and hyperopt jobs of the owner' }),
+    unfinished: z.int().meta({ description: `Pending and running ones, among ${newest}` }),
+    best: z
+      .object({ job_id: z.string() })
+      .extend(
+        BacktestResult.pick({ total_profit_pct: true, sharpe_ratio: true, max_drawdown_pct: true }).shape,
+      )
+      .nullable()
+      .meta({
+        description: `Completed backtest with the highest \`total_profit_pct\`, among ${newest}; null without one`,
+      }),
+    last: z.object({ job_id: z.string(), created_at: Timestamp }).meta({ description: 'Newest job' }),
+  })
+  .meta({ id: 'Experiment' });
+
+export const ExperimentList = paginated(Experiment).meta({ id: 'ExperimentList' });
