@@ -17,7 +17,7 @@ export const ExperimentsQuery = z.object({
 
 const newest = `the newest ${JOB_LIST_LIMITS.counted.toLocaleString('en-US')} jobs`;
 
-export const Experiment = z
+const Experiment = z
   .object({
     name: z.string().meta({ description: '`experiment_name` of its jobs' }),
     jobs: JobCounted.meta({ description: 'Backtests and hyperopt jobs of the owner' }),
