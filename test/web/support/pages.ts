@@ -1,10 +1,12 @@
 import type { TestPlatform } from '../../support/platform.ts';
 import { seedBacktest, seedProduction, seedVersion } from './seed.ts';
 import { seedData } from './seed-data.ts';
+import { seedHyperopt } from './seed-hyperopt.ts';
 
 /** Ids of what {@link seed} made. */
 export interface Seeded {
   readonly backtest: string;
+  readonly hyperopt: string;
   readonly collection: string;
 }
 
@@ -21,14 +23,17 @@ export interface PageToSee {
 
 /** Fills a platform so that every page has something to show. */
 export async function seed(platform: TestPlatform): Promise<Seeded> {
+  // It runs next to what follows.
+  const hyperopt = await seedHyperopt(platform);
   const backtest = await seedBacktest(platform);
   await seedProduction(platform, await seedVersion(platform, backtest));
   await seedVersion(platform, await seedBacktest(platform, { params: { fast: 12 } }));
-  return { backtest, collection: await seedData(platform) };
+  await platform.until(hyperopt, 'completed');
+  return { hyperopt, backtest, collection: await seedData(platform) };
 }
 
 /** Every page of the dashboard, in the states that a seeded platform has. */
-export function pagesToSee({ collection }: Seeded): readonly PageToSee[] {
+export function pagesToSee({ hyperopt, collection }: Seeded): readonly PageToSee[] {
   return [
     { name: 'home', path: '/', ready: '[data-status="healthy"]' },
     { name: 'data', path: '/data', ready: '[data-state="corrupt"]' },
@@ -54,6 +59,11 @@ export function pagesToSee({ collection }: Seeded): readonly PageToSee[] {
       path: '/strategies/ema_crossover/versions/1',
       ready: '.lineage li',
     },
+    { name: 'hyperopt', path: '/hyperopt', ready: 'table.grid' },
+    { name: 'hyperopt-new', path: '/hyperopt/new', ready: 'form' },
+    { name: 'hyperopt-again', path: `/hyperopt/new?from=${hyperopt}`, ready: 'form', isState: true },
+    { name: 'hyperopt-job', path: `/hyperopt/${hyperopt}?trial=0`, ready: '[data-panel="trial"] canvas' },
+    { name: 'hyperopt-trials', path: `/hyperopt/${hyperopt}?tab=trials`, ready: 'table.grid', isState: true },
     { name: 'unknown', path: '/nowhere', ready: 'h1' },
   ];
 }

@@ -25,7 +25,7 @@ type Body<R> =
 export type ResponseOf<I extends OperationId> = Body<RowOf<I>>;
 /** Data of the events of a streaming operation, by event name. */
 export type EventsOf<I extends OperationId> =
-  Responses<RowOf<I>> extends { readonly events: infer E }
+  Extract<Responses<RowOf<I>>, { readonly events: unknown }> extends { readonly events: infer E }
     ? { readonly [N in keyof E]: E[N] extends Schema ? E[N]['_zod']['output'] : never }
     : never;
 type Part<K extends string, T> = [T] extends [undefined]

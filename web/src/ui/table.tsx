@@ -212,7 +212,8 @@ export function VirtualTable<T>(props: TableProps<T>) {
             const row = rows[index]!;
             return (
               <Row
-                key={idOf(row)}
+                // By place, not by id: rows of live data change in place instead of moving.
+                key={index}
                 row={row}
                 index={index}
                 columns={columns}

@@ -1,0 +1,163 @@
+import { Link } from '@tanstack/react-router';
+import { CloudOff, Radio, TriangleAlert } from 'lucide-react';
+import type { StreamState } from '../../api/events.ts';
+import { decimal, duration, NO_VALUE, utcDate } from '../../ui/format.ts';
+import { useNow } from '../../ui/now.ts';
+import { Progress, Status, Tile } from '../../ui/parts.tsx';
+import { isMoving, type Job } from './live.ts';
+import type { JobView } from './view.ts';
+
+const STREAM_TEXTS: Readonly<Record<StreamState, string>> = {
+  connecting: 'Connecting',
+  live: 'Live',
+  retrying: 'Reconnecting, polling meanwhile',
+  ended: 'Complete',
+  refused: 'Polling',
+};
+
+/** Market and state of a job, progress while it runs, and its key figures. */
+export function JobHead({ view, state }: { readonly view: JobView; readonly state: StreamState }) {
+  const { job, rows } = view;
+  const { pairs, timeframe, exchange, config, queue } = job;
+  const ended = Math.max(rows.length, job.current_trial);
+  const moving = isMoving(job);
+  return (
+    <>
+      <div className="row job-facts">
+        <Status status={job.status} />
+        <span>{job.strategy}</span>
+        <span title={pairs.join(', ')}>
+          {pairs.slice(0, 3).map(shortPair).join(', ')}
+          {pairs.length > 3 && ` and ${pairs.length - 3} more`}
+        </span>
+        <span>{timeframe}</span>
+        <span>
+          {utcDate(config.date_range.start)} to {utcDate(config.date_range.end)} UTC
+        </span>
+        <span className="badge" {...(exchange === 'sim' ? { 'data-tone': 'warn' } : {})}>
+          {exchange === 'sim' ? 'sim: simulated market' : exchange}
+        </span>
+        {moving && <StreamBadge state={state} />}
+      </div>
+      {moving && (
+        <div className="job-progress">
+          <Progress
+            value={job.status === 'pending' ? undefined : ended / job.total_trials}
+            label="Finished trials"
+          />
+          <span className="muted">
+            {decimal(ended, 0)} of {decimal(job.total_trials, 0)} trials
+            {queue?.position && ` · place ${queue.position} in the queue`}
+          </span>
+        </div>
+      )}
+      <Notices job={job} />
+      <Tiles view={view} />
+    </>
+  );
+}
+
+function shortPair(pair: string): string {
+  return pair.split(':')[0]!;
+}
+
+function StreamBadge({ state }: { readonly state: StreamState }) {
+  const isLive = state === 'live';
+  const Icon = isLive ? Radio : CloudOff;
+  return (
+    <span className="badge" data-tone={isLive ? 'up' : 'warn'}>
+      <Icon aria-hidden="true" /> {STREAM_TEXTS[state]}
+    </span>
+  );
+}
+
+function Notices({ job }: { readonly job: Job }) {
+  return (
+    <>
+      {job.error && (
+        <div className="notice" data-tone="down" role="alert">
+          <TriangleAlert aria-hidden="true" /> {job.error} {job.error_code && <code>{job.error_code}</code>}
+        </div>
+      )}
+      {job.stalled && (
+        <div className="notice" data-tone="warn">
+          <TriangleAlert aria-hidden="true" /> Stalled: {job.stalled}
+        </div>
+      )}
+      {job.warnings.map((warning) => (
+        <div key={warning} className="notice" data-tone="warn">
+          <TriangleAlert aria-hidden="true" /> {warning}
+        </div>
+      ))}
+      {job.resumed_from && (
+        <div className="notice">
+          Resumes{' '}
+          <Link to="/hyperopt/$id" params={{ id: job.resumed_from }}>
+            {job.resumed_from}
+          </Link>
+          : its finished trials are not run again.
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Seconds that a job has run, or ran. */
+function useElapsed({ started_at, finished_at }: Job): number | null {
+  const now = useNow(1_000);
+  if (!started_at) return null;
+  const end = finished_at ? Date.parse(finished_at) : now;
+  return (end - Date.parse(started_at)) / 1_000;
+}
+
+function Tiles({ view }: { readonly view: JobView }) {
+  const { job, rows, standing, objective } = view;
+  const { best, complete, pruned, failed } = standing;
+  const elapsed = useElapsed(job);
+  const bestValue = best?.value ?? job.best_value;
+  const bestNumber = best?.number ?? job.best_trial;
+  const counts = rows.length > 0 ? { complete, pruned, failed } : job.trials;
+  const ended = counts.complete + counts.pruned + counts.failed;
+  const rate = elapsed && elapsed > 0 ? (ended / elapsed) * 60 : null;
+  const left = rate && isMoving(job) ? ((job.total_trials - ended) / rate) * 60 : null;
+  return (
+    <div className="tiles">
+      <Tile
+        label={`Best ${objective.label.replace(/ \(.*\)$/, '')}`}
+        value={objective.withUnit(bestValue)}
+        sub={bestNumber === null ? 'no complete trial yet' : `trial ${bestNumber}`}
+        definition={`Best value of the objective over the complete trials: ${job.config.direction} ${job.config.objective_metric}. The best of many trials is better than what it will earn: see the result.`}
+      />
+      <Tile
+        label="Complete"
+        value={decimal(counts.complete, 0)}
+        sub={`of ${decimal(job.total_trials, 0)} trials`}
+        definition="Trials that ran all walk-forward windows and have a value."
+      />
+      <Tile
+        label="Pruned"
+        value={decimal(counts.pruned, 0)}
+        sub={`by ${job.config.pruner}`}
+        definition="Trials stopped early because their windows were worse than those of the best."
+      />
+      <Tile
+        label="Failed"
+        value={decimal(counts.failed, 0)}
+        sub="without a value"
+        definition="Trials that ended with an error, such as a metric that is not defined without trades."
+      />
+      <Tile
+        label="Time"
+        value={duration(elapsed)}
+        sub={left === null ? (isMoving(job) ? ' ' : 'in all') : `about ${duration(left)} left`}
+        definition="Since the first worker started."
+      />
+      <Tile
+        label="Pace"
+        value={rate === null ? NO_VALUE : `${decimal(rate, rate < 10 ? 1 : 0)} / min`}
+        sub={`${job.config.workers} ${job.config.workers === 1 ? 'worker' : 'workers'}`}
+        definition="Finished trials per minute, those of the same parameters included."
+      />
+    </div>
+  );
+}
