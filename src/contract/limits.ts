@@ -302,6 +302,8 @@ export const PAGE_LIMITS = { min: 1, max: 100, default: 20 } as const;
 
 /** Symbols of a page of coverage. */
 export const COVERAGE_LIMITS = { min: 1, max: 200, default: 50 } as const;
+/** Months of a page of coverage: 2 MB of JSON. A function behind API Gateway responds with up to 6 MB. */
+export const MAX_COVERAGE_MONTHS = 20_000;
 
 /** Evaluations of a challenge on a page: a challenge of 100,000 trades has less than 1,000. */
 export const EVALUATION_PAGE_LIMITS = { min: 1, max: 1_000, default: 1_000 } as const;

@@ -112,6 +112,18 @@ describe('pages of symbols', () => {
     expect(days.items[0]!.months).toEqual([month('2024-03', 1, 31)]);
   });
 
+  it('page ends before a symbol whose months would be too many', async () => {
+    // A century each: 1,200 months.
+    const many = Array.from({ length: 18 }, (_, i) => `S${String(i).padStart(2, '0')}/USDT:USDT`);
+    for (const symbol of many) await store(symbol, '1d', [at('2000-01-01'), at('2099-12-31')], DAY);
+    await store(many[16]!, '1h', [at('2024-03-01')], HOUR);
+    const page = await coverage('limit=200');
+    expect(page.items.map(({ symbol }) => symbol)).toEqual(many.slice(0, 16));
+    const rest = await coverage(`limit=200&cursor=${page.next_cursor}`);
+    expect(rest.items.map(({ symbol }) => symbol)).toEqual([many[16], many[16], many[17]]);
+    expect(rest.next_cursor).toBeNull();
+  });
+
   it('one symbol has all its timeframes, or one', async () => {
     await store(BTC, '1h', [at('2024-03-01')], HOUR);
     await store(BTC, '1d', [at('2024-03-01')], DAY);

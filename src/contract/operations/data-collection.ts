@@ -109,7 +109,7 @@ export const DATA_COLLECTION_OPERATIONS = [
     tag: MARKET_DATA,
     summary: 'Stored, expected and corrupt candles of each series by month',
     description:
-      'Of one symbol, or of all, in pages of symbols. With `timeframe` a page may have fewer series than symbols were read, also none, while `next_cursor` is not null.',
+      'Of one symbol, or of all, in pages of symbols, of up to 20,000 months together. With `timeframe` a page may have fewer series than symbols were read, also none, while `next_cursor` is not null.',
     query: CoverageQuery,
     success: { 200: { description: 'One page', schema: Coverage } },
     errors: ['VAL002', 'VAL003', 'VAL006', 'DATA005'],

@@ -1,4 +1,5 @@
 import type { Coverage, CoverageMonth, CoverageQuery, CoverageSeries } from '#contract/coverage.ts';
+import { MAX_COVERAGE_MONTHS } from '#contract/limits.ts';
 import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
 import type { Clock, Page, SeriesInfo, SeriesMonth, SeriesStore } from '../ports.ts';
 import { checkSymbol, checkTimeframe } from '../validate.ts';
@@ -17,7 +18,7 @@ export async function getCoverage(
   const timeframe = input.timeframe === undefined ? undefined : checkTimeframe(input.timeframe, 'timeframe');
   const page =
     symbol === undefined
-      ? await deps.series.listPage(exchange, input.limit, input.cursor ?? null)
+      ? await pageOf(deps.series, exchange, input, timeframe)
       : await seriesOf(deps.series, exchange, symbol);
   const wanted = page.items.filter((info) => timeframe === undefined || info.timeframe === timeframe);
   const months = await deps.series.monthsOfMany(exchange, wanted);
@@ -26,6 +27,29 @@ export async function getCoverage(
   );
   return { exchange, items, next_cursor: page.next };
 }
+
+/** A page of up to `limit` symbols with up to {@link MAX_COVERAGE_MONTHS} months, at least one symbol. */
+async function pageOf(
+  series: SeriesStore,
+  exchange: string,
+  { limit, cursor = null }: { readonly limit: number; readonly cursor?: string | null | undefined },
+  timeframe: Timeframe | undefined,
+): Promise<Page<SeriesInfo>> {
+  const page = await series.listPage(exchange, limit, cursor);
+  let symbols = 0;
+  let months = 0;
+  for (const stored of Map.groupBy(page.items, ({ symbol }) => symbol).values()) {
+    const wanted = stored.filter((info) => timeframe === undefined || info.timeframe === timeframe);
+    months += wanted.reduce((sum, info) => sum + monthCount(info), 0);
+    // Read again, because the cursor names the last symbol of its page.
+    if (months > MAX_COVERAGE_MONTHS && symbols > 0) return series.listPage(exchange, symbols, cursor);
+    symbols++;
+  }
+  return page;
+}
+
+const monthCount = ({ first, last }: SeriesInfo): number =>
+  monthsBetween(Date.parse(first), Date.parse(last) + 1).length;
 
 async function seriesOf(series: SeriesStore, exchange: string, symbol: string): Promise<Page<SeriesInfo>> {
   const keys = TIMEFRAMES.map((timeframe) => ({ symbol, timeframe }));

@@ -12,16 +12,18 @@ export interface StoredData {
   readonly isCut: boolean;
 }
 
-/** Symbols of a page, and pages at most: 1,000 symbols of one timeframe are 3 MB. */
+/** Symbols of a page, and pages at most. A page is at most 2 MB. */
 const PAGE = { limit: 200, most: 5 } as const;
-const REFRESH_MS = 20_000;
+/** The end of a collection refreshes it at once; this is for imports and for what backtests collect. */
+const REFRESH_MS = 60_000;
 
 /** Every stored series of an exchange with its coverage by month; of one timeframe if it is given. */
 export function useStoredData(exchange: string, timeframe?: string): UseQueryResult<StoredData, Error> {
   return useQuery({
     queryKey: ['getCoverage', { exchange, timeframe }],
     queryFn: ({ signal }) => readAll({ exchange, ...(timeframe ? { timeframe } : {}) }, signal),
-    refetchInterval: ({ state }) => REFRESH_MS * 2 ** Math.min(2, state.fetchFailureCount),
+    staleTime: REFRESH_MS / 2,
+    refetchInterval: REFRESH_MS,
   });
 }
 

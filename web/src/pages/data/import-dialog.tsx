@@ -27,7 +27,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
         </ul>
         <p className="muted">
           A file is named like its content, such as <code>BTC_USDT_USDT-5m.csv</code>. It is checked as a
-          whole before any of it is stored; what is imported appears here within 20 seconds. Imports of{' '}
+          whole before any of it is stored; what is imported appears here within a minute. Imports of{' '}
           <code>sim</code> are rejected.
         </p>
         <p className="muted">
