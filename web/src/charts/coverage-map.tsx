@@ -4,6 +4,7 @@ import { memo, useLayoutEffect, useMemo, useRef } from 'react';
 import type { StoredSeries } from '../api/coverage.ts';
 import { Age } from '../ui/parts.tsx';
 import { type CoverState, cellOf, closedAt, isStale, monthsOf } from './coverage.ts';
+import { CoverMark } from './coverage-strip.tsx';
 import './coverage.css';
 
 const NAMES = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -136,7 +137,7 @@ const MapRow = memo(function MapRow(props: {
       {months.map((month) => {
         const { state, text, words } = cellOf(byMonth.get(month), month);
         return (
-          <td key={month} title={words}>
+          <td key={month}>
             <CoverMark state={state} text={text} words={words} />
           </td>
         );
@@ -144,15 +145,6 @@ const MapRow = memo(function MapRow(props: {
     </tr>
   );
 });
-
-function CoverMark(props: { readonly state: CoverState; readonly text: string; readonly words: string }) {
-  return (
-    <span className="cover" data-state={props.state}>
-      <span aria-hidden="true">{props.text}</span>
-      <span className="sr">{props.words}</span>
-    </span>
-  );
-}
 
 function Freshness({ isStale: stale }: { readonly isStale: boolean }) {
   const Icon = stale ? ClockAlert : CircleCheck;

@@ -1,6 +1,6 @@
 import type { StoredSeries } from '../api/coverage.ts';
 import { decimal } from '../ui/format.ts';
-import { cellOf, coverageOf, monthsOf } from './coverage.ts';
+import { type CoverCell, cellOf, coverageOf, monthsOf } from './coverage.ts';
 import './coverage.css';
 
 /**
@@ -36,10 +36,8 @@ export function CoverageStrip(props: {
               {months.map((month) => {
                 const { state, words } = cellOf(byMonth.get(month), month);
                 return (
-                  <li key={month} data-chosen={isChosen(month)} title={words}>
-                    <span className="cover" data-state={state}>
-                      <span className="sr">{words}</span>
-                    </span>
+                  <li key={month} data-chosen={isChosen(month)}>
+                    <CoverMark state={state} text="" words={words} />
                   </li>
                 );
               })}
@@ -48,5 +46,15 @@ export function CoverageStrip(props: {
         );
       })}
     </section>
+  );
+}
+
+/** State of a month: one element, since a map has thousands. */
+export function CoverMark(props: CoverCell) {
+  const { state, text, words } = props;
+  return (
+    <span className="cover" data-state={state} role="img" aria-label={words} title={words}>
+      {text}
+    </span>
   );
 }

@@ -1,6 +1,7 @@
 import { Ban } from 'lucide-react';
 import type { ResponseOf } from '../../api/client.ts';
-import { useAction, useCall } from '../../api/queries.ts';
+import { useAction } from '../../api/queries.ts';
+import { useResearchButton } from './research.ts';
 
 type Collection = ResponseOf<'getCollection'>;
 
@@ -15,16 +16,15 @@ export function symbolsText(symbols: readonly string[]): string {
 
 /** Cancels a collection. What it has stored stays, so there is nothing to confirm. */
 export function CancelCollection({ collection }: { readonly collection: Collection }) {
-  const me = useCall('getMe', {});
+  const research = useResearchButton();
   const cancel = useAction('cancelCollection', ['listCollections', 'getCollection']);
-  const mayNot = me.data !== undefined && !me.data.roles.includes('researcher');
   return (
     <>
       <button
         type="button"
         className="btn small danger"
-        disabled={mayNot || cancel.isPending}
-        title={mayNot ? 'Needs the role researcher' : undefined}
+        {...research}
+        disabled={research.disabled || cancel.isPending}
         aria-label={`Cancel the collection of ${symbolsText(collection.symbols)}`}
         onClick={(event) => {
           event.stopPropagation();

@@ -1,13 +1,13 @@
 import { Download, Import } from 'lucide-react';
 import { webConfig } from '../../api/config.ts';
 import { useStoredData } from '../../api/coverage.ts';
-import { useCall } from '../../api/queries.ts';
 import { CopyButton, PageHead, Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { CollectDialog } from './collect-dialog.tsx';
 import { CollectionsPanel } from './collections-panel.tsx';
 import { CoveragePanel } from './coverage-panel.tsx';
 import { ImportDialog } from './import-dialog.tsx';
+import { useResearchButton } from './research.ts';
 import { useDataSearch } from './search.ts';
 import './data.css';
 
@@ -67,20 +67,13 @@ const CLOSED = { collect: undefined, from: undefined };
 
 function GetButtons() {
   const [, change] = useDataSearch();
-  const me = useCall('getMe', {});
-  const mayNot = me.data !== undefined && !me.data.roles.includes('researcher');
+  const research = useResearchButton();
   return (
     <>
       <button type="button" className="btn" onClick={() => change({ import: true })}>
         <Import aria-hidden="true" /> Import files
       </button>
-      <button
-        type="button"
-        className="btn primary"
-        disabled={mayNot}
-        title={mayNot ? 'Needs the role researcher' : undefined}
-        onClick={() => change({ collect: '' })}
-      >
+      <button type="button" className="btn primary" {...research} onClick={() => change({ collect: '' })}>
         <Download aria-hidden="true" /> Collect candles
       </button>
     </>

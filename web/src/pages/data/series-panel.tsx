@@ -7,6 +7,7 @@ import { decimal, duration } from '../../ui/format.ts';
 import { Panel, Time } from '../../ui/parts.tsx';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { useResearchButton } from './research.ts';
 import { useDataSearch } from './search.ts';
 
 interface Gap {
@@ -31,6 +32,7 @@ export function SeriesPanel(props: {
   const { exchange, series, onClose } = props;
   const { symbol, timeframe, months } = series;
   const [, change] = useDataSearch();
+  const research = useResearchButton();
   const missing = months.reduce((sum, each) => sum + Math.max(0, each.expected - each.candles), 0);
   return (
     <Panel
@@ -40,6 +42,7 @@ export function SeriesPanel(props: {
           <button
             type="button"
             className="btn small"
+            {...research}
             onClick={() => change({ collect: `${symbol} ${timeframe}`, from: firstMissingDay(series) })}
           >
             <Download aria-hidden="true" /> Collect this
