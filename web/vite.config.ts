@@ -5,7 +5,11 @@ import { HYPEROPT_DEFAULTS, HYPEROPT_LIMITS } from '../src/contract/hyperopt-req
 import {
   BACKTEST_DEFAULTS,
   BACKTEST_LIMITS,
+  CLASSIFIER_LIMITS,
   COLLECT_MODES,
+  FILL_MODELS,
+  ML_ENGINE_DEFAULTS,
+  ML_ENGINE_LIMITS,
   MODEL_KINDS,
   OVERFITTING_BOUNDS,
   PRECISIONS,
@@ -31,6 +35,8 @@ const TABLES: Readonly<Record<string, () => unknown>> = {
   /** Bounds, defaults and enumerations of the requests, for forms. */
   'virtual:limits': () => ({
     backtest: { limits: BACKTEST_LIMITS, defaults: BACKTEST_DEFAULTS },
+    models: { limits: { ...ML_ENGINE_LIMITS, ...CLASSIFIER_LIMITS }, defaults: ML_ENGINE_DEFAULTS },
+    fillModels: FILL_MODELS,
     hyperopt: { limits: HYPEROPT_LIMITS, defaults: HYPEROPT_DEFAULTS },
     timeframes: TIMEFRAMES,
     collectModes: COLLECT_MODES,

@@ -30,6 +30,13 @@ declare module 'virtual:limits' {
       readonly limits: typeof import('#contract/limits.ts').BACKTEST_LIMITS;
       readonly defaults: typeof import('#contract/limits.ts').BACKTEST_DEFAULTS;
     };
+    /** Settings of models. */
+    readonly models: {
+      readonly limits: typeof import('#contract/limits.ts').ML_ENGINE_LIMITS &
+        typeof import('#contract/limits.ts').CLASSIFIER_LIMITS;
+      readonly defaults: typeof import('#contract/limits.ts').ML_ENGINE_DEFAULTS;
+    };
+    readonly fillModels: typeof import('#contract/limits.ts').FILL_MODELS;
     readonly hyperopt: {
       readonly limits: typeof import('#contract/hyperopt-request.ts').HYPEROPT_LIMITS;
       readonly defaults: typeof import('#contract/hyperopt-request.ts').HYPEROPT_DEFAULTS;

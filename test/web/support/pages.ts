@@ -33,7 +33,7 @@ export async function seed(platform: TestPlatform): Promise<Seeded> {
 }
 
 /** Every page of the dashboard, in the states that a seeded platform has. */
-export function pagesToSee({ hyperopt, collection }: Seeded): readonly PageToSee[] {
+export function pagesToSee({ backtest, hyperopt, collection }: Seeded): readonly PageToSee[] {
   return [
     { name: 'home', path: '/', ready: '[data-status="healthy"]' },
     { name: 'data', path: '/data', ready: '[data-state="corrupt"]' },
@@ -52,6 +52,13 @@ export function pagesToSee({ hyperopt, collection }: Seeded): readonly PageToSee
     { name: 'data-import', path: '/data?import=true', ready: '.data-command', isState: true },
     { name: 'data-empty', path: '/data?exchange=okx', ready: '.cover-map .state', isState: true },
     { name: 'backtests', path: '/backtests', ready: 'tbody tr' },
+    { name: 'new-backtest', path: '/backtests/new', ready: '.stored-range' },
+    {
+      name: 'run-again',
+      path: `/backtests/new?from=${backtest}`,
+      ready: '.cover-line',
+      isState: true,
+    },
     { name: 'strategies', path: '/strategies', ready: '.configurations li' },
     { name: 'strategy', path: '/strategies/ema_crossover?a=1&b=2', ready: '.history li' },
     {

@@ -144,7 +144,14 @@ export function DateRangeField(
 ) {
   const { value, onChange, min, max, label } = props;
   const isCrossed = value.start !== undefined && value.end !== undefined && value.start >= value.end;
-  const error = isCrossed ? 'The start must be before the end' : undefined;
+  const isOutside = [value.start, value.end].some(
+    (day) => day !== undefined && ((min !== undefined && day < min) || (max !== undefined && day > max)),
+  );
+  const error = isCrossed
+    ? 'The start must be before the end'
+    : isOutside
+      ? `Must be within ${min ?? 'the past'} to ${max ?? 'now'}`
+      : undefined;
   return (
     <FieldGroup {...props} error={error}>
       {({ id, name, ...control }) => (

@@ -1,5 +1,5 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { Columns3 } from 'lucide-react';
+import { Columns3, Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { isAnyMoving } from '../../api/jobs.ts';
 import { useCall } from '../../api/queries.ts';
@@ -63,7 +63,14 @@ export function BacktestsPage() {
   const state = { onDialog: setDialog };
   return (
     <ListContext value={state}>
-      <PageHead title="Backtests" />
+      <PageHead
+        title="Backtests"
+        actions={
+          <Link to="/backtests/new" className="btn primary">
+            <Plus aria-hidden="true" /> New backtest
+          </Link>
+        }
+      />
       <Panel
         title="Runs"
         actions={<Tools search={search} onChange={change} onColumns={() => setDialog('columns')} />}
@@ -210,7 +217,9 @@ function NoRows({ search }: { readonly search: ListSearch }) {
   }
   return (
     <Empty title="No backtest yet">
-      Submit one: <code>npx touchstone backtest ema_crossover</code>
+      <Link to="/backtests/new" className="btn">
+        Run a strategy on stored candles
+      </Link>
     </Empty>
   );
 }

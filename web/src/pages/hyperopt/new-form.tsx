@@ -1,3 +1,4 @@
+import LIMITS from 'virtual:limits';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { webConfig } from '../../api/config.ts';
@@ -5,10 +6,12 @@ import { useAction } from '../../api/queries.ts';
 import { ActButton } from '../../auth/act.tsx';
 import { ChangesList } from '../../forms/changes-list.tsx';
 import { Form } from '../../forms/form.tsx';
+import { TextField } from '../../forms/inputs.tsx';
+import { AccountFields, MarketFields } from '../../forms/job-fields.tsx';
 import { RequestView } from '../../forms/request-view.tsx';
 import { Panel } from '../../ui/parts.tsx';
 import { type ChangeFields, type Draft, draftFor, requestOf, type Strategy } from './draft.ts';
-import { AccountFields, MarketFields, SearchFields } from './new-fields.tsx';
+import { SearchFields } from './new-fields.tsx';
 import { SpaceFields } from './new-space.tsx';
 
 /** The form of a new job and the request that it sends. */
@@ -52,8 +55,20 @@ export function NewForm(props: {
       >
         <Panel title="Strategy and market">
           <MarketFields
-            {...{ strategies, strategy, fields: draft.fields, onChange: changeFields, pickStrategy }}
-          />
+            prefix=""
+            strategyName={draft.fields.strategy}
+            onStrategy={pickStrategy}
+            {...{ strategies, strategy, fields: draft.fields, onChange: changeFields }}
+          >
+            <TextField
+              label="Experiment"
+              path="experiment_name"
+              help="Name of the study, and for filtering the list"
+              maxLength={LIMITS.backtest.limits.experiment_name.max}
+              value={draft.fields.experiment_name}
+              onChange={(value) => changeFields({ experiment_name: value })}
+            />
+          </MarketFields>
         </Panel>
         <Panel title="What to search">
           <SpaceFields {...{ draft, strategy, onChange: change, onFields: changeFields }} />
@@ -62,7 +77,7 @@ export function NewForm(props: {
           <SearchFields draft={draft} onChange={changeFields} />
         </Panel>
         <Panel title="Account and costs of every trial">
-          <AccountFields fields={draft.fields} strategy={strategy} onChange={changeFields} />
+          <AccountFields prefix="" fields={draft.fields} strategy={strategy} onChange={changeFields} />
         </Panel>
       </Form>
       <aside className="stack" aria-label="Request">

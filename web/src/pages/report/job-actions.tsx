@@ -1,5 +1,5 @@
-import { useLocation } from '@tanstack/react-router';
-import { BadgeCheck, Ban, Share2 } from 'lucide-react';
+import { Link, useLocation } from '@tanstack/react-router';
+import { BadgeCheck, Ban, RotateCcw, Share2 } from 'lucide-react';
 import { lazy, Suspense, useCallback, useState } from 'react';
 import { useAction, useCall } from '../../api/queries.ts';
 import { CopyButton } from '../../ui/parts.tsx';
@@ -24,6 +24,9 @@ export function JobActions({ job }: { readonly job: Job }) {
   const isUnfinished = job.status === 'pending' || job.status === 'running';
   return (
     <>
+      <Link to="/backtests/new" search={{ from: job.job_id }} className="btn small">
+        <RotateCcw aria-hidden="true" /> Run again
+      </Link>
       <CopyButton text={new URL(href, location.origin).href} label="Copy link" />
       <button type="button" className="btn small" onClick={() => setDialog('share')}>
         <Share2 aria-hidden="true" /> Share

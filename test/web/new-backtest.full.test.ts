@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { hasChromium } from './support/chromium.ts';
+import { type Dashboard, startDashboard } from './support/dashboard.ts';
+import { seedBacktest } from './support/seed.ts';
+
+const MONTH = { start: '2024-01-01T00:00:00Z', end: '2024-02-01T00:00:00Z' };
+
+describe.skipIf(!hasChromium)('the form of a backtest', () => {
+  let dashboard: Dashboard;
+  let id: string;
+  beforeAll(async () => {
+    dashboard = await startDashboard(inject('dashboard'));
+    id = await seedBacktest(dashboard.platform, { date_range: MONTH, fee: 0.001 });
+  });
+  afterAll(() => dashboard?.stop());
+
+  test('runs a backtest again and shows what differs', async () => {
+    const { page, problems, close } = await dashboard.open(`/backtests/new?from=${id}`);
+    await page.getByText('Nothing is changed.').waitFor();
+    await page.getByRole('textbox', { name: 'fast' }).fill('8');
+    const changes = page.locator('dl.defs').filter({ hasText: 'config.params.fast' });
+    expect(await changes.textContent()).toContain('config.params.fast20 → 8');
+    await page.getByRole('button', { name: 'curl' }).click();
+    expect(await page.getByLabel('Request', { exact: true }).last().textContent()).toMatch(
+      /curl -X POST 'http:.*\/backtests'/,
+    );
+    await page.getByRole('button', { name: 'Run the backtest' }).click();
+    await page.waitForURL(/\/backtests\/bt-/);
+    const { body } = await dashboard.platform.get(`/api/v1/backtests/${page.url().split('/').at(-1)}`);
+    const { body: before } = await dashboard.platform.get(`/api/v1/backtests/${id}`);
+    expect(body.config).toEqual({ ...before.config, params: { ...before.config.params, fast: 8 } });
+    await page.getByText('Max drawdown').first().waitFor();
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test('shows an error of the service at its field, in both shapes', async () => {
+    const { page, findings, close } = await dashboard.open('/backtests/new?strategy=ema_crossover');
+    const run = page.getByRole('button', { name: 'Run the backtest' });
+    await page.getByRole('combobox', { name: 'Stake' }).selectOption('fixed');
+    await page.getByRole('textbox', { name: 'Stake per trade' }).fill('5000');
+    await run.click();
+    const stake = page.locator('.field', { has: page.getByRole('textbox', { name: 'Stake per trade' }) });
+    await stake.getByText(/must not exceed config.dry_run_wallet/).waitFor();
+    expect(await findings()).toEqual([]);
+    // The form cannot send a value of another type: the request is changed on its way, the response is the service's.
+    await page.route('**/api/v1/backtests', (route) => {
+      const body = route.request().postDataJSON();
+      return route.continue({
+        postData: JSON.stringify({ ...body, config: { ...body.config, fee: 'much' } }),
+      });
+    });
+    await run.click();
+    const fee = page.locator('.field', { has: page.getByRole('textbox', { name: 'Fee per side' }) });
+    await fee.locator('.field-error').waitFor();
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('config.fee');
+    await close();
+  });
+
+  test('limits the range to the stored candles until others are to be collected', async () => {
+    const { page, close } = await dashboard.open('/backtests/new?strategy=ema_crossover');
+    await page.getByRole('button', { name: 'Pairs: ' }).click();
+    await page.getByRole('checkbox', { name: 'BTC/USDT:USDT' }).check();
+    await page.keyboard.press('Escape');
+    await page.getByRole('combobox', { name: 'Timeframe', exact: true }).selectOption('1h');
+    await page.getByText(/Stored for every pair: 2023-\d\d-\d\d to 2024-02-01/).waitFor();
+    await page.getByLabel('Range, UTC days, end').fill('2024-03-01');
+    await page.getByText(/Must be within/).waitFor();
+    await page.getByRole('button', { name: 'Run the backtest' }).click();
+    expect(page.url()).toContain('/backtests/new');
+    await page.getByRole('button', { name: 'Use all of it' }).click();
+    expect(await page.getByText(/Must be within/).count()).toBe(0);
+    await page.getByLabel('Range, UTC days, end').fill('2024-03-01');
+    await page.getByLabel('Collect candles').selectOption('if_stale');
+    expect(await page.getByText(/Must be within/).count()).toBe(0);
+    await close();
+  });
+});

@@ -1,0 +1,79 @@
+import type { BacktestConfigRequest, BacktestRequest } from '#contract/backtest-api.ts';
+import type { RequestOf, ResponseOf } from '../../api/client.ts';
+
+export type Strategy = ResponseOf<'listStrategies'>['items'][number];
+export type Job = ResponseOf<'getBacktest'>;
+type Body = RequestOf<'submitBacktest'>['body'];
+
+type ConfigField =
+  | ('strategy' | 'exchange' | 'pairs' | 'timeframe' | 'collect' | 'date_range' | 'params')
+  | ('stake_amount' | 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'leverage' | 'precision')
+  | ('stoploss' | 'trailing' | 'timeframe_detail' | 'fill_model' | 'seed' | 'ml_engine');
+export type Config = Pick<BacktestConfigRequest, ConfigField>;
+type Submission = Pick<BacktestRequest, 'experiment_name' | 'priority' | 'model_version' | 'hyperopt_job_id'>;
+
+/** Step of a table of minimal returns, as it is typed. */
+export interface RoiStep {
+  readonly minutes?: number | undefined;
+  readonly ratio?: number | undefined;
+}
+
+/** What the form holds: the request, and the ROI table as its steps are typed. */
+export interface Draft {
+  readonly config: Config;
+  readonly submission: Submission;
+  /** undefined: that of the strategy; without a step: none. */
+  readonly roi: readonly RoiStep[] | undefined;
+}
+
+/** The draft for a strategy: everything at its default. */
+export function draftFor(strategy: Strategy | undefined): Draft {
+  return { config: { strategy: strategy?.strategy ?? '' }, submission: {}, roi: undefined };
+}
+
+/** The draft that runs the job again. */
+export function draftOf(job: Job): Draft {
+  const { minimal_roi, timeframe_detail, ml_engine, ...config } = job.config;
+  const { entry_threshold, ...ml } = ml_engine ?? {};
+  return {
+    config: {
+      ...config,
+      ...(timeframe_detail === null ? {} : { timeframe_detail }),
+      ...(ml_engine
+        ? { ml_engine: { ...ml, ...(entry_threshold === null ? {} : { entry_threshold }) } }
+        : {}),
+    },
+    submission: {
+      priority: job.priority,
+      ...(job.experiment_name === null ? {} : { experiment_name: job.experiment_name }),
+      ...(job.registered ? { model_version: job.registered.version } : {}),
+    },
+    roi: stepsOf(minimal_roi),
+  };
+}
+
+/** Steps of a table in the order of time. */
+export function stepsOf(table: Readonly<Record<string, number>>): readonly RoiStep[] {
+  return Object.entries(table)
+    .map(([minutes, ratio]) => ({ minutes: Number(minutes), ratio }))
+    .sort((a, b) => a.minutes - b.minutes);
+}
+
+/** The request of a draft, without what is undefined. Steps that are not complete yet are left out. */
+export function requestOf({ config, submission, roi }: Draft): Body {
+  const { start, end } = config.date_range ?? {};
+  const { params = {} } = config;
+  const steps = roi?.flatMap(({ minutes, ratio }) =>
+    minutes === undefined || ratio === undefined ? [] : [[String(minutes), ratio] as const],
+  );
+  const request = {
+    config: {
+      ...config,
+      date_range: start === undefined && end === undefined ? undefined : config.date_range,
+      params: Object.values(params).some((value) => value !== undefined) ? params : undefined,
+      minimal_roi: steps && Object.fromEntries(steps),
+    },
+    ...submission,
+  };
+  return JSON.parse(JSON.stringify(request)) as Body;
+}
