@@ -71,6 +71,13 @@ export function pagesToSee({ backtest, hyperopt, collection }: Seeded): readonly
     { name: 'hyperopt-again', path: `/hyperopt/new?from=${hyperopt}`, ready: 'form', isState: true },
     { name: 'hyperopt-job', path: `/hyperopt/${hyperopt}?trial=0`, ready: '[data-panel="trial"] canvas' },
     { name: 'hyperopt-trials', path: `/hyperopt/${hyperopt}?tab=trials`, ready: 'table.grid', isState: true },
+    { name: 'report', path: `/backtests/${backtest}`, ready: '.report-trades tr[aria-rowindex]' },
+    {
+      name: 'report-trade',
+      path: `/backtests/${backtest}?trade=40&candles=true&market=true&table=month`,
+      ready: '.chart-candles canvas',
+      isState: true,
+    },
     { name: 'unknown', path: '/nowhere', ready: 'h1' },
   ];
 }

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { hasChromium } from './support/chromium.ts';
+import { type Dashboard, startDashboard } from './support/dashboard.ts';
+import { seedBacktest } from './support/seed.ts';
+
+describe.skipIf(!hasChromium)('what can be done with a backtest', () => {
+  let dashboard: Dashboard;
+  let id: string;
+  beforeAll(async () => {
+    dashboard = await startDashboard(inject('dashboard'));
+    id = await seedBacktest(dashboard.platform);
+  });
+  afterAll(() => dashboard?.stop());
+
+  test('an unfinished backtest shows its step, and Cancel ends it', async () => {
+    // Without slots the job waits.
+    const full = await startDashboard(inject('dashboard'), { concurrency: 0 });
+    onTestFinished(() => full.stop());
+    const { body: job } = await full.platform.post('/api/v1/backtests', { config: { strategy: 'supertrend' } });
+    const { page, problems, findings, close } = await full.open(`/backtests/${job.job_id}`);
+    await page.getByRole('progressbar', { name: 'Progress of the backtest' }).waitFor();
+    expect(await page.locator('[aria-current="step"]').count()).toBe(1);
+    expect(await findings()).toEqual([]);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('This backtest was cancelled').waitFor();
+    expect((await full.platform.get(`/api/v1/backtests/${job.job_id}`)).body.status).toBe('cancelled');
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test('a backtest without trades says so', async () => {
+    const none = await seedBacktest(dashboard.platform, {
+      strategy: 'rsi_mean_reversion',
+      pairs: ['BTC/USDT:USDT'],
+      date_range: { start: '2024-01-01T00:00:00Z', end: '2024-01-01T06:00:00Z' },
+    });
+    const { page, problems, findings, close } = await dashboard.open(`/backtests/${none}`);
+    await page.getByText('This backtest made no trade').waitFor();
+    expect(await findings()).toEqual([]);
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test('an unknown backtest shows message, code and correlation id', async () => {
+    const { page, close } = await dashboard.open('/backtests/bt-01UNKNOWN');
+    const alert = page.getByRole('alert');
+    await alert.waitFor();
+    expect(await alert.textContent()).toMatch(/RES001 · correlation id/);
+    await close();
+  });
+
+  test('a threshold that the backtest misses is named in the form, then a registration succeeds', async () => {
+    const { page, problems, findings, close } = await dashboard.open(`/backtests/${id}`);
+    await page.getByRole('button', { name: 'Register' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Sharpe ratio, at least').fill('99');
+    expect(await findings()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Register' }).click();
+    await dialog.getByRole('alert').waitFor();
+    expect(await dialog.getByRole('alert').textContent()).toContain('VAL005');
+    await dialog.getByLabel('Sharpe ratio, at least').fill('-99');
+    await dialog.getByRole('button', { name: 'Register' }).click();
+    await dialog.getByRole('status').waitFor();
+    const { body } = await dashboard.platform.get('/api/v1/models/ema_crossover/versions/1');
+    expect(body.backtest_run_id).toBe(id);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test('a grant with an invalid principal is rejected at its field; a valid one is stored', async () => {
+    const { page, problems, close } = await dashboard.open(`/backtests/${id}`);
+    await page.getByRole('button', { name: 'Share' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    const principal = dialog.getByLabel('Principal');
+    await principal.fill('ada');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => principal.getAttribute('aria-invalid')).toBe('true');
+    await principal.fill('user:ada');
+    await dialog.getByLabel('Access').selectOption('write');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const { body } = await dashboard.platform.get(`/api/v1/backtests/${id}/sharing`);
+    expect(body.shared_with).toEqual([{ principal: 'user:ada', level: 'write' }]);
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+});
