@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { hasChromium } from './support/chromium.ts';
 import { type Dashboard, startDashboard } from './support/dashboard.ts';
@@ -16,7 +17,9 @@ describe.skipIf(!hasChromium)('what can be done with a backtest', () => {
     // Without slots the job waits.
     const full = await startDashboard(inject('dashboard'), { concurrency: 0 });
     onTestFinished(() => full.stop());
-    const { body: job } = await full.platform.post('/api/v1/backtests', { config: { strategy: 'supertrend' } });
+    const { body: job } = await full.platform.post('/api/v1/backtests', {
+      config: { strategy: 'supertrend' },
+    });
     const { page, problems, findings, close } = await full.open(`/backtests/${job.job_id}`);
     await page.getByRole('progressbar', { name: 'Progress of the backtest' }).waitFor();
     expect(await page.locator('[aria-current="step"]').count()).toBe(1);
@@ -65,6 +68,22 @@ describe.skipIf(!hasChromium)('what can be done with a backtest', () => {
     expect(body.backtest_run_id).toBe(id);
     await dialog.getByRole('button', { name: 'Done' }).click();
     await dialog.waitFor({ state: 'detached' });
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test.each([
+    ['Trades as CSV', /\.csv$/, /^id,pair,side,/],
+    ['Report as JSON', /\.json$/, /"schema_version"/],
+    ['Trades as Parquet', /\.parquet$/, /^PAR1/],
+  ])('export saves %s', async (title, name, content) => {
+    const { page, problems, close } = await dashboard.open(`/backtests/${id}`);
+    await page.getByRole('button', { name: 'Export' }).click();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: title }).click();
+    const file = await saved;
+    expect(file.suggestedFilename()).toMatch(name);
+    expect(readFileSync(await file.path(), 'latin1').slice(0, 500)).toMatch(content);
     expect(await problems()).toEqual([]);
     await close();
   });

@@ -134,10 +134,24 @@ export async function call<I extends OperationId>(
   request: RequestOf<I>,
   options: CallOptions = {},
 ): Promise<ResponseOf<I>> {
+  const response = await respond(id, request, options);
+  return (response.status === 204 ? undefined : await jsonOf(response)) as ResponseOf<I>;
+}
+
+/**
+ * Response of an operation whose body may be something else than JSON, such as a file. Otherwise as {@link call}.
+ *
+ * @throws ApiError for every response that is not a success, and when there is none
+ */
+export async function respond<I extends OperationId>(
+  id: I,
+  request: RequestOf<I>,
+  options: CallOptions = {},
+): Promise<Response> {
   const send = () => sendRequest(id, request, options);
   let response = await send();
   if (response.status === 401 && (await renewToken())) response = await send();
-  if (response.ok) return (response.status === 204 ? undefined : await jsonOf(response)) as ResponseOf<I>;
+  if (response.ok) return response;
   throw await errorOf(response);
 }
 

@@ -1,9 +1,11 @@
 import { Link, useLocation } from '@tanstack/react-router';
 import { BadgeCheck, Ban, RotateCcw, Share2 } from 'lucide-react';
 import { lazy, Suspense, useCallback, useState } from 'react';
-import { useAction, useCall } from '../../api/queries.ts';
+import { useAction } from '../../api/queries.ts';
+import { ActionButton } from '../../ui/action-button.tsx';
 import { CopyButton } from '../../ui/parts.tsx';
 import type { Job } from './data.ts';
+import { ExportMenu } from './export-menu.tsx';
 
 // Dialogs are opened rarely: their forms load then.
 const SharingDialog = lazy(() =>
@@ -13,36 +15,29 @@ const RegisterDialog = lazy(() =>
   import('./register-dialog.tsx').then((module) => ({ default: module.RegisterDialog })),
 );
 
-/** Buttons of the page's head. What the caller's role may not do is disabled, and says which role is needed. */
+/** Buttons of the page's head. */
 export function JobActions({ job }: { readonly job: Job }) {
   const { href } = useLocation();
-  const me = useCall('getMe', {});
   const [dialog, setDialog] = useState<'share' | 'register'>();
   const close = useCallback(() => setDialog(undefined), []);
-  const mayNot = me.data !== undefined && !me.data.roles.includes('researcher');
-  const lacking = mayNot ? 'Needs the role researcher' : undefined;
   const isUnfinished = job.status === 'pending' || job.status === 'running';
+  const isCompleted = job.status === 'completed';
   return (
     <>
       <Link to="/backtests/new" search={{ from: job.job_id }} className="btn small">
         <RotateCcw aria-hidden="true" /> Run again
       </Link>
       <CopyButton text={new URL(href, location.origin).href} label="Copy link" />
+      {isCompleted && !job.results_deleted && <ExportMenu id={job.job_id} />}
       <button type="button" className="btn small" onClick={() => setDialog('share')}>
         <Share2 aria-hidden="true" /> Share
       </button>
-      {job.status === 'completed' && (
-        <button
-          type="button"
-          className="btn small"
-          disabled={mayNot}
-          title={lacking}
-          onClick={() => setDialog('register')}
-        >
+      {isCompleted && (
+        <ActionButton needs="researcher" className="small" onClick={() => setDialog('register')}>
           <BadgeCheck aria-hidden="true" /> Register
-        </button>
+        </ActionButton>
       )}
-      {isUnfinished && <CancelButton job={job} lacking={lacking} />}
+      {isUnfinished && <CancelButton job={job} />}
       <Suspense>
         {dialog === 'share' && <SharingDialog id={job.job_id} onClose={close} />}
         {dialog === 'register' && <RegisterDialog job={job} onClose={close} />}
@@ -51,19 +46,18 @@ export function JobActions({ job }: { readonly job: Job }) {
   );
 }
 
-function CancelButton({ job, lacking }: { readonly job: Job; readonly lacking: string | undefined }) {
+function CancelButton({ job }: { readonly job: Job }) {
   const cancel = useAction('cancelBacktest', ['getBacktest', 'listBacktests']);
   return (
     <>
-      <button
-        type="button"
-        className="btn small danger"
-        disabled={lacking !== undefined || cancel.isPending}
-        title={lacking}
+      <ActionButton
+        needs="researcher"
+        className="small danger"
+        disabled={cancel.isPending && 'Being cancelled'}
         onClick={() => cancel.mutate({ params: { job_id: job.job_id } })}
       >
         <Ban aria-hidden="true" /> Cancel
-      </button>
+      </ActionButton>
       {cancel.error && (
         <span role="alert" className="down">
           {cancel.error.message}

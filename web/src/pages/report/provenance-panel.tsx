@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { decimal, duration } from '../../ui/format.ts';
 import { CopyButton, Panel, Time } from '../../ui/parts.tsx';
 import type { Job, ReportData } from './data.ts';
@@ -51,7 +52,10 @@ export function ProvenancePanel({ report, job }: { readonly report: ReportData; 
           <>
             <dt>Parameters found by</dt>
             <dd>
-              {job.found_by.hyperopt_job_id}, trial {job.found_by.trial} of {job.found_by.trials}
+              <Link to="/hyperopt/$id" params={{ id: job.found_by.hyperopt_job_id }}>
+                {job.found_by.hyperopt_job_id}
+              </Link>
+              , trial {job.found_by.trial} of {job.found_by.trials}
             </dd>
           </>
         )}

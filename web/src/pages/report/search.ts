@@ -1,12 +1,13 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import type { Order } from '../../ui/table.tsx';
+import { natural, oneOf, present, type Raw, text } from '../../ui/url.ts';
 
 /** Tables of the report by their name in the URL. */
 export const TABLES = ['pair', 'tag', 'reason', 'tag-reason', 'side', 'month', 'weekday', 'year'] as const;
 export type TableName = (typeof TABLES)[number];
 const SIDES = ['long', 'short'] as const;
-export type Side = (typeof SIDES)[number];
+type Side = (typeof SIDES)[number];
 
 /** State of the page that its URL keeps. An absent field has its default. */
 export interface ReportSearch {
@@ -32,35 +33,20 @@ export interface ReportSearch {
 }
 
 /** Fields of the URL that are valid; others are ignored. */
-export function readSearch(raw: Readonly<Record<string, unknown>>): ReportSearch {
-  const trade = Number(raw.trade);
-  return {
-    ...(Number.isInteger(trade) && trade > 0 ? { trade } : {}),
-    ...oneOf('table', raw, TABLES),
-    ...oneOf('side', raw, SIDES),
-    ...Object.assign({}, ...TEXTS.map((name) => textOf(name, raw))),
-    ...(raw.candles === true ? { candles: true as const } : {}),
-    ...(raw.market === true ? { market: true as const } : {}),
-  };
-}
-
-const TEXTS = ['by', 'chart', 'pair', 'reason', 'tag', 'sort'] as const;
-
-function textOf<K extends string>(name: K, raw: Readonly<Record<string, unknown>>): { [P in K]?: string } {
-  const value = raw[name];
-  // A text that looks like a number, such as a tag, comes as one.
-  return typeof value === 'string' || typeof value === 'number'
-    ? ({ [name]: String(value) } as { [P in K]: string })
-    : {};
-}
-
-function oneOf<K extends string, V extends string>(
-  name: K,
-  raw: Readonly<Record<string, unknown>>,
-  values: readonly V[],
-): { [P in K]?: V } {
-  const value = values.find((each) => each === raw[name]);
-  return value === undefined ? {} : ({ [name]: value } as { [P in K]: V });
+export function readSearch(raw: Raw): ReportSearch {
+  return present({
+    trade: natural(raw.trade),
+    table: oneOf(TABLES, raw.table),
+    by: text(raw.by),
+    chart: text(raw.chart),
+    candles: raw.candles === true ? (true as const) : undefined,
+    market: raw.market === true ? (true as const) : undefined,
+    pair: text(raw.pair),
+    side: oneOf(SIDES, raw.side),
+    reason: text(raw.reason),
+    tag: text(raw.tag),
+    sort: text(raw.sort),
+  });
 }
 
 const route = getRouteApi('/backtests/$id');
