@@ -2,7 +2,7 @@ import { Link, useLocation } from '@tanstack/react-router';
 import { BadgeCheck, Ban, RotateCcw, Share2 } from 'lucide-react';
 import { lazy, Suspense, useCallback, useState } from 'react';
 import { useAction } from '../../api/queries.ts';
-import { ActionButton } from '../../ui/action-button.tsx';
+import { ActButton } from '../../auth/act.tsx';
 import { CopyButton } from '../../ui/parts.tsx';
 import type { Job } from './data.ts';
 import { ExportMenu } from './export-menu.tsx';
@@ -33,9 +33,9 @@ export function JobActions({ job }: { readonly job: Job }) {
         <Share2 aria-hidden="true" /> Share
       </button>
       {isCompleted && (
-        <ActionButton needs="researcher" className="small" onClick={() => setDialog('register')}>
+        <ActButton operation="registerStrategy" kind="small" onClick={() => setDialog('register')}>
           <BadgeCheck aria-hidden="true" /> Register
-        </ActionButton>
+        </ActButton>
       )}
       {isUnfinished && <CancelButton job={job} />}
       <Suspense>
@@ -50,14 +50,14 @@ function CancelButton({ job }: { readonly job: Job }) {
   const cancel = useAction('cancelBacktest', ['getBacktest', 'listBacktests']);
   return (
     <>
-      <ActionButton
-        needs="researcher"
-        className="small danger"
-        disabled={cancel.isPending && 'Being cancelled'}
+      <ActButton
+        operation="cancelBacktest"
+        kind="danger"
+        isBusy={cancel.isPending}
         onClick={() => cancel.mutate({ params: { job_id: job.job_id } })}
       >
         <Ban aria-hidden="true" /> Cancel
-      </ActionButton>
+      </ActButton>
       {cancel.error && (
         <span role="alert" className="down">
           {cancel.error.message}
