@@ -144,6 +144,14 @@ describe('backtest from request to report', () => {
     expect(new Date(body.times.at(-1) * 1_000).toISOString()).toBe('2026-04-14T23:00:00.000Z');
   });
 
+  it('export offers the Parquet file at an address of the platform', async () => {
+    const { status, body } = await platform.get(`/api/v1/backtests/${job.job_id}/export?format=parquet`);
+    expect(status).toBe(201);
+    const opened = await platform.request(body.url);
+    expect(opened.headers.get('Content-Disposition')).toBe(`attachment; filename="${body.file_name}"`);
+    expect((await opened.text()).slice(0, 4)).toBe('PAR1');
+  });
+
   it('trades have their own list, and the report is available without them', async () => {
     const path = `/api/v1/backtests/${job.job_id}`;
     const { body: full } = await platform.get(`${path}/report-data`);
