@@ -169,7 +169,7 @@ const Settings = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      "Concurrent executions reserved for event streams, which is also their limit: each viewer of a hyperopt job uses one. Absent: none reserved. The account's quota must be at least 100 higher.",
+      "Concurrent executions reserved for each of the two functions that stream events, of hyperopt jobs and of all jobs, which is also their limit: each viewer uses one. Absent: none reserved. The account's quota must be at least 100 higher than all reservations together.",
     ),
   proxyConcurrency: z
     .int()

@@ -11,7 +11,7 @@ interface LogQuery {
   readonly logs?: readonly string[];
 }
 
-const SERVICES = ['Backend/', 'Strategy/Service/', 'Strategy/Events/', 'DataCollection/'];
+const SERVICES = ['Backend/', 'JobEvents/', 'Strategy/Service/', 'Strategy/Events/', 'DataCollection/'];
 
 /** Ten questions of the runbook. Their fields are those of our log lines: test/lambdas/log-fields.test.ts. */
 export const LOG_QUERIES: readonly LogQuery[] = [
@@ -66,7 +66,7 @@ export const LOG_QUERIES: readonly LogQuery[] = [
     name: 'Cold starts',
     query: `filter message = "request"
 | stats count(*) as calls, sum(cold_start) as cold_starts by function_name, bin(1h)`,
-    logs: ['Backend/', 'Strategy/Service/', 'Strategy/Events/'],
+    logs: ['Backend/', 'JobEvents/', 'Strategy/Service/', 'Strategy/Events/'],
   },
   {
     name: 'Rejected tokens',

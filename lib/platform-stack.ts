@@ -11,6 +11,7 @@ import type { EnvInput } from '#contract/env-fields.ts';
 import { IMAGE_RUN_OBJECTS } from '#contract/image-run-keys.ts';
 import { retentionVariables } from '#contract/retention.ts';
 import { AuditTrail } from './audit-trail.ts';
+import { addBackendApi } from './backend-api.ts';
 import { BackupCopyStack } from './backups.ts';
 import { Canary } from './canary.ts';
 import { environmentOf, type StageConfig } from './config.ts';
@@ -37,7 +38,6 @@ import {
 import { QuotaAlarms } from './quota-alarms.ts';
 import { Reconcile } from './reconcile.ts';
 import { type RegisteredImages, registeredImages } from './registered-images.ts';
-import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
 import type { TokenPair } from './service-tokens.ts';
 import { warnOfSettings } from './settings-warnings.ts';
@@ -160,20 +160,10 @@ class PlatformStack extends Stack {
     new Dispatcher(this, 'Dispatcher', { ...jobServices, code: this.#code('dispatcher') });
     const strategy = this.#strategyService(flows.hyperopt, cluster, reconcile);
     const backend = this.#backend(flows.backtest, dataProxy, { strategy, cluster, runs: images.forBackend });
-    const backendApi = new ServiceApi(this, 'BackendApi', {
-      config,
-      monitoring,
-      after: strategy.api,
-      originTokens: this.#originTokens,
-      service: 'backend',
-      handler: backend.alias,
-      functions: { data_proxy: dataProxy.service.alias },
-      alarms: {
-        name: 'Backend',
-        errors:
-          'At least 5 % of requests fail: users cannot submit or read backtests, or change stages of versions.',
-        slow: 'At least 1 % of requests take over 5 s: users wait for the API.',
-      },
+    const { api: backendApi, events } = addBackendApi(this, {
+      ...{ config, monitoring, data, backend, after: strategy.api, originTokens: this.#originTokens },
+      ...{ dataProxy: dataProxy.service.alias, code: this.#code('job-events') },
+      environment: { ...this.#common, ...images.runs },
     });
     if (this.#originTokens) {
       addDashboard(this, {
@@ -187,7 +177,8 @@ class PlatformStack extends Stack {
     if (config.trafficShift) {
       const shift = new TrafficShift(this, 'TrafficShift', { shift: config.trafficShift, monitoring });
       // Those that answer callers. Calls of the others are repeated, have another way or are few: docs/decisions/051.
-      for (const each of [backend, strategy.service, strategy.events, dataProxy.service]) shift.add(each);
+      const { service, events: hyperoptEvents } = strategy;
+      for (const each of [backend, events, service, hyperoptEvents, dataProxy.service]) shift.add(each);
     }
     if (config.canary) {
       const canary = { config, monitoring, code: this.#code('canary'), common: this.#common };

@@ -6,6 +6,7 @@ import { HyperoptJobConfig, OverfittingReport, ParameterValue, TRIAL_STATES } fr
 import { HYPEROPT_LIMITS } from './hyperopt-request.ts';
 import { jobListFields, jobPage, listedJobFields } from './job-list-api.ts';
 import { PRECISIONS, SPARKLINE_LENGTH } from './limits.ts';
+import { LAST_EVENT_ID } from './names.ts';
 import { integerParameter, PAGE_FIELDS } from './parameters.ts';
 import { QueueState } from './queue.ts';
 import { retentionView } from './retention-schemas.ts';
@@ -182,9 +183,6 @@ export const HyperoptTrialsQuery = z.object({
 });
 
 /** Server-sent events of a hyperopt job. */
-
-/** The header in which a client names the last event it has. */
-export const LAST_EVENT_ID = 'Last-Event-ID';
 
 /** Event IDs: 1 to n for trials in the order of their ends, n + 1 for the end of the job. */
 const lastId = { min: 0, max: HYPEROPT_LIMITS.n_trials.max + 1 };

@@ -112,6 +112,14 @@ export const JOB_LIST_LIMITS = {
   q: { min: 1, max: 200 },
 } as const;
 
+/** Event stream of jobs. */
+export const WATCH_LIMITS = {
+  /** Unfinished jobs that a stream follows, which its event IDs name: 7 KB at most, of the 10 KB of headers of API Gateway. */
+  followed: 100,
+  /** Newest collections that are looked through for unfinished ones, of which there are 20 at most. */
+  collections: 20,
+} as const;
+
 /** Items of each part of the overview. */
 export const OVERVIEW_LIMITS = {
   /** Unfinished jobs of a kind that are read: each costs a read unit or two. */

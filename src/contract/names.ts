@@ -6,6 +6,9 @@ export const CORRELATION_HEADER = 'X-Correlation-ID';
 /** Pattern of valid correlation ids; others are replaced, so that ids are safe in logs and headers. */
 export const CORRELATION_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
+/** Request header of a client that continues an event stream. */
+export const LAST_EVENT_ID = 'Last-Event-ID';
+
 export const METRICS_NAMESPACE = 'Touchstone';
 
 /** Actor of automatic actions. */

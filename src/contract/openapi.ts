@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { ErrorBody, RequestValidationError } from './common.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
-import { LAST_EVENT_ID } from './hyperopt-api.ts';
-import { CORRELATION_HEADER, CORRELATION_ID, SERVICES } from './names.ts';
+import { CORRELATION_HEADER, CORRELATION_ID, LAST_EVENT_ID, SERVICES } from './names.ts';
 import { isAbsentWhenNull } from './null-fields.ts';
 import {
   documentedErrors,
@@ -43,7 +42,6 @@ export function openApiDocument(service: ServiceName, version: string): Json {
       parameters: {
         [CORRELATION_HEADER]: CORRELATION_PARAMETER,
         'Idempotency-Key': IDEMPOTENCY_PARAMETER,
-        ...(operations.some(({ streams }) => streams) && { [LAST_EVENT_ID]: LAST_EVENT_PARAMETER }),
       },
       securitySchemes: {
         bearer: BEARER,
@@ -90,12 +88,15 @@ const IDEMPOTENCY_PARAMETER = {
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 };
 
-const LAST_EVENT_PARAMETER = {
-  name: LAST_EVENT_ID,
-  in: 'header',
-  description: 'ID of the last received event: the stream continues after it',
-  schema: { type: 'integer', minimum: 0 },
-};
+/** Header of a stream. IDs have the form of the parameter `after`. */
+function lastEventParameter({ query }: Operation): Json {
+  return {
+    name: LAST_EVENT_ID,
+    in: 'header',
+    description: 'ID of the last received event: the stream continues after it',
+    schema: parameters('query', query).find(({ name }) => name === 'after')!.schema,
+  };
+}
 
 const GENERAL = [
   `Every response carries \`${CORRELATION_HEADER}\`.`,
@@ -125,7 +126,7 @@ function operationObject(operation: Operation, path: string, components: Compone
       ...(body && operation.method === 'POST' && !operation.integration
         ? [{ $ref: '#/components/parameters/Idempotency-Key' }]
         : []),
-      ...(operation.streams ? [{ $ref: `#/components/parameters/${LAST_EVENT_ID}` }] : []),
+      ...(operation.streams ? [lastEventParameter(operation)] : []),
     ],
     ...(body
       ? {

@@ -12,7 +12,7 @@ import { Freshness } from './market-data.ts';
 const JOB_KINDS = ['backtest', 'hyperopt', 'collection'] as const;
 
 /** State of a job of any kind. */
-const jobState = {
+export const jobState = {
   kind: z.enum(JOB_KINDS),
   id: z.string().meta({ description: '`job_id` or `collection_id`' }),
   status: z.enum(JOB_STATUSES),

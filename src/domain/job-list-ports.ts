@@ -99,6 +99,17 @@ export interface JobActivity<Row> {
     caller: Caller | undefined,
     limit: number,
   ): Promise<{ readonly rows: readonly Row[]; readonly complete: boolean }>;
+  /**
+   * Jobs submitted after a time or a position, ISO 8601, the oldest first. `next`: position after which more follow; null when
+   * these were all.
+   */
+  submittedAfter(
+    caller: Caller | undefined,
+    after: string,
+    limit: number,
+  ): Promise<{ readonly rows: readonly Row[]; readonly next: string | null }>;
+  /** Jobs of these IDs. */
+  rowsOf(caller: Caller | undefined, ids: readonly string[]): Promise<readonly Row[]>;
   /** Ended jobs, those submitted last first. */
   ended(caller: Caller | undefined, limit: number): Promise<readonly Row[]>;
   /**

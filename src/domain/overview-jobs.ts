@@ -29,7 +29,7 @@ const ENDED_READ = 3 * LIMITS.ended;
 export async function overviewOfBacktests(deps: JobOverviewDeps, caller: Caller): Promise<KindOverview> {
   const view = async (row: JobRow): Promise<OverviewJob> => ({
     ...commonView('backtest', row),
-    progress: progressOf(row.status, (await withImageProgress(deps, row)).progress),
+    progress: await backtestProgress(deps, row),
     total_profit_pct: row.result?.total_profit_pct ?? null,
   });
   return readKind(deps.jobs.activity, caller, view);
@@ -39,7 +39,7 @@ export async function overviewOfBacktests(deps: JobOverviewDeps, caller: Caller)
 export async function overviewOfHyperopt(deps: JobOverviewDeps, caller: Caller): Promise<KindOverview> {
   const view = async (row: HyperoptRow): Promise<OverviewJob> => ({
     ...commonView('hyperopt', row),
-    progress: progressOf(row.status, endedTrials(row.trials) / row.trials.total),
+    progress: hyperoptProgress(row),
     best_value: row.trials.best_value,
   });
   return readKind(deps.hyperoptJobs.activity, caller, view);
@@ -113,8 +113,21 @@ function collectionView(collection: StoredCollection): OverviewJob {
   };
 }
 
+/** Completed share, 0 to 1; null for a failed or cancelled job. */
+export async function backtestProgress(
+  deps: Pick<JobOverviewDeps, 'imageRunProgress' | 'log'>,
+  row: JobRow,
+): Promise<number | null> {
+  return progressOf(row.status, (await withImageProgress(deps, row)).progress);
+}
+
+/** Completed share, 0 to 1; null for a failed or cancelled job. */
+export function hyperoptProgress({ status, trials }: HyperoptRow): number | null {
+  return progressOf(status, endedTrials(trials) / trials.total);
+}
+
 /** Progress of a job of any kind, 0 to 1; null when it has failed or was cancelled. */
-function progressOf(status: JobStatus, running: number): number | null {
+export function progressOf(status: JobStatus, running: number): number | null {
   if (status === 'failed' || status === 'cancelled') return null;
   if (status === 'completed') return 1;
   return status === 'pending' ? 0 : running;

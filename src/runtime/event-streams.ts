@@ -1,10 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
+import { LAST_EVENT_ID } from '#contract/names.ts';
 
 /** A server-sent event; without a name it is a comment that keeps the connection open. */
 export interface ServerSentEvent {
   readonly event?: string;
   /** The client sends it back as `Last-Event-ID` when it reconnects. */
-  readonly id?: number;
+  readonly id?: number | string;
   /** Written as JSON. */
   readonly data?: unknown;
 }
@@ -15,6 +18,22 @@ const MAX_STREAMS = 100;
 const MAX_STREAMS_PER_CALLER = 25;
 /** Reconnection delay of clients after the end of a stream, ms. */
 const RETRY_MS = 3_000;
+
+/** Pause of a stream in real time. */
+export const realTime = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal }).catch(() => undefined);
+
+/** ID that a reconnecting client has; undefined without one. Throws VAL005 when the header is not an ID of this stream. */
+export function lastEventId<T>(headers: Headers, schema: z.ZodType<T>): T | undefined {
+  const value = headers.get(LAST_EVENT_ID) ?? undefined;
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new CodedError('VAL005', {
+    message: `${LAST_EVENT_ID} is the id of an event`,
+    field: LAST_EVENT_ID,
+    context: { value: value!.slice(0, 100) },
+  });
+}
 
 /** Event streams of one host. */
 export class EventStreams {

@@ -7,6 +7,7 @@ import {
   StrategyEnv,
   StrategyEventsEnv,
 } from '#contract/env.ts';
+import { JobEventsEnv } from '#contract/job-events-env.ts';
 import { readEnv } from '#runtime/env.ts';
 import { SCHEDULES, SLOT_ENVIRONMENT } from '../support/lambda-environment.ts';
 
@@ -108,6 +109,7 @@ describe('readEnv', () => {
       [BackendEnv, 'BACKEND'],
       [StrategyEnv, 'STRATEGY'],
       [StrategyEventsEnv, 'STRATEGY'],
+      [JobEventsEnv, 'BACKEND'],
       [DataCollectionEnv, 'DATA_COLLECTION'],
     ] as const)('production requires pool and client of each service', (schema, prefix) => {
       const source = {

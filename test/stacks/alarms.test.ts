@@ -53,7 +53,7 @@ describe('alarms', () => {
 
   test('brake links the runbook entry of stopped deployments and sends no notification', () => {
     const brakes = all.filter(isBrake);
-    expect(brakes).toHaveLength(4);
+    expect(brakes).toHaveLength(5);
     for (const { AlarmDescription, AlarmActions } of brakes) {
       expect(AlarmDescription).toMatch(/^.{40,}[.] Runbook: docs\/runbook\.md#deployment-stopped$/);
       expect(AlarmActions).toBeUndefined();

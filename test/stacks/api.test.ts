@@ -125,7 +125,10 @@ describe('route of the data proxy', () => {
 
   test('route invokes the alias with a permission for that method only', () => {
     const own = ownRoutes(dev, api);
-    expect(own.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /api/v1/data-proxy']);
+    expect(own.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /api/v1/data-proxy',
+      'GET /api/v1/events',
+    ]);
     expect(own[0]!.integration.type).toBe('aws_proxy');
     expect(JSON.stringify(own[0]!.integration.uri)).toContain('DataProxyServiceLive');
     const [permission, ...others] = gatewayPermissions(dev, 'DataProxyServiceLive');

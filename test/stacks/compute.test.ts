@@ -16,9 +16,9 @@ const logGroupOf = (stage: Synthesized, reference: { Ref: string }) =>
 describe.each([dev, prod])('functions of $config.stage', (stage) => {
   const functions = ofType(stage, 'AWS::Lambda::Function');
 
-  const count = stage.config.canary ? 13 : 12;
+  const count = stage.config.canary ? 14 : 13;
 
-  test("functions are the platform's twelve and the canary, without any that CDK adds", () => {
+  test("functions are the platform's thirteen and the canary, without any that CDK adds", () => {
     const descriptions = functions.map(([, each]) => each.Properties.Description);
     expect(descriptions.every((text) => text.startsWith(`Touchstone ${stage.config.stage}:`))).toBe(true);
     expect(functions).toHaveLength(count);
@@ -73,6 +73,7 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
     expect(limits.ImageRunServiceFunction).toMatchObject({ Timeout: 300 });
     expect(limits.TaskImageServiceFunction).toMatchObject({ Timeout: 29 });
     // The maximum duration of a stream in API Gateway.
+    expect(limits.JobEventsFunction).toMatchObject({ Timeout: 900, MemorySize: 256 });
     expect(limits.StrategyEventsFunction).toMatchObject({ Timeout: 900, MemorySize: 256 });
     expect(limits.ReconcileServiceFunction!.Timeout).toBeLessThan(300);
   });
@@ -137,7 +138,7 @@ describe('environments', () => {
           (each) => each.ContainerDefinitions[0].Environment,
         ),
       ];
-      expect(variables).toHaveLength(stage.config.canary ? 18 : 17);
+      expect(variables).toHaveLength(stage.config.canary ? 19 : 18);
       const valuesOf = (name: string) =>
         variables.flatMap((each) => (each[name] ? [JSON.stringify(each[name])] : []));
       const names = ['SERVICE_TOKEN', 'CANARY_TOKEN', 'CANARY_TOKEN_2', 'ORIGIN_TOKEN', 'ORIGIN_TOKEN_2'];

@@ -44,15 +44,22 @@ describe('streaming routes', () => {
     expect(JSON.stringify(permission!.SourceArn)).toContain('/GET/api/v1/hyperopt/*/events');
   });
 
-  test('every streaming service has a streaming function', () => {
-    expect(operationsOf('backend').filter(({ streams }) => streams)).toEqual([]);
+  test('backend streams the events of jobs by a function of their own', () => {
+    const streamed = ownRoutes(prod, /^BackendApi/).filter(
+      ({ integration }) => integration.responseTransferMode === 'STREAM',
+    );
+    expect(streamed.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /api/v1/events']);
+    expect(JSON.stringify(streamed[0]!.integration.uri)).toContain('JobEventsLive');
+    const [permission, ...others] = gatewayPermissions(prod, 'JobEventsLive');
+    expect(others).toEqual([]);
+    expect(JSON.stringify(permission!.SourceArn)).toContain('/GET/api/v1/events');
   });
 
   test('no other route is streamed', () => {
     const modes = [/^BackendApi/, STRATEGY_API].flatMap((api) =>
       routesOf(dev, api).map(({ integration }) => integration.responseTransferMode),
     );
-    expect(modes.filter(Boolean)).toHaveLength(rows.length);
+    expect(modes.filter(Boolean)).toHaveLength(rows.length + 1);
   });
 });
 
@@ -67,5 +74,6 @@ test('event streams and the data proxy use at most their reserved concurrency, w
   expect(reserved(prod)).toEqual([
     ['DataProxyServiceFunction', 50],
     ['StrategyEventsFunction', 100],
+    ['JobEventsFunction', 100],
   ]);
 });

@@ -23,6 +23,7 @@ test('functions that answer callers shift traffic in prod', () => {
   expect(shifted.map(([id]) => id.replace(/Live[A-F0-9]{8}$/, '')).sort()).toEqual([
     'Backend',
     'DataProxyService',
+    'JobEvents',
     'StrategyEvents',
     'StrategyService',
   ]);

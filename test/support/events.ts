@@ -4,7 +4,8 @@ import type { WatchHyperoptDeps } from '#domain/hyperopt/watch-hyperopt.ts';
 /** Received event. */
 export interface Received {
   readonly event?: string;
-  readonly id?: number;
+  /** A number where the stream counts. */
+  readonly id?: any;
   readonly data?: any;
 }
 
@@ -20,7 +21,7 @@ export function parseEvents(text: string): Received[] {
     const [event, id, data] = [field('event'), field('id'), field('data')];
     return {
       ...(event !== undefined && { event }),
-      ...(id !== undefined && { id: Number(id) }),
+      ...(id !== undefined && { id: /^\d{1,9}$/.test(id) ? Number(id) : id }),
       ...(data !== undefined && { data: JSON.parse(data) }),
     };
   });

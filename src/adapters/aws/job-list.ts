@@ -99,6 +99,25 @@ export class JobList<Row extends Position & { readonly status: JobStatus }> impl
     return { rows: rows.filter(({ status }) => !isTerminal(status)), complete: entries.length <= limit };
   }
 
+  async submittedAfter(caller: Caller | undefined, after: string, limit: number) {
+    const query = { ...this.#query({}, limit + 1), forward: true, since: after };
+    const entries: Entry[] = [];
+    for await (const entry of inOrder(
+      query,
+      partitionsOf(this.#type.kind, caller ? { visibleTo: caller } : {}),
+    )) {
+      entries.push(entry);
+      if (entries.length > limit) break;
+    }
+    const rows = await this.#readRows(caller, entries.slice(0, limit));
+    return { rows, next: entries.length > limit ? entries[limit - 1]!.position : null };
+  }
+
+  async rowsOf(caller: Caller | undefined, ids: readonly string[]): Promise<readonly Row[]> {
+    const entries = ids.map((jobId) => ({ jobId, position: '', open: false }));
+    return this.#readRows(caller, entries);
+  }
+
   async ended(caller: Caller | undefined, limit: number): Promise<readonly Row[]> {
     const entries: Entry[] = [];
     const partitions = this.#partitions(caller, ENDED).filter(({ open }) => !open);
@@ -126,7 +145,8 @@ export class JobList<Row extends Position & { readonly status: JobStatus }> impl
 
   async #readRows(caller: Caller | undefined, entries: readonly Entry[]): Promise<Row[]> {
     const items = await this.#read({ ...(caller && { visibleTo: caller }) }, entries);
-    return items.map((item) => this.#type.toRow(item));
+    // A caller may name the job of another kind.
+    return items.filter(({ kind }) => kind === this.#type.kind).map((item) => this.#type.toRow(item));
   }
 
   /** IDs of all jobs in a status, regardless of access. */
@@ -216,6 +236,8 @@ interface PartitionQuery {
   readonly equal: Readonly<Record<string, string>>;
   /** Continues after this job. */
   readonly after: Position | undefined;
+  /** Only positions after this one, in forward order. @default - all */
+  readonly since?: string;
   /** Rows per read. */
   readonly chunk: number;
   /** Oldest first. @default - newest first */
@@ -275,7 +297,7 @@ const BY_PRINCIPAL = { index: 'by-principal', key: 'principal_kind' };
 const BY_STATUS = { index: 'by-principal-status', key: 'principal_kind_status' };
 
 async function* readPartition(
-  { client, table, equal, after, chunk, forward = false }: PartitionQuery,
+  { client, table, equal, after, since, chunk, forward = false }: PartitionQuery,
   { index, key, value, open }: Partition,
 ): AsyncGenerator<Entry, void> {
   const filters = Object.entries(equal);
@@ -287,15 +309,16 @@ async function* readPartition(
         TableName: table,
         IndexName: index,
         ScanIndexForward: forward,
-        KeyConditionExpression: `#key = :value${after ? ' AND #position < :after' : ''}`,
+        KeyConditionExpression: `#key = :value${after ? ' AND #position < :after' : ''}${since ? ' AND #position > :since' : ''}`,
         ExpressionAttributeNames: {
           '#key': key,
-          ...(after && { '#position': 'position' }),
+          ...((after || since) && { '#position': 'position' }),
           ...Object.fromEntries(filters.map(([name]) => [`#${name}`, name])),
         },
         ExpressionAttributeValues: {
           ':value': value,
           ...(after && { ':after': listPosition(after) }),
+          ...(since && { ':since': since }),
           ...Object.fromEntries(filters.map(([name, each]) => [`:${name}`, each])),
         },
         ...(filtered && { FilterExpression: filters.map(([name]) => `#${name} = :${name}`).join(' AND ') }),

@@ -13,6 +13,8 @@ import {
 import { Health } from '../common.ts';
 import { ProxyRequest, ProxyResponse } from '../data-proxy.ts';
 import { ExperimentList, ExperimentsQuery } from '../experiment-api.ts';
+import { JobEvent, JobEventsQuery } from '../job-events-api.ts';
+import { WATCH_LIMITS } from '../limits.ts';
 import { DataFreshnessQuery, ExchangeQuery, Freshness, Symbols } from '../market-data.ts';
 import type { Operation } from '../operation.ts';
 import { Overview } from '../overview-api.ts';
@@ -28,6 +30,12 @@ import { sharingOperations } from './sharing.ts';
 const BACKTESTS = 'Backtests';
 const STRATEGIES = 'Strategies';
 const MARKET_DATA = 'Market data';
+
+const JOB_EVENTS = [
+  'Server-sent events. The stream begins with a `job` event for each unfinished job and continues with one for each change of status or progress, and for each new job.',
+  `A client that reconnects with \`Last-Event-ID\` gets the jobs that have ended in between; an event may be repeated. A stream follows up to ${WATCH_LIMITS.followed} unfinished jobs, the oldest ones; further ones when these have ended.`,
+  '`reconnect` ends a connection: after 14 minutes, and when no job has been unfinished for a minute. The next connection then gets 204. A comment is sent every 15 s.',
+].join(' ');
 
 /** Rows of the backend service. */
 export const BACKEND_OPERATIONS = [
@@ -54,6 +62,23 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'The overview', schema: Overview } },
     errors: [],
     access: 'viewer',
+  },
+  {
+    id: 'watchJobs',
+    service: 'backend',
+    method: 'GET',
+    path: '/api/v1/events',
+    tag: 'Overview',
+    summary: 'Follow the jobs of all kinds that the caller may see',
+    description: JOB_EVENTS,
+    query: JobEventsQuery,
+    success: {
+      200: { description: 'Events', contentType: 'text/event-stream', events: { job: JobEvent } },
+      204: { description: 'No job is unfinished and none has ended since: do not reconnect' },
+    },
+    errors: ['DATA005', 'HTTP503'],
+    access: 'viewer',
+    streams: true,
   },
   {
     id: 'submitBacktest',

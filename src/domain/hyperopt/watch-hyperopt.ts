@@ -2,7 +2,8 @@ import { isTerminal } from '#contract/backtest.ts';
 import type { EndedTrial, StoredHyperoptJob } from '#contract/hyperopt.ts';
 import { samplerLag } from '#engine/search/trials.ts';
 import { type Caller, mayAccess } from '../access.ts';
-import type { Clock, Log } from '../ports.ts';
+import type { Log } from '../ports.ts';
+import { type StreamTime, streamTimes, waitWithHeartbeats } from '../stream-time.ts';
 import { getHyperopt } from './get-hyperopt.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import { endedTrials } from './trial-counts.ts';
@@ -13,12 +14,9 @@ export type HyperoptEvent =
   | { readonly kind: 'trial'; readonly id: number; readonly trial: TrialEnd; readonly total: number }
   | { readonly kind: 'reconnect' | 'heartbeat' };
 
-export interface WatchHyperoptDeps {
+export interface WatchHyperoptDeps extends StreamTime {
   readonly hyperoptJobs: Pick<HyperoptStore, 'get'>;
   readonly ledger: Pick<TrialLedger, 'read'>;
-  readonly clock: Clock;
-  /** Resolves after `ms`, or as soon as the signal is aborted. */
-  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }
 
@@ -33,11 +31,6 @@ interface Watched {
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 3_000;
 const SLOWER = 1.5;
-/** API Gateway ends a stream without data after 5 minutes, proxies on the way much earlier. */
-const HEARTBEAT_MS = 15_000;
-/** A function ends after 15 minutes. */
-const LIFETIME_MS = 14 * 60_000;
-
 /** True when the stream has no event after that id. */
 export function isOver(job: StoredHyperoptJob, after: number): boolean {
   return isTerminal(job.status) && after > endedTrials(job.trials);
@@ -68,7 +61,7 @@ async function* follow(
   signal: AbortSignal,
 ): AsyncGenerator<HyperoptEvent> {
   const { clock } = deps;
-  const times = { end: clock.now() + LIFETIME_MS, heartbeat: clock.now() + HEARTBEAT_MS };
+  const times = streamTimes(clock);
   const ended = new FinishedTrialReader(deps.ledger, begun, after);
   let job = begun;
   let pause = 0;
@@ -83,31 +76,13 @@ async function* follow(
       yield { kind: 'status', id: endedTrials(job.trials) + 1, job };
       return;
     }
-    yield* wait(deps, pause, times, signal);
+    yield* waitWithHeartbeats(deps, pause, times, signal);
     const ends = signal.aborted || clock.now() >= times.end;
     if (!ends) job = await getHyperopt(deps, job.job_id);
     if (ends || !mayAccess(caller, job, 'read')) {
       yield { kind: 'reconnect' };
       return;
     }
-  }
-}
-
-async function* wait(
-  { clock, pause }: WatchHyperoptDeps,
-  ms: number,
-  times: { heartbeat: number },
-  signal: AbortSignal,
-): AsyncGenerator<HyperoptEvent> {
-  const until = clock.now() + ms;
-  for (;;) {
-    const now = clock.now();
-    if (now >= times.heartbeat) {
-      yield { kind: 'heartbeat' };
-      times.heartbeat = clock.now() + HEARTBEAT_MS;
-    }
-    if (signal.aborted || now >= until) return;
-    await pause(Math.min(until, times.heartbeat) - now, signal);
   }
 }
 

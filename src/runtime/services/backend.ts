@@ -28,7 +28,7 @@ export interface BackendDeps
   readonly jobs: JobStore & ActiveJobs<JobRow>;
   readonly hyperoptJobs: HyperoptStore & ActiveJobs<HyperoptRow>;
   readonly series: SeriesStore;
-  readonly collections: Pick<CollectionStore, 'list'>;
+  readonly collections: Pick<CollectionStore, 'get' | 'list'>;
   readonly dataProxy: DataProxy;
   readonly challenges: ChallengeStore;
   /** True where every call needs a token. */
@@ -46,6 +46,10 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     const { registryHandlers } = await import('./registry.ts');
     const { stagingChecks } = await import('#domain/registry/start-staging-checks.ts');
     return registryHandlers({ ...deps, stagingChecks: stagingChecks(deps) });
+  });
+  const events = deferred(async () => {
+    const { watchJobsHandler } = await import('./job-events.ts');
+    return { watchJobs: watchJobsHandler(deps) };
   });
   const ownership = ownershipOf(deps);
   const backtestSharing = sharingHandlers(ownership, 'backtest', 'job_id');
@@ -68,6 +72,7 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
       status: 200,
       body: await getOverview(deps, callerOf(principal)),
     }),
+    watchJobs: events.watchJobs,
     submitBacktest: backtests.submitBacktest,
     listBacktests: backtests.listBacktests,
     getBacktest: backtests.getBacktest,

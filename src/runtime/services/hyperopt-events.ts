@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
-import { CodedError } from '#contract/errors.ts';
-import { HyperoptEventsQuery, type HyperoptTrialEvent, LAST_EVENT_ID } from '#contract/hyperopt-api.ts';
+import { HyperoptEventsQuery, type HyperoptTrialEvent } from '#contract/hyperopt-api.ts';
 import type { RetentionDays } from '#contract/retention.ts';
 import { foundParams } from '#domain/hyperopt/found-params.ts';
 import { getHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
@@ -13,12 +11,9 @@ import {
 } from '#domain/hyperopt/watch-hyperopt.ts';
 import { type QueueStateDeps, queueStates } from '#domain/queue/queue-state.ts';
 import { callerOf } from '../authenticate.ts';
-import { EventStreams, type ServerSentEvent } from '../event-streams.ts';
+import { EventStreams, lastEventId, realTime, type ServerSentEvent } from '../event-streams.ts';
 import type { Handlers } from '../handler.ts';
 import { jobView, progressAt } from './hyperopt-views.ts';
-
-const realTime: WatchHyperoptDeps['pause'] = (ms, signal) =>
-  sleep(ms, undefined, { signal }).catch(() => undefined);
 
 /** Handler of the event stream of a hyperopt job; `pause` defaults to real time. */
 export function watchHandler(
@@ -26,7 +21,7 @@ export function watchHandler(
   streams = new EventStreams(),
 ): Handlers<'strategy'>['watchHyperopt'] {
   return async ({ params, query, headers, principal, signal, closing }) => {
-    const after = lastEventId(headers) ?? query.after ?? 0;
+    const after = lastEventId(headers, HyperoptEventsQuery.shape.after) ?? query.after ?? 0;
     const job = await getHyperopt(deps, params.job_id);
     if (isOver(job, after)) return { status: 204, body: '' };
     // A client that received its time-out reads no stream.
@@ -40,18 +35,6 @@ export function watchHandler(
     // Disables response buffering in proxies.
     return { status: 200, body, headers: { 'X-Accel-Buffering': 'no' } };
   };
-}
-
-/** Throws VAL005 when the header is not an event id. */
-function lastEventId(headers: Headers): number | undefined {
-  const value = headers.get(LAST_EVENT_ID) ?? undefined;
-  const parsed = HyperoptEventsQuery.shape.after.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw new CodedError('VAL005', {
-    message: `${LAST_EVENT_ID} is the id of an event`,
-    field: LAST_EVENT_ID,
-    context: { value: value!.slice(0, 100) },
-  });
 }
 
 interface EventViewDeps extends QueueStateDeps {
