@@ -1,10 +1,128 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { accessClaims, openIssuerKey, signToken, type TokenOptions } from '../../src/local/issuer-key.ts';
 import { hasChromium } from './support/chromium.ts';
 import { type Dashboard, startDashboard } from './support/dashboard.ts';
+import { SOL, seedData, startCollection } from './support/seed-data.ts';
+
+const ADA = 'ADA/USDT:USDT';
+
+describe.skipIf(!hasChromium)('the data page', () => {
+  let dashboard: Dashboard;
+  beforeAll(async () => {
+    dashboard = await startDashboard(inject('dashboard'));
+  });
+  afterAll(() => dashboard?.stop());
+
+  /** States of the months of a row of the map. */
+  const states = (page: Page, series: string) =>
+    page
+      .locator('.cover-grid tbody tr')
+      .filter({ has: page.getByRole('rowheader', { name: series }) })
+      .locator('.cover')
+      .evaluateAll((cells) => cells.map((cell) => cell.getAttribute('data-state')));
+
+  test('empty platform says how to get candles', async () => {
+    const { page, problems, findings, close } = await dashboard.open('/data');
+    await page.getByText('No candles of sim are stored yet').waitFor();
+    await page.getByText('No collection yet').waitFor();
+    await page.getByRole('button', { name: 'Import files' }).first().click();
+    await page.getByText('npx touchstone import user_data/data/binance').waitFor();
+    expect(await findings()).toEqual([]);
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test('map shows months by state, and its filters and selection are in the URL', async () => {
+    await seedData(dashboard.platform);
+    const { page, problems, close } = await dashboard.open('/data');
+    await page.getByRole('button', { name: 'SOL/USDT' }).first().waitFor();
+    // January 10 to March 20, then June to August with July corrupt; the daily candles begin a year earlier.
+    expect(await states(page, 'SOL/USDT 4h')).toEqual([
+      ...Array(12).fill('absent'),
+      ...['part', 'full', 'part', 'none', 'none', 'full', 'corrupt', 'full'],
+    ]);
+    expect(await states(page, 'SOL/USDT 1d')).toEqual(Array(20).fill('full'));
+    await page.getByRole('img', { name: '2024-03: 114 of 186 candles, 1 gap' }).waitFor();
+
+    await page.getByRole('checkbox', { name: 'Incomplete only' }).check();
+    await page.getByRole('rowheader', { name: 'SOL/USDT 1d' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'SOL/USDT' }).click();
+    await page.getByRole('cell', { name: '2024-03-20 00:00 UTC' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: `${SOL} 4h` }).waitFor();
+    expect(await page.getByRole('checkbox', { name: 'Incomplete only' }).isChecked()).toBe(true);
+    expect(await page.getByRole('rowheader').count()).toBe(1);
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test('map of 1,200 series scrolls to the last one', async () => {
+    const { page, problems, close } = await dashboard.open('/nowhere');
+    const month = { month: '2024-01', candles: 1, expected: 1, gap_count: 0, corrupt: false };
+    const items = Array.from({ length: 1_200 }, (_, i) => ({
+      ...{ symbol: `S${i}/USDT:USDT`, timeframe: '1h', count: 1, gap_count: 0, complete_from: null },
+      ...{ first: '2024-01-01T00:00:00.000Z', last: '2024-01-01T00:00:00.000Z', months: [month] },
+      updated_at: '2024-06-01T00:00:00.000Z',
+    }));
+    await page.route('**/api/v1/coverage*', (route) =>
+      route.fulfill({ json: { exchange: 'sim', items, next_cursor: null } }),
+    );
+    await page.getByRole('link', { name: 'Data', exact: true }).click();
+    await page.getByRole('rowheader', { name: 'S0/USDT 1h' }).waitFor();
+    const map = page.locator('.cover-map');
+    await map.evaluate((box) => {
+      box.scrollTop = box.scrollHeight;
+    });
+    await page.getByRole('rowheader', { name: 'S1199/USDT 1h' }).waitFor();
+    // 1,200 rows of 28 px and two of the head; far fewer are in the document.
+    expect(await map.evaluate((box) => box.scrollHeight)).toBe(1_202 * 28);
+    expect(await page.getByRole('rowheader').count()).toBeLessThan(40);
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test('form shows an error at its field, starts a collection, and the map gets its series', async () => {
+    const { page, problems, findings, close } = await dashboard.open('/data');
+    await page.getByRole('button', { name: 'Collect candles' }).click();
+    const symbols = page.getByLabel('Symbols');
+    await symbols.fill(`${ADA}, XRPUSDT`);
+    await page.getByLabel('Timeframe').last().selectOption('1d');
+    await page.getByLabel('From (UTC)').fill('2024-01-01');
+    await page.getByLabel('To (UTC)').fill('2024-02-01');
+    await page.getByRole('button', { name: 'Start the collection' }).click();
+    await page.locator('.field[data-invalid] .field-error').waitFor();
+    expect(await symbols.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await findings()).toEqual([]);
+    await symbols.fill(ADA);
+    await page.getByRole('button', { name: 'Start the collection' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByLabel('Selected collection').getByText('completed').waitFor();
+    await page.getByText('31 new candles of sim, 1d').waitFor();
+    await page.getByRole('rowheader', { name: 'ADA/USDT 1d' }).waitFor();
+    expect(await states(page, 'ADA/USDT 1d')).toContain('full');
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test('cancel ends a running collection', async () => {
+    const { page, problems, close } = await dashboard.open('/data');
+    const id = await startCollection(dashboard.platform, {
+      ...{ timeframe: '1m', start: '2020-01-01', end: '2024-01-01' },
+      symbols: ['BNB/USDT:USDT', 'XRP/USDT:USDT', 'DOGE/USDT:USDT'],
+    });
+    await page.goto(`${dashboard.url}/data?collection=${id}`);
+    const detail = page.getByLabel('Selected collection');
+    await detail.getByRole('button', { name: 'Cancel the collection' }).click();
+    await detail.getByText('cancelled').waitFor();
+    await page.getByRole('cell', { name: 'cancelled' }).waitFor();
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+});
 
 describe.skipIf(!hasChromium)('the data page for each role', () => {
   const home = mkdtempSync(join(tmpdir(), 'touchstone-data-page-'));
