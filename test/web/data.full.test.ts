@@ -46,7 +46,7 @@ describe.skipIf(!hasChromium)('the data page', () => {
       ...['part', 'full', 'part', 'none', 'none', 'full', 'corrupt', 'full'],
     ]);
     expect(await states(page, 'SOL/USDT 1d')).toEqual(Array(20).fill('full'));
-    await page.getByRole('img', { name: '2024-03: 114 of 186 candles, 1 gap' }).waitFor();
+    await page.getByRole('cell', { name: '2024-03: 114 of 186 candles, 1 gap' }).waitFor();
 
     await page.getByRole('checkbox', { name: 'Incomplete only' }).check();
     await page.getByRole('rowheader', { name: 'SOL/USDT 1d' }).waitFor({ state: 'detached' });

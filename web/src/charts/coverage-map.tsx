@@ -4,12 +4,13 @@ import { memo, useLayoutEffect, useMemo, useRef } from 'react';
 import type { StoredSeries } from '../api/coverage.ts';
 import { Age } from '../ui/parts.tsx';
 import { type CoverState, cellOf, closedAt, isStale, monthsOf } from './coverage.ts';
-import { CoverMark } from './coverage-strip.tsx';
 import './coverage.css';
 
 const NAMES = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 /** Pixels; of the CSS. */
 const ROW_HEIGHT = 28;
+/** Pixels of the columns: with fixed widths, rows that come into view do not lay out the whole table. */
+const WIDTHS = { series: 150, last: 116, month: 28 } as const;
 /** Columns before the months. */
 const FACTS = 2;
 
@@ -53,11 +54,22 @@ export function CoverageMap(props: {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
     <section ref={box} className="cover-map" tabIndex={0} aria-label="Coverage by month">
-      <table className="cover-grid" aria-rowcount={series.length + 2}>
+      <table
+        className="cover-grid"
+        aria-rowcount={series.length + 2}
+        width={WIDTHS.series + WIDTHS.last + WIDTHS.month * months.length}
+      >
         <caption className="sr">
           Stored candles of each series by month: an empty field is complete, a number is the stored
           percentage, an exclamation mark is a corrupt month, a dash is a month without candles
         </caption>
+        <colgroup>
+          <col width={WIDTHS.series} />
+          <col width={WIDTHS.last} />
+          {months.map((month) => (
+            <col key={month} width={WIDTHS.month} />
+          ))}
+        </colgroup>
         <MapHead months={months} />
         <tbody>
           {spacer(items[0]?.start ?? 0)}
@@ -137,8 +149,8 @@ const MapRow = memo(function MapRow(props: {
       {months.map((month) => {
         const { state, text, words } = cellOf(byMonth.get(month), month);
         return (
-          <td key={month}>
-            <CoverMark state={state} text={text} words={words} />
+          <td key={month} className="cover" data-state={state} aria-label={words} title={words}>
+            {text}
           </td>
         );
       })}
