@@ -16,6 +16,7 @@ import {
   TIMEFRAMES,
 } from '../src/contract/limits.ts';
 import { OPERATIONS } from '../src/contract/operations.ts';
+import { CANARY_STAGES } from '../src/contract/stored-challenge.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../src/engine/metrics/catalogue.ts';
 import { REPORT_DEFINITIONS } from '../src/engine/metrics/report-catalogue.ts';
 import { OBJECTIVES } from '../src/engine/walk-forward/objectives.ts';
@@ -48,6 +49,8 @@ const TABLES: Readonly<Record<string, () => unknown>> = {
     objectives: OBJECTIVES,
     overfitting: OVERFITTING_BOUNDS,
   }),
+  /** Stages of a challenge with the challenger's traffic share. */
+  'virtual:canary-stages': () => CANARY_STAGES,
 };
 
 function tables(): Plugin {

@@ -1,5 +1,6 @@
 import { createRouter } from '@tanstack/react-router';
 import { backtestRoutes } from './pages/backtests/routes.ts';
+import { challengeRoutes } from './pages/challenges/routes.ts';
 import { dataRoutes } from './pages/data/routes.ts';
 import { homeRoutes } from './pages/home/routes.ts';
 import { hyperoptRoutes } from './pages/hyperopt/routes.ts';
@@ -8,6 +9,7 @@ import { reportRoutes } from './pages/report/routes.ts';
 import { signInRoutes } from './pages/sign-in/routes.ts';
 import { strategyRoutes } from './pages/strategies/routes.ts';
 import { rootRoute } from './routes.ts';
+import { PageError } from './ui/states.tsx';
 
 /** Every page; each is loaded when it is opened. */
 export const router = createRouter({
@@ -17,11 +19,14 @@ export const router = createRouter({
     ...newBacktestRoutes,
     ...hyperoptRoutes,
     ...reportRoutes,
+    ...challengeRoutes,
     ...dataRoutes,
     ...signInRoutes,
     ...strategyRoutes,
   ]),
   defaultPreload: 'intent',
+  // Inside the shell: the navigation stays when a page fails.
+  defaultErrorComponent: PageError,
   scrollRestoration: true,
 });
 

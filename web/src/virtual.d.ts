@@ -59,4 +59,9 @@ declare module 'virtual:limits' {
   export default limits;
 }
 
+declare module 'virtual:canary-stages' {
+  const stages: readonly { readonly name: string; readonly share: number }[];
+  export default stages;
+}
+
 declare module '*.css';

@@ -1,5 +1,5 @@
 import type { TestPlatform } from '../../support/platform.ts';
-import { seedBacktest, seedProduction, seedVersion } from './seed.ts';
+import { seedBacktest, seedChallenge, seedProduction, seedVersion } from './seed.ts';
 import { seedData } from './seed-data.ts';
 import { seedHyperopt } from './seed-hyperopt.ts';
 
@@ -7,6 +7,7 @@ import { seedHyperopt } from './seed-hyperopt.ts';
 export interface Seeded {
   readonly backtest: string;
   readonly hyperopt: string;
+  readonly challenge: string;
   readonly collection: string;
 }
 
@@ -27,13 +28,16 @@ export async function seed(platform: TestPlatform): Promise<Seeded> {
   const hyperopt = await seedHyperopt(platform);
   const backtest = await seedBacktest(platform);
   await seedProduction(platform, await seedVersion(platform, backtest));
-  await seedVersion(platform, await seedBacktest(platform, { params: { fast: 12 } }));
+  const second = await seedVersion(platform, await seedBacktest(platform, { params: { fast: 12 } }));
+  await platform.post('/api/v1/strategies/ema_crossover/stage', { version: second });
+  await platform.validated('ema_crossover', second);
+  const challenge = await seedChallenge(platform, second);
   await platform.until(hyperopt, 'completed');
-  return { hyperopt, backtest, collection: await seedData(platform) };
+  return { backtest, hyperopt, challenge, collection: await seedData(platform) };
 }
 
 /** Every page of the dashboard, in the states that a seeded platform has. */
-export function pagesToSee({ backtest, hyperopt, collection }: Seeded): readonly PageToSee[] {
+export function pagesToSee({ backtest, hyperopt, challenge, collection }: Seeded): readonly PageToSee[] {
   return [
     { name: 'home', path: '/', ready: '[data-status="healthy"]' },
     { name: 'data', path: '/data', ready: '[data-state="corrupt"]' },
@@ -78,6 +82,8 @@ export function pagesToSee({ backtest, hyperopt, collection }: Seeded): readonly
       ready: '.chart-candles canvas',
       isState: true,
     },
+    { name: 'challenges', path: '/challenges', ready: 'tbody tr' },
+    { name: 'challenge', path: `/challenges/${challenge}`, ready: '.chart-frame canvas' },
     { name: 'unknown', path: '/nowhere', ready: 'h1' },
   ];
 }

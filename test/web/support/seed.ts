@@ -43,3 +43,32 @@ export async function seedProduction(platform: TestPlatform, version: string): P
     await platform.validated('ema_crossover', version);
   }
 }
+
+/**
+ * Starts a challenge of a staged version of `ema_crossover` against the one in Production, with logged trades of both. The
+ * profits are fixed: the challenger's are better by 0.3 percentage points, or by so much that it has won.
+ */
+export async function seedChallenge(
+  platform: TestPlatform,
+  challenger: string,
+  { isWon = false }: { readonly isWon?: boolean } = {},
+): Promise<string> {
+  const { strategy } = platform;
+  const created = await strategy.post('/api/v1/models/ema_crossover/challenges', {
+    champion_version: 'champion',
+    challenger_version: challenger,
+    enable_canary: !isWon,
+  });
+  if (created.status !== 201) throw new Error(`${created.status} ${JSON.stringify(created.body)}`);
+  const id: string = created.body.challenge_id;
+  for (let batch = 0; batch < (isWon ? 12 : 6); batch++) {
+    const trades = Array.from({ length: 20 }, (_, index) => ({
+      trade_id: `trade-${batch}-${index}`,
+      variant: index % 2 === 0 ? 'champion' : 'challenger',
+      profit_pct: Math.sin(batch * 20 + index) + (isWon ? 1 : 0) + (index % 2 === 0 ? 0 : isWon ? 3 : 0.3),
+    }));
+    const { status, body } = await strategy.post(`/api/v1/challenges/${id}/trades`, { trades });
+    if (status >= 400) throw new Error(`${status} ${JSON.stringify(body)}`);
+  }
+  return id;
+}

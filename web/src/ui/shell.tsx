@@ -1,5 +1,5 @@
 import { Link, Outlet } from '@tanstack/react-router';
-import { Activity, ChartSpline, Database, GitBranch, House, Moon, Sparkles, Sun } from 'lucide-react';
+import { Activity, ChartSpline, Database, GitBranch, House, Moon, Sparkles, Sun, Swords } from 'lucide-react';
 import { webConfig } from '../api/config.ts';
 import { toggleTheme, useTheme } from './tokens.ts';
 import { UserMenu } from './user-menu.tsx';
@@ -10,6 +10,7 @@ const PAGES = [
   { to: '/backtests', name: 'Backtests', Icon: ChartSpline },
   { to: '/strategies', name: 'Strategies', Icon: GitBranch },
   { to: '/hyperopt', name: 'Hyperopt', Icon: Sparkles },
+  { to: '/challenges', name: 'Challenges', Icon: Swords },
   { to: '/data', name: 'Data', Icon: Database },
 ] as const;
 

@@ -1,0 +1,113 @@
+import { useMemo } from 'react';
+import type { ResponseOf } from '../../api/client.ts';
+import { useCall } from '../../api/queries.ts';
+import { Chart, type ChartPane, type ChartX } from '../../charts/chart.tsx';
+import { decimal, signed } from '../../ui/format.ts';
+import { Panel } from '../../ui/parts.tsx';
+import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
+import type { Challenge } from './search.ts';
+
+type Step = ResponseOf<'listChallengeEvaluations'>['items'][number];
+
+/** Interval of the difference over time with the zero line, and the equity of both versions. */
+export function EvaluationCharts({ challenge }: { readonly challenge: Challenge }) {
+  const query = useCall(
+    'listChallengeEvaluations',
+    { params: { challenge_id: challenge.challenge_id }, query: { limit: 1000 } },
+    { isMoving: () => challenge.status === 'active' },
+  );
+  return (
+    <Loaded query={query} skeleton={<Skeleton rows={18} />}>
+      {({ items }) =>
+        items.length < 2 ? (
+          <Panel title="Over time">
+            <Empty title="Too few trades for a chart">
+              The comparison is drawn as soon as trades of both versions are logged.
+            </Empty>
+          </Panel>
+        ) : (
+          <Steps steps={items} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+const points = (number: number) => `${decimal(number, 3)} pp`;
+const percent = (number: number) => `${signed(number, 'percent')} %`;
+
+function Steps({ steps }: { readonly steps: readonly Step[] }) {
+  const { x, interval, equity } = useMemo(() => chartsOf(steps), [steps]);
+  const last = steps.at(-1)!;
+  return (
+    <div className="cols-2">
+      <div className="panel">
+        <Chart
+          title="Difference of the means"
+          summary={`Last ${points(last.difference)} a trade, p-value ${decimal(last.p_value, 4)}`}
+          x={x}
+          panes={interval}
+        />
+      </div>
+      <div className="panel">
+        <Chart
+          title="Equity of both versions"
+          summary={`Champion ${percent(last.equity.champion)}, challenger ${percent(last.equity.challenger)}`}
+          x={x}
+          panes={equity}
+        />
+      </div>
+    </div>
+  );
+}
+
+function chartsOf(unordered: readonly Step[]): {
+  readonly x: ChartX;
+  readonly interval: readonly ChartPane[];
+  readonly equity: readonly ChartPane[];
+} {
+  const steps = [...unordered].sort((a, b) => a.sequence - b.sequence);
+  const x: ChartX = {
+    title: 'Time, UTC',
+    isTime: true,
+    values: steps.map(({ evaluated_at }) => Date.parse(evaluated_at) / 1_000),
+  };
+  const bound = (index: 0 | 1) =>
+    steps.map(({ confidence_interval }) => confidence_interval?.[index] ?? null);
+  const line = { kind: 'step', format: points } as const;
+  return {
+    x,
+    interval: [
+      {
+        unit: ' pp',
+        baselines: [0],
+        series: [
+          {
+            ...line,
+            title: 'Difference',
+            color: 'series-1',
+            values: steps.map(({ difference }) => difference),
+          },
+          { ...line, title: 'Lower bound', color: 'faint', isDashed: true, values: bound(0) },
+          { ...line, title: 'Upper bound', color: 'faint', isDashed: true, values: bound(1) },
+        ],
+      },
+    ],
+    equity: [
+      {
+        unit: ' %',
+        baselines: [0],
+        series: [
+          {
+            ...{ title: 'Champion', color: 'series-1', kind: 'step', format: percent },
+            values: steps.map(({ equity }) => equity.champion),
+          },
+          {
+            ...{ title: 'Challenger', color: 'series-2', kind: 'step', format: percent },
+            values: steps.map(({ equity }) => equity.challenger),
+          },
+        ],
+      },
+    ],
+  };
+}

@@ -1,0 +1,142 @@
+import { CheckCircle2, CircleDashed, TriangleAlert } from 'lucide-react';
+import type { ResponseOf } from '../../api/client.ts';
+import { useCall } from '../../api/queries.ts';
+import { decimal, NO_VALUE, signed, tone, value } from '../../ui/format.ts';
+import { Panel, Tile } from '../../ui/parts.tsx';
+import { Loaded, Skeleton } from '../../ui/states.tsx';
+import type { Challenge } from './search.ts';
+import { words } from './words.ts';
+
+type Evaluation = ResponseOf<'evaluateChallenge'>;
+
+/** How the versions compare now, and what is still missing for a verdict. */
+export function EvaluationPanel({ challenge }: { readonly challenge: Challenge }) {
+  const query = useCall(
+    'evaluateChallenge',
+    { params: { challenge_id: challenge.challenge_id } },
+    { isMoving: () => challenge.status === 'active' },
+  );
+  return (
+    <Panel title="Verdict">
+      <Loaded query={query} skeleton={<Skeleton rows={9} />}>
+        {(evaluation) => (
+          <>
+            <Tiles evaluation={evaluation} />
+            <div className="pad stack">
+              <p className="row">
+                <span className="badge">{words(evaluation.recommendation.toLowerCase())}</span>
+                <SrmBadge srm={evaluation.srm} />
+              </p>
+              <Conditions evaluation={evaluation} />
+              {evaluation.warnings.map((warning) => (
+                <p key={warning} className="notice" data-tone="warn">
+                  {warning}
+                </p>
+              ))}
+            </div>
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function Tiles({ evaluation }: { readonly evaluation: Evaluation }) {
+  const { confidence_interval: interval, open_trades, unrealised } = evaluation;
+  const perTrade = (percent: number) => `${decimal(percent, 3)} %`;
+  return (
+    <div className="tiles flush">
+      <Tile
+        label="Improvement"
+        value={`${signed(evaluation.improvement_pct, 'percent')} %`}
+        tone={tone(evaluation.improvement_pct)}
+        sub={`${perTrade(evaluation.champion_mean)} to ${perTrade(evaluation.challenger_mean)} a trade`}
+        definition="Mean profit of a trade of the challenger against that of the champion, weighted over the stages."
+      />
+      <Tile
+        label="95 % interval"
+        value={interval ? `${decimal(interval[0]!, 3)} to ${decimal(interval[1]!, 3)}` : NO_VALUE}
+        sub="percentage points a trade"
+        definition="Confidence sequence of the difference of the means: it may be looked at after every trade."
+      />
+      <Tile
+        label="p-value"
+        value={value(evaluation.p_value, 'probability')}
+        sub={words(evaluation.p_value_method)}
+        definition="Chance of such a difference between equal versions, two-sided."
+      />
+      <Tile
+        label="Trades"
+        value={`${evaluation.champion_trades} / ${evaluation.challenger_trades}`}
+        sub={
+          evaluation.trades_needed === null
+            ? 'champion / challenger'
+            : `${value(evaluation.trades_needed, 'count')} of each show 10 %`
+        }
+        definition="Closed trades of the champion and of the challenger that are analyzed."
+      />
+      <Tile
+        label="Open trades"
+        value={`${open_trades.champion} / ${open_trades.challenger}`}
+        sub={`unrealized ${meanOf(unrealised.champion.mean_pct)} / ${meanOf(unrealised.challenger.mean_pct)}`}
+        definition="A version that closes its gains and keeps its losses open looks better than it is: compare the unrealized profits."
+      />
+      <Tile
+        label="Errors"
+        value={`${evaluation.errors.champion} / ${evaluation.errors.challenger}`}
+        sub="champion / challenger"
+        definition="Decisions or orders that failed; they are not counted as trades."
+      />
+    </div>
+  );
+}
+
+function meanOf(percent: number | null): string {
+  return percent === null ? NO_VALUE : `${signed(percent, 'percent')} %`;
+}
+
+const SRM = {
+  healthy: { tone: 'up', text: 'Assignments match the split' },
+  mismatch: { tone: 'down', text: 'Assignments do not match the split' },
+  no_assignments: { tone: undefined, text: 'No assignments yet' },
+} as const;
+
+/** Sample ratio mismatch: whether both versions got the share of the keys that the split says. */
+function SrmBadge({ srm }: { readonly srm: Evaluation['srm'] }) {
+  const { tone: color, text } = SRM[srm.status];
+  return (
+    <span className="badge" data-tone={color} title={`p = ${value(srm.p_value, 'probability')}`}>
+      {srm.status === 'mismatch' && <TriangleAlert aria-hidden="true" />} {text}
+    </span>
+  );
+}
+
+/** A count without decimals, other values with four. */
+function short(number: number): string {
+  return decimal(number, Number.isInteger(number) ? 0 : 4);
+}
+
+function Conditions({ evaluation }: { readonly evaluation: Evaluation }) {
+  const { conditions, criteria } = evaluation;
+  const lines = [
+    ...Object.entries(conditions).map(([name, { value, needed, met }]) => ({
+      name,
+      isMet: met,
+      text: `${decimal(value, 0)} of ${decimal(needed, 0)} ${name}`,
+    })),
+    ...criteria.map(({ name, operator, threshold, value, passed }) => ({
+      name,
+      isMet: passed,
+      text: `${words(name)}: ${short(value)} ${operator} ${short(threshold)}`,
+    })),
+  ];
+  return (
+    <ul className="conditions">
+      {lines.map(({ name, isMet, text }) => (
+        <li key={name} className={isMet ? 'up' : 'muted'}>
+          {isMet ? <CheckCircle2 aria-label="met" /> : <CircleDashed aria-label="not met" />} {text}
+        </li>
+      ))}
+    </ul>
+  );
+}

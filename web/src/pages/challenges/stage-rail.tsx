@@ -1,0 +1,44 @@
+import CANARY_STAGES from 'virtual:canary-stages';
+import { Time } from '../../ui/parts.tsx';
+import type { Challenge } from './search.ts';
+import { stateOf, words } from './words.ts';
+
+/** The canary stages with the challenger's share, and what the next step waits for. */
+export function StageRail({ challenge }: { readonly challenge: Challenge }) {
+  const { canary_stage, next_stage, traffic_split } = challenge;
+  const now = CANARY_STAGES.findIndex(({ name }) => name === canary_stage);
+  return (
+    <>
+      <ol className="canary">
+        {CANARY_STAGES.map(({ name, share }, index) => (
+          <li key={name} data-now={index === now} aria-current={index === now ? 'step' : undefined}>
+            <strong>{words(name)}</strong>
+            <span className="muted">challenger {Math.round(share * 100)} %</span>
+            <span className="faint">{index < now ? 'done' : index === now ? 'now' : ' '}</span>
+          </li>
+        ))}
+      </ol>
+      <div className="pad stack">
+        <p>
+          Traffic: champion {Math.round(traffic_split[0]! * 100)} %, challenger{' '}
+          {Math.round(traffic_split[1]! * 100)} %
+        </p>
+        <meter
+          min={0}
+          max={1}
+          value={traffic_split[1]}
+          aria-label="Share of the challenger in the traffic"
+          title="Share of the challenger"
+        />
+        <p className="muted">
+          {stateOf(challenge)}
+          {challenge.status === 'active' && next_stage && (
+            <>
+              . The next stage is possible from <Time at={next_stage.not_before} />
+            </>
+          )}
+        </p>
+      </div>
+    </>
+  );
+}
