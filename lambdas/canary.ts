@@ -10,6 +10,7 @@ const env = readEnv(CanaryEnv);
 export const handler = canaryLambda(
   {
     baseUrl: env.BACKEND_URL,
+    webUrl: env.WEB_URL,
     token: env.CANARY_TOKEN,
     fetch,
     clock: Date,

@@ -22,11 +22,17 @@ export interface CanaryProps {
   readonly backend: ServiceFunction;
   /** Address of the backend's API. */
   readonly url: string;
+  /** Address of the dashboard; undefined without one. */
+  readonly webUrl: string | undefined;
 }
 
 /** Submits a backtest over the API every five minutes, as a client would, and checks the previous one. */
 export class Canary extends Construct {
-  constructor(scope: Construct, id: string, { config, monitoring, backend, url, ...props }: CanaryProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { config, monitoring, backend, url, webUrl, ...props }: CanaryProps,
+  ) {
     super(scope, id);
     const tokens = new TokenPair(this, {
       ...{ id: 'Token', output: 'CanaryToken' },
@@ -41,10 +47,10 @@ export class Canary extends Construct {
       monitoring,
       description: `Touchstone ${config.stage}: submits a backtest every five minutes`,
       code: props.code,
-      environment: { ...props.common, BACKEND_URL: url, CANARY_TOKEN: tokens.sent },
+      environment: { ...props.common, BACKEND_URL: url, WEB_URL: webUrl, CANARY_TOKEN: tokens.sent },
       revision: `Sends canary token ${tokens.slot}`,
       memorySize: 256,
-      // Three requests, each tried three times for 10 s.
+      // Three requests, each tried three times for 10 s; as many of the dashboard meanwhile.
       timeout: Duration.minutes(2),
       faultImpact: 'The canary crashes or is throttled: nothing tests the path of a backtest.',
       slowAlarm: false,
@@ -57,10 +63,10 @@ export class Canary extends Construct {
       schedule: events.Schedule.cron({ minute: `0/${INTERVAL.toMinutes()}` }),
       targets: [new LambdaFunction(service.alias, { retryAttempts: 0, maxEventAge: Duration.minutes(2) })],
     });
-    this.#addAlarms(monitoring);
+    this.#addAlarms(monitoring, webUrl !== undefined);
   }
 
-  #addAlarms(monitoring: Monitoring): void {
+  #addAlarms(monitoring: Monitoring, hasDashboard: boolean): void {
     const metric = (name: string, statistic: string) =>
       monitoring.serviceMetric('canary', name, statistic).with({ period: INTERVAL });
     const success = metric(METRICS.canarySuccess, 'Minimum');
@@ -80,6 +86,17 @@ export class Canary extends Construct {
       missing: cloudwatch.TreatMissingData.BREACHING,
       impact: 'The canary does not run: an outage is noticed when a user meets it.',
     });
+    if (hasDashboard) {
+      monitoring.alarm(this, 'DashboardFailing', {
+        metric: metric(METRICS.canaryDashboard, 'Minimum'),
+        threshold: 1,
+        comparison: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+        // Its requests are repeated, but a change of CloudFront takes some minutes everywhere.
+        periods: 2,
+        among: 3,
+        impact: 'The dashboard does not load, or the services do not respond at its address.',
+      });
+    }
     monitoring.graph('jobs', 'Canary: success', [success]);
     monitoring.graph('jobs', 'Canary: duration, s', [metric(METRICS.canaryDuration, 'Maximum')]);
   }

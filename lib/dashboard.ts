@@ -18,6 +18,8 @@ interface DashboardProps {
   readonly network: Network;
   readonly dataCollection: DataCollection | undefined;
   readonly backend: ServiceFunction;
+  /** The backend's event streams. */
+  readonly events: ServiceFunction;
   readonly backendApi: ServiceApi;
   readonly strategy: StrategyService;
   readonly signIn: WebConfig['auth'];
@@ -35,8 +37,8 @@ export function createOriginTokens(scope: Construct, { stage, web }: StageConfig
   });
 }
 
-/** Adds the dashboard, and the API of data collection, which only the dashboard calls. */
-export function addDashboard(scope: Construct, props: DashboardProps): void {
+/** Adds the dashboard, and the API of data collection, which only the dashboard calls. Returns the address. */
+export function addDashboard(scope: Construct, props: DashboardProps): string {
   const { config, monitoring, common, backend, backendApi, strategy, originTokens } = props;
   for (const receiver of [backend, strategy.service]) {
     receiver.function.addEnvironment('ORIGIN_TOKEN', originTokens.sent);
@@ -49,13 +51,16 @@ export function addDashboard(scope: Construct, props: DashboardProps): void {
     after: strategy.api,
     firewall: backendApi.firewall,
   });
-  new Web(scope, 'Web', {
+  const web = new Web(scope, 'Web', {
     ...{ config, monitoring, signIn: props.signIn, common, originTokens },
     code: props.code('web-files'),
     apis: { backend: backendApi.api, strategy: strategy.api.api, data_collection: dataApi.api.api },
     after: [
-      ...[backend, strategy.service, strategy.events, dataApi.service].map(({ alias }) => alias),
+      ...[backend, props.events, strategy.service, strategy.events, dataApi.service].map(
+        ({ alias }) => alias,
+      ),
       ...[backendApi, strategy.api].flatMap(({ firewall }) => firewall ?? []),
     ],
   });
+  return web.url;
 }

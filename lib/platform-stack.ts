@@ -165,15 +165,14 @@ class PlatformStack extends Stack {
       ...{ dataProxy: dataProxy.service.alias, code: this.#code('job-events') },
       environment: { ...this.#common, ...images.runs },
     });
-    if (this.#originTokens) {
+    const webUrl =
+      this.#originTokens &&
       addDashboard(this, {
-        ...{ config, monitoring, network, dataCollection, backend, backendApi, strategy },
+        ...{ config, monitoring, network, dataCollection, backend, events, backendApi, strategy },
+        ...{ common: this.#common, originTokens: this.#originTokens },
         signIn: data.identity.signIn,
         code: (name) => this.#code(name),
-        common: this.#common,
-        originTokens: this.#originTokens,
       });
-    }
     if (config.trafficShift) {
       const shift = new TrafficShift(this, 'TrafficShift', { shift: config.trafficShift, monitoring });
       // Those that answer callers. Calls of the others are repeated, have another way or are few: docs/decisions/051.
@@ -182,7 +181,7 @@ class PlatformStack extends Stack {
     }
     if (config.canary) {
       const canary = { config, monitoring, code: this.#code('canary'), common: this.#common };
-      new Canary(this, 'Canary', { ...canary, backend, url: backendApi.url });
+      new Canary(this, 'Canary', { ...canary, backend, url: backendApi.url, webUrl });
     }
     monitoring.addDashboard();
     new LogQueries(this, 'LogQueries');

@@ -45,6 +45,9 @@ const PRICE_CLASSES = {
 
 /** The dashboard: CloudFront in front of its files and of the services' APIs, which thus have one origin. */
 export class Web extends Construct {
+  /** Address of the dashboard. */
+  readonly url: string;
+
   constructor(scope: Construct, id: string, props: WebProps) {
     super(scope, id);
     const { config } = props;
@@ -55,7 +58,8 @@ export class Web extends Construct {
     this.#deploy(bucket, props);
     const { domain } = config.web;
     const name = domain?.name ?? distribution.distributionDomainName;
-    stackOutputs(this, 'Address of the dashboard', { WebUrl: `https://${name}/` });
+    this.url = `https://${name}/`;
+    stackOutputs(this, 'Address of the dashboard', { WebUrl: this.url });
     if (domain) this.#addRecords(domain, distribution.distributionDomainName);
     this.#graph(distribution, props.monitoring);
   }

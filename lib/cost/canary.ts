@@ -5,7 +5,7 @@ import type { Usage } from './prices.ts';
 import type { Resources } from './templates.ts';
 
 /** Metrics that the canary publishes. */
-const CANARY_METRICS = 2;
+const CANARY_METRICS = 3;
 
 /** Monthly usage of the canary's backtests and metrics; idle.ts prices the schedule of its function. Empty without a canary. */
 export function canaryUsage(resources: Resources): Usage[] {

@@ -37,6 +37,7 @@ export const METRIC_USE: Readonly<Record<keyof typeof METRICS, 'idle' | 'in use'
   longestStallSeconds: 'idle',
   canarySuccess: 'in use',
   canaryDuration: 'in use',
+  canaryDashboard: 'in use',
   challengesRolledBack: 'in use',
   challengesHeld: 'in use',
   challengesEnded: 'in use',

@@ -1,4 +1,4 @@
-import { oneOf, secret, text, url, withDefault } from './env-fields.ts';
+import { oneOf, optional, secret, text, url, withDefault } from './env-fields.ts';
 
 /** The canary: a backtest that the platform submits to itself, as a client would. */
 
@@ -15,6 +15,8 @@ export const CanaryEnv = {
     LOG_LEVEL: withDefault(oneOf('DEBUG', 'INFO', 'WARN', 'ERROR'), 'INFO'),
     /** Base address of the backend. */
     BACKEND_URL: url,
+    /** Address of the dashboard; absent: there is none to check. */
+    WEB_URL: optional(url),
     /** Token by which the backend knows the canary. The backend accepts two, so that one can be replaced; absent there: no canary. */
     CANARY_TOKEN: secret,
   },

@@ -40,6 +40,8 @@ export const METRICS = {
   canarySuccess: 'CanarySuccess',
   /** Time from the submission of the canary's backtest to its end, s. */
   canaryDuration: 'CanaryDuration',
+  /** 1 when the canary could load the dashboard, its script and a service behind it, 0 when not. */
+  canaryDashboard: 'CanaryDashboard',
   /** Challenges that the platform rolled back automatically. */
   challengesRolledBack: 'ChallengesRolledBack',
   /** Challenges that the platform held automatically. */

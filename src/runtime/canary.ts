@@ -5,13 +5,15 @@ import middy from '@middy/core';
 import * as z from 'zod';
 import { CANARY_ID_PREFIX } from '#contract/backtest.ts';
 import { CANARY_INTERVAL_MS, CANARY_OWNER } from '#contract/canary.ts';
-import { CORRELATION_HEADER, METRICS, METRICS_NAMESPACE } from '#contract/names.ts';
+import { CORRELATION_HEADER, METRICS, METRICS_NAMESPACE, SERVICE_PREFIXES } from '#contract/names.ts';
 import { idSuffix } from '#domain/id-suffix.ts';
 import type { Clock, Digest } from '#domain/ports.ts';
 
 export interface CanaryDeps {
   /** Address of the backend, with a slash at its end. */
   readonly baseUrl: string;
+  /** Address of the dashboard, with a slash at its end; undefined without one. */
+  readonly webUrl?: string | undefined;
   readonly token: string;
   readonly fetch: typeof fetch;
   readonly clock: Clock;
@@ -28,6 +30,8 @@ export interface CanaryReport {
   readonly failures: readonly string[];
   /** Time from the submission of the previous backtest to its end, s; absent unless it completed. */
   readonly durationS?: number;
+  /** Why the dashboard does not work; null when it does, absent without one. */
+  readonly dashboard?: string | null;
 }
 
 /**
@@ -65,11 +69,20 @@ const Failure = z.object({ detail: z.object({ code: z.string(), message: z.strin
  */
 export async function runCanary(deps: CanaryDeps): Promise<CanaryReport> {
   const run = Math.floor(deps.clock.now() / CANARY_INTERVAL_MS);
+  const { webUrl } = deps;
+  const loading =
+    webUrl === undefined ? undefined : attempt('dashboard', () => loadDashboard(deps, run, webUrl));
   const previous = await attempt('check', () => checkBacktest(deps, run - 1));
   const next = await attempt('submission', () => submitBacktest(deps, run));
+  const dashboard = await loading;
   const failures = [previous, next].flatMap(({ failure }) => failure ?? []);
   const durationS = previous.result?.durationS;
-  return { jobId: jobIdOf(deps, run - 1), failures, ...(durationS !== undefined && { durationS }) };
+  return {
+    jobId: jobIdOf(deps, run - 1),
+    failures,
+    ...(durationS !== undefined && { durationS }),
+    ...(dashboard && { dashboard: dashboard.failure ?? null }),
+  };
 }
 
 async function attempt<T>(step: string, work: () => Promise<T>): Promise<{ result?: T; failure?: string }> {
@@ -102,6 +115,23 @@ async function submitBacktest(deps: CanaryDeps, run: number): Promise<void> {
   await expectStatus(response, 201);
 }
 
+/** Loads a page as a browser does, the script that it names, and the health of a service behind the same address. */
+async function loadDashboard(deps: CanaryDeps, run: number, webUrl: string): Promise<void> {
+  const get = async (path: string, accept: string) => {
+    const headers = { Accept: accept, [CORRELATION_HEADER]: correlationIdOf(run) };
+    const response = await send(deps, new URL(path, webUrl), { headers });
+    if (response.status !== 200) throw new Error(`${path} returned status ${response.status}`);
+    return response;
+  };
+  const page = await (await get('backtests', 'text/html')).text();
+  const script = /<script [^>]*src="\/(assets\/[\w.-]+\.js)"/.exec(page)?.[1];
+  if (!script) throw new Error('the page names no script');
+  const { headers } = await get(script, '*/*');
+  const type = headers.get('Content-Type') ?? '';
+  if (!type.startsWith('text/javascript')) throw new Error(`the script has the type "${type}"`);
+  await get(`${SERVICE_PREFIXES.backend.slice(1)}/api/v1/health`, 'application/json');
+}
+
 async function expectStatus(response: Response, status: number): Promise<unknown> {
   const body: unknown = await response.json().catch(() => undefined);
   if (response.status === status) return body;
@@ -110,7 +140,6 @@ async function expectStatus(response: Response, status: number): Promise<unknown
   throw new Error(`status ${response.status}${detail}`);
 }
 
-/** The response; a 5xx, a 429 and a lost connection are repeated, because a deployment may cause one. */
 async function request(
   deps: CanaryDeps,
   run: number,
@@ -118,20 +147,24 @@ async function request(
   path: string,
   body?: unknown,
 ): Promise<Response> {
+  return send(deps, new URL(`.${path}`, deps.baseUrl), {
+    method,
+    headers: {
+      Authorization: `Bearer ${deps.token}`,
+      [CORRELATION_HEADER]: correlationIdOf(run),
+      'Idempotency-Key': String(run),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+/** The response; a 5xx, a 429 and a lost connection are repeated, because a deployment may cause one. */
+async function send(deps: CanaryDeps, url: URL, init: RequestInit): Promise<Response> {
   for (const pause of [...PAUSES_MS, null]) {
     try {
-      const response = await deps.fetch(new URL(`.${path}`, deps.baseUrl), {
-        method,
-        redirect: 'manual',
-        signal: deps.timeoutSignal(REQUEST_MS),
-        headers: {
-          Authorization: `Bearer ${deps.token}`,
-          [CORRELATION_HEADER]: correlationIdOf(run),
-          'Idempotency-Key': String(run),
-          ...(body !== undefined && { 'Content-Type': 'application/json' }),
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
+      const signal = deps.timeoutSignal(REQUEST_MS);
+      const response = await deps.fetch(url, { method: 'GET', redirect: 'manual', ...init, signal });
       if (pause === null || (response.status < 500 && response.status !== 429)) return response;
     } catch (error) {
       if (pause === null) throw new Error(`the API did not respond: ${(error as Error).message}`);
@@ -163,10 +196,14 @@ export function canaryLambda(
   return middy()
     .use(injectLambdaContext(logger, { resetKeys: true }))
     .handler(async () => {
-      const { jobId, failures, durationS } = await runCanary(deps);
+      const { jobId, failures, durationS, dashboard } = await runCanary(deps);
       metrics.addDimension('stage', stage);
       metrics.addMetric(METRICS.canarySuccess, MetricUnit.Count, failures.length === 0 ? 1 : 0);
       if (durationS !== undefined) metrics.addMetric(METRICS.canaryDuration, MetricUnit.Seconds, durationS);
+      if (dashboard !== undefined) {
+        metrics.addMetric(METRICS.canaryDashboard, MetricUnit.Count, dashboard === null ? 1 : 0);
+        if (dashboard !== null) logger.error('dashboard failed', { failure: dashboard });
+      }
       metrics.publishStoredMetrics();
       const entry = { job_id: jobId, failures, duration_s: durationS ?? null };
       if (failures.length === 0) logger.info('canary succeeded', entry);

@@ -1,7 +1,7 @@
 import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { GetCommand, QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { sha256 } from '#adapters/ids.ts';
@@ -257,4 +257,66 @@ it("token of the canary opens only the canary's operations, and no other token i
     body: { detail: { code: 'AUTH005' } },
   });
   expect(await get('backtests', `${TOKEN}!`)).toMatchObject({ status: 401 });
+});
+
+describe('dashboard', () => {
+  const WEB_URL = 'https://d111111abcdef8.cloudfront.net/';
+  const PAGE = '<!doctype html><script type="module" crossorigin src="/assets/index-4f2a.js"></script>';
+  const javascript = { headers: { 'Content-Type': 'text/javascript; charset=utf-8' } };
+  const served: Record<string, () => Response> = {
+    backtests: () => new Response(PAGE),
+    'assets/index-4f2a.js': () => new Response('', javascript),
+    'services/backend/api/v1/health': () => Response.json({ status: 'healthy' }),
+  };
+  const runWith = (changes: Record<string, () => Response>) => {
+    const asked: string[] = [];
+    const web: typeof fetch = async (address, init) => {
+      const url = String(address);
+      if (!url.startsWith(WEB_URL)) return new Response('{}', { status: 404 });
+      const path = url.slice(WEB_URL.length);
+      asked.push(path);
+      // A page needs the header of a browser, and nobody needs the canary's token.
+      const headers = new Headers(init!.headers);
+      expect(headers.get('Accept') === 'text/html').toBe(path === 'backtests');
+      expect(headers.has('Authorization')).toBe(false);
+      return { ...served, ...changes }[path]!();
+    };
+    return { asked, report: run({ webUrl: WEB_URL, fetch: web }) };
+  };
+
+  it('canary loads a page, its script and the health of a service at one address', async () => {
+    const { asked, report } = runWith({});
+    expect(await report).toMatchObject({ dashboard: null });
+    expect(asked).toEqual(Object.keys(served));
+  });
+
+  it.each([
+    [
+      'page is missing',
+      { backtests: () => new Response('', { status: 404 }) },
+      'backtests returned status 404',
+    ],
+    ['page is another one', { backtests: () => new Response('<html>') }, 'the page names no script'],
+    [
+      'script is the entry page',
+      { 'assets/index-4f2a.js': () => new Response(PAGE, { headers: { 'Content-Type': 'text/html' } }) },
+      'the script has the type "text/html"',
+    ],
+    [
+      'service cannot be reached',
+      { 'services/backend/api/v1/health': () => new Response('', { status: 502 }) },
+      'services/backend/api/v1/health returned status 502',
+    ],
+  ])('failure of the dashboard is no failure of the backtest: %s', async (_, changes, failure) => {
+    const { report } = runWith(changes);
+    const { failures, dashboard } = await report;
+    expect(dashboard).toBe(`dashboard: ${failure}`);
+    expect(failures.join()).not.toContain('dashboard');
+  });
+
+  it('canary without a dashboard reports nothing about it', async () => {
+    expect(await run({ fetch: async () => new Response('{}', { status: 404 }) })).not.toHaveProperty(
+      'dashboard',
+    );
+  });
 });
