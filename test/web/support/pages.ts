@@ -39,7 +39,7 @@ export async function seed(platform: TestPlatform): Promise<Seeded> {
 /** Every page of the dashboard, in the states that a seeded platform has. */
 export function pagesToSee({ backtest, hyperopt, challenge, collection }: Seeded): readonly PageToSee[] {
   return [
-    { name: 'home', path: '/', ready: '[data-status="healthy"]' },
+    { name: 'home', path: '/', ready: '.home-jobs li' },
     { name: 'data', path: '/data', ready: '[data-state="corrupt"]' },
     {
       name: 'data-series',

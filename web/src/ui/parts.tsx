@@ -1,4 +1,4 @@
-import { Ban, CheckCircle2, CircleDashed, Copy, Loader, XCircle } from 'lucide-react';
+import { Ban, CheckCircle2, CircleDashed, Copy, Loader, TriangleAlert, XCircle } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { age, localTime, utcDate, utcTime } from './format.ts';
 import { useNow } from './now.ts';
@@ -9,9 +9,12 @@ const STATUS_ICONS = {
   completed: CheckCircle2,
   failed: XCircle,
   cancelled: Ban,
+  healthy: CheckCircle2,
+  degraded: TriangleAlert,
+  unhealthy: XCircle,
 } as const;
 
-/** Status of a job by shape, colour and word; lists on small screens show the icon alone. */
+/** Status of a job or a service by shape, colour and word; lists on small screens show the icon alone. */
 export function Status({ status }: { readonly status: string }) {
   const Icon = STATUS_ICONS[status as keyof typeof STATUS_ICONS] ?? CircleDashed;
   return (

@@ -1,0 +1,76 @@
+import { Link } from '@tanstack/react-router';
+import { signed, tone, value } from '../../ui/format.ts';
+import { Age } from '../../ui/parts.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import type { Overview } from './data.ts';
+import { OverviewPanel, type OverviewProps } from './overview-panel.tsx';
+
+type Version = NonNullable<Overview['production']>['items'][number];
+
+const COLUMNS: readonly Column<Version>[] = [
+  {
+    key: 'name',
+    title: 'Strategy',
+    cell: ({ model_name, version }) => (
+      <Link to="/strategies/$name/versions/$version" params={{ name: model_name, version }}>
+        {model_name} <span className="muted">v{version}</span>
+      </Link>
+    ),
+  },
+  {
+    key: 'profit',
+    title: 'Profit %',
+    isNumber: true,
+    tone: ({ metrics }) => tone(metrics.total_profit_pct),
+    cell: ({ metrics }) => signed(metrics.total_profit_pct, 'percent'),
+  },
+  {
+    key: 'drawdown',
+    title: 'Drawdown %',
+    isNumber: true,
+    cell: ({ metrics }) => value(metrics.max_drawdown_pct, 'percent'),
+  },
+  {
+    key: 'sharpe',
+    title: 'Sharpe',
+    isNumber: true,
+    cell: ({ metrics }) => value(metrics.sharpe_ratio, 'ratio'),
+  },
+  {
+    key: 'promoted',
+    title: 'Promoted',
+    isNumber: true,
+    cell: ({ promoted_at, updated_at }) => <Age at={promoted_at ?? updated_at} />,
+  },
+];
+
+/** Versions in Production with the metrics of their backtests. */
+export function ProductionPanel({ query }: OverviewProps) {
+  return (
+    <OverviewPanel
+      query={query}
+      title="In Production"
+      rows={5}
+      parts={['production']}
+      actions={
+        <Link to="/strategies" search={{ stage: 'Production' }} className="btn small plain">
+          All
+        </Link>
+      }
+    >
+      {({ production }) =>
+        !production || production.items.length === 0 ? (
+          <Empty title="Nothing is in Production">Register a backtest, stage the version, promote it.</Empty>
+        ) : (
+          <Table
+            label="Versions in Production"
+            rows={production.items}
+            columns={COLUMNS}
+            idOf={({ model_name }) => model_name}
+          />
+        )
+      }
+    </OverviewPanel>
+  );
+}
