@@ -75,6 +75,13 @@ export function pagesToSee({ backtest, hyperopt, challenge, collection }: Seeded
     { name: 'hyperopt-again', path: `/hyperopt/new?from=${hyperopt}`, ready: 'form', isState: true },
     { name: 'hyperopt-job', path: `/hyperopt/${hyperopt}?trial=0`, ready: '[data-panel="trial"] canvas' },
     { name: 'hyperopt-trials', path: `/hyperopt/${hyperopt}?tab=trials`, ready: 'table.grid', isState: true },
+    { name: 'hyperopt-parameters', path: `/hyperopt/${hyperopt}?tab=parameters`, ready: '.own-canvas' },
+    {
+      name: 'hyperopt-result',
+      path: `/hyperopt/${hyperopt}?tab=result`,
+      ready: '.diagnostics',
+      isState: true,
+    },
     { name: 'report', path: `/backtests/${backtest}`, ready: '.report-trades tr[aria-rowindex]' },
     {
       name: 'report-trade',

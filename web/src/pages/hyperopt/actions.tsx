@@ -5,6 +5,7 @@ import { ActButton } from '../../auth/act.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorState } from '../../ui/states.tsx';
 import { isMoving, type Job } from './live.ts';
+import { RegisterBest } from './register-best.tsx';
 
 /** What can be done with a job in its state. */
 export function JobActions({ job }: { readonly job: Job }) {
@@ -14,6 +15,7 @@ export function JobActions({ job }: { readonly job: Job }) {
       {isMoving(job) && <Cancel job={job} />}
       {(status === 'cancelled' || status === 'failed') && <Resume job={job} />}
       {status === 'completed' && <BacktestBest job={job} />}
+      {status === 'completed' && <RegisterBest job={job} />}
       <Link to="/hyperopt/new" search={{ from: job.job_id }} className="btn">
         Search again with changes
       </Link>

@@ -9,6 +9,8 @@ import { JobHead } from './detail-head.tsx';
 import { isMoving, type Job, useJob, useTrials } from './live.ts';
 import { objectiveOf } from './objective.ts';
 import { OverviewTab } from './overview-tab.tsx';
+import { ParametersTab } from './parameters-tab.tsx';
+import { ResultTab } from './result-tab.tsx';
 import type { DetailSearch } from './search.ts';
 import { SettingsTab } from './settings-tab.tsx';
 import { TrialPanel } from './trial-panel.tsx';
@@ -20,6 +22,8 @@ import './hyperopt.css';
 const TAB_ITEMS = [
   { key: 'overview', title: 'Overview' },
   { key: 'trials', title: 'Trials' },
+  { key: 'parameters', title: 'Parameters' },
+  { key: 'result', title: 'Result' },
   { key: 'settings', title: 'Settings' },
 ] as const;
 
@@ -86,6 +90,8 @@ function JobBody({ job }: { readonly job: Job }) {
           <>
             {tab === 'overview' && <OverviewTab view={view} />}
             {tab === 'trials' && <TrialsTab view={view} />}
+            {tab === 'parameters' && <ParametersTab view={view} />}
+            {tab === 'result' && <ResultTab view={view} />}
             {tab === 'settings' && <SettingsTab job={job} />}
             {tab !== 'settings' && search.trial !== undefined && (
               <TrialPanel view={view} number={search.trial} />
