@@ -1,6 +1,7 @@
 import { createRouter } from '@tanstack/react-router';
 import { backtestRoutes } from './pages/backtests/routes.ts';
 import { challengeRoutes } from './pages/challenges/routes.ts';
+import { compareRoutes } from './pages/compare/routes.ts';
 import { dataRoutes } from './pages/data/routes.ts';
 import { homeRoutes } from './pages/home/routes.ts';
 import { hyperoptRoutes } from './pages/hyperopt/routes.ts';
@@ -17,6 +18,7 @@ export const router = createRouter({
     ...homeRoutes,
     ...backtestRoutes,
     ...newBacktestRoutes,
+    ...compareRoutes,
     ...hyperoptRoutes,
     ...reportRoutes,
     ...challengeRoutes,

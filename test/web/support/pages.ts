@@ -6,6 +6,8 @@ import { seedHyperopt } from './seed-hyperopt.ts';
 /** Ids of what {@link seed} made. */
 export interface Seeded {
   readonly backtest: string;
+  /** A run of the same strategy with another parameter. */
+  readonly faster: string;
   readonly hyperopt: string;
   readonly challenge: string;
   readonly collection: string;
@@ -28,16 +30,18 @@ export async function seed(platform: TestPlatform): Promise<Seeded> {
   const hyperopt = await seedHyperopt(platform);
   const backtest = await seedBacktest(platform);
   await seedProduction(platform, await seedVersion(platform, backtest));
-  const second = await seedVersion(platform, await seedBacktest(platform, { params: { fast: 12 } }));
+  const faster = await seedBacktest(platform, { params: { fast: 12 } });
+  const second = await seedVersion(platform, faster);
   await platform.post('/api/v1/strategies/ema_crossover/stage', { version: second });
   await platform.validated('ema_crossover', second);
   const challenge = await seedChallenge(platform, second);
   await platform.until(hyperopt, 'completed');
-  return { backtest, hyperopt, challenge, collection: await seedData(platform) };
+  return { backtest, faster, hyperopt, challenge, collection: await seedData(platform) };
 }
 
 /** Every page of the dashboard, in the states that a seeded platform has. */
-export function pagesToSee({ backtest, hyperopt, challenge, collection }: Seeded): readonly PageToSee[] {
+export function pagesToSee(seeded: Seeded): readonly PageToSee[] {
+  const { backtest, faster, hyperopt, challenge, collection } = seeded;
   return [
     { name: 'home', path: '/', ready: '.home-jobs li' },
     { name: 'data', path: '/data', ready: '[data-state="corrupt"]' },
@@ -56,6 +60,8 @@ export function pagesToSee({ backtest, hyperopt, challenge, collection }: Seeded
     { name: 'data-import', path: '/data?import=true', ready: '.data-command', isState: true },
     { name: 'data-empty', path: '/data?exchange=okx', ready: '.cover-map .state', isState: true },
     { name: 'backtests', path: '/backtests', ready: 'tbody tr' },
+    { name: 'compare', path: `/compare?ids=${backtest},${faster}`, ready: '.compare-curves canvas' },
+    { name: 'compare-none', path: '/compare', ready: '.state', isState: true },
     { name: 'new-backtest', path: '/backtests/new', ready: '.stored-range' },
     {
       name: 'run-again',

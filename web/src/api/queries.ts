@@ -3,8 +3,10 @@ import {
   QueryCache,
   QueryClient,
   queryOptions,
+  type UseQueryOptions,
   type UseQueryResult,
   useMutation,
+  useQueries,
   useQuery,
 } from '@tanstack/react-query';
 import { ApiError, call, type OperationId, type RequestOf, type ResponseOf } from './client.ts';
@@ -63,13 +65,12 @@ export interface UseCallOptions<T> {
   readonly keepPrevious?: boolean;
 }
 
-/** Data of an operation, from the cache or the service. */
-export function useCall<I extends OperationId>(
+function callOptions<I extends OperationId>(
   id: I,
   request: RequestOf<I>,
-  { enabled = true, isMoving, isImmutable = false, keepPrevious = false }: UseCallOptions<ResponseOf<I>> = {},
-): UseQueryResult<ResponseOf<I>, Error> {
-  return useQuery({
+  { enabled = true, isMoving, isImmutable = false, keepPrevious = false }: UseCallOptions<ResponseOf<I>>,
+): UseQueryOptions<ResponseOf<I>, Error> {
+  return {
     ...queryOf(id, request),
     enabled,
     ...(isImmutable ? { staleTime: Number.POSITIVE_INFINITY } : {}),
@@ -82,7 +83,32 @@ export function useCall<I extends OperationId>(
           },
         }
       : {}),
-  });
+  };
+}
+
+/** Data of an operation, from the cache or the service. */
+export function useCall<I extends OperationId>(
+  id: I,
+  request: RequestOf<I>,
+  options: UseCallOptions<ResponseOf<I>> = {},
+): UseQueryResult<ResponseOf<I>, Error> {
+  return useQuery(callOptions(id, request, options));
+}
+
+/** Data of several calls of an operation, in the order of the requests. */
+export function useCalls<I extends OperationId>(
+  id: I,
+  requests: readonly RequestOf<I>[],
+  options: UseCallOptions<ResponseOf<I>> = {},
+): readonly UseQueryResult<ResponseOf<I>, Error>[] {
+  return useQueries({
+    queries: requests.map((request) => callOptions(id, request, options)),
+  }) as readonly UseQueryResult<ResponseOf<I>, Error>[];
+}
+
+/** Sends the failed ones of several calls again. */
+export function retryFailed(results: readonly UseQueryResult<unknown, Error>[]): void {
+  for (const { error, refetch } of results) if (error) void refetch();
 }
 
 /** A call that changes something. After it, the lists and details of `invalidates` load again. */

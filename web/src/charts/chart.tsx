@@ -5,7 +5,7 @@ import { decimal, NO_VALUE, utcTime } from '../ui/format.ts';
 import type { Tokens } from '../ui/tokens.ts';
 import { ChartFrame, type ChartSize, type ChartTable } from './chart-frame.tsx';
 import { LinkedPlots } from './linked-plots.ts';
-import { Plot, type PlotOptions, utc, xAxis, yAxis } from './plot.tsx';
+import { logAxis, Plot, type PlotOptions, utc, xAxis, yAxis } from './plot.tsx';
 
 export type SeriesKind = 'line' | 'area' | 'step' | 'points' | 'bars';
 
@@ -270,7 +270,7 @@ function plotOptions(tokens: Tokens, shared: Shared, pane: PaneLook): PlotOption
         ...(range ? { range: (_plot, min, max) => [...range(min, max)] as [number, number] } : {}),
       },
     },
-    axes: [xAxis(tokens, pane.isTime, pane.isLast), yAxis(tokens, pane.unit)],
+    axes: [xAxis(tokens, pane.isTime, pane.isLast), (pane.isLog ? logAxis : yAxis)(tokens, pane.unit)],
     series: [{}, ...pane.looks.map((look) => seriesOptions(tokens, look))],
     hooks: {
       init: [

@@ -27,8 +27,8 @@ function digitsOf(step: number): number {
 }
 
 /** Numbers of an axis with as many decimals as the distance of its ticks needs. */
-function numbers(unit: string): uPlot.Axis.Values {
-  return (_plot, splits, _axis, _space, increment) => {
+function numbers(unit: string) {
+  return (_plot: uPlot, splits: number[], _axis: number, _space: number, increment: number) => {
     const digits = digitsOf(increment);
     return splits.map((split) => (split === null ? '' : `${decimal(split, digits)}${unit}`));
   };
@@ -50,6 +50,33 @@ export function xAxis(tokens: Tokens, isTime: boolean, isShown = true): uPlot.Ax
 
 export function yAxis(tokens: Tokens, unit: string): uPlot.Axis {
   return { ...axis(tokens), values: numbers(unit), size: Y_AXIS_WIDTH, space: 30 };
+}
+
+/** A logarithmic axis of y: round numbers, as many as a linear one has, where its range is less than a power of ten. */
+export function logAxis(tokens: Tokens, unit: string): uPlot.Axis {
+  const base = yAxis(tokens, unit);
+  return {
+    ...base,
+    splits: (_plot, _axis, min, max) => roundNumbers(min, max),
+    filter: (_plot, splits) => splits,
+    values: (plot, splits, axis, space) =>
+      numbers(unit)(plot, splits, axis, space, splits.length > 1 ? splits[1]! - splits[0]! : 1),
+  };
+}
+
+function roundNumbers(min: number, max: number): number[] {
+  const powers = Math.log10(max / min);
+  const exponents = Array.from(
+    { length: Math.ceil(powers) + 2 },
+    (_, index) => Math.floor(Math.log10(min)) + index,
+  );
+  if (powers > 1)
+    return exponents.map((exponent) => 10 ** exponent).filter((each) => each >= min && each <= max);
+  const rough = (max - min) / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((each) => each * power >= rough) ?? 10);
+  const first = Math.ceil(min / step);
+  return Array.from({ length: Math.floor(max / step) - first + 1 }, (_, index) => (first + index) * step);
 }
 
 /** Date of a time axis in UTC. */

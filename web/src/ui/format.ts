@@ -13,6 +13,8 @@ function formatOf(digits: number): Intl.NumberFormat {
   const made = new Intl.NumberFormat('en-GB', {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
+    // A loss that rounds to zero has no sign.
+    signDisplay: 'negative',
   });
   formats.set(digits, made);
   return made;

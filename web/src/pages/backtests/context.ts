@@ -8,11 +8,14 @@ export interface RowDialog {
 }
 
 export interface ListState {
+  /** Ids that are picked for a comparison. */
+  readonly picked: readonly string[];
+  readonly onPick: (id: string) => void;
   readonly onDialog: (dialog: RowDialog) => void;
 }
 
 /** What cells of the list need of it. Columns are defined outside of components, so cells read it from here. */
-export const ListContext = createContext<ListState>({ onDialog: () => {} });
+export const ListContext = createContext<ListState>({ picked: [], onPick: () => {}, onDialog: () => {} });
 
 export function useListState(): ListState {
   return useContext(ListContext);

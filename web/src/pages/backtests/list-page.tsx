@@ -1,11 +1,12 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { Columns3, Plus } from 'lucide-react';
+import { Columns3, GitCompareArrows, Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { isAnyMoving } from '../../api/jobs.ts';
 import { useCall } from '../../api/queries.ts';
 import { ColumnsDialog, useShownColumns } from '../../ui/columns.tsx';
 import { PageLinks, SearchBox, StatusFilter, StrategyFilter } from '../../ui/job-list.tsx';
 import { PageHead, Panel } from '../../ui/parts.tsx';
+import { COMPARED, idsOf, idsText } from '../../ui/run-ids.ts';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Order, Table } from '../../ui/table.tsx';
 import { COLUMN_KEYS, COLUMNS, DEFAULT_COLUMNS, SORTS, tableColumns } from './columns.tsx';
@@ -60,15 +61,26 @@ export function BacktestsPage() {
       replace: true,
       resetScroll: false,
     });
-  const state = { onDialog: setDialog };
+  const picked = idsOf(search.picked);
+  const state = {
+    picked,
+    onPick: (id: string) => {
+      const next = picked.includes(id) ? picked.filter((each) => each !== id) : [...picked, id];
+      change({ picked: idsText(next) }, true);
+    },
+    onDialog: setDialog,
+  };
   return (
     <ListContext value={state}>
       <PageHead
         title="Backtests"
         actions={
-          <Link to="/backtests/new" className="btn primary">
-            <Plus aria-hidden="true" /> New backtest
-          </Link>
+          <>
+            <PickedActions picked={picked} onClear={() => change({ picked: undefined }, true)} />
+            <Link to="/backtests/new" className="btn primary">
+              <Plus aria-hidden="true" /> New backtest
+            </Link>
+          </>
         }
       />
       <Panel
@@ -104,6 +116,29 @@ export function BacktestsPage() {
         dialog && <RowDialogs dialog={dialog} onClose={() => setDialog(undefined)} />
       )}
     </ListContext>
+  );
+}
+
+function PickedActions(props: { readonly picked: readonly string[]; readonly onClear: () => void }) {
+  const { picked, onClear } = props;
+  const isReady = picked.length >= COMPARED.min;
+  return (
+    <>
+      {picked.length > 0 && (
+        <button type="button" className="btn plain" onClick={onClear}>
+          Clear the picks
+        </button>
+      )}
+      {isReady ? (
+        <Link to="/compare" search={{ ids: idsText(picked)! }} className="btn">
+          <GitCompareArrows aria-hidden="true" /> Compare {picked.length}
+        </Link>
+      ) : (
+        <button type="button" className="btn" aria-disabled title="Pick at least two runs">
+          <GitCompareArrows aria-hidden="true" /> Compare {picked.length}
+        </button>
+      )}
+    </>
   );
 }
 
@@ -209,7 +244,7 @@ function NoRows({ search }: { readonly search: ListSearch }) {
   if (search.cursor !== undefined || isFiltered) {
     return (
       <Empty title="No backtest passes these filters">
-        <Link to="/backtests" search={{}} className="btn">
+        <Link to="/backtests" search={search.picked ? { picked: search.picked } : {}} className="btn">
           Clear the filters
         </Link>
       </Empty>

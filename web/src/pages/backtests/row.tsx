@@ -3,14 +3,26 @@ import { Ban, NotebookPen, Pin } from 'lucide-react';
 import { useAction } from '../../api/queries.ts';
 import { ActButton } from '../../auth/act.tsx';
 import { Status } from '../../ui/parts.tsx';
+import { COMPARED } from '../../ui/run-ids.ts';
 import { useListState } from './context.ts';
 import type { Row } from './data.ts';
 
-/** Status of the run and its name, which leads to its report. */
+/** Box to pick the run, its status and its name, which leads to its report. */
 export function NameCell({ row }: { readonly row: Row }) {
+  const { picked, onPick } = useListState();
+  const isPicked = picked.includes(row.job_id);
+  const isFull = !isPicked && picked.length >= COMPARED.max;
   const name = `${row.strategy}, ${row.job_id}`;
   return (
     <span className="job-name">
+      <input
+        type="checkbox"
+        aria-label={`Pick ${name}`}
+        checked={isPicked}
+        disabled={isFull}
+        title={isFull ? `At most ${COMPARED.max} runs are compared` : 'Pick for a comparison'}
+        onChange={() => onPick(row.job_id)}
+      />
       <Status status={row.status} />
       <Link to="/backtests/$id" params={{ id: row.job_id }} title={name}>
         {row.strategy}

@@ -1,4 +1,5 @@
 import { STATUSES } from '../../api/jobs.ts';
+import { idsOf, idsText } from '../../ui/run-ids.ts';
 import { oneOf, present, type Raw, text } from '../../ui/url.ts';
 
 /** State of the list that its URL keeps. An absent field has its default. */
@@ -15,6 +16,8 @@ export function listSearch(raw: Raw) {
     cursor: text(raw.cursor),
     /** Only columns whose values differ. */
     varying: raw.varying === true ? (true as const) : undefined,
+    /** Runs that are picked for a comparison. */
+    picked: idsText(idsOf(raw.picked)),
   });
 }
 export type ListSearch = ReturnType<typeof listSearch>;

@@ -1,0 +1,143 @@
+import LIMITS from 'virtual:limits';
+import METRICS from 'virtual:metrics';
+import type { ResponseOf } from '../../api/client.ts';
+import { NO_VALUE, signed, value, withUnit } from '../../ui/format.ts';
+import type { Job } from './runs.ts';
+
+type Report = ResponseOf<'getBacktestReport'>;
+
+export interface CompareCell {
+  readonly text: string;
+  /** Difference to the baseline, with its sign. */
+  readonly delta?: string;
+  /** Best value of its row. */
+  readonly isBest?: boolean;
+  /** Another value than that of the baseline. */
+  readonly differs: boolean;
+}
+
+/** A metric or a setting, with a cell for each run. */
+export interface CompareRow {
+  readonly key: string;
+  readonly label: string;
+  /** Formula or path, on hover. */
+  readonly title?: string;
+  readonly cells: readonly CompareCell[];
+}
+
+export interface CompareGroup {
+  readonly title: string;
+  readonly rows: readonly CompareRow[];
+}
+
+/** True if a value of the row is not that of the baseline. */
+export function isDifferent({ cells }: CompareRow): boolean {
+  return cells.some(({ differs }) => differs);
+}
+
+const FAMILIES = {
+  account: 'Account',
+  equity: 'Equity',
+  closed_trades: 'Closed trades',
+  activity: 'Activity',
+} as const;
+type Family = keyof typeof FAMILIES;
+
+/**
+ * Metrics of all runs by family.
+ *
+ * @param reports undefined for a run without one
+ * @param base index of the baseline
+ */
+export function metricGroups(
+  reports: readonly (Report | undefined)[],
+  base: number,
+): readonly CompareGroup[] {
+  return (Object.keys(FAMILIES) as Family[]).map((family) => ({
+    title: FAMILIES[family],
+    rows: Object.entries(METRICS.definitions)
+      .filter(([, definition]) => definition.family === family)
+      .map(([name]) =>
+        metricRow(
+          name,
+          reports.map((report) => numberOf(report, family, name)),
+          base,
+        ),
+      ),
+  }));
+}
+
+function numberOf(report: Report | undefined, family: Family, name: string): number | null {
+  const numbers: Readonly<Record<string, number | null>> | undefined = report?.metrics[family];
+  return numbers?.[name] ?? null;
+}
+
+function metricRow(name: string, numbers: readonly (number | null)[], base: number): CompareRow {
+  const { label, unit, formula } = METRICS.definitions[name]!;
+  const best = bestOf(name, numbers);
+  const compared = numbers[base] ?? null;
+  return {
+    key: name,
+    label,
+    title: formula,
+    cells: numbers.map((number, index) => {
+      // Compared as shown: what looks equal is equal.
+      const text = unit === 'minutes' ? withUnit(number, unit) : value(number, unit);
+      const differs = value(number, unit) !== value(compared, unit);
+      return {
+        text,
+        differs,
+        isBest: best !== undefined && number === best,
+        ...(index !== base && differs && number !== null && compared !== null && unit !== 'minutes'
+          ? { delta: signed(number - compared, unit) }
+          : {}),
+      };
+    }),
+  };
+}
+
+/** Best number of a row; undefined when all are equal, when fewer than two are known, and when none is better. */
+function bestOf(name: string, numbers: readonly (number | null)[]): number | undefined {
+  const better = LIMITS.objectives.find((each) => each.name === name)?.better;
+  const known = numbers.filter((number) => number !== null);
+  if (!better || known.length < 2 || known.every((number) => number === known[0])) return undefined;
+  return better === 'maximize' ? Math.max(...known) : Math.min(...known);
+}
+
+/** Settings of all runs by their path in the configuration. */
+export function settingRows(jobs: readonly Job[], base: number): readonly CompareRow[] {
+  const settings = jobs.map(({ config, registered, experiment_name }) =>
+    leavesOf({ ...config, version: registered?.version ?? null, experiment_name }),
+  );
+  const paths = [...new Set(settings.flatMap((each) => [...each.keys()]))];
+  return paths.map((path) => {
+    const compared = settings[base]?.get(path);
+    return {
+      key: path,
+      label: path,
+      cells: settings.map((each) => {
+        const text = each.get(path);
+        return { text: text ?? NO_VALUE, differs: text !== compared };
+      }),
+    };
+  });
+}
+
+/** Dotted path -> text of each value. Lists are one value. */
+function leavesOf(settings: object): ReadonlyMap<string, string> {
+  const leaves = new Map<string, string>();
+  const add = (value: unknown, path: string) => {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      for (const [key, each] of Object.entries(value)) add(each, path ? `${path}.${key}` : key);
+    } else leaves.set(path, textOf(value));
+  };
+  add(settings, '');
+  return leaves;
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return NO_VALUE;
+  if (Array.isArray(value)) return value.map((each) => String(each).split(':', 1)[0]).join(', ');
+  const text = String(value);
+  return /^\d{4}-\d\d-\d\dT/.test(text) ? text.replace('T', ' ').replace(/(:00)?\.000Z$/, ' UTC') : text;
+}
