@@ -63,7 +63,7 @@ export function CandleChart(props: CandlesProps) {
     const scale = made.current?.chart.timeScale();
     const range = scale?.getVisibleLogicalRange();
     if (!range || !(target instanceof HTMLElement) || target.role !== 'img') return;
-    const change = viewChange(key, range);
+    const change = viewChange(key, range, bars.times.length);
     if (!change) return;
     event.preventDefault();
     scale!.setVisibleLogicalRange(change);
@@ -96,8 +96,11 @@ export function CandleChart(props: CandlesProps) {
   );
 }
 
-/** Range after a key: a tenth of the view to either side, half or twice of it. */
-function viewChange(key: string, { from, to }: LogicalRange): LogicalRange | undefined {
+/** Candles of space at the right of the last one. */
+const RIGHT_SPACE = 4;
+
+/** Range after a key: a tenth of the view to either side, half or twice of it. The last candle stays at the right edge. */
+function viewChange(key: string, { from, to }: LogicalRange, count: number): LogicalRange | undefined {
   const span = to - from;
   const moves: Readonly<Record<string, readonly [number, number]>> = {
     ArrowLeft: [-0.1, -0.1],
@@ -106,7 +109,9 @@ function viewChange(key: string, { from, to }: LogicalRange): LogicalRange | und
     '-': [-0.5, 0.5],
   };
   const move = moves[key];
-  return move && ({ from: from + span * move[0], to: to + span * move[1] } as LogicalRange);
+  if (!move) return undefined;
+  const beyond = Math.max(0, to + span * move[1] - (count + RIGHT_SPACE));
+  return { from: from + span * move[0] - beyond, to: to + span * move[1] - beyond } as LogicalRange;
 }
 
 function Candles(
@@ -171,7 +176,7 @@ function makeChart(element: HTMLElement, t: Tokens): Made {
       timeVisible: true,
       secondsVisible: false,
       minBarSpacing: 0.02,
-      rightOffset: 4,
+      rightOffset: RIGHT_SPACE,
       // 100,000 candles in view: 17 ms a frame instead of 367.
       enableConflation: true,
       precomputeConflationOnInit: false,
@@ -209,6 +214,8 @@ function showBars({ chart, series, volume }: Made, bars: Bars, before: readonly 
   const scale = chart.timeScale();
   const range = scale.getVisibleLogicalRange();
   const moved = before.length > 0 ? times.indexOf(before[0]!) : -1;
+  // The crosshair asks both series for the candle under it, and throws while one of them lacks it.
+  chart.clearCrosshairPosition();
   series.setData(
     times.map((time, row) => ({
       time: time as UTCTimestamp,
@@ -233,7 +240,7 @@ function showTrade(
 ): void {
   const last = times.length - 1;
   let from = last - FIRST_VIEW;
-  let to = last + 4;
+  let to = last + RIGHT_SPACE;
   if (trade) {
     const held = (trade.closed_at - trade.opened_at) / step;
     const space = Math.max(60, held * 0.7);

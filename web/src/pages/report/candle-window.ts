@@ -5,8 +5,10 @@ import type { Bars } from '../../charts/candles.tsx';
 
 type Candles = ResponseOf<'getCandles'>;
 
-/** Candles of one request: enough for several screens, and about 100 KB. */
+/** Candles of the first request: enough for several screens, and about 100 KB. */
 const PAGE = 2_000;
+/** The most that the API returns. */
+const MAX_PAGE = 10_000;
 
 const UNITS: Readonly<Record<string, number>> = { m: 60, h: 3_600, d: 86_400, w: 604_800, M: 2_592_000 };
 
@@ -56,16 +58,16 @@ export function useCandles(window: Window): Loaded {
             ...{ exchange, symbol, timeframe },
             from: iso(pageParam.from),
             to: iso(pageParam.to),
-            limit: 10_000,
+            limit: MAX_PAGE,
           },
         },
         { signal },
       ),
     initialPageParam: first,
-    getPreviousPageParam: (_page, _pages, { from }) =>
-      from > start ? { from: Math.max(start, from - PAGE * step), to: from } : undefined,
-    getNextPageParam: (_page, _pages, { to }) =>
-      to < end ? { from: to, to: Math.min(end, to + PAGE * step) } : undefined,
+    getPreviousPageParam: (_page, pages, { from }) =>
+      from > start ? { from: Math.max(start, from - sizeAfter(pages) * step), to: from } : undefined,
+    getNextPageParam: (_page, pages, { to }) =>
+      to < end ? { from: to, to: Math.min(end, to + sizeAfter(pages) * step) } : undefined,
     staleTime: Number.POSITIVE_INFINITY,
     structuralSharing: false,
   });
@@ -108,6 +110,12 @@ function useFirstSpan(
     };
   }
   return kept.current!.span;
+}
+
+/** Candles of the next request: as many as are loaded, so that zooming out over a long range takes few of them. */
+function sizeAfter(pages: readonly Candles[]): number {
+  const loaded = pages.reduce((sum, { count }) => sum + count, 0);
+  return Math.min(MAX_PAGE, Math.max(PAGE, loaded));
 }
 
 function iso(seconds: number): string {
