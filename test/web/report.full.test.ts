@@ -88,6 +88,27 @@ describe.skipIf(!hasChromium)('what can be done with a backtest', () => {
     await close();
   });
 
+  test('zooming out loads candles to the start of the run, with the cursor over them', async () => {
+    const { page, problems, close } = await dashboard.open(`/backtests/${id}`);
+    let loaded = 0;
+    page.on('response', async (response) => {
+      if (response.url().includes('/candles?')) loaded += (await response.json()).count;
+    });
+    await page.reload();
+    const chart = page.getByRole('region', { name: 'Candles' }).getByRole('img');
+    await chart.locator('canvas').first().waitFor();
+    await chart.focus();
+    await chart.hover();
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('-');
+        return loaded;
+      })
+      .toBe(366 * 24);
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
   test('a grant with an invalid principal is rejected at its field; a valid one is stored', async () => {
     const { page, problems, close } = await dashboard.open(`/backtests/${id}`);
     await page.getByRole('button', { name: 'Share' }).click();
