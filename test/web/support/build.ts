@@ -24,12 +24,33 @@ export async function buildDashboard(): Promise<string> {
   return folder;
 }
 
-/** Global set-up of test/web: builds the dashboard once for all files. */
+/**
+ * Global set-up of test/web: builds the dashboard once for all files. Without a Chromium it counts, at the end, what was skipped.
+ *
+ * @throws Error without a Chromium if `TOUCHSTONE_REQUIRE_CHROMIUM` is set, as CI does
+ */
 export default async function setup(project: TestProject): Promise<() => void> {
-  if (!hasChromium) console.warn('web tests skipped: no Chromium. Set TOUCHSTONE_CHROMIUM to its path');
+  if (!hasChromium) {
+    if (process.env.TOUCHSTONE_REQUIRE_CHROMIUM) {
+      throw new Error(
+        'No Chromium, and TOUCHSTONE_REQUIRE_CHROMIUM is set: set TOUCHSTONE_CHROMIUM to its path',
+      );
+    }
+    return () => sayWhatWasSkipped(project);
+  }
   // Unpacks the browser before files that run at the same time would each do so.
-  else await (await launchChromium()).close();
+  await (await launchChromium()).close();
   const folder = await buildDashboard();
   project.provide('dashboard', folder);
   return () => rmSync(folder, { recursive: true });
+}
+
+function sayWhatWasSkipped({ name, vitest }: TestProject): void {
+  const modules = vitest.state.getTestModules().filter(({ project }) => project.name === name);
+  const skipped = modules
+    .filter(({ moduleId }) => moduleId.includes('/test/web/'))
+    .reduce((sum, { children }) => sum + [...children.allTests('skipped')].length, 0);
+  if (skipped > 0) {
+    console.warn(`web tests skipped: no Chromium (${skipped} tests). Set TOUCHSTONE_CHROMIUM to its path`);
+  }
 }

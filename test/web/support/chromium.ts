@@ -11,11 +11,11 @@ const OF_THE_MACHINE = [
 /** The browser of npm runs on Linux for x64 only. */
 const isPacked = process.platform === 'linux' && process.arch === 'x64';
 
-/** Chromium to start: `TOUCHSTONE_CHROMIUM`, the one of npm, the machine's own, or none. */
+/** Chromium to start: `TOUCHSTONE_CHROMIUM` (empty: none), the one of npm, the machine's own, or none. */
 const installed = process.env.TOUCHSTONE_CHROMIUM ?? (isPacked ? 'npm' : OF_THE_MACHINE.find(existsSync));
 
 /** False: there is no Chromium, and tests of the dashboard are skipped. */
-export const hasChromium = installed !== undefined;
+export const hasChromium = Boolean(installed);
 
 /**
  * Starts a headless Chromium.
