@@ -1,7 +1,10 @@
 import { X } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 
-/** A modal dialog. Escape and the close button call `onClose`; the focus returns to where it was. */
+/**
+ * A modal dialog. Escape and the close button call `onClose`; the focus returns to where it was, or to the page where that is gone.
+ * A new title stands for new content: the focus, which may have been in the old one, is then on the dialog.
+ */
 export function Dialog(props: {
   readonly title: string;
   readonly onClose: () => void;
@@ -15,13 +18,20 @@ export function Dialog(props: {
     element.showModal();
     return () => {
       element.close();
-      if (before instanceof HTMLElement) before.focus();
+      const isThere = before instanceof HTMLElement && before.isConnected;
+      (isThere ? before : document.getElementById('page'))?.focus();
     };
   }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the title stands for the content
+  useEffect(() => {
+    const element = dialog.current!;
+    if (!element.contains(document.activeElement)) element.focus();
+  }, [props.title]);
   return (
     <dialog
       ref={dialog}
       className="dialog"
+      tabIndex={-1}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
