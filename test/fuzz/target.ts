@@ -95,7 +95,9 @@ async function readInfo(child: ChildProcess, file: string, lines: readonly strin
 /** True for a log line of level ERROR or a line outside the log: a stack, a warning of Node. */
 function isFault(line: string): boolean {
   if (!line.startsWith('{'))
-    return !/^(Touchstone is running| {2}(backend|strategy|data collection) |Every call needs)/.test(line);
+    return !/^(Touchstone is running| {2}(dashboard|backend|strategy|data collection) |Every call needs)/.test(
+      line,
+    );
   const { level } = JSON.parse(line) as { level?: string };
   return level === 'ERROR' || level === 'CRITICAL';
 }
