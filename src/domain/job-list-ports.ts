@@ -113,8 +113,8 @@ export interface JobActivity<Row> {
   /** Ended jobs, those submitted last first. */
   ended(caller: Caller | undefined, limit: number): Promise<readonly Row[]>;
   /**
-   * Counts the ended jobs of a status, up to a limit. It reads an index and no job: in the first second after a revoked grant
-   * or an end the number is that before it.
+   * Counts the ended jobs of a status, up to a limit. It reads an index and no job: in the first second after a revoked grant,
+   * an end or a deletion the number is that before it.
    */
   countEnded(caller: Caller | undefined, status: JobStatus): Promise<JobCount>;
 }

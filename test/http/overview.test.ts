@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { DynamoSeriesStore } from '#adapters/aws/dynamo-series-stores.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { Overview } from '#contract/overview-api.ts';
@@ -70,6 +70,12 @@ it('overview has the jobs that the caller may see: counts, unfinished and last e
   expect(all.moving).toHaveLength(4);
   await bob.share(`/api/v1/backtests/${shared}`);
   expect((await overview(ann)).counts.backtests).toMatchObject({ cancelled: exact(0) });
+  expect((await ann.delete(`/api/v1/backtests/${finished}`)).status).toBe(204);
+  for (const person of [ann, admin]) {
+    const { counts, ended } = await overview(person);
+    expect(counts.backtests).toMatchObject({ completed: exact(0), failed: exact(1) });
+    expect(ended.map(({ id }) => id)).not.toContain(finished);
+  }
   const nobody = await overview(fixture.person('eve', 'viewer'));
   expect([nobody.moving, nobody.ended, nobody.counts.backtests?.running]).toEqual([[], [], exact(0)]);
 });
@@ -115,6 +121,24 @@ it('overview has production versions and challenges of models that the caller ca
     { items: [], more: false },
     { items: [], more: false },
   ]);
+});
+
+it('overview reports a part as missing that takes longer than 4 s', async () => {
+  let limit = new AbortController();
+  const real = AbortSignal.timeout.bind(AbortSignal);
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    if (ms !== 4_000) return real(ms);
+    limit = new AbortController();
+    return limit.signal;
+  });
+  // A read that never ends: the time limit that began last is its own.
+  listPage = () => {
+    limit.abort(new DOMException('4 s have passed', 'TimeoutError'));
+    return new Promise(() => {});
+  };
+  const partial = await overview(ann).finally(() => timeout.mockRestore());
+  expect(partial).toMatchObject({ missing: ['freshness'], freshness: null });
+  expect(partial.counts.backtests).not.toBeNull();
 });
 
 it('overview has the oldest series, and reports a part that fails as missing', async () => {

@@ -137,7 +137,8 @@ export class DynamoJobStore
           Update: {
             TableName,
             Key: jobKey(job_id),
-            UpdateExpression: 'SET expired_at = :at ADD revision :one',
+            // Counts read the index by status and no job.
+            UpdateExpression: 'SET expired_at = :at REMOVE list_status ADD revision :one',
             ConditionExpression: `#status = :status AND attribute_not_exists(expired_at) AND ${evidence}`,
             ExpressionAttributeNames: { '#status': 'status', ...(mark && { '#at': 'at' }) },
             ExpressionAttributeValues: {
@@ -151,6 +152,7 @@ export class DynamoJobStore
       ],
       'DATA005',
     );
+    if (result === 'done') await this.sharing.leave(job);
     return result === 'done';
   }
 

@@ -69,17 +69,25 @@ export class JobSharing implements StoredSharing {
         ...after.map(({ principal }) => ({
           Put: { TableName: this.#table, Item: accessItem(job, principal) },
         })),
-        // Removes the item from every index. Not a delete: that permission would cover jobs too.
-        ...removed.map(({ principal }) => ({
-          Update: {
-            TableName: this.#table,
-            Key: { job_id: jobId, item: accessSortKey(principal) },
-            UpdateExpression: 'REMOVE principal_kind, principal_kind_status',
-          },
-        })),
+        ...removed.map(({ principal }) => ({ Update: this.#unlisted(jobId, principal) })),
       ],
       'DATA005',
     );
+  }
+
+  /** Takes a deleted job out of the lists and counts of its principals. Errors are ignored: reconcile deletes the items. */
+  async leave(job: ListedJob): Promise<void> {
+    const updates = principalsWith(job).map((principal) => this.#unlisted(job.job_id, principal));
+    await Promise.allSettled(updates.map((update) => this.#client.send(new UpdateCommand(update))));
+  }
+
+  /** Removes an access item from every index. Not a delete: that permission would cover jobs too. */
+  #unlisted(jobId: string, principal: string) {
+    return {
+      TableName: this.#table,
+      Key: { job_id: jobId, item: accessSortKey(principal) },
+      UpdateExpression: 'REMOVE principal_kind, principal_kind_status',
+    };
   }
 
   /**
@@ -87,11 +95,7 @@ export class JobSharing implements StoredSharing {
    * open jobs, so errors are ignored and repeats are harmless.
    */
   async settle(job: ListedJob): Promise<void> {
-    const principals = [
-      userPrincipal(job.owner),
-      ...(job.shared_with ?? []).map(({ principal }) => principal),
-    ];
-    await Promise.allSettled(principals.map((principal) => this.#settleItem(job, principal)));
+    await Promise.allSettled(principalsWith(job).map((principal) => this.#settleItem(job, principal)));
   }
 
   async #settleItem(job: ListedJob, principal: string): Promise<void> {
@@ -133,6 +137,11 @@ export function statusPartition(principal: string, kind: string, status: JobStat
 /** Sort key of a job in a principal's list, ascending by time. Unique. */
 export function listPosition({ created_at, job_id }: Pick<ListedJob, 'created_at' | 'job_id'>): string {
   return `${created_at}#${job_id}`;
+}
+
+/** Owner and principals of the grants. */
+function principalsWith({ owner, shared_with = [] }: ListedJob): string[] {
+  return [userPrincipal(owner), ...shared_with.map(({ principal }) => principal)];
 }
 
 function accessSortKey(principal: string): string {
