@@ -114,8 +114,8 @@ async function* csvOf(results: ResultStore, { results: location }: Completed): A
   }
 }
 
-/** Text that a spreadsheet would calculate. Tags and reasons are made by strategies, which may be code of others. */
-const FORMULA = /^[=+\-@\t\r]/;
+/** Text that a spreadsheet would calculate (OWASP, CSV injection). Tags and reasons are made by strategies, which may be code of others. */
+const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
 
 function csvField(value: Trade[keyof Trade]): string {
   if (value === null) return '';

@@ -31,6 +31,9 @@ const TRADES = Array.from({ length: COUNT }, (_, index) =>
 );
 const profits = TRADES.map(({ profit }) => profit);
 
+/** Begins that a spreadsheet takes for a formula, also in full width and after a line feed. */
+const FORMULAS = ['=HYPERLINK("https://a.example")', '@x,"', '＝1,"', '\n=1,"', '\t=1,"'];
+
 /** 1,000 hours from the second one on. The account falls at 300 and 600, the market only at 450. */
 const HOURS = 1_000;
 const HOUR = 3_600_000;
@@ -277,7 +280,7 @@ describe('exportBacktest', () => {
     const long = Array.from({ length: 1_100 }, (_, day) =>
       trade(-1, day, {
         exitReason: `${'x'.repeat(5_000)} ${day}`,
-        enterTag: '=HYPERLINK("https://a.example")',
+        enterTag: FORMULAS[day % FORMULAS.length]!,
       }),
     );
     const stored = await results.write('bt-1', 2, {
@@ -287,9 +290,10 @@ describe('exportBacktest', () => {
     job = { ...completed, results: stored } as unknown as StoredBacktestJob;
     const { status, body } = await get('/export?format=csv');
     expect([status, body.file_name]).toEqual([201, 'ema_crossover-bt-1-trades.csv']);
-    const all = await lines(await open(body.url));
+    const text = await (await open(body.url)).text();
+    const all = text.split('\r\n');
     expect(all).toHaveLength(1_102);
-    expect(all[1]).toContain(`,"'=HYPERLINK(""https://a.example"")",`);
+    for (const formula of FORMULAS) expect(text).toContain(`,"'${formula.replaceAll('"', '""')}",`);
     // Numbers are not changed.
     expect(all[1]).toContain(',-1,');
     const json = await get('/export?format=json');
