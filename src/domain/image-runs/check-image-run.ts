@@ -5,7 +5,8 @@ import { IMAGE_RUN_LIMITS } from '#contract/image-run-keys.ts';
 import { BacktestReport } from '#contract/report.ts';
 import type { CandleCurve } from '#engine/report/candle-curve.ts';
 import { type TextColumn, TRADE_NUMBERS, type TradeTable } from '#engine/simulator/trade-table.ts';
-import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { DAY_MS, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { isoTime } from '../validate.ts';
 import { InvalidRunError } from './image-run-ports.ts';
 
 /**
@@ -79,6 +80,7 @@ export function checkParts(
   if (values.length !== dates.length || drawdown.length !== dates.length) {
     throw new InvalidRunError('the columns of the equity differ in length');
   }
+  if (!areDays(dates)) throw new InvalidRunError('the dates of the equity are not consecutive days');
   const report = BacktestReport.safeParse(parts.report);
   if (!report.success) throw invalid('report', report.error);
   const { settings, data } = report.data;
@@ -98,6 +100,16 @@ export function checkParts(
   return { result: result.data, equity: values };
 }
 
+/** At least one day: readers take the time of each row from the first date. */
+function areDays(dates: readonly string[]): boolean {
+  const first = Date.parse(dates[0] ?? '');
+  const last = first + (dates.length - 1) * DAY_MS;
+  if (!(Math.abs(first) <= MAX_TIME && Math.abs(last) <= MAX_TIME)) return false;
+  return dates.every((date, day) => date === isoTime(first + day * DAY_MS).slice(0, DATE_LENGTH));
+}
+
+/** Characters of `YYYY-MM-DD`. */
+const DATE_LENGTH = 10;
 /** Largest time that a Date holds, ms. */
 const MAX_TIME = 8.64e15;
 
