@@ -4,7 +4,8 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { loadConfig } from './api/config.ts';
-import { createQueryClient } from './api/queries.ts';
+import { startLive } from './api/live.ts';
+import { createQueryClient, queryOf } from './api/queries.ts';
 import { takeTokenFromAddress } from './auth/pasted-token.ts';
 import { startSession } from './auth/session.ts';
 import { router } from './router.tsx';
@@ -26,9 +27,11 @@ async function loadFont(): Promise<void> {
 try {
   await Promise.all([loadConfig(), loadFont()]);
   await startSession();
+  const client = createQueryClient(askForSignIn);
+  startLive(client, async () => JSON.stringify(await client.ensureQueryData(queryOf('getMe', {}))));
   root.render(
     <StrictMode>
-      <QueryClientProvider client={createQueryClient(askForSignIn)}>
+      <QueryClientProvider client={client}>
         <RouterProvider router={router} />
       </QueryClientProvider>
     </StrictMode>,

@@ -10,6 +10,7 @@ import {
   useQuery,
 } from '@tanstack/react-query';
 import { ApiError, call, type OperationId, type RequestOf, type ResponseOf } from './client.ts';
+import { isLive, useLive } from './live.ts';
 
 /** Milliseconds between two polls: while something moves, else, and at most after errors. */
 const POLL = { moving: 2_000, still: 20_000, most: 60_000 } as const;
@@ -57,7 +58,10 @@ export function queryOf<I extends OperationId>(id: I, request: RequestOf<I>) {
 export interface UseCallOptions<T> {
   /** False: the call waits, for example for an id. Default true. */
   readonly enabled?: boolean;
-  /** Polls: every 2 s while it returns true for the newest data, else every 20 s; up to 60 s after errors; never in hidden tabs. */
+  /**
+   * Polls: every 2 s while it returns true for the newest data, else every 20 s; up to 60 s after errors; never in hidden tabs.
+   * Data that the stream of jobs keeps up to date are polled every 20 s.
+   */
   readonly isMoving?: (data: T) => boolean;
   /** The data never change: they are loaded once. */
   readonly isImmutable?: boolean;
@@ -78,7 +82,8 @@ function callOptions<I extends OperationId>(
     ...(isMoving
       ? {
           refetchInterval: ({ state }) => {
-            const base = state.data !== undefined && isMoving(state.data) ? POLL.moving : POLL.still;
+            const isFast = state.data !== undefined && isMoving(state.data) && !isLive(id);
+            const base = isFast ? POLL.moving : POLL.still;
             return Math.min(POLL.most, base * 2 ** state.fetchFailureCount);
           },
         }
@@ -92,7 +97,9 @@ export function useCall<I extends OperationId>(
   request: RequestOf<I>,
   options: UseCallOptions<ResponseOf<I>> = {},
 ): UseQueryResult<ResponseOf<I>, Error> {
-  return useQuery(callOptions(id, request, options));
+  const query = useQuery(callOptions(id, request, options));
+  useLive(id, query.data !== undefined && options.isMoving?.(query.data) === true);
+  return query;
 }
 
 /** Data of several calls of an operation, in the order of the requests. */
@@ -101,9 +108,14 @@ export function useCalls<I extends OperationId>(
   requests: readonly RequestOf<I>[],
   options: UseCallOptions<ResponseOf<I>> = {},
 ): readonly UseQueryResult<ResponseOf<I>, Error>[] {
-  return useQueries({
+  const results = useQueries({
     queries: requests.map((request) => callOptions(id, request, options)),
   }) as readonly UseQueryResult<ResponseOf<I>, Error>[];
+  useLive(
+    id,
+    results.some(({ data }) => data !== undefined && options.isMoving?.(data) === true),
+  );
+  return results;
 }
 
 /** Sends the failed ones of several calls again. */

@@ -1,0 +1,111 @@
+import type { BrowserContext, Page, Request } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { hasChromium } from './support/chromium.ts';
+import { type Dashboard, startDashboard } from './support/dashboard.ts';
+import { seedBacktest } from './support/seed.ts';
+import { seedHyperopt } from './support/seed-hyperopt.ts';
+
+/** Streams of jobs that the pages of a context hold. */
+function watchStreams(context: BrowserContext) {
+  const open = new Map<Request, Page>();
+  let most = 0;
+  const isStream = (request: Request) => request.url().endsWith('/api/v1/events');
+  context.on('request', (request) => {
+    if (!isStream(request)) return;
+    const page = request.frame().page();
+    open.set(request, page);
+    page.once('close', () => open.delete(request));
+    most = Math.max(most, open.size);
+  });
+  context.on('requestfinished', (request) => void open.delete(request));
+  context.on('requestfailed', (request) => void open.delete(request));
+  return {
+    most: () => most,
+    /** The only stream, once there is one that is not `before`. */
+    one: async (before?: Request) =>
+      vi.waitUntil(
+        () => {
+          const [request, ...others] = open.keys();
+          return request && others.length === 0 && request !== before ? request : undefined;
+        },
+        { timeout: 20_000 },
+      ),
+  };
+}
+
+/** Makes a page believe that it is hidden, as behind another tab. */
+async function hide(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
+}
+
+describe.skipIf(!hasChromium)('eight tabs of a browser', () => {
+  let dashboard: Dashboard;
+  beforeAll(async () => {
+    dashboard = await startDashboard(inject('dashboard'));
+    // Something moves all the time.
+    await seedHyperopt(dashboard.platform, { n_trials: 1_000 });
+  });
+  afterAll(() => dashboard?.stop());
+
+  test('a tab polls while there is no stream, and hardly while there is one', async () => {
+    const { url } = dashboard;
+    const lists = async (isRefused: boolean) => {
+      const { page, close } = await dashboard.open('/favicon.svg');
+      let count = 0;
+      page.on('request', (request) => {
+        if (/\/api\/v1\/hyperopt\?/.test(request.url())) count += 1;
+      });
+      await page.clock.install();
+      if (isRefused) {
+        await page.route('**/api/v1/events', (route) => route.fulfill({ status: 404, json: {} }));
+      }
+      const answer = page.waitForResponse('**/api/v1/events');
+      await page.goto(`${url}/hyperopt`);
+      await page.locator('tbody tr').first().waitFor();
+      await answer;
+      await page.clock.runFor(1_000);
+      count = 0;
+      for (let seconds = 0; seconds < 12; seconds += 1) await page.clock.runFor(1_000);
+      await close();
+      return count;
+    };
+    expect(await lists(true)).toBeGreaterThanOrEqual(3);
+    expect(await lists(false)).toBeLessThanOrEqual(2);
+  });
+
+  test('hold one stream, which another tab takes over', { timeout: 120_000 }, async () => {
+    const { platform, url } = dashboard;
+    const opened = await dashboard.open('/favicon.svg');
+    const { context } = opened;
+    const streams = watchStreams(context);
+    const pages = [opened.page];
+    while (pages.length < 8) pages.push(await context.newPage());
+    for (const page of pages) await page.goto(url);
+    for (const page of pages) await page.getByText('running').first().waitFor();
+
+    const first = await streams.one();
+    const holder = first.frame().page();
+
+    // A job of the command line appears in every tab.
+    const job = await seedBacktest(platform, { params: { fast: 9 } });
+    for (const page of pages) await page.locator(`a[href*="${job}"]`).first().waitFor();
+
+    await holder.close();
+    const second = await streams.one(first);
+    expect(second.frame().page()).not.toBe(holder);
+    // It continues where the other ended.
+    expect(await second.headerValue('last-event-id')).toMatch(/^\d{13},ho-/);
+
+    await hide(second.frame().page());
+    const third = await streams.one(second);
+    expect(third.frame().page()).not.toBe(second.frame().page());
+    expect(await third.headerValue('last-event-id')).toMatch(/^\d{13},ho-/);
+
+    // Also while tabs were opened and closed.
+    expect(streams.most()).toBe(1);
+    await opened.close();
+  });
+});
