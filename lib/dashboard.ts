@@ -59,6 +59,7 @@ export function addDashboard(scope: Construct, props: DashboardProps): string {
       ...[backend, props.events, strategy.service, strategy.events, dataApi.service].map(
         ({ alias }) => alias,
       ),
+      ...(props.dataCollection ? [props.dataCollection.service] : []),
       ...[backendApi, strategy.api].flatMap(({ firewall }) => firewall ?? []),
     ],
   });

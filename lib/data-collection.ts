@@ -34,7 +34,7 @@ export class DataCollection extends Construct {
   readonly task: JobTask;
   /** Tokens that the data proxy sends instead of a user's. */
   readonly tokens: TokenPair;
-  readonly #service: ecs.FargateService;
+  readonly service: ecs.FargateService;
 
   constructor(scope: Construct, id: string, props: DataCollectionProps) {
     super(scope, id);
@@ -68,7 +68,7 @@ export class DataCollection extends Construct {
         startPeriod: Duration.seconds(30),
       },
     });
-    this.#service = new ecs.FargateService(this, 'Service', {
+    this.service = new ecs.FargateService(this, 'Service', {
       cluster: props.cluster,
       taskDefinition: this.task.definition,
       desiredCount: 1,
@@ -97,13 +97,13 @@ export class DataCollection extends Construct {
     });
     stackOutputs(this, 'For npm run rotate-secret', {
       DataCollectionCluster: props.cluster.clusterName,
-      DataCollectionService: this.#service.serviceName,
+      DataCollectionService: this.service.serviceName,
     });
     // The cluster's capacity providers must exist before the service, and be removed after it.
-    this.#service.node.addDependency(props.cluster);
+    this.service.node.addDependency(props.cluster);
     props.audit.alarmOnFailures(this, this.task.log);
     // Each running task sends one sample per minute: a count of tasks without Container Insights.
-    const samples = this.#service.metricCpuUtilization({ statistic: 'SampleCount', period: FIVE_MINUTES });
+    const samples = this.service.metricCpuUtilization({ statistic: 'SampleCount', period: FIVE_MINUTES });
     props.monitoring.graph('marketData', 'Data collection: minutes of tasks', [samples]);
     props.monitoring.alarm(this, 'DataCollectionDown', {
       metric: samples,
@@ -117,7 +117,7 @@ export class DataCollection extends Construct {
 
   /** Allows calls from a client's security group. */
   allowFrom(client: ec2.IConnectable): void {
-    this.#service.connections.allowFrom(client, ec2.Port.tcp(port), 'Calls of the service');
+    this.service.connections.allowFrom(client, ec2.Port.tcp(port), 'Calls of the service');
   }
 }
 

@@ -15,7 +15,7 @@ class TokenSlot {
       found ??
       new CfnParameter(stack, 'ServiceTokenSlot', {
         description:
-          'The token that the data proxy and the canary send. Changed by npm run rotate-secret only.',
+          'The token that the data proxy, the canary and CloudFront send. Changed by npm run rotate-secret only.',
         allowedValues: ['1', '2'],
         default: '1',
       });

@@ -43,6 +43,16 @@ const PRICE_CLASSES = {
   all: cloudfront.PriceClass.PRICE_CLASS_ALL,
 } as const;
 
+/**
+ * Errors that CloudFront would cache for 10 s by their path alone, also without a cache policy and with `no-store`: one user's 404
+ * would be the response to all others. No error has a page, which would replace errors of the APIs. Source: HTTPStatusCodes and
+ * custom-error-pages-expiration in its developer guide.
+ */
+const UNCACHED_ERRORS = [400, 403, 404, 405, 414, 500, 501, 502, 503, 504].map((httpStatus) => ({
+  httpStatus,
+  ttl: Duration.seconds(0),
+}));
+
 /** The dashboard: CloudFront in front of its files and of the services' APIs, which thus have one origin. */
 export class Web extends Construct {
   /** Address of the dashboard. */
@@ -141,6 +151,7 @@ export class Web extends Construct {
         functionAssociations: [viewerFunction(this, 'ServeFiles', SERVE_FILES)],
       },
       additionalBehaviors: Object.fromEntries(behaviors),
+      errorResponses: UNCACHED_ERRORS,
       ...(accessLog && { enableLogging: true, logBucket: this.#accessLog(config) }),
     });
     Annotations.of(distribution).acknowledgeWarning(

@@ -245,6 +245,14 @@ describe('distribution', () => {
       expect.arrayContaining([
         expect.stringMatching(/^BackendLive/),
         expect.stringMatching(/^StrategyServiceLive/),
+        expect.stringMatching(/^DataCollectionService/),
+      ]),
+    );
+    const [[, upload]] = ofType(dev, 'Custom::DashboardFiles') as [[string, Resource]];
+    expect(upload.DependsOn).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^DataApiServiceLive/),
+        expect.stringMatching(/^DataCollectionService/),
       ]),
     );
     const protectedBy = ofType(templatesOf('prod'), 'AWS::CloudFront::Distribution')[0]![1].DependsOn;
@@ -259,10 +267,17 @@ describe('distribution', () => {
     }
   });
 
-  test('pages come from the private bucket, compressed, without an error page in place of API errors', () => {
+  test('no error is cached for other users, and none has a page that replaces it', () => {
+    // All that CloudFront may cache: HTTPStatusCodes in its developer guide.
+    const cached = [400, 403, 404, 405, 414, 500, 501, 502, 503, 504];
+    expect(config.CustomErrorResponses).toEqual(
+      cached.map((ErrorCode) => ({ ErrorCode, ErrorCachingMinTTL: 0 })),
+    );
+  });
+
+  test('pages come from the private bucket, compressed', () => {
     expect(DefaultCacheBehavior).toMatchObject({ Compress: true, ViewerProtocolPolicy: 'redirect-to-https' });
     expect(functionOf(DefaultCacheBehavior)).toMatch(/^WebServeFiles/);
-    expect(config.CustomErrorResponses).toBeUndefined();
     const origin = originOf(DefaultCacheBehavior);
     expect(origin.DomainName['Fn::GetAtt'][0]).toMatch(/^WebFiles/);
     expect(origin.OriginAccessControlId['Fn::GetAtt'][0]).toMatch(/^WebAccess/);
