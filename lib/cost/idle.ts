@@ -75,7 +75,7 @@ const PRICED: Readonly<Record<string, Pricer>> = {
     use('Alarms', 'alarmMetric', Metrics ? Metrics.filter(hasMetric).length : 1),
   ],
   'AWS::CloudWatch::CompositeAlarm': () => [use('Alarms', 'compositeAlarm', 1)],
-  'AWS::CloudWatch::Dashboard': () => [use('Dashboard', 'dashboard', 1)],
+  'AWS::CloudWatch::Dashboard': () => [use('CloudWatch dashboard', 'dashboard', 1)],
   'AWS::Cognito::UserPoolClient': ({ AllowedOAuthFlows = [] }) =>
     AllowedOAuthFlows.includes('client_credentials') ? [use('Machine clients', 'machineClient', 1)] : [],
   'AWS::DynamoDB::GlobalTable': ({ BillingMode }) => {
