@@ -1,9 +1,9 @@
-import { DataProxyEnv } from '#contract/env.ts';
+import { DataApiEnv } from '#contract/data-api-env.ts';
 import { resolveBaseUrl } from '#runtime/data-proxy/create-data-proxy.ts';
 import { readEnv } from '#runtime/env.ts';
 import { forwardLambda } from '#runtime/forward.ts';
 
-const env = readEnv(DataProxyEnv);
+const env = readEnv(DataApiEnv);
 
 export const handler = forwardLambda(
   'data_collection',
@@ -12,7 +12,7 @@ export const handler = forwardLambda(
     name: 'Data collection',
     // One second less than the function's limit.
     timeoutMs: 27_000,
-    isOurs: !env.DATA_COLLECTION_URL,
+    originTokens: [env.ORIGIN_TOKEN, env.ORIGIN_TOKEN_2],
   },
   { environment: env.ENVIRONMENT, logLevel: env.LOG_LEVEL },
 );

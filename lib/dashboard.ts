@@ -46,7 +46,14 @@ export function addDashboard(scope: Construct, props: DashboardProps): string {
     receiver.revise(`Prefers token ${originTokens.slot}`);
   }
   const dataApi = new DataApi(scope, 'DataApi', {
-    ...{ config, monitoring, network: props.network, dataCollection: props.dataCollection, common },
+    ...{
+      config,
+      monitoring,
+      network: props.network,
+      dataCollection: props.dataCollection,
+      common,
+      originTokens,
+    },
     code: props.code('data-api'),
     after: strategy.api,
     firewall: backendApi.firewall,

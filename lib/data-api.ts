@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type { DataProxyEnv } from '#contract/env.ts';
+import type { DataApiEnv } from '#contract/data-api-env.ts';
 import type { EnvInput } from '#contract/env-fields.ts';
 import type { StageConfig } from './config.ts';
 import type { DataCollection } from './data-collection.ts';
@@ -11,6 +11,7 @@ import type { Monitoring } from './monitoring.ts';
 import type { Network } from './network.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
+import type { TokenPair } from './service-tokens.ts';
 
 export interface DataApiProps {
   readonly config: StageConfig;
@@ -19,7 +20,9 @@ export interface DataApiProps {
   /** Undefined where `dataCollectionUrl` names an existing service. */
   readonly dataCollection: DataCollection | undefined;
   readonly code: lambda.Code;
-  readonly common: Pick<EnvInput<typeof DataProxyEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
+  readonly common: Pick<EnvInput<typeof DataApiEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
+  /** With a token of CloudFront, the service believes the address of the caller. */
+  readonly originTokens: TokenPair;
   /** The first API of the stack. */
   readonly after: ServiceApi;
   /** Firewall of another API, which this one shares. */
@@ -36,7 +39,7 @@ export class DataApi extends Construct {
 
   constructor(scope: Construct, id: string, { config, monitoring, ...props }: DataApiProps) {
     super(scope, id);
-    const { dataCollection, network } = props;
+    const { dataCollection, network, originTokens } = props;
     this.service = new ServiceFunction(this, 'Service', {
       name: 'DataApi',
       config,
@@ -46,9 +49,14 @@ export class DataApi extends Construct {
       environment: {
         ...props.common,
         ...(dataCollection
-          ? { SERVICE_DISCOVERY_NAMESPACE: config.namespace }
+          ? {
+              SERVICE_DISCOVERY_NAMESPACE: config.namespace,
+              ORIGIN_TOKEN: originTokens.sent,
+              ORIGIN_TOKEN_2: originTokens.unused,
+            }
           : { DATA_COLLECTION_URL: config.dataCollectionUrl }),
       },
+      ...(dataCollection && { revision: `Sends token ${originTokens.slot}` }),
       memorySize: 512,
       // One second less than API Gateway's time-out.
       timeout: Duration.seconds(28),

@@ -3,10 +3,11 @@ import { proxy } from 'hono/proxy';
 import { CodedError } from '#contract/errors.ts';
 import { CORRELATION_HEADER } from '#contract/names.ts';
 import type { ServiceName } from '#contract/operation.ts';
-import { ORIGIN_TOKEN_HEADER } from '#contract/origin-token.ts';
+import { ORIGIN_TOKEN_HEADER, VIEWER_ADDRESS_HEADER } from '#contract/origin-token.ts';
 import { gatewayLambda, type ServiceHost } from './lambda.ts';
 import type { LogLevel } from './log.ts';
 import { fail, type ServiceApp, track } from './service.ts';
+import { viewerAddress } from './viewer-address.ts';
 
 export interface Target {
   /** URL of the service that receives the requests; null if it could not be resolved. */
@@ -15,8 +16,11 @@ export interface Target {
   readonly name: string;
   /** Maximum wait for the service's response, ms: shorter than the host's time limit. */
   readonly timeoutMs: number;
-  /** The service belongs to this deployment: it may see the token of CloudFront. */
-  readonly isOurs: boolean;
+  /**
+   * Tokens of CloudFront, first the one that is sent: with it the service believes the caller's address, where it would see this
+   * host's. Undefined for a service of another deployment, which must not see them.
+   */
+  readonly originTokens: readonly (string | undefined)[];
 }
 
 /** Lambda handler that passes the requests of a REST API on to the service, which runs elsewhere. */
@@ -29,7 +33,7 @@ export function forwardLambda(
 }
 
 /** HTTP application that passes every request on and returns the response: the service checks both. */
-function createForwarder({ baseUrl, name, timeoutMs, isOurs }: Target, host: ServiceHost): ServiceApp {
+function createForwarder({ baseUrl, name, timeoutMs, originTokens }: Target, host: ServiceHost): ServiceApp {
   const app: ServiceApp = new Hono();
   app.use('*', (c, next) => track(c, next, host));
   app.all('*', async (c) => {
@@ -45,7 +49,10 @@ function createForwarder({ baseUrl, name, timeoutMs, isOurs }: Target, host: Ser
           ...c.req.header(),
           [CORRELATION_HEADER]: c.var.correlationId,
           host: undefined,
-          ...(!isOurs && { [ORIGIN_TOKEN_HEADER]: undefined }),
+          [ORIGIN_TOKEN_HEADER]: originTokens[0],
+          // Calls past CloudFront have the address that API Gateway saw.
+          [VIEWER_ADDRESS_HEADER]:
+            viewerAddress(c.req.raw.headers, originTokens) ?? c.env?.requestContext?.identity?.sourceIp,
         },
         // Following one could reach addresses that only this host can reach (SSRF).
         redirect: 'manual',

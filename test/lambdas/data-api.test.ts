@@ -75,24 +75,31 @@ describe('API of data collection', () => {
     const headers = { 'x-origin-token': 'secret-of-cloudfront', 'x-viewer-ip': '198.51.100.7' };
     await (await start())({ path: '/api/v1/candles', headers });
     expect(received[0]!.headers).not.toHaveProperty('x-origin-token');
-    expect(received[0]!.headers['x-viewer-ip']).toBe('198.51.100.7');
   });
 
-  test('own service gets the token with the address of the browser', async () => {
-    const { port } = server.address() as AddressInfo;
-    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => {
-      const request = input as Request;
-      expect(request.url).toBe('http://data-collection.desk.internal:8002/api/v1/candles');
-      expect(request.headers.get('x-origin-token')).toBe('secret-of-cloudfront');
-      return new Response(String(port));
+  test.each([
+    ['CloudFront', 'secret-of-cloudfront', '198.51.100.7'],
+    ['CloudFront with the token before a rotation', 'earlier-secret-of-cloudfront', '198.51.100.7'],
+    ['a client that guesses a token', 'guess', '192.0.2.1'],
+    ['a client past CloudFront', undefined, '192.0.2.1'],
+  ])('own service believes the address of a call of %s', async (_, token, address) => {
+    const fetched = vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response('candles'));
+    const invoke = await start({
+      DATA_COLLECTION_URL: '',
+      SERVICE_DISCOVERY_NAMESPACE: 'desk.internal',
+      ORIGIN_TOKEN: 'secret-of-cloudfront',
+      ORIGIN_TOKEN_2: 'earlier-secret-of-cloudfront',
     });
-    const invoke = await start({ DATA_COLLECTION_URL: '', SERVICE_DISCOVERY_NAMESPACE: 'desk.internal' });
     const result = await invoke({
       path: '/api/v1/candles',
-      headers: { 'x-origin-token': 'secret-of-cloudfront' },
+      headers: { 'x-viewer-ip': '198.51.100.7', ...(token && { 'x-origin-token': token }) },
     });
-    expect(result.body).toBe(String(port));
-    expect(fetched).toHaveBeenCalledTimes(1);
+    expect(result.body).toBe('candles');
+    const [[sent], ...others] = fetched.mock.calls as [[Request]];
+    expect(others).toEqual([]);
+    expect(sent.url).toBe('http://data-collection.desk.internal:8002/api/v1/candles');
+    expect(sent.headers.get('x-origin-token')).toBe('secret-of-cloudfront');
+    expect(sent.headers.get('x-viewer-ip')).toBe(address);
   });
 
   test.each([

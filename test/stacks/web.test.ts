@@ -233,7 +233,7 @@ describe('distribution', () => {
       const [condition, second, first] = HeaderValue['Fn::If'];
       for (const token of [first, second])
         expect(JSON.stringify(token)).toContain('{{resolve:secretsmanager:');
-      for (const id of [/^BackendFunction/, /^StrategyServiceFunction/]) {
+      for (const id of [/^BackendFunction/, /^StrategyServiceFunction/, /^DataApiServiceFunction/]) {
         expect(variablesOf(id)).toMatchObject({
           ORIGIN_TOKEN: HeaderValue,
           ORIGIN_TOKEN_2: { 'Fn::If': [condition, first, second] },
