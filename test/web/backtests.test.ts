@@ -43,7 +43,7 @@ describe.skipIf(!hasChromium)('the list of backtests', () => {
         );
       })
       .toBe(true);
-    await page.getByRole('searchbox', { name: 'Experiment' }).fill('fees');
+    await page.getByRole('combobox', { name: 'Experiment' }).selectOption('fees');
     await page.waitForURL(/experiment=fees/);
     await expect.poll(() => page.locator('tbody tr').count()).toBe(2);
     await page.getByRole('button', { name: 'Varying only' }).click();
@@ -90,6 +90,19 @@ describe.skipIf(!hasChromium)('the list of backtests', () => {
     expect(body).toMatchObject({ notes: 'stop too tight', tags: ['baseline', 'fast'], pinned: true });
     await page.getByRole('button', { name: 'Pinned' }).click();
     await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test('deletes a backtest after a question', async () => {
+    const id = await seedBacktest(dashboard.platform, { date_range: MONTH, leverage: 2 });
+    const { page, findings, problems, close } = await dashboard.open('/backtests');
+    const row = page.locator('tbody tr', { has: page.getByTitle(`ema_crossover, ${id}`) });
+    await row.getByRole('button', { name: 'Delete' }).click();
+    expect(await findings()).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete the backtest' }).click();
+    await expect.poll(() => row.count()).toBe(0);
+    expect((await dashboard.platform.get(`/api/v1/backtests/${id}`)).status).toBe(410);
     expect(await problems()).toEqual([]);
     await close();
   });

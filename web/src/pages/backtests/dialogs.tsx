@@ -7,7 +7,6 @@ import { Form } from '../../forms/form.tsx';
 import { TextField } from '../../forms/inputs.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { utcDate } from '../../ui/format.ts';
-import { ErrorState } from '../../ui/states.tsx';
 import type { RowDialog } from './context.ts';
 import type { Row } from './data.ts';
 
@@ -22,7 +21,8 @@ export function RowDialogs({
   readonly onClose: () => void;
 }) {
   if (dialog.kind === 'note') return <NoteDialog row={dialog.row} onClose={onClose} />;
-  return <CancelDialog row={dialog.row} onClose={onClose} />;
+  if (dialog.kind === 'cancel') return <CancelDialog row={dialog.row} onClose={onClose} />;
+  return <DeleteDialog row={dialog.row} onClose={onClose} />;
 }
 
 interface DialogProps {
@@ -96,6 +96,57 @@ function RunFacts({ row }: { readonly row: Row }) {
   );
 }
 
+/** Reason why the service did not do what was asked. */
+function Refusal({ error }: { readonly error: Error | null }) {
+  return (
+    error && (
+      <p className="notice" data-tone="down" role="alert">
+        {error.message}
+      </p>
+    )
+  );
+}
+
+function DeleteDialog({ row, onClose }: DialogProps) {
+  const remove = useAction('deleteBacktest', ['listBacktests', 'listExperiments']);
+  return (
+    <Dialog title="Delete this backtest?" onClose={onClose}>
+      <div className="pad stack">
+        <RunFacts row={row} />
+        <p>
+          Its report, trades, curve, note and tags are removed. Nothing brings them back; the same request
+          runs again from the form.
+        </p>
+        <Refusal error={remove.error} />
+      </div>
+      <footer className="dialog-foot">
+        <button type="button" className="btn" onClick={onClose}>
+          Keep it
+        </button>
+        <ActButton
+          operation="deleteBacktest"
+          kind="danger"
+          isBusy={remove.isPending}
+          onClick={() =>
+            remove.mutate(
+              { params: { job_id: row.job_id } },
+              {
+                onSuccess: () => {
+                  onClose();
+                  // The button of the row is gone with it.
+                  document.getElementById('page')?.focus();
+                },
+              },
+            )
+          }
+        >
+          Delete the backtest
+        </ActButton>
+      </footer>
+    </Dialog>
+  );
+}
+
 function CancelDialog({ row, onClose }: DialogProps) {
   const cancel = useAction('cancelBacktest', CHANGED);
   return (
@@ -103,7 +154,7 @@ function CancelDialog({ row, onClose }: DialogProps) {
       <div className="pad stack">
         <RunFacts row={row} />
         <p>Its status becomes cancelled, and it has no report. It cannot be resumed.</p>
-        {cancel.error && <ErrorState error={cancel.error} />}
+        <Refusal error={cancel.error} />
       </div>
       <footer className="dialog-foot">
         <button type="button" className="btn" onClick={onClose}>

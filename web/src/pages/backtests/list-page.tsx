@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react';
 import { isAnyMoving } from '../../api/jobs.ts';
 import { useCall } from '../../api/queries.ts';
 import { ColumnsDialog, useShownColumns } from '../../ui/columns.tsx';
-import { PageLinks, SearchBox, StatusFilter, StrategyFilter } from '../../ui/job-list.tsx';
+import { FilterSelect, PageLinks, SearchBox, StatusFilter, StrategyFilter } from '../../ui/job-list.tsx';
 import { PageHead, Panel } from '../../ui/parts.tsx';
 import { COMPARED, idsOf, idsText } from '../../ui/run-ids.ts';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
@@ -159,12 +159,7 @@ function Tools(props: {
         />
         <StrategyFilter value={search.strategy} onChange={(strategy) => onChange({ strategy })} />
         <StatusFilter value={search.status} onChange={(status) => onChange({ status })} />
-        <SearchBox
-          label="Experiment"
-          placeholder="Experiment"
-          value={search.experiment}
-          onChange={(experiment) => onChange({ experiment })}
-        />
+        <ExperimentFilter value={search.experiment} onChange={(experiment) => onChange({ experiment })} />
       </div>
       <div className="row">
         <Toggle label="Pinned" isOn={search.pinned} onChange={(pinned) => onChange({ pinned })} />
@@ -180,6 +175,16 @@ function Tools(props: {
       </div>
     </>
   );
+}
+
+/** Experiments of the caller; the newest first. */
+function ExperimentFilter(props: {
+  readonly value: string | undefined;
+  readonly onChange: (value: string | undefined) => void;
+}) {
+  const { data } = useCall('listExperiments', { query: { limit: 100 } });
+  const names = data?.items.map(({ name }) => name) ?? [];
+  return <FilterSelect label="Experiment" all="All experiments" values={names} {...props} />;
 }
 
 function Toggle(props: {

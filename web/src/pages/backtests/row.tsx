@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { Ban, NotebookPen, Pin } from 'lucide-react';
+import { Ban, NotebookPen, Pin, Trash2 } from 'lucide-react';
 import { useAction } from '../../api/queries.ts';
 import { ActButton } from '../../auth/act.tsx';
 import { Status } from '../../ui/parts.tsx';
@@ -58,7 +58,7 @@ export function RowActions({ row }: { readonly row: Row }) {
       >
         <NotebookPen aria-hidden="true" />
       </ActButton>
-      {isUnfinished && (
+      {isUnfinished ? (
         <ActButton
           operation="cancelBacktest"
           kind="icon"
@@ -66,6 +66,15 @@ export function RowActions({ row }: { readonly row: Row }) {
           onClick={() => onDialog({ kind: 'cancel', row })}
         >
           <Ban aria-hidden="true" />
+        </ActButton>
+      ) : (
+        <ActButton
+          operation="deleteBacktest"
+          kind="icon"
+          label="Delete"
+          onClick={() => onDialog({ kind: 'delete', row })}
+        >
+          <Trash2 aria-hidden="true" />
         </ActButton>
       )}
     </span>
