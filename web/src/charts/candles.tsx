@@ -175,7 +175,8 @@ function makeChart(element: HTMLElement, t: Tokens): Made {
       borderColor: t.line,
       timeVisible: true,
       secondsVisible: false,
-      minBarSpacing: 0.02,
+      // 100,000 candles fit into 500 pixels.
+      minBarSpacing: 0.005,
       rightOffset: RIGHT_SPACE,
       // 100,000 candles in view: 17 ms a frame instead of 367.
       enableConflation: true,

@@ -203,7 +203,12 @@ export function VirtualTable<T>(props: TableProps<T>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
     <section ref={box} className="scroll virtual" tabIndex={0} aria-label={label}>
-      <table className="grid" aria-rowcount={rows.length + 1}>
+      <table
+        className="grid"
+        // Without a width for each, rows that come into view lay out all rows again.
+        data-fixed={columns.every(({ width }) => width !== undefined)}
+        aria-rowcount={rows.length + 1}
+      >
         <Columns columns={columns} />
         <Head columns={columns} order={order} {...(onOrder ? { onOrder } : {})} />
         <tbody>
