@@ -1,5 +1,4 @@
-import { Writable } from 'node:stream';
-import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { runHyperoptWorker } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
@@ -7,40 +6,13 @@ import { parseEvents } from '../support/events.ts';
 import { gatewayEvent, LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingHyperopt, workerDeps } from '../support/hyperopt-workers.ts';
 import { FUNCTION_ENVIRONMENT } from '../support/lambda-environment.ts';
-
-/** Content of the runtime's response stream: the first write sends status and headers, as in Lambda. */
-class Output extends Writable {
-  metadata: any;
-  sent: any;
-  text = '';
-
-  constructor() {
-    super({ write: (chunk, _, done) => this.#take(String(chunk), done) });
-  }
-
-  override write(...call: any[]): boolean {
-    this.sent ??= this.metadata;
-    return super.write(...(call as [unknown]));
-  }
-
-  #take(text: string, done: () => void): void {
-    this.text += text;
-    done();
-  }
-}
-
-type StreamHandler = (event: APIGatewayProxyEvent, output: Writable, context: Context) => Promise<void>;
+import { Output, type StreamHandler, stubResponseStreams } from '../support/lambda-stream.ts';
 
 let engine: TestEngine;
 let handler: StreamHandler;
 beforeAll(async () => {
   engine = await startEngine();
-  vi.stubGlobal('awslambda', {
-    streamifyResponse: (streaming: StreamHandler) => streaming,
-    HttpResponseStream: {
-      from: (output: Output, metadata: unknown) => Object.assign(output, { metadata }),
-    },
-  });
+  stubResponseStreams();
   const environment = {
     ...FUNCTION_ENVIRONMENT,
     DYNAMODB_ENDPOINT: engine.endpoint,
@@ -61,17 +33,15 @@ beforeEach(() => {
 });
 const call = (changes: Partial<APIGatewayProxyEvent>) =>
   handler(gatewayEvent(changes), output, LAMBDA_CONTEXT);
-const header = (name: string) =>
-  Object.entries<string[]>(output.sent.multiValueHeaders).find(([key]) => key.toLowerCase() === name)?.[1][0];
 
 it('function streams the events of a hyperopt job after status and headers', async () => {
   await call({ path: '/api/v1/hyperopt/ho-1/events', queryStringParameters: { after: '37' } });
   expect(output.writableFinished).toBe(true);
   expect(output.sent.statusCode).toBe(200);
   expect(Object.keys(output.sent).sort()).toEqual(['headers', 'multiValueHeaders', 'statusCode']);
-  expect(header('content-type')).toBe('text/event-stream');
-  expect(header('x-correlation-id')).toBe('c6af9ac6-7b61-11e6-9a41-93e8deadbeef');
-  expect(header('strict-transport-security')).toBeTruthy();
+  expect(output.header('content-type')).toBe('text/event-stream');
+  expect(output.header('x-correlation-id')).toBe('c6af9ac6-7b61-11e6-9a41-93e8deadbeef');
+  expect(output.header('strict-transport-security')).toBeTruthy();
   expect(parseEvents(output.text).map(({ event, id }) => [event, id])).toEqual([
     ['snapshot', 37],
     ['trial', 38],
@@ -97,7 +67,7 @@ it.each([
   await call({ path, headers: headers as Record<string, string> });
   expect(output.writableFinished).toBe(true);
   expect(output.sent.statusCode).toBe(status);
-  expect(header('x-correlation-id')).toBeTruthy();
+  expect(output.header('x-correlation-id')).toBeTruthy();
   if (code) expect(JSON.parse(output.text)).toMatchObject({ detail: { code } });
   else expect(output.text).toBe('');
 });
