@@ -59,6 +59,16 @@ describe('listExperiments', () => {
     expect((await list()).items).toEqual(items);
   });
 
+  it('pages end at experiments with names of the maximum length too', async () => {
+    const { list, run } = someone();
+    const names = ['€', 'x'].map((letter) => letter.repeat(200));
+    for (const name of names) await run(name, 1);
+    const first = await list('limit=1');
+    const second = await list(`limit=1&cursor=${first.next_cursor}`);
+    expect([...first.items, ...second.items].map(({ name }) => name).sort()).toEqual(names.sort());
+    expect(second.next_cursor).toBeNull();
+  });
+
   it('shows what a job is when it ends, and hyperopt jobs count', async () => {
     const { owner, list } = someone();
     const hyperopts = new DynamoHyperoptStore(scene.fixture.client, scene.fixture.jobsTable);

@@ -4,6 +4,9 @@ import { CodedError } from '#contract/errors.ts';
 /** Versioned, so that a cursor of a later form is rejected instead of misread. */
 type Cursor = readonly [version: 1, scope: string, position: string[]];
 
+/** Characters of a part of a position: a time and the name of an experiment have up to 225. 4 bytes each are a valid key. */
+const MAX_PART_LENGTH = 250;
+
 /** Filters of a list. A cursor is valid only for a list with the same filters. */
 export type CursorScope = Readonly<Record<string, string | null>>;
 
@@ -43,7 +46,9 @@ function isCursor(value: unknown, length: number): value is Cursor {
   const [version, scope, position]: unknown[] = value;
   if (version !== 1 || typeof scope !== 'string') return false;
   if (!Array.isArray(position) || position.length !== length) return false;
-  return position.every((each) => typeof each === 'string' && each.length >= 1 && each.length <= 200);
+  return position.every(
+    (each) => typeof each === 'string' && each.length >= 1 && each.length <= MAX_PART_LENGTH,
+  );
 }
 
 function parseJson(json: string): unknown {
