@@ -1,4 +1,5 @@
 import { createRouter } from '@tanstack/react-router';
+import { auditRoutes } from './pages/audit/routes.ts';
 import { backtestRoutes } from './pages/backtests/routes.ts';
 import { challengeRoutes } from './pages/challenges/routes.ts';
 import { compareRoutes } from './pages/compare/routes.ts';
@@ -23,6 +24,7 @@ export const router = createRouter({
     ...reportRoutes,
     ...challengeRoutes,
     ...dataRoutes,
+    ...auditRoutes,
     ...signInRoutes,
     ...strategyRoutes,
   ]),

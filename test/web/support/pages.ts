@@ -97,6 +97,8 @@ export function pagesToSee(seeded: Seeded): readonly PageToSee[] {
     },
     { name: 'challenges', path: '/challenges', ready: 'tbody tr' },
     { name: 'challenge', path: `/challenges/${challenge}`, ready: '.chart-frame canvas' },
+    { name: 'audit', path: '/audit', ready: 'tbody tr' },
+    { name: 'audit-filtered', path: '/audit?operation=promoteVersion', ready: 'tbody tr', isState: true },
     { name: 'unknown', path: '/nowhere', ready: 'h1' },
   ];
 }

@@ -1,18 +1,10 @@
 import { Link, Outlet } from '@tanstack/react-router';
-import { Activity, ChartSpline, Database, GitBranch, House, Moon, Sparkles, Sun, Swords } from 'lucide-react';
+import { Activity, Moon, Sun } from 'lucide-react';
 import { webConfig } from '../api/config.ts';
+import { PAGES } from './navigation.ts';
+import { Shortcuts } from './shortcuts.tsx';
 import { toggleTheme, useTheme } from './tokens.ts';
 import { UserMenu } from './user-menu.tsx';
-
-/** Pages of the navigation, in its order. */
-const PAGES = [
-  { to: '/', name: 'Home', Icon: House },
-  { to: '/backtests', name: 'Backtests', Icon: ChartSpline },
-  { to: '/strategies', name: 'Strategies', Icon: GitBranch },
-  { to: '/hyperopt', name: 'Hyperopt', Icon: Sparkles },
-  { to: '/challenges', name: 'Challenges', Icon: Swords },
-  { to: '/data', name: 'Data', Icon: Database },
-] as const;
 
 /** Navigation, bar and the page. */
 export function Shell() {
@@ -42,6 +34,7 @@ export function Shell() {
       </nav>
       <div className="main">
         <header className="top">
+          <Shortcuts />
           <ThemeButton />
           <UserMenu />
         </header>

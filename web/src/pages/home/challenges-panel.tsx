@@ -30,7 +30,17 @@ function waitsFor({ hold, outcome, promoted_at, next_stage }: Challenge): string
 /** Challenges that wait for somebody, then those that go on by themselves. */
 export function ChallengesPanel({ query }: OverviewProps) {
   return (
-    <OverviewPanel query={query} title="Challenges" rows={5} parts={['challenges']}>
+    <OverviewPanel
+      query={query}
+      title="Challenges"
+      rows={5}
+      parts={['challenges']}
+      actions={
+        <Link to="/challenges" className="btn small plain">
+          All
+        </Link>
+      }
+    >
       {({ challenges }) => {
         if (!challenges || challenges.items.length === 0) {
           return (
@@ -56,11 +66,12 @@ export function ChallengesPanel({ query }: OverviewProps) {
 }
 
 function ChallengeRow(props: { readonly challenge: Challenge; readonly waits: string | undefined }) {
-  const { model_name, champion_version, challenger_version, traffic_split, created_at } = props.challenge;
+  const { challenge_id, model_name, champion_version, challenger_version } = props.challenge;
+  const { traffic_split, created_at } = props.challenge;
   return (
     <li>
       <span className="home-name">
-        <Link to="/strategies/$name" params={{ name: model_name }}>
+        <Link to="/challenges/$id" params={{ id: challenge_id }}>
           {model_name}
         </Link>
         <span className="muted">

@@ -1,0 +1,197 @@
+import './audit.css';
+import OPERATIONS_BY_ID from 'virtual:operations';
+import { getRouteApi } from '@tanstack/react-router';
+import { Ban, CheckCircle2, CircleHelp, Lock, XCircle } from 'lucide-react';
+import { useCall } from '../../api/queries.ts';
+import { useDenial } from '../../auth/act.tsx';
+import { NO_VALUE } from '../../ui/format.ts';
+import { FilterSelect, PageLinks, SearchBox } from '../../ui/job-list.tsx';
+import { PageHead, Panel, Time } from '../../ui/parts.tsx';
+import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { EntryPanel } from './entry-panel.tsx';
+import { type AuditEntry, type AuditSearch, OUTCOMES } from './search.ts';
+
+const OUTCOME_LOOKS = {
+  succeeded: { Icon: CheckCircle2, tone: 'up' },
+  refused: { Icon: Ban, tone: 'warn' },
+  failed: { Icon: XCircle, tone: 'down' },
+  unknown: { Icon: CircleHelp, tone: undefined },
+} as const;
+
+function Outcome({ outcome }: { readonly outcome: AuditEntry['outcome'] }) {
+  const { Icon, tone } = OUTCOME_LOOKS[outcome];
+  return (
+    <span className="badge" data-tone={tone}>
+      <Icon aria-hidden="true" /> {outcome}
+    </span>
+  );
+}
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { key: 'at', title: 'Time', width: 164, cell: ({ at }) => <Time at={at} /> },
+  { key: 'outcome', title: 'Outcome', width: 118, cell: ({ outcome }) => <Outcome outcome={outcome} /> },
+  { key: 'operation', title: 'Operation', width: 160, cell: ({ operation }) => operation },
+  {
+    key: 'principal',
+    title: 'Who',
+    width: 150,
+    cell: ({ principal, roles }) => <span title={roles.join(', ')}>{principal}</span>,
+  },
+  {
+    key: 'resource',
+    title: 'Resource',
+    width: 280,
+    cell: ({ resource: { kind, id } }) => (
+      <span title={id ?? undefined}>
+        {kind} <code>{id}</code>
+      </span>
+    ),
+  },
+  { key: 'code', title: 'Code', width: 90, cell: ({ code }) => code ?? NO_VALUE },
+];
+
+/** Operations that are recorded: those that can change something. */
+const OPERATIONS = Object.entries(OPERATIONS_BY_ID)
+  .filter(([, [, method]]) => method !== 'GET')
+  .map(([id]) => id)
+  .sort();
+
+const route = getRouteApi('/audit');
+
+/** Every call that can change state, newest first. */
+export function AuditPage() {
+  const denial = useDenial('listAudit');
+  return (
+    <>
+      <PageHead title="Audit" />
+      {denial ? (
+        <Panel title="Calls">
+          <div className="state" role="alert">
+            <Lock aria-hidden="true" />
+            <p className="state-title">{denial}</p>
+            <p className="muted">The audit trail shows what everybody did. Ask an admin for the role.</p>
+          </div>
+        </Panel>
+      ) : (
+        <AuditTrail />
+      )}
+    </>
+  );
+}
+
+function AuditTrail() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { entry, ...filters } = search;
+  const query = useCall('listAudit', { query: { ...filters, limit: 50 } }, { keepPrevious: true });
+  /** Other filters are another list: it starts at its first page. */
+  const change = (next: Partial<Record<keyof AuditSearch, string | undefined>>) =>
+    void navigate({
+      search: ({ cursor: _, entry: __, ...before }) => ({ ...before, ...next }) as AuditSearch,
+      replace: true,
+    });
+  const { cursor, ...narrowing } = filters;
+  const isFiltered = Object.keys(narrowing).length > 0;
+  const selected = query.data?.items.find(({ id }) => id === entry);
+  return (
+    <>
+      <Panel title="Calls" actions={<Filters search={search} onChange={change} />}>
+        <Loaded query={query} skeleton={<Skeleton rows={12} />}>
+          {(page) => (
+            <>
+              {page.items.length === 0 ? (
+                <Empty title={emptyTitle(isFiltered, page.next_cursor !== null)}>
+                  {isFiltered
+                    ? 'Without a day, the last seven days are searched.'
+                    : 'Calls of the last seven days are listed here; choose a day for older ones.'}
+                </Empty>
+              ) : (
+                <Table
+                  label="Audit trail"
+                  rows={page.items}
+                  columns={COLUMNS}
+                  idOf={({ id }) => id}
+                  selected={entry}
+                  onPick={({ id }) =>
+                    void navigate({
+                      search: (before) => ({ ...before, entry: id }),
+                      replace: true,
+                      resetScroll: false,
+                    })
+                  }
+                />
+              )}
+              <PageLinks
+                page={{ next_cursor: page.next_cursor, searched: null }}
+                cursor={cursor}
+                onCursor={(next) => change({ ...narrowing, cursor: next })}
+              />
+            </>
+          )}
+        </Loaded>
+      </Panel>
+      {selected && (
+        <EntryPanel
+          entry={selected}
+          onClose={() =>
+            void navigate({
+              search: ({ entry: _, ...before }) => before,
+              replace: true,
+              resetScroll: false,
+            })
+          }
+        />
+      )}
+    </>
+  );
+}
+
+function emptyTitle(isFiltered: boolean, hasMore: boolean): string {
+  if (hasMore) return 'None in this part: older calls are on the next page';
+  return isFiltered ? 'No call passes these filters' : 'No call was recorded';
+}
+
+function Filters(props: {
+  readonly search: AuditSearch;
+  readonly onChange: (next: Partial<Record<keyof AuditSearch, string | undefined>>) => void;
+}) {
+  const { search, onChange } = props;
+  return (
+    <div className="filters audit-filters">
+      <input
+        type="date"
+        aria-label="Day, UTC"
+        title="Day, UTC"
+        value={search.day ?? ''}
+        onChange={({ target }) => onChange({ day: target.value || undefined })}
+      />
+      <SearchBox
+        label="Who"
+        placeholder="Who"
+        value={search.principal}
+        onChange={(principal) => onChange({ principal })}
+      />
+      <SearchBox
+        label="Resource id"
+        placeholder="Resource id"
+        value={search.resource}
+        onChange={(resource) => onChange({ resource })}
+      />
+      <FilterSelect
+        label="Operation"
+        all="All operations"
+        values={OPERATIONS}
+        value={search.operation}
+        onChange={(operation) => onChange({ operation })}
+      />
+      <FilterSelect
+        label="Outcome"
+        all="Every outcome"
+        values={OUTCOMES}
+        value={search.outcome}
+        onChange={(outcome) => onChange({ outcome })}
+      />
+    </div>
+  );
+}
