@@ -3,6 +3,7 @@ import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type BuildOptions, build as esbuild, type Metafile } from 'esbuild';
 import { LocalStrategies } from '../src/adapters/local/definitions/local-strategies.ts';
+import { FILE_PAGE_NAME } from '../src/contract/report-file.ts';
 import { describeBroken } from '../src/domain/find-strategy.ts';
 import { buildWeb } from './build-web.ts';
 import {
@@ -188,4 +189,5 @@ if (import.meta.main) {
   for (const folder of ['web', 'lambdas/web-files/files']) {
     await cp(web, join(ROOT, 'dist', folder), { recursive: true });
   }
+  await cp(join(web, FILE_PAGE_NAME), join(ROOT, 'dist/lambdas/backend', FILE_PAGE_NAME));
 }

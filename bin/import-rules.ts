@@ -86,6 +86,11 @@ const RULES: readonly Rule[] = [
     project: ['src/contract', 'src/engine/metrics', 'src/engine/walk-forward/objectives.ts'],
     packages: ['vite', 'node:*'],
   },
+  {
+    folder: 'web/report-file.ts',
+    project: ['src/contract/report-file.ts'],
+    packages: ['vite', 'node:*'],
+  },
   // The browser gets types of the contract and nothing else of the project: a value would bring zod.
   { folder: 'web', project: [], types: ['src/contract'], packages: [...BROWSER_PACKAGES, 'virtual:*'] },
   { folder: 'bin/app.ts', project: ['lib'], packages: ['aws-cdk-lib', 'cdk-nag', 'node:path'] },

@@ -20,6 +20,7 @@ import { CANARY_STAGES } from '../src/contract/stored-challenge.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../src/engine/metrics/catalogue.ts';
 import { REPORT_DEFINITIONS } from '../src/engine/metrics/report-catalogue.ts';
 import { OBJECTIVES } from '../src/engine/walk-forward/objectives.ts';
+import { reportFile } from './report-file.ts';
 
 /** Modules made at build time from tables of the platform, so that neither zod nor a second copy of a table is in the bundle. */
 const TABLES: Readonly<Record<string, () => unknown>> = {
@@ -69,7 +70,7 @@ const PLATFORM = `http://127.0.0.1:${process.env.BACKEND_PORT ?? 8000}`;
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [tables()],
+  plugins: [tables(), reportFile([tables()])],
   server: { proxy: { '/services/': PLATFORM, '/downloads/': PLATFORM, '/config.json': PLATFORM } },
   build: {
     outDir: join(import.meta.dirname, '../dist/web'),

@@ -9,6 +9,7 @@ import { addEraseCommand } from './erase.ts';
 import { addHyperoptCommands } from './hyperopt/commands.ts';
 import { UsageError } from './options.ts';
 import { addRegistryCommands } from './registry.ts';
+import { addReportCommand } from './report.ts';
 import { addStrategyCommands } from './strategies.ts';
 import { addTokenCommands } from './tokens.ts';
 import { addVersionCommands } from './versions.ts';
@@ -32,6 +33,7 @@ function createProgram(): Command {
     .showHelpAfterError('Run touchstone <command> --help for the arguments of a command.')
     .exitOverride();
   addBacktestCommands(program);
+  addReportCommand(program);
   addStrategyCommands(program);
   addHyperoptCommands(program);
   addRegistryCommands(program);

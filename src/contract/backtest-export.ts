@@ -3,14 +3,18 @@ import { Timestamp } from './common.ts';
 
 /** Request and response of the export of a backtest. */
 
-const EXPORT_FORMATS = ['csv', 'json', 'parquet'] as const;
+const EXPORT_FORMATS = ['csv', 'json', 'parquet', 'html'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export const BacktestExportQuery = z.object({
-  format: z.enum(EXPORT_FORMATS).default('csv').meta({
-    description:
-      '`csv`, `parquet`: the trades. `json`: the whole report with daily equity and all trades as columns',
-  }),
+  format: z
+    .enum(EXPORT_FORMATS)
+    .default('csv')
+    .meta({
+      description:
+        '`csv`, `parquet`: the trades. `json`: the whole report with daily equity and all trades as columns. ' +
+        '`html`: the report as one page that opens without a network, with the candles around its fifty largest trades',
+    }),
 });
 
 export const ExportLink = z

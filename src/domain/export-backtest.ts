@@ -3,7 +3,8 @@ import type { ExportFormat, ExportLink } from '#contract/backtest-export.ts';
 import { lookAheadOf } from '#contract/look-ahead.ts';
 import type { BacktestReport, Trade } from '#contract/report.ts';
 import { getCompletedBacktest } from './get-backtest.ts';
-import type { JobStore, ResultStore } from './ports.ts';
+import type { ResultStore } from './ports.ts';
+import { type ReportFileDeps, reportFile } from './report-file.ts';
 import { allPages, readTradePages, tradeColumns, tradesOf } from './stored-trades.ts';
 
 /** A file that is offered for download. */
@@ -23,9 +24,7 @@ export interface Downloads {
   offer(jobId: string, file: ExportFile): Promise<Pick<ExportLink, 'url' | 'expires_at'>>;
 }
 
-export interface ExportBacktestDeps {
-  readonly jobs: JobStore;
-  readonly results: ResultStore;
+export interface ExportBacktestDeps extends ReportFileDeps {
   readonly downloads: Downloads;
 }
 
@@ -39,15 +38,15 @@ const MAX_DIRECT_BYTES = 5 * 1024 * 1024;
 
 /**
  * A completed backtest as a file. A file that is stored in this form or is over 5 MB is offered for download.
- * Throws RES001, RES005 (not completed), RES006, DATA005.
+ * Throws RES001, RES005 (not completed), RES006, DATA005; `html` VAL005, HTTP503, SVC002 and SVC004 as well.
  */
 export async function exportBacktest(
   deps: ExportBacktestDeps,
   jobId: string,
-  format: ExportFormat,
+  { format, correlationId }: { readonly format: ExportFormat; readonly correlationId: string },
 ): Promise<Export> {
   const job = await getCompletedBacktest(deps, jobId);
-  const file = await FORMATS[format](deps.results, job);
+  const file = await FORMATS[format](deps, job, correlationId);
   const content = file.storedAs === undefined ? await contentOf(file) : undefined;
   if (content !== undefined) return { file, content };
   return { link: { ...(await deps.downloads.offer(jobId, file)), file_name: file.name } };
@@ -68,30 +67,42 @@ async function contentOf({ chunks }: ExportFile): Promise<string | undefined> {
 type Completed = JobIn<'completed'>;
 
 /** Each format of an export. */
-const FORMATS: Readonly<Record<ExportFormat, (results: ResultStore, job: Completed) => Promise<ExportFile>>> =
-  {
-    csv: async (results, job) => ({
-      name: fileName(job, 'trades.csv'),
-      contentType: 'text/csv; charset=utf-8',
-      chunks: () => csvOf(results, job),
-    }),
-    json: async (results, job) => ({
-      name: fileName(job, 'report.json'),
-      contentType: 'application/json',
-      chunks: () => jsonOf(results, job),
-    }),
-    parquet: async (results, job) => {
-      const { key, read } = await results.tradesFile(job.results);
-      return {
-        name: fileName(job, 'trades.parquet'),
-        contentType: 'application/vnd.apache.parquet',
-        storedAs: key,
-        chunks: async function* () {
-          yield await read();
-        },
-      };
-    },
-  };
+const FORMATS: Readonly<
+  Record<ExportFormat, (deps: ReportFileDeps, job: Completed, correlationId: string) => Promise<ExportFile>>
+> = {
+  csv: async ({ results }, job) => ({
+    name: fileName(job, 'trades.csv'),
+    contentType: 'text/csv; charset=utf-8',
+    chunks: () => csvOf(results, job),
+  }),
+  json: async ({ results }, job) => ({
+    name: fileName(job, 'report.json'),
+    contentType: 'application/json',
+    chunks: () => jsonOf(results, job),
+  }),
+  parquet: async ({ results }, job) => {
+    const { key, read } = await results.tradesFile(job.results);
+    return {
+      name: fileName(job, 'trades.parquet'),
+      contentType: 'application/vnd.apache.parquet',
+      storedAs: key,
+      chunks: async function* () {
+        yield await read();
+      },
+    };
+  },
+  html: async (deps, job, correlationId) => {
+    // Made once: it reads candles of another service.
+    const page = await reportFile(deps, job, correlationId);
+    return {
+      name: fileName(job, 'report.html'),
+      contentType: 'text/html; charset=utf-8',
+      chunks: async function* () {
+        yield page;
+      },
+    };
+  },
+};
 
 /** A strategy's name may have any character. */
 function fileName({ job_id, config }: Completed, suffix: string): string {

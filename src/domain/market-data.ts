@@ -1,5 +1,11 @@
 import { CodedError } from '#contract/errors.ts';
-import { type DataFreshnessQuery, type ExchangeQuery, Freshness, Symbols } from '#contract/market-data.ts';
+import {
+  type DataFreshnessQuery,
+  type ExchangeQuery,
+  Freshness,
+  Ohlcv,
+  Symbols,
+} from '#contract/market-data.ts';
 import type { DataProxy } from './ports.ts';
 import { checkSymbol, checkTimeframe } from './validate.ts';
 
@@ -26,6 +32,31 @@ export async function checkFreshness(
   const params = { symbols, timeframe, exchange, stale_threshold_hours };
   const request = { operation: 'check-freshness', params, correlationId } as const;
   return callDataCollection(deps.dataProxy, request, Freshness);
+}
+
+/**
+ * Stored candles of a range, the first `limit`; none of a series that is not stored. Throws SVC002, SVC004, DATA004, DATA005.
+ */
+export async function readCandles(
+  proxy: DataProxy,
+  { correlationId, ...params }: CandleRange & { readonly correlationId: string },
+): Promise<Ohlcv['data']> {
+  try {
+    return (await callDataCollection(proxy, { operation: 'fetch_ohlcv', params, correlationId }, Ohlcv)).data;
+  } catch (error) {
+    if (error instanceof CodedError && error.code === 'DATA003') return [];
+    throw error;
+  }
+}
+
+interface CandleRange {
+  readonly exchange: string;
+  readonly symbol: string;
+  readonly timeframe: string;
+  /** ISO 8601; `end` is exclusive. */
+  readonly start: string;
+  readonly end: string;
+  readonly limit: number;
 }
 
 /** Minimal interface of a contract schema that reads a value. */

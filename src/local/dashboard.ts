@@ -1,4 +1,6 @@
+import { CodedError } from '#contract/errors.ts';
 import { NO_PAGES } from '#contract/page-paths.ts';
+import { FILE_PAGE_NAME } from '#contract/report-file.ts';
 import { SECURITY_HEADERS } from '#contract/security-headers.ts';
 import type { WebConfig } from '#contract/web-config.ts';
 import type { ServiceApp } from '#runtime/service.ts';
@@ -9,6 +11,17 @@ export type DashboardState =
   | { readonly status: 'building' }
   | { readonly status: 'failed'; readonly reason: string }
   | { readonly status: 'ready'; readonly files: StaticFiles };
+
+/** The page of a report that is one file, which is built with the dashboard. Throws HTTP503 without it. */
+export function reportPageOf(state: DashboardState | undefined): string {
+  const page = state?.status === 'ready' ? state.files.text(`/${FILE_PAGE_NAME}`) : undefined;
+  if (page !== undefined) return page;
+  const reason = state?.status === 'building' ? 'is being built: try again in a few seconds' : 'is not built';
+  const help = state?.status === 'building' ? '' : ': start the platform with npm start, which says why';
+  throw new CodedError('HTTP503', {
+    message: `The dashboard, of which the report is a part, ${reason}${help}`,
+  });
+}
 
 const ENTRY = '/index.html';
 /** Interval after which a browser asks again for a dashboard that is being built, seconds. */

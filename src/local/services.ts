@@ -26,7 +26,7 @@ import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts'
 import { createDataCollectionService } from '#runtime/services/data-collection.ts';
 import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
 import { VERSION } from '#runtime/version.ts';
-import { type DashboardState, withDashboard } from './dashboard.ts';
+import { type DashboardState, reportPageOf, withDashboard } from './dashboard.ts';
 import { LocalDownloads } from './downloads.ts';
 import type { Workflow } from './workflow.ts';
 
@@ -101,6 +101,7 @@ export async function startBackend(
     clock: Date,
     defaultExchange: options.exchange,
     dataProxy,
+    reportPage: async () => reportPageOf(deps.dashboard?.()),
     probes: {
       strategy_service: deps.strategyServiceUrl ? serviceProbe(deps.strategyServiceUrl, 'strategy') : null,
       data_collection: () => dataProxy.probe(),

@@ -73,6 +73,11 @@ export class StaticFiles {
     return new StaticFiles(new Map(files.map((file) => [file.path, file])));
   }
 
+  /** Text of the file with this path; undefined without one. */
+  text(path: string): string | undefined {
+    return this.#files.get(path)?.bytes.toString();
+  }
+
   /** Response to a GET or HEAD of this path; undefined without such a file. */
   async respond({ method, headers }: Request, path: string): Promise<Response | undefined> {
     const file = this.#files.get(path);

@@ -152,6 +152,15 @@ describe('backtest from request to report', () => {
     expect((await opened.text()).slice(0, 4)).toBe('PAR1');
   });
 
+  it('export says why there is no page while the dashboard is not built', async () => {
+    const { status, body } = await platform.get(`/api/v1/backtests/${job.job_id}/export?format=html`);
+    expect(status).toBe(503);
+    expect(body.detail).toMatchObject({
+      code: 'HTTP503',
+      message: expect.stringMatching(/not built: start/),
+    });
+  });
+
   it('trades have their own list, and the report is available without them', async () => {
     const path = `/api/v1/backtests/${job.job_id}`;
     const { body: full } = await platform.get(`${path}/report-data`);

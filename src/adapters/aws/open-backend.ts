@@ -39,6 +39,7 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
       return new S3Downloads(createS3Client(), env.RESULTS_BUCKET, Date);
     }),
     dataProxy,
+    reportPage: async () => (await import('./report-page.ts')).readReportPage(),
     probes: {
       strategy_service: env.STRATEGY_SERVICE_URL ? serviceProbe(env.STRATEGY_SERVICE_URL, 'strategy') : null,
       data_collection: () => dataProxy.probe(),

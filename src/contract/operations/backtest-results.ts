@@ -51,6 +51,6 @@ export const BACKTEST_RESULT_OPERATIONS = [
       200: { description: 'The file', contentType: '*/*' },
       201: { description: 'Address of the file', schema: ExportLink },
     },
-    errors: ['RES001', 'RES005', 'RES006', 'DATA005'],
+    errors: ['RES001', 'RES005', 'RES006', 'VAL005', 'SVC002', 'SVC004', 'DATA004', 'DATA005', 'HTTP503'],
   },
 ] as const satisfies readonly Operation[];

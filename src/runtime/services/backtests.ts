@@ -4,7 +4,7 @@ import type { RetentionDays } from '#contract/retention.ts';
 import { type CancelBacktestDeps, cancelBacktest } from '#domain/cancel-backtest.ts';
 import { deferred } from '#domain/deferred.ts';
 import { listExperiments } from '#domain/experiments.ts';
-import type { Downloads } from '#domain/export-backtest.ts';
+import type { ExportBacktestDeps } from '#domain/export-backtest.ts';
 import {
   type BacktestProgressDeps,
   getBacktestEquity,
@@ -12,7 +12,6 @@ import {
   getBacktestReport,
   listBacktests,
 } from '#domain/get-backtest.ts';
-import type { ResultStore } from '#domain/ports.ts';
 import { queueStates } from '#domain/queue/queue-state.ts';
 import { deleteBacktest } from '#domain/retention/delete-backtest.ts';
 import { keepJob } from '#domain/retention/keep-job.ts';
@@ -31,9 +30,11 @@ const { exportBacktest } = deferred(() => import('#domain/export-backtest.ts'));
 const { getBacktestCurve } = deferred(() => import('#domain/get-backtest-curve.ts'));
 const { listBacktestTrades } = deferred(() => import('#domain/list-backtest-trades.ts'));
 
-export interface BacktestsDeps extends SubmitBacktestDeps, CancelBacktestDeps, BacktestProgressDeps {
-  readonly results: ResultStore;
-  readonly downloads: Downloads;
+export interface BacktestsDeps
+  extends SubmitBacktestDeps,
+    CancelBacktestDeps,
+    BacktestProgressDeps,
+    ExportBacktestDeps {
   readonly retention: RetentionDays;
 }
 
@@ -118,8 +119,8 @@ export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>,
       status: 200,
       body: await getBacktestCurve(deps, params.job_id, query),
     }),
-    exportBacktest: async ({ params, query }) => {
-      const exported = await exportBacktest(deps, params.job_id, query.format);
+    exportBacktest: async ({ params, query, correlationId }) => {
+      const exported = await exportBacktest(deps, params.job_id, { ...query, correlationId });
       if ('link' in exported) return { status: 201, body: exported.link };
       const { file, content } = exported;
       const headers = {

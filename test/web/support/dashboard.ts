@@ -36,6 +36,7 @@ export interface OpenPage {
 export interface Dashboard {
   readonly platform: TestPlatform;
   readonly url: string;
+  /** Opens a path, or a whole URL. */
   open(path: string, options?: OpenOptions): Promise<OpenPage>;
   stop(): Promise<void>;
 }
@@ -71,18 +72,21 @@ export async function openPage(
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
   const page = await context.newPage();
+  const address = new URL(path, url).href;
+  // A file is all that it may load.
+  const base = address.startsWith('file:') ? address : url;
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`fault: ${error.message}`));
   page.on('console', (message) => {
     if (isFault(message)) faults.push(`console: ${message.text()}`);
   });
   page.on('request', (request) => {
-    if (!request.url().startsWith(url) && !request.url().startsWith('data:')) {
+    if (!request.url().startsWith(base) && !request.url().startsWith('data:')) {
       faults.push(`request to another host: ${request.url()}`);
     }
   });
   await page.addInitScript(observe);
-  await page.goto(`${url}${path}${token ? `#token=${token}` : ''}`);
+  await page.goto(`${address}${token ? `#token=${token}` : ''}`);
   return {
     page,
     context,

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useRef } from 'react';
-import { call, type ResponseOf } from '../../api/client.ts';
+import { call, isFile, type ResponseOf } from '../../api/client.ts';
 import type { Bars } from '../../charts/candles.tsx';
 
 type Candles = ResponseOf<'getCandles'>;
@@ -65,9 +65,11 @@ export function useCandles(window: Window): Loaded {
       ),
     initialPageParam: first,
     getPreviousPageParam: (_page, pages, { from }) =>
-      from > start ? { from: Math.max(start, from - sizeAfter(pages) * step), to: from } : undefined,
+      from > start && !isFile()
+        ? { from: Math.max(start, from - sizeAfter(pages) * step), to: from }
+        : undefined,
     getNextPageParam: (_page, pages, { to }) =>
-      to < end ? { from: to, to: Math.min(end, to + sizeAfter(pages) * step) } : undefined,
+      to < end && !isFile() ? { from: to, to: Math.min(end, to + sizeAfter(pages) * step) } : undefined,
     staleTime: Number.POSITIVE_INFINITY,
     structuralSharing: false,
   });
@@ -99,7 +101,8 @@ function useFirstSpan(
   if (!span || !isInside) {
     const wanted = around ?? { opened_at: end, closed_at: end };
     const held = wanted.closed_at - wanted.opened_at;
-    const space = Math.max(PAGE * step, held) / 2;
+    // A file has the candles around a trade, or none.
+    const space = isFile() ? 0 : Math.max(PAGE * step, held) / 2;
     const grid = (time: number) => Math.floor(time / step) * step;
     kept.current = {
       key,

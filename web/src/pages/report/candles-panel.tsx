@@ -1,6 +1,7 @@
 import { lazy, type ReactNode, Suspense, useMemo } from 'react';
+import { isFile } from '../../api/client.ts';
 import { price, signed, tone, utcTime } from '../../ui/format.ts';
-import { ErrorState, Skeleton } from '../../ui/states.tsx';
+import { Empty, ErrorState, Skeleton } from '../../ui/states.tsx';
 import { timeframeSeconds, useCandles } from './candle-window.ts';
 import { type Job, type ReportData, shortPair } from './data.ts';
 import { useReportSearch } from './search.ts';
@@ -60,6 +61,13 @@ export function CandlesPanel(props: {
         <ErrorState error={error} onRetry={retry} />
       ) : !bars ? (
         skeleton
+      ) : isFile() && bars.times.length === 0 ? (
+        <div className="report-skeleton-candles">
+          <Empty title="This file has no candles here">
+            It has those around the trades with the largest profits and losses. Select one of them, or open
+            the report in Touchstone.
+          </Empty>
+        </div>
       ) : (
         <Suspense fallback={skeleton}>
           <CandleChart

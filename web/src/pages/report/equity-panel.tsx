@@ -1,5 +1,5 @@
 import { type ReactNode, useMemo, useState } from 'react';
-import type { ResponseOf } from '../../api/client.ts';
+import { isFile, type ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
 import { Chart, type ChartPane, type ChartX } from '../../charts/chart.tsx';
 import { decimal, utcDate, utcTime, withUnit } from '../../ui/format.ts';
@@ -34,6 +34,7 @@ export function EquityPanel(props: {
     ...{ enabled: isPart, isImmutable: true, keepPrevious: true },
   });
   const isOld = whole.data?.market === null;
+  const notStored = isOld ? 'Not stored: an earlier release ran this backtest' : undefined;
   const actions = (
     <>
       <Toggle isOn={!candles} onClick={() => change({ candles: undefined })}>
@@ -42,14 +43,14 @@ export function EquityPanel(props: {
       <Toggle
         isOn={candles === true}
         onClick={() => change({ candles: true })}
-        reason={isOld ? 'Not stored: an earlier release ran this backtest' : undefined}
+        reason={isFile() ? 'Not in this file' : notStored}
       >
         Candles
       </Toggle>
       <Toggle
         isOn={market === true}
         onClick={() => change({ market: market ? undefined : true })}
-        reason={isOld ? 'Not stored: an earlier release ran this backtest' : undefined}
+        reason={notStored}
       >
         Market
       </Toggle>

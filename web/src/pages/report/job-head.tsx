@@ -1,18 +1,18 @@
 import type { ReactNode } from 'react';
+import { isFile } from '../../api/client.ts';
 import { utcDate } from '../../ui/format.ts';
-import { Age, PageHead, Status } from '../../ui/parts.tsx';
+import { Age, PageHead, Status, Time } from '../../ui/parts.tsx';
 import { type Job, shortPair } from './data.ts';
-import { JobActions } from './job-actions.tsx';
 
 /** Pairs that the head names before it counts the rest. */
 const NAMED_PAIRS = 6;
 
 /** Strategy, status and what was run on which data. */
-export function JobHead({ job }: { readonly job: Job }) {
+export function JobHead({ job, actions }: { readonly job: Job; readonly actions: ReactNode }) {
   const { pairs, timeframe, timeframe_detail, exchange, date_range } = job.config;
   const rest = pairs.length - NAMED_PAIRS;
   return (
-    <PageHead title={job.strategy} actions={<JobActions job={job} />}>
+    <PageHead title={job.strategy} actions={actions}>
       <p className="report-facts">
         <Status status={job.status} />
         <Fact name="Pairs" title={pairs.join(', ')}>
@@ -41,9 +41,7 @@ export function JobHead({ job }: { readonly job: Job }) {
             {job.registered.model_name} {job.registered.version}
           </Fact>
         )}
-        <Fact name="Submitted">
-          <Age at={job.created_at} />
-        </Fact>
+        <Fact name="Submitted">{isFile() ? <Time at={job.created_at} /> : <Age at={job.created_at} />}</Fact>
       </p>
     </PageHead>
   );

@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { decimal, duration } from '../../ui/format.ts';
 import { CopyButton, Panel, Time } from '../../ui/parts.tsx';
 import type { Job, ReportData } from './data.ts';
@@ -13,7 +13,12 @@ const DIGESTS = [
 ] as const;
 
 /** What the result follows from: equal digests give equal results. */
-export function ProvenancePanel({ report, job }: { readonly report: ReportData; readonly job: Job }) {
+export function ProvenancePanel(props: {
+  readonly report: ReportData;
+  readonly job: Job;
+  readonly hyperopt?: ReactNode;
+}) {
+  const { report, job, hyperopt } = props;
   const { provenance, settings, timing, look_ahead } = report;
   return (
     <Panel
@@ -52,10 +57,7 @@ export function ProvenancePanel({ report, job }: { readonly report: ReportData; 
           <>
             <dt>Parameters found by</dt>
             <dd>
-              <Link to="/hyperopt/$id" params={{ id: job.found_by.hyperopt_job_id }}>
-                {job.found_by.hyperopt_job_id}
-              </Link>
-              , trial {job.found_by.trial} of {job.found_by.trials}
+              {hyperopt ?? job.found_by.hyperopt_job_id}, trial {job.found_by.trial} of {job.found_by.trials}
             </dd>
           </>
         )}

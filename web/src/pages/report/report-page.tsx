@@ -1,14 +1,18 @@
+import { Link } from '@tanstack/react-router';
 import { useCall } from '../../api/queries.ts';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
+import { JobActions } from './job-actions.tsx';
 import { JobHead } from './job-head.tsx';
 import { JobProgress } from './job-progress.tsx';
 import { Report } from './report.tsx';
-import { useJobId } from './search.ts';
+import { ReportStateContext } from './search.ts';
+import { useJobId, useUrlState } from './url-state.ts';
 import './report.css';
 
 /** A backtest: its progress while it runs, then its report. */
 export function ReportPage() {
   const id = useJobId();
+  const state = useUrlState();
   const job = useCall(
     'getBacktest',
     { params: { job_id: id } },
@@ -17,15 +21,26 @@ export function ReportPage() {
   return (
     <Loaded query={job} skeleton={<Skeleton rows={24} className="panel" />}>
       {(data) => (
-        <>
-          <JobHead job={data} />
+        <ReportStateContext value={state}>
+          <JobHead job={data} actions={<JobActions job={data} />} />
           {data.status === 'completed' && !data.results_deleted ? (
-            <Report job={data} />
+            <Report
+              job={data}
+              hyperopt={data.found_by && <HyperoptLink id={data.found_by.hyperopt_job_id} />}
+            />
           ) : (
             <JobProgress job={data} />
           )}
-        </>
+        </ReportStateContext>
       )}
     </Loaded>
+  );
+}
+
+function HyperoptLink({ id }: { readonly id: string }) {
+  return (
+    <Link to="/hyperopt/$id" params={{ id }}>
+      {id}
+    </Link>
   );
 }

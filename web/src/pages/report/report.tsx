@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { useCall } from '../../api/queries.ts';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
 import { CostsPanel } from './costs-panel.tsx';
@@ -14,7 +14,12 @@ import { MetricTiles } from './tiles.tsx';
 import { TradesSection } from './trades-panel.tsx';
 
 /** The report of a completed backtest. */
-export function Report({ job }: { readonly job: Job }) {
+export function Report(props: {
+  readonly job: Job;
+  /** Leads to the search that found the parameters; absent: its id stands there. */
+  readonly hyperopt?: ReactNode;
+}) {
+  const { job } = props;
   const report = useCall(
     'getBacktestReport',
     { params: { job_id: job.job_id }, query: { trades: false } },
@@ -36,7 +41,7 @@ export function Report({ job }: { readonly job: Job }) {
             <CostsPanel report={data} currency={currency} />
           </div>
           {data.models && <ModelsPanel models={data.models} />}
-          <ProvenancePanel report={data} job={job} />
+          <ProvenancePanel report={data} job={job} hyperopt={props.hyperopt} />
         </>
       )}
     </Loaded>

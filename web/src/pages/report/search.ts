@@ -1,5 +1,4 @@
-import { getRouteApi } from '@tanstack/react-router';
-import { useCallback } from 'react';
+import { createContext, useContext } from 'react';
 import type { Order } from '../../ui/table.tsx';
 import { natural, oneOf, present, type Raw, text } from '../../ui/url.ts';
 
@@ -9,7 +8,7 @@ export type TableName = (typeof TABLES)[number];
 const SIDES = ['long', 'short'] as const;
 type Side = (typeof SIDES)[number];
 
-/** State of the page that its URL keeps. An absent field has its default. */
+/** State of the report, which the URL of the page keeps. An absent field has its default. */
 export interface ReportSearch {
   /** Number of the selected trade. */
   readonly trade?: number;
@@ -49,30 +48,17 @@ export function readSearch(raw: Raw): ReportSearch {
   });
 }
 
-const route = getRouteApi('/backtests/$id');
-
-/** Id of the backtest of the page. */
-export function useJobId(): string {
-  return route.useParams().id;
-}
-
-/** Fields of the URL to change; undefined removes one. */
+/** Fields to change; undefined removes one. */
 export type SearchChange = { readonly [K in keyof ReportSearch]?: ReportSearch[K] | undefined };
 
-/** State of the page in the URL, and a stable function that changes some of its fields without a new entry of the history. */
-export function useReportSearch(): readonly [ReportSearch, (change: SearchChange) => void] {
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  const change = useCallback(
-    (fields: SearchChange) =>
-      void navigate({
-        search: (now) => ({ ...now, ...fields }) as ReportSearch,
-        replace: true,
-        resetScroll: false,
-      }),
-    [navigate],
-  );
-  return [search, change];
+/** State of the report, and a stable function that changes some of its fields. */
+export type ReportState = readonly [ReportSearch, (change: SearchChange) => void];
+
+/** Where the parts of the report keep their state. */
+export const ReportStateContext = createContext<ReportState>([{}, () => {}]);
+
+export function useReportSearch(): ReportState {
+  return useContext(ReportStateContext);
 }
 
 /** Order of a table as text of the URL. */

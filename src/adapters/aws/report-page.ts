@@ -1,0 +1,16 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '#contract/errors.ts';
+import { FILE_PAGE_NAME } from '#contract/report-file.ts';
+
+/** The page of a report that is one file, which the build puts next to the bundle. Throws HTTP503 without it. */
+export async function readReportPage(): Promise<string> {
+  try {
+    return await readFile(join(import.meta.dirname, FILE_PAGE_NAME), 'utf8');
+  } catch (cause) {
+    throw new CodedError('HTTP503', {
+      message: `The deployment has no ${FILE_PAGE_NAME}: run npm run build, and deploy again`,
+      cause,
+    });
+  }
+}
