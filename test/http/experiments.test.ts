@@ -92,7 +92,8 @@ describe('listExperiments', () => {
     expect((await scene.admin.get(path)).body.items).toMatchObject([{ best: { job_id: id } }]);
     expect((await list(`owner=${owner}`)).items).toHaveLength(1);
     expect((await scene.fixture.withoutToken.get(path)).code).toBe('AUTH003');
-    const { next_cursor } = await (await run('second', 1), list('limit=1'));
+    await run('second', 1);
+    const { next_cursor } = await list('limit=1');
     expect((await other.person.get(`/api/v1/experiments?cursor=${next_cursor}`)).code).toBe('VAL006');
   });
 
