@@ -13,7 +13,7 @@ import { followStream, type Rejection, type StreamState } from './event-stream.t
 export type { StreamState } from './event-stream.ts';
 
 /** An event of a streaming operation, by name. */
-export type StreamEvent<I extends OperationId> = {
+type StreamEvent<I extends OperationId> = {
   [N in keyof EventsOf<I>]: { readonly name: N; readonly id: string; readonly data: EventsOf<I>[N] };
 }[keyof EventsOf<I>];
 

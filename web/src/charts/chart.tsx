@@ -7,10 +7,10 @@ import { ChartFrame, type ChartSize, type ChartTable } from './chart-frame.tsx';
 import { LinkedPlots } from './linked-plots.ts';
 import { logAxis, Plot, type PlotOptions, utc, xAxis, yAxis } from './plot.tsx';
 
-export type SeriesKind = 'line' | 'area' | 'step' | 'points' | 'bars';
+type SeriesKind = 'line' | 'area' | 'step' | 'points' | 'bars';
 
 /** One series of a chart. All series of a chart have one value per x. */
-export interface ChartSeries {
+interface ChartSeries {
   readonly title: string;
   /** null leaves a gap. */
   readonly values: readonly (number | null)[];

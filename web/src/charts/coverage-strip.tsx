@@ -50,7 +50,7 @@ export function CoverageStrip(props: {
 }
 
 /** State of a month: one element, since a map has thousands. */
-export function CoverMark(props: CoverCell) {
+function CoverMark(props: CoverCell) {
   const { state, text, words } = props;
   return (
     <span className="cover" data-state={state} role="img" aria-label={words} title={words}>

@@ -19,7 +19,7 @@ export type KeptRanges = Readonly<Record<string, readonly [from: number, to: num
 
 const PAD = { top: 34, bottom: 18, left: 56, right: 56 };
 /** Below this width axes and numbers would overlap: the box scrolls. */
-export const PARALLEL_MIN_WIDTH = 760;
+const PARALLEL_MIN_WIDTH = 760;
 
 export function passes(line: ParallelLine, axes: readonly Scale[], kept: KeptRanges): boolean {
   return axes.every(({ name }, index) => {

@@ -18,7 +18,7 @@ type AccountField =
   | 'precision';
 
 /** Fields that the requests of all kinds of jobs have. */
-export type JobFields = Pick<BacktestConfigRequest, MarketField | AccountField>;
+type JobFields = Pick<BacktestConfigRequest, MarketField | AccountField>;
 
 interface JobFieldsProps {
   /** Where the request has these fields. */

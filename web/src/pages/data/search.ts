@@ -2,7 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useCallback } from 'react';
 
 /** Orders of the coverage map: by symbol, the oldest last candle first, the least covered first. */
-export const SORTS = ['symbol', 'oldest', 'least'] as const;
+const SORTS = ['symbol', 'oldest', 'least'] as const;
 export const STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 
 /** State of the page that its URL keeps. An absent field has its default. */

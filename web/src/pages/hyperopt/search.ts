@@ -21,7 +21,7 @@ export function newSearch(raw: Raw) {
   return present({ from: text(raw.from), strategy: text(raw.strategy) });
 }
 
-export const TABS = ['overview', 'trials', 'parameters', 'result', 'settings'] as const;
+const TABS = ['overview', 'trials', 'parameters', 'result', 'settings'] as const;
 export const TRIAL_STATES = ['running', 'complete', 'pruned', 'failed'] as const;
 
 /** Ranges kept on the axes of the parallel coordinates: `name:from..to`, in shares of the axis, joined by `;`. */

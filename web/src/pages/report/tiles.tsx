@@ -68,7 +68,7 @@ const TILES: readonly TileSpec[] = [
 ];
 
 /** Number of each metric of the report by its name. */
-export function metricsOf(report: ReportData): Readonly<Record<string, number | null>> {
+function metricsOf(report: ReportData): Readonly<Record<string, number | null>> {
   const { account, equity, closed_trades, activity } = report.metrics;
   return { ...account, ...equity, ...closed_trades, ...activity };
 }

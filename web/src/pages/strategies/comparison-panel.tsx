@@ -92,7 +92,7 @@ function ComparisonResult({ name, a, b }: { readonly name: string; readonly a: s
             ))}
             <ul className="stack">
               {comparison.guardrails.map(({ name, status, message }) => (
-                <li key={name} className={`row ${status === 'passed' ? 'up' : 'down'}`}>
+                <li key={name} className={`guardrail ${status === 'passed' ? 'up' : 'down'}`}>
                   {status === 'passed' ? <CheckCircle2 aria-hidden="true" /> : <XCircle aria-hidden="true" />}
                   Guardrail {status}: {message}
                 </li>

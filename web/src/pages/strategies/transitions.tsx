@@ -32,7 +32,7 @@ const NAMES: Readonly<Record<Transition, string>> = {
 };
 
 /** Transitions that a version in a stage can make. */
-export function transitionsOf({ stage }: TransitionSubject): readonly Transition[] {
+function transitionsOf({ stage }: TransitionSubject): readonly Transition[] {
   if (stage === 'None') return ['stage'];
   if (stage === 'Staging') return ['promote'];
   return stage === 'Archived' ? ['rollback'] : [];
