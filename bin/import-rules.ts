@@ -27,6 +27,7 @@ const DOMAIN: Rule = {
 /** Packages of the dashboard. None of them violates its content policy. */
 const BROWSER_PACKAGES = [
   'react',
+  'react-dom',
   'react-dom/*',
   '@tanstack/*',
   'uplot',
@@ -83,7 +84,12 @@ const RULES: readonly Rule[] = [
   },
   {
     folder: 'web/vite.config.ts',
-    project: ['src/contract', 'src/engine/metrics', 'src/engine/walk-forward/objectives.ts'],
+    project: [
+      'src/contract',
+      'src/engine/metrics',
+      'src/engine/walk-forward/objectives.ts',
+      'web/report-file.ts',
+    ],
     packages: ['vite', 'node:*'],
   },
   {

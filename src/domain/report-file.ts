@@ -1,4 +1,3 @@
-import { constants, gzipSync } from 'node:zlib';
 import type { JobIn } from '#contract/backtest.ts';
 import type { TradeColumns } from '#contract/backtest-trades.ts';
 import { CodedError } from '#contract/errors.ts';
@@ -24,6 +23,8 @@ export interface ReportFileDeps {
   readonly dataProxy: DataProxy;
   /** The built page. Throws HTTP503 while it is not built. */
   readonly reportPage: () => Promise<string>;
+  /** Compresses by gzip and encodes in base64; equal texts give equal results. */
+  readonly gzipBase64: (text: string) => string;
 }
 
 /** A file of more trades would take a browser minutes. */
@@ -36,8 +37,6 @@ const CONTEXT = 60;
 const MAX_CANDLES = 10_000;
 /** Requests for candles at the same time. */
 const CONCURRENT_READS = 8;
-/** Byte of a gzip header that names the operating system, and its value for an unknown one. */
-const GZIP_SYSTEM = { at: 9, unknown: 255 } as const;
 
 /**
  * The report as one page with its data. Equal inputs give equal bytes.
@@ -58,13 +57,7 @@ export async function reportFile(
   const [head, candles, tail] = page.split(FILE_CANDLES_MARK) as [string, string, string];
   const whole = data.trades.id.length > 0 ? [head, candles, tail] : [head, tail];
   // A function: in a text `$` would have a meaning, and base64 has none anyway.
-  return whole.join('').replace(FILE_DATA_MARK, () => compressed(data));
-}
-
-function compressed(data: ReportFileData): string {
-  const bytes = gzipSync(JSON.stringify(data), { level: constants.Z_BEST_COMPRESSION });
-  bytes[GZIP_SYSTEM.at] = GZIP_SYSTEM.unknown;
-  return bytes.toString('base64');
+  return whole.join('').replace(FILE_DATA_MARK, () => deps.gzipBase64(JSON.stringify(data)));
 }
 
 async function dataOf(

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openRegistry } from '#adapters/aws/open-registry.ts';
 import { DataProxyClient } from '#adapters/data-proxy-client.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
+import { gzipBase64 } from '#adapters/gzip.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import { serviceProbe, tableProbe } from '#adapters/probes.ts';
@@ -102,6 +103,7 @@ export async function startBackend(
     defaultExchange: options.exchange,
     dataProxy,
     reportPage: async () => reportPageOf(deps.dashboard?.()),
+    gzipBase64,
     probes: {
       strategy_service: deps.strategyServiceUrl ? serviceProbe(deps.strategyServiceUrl, 'strategy') : null,
       data_collection: () => dataProxy.probe(),

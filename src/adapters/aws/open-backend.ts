@@ -2,6 +2,7 @@ import { type BackendEnv, maxRunning } from '#contract/env.ts';
 import { retentionDays } from '#contract/retention.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { deferred } from '#domain/deferred.ts';
+import { gzipBase64 } from '../gzip.ts';
 import { serviceProbe, tableProbe } from '../probes.ts';
 import { openAws } from './open-aws.ts';
 import { openRegistry, promotionRules } from './open-registry.ts';
@@ -40,6 +41,7 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
     }),
     dataProxy,
     reportPage: async () => (await import('./report-page.ts')).readReportPage(),
+    gzipBase64,
     probes: {
       strategy_service: env.STRATEGY_SERVICE_URL ? serviceProbe(env.STRATEGY_SERVICE_URL, 'strategy') : null,
       data_collection: () => dataProxy.probe(),
