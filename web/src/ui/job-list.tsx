@@ -45,7 +45,7 @@ export function SearchBox(props: {
 }
 
 /** Filter of a list by one of some values. A value that is not among them, such as that of a link, is shown as well. */
-function FilterSelect<T extends string>(props: {
+export function FilterSelect<T extends string>(props: {
   readonly label: string;
   /** Entry for no filter. */
   readonly all: string;

@@ -3,7 +3,7 @@ import type { Scale } from './search.ts';
 
 type Equity = ResponseOf<'getBacktestEquity'>;
 
-export interface Curve {
+interface Curve {
   readonly equity: readonly (number | null)[];
   readonly drawdown: readonly (number | null)[];
 }
