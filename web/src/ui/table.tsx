@@ -1,5 +1,14 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { memo, type ReactNode, useEffect, useMemo, useRef } from 'react';
+import {
+  type KeyboardEvent,
+  memo,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 
 /** A column of a table. Define columns outside of components: rows are drawn again when they change. */
 export interface Column<T> {
@@ -107,16 +116,18 @@ interface RowProps<T> {
   readonly index: number;
   readonly columns: readonly Column<T>[];
   readonly isSelected: boolean;
+  /** True: Tab leads to this row. */
+  readonly isStop: boolean;
   readonly onPick: ((row: T) => void) | undefined;
 }
 
-function PlainRow<T>({ row, index, columns, isSelected, onPick }: RowProps<T>) {
+function PlainRow<T>({ row, index, columns, isSelected, isStop, onPick }: RowProps<T>) {
   const picking = onPick && {
     className: 'pick',
-    tabIndex: 0,
+    tabIndex: isStop ? 0 : -1,
     'aria-selected': isSelected,
     onClick: () => onPick(row),
-    onKeyDown: (event: React.KeyboardEvent) => {
+    onKeyDown: (event: KeyboardEvent) => {
       if (event.key === 'Enter' && event.target === event.currentTarget) onPick(row);
     },
   };
@@ -134,13 +145,74 @@ function PlainRow<T>({ row, index, columns, isSelected, onPick }: RowProps<T>) {
 /** Remembered: scrolling draws the rows that come into view, not those that stay. */
 const Row = memo(PlainRow) as typeof PlainRow;
 
+/** Rows that PageUp and PageDown pass. */
+const ROWS_PER_PAGE = 10;
+
+/** Index that a key leads to from `at`; undefined for other keys. */
+function nextIndex({ key }: KeyboardEvent, at: number, count: number): number | undefined {
+  const next = {
+    ...{ ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: count - 1 },
+    ...{ PageUp: at - ROWS_PER_PAGE, PageDown: at + ROWS_PER_PAGE },
+  }[key];
+  return next === undefined ? undefined : Math.max(0, Math.min(count - 1, next));
+}
+
+/** Index of the row that an event is for; undefined for another element. */
+function rowOf({ target }: { readonly target: EventTarget }): number | undefined {
+  const isRow = target instanceof HTMLTableRowElement && target.ariaRowIndex !== null;
+  return isRow ? Number(target.ariaRowIndex) - 2 : undefined;
+}
+
+/**
+ * One row is a tab stop, and arrow keys lead from row to row: Tab passes a table of any length in one step.
+ *
+ * @param selected index of the selected row; -1 for none
+ * @param reveal brings a row into view that may not be in the document
+ */
+function useRowKeys(
+  box: RefObject<HTMLElement | null>,
+  { count, selected, reveal }: { count: number; selected: number; reveal?: (index: number) => void },
+) {
+  const [stop, setStop] = useState(Math.max(0, selected));
+  const wanted = useRef<number>(undefined);
+  useEffect(() => {
+    if (selected >= 0) setStop(selected);
+  }, [selected]);
+  // After each render: the row may be drawn by a later one.
+  useEffect(() => {
+    if (wanted.current === undefined) return;
+    const row = box.current?.querySelector<HTMLElement>(`tr[aria-rowindex="${wanted.current + 2}"]`);
+    if (!row) return;
+    wanted.current = undefined;
+    row.focus({ preventScroll: reveal !== undefined });
+  });
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = rowOf(event);
+    if (at === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = nextIndex(event, at, count);
+    if (next === undefined) return;
+    event.preventDefault();
+    wanted.current = next;
+    setStop(next);
+    reveal?.(next);
+  };
+  const onFocus = (event: { readonly target: EventTarget }) => {
+    const at = rowOf(event);
+    if (at !== undefined) setStop(at);
+  };
+  return { stop, keys: { onKeyDown, onFocus } };
+}
+
 /** A table of at most a few hundred rows. */
 export function Table<T>(props: TableProps<T>) {
   const { columns, idOf, label, order, onOrder, selected, onPick, total } = props;
+  const box = useRef<HTMLElement>(null);
   const rows = useSorted(props);
+  const at = selected === undefined ? -1 : rows.findIndex((row) => idOf(row) === selected);
+  const { stop, keys } = useRowKeys(box, { count: rows.length, selected: at });
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
-    <section className="scroll" tabIndex={0} aria-label={label}>
+    <section ref={box} className="scroll" tabIndex={0} aria-label={label} {...keys}>
       <table className="grid" data-fixed={columns.every(({ width }) => width !== undefined)}>
         <Columns columns={columns} />
         <Head columns={columns} order={order} {...(onOrder ? { onOrder } : {})} />
@@ -152,13 +224,17 @@ export function Table<T>(props: TableProps<T>) {
               index={index}
               columns={columns}
               isSelected={idOf(row) === selected}
+              isStop={index === Math.min(stop, rows.length - 1)}
               onPick={onPick}
             />
           ))}
         </tbody>
         {total && (
           <tfoot>
-            <Row row={total} index={rows.length} columns={columns} isSelected={false} onPick={undefined} />
+            <Row
+              {...{ row: total, index: rows.length, columns }}
+              {...{ isSelected: false, isStop: false, onPick: undefined }}
+            />
           </tfoot>
         )}
       </table>
@@ -190,7 +266,13 @@ export function VirtualTable<T>(props: TableProps<T>) {
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
   }, [at, virtual]);
+  const { stop, keys } = useRowKeys(box, {
+    ...{ count: rows.length, selected: at },
+    reveal: (index) => virtual.scrollToIndex(index, { align: 'auto' }),
+  });
   const items = virtual.getVirtualItems();
+  // The tab stop may be out of view: Tab then leads to the first row that is drawn.
+  const stopDrawn = items.some(({ index }) => index === stop) ? stop : items[0]?.index;
   const before = (items[0]?.start ?? ROW_HEIGHT) - ROW_HEIGHT;
   const after = virtual.getTotalSize() + ROW_HEIGHT - (items.at(-1)?.end ?? ROW_HEIGHT);
   const spacer = (height: number) =>
@@ -202,7 +284,7 @@ export function VirtualTable<T>(props: TableProps<T>) {
     );
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
-    <section ref={box} className="scroll virtual" tabIndex={0} aria-label={label}>
+    <section ref={box} className="scroll virtual" tabIndex={0} aria-label={label} {...keys}>
       <table
         className="grid"
         // Without a width for each, rows that come into view lay out all rows again.
@@ -223,6 +305,7 @@ export function VirtualTable<T>(props: TableProps<T>) {
                 index={index}
                 columns={columns}
                 isSelected={idOf(row) === selected}
+                isStop={index === stopDrawn}
                 onPick={onPick}
               />
             );
