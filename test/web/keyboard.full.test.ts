@@ -1,7 +1,8 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { hasChromium } from './support/chromium.ts';
 import { type Dashboard, startDashboard } from './support/dashboard.ts';
-import { type Seeded, seed } from './support/pages.ts';
+import { pagesToSee, type Seeded, seed } from './support/pages.ts';
 
 /** A button that opens a dialog or a popover, by page. */
 const OPENERS = [
@@ -19,6 +20,41 @@ const OPENERS = [
   ['/data', 'Import files', 'dialog[open]'],
 ] as const;
 
+/** Presses Tab until each stop of the page was reached. Returns stops that were not, and those without a visible focus. */
+async function tabThrough(page: Page): Promise<{ unreached: string[]; invisible: string[] }> {
+  const count = await page.evaluate(() => {
+    const stops = 'a[href], button, input, select, textarea, summary, [tabindex]';
+    const isStop = (element: HTMLElement) =>
+      element.tabIndex >= 0 &&
+      !element.matches(':disabled, [type="radio"]:not(:checked)') &&
+      element.checkVisibility({ visibilityProperty: true });
+    // An open dialog is all that there is.
+    const root = document.querySelector('dialog[open]') ?? document;
+    const waiting = new Set([...root.querySelectorAll<HTMLElement>(stops)].filter(isStop));
+    const invisible: string[] = [];
+    const name = (element: Element) => element.outerHTML.slice(0, 120);
+    Object.assign(window, {
+      reached: () => ({ unreached: [...waiting].filter((each) => each.isConnected).map(name), invisible }),
+    });
+    document.addEventListener('focusin', ({ target }) => {
+      const element = target as HTMLElement;
+      waiting.delete(element);
+      const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
+      const isShown =
+        (outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1) || boxShadow !== 'none';
+      if (!isShown || !element.matches(':focus-visible')) invisible.push(name(element));
+    });
+    return waiting.size;
+  });
+  const read = () => page.evaluate(() => (window as any).reached());
+  // A field for a date has several stops of its own.
+  for (let pressed = 0; pressed < 2 * count + 40; pressed++) {
+    await page.keyboard.press('Tab');
+    if (pressed % 10 === 9 && (await read()).unreached.length === 0) break;
+  }
+  return read();
+}
+
 describe.skipIf(!hasChromium)('by keyboard alone', () => {
   let dashboard: Dashboard;
   let seeded: Seeded;
@@ -27,6 +63,16 @@ describe.skipIf(!hasChromium)('by keyboard alone', () => {
     seeded = await seed(dashboard.platform);
   });
   afterAll(() => dashboard?.stop());
+
+  test('Tab reaches every control of every page, with a visible focus', async () => {
+    for (const { name, path, ready } of pagesToSee(seeded)) {
+      const { page, close } = await dashboard.open(path);
+      await page.locator(ready).first().waitFor();
+      await page.waitForLoadState('networkidle');
+      expect(await tabThrough(page), name).toEqual({ unreached: [], invisible: [] });
+      await close();
+    }
+  });
 
   test('arrow keys lead through a list of trades, and Enter selects', async () => {
     const { page, close } = await dashboard.open(`/backtests/${seeded.backtest}`);
@@ -47,6 +93,28 @@ describe.skipIf(!hasChromium)('by keyboard alone', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/trade=2\b/);
     await close();
+  });
+
+  test('each chart has a name with figures, and T shows its numbers', async () => {
+    let charts = 0;
+    for (const { name, path, ready } of pagesToSee(seeded)) {
+      const { page, close } = await dashboard.open(path);
+      await page.locator(ready).first().waitFor();
+      const unnamed = await page.evaluate(() =>
+        [...document.querySelectorAll('canvas')]
+          .filter((canvas) => !/\d/.test(canvas.closest('[aria-label]')?.getAttribute('aria-label') ?? ''))
+          .map((canvas) => canvas.closest('[class]')?.outerHTML.slice(0, 120)),
+      );
+      expect(unnamed, name).toEqual([]);
+      for (const frame of await page.locator('figure.chart-frame').all()) {
+        charts += 1;
+        await frame.getByRole('img').first().focus();
+        await page.keyboard.press('t');
+        await frame.getByRole('table').first().waitFor();
+      }
+      await close();
+    }
+    expect(charts).toBeGreaterThan(5);
   });
 
   test.each([
@@ -88,4 +156,24 @@ describe.skipIf(!hasChromium)('by keyboard alone', () => {
       }
     },
   );
+
+  test('nothing moves for those who prefer less motion', async () => {
+    const { page, close } = await dashboard.open('/favicon.svg');
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    // Without a response the placeholders stay.
+    for (const path of ['/', '/backtests', '/data']) {
+      await page.route('**/api/v1/**', () => {});
+      await page.goto(`${dashboard.url}${path}`);
+      await page.locator('.skeleton-row, .skeleton').first().waitFor();
+      const longest = await page.evaluate(() =>
+        Math.max(
+          0,
+          ...document.getAnimations().map((each) => Number(each.effect?.getComputedTiming().activeDuration)),
+        ),
+      );
+      expect(longest, path).toBeLessThan(1);
+      await page.unroute('**/api/v1/**');
+    }
+    await close();
+  });
 });
