@@ -5,10 +5,13 @@ import { jobState } from './overview-api.ts';
 
 /** Server-sent events of the jobs of all kinds. */
 
-/** Position of a stream: the time up to which submissions are known, Unix ms, and the unfinished jobs that the client knows. */
-export const JobsCursor = z
-  .string()
-  .regex(new RegExp(`^\\d{13}(,(bt|ho|co)-[A-Za-z0-9]{1,64}){0,${WATCH_LIMITS.followed}}$`));
+/** A time, Unix ms, and ids of jobs. */
+export const JOB_EVENT_ID = new RegExp(
+  `^\\d{13}(,(bt|ho|co)-[A-Za-z0-9]{1,64}){0,${WATCH_LIMITS.followed}}$`,
+);
+
+/** Position of a stream: the time up to which submissions are known, and the unfinished jobs that the client knows. */
+export const JobsCursor = z.string().regex(JOB_EVENT_ID);
 
 export const JobEventsQuery = z.object({
   after: JobsCursor.optional().meta({

@@ -43,7 +43,7 @@ function createForwarder({ baseUrl, name, timeoutMs, originTokens }: Target, hos
     const { pathname, search } = new URL(c.req.url);
     const signal = AbortSignal.timeout(timeoutMs);
     try {
-      const response = await proxy(`${baseUrl.replace(/\/+$/, '')}${pathname}${search}`, {
+      const response = await proxy(`${baseUrl.replace(/\/$/, '')}${pathname}${search}`, {
         raw: c.req.raw,
         headers: {
           ...c.req.header(),

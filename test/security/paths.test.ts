@@ -54,6 +54,7 @@ describe('route parameters', () => {
   const send = (service: string, method: string, path: string) =>
     exchange(ports[service]!, `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`);
 
+  const WITHOUT_VARIABLES = new Set<string>(OPERATIONS.map(({ method, path }) => `${method} ${path}`));
   const withVariables = OPERATIONS.filter(({ path }) => path.includes('{'));
   it.each(withVariables)(
     'malformed path parameters are rejected: $service $method $path',
@@ -61,7 +62,9 @@ describe('route parameters', () => {
       for (const trick of TRICKS) {
         const address = path.replaceAll(/\{\w+\}/g, trick);
         const { status, headers, text } = await send(service, method, address);
-        expect([400, 404, 405, 415], `${address} ${text}`).toContain(status);
+        // `models/../challenges` is the list of challenges: dot segments are removed before the path is matched.
+        const isOther = WITHOUT_VARIABLES.has(`${method} ${new URL(address, 'http://host').pathname}`);
+        expect([400, 404, 405, 415, ...(isOther ? [200] : [])], `${address} ${text}`).toContain(status);
         expect(headers.get('x-correlation-id'), address).not.toBeNull();
         expect(headers.has('x-forged'), address).toBe(false);
         expect(text, address).not.toContain('root:');

@@ -143,9 +143,9 @@ describe('environments', () => {
         variables.flatMap((each) => (each[name] ? [JSON.stringify(each[name])] : []));
       const names = ['SERVICE_TOKEN', 'CANARY_TOKEN', 'CANARY_TOKEN_2', 'ORIGIN_TOKEN', 'ORIGIN_TOKEN_2'];
       const secrets = names.map(valuesOf);
-      // Data proxy; backend and canary, backend; backend and strategy service, twice.
+      // Data proxy; backend and canary, backend; backend, strategy service and data API, twice.
       const { canary } = stage.config;
-      expect(secrets.map(({ length }) => length)).toEqual([1, canary ? 2 : 0, canary ? 1 : 0, 2, 2]);
+      expect(secrets.map(({ length }) => length)).toEqual([1, canary ? 2 : 0, canary ? 1 : 0, 3, 3]);
       const sources = [
         'DataCollectionServiceToken',
         'CanaryToken',

@@ -5,7 +5,7 @@ import { createPortal } from 'react-dom';
 import { Dialog } from './dialog.tsx';
 import { PAGES } from './navigation.ts';
 
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+const Palette = lazy(async () => ({ default: (await import('./palette-dialog.tsx')).Palette }));
 
 const isMac = navigator.platform.startsWith('Mac');
 const COMMAND_KEY = isMac ? '⌘' : 'Ctrl';

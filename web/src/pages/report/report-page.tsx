@@ -1,13 +1,16 @@
 import { Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { useCall } from '../../api/queries.ts';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
 import { JobActions } from './job-actions.tsx';
 import { JobHead } from './job-head.tsx';
-import { JobProgress } from './job-progress.tsx';
 import { Report } from './report.tsx';
 import { ReportStateContext } from './search.ts';
 import { useJobId, useUrlState } from './url-state.ts';
 import './report.css';
+
+/** Never together with the report. */
+const JobProgress = lazy(async () => ({ default: (await import('./job-progress.tsx')).JobProgress }));
 
 /** A backtest: its progress while it runs, then its report. */
 export function ReportPage() {
@@ -29,7 +32,9 @@ export function ReportPage() {
               hyperopt={data.found_by && <HyperoptLink id={data.found_by.hyperopt_job_id} />}
             />
           ) : (
-            <JobProgress job={data} />
+            <Suspense fallback={<Skeleton rows={24} className="panel" />}>
+              <JobProgress job={data} />
+            </Suspense>
           )}
         </ReportStateContext>
       )}

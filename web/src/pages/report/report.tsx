@@ -1,17 +1,19 @@
-import { type ReactNode, useMemo } from 'react';
+import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { useCall } from '../../api/queries.ts';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
 import { CostsPanel } from './costs-panel.tsx';
 import { type Job, quoteOf } from './data.ts';
 import { DrawdownsPanel } from './drawdowns-panel.tsx';
 import { EquityPanel } from './equity-panel.tsx';
-import { ModelsPanel } from './models-panel.tsx';
 import { MonthsPanel } from './months-panel.tsx';
 import { NoticesPanel } from './notices-panel.tsx';
 import { ProvenancePanel } from './provenance-panel.tsx';
 import { TablesPanel } from './tables-panel.tsx';
 import { MetricTiles } from './tiles.tsx';
 import { TradesSection } from './trades-panel.tsx';
+
+/** Few runs train models. */
+const ModelsPanel = lazy(async () => ({ default: (await import('./models-panel.tsx')).ModelsPanel }));
 
 /** The report of a completed backtest. */
 export function Report(props: {
@@ -40,7 +42,11 @@ export function Report(props: {
             <DrawdownsPanel report={data} currency={currency} />
             <CostsPanel report={data} currency={currency} />
           </div>
-          {data.models && <ModelsPanel models={data.models} />}
+          {data.models && (
+            <Suspense fallback={<Skeleton rows={8} className="panel" />}>
+              <ModelsPanel models={data.models} />
+            </Suspense>
+          )}
           <ProvenancePanel report={data} job={job} hyperopt={props.hyperopt} />
         </>
       )}
