@@ -61,6 +61,7 @@ const NOT_IN_MOTO: Readonly<Record<string, string>> = {
 
 /** Test that starts the program of a command, and its text there. */
 const ELSEWHERE: Readonly<Record<string, readonly [file: string, text: string]>> = {
+  'npm run build': ['test/stacks/bundles-fixture.ts', 'bin/build.ts'],
   'npm run cost': ['test/stacks/cost.test.ts', "'bin/cost.ts'"],
   'npm run base-image': ['test/cli/base-image.test.ts', "'bin/base-image.ts'"],
   'cdk deploy': ['test/rehearsal/cdk.ts', "['deploy', '--all'"],

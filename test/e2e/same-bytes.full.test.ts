@@ -122,6 +122,7 @@ async function storeEverything(): Promise<Record<string, string[]>> {
   const hour = `from=${isoTime(now - 3_600_000)}&to=${isoTime(now + 1)}`;
   return {
     listAudit: ['/api/v1/audit', `/api/v1/audit?limit=3&${hour}`],
+    listExperiments: ['/api/v1/experiments'],
     listBacktests: ['/api/v1/backtests', '/api/v1/backtests?status=completed&limit=1'],
     getBacktest: [ofJob],
     getBacktestEquity: [`${ofJob}/equity`],

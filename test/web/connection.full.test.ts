@@ -58,11 +58,11 @@ describe.skipIf(!hasChromium)('a connection that breaks', () => {
     onTestFinished(() => dashboard.stop());
     const proxy = await startProxy(Number(new URL(dashboard.url).port));
     onTestFinished(() => proxy.stop());
-    const id = await seedHyperopt(dashboard.platform, { n_trials: 500 });
+    const id = await seedHyperopt(dashboard.platform, { n_trials: 1_000 });
     const { page, problems, close } = await openPage(browser, proxy.url, '/favicon.svg');
     const lastIds: (string | undefined)[] = [];
     page.on('request', (request) => {
-      if (request.url().endsWith('/events')) lastIds.push(request.headers()['last-event-id']);
+      if (/\/hyperopt\/.*\/events$/.test(request.url())) lastIds.push(request.headers()['last-event-id']);
     });
     await page.goto(`${proxy.url}/hyperopt/${id}?tab=trials`);
     await page.getByText('Live').waitFor();
@@ -83,10 +83,11 @@ describe.skipIf(!hasChromium)('a connection that breaks', () => {
     const table = page.getByRole('table').first();
     await expect.poll(() => table.getAttribute('aria-rowcount')).toBe(String(finished + 1));
     // Ids of the stream are the places in the order of the ends: each connection continues later than the one before.
-    const continued = lastIds.slice(1).map(Number);
+    // A connection that is cut before its first event begins again.
+    const continued = lastIds.slice(1).map((lastId) => Number(lastId ?? 0));
     expect(continued.length).toBeGreaterThanOrEqual(3);
     expect(continued).toEqual([...continued].sort((a, b) => a - b));
-    expect(continued[0]).toBeGreaterThan(0);
+    expect(continued.at(-1)).toBeGreaterThan(0);
     expect((await problems()).filter((problem) => !problem.includes('ERR_'))).toEqual([]);
     await close();
   });
