@@ -1,6 +1,6 @@
 import { authorizeWith } from '../api/client.ts';
 import { webConfig } from '../api/config.ts';
-import { dropToken, keepToken, pastedToken } from './pasted-token.ts';
+import { dropToken, pastedToken } from './pasted-token.ts';
 import type { ProviderTokens } from './provider-tokens.ts';
 
 let provider: ProviderTokens | undefined;
@@ -15,11 +15,6 @@ export async function startSession(): Promise<void> {
 /** Sign-in at the pages of the identity provider; undefined where there is none. */
 export function signInProvider(): ProviderTokens | undefined {
   return provider;
-}
-
-/** Signs in with a token of the command line. */
-export function signInWith(token: string): void {
-  keepToken(token);
 }
 
 /** Ends the session: here, and at the identity provider. */

@@ -112,3 +112,8 @@ export function tone(number: number | null | undefined): 'up' | 'down' | '' {
   if (!number) return '';
   return number > 0 ? 'up' : 'down';
 }
+
+/** A stored name as text: `rolled_back` -> `rolled back`. */
+export function words(name: string): string {
+  return name.replaceAll('_', ' ');
+}

@@ -5,8 +5,8 @@ import { ActButton } from '../../auth/act.tsx';
 import { Form } from '../../forms/form.tsx';
 import { TextField } from '../../forms/inputs.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { words } from '../../ui/format.ts';
 import type { Challenge } from './search.ts';
-import { words } from './words.ts';
 
 type ActionId =
   | 'advanceChallenge'

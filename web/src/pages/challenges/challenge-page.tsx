@@ -1,3 +1,4 @@
+import { words } from '../../ui/format.ts';
 import './challenges.css';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCall } from '../../api/queries.ts';
@@ -9,7 +10,7 @@ import { EvaluationPanel } from './evaluation-panel.tsx';
 import { EventsPanel } from './events-panel.tsx';
 import type { Challenge } from './search.ts';
 import { StageRail } from './stage-rail.tsx';
-import { stateOf, words } from './words.ts';
+import { stateOf } from './words.ts';
 
 const route = getRouteApi('/challenges/$id');
 

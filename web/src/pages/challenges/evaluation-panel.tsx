@@ -1,11 +1,10 @@
 import { CheckCircle2, CircleDashed, TriangleAlert } from 'lucide-react';
 import type { ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
-import { decimal, NO_VALUE, signed, tone, value } from '../../ui/format.ts';
+import { decimal, NO_VALUE, signed, tone, value, words } from '../../ui/format.ts';
 import { Panel, Tile } from '../../ui/parts.tsx';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
 import type { Challenge } from './search.ts';
-import { words } from './words.ts';
 
 type Evaluation = ResponseOf<'evaluateChallenge'>;
 

@@ -1,7 +1,7 @@
 import { useCall } from '../../api/queries.ts';
+import { words } from '../../ui/format.ts';
 import { Panel, Time } from '../../ui/parts.tsx';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
-import { words } from './words.ts';
 
 /** What happened to a challenge: who, when and why. */
 export function EventsPanel({ id }: { readonly id: string }) {

@@ -1,3 +1,4 @@
+import { words } from '../../ui/format.ts';
 import './challenges.css';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCall } from '../../api/queries.ts';
@@ -7,7 +8,7 @@ import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { NewChallenge } from './new-challenge.tsx';
 import { type Challenge, STATUSES } from './search.ts';
-import { isWaitingForSomebody, stateOf, words } from './words.ts';
+import { isWaitingForSomebody, stateOf } from './words.ts';
 
 const COLUMNS: readonly Column<Challenge>[] = [
   {

@@ -1,7 +1,8 @@
 import CANARY_STAGES from 'virtual:canary-stages';
+import { words } from '../../ui/format.ts';
 import { Time } from '../../ui/parts.tsx';
 import type { Challenge } from './search.ts';
-import { stateOf, words } from './words.ts';
+import { stateOf } from './words.ts';
 
 /** The canary stages with the challenger's share, and what the next step waits for. */
 export function StageRail({ challenge }: { readonly challenge: Challenge }) {

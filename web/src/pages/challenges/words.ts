@@ -1,9 +1,5 @@
+import { words } from '../../ui/format.ts';
 import type { Challenge } from './search.ts';
-
-/** A stored word as text: `rolled_back` -> `rolled back`. */
-export function words(text: string): string {
-  return text.replaceAll('_', ' ');
-}
 
 const HOLDS: Readonly<Record<NonNullable<Challenge['hold']>['reason'], string>> = {
   manual: 'An approver holds it',

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
-import { signed, tone, value } from '../../ui/format.ts';
 import { Age } from '../../ui/parts.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { VERSION_COLUMNS } from '../../ui/version-columns.tsx';
 import type { Overview } from './data.ts';
 import { OverviewPanel, type OverviewProps } from './overview-panel.tsx';
 
@@ -18,25 +18,7 @@ const COLUMNS: readonly Column<Version>[] = [
       </Link>
     ),
   },
-  {
-    key: 'profit',
-    title: 'Profit %',
-    isNumber: true,
-    tone: ({ metrics }) => tone(metrics.total_profit_pct),
-    cell: ({ metrics }) => signed(metrics.total_profit_pct, 'percent'),
-  },
-  {
-    key: 'drawdown',
-    title: 'Drawdown %',
-    isNumber: true,
-    cell: ({ metrics }) => value(metrics.max_drawdown_pct, 'percent'),
-  },
-  {
-    key: 'sharpe',
-    title: 'Sharpe',
-    isNumber: true,
-    cell: ({ metrics }) => value(metrics.sharpe_ratio, 'ratio'),
-  },
+  ...VERSION_COLUMNS,
   {
     key: 'promoted',
     title: 'Promoted',

@@ -1,6 +1,7 @@
 import LIMITS from 'virtual:limits';
 import { CheckField, CheckGroup, SelectField } from '../../forms/choices.tsx';
 import { RangeField } from '../../forms/inputs.tsx';
+import { words } from '../../ui/format.ts';
 import type { ChangeFields, Draft, Strategy } from './draft.ts';
 
 const { limits, defaults } = LIMITS.hyperopt;
@@ -127,7 +128,7 @@ function ParameterField(props: {
 }) {
   const { name, parameter, value, onChange } = props;
   const path = `search.${name}`;
-  const label = name.replaceAll('_', ' ');
+  const label = words(name);
   if (parameter.kind !== 'choice') {
     return (
       <RangeField

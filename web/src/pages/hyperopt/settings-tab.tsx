@@ -1,3 +1,4 @@
+import { words } from '../../ui/format.ts';
 import { CopyButton, Panel } from '../../ui/parts.tsx';
 import type { Job } from './live.ts';
 
@@ -13,7 +14,7 @@ function Values(props: { readonly values: Readonly<Record<string, unknown>> }) {
   return (
     <dl className="defs pad">
       {Object.entries(props.values).map(([name, value]) => [
-        <dt key={`${name}-name`}>{name.replaceAll('_', ' ')}</dt>,
+        <dt key={`${name}-name`}>{words(name)}</dt>,
         <dd key={name}>{shown(value)}</dd>,
       ])}
     </dl>

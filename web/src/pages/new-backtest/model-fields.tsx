@@ -1,6 +1,7 @@
 import LIMITS from 'virtual:limits';
 import { CheckField, SelectField } from '../../forms/choices.tsx';
 import { NumberField } from '../../forms/inputs.tsx';
+import { words } from '../../ui/format.ts';
 import type { Config, Strategy } from './draft.ts';
 
 const { limits, defaults } = LIMITS.models;
@@ -28,7 +29,7 @@ export function ModelFields(props: {
     return (
       <NumberField
         key={name}
-        label={name.replaceAll('_', ' ')}
+        label={words(name)}
         path={`config.ml_engine.${name}`}
         {...{ min: bounds.min, max: bounds.max, isInteger: bounds.integer === true }}
         value={value?.[name]}

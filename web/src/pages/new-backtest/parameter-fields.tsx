@@ -1,5 +1,6 @@
 import { SelectField } from '../../forms/choices.tsx';
 import { NumberField } from '../../forms/inputs.tsx';
+import { words } from '../../ui/format.ts';
 import type { Strategy } from './draft.ts';
 
 type Parameters = Strategy['parameters'];
@@ -36,7 +37,7 @@ function ParameterField(props: {
   readonly onChange: (value: unknown) => void;
 }) {
   const { name, parameter, value, onChange } = props;
-  const field = { label: name.replaceAll('_', ' '), path: `config.params.${name}` };
+  const field = { label: words(name), path: `config.params.${name}` };
   if (parameter.kind === 'choice') {
     return (
       <SelectField

@@ -3,8 +3,8 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { KeyRound } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
 import { call } from '../../api/client.ts';
-import { dropToken, expiryOf } from '../../auth/pasted-token.ts';
-import { signInProvider, signInWith } from '../../auth/session.ts';
+import { dropToken, expiryOf, keepToken } from '../../auth/pasted-token.ts';
+import { signInProvider } from '../../auth/session.ts';
 import { CopyButton, PageHead, Panel } from '../../ui/parts.tsx';
 import { safePath } from './safe-path.ts';
 
@@ -79,7 +79,7 @@ function TokenSignIn() {
   const submit = async () => {
     const problem = problemOf(token.trim());
     if (problem) return setFailure(problem);
-    signInWith(token.trim());
+    keepToken(token.trim());
     try {
       await call('getMe', {});
       await leave(to);

@@ -1,5 +1,6 @@
 import { CheckCircle2, CircleDashed, CircleSlash, ShieldOff, TriangleAlert, XCircle } from 'lucide-react';
 import type { ResponseOf } from '../../api/client.ts';
+import { words } from '../../ui/format.ts';
 
 export type Check = ResponseOf<'getVersion'>['validation']['checks'][number];
 
@@ -32,7 +33,7 @@ function CheckLine({ check: { name, status, message } }: { readonly check: Check
       <span className={`row ${tone}`}>
         <Icon aria-hidden="true" /> {status}
       </span>
-      <span>{name.replaceAll('_', ' ')}</span>
+      <span>{words(name)}</span>
       <span className="muted">{message}</span>
     </li>
   );

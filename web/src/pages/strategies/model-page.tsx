@@ -2,10 +2,11 @@ import './strategies.css';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
-import { signed, tone, value } from '../../ui/format.ts';
+import { value, words } from '../../ui/format.ts';
 import { Age, CopyButton, PageHead, Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { VERSION_COLUMNS } from '../../ui/version-columns.tsx';
 import { ComparisonPanel } from './comparison-panel.tsx';
 import { HistoryPanel } from './history-panel.tsx';
 import { type Stage, StageBadge } from './stage-badge.tsx';
@@ -103,25 +104,7 @@ function columnsOf(name: string, production: string | null): readonly Column<Ver
       ),
     },
     { key: 'stage', title: 'Stage', cell: ({ stage }) => <StageBadge stage={stage} /> },
-    {
-      key: 'profit',
-      title: 'Profit %',
-      isNumber: true,
-      tone: ({ metrics }) => tone(metrics.total_profit_pct),
-      cell: ({ metrics }) => signed(metrics.total_profit_pct, 'percent'),
-    },
-    {
-      key: 'drawdown',
-      title: 'Drawdown %',
-      isNumber: true,
-      cell: ({ metrics }) => value(metrics.max_drawdown_pct, 'percent'),
-    },
-    {
-      key: 'sharpe',
-      title: 'Sharpe',
-      isNumber: true,
-      cell: ({ metrics }) => value(metrics.sharpe_ratio, 'ratio'),
-    },
+    ...VERSION_COLUMNS,
     {
       key: 'trades',
       title: 'Trades',
@@ -132,7 +115,7 @@ function columnsOf(name: string, production: string | null): readonly Column<Ver
     {
       key: 'look_ahead',
       title: 'Look-ahead',
-      cell: ({ look_ahead }) => look_ahead.replaceAll('_', ' '),
+      cell: ({ look_ahead }) => words(look_ahead),
     },
     { key: 'created', title: 'Registered', cell: ({ created_at }) => <Age at={created_at} /> },
     { key: 'by', title: 'By', cell: ({ created_by }) => created_by },

@@ -3,6 +3,7 @@ import type { RequestOf } from '../../api/client.ts';
 import { useDenial } from '../../auth/act.tsx';
 import { CheckGroup } from '../../forms/choices.tsx';
 import { TextField } from '../../forms/inputs.tsx';
+import { words } from '../../ui/format.ts';
 import type { Check } from './check-list.tsx';
 
 type Waive = NonNullable<NonNullable<RequestOf<'promoteVersion'>['body']>['waive']>;
@@ -38,7 +39,7 @@ export function WaiverFields({ waiver }: { readonly waiver: WaiverDraft }) {
       <CheckGroup
         label="Waive checks of the release policy"
         path="waive.checks"
-        options={waiver.failed.map((value) => ({ value, label: value.replaceAll('_', ' ') }))}
+        options={waiver.failed.map((value) => ({ value, label: words(value) }))}
         values={waiver.checks}
         onChange={waiver.setChecks}
       />

@@ -1,0 +1,34 @@
+import { signed, tone, value } from './format.ts';
+import type { Column } from './table.tsx';
+
+/** A row with the metrics of a version's backtest. */
+interface Measured {
+  readonly metrics: {
+    readonly total_profit_pct: number;
+    readonly max_drawdown_pct: number;
+    readonly sharpe_ratio: number;
+  };
+}
+
+/** Profit, drawdown and Sharpe ratio of a version, as every table of versions shows them. */
+export const VERSION_COLUMNS: readonly Column<Measured>[] = [
+  {
+    key: 'profit',
+    title: 'Profit %',
+    isNumber: true,
+    tone: ({ metrics }) => tone(metrics.total_profit_pct),
+    cell: ({ metrics }) => signed(metrics.total_profit_pct, 'percent'),
+  },
+  {
+    key: 'drawdown',
+    title: 'Drawdown %',
+    isNumber: true,
+    cell: ({ metrics }) => value(metrics.max_drawdown_pct, 'percent'),
+  },
+  {
+    key: 'sharpe',
+    title: 'Sharpe',
+    isNumber: true,
+    cell: ({ metrics }) => value(metrics.sharpe_ratio, 'ratio'),
+  },
+];
