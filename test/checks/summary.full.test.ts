@@ -1,0 +1,66 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'touchstone-summary-'));
+  return () => rmSync(folder, { recursive: true });
+});
+
+/** Runs vitest on a file with this text, and the summary on its report. */
+function summaryOf(text: string): { status: number | null; lines: string[] } {
+  writeFileSync(join(folder, 'some.test.js'), text);
+  const report = join(folder, 'test.json');
+  const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
+  const { NODE_COMPILE_CACHE, PATH } = process.env;
+  spawnSync(
+    process.execPath,
+    [vitest, 'run', '--root', folder, '--globals', '--reporter=json', `--outputFile=${report}`],
+    { env: { NODE_COMPILE_CACHE, PATH } },
+  );
+  const { status, stdout } = spawnSync(process.execPath, ['.ci/summary.ts', report], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  return { status, lines: stdout.trim().split('\n') };
+}
+
+test('the summary of CI names each failed test and its file before the sums', () => {
+  const { status, lines } = summaryOf(`
+    describe('a', () => {
+      test('passes', () => {});
+      test.skip('is skipped', () => {});
+      test('breaks', () => expect(1).toBe(2));
+    });`);
+  expect(status).toBe(1);
+  expect(lines).toEqual([
+    expect.stringMatching(/^FAILED .*some\.test\.js: a breaks$/),
+    ...['1 skipped', '1 passed, 1 failed'],
+  ]);
+});
+
+test('the summary of CI names a file that cannot be loaded', () => {
+  const { status, lines } = summaryOf("throw new Error('no such setting');");
+  expect(status).toBe(1);
+  expect(lines).toEqual([
+    expect.stringMatching(/^FAILED .*some\.test\.js: no such setting$/),
+    ...['FAILED test: no test passed', '0 skipped', '0 passed, 0 failed'],
+  ]);
+});
+
+test('the summary of CI accepts passed tests, and no missing report', () => {
+  expect(summaryOf("test('passes', () => {});")).toEqual({
+    status: 0,
+    lines: ['0 skipped', '1 passed, 0 failed'],
+  });
+  const { status, stdout } = spawnSync(process.execPath, ['.ci/summary.ts', join(folder, 'none.json')], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  expect([status, stdout]).toEqual([1, 'FAILED none: no report\n0 skipped\n0 passed, 0 failed\n']);
+});
