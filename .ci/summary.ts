@@ -1,6 +1,6 @@
 /**
- * Prints which tests failed, one a line, and then the sums: the end of the log tells them. `node .ci/summary.ts REPORT...`, with
- * JSON reports of vitest. Exits with 1 if a test or a file failed, or if a report is missing or has no test that passed.
+ * Prints which tests failed, which passed at a second attempt, one a line, and then the sums: the end of the log tells them.
+ * `node .ci/summary.ts REPORT...`, with JSON reports of vitest. Exits with 1 if a test or a file failed, or if a report is missing or has no test that passed.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
@@ -17,7 +17,12 @@ interface Report {
     readonly name: string;
     readonly status: string;
     readonly message: string;
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      /** One for each failed attempt, also of a test that passed in the end. */
+      readonly failureMessages: readonly string[];
+    }[];
   }[];
 }
 
@@ -32,6 +37,17 @@ function failuresOf({ numPassedTests, testResults }: Report, run: string): strin
   return numPassedTests === 0 ? [...failures, `${run}: no test passed`] : failures;
 }
 
+function retriedOf({ testResults }: Report): string[] {
+  return testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
+      .map(
+        ({ fullName, failureMessages }) =>
+          `${relative(ROOT, name)}: ${fullName}: ${failureMessages[0]!.split('\n')[0]}`,
+      ),
+  );
+}
+
 const files = process.argv.slice(2);
 const written = files.filter((file) => existsSync(file));
 const reports = written.map((file) => JSON.parse(readFileSync(file, 'utf8')) as Report);
@@ -42,6 +58,7 @@ const failures = [
 const sum = (name: 'numPassedTests' | 'numFailedTests' | 'numPendingTests') =>
   reports.reduce((total, report) => total + report[name], 0);
 
+for (const retried of reports.flatMap(retriedOf)) console.log(`SECOND ATTEMPT ${retried}`);
 for (const failure of failures) console.log(`FAILED ${failure}`);
 console.log(`${sum('numPendingTests')} skipped`);
 console.log(`${sum('numPassedTests')} passed, ${sum('numFailedTests')} failed`);

@@ -20,7 +20,7 @@ function summaryOf(text: string): { status: number | null; lines: string[] } {
   const { NODE_COMPILE_CACHE, PATH } = process.env;
   spawnSync(
     process.execPath,
-    [vitest, 'run', '--root', folder, '--globals', '--reporter=json', `--outputFile=${report}`],
+    [vitest, 'run', '--root', folder, '--globals', '--retry=1', '--reporter=json', `--outputFile=${report}`],
     { env: { NODE_COMPILE_CACHE, PATH } },
   );
   const { status, stdout } = spawnSync(process.execPath, ['.ci/summary.ts', report], {
@@ -41,6 +41,17 @@ test('the summary of CI names each failed test and its file before the sums', ()
   expect(lines).toEqual([
     expect.stringMatching(/^FAILED .*some\.test\.js: a breaks$/),
     ...['1 skipped', '1 passed, 1 failed'],
+  ]);
+});
+
+test('the summary of CI names each test that needed a second attempt, and why', () => {
+  const { status, lines } = summaryOf(`
+    let attempts = 0;
+    test('is slow', () => { attempts += 1; if (attempts === 1) throw new Error('no answer'); });`);
+  expect(status).toBe(0);
+  expect(lines).toEqual([
+    expect.stringMatching(/^SECOND ATTEMPT .*some\.test\.js: is slow: Error: no answer$/),
+    ...['0 skipped', '1 passed, 0 failed'],
   ]);
 });
 
