@@ -5,6 +5,8 @@ import { HYPEROPT_DEFAULTS, HYPEROPT_LIMITS } from '../src/contract/hyperopt-req
 import {
   BACKTEST_DEFAULTS,
   BACKTEST_LIMITS,
+  CHALLENGE_DEFAULTS,
+  CHALLENGE_LIMITS,
   CLASSIFIER_LIMITS,
   COLLECT_MODES,
   FILL_MODELS,
@@ -15,8 +17,9 @@ import {
   PRECISIONS,
   TIMEFRAMES,
 } from '../src/contract/limits.ts';
+import type { Operation } from '../src/contract/operation.ts';
 import { OPERATIONS } from '../src/contract/operations.ts';
-import { CANARY_STAGES } from '../src/contract/stored-challenge.ts';
+import { ANALYSIS_UNITS, CANARY_STAGES, ON_ROLLBACK } from '../src/contract/stored-challenge.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../src/engine/metrics/catalogue.ts';
 import { REPORT_DEFINITIONS } from '../src/engine/metrics/report-catalogue.ts';
 import { OBJECTIVES } from '../src/engine/walk-forward/objectives.ts';
@@ -24,10 +27,13 @@ import { reportFile } from './report-file.ts';
 
 /** Modules made at build time from tables of the platform, so that neither zod nor a second copy of a table is in the bundle. */
 const TABLES: Readonly<Record<string, () => unknown>> = {
-  /** Operation id -> service, method, path and the role that may call it. */
+  /** Operation id -> service, method, path, the role that may call it, and those that some of its fields need. */
   'virtual:operations': () =>
     Object.fromEntries(
-      OPERATIONS.map(({ id, service, method, path, access }) => [id, [service, method, path, access]]),
+      OPERATIONS.map(({ id, service, method, path, access, fieldRoles }: Operation) => [
+        id,
+        [service, method, path, access, ...(fieldRoles ? [fieldRoles] : [])],
+      ]),
     ),
   /** Labels, units and formulas of the report, and the symbols of the formulas. */
   'virtual:metrics': () => ({
@@ -50,8 +56,14 @@ const TABLES: Readonly<Record<string, () => unknown>> = {
     objectives: OBJECTIVES,
     overfitting: OVERFITTING_BOUNDS,
   }),
-  /** Stages of a challenge with the challenger's traffic share. */
-  'virtual:canary-stages': () => CANARY_STAGES,
+  /** Stages of a challenge with the challenger's traffic share; bounds, defaults and enumerations of its request. */
+  'virtual:challenges': () => ({
+    stages: CANARY_STAGES,
+    limits: CHALLENGE_LIMITS,
+    defaults: CHALLENGE_DEFAULTS,
+    analysisUnits: ANALYSIS_UNITS,
+    onRollback: ON_ROLLBACK,
+  }),
 };
 
 function tables(): Plugin {
@@ -82,8 +94,13 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rolldownOptions: {
       output: {
-        // The packages that every page needs are one file: it compresses better than ten, and a release seldom changes it.
-        codeSplitting: { groups: [{ name: 'packages', test: /[\\/]node_modules[\\/]/, tags: ['$initial'] }] },
+        // What every page needs is two files, which compress better than forty; a release seldom changes the packages.
+        codeSplitting: {
+          groups: [
+            { name: 'packages', test: /[\\/]node_modules[\\/]/, tags: ['$initial'] },
+            { name: 'shared', test: /[\\/]src[\\/]((api|auth|ui)[\\/]|.*search\.ts$)/, tags: ['$initial'] },
+          ],
+        },
       },
       // React's server directives mean nothing to a browser.
       onLog: (level, log, next) => {

@@ -54,8 +54,10 @@ function listeningProcess(port: number): number {
   throw new Error(`No database listens on ${port}`);
 }
 
-function callsOf(base: string): ServiceCalls {
-  const request = (path: string, init?: RequestInit) => fetch(`${base}${path}`, init);
+function callsOf(base: string, token: string | undefined): ServiceCalls {
+  const authorization = token && { authorization: `Bearer ${token}` };
+  const request = (path: string, init: RequestInit = {}) =>
+    fetch(`${base}${path}`, { ...init, headers: { ...authorization, ...(init.headers as object) } });
   const answer = async (response: Response) => ({
     status: response.status,
     body: (await response.json()) as any,
@@ -74,10 +76,14 @@ function callsOf(base: string): ServiceCalls {
   };
 }
 
+export interface TestPlatformOptions extends Partial<PlatformOptions> {
+  readonly keepHome?: boolean;
+  /** Token of the calls, for a platform that checks tokens. */
+  readonly token?: string;
+}
+
 /** Complete platform on free ports with its own folder. Responses are checked against the contract. */
-export async function startTestPlatform(
-  options: Partial<PlatformOptions> & { readonly keepHome?: boolean } = {},
-): Promise<TestPlatform> {
+export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
   const home = options.home ?? mkdtempSync(join(tmpdir(), 'touchstone-test-'));
   const platform = await startPlatform({
     home,
@@ -86,8 +92,8 @@ export async function startTestPlatform(
     logLevel: 'ERROR',
     ...options,
   });
-  const backend = callsOf(platform.info.backend_url);
-  const strategy = callsOf(platform.info.strategy_service_url);
+  const backend = callsOf(platform.info.backend_url, options.token);
+  const strategy = callsOf(platform.info.strategy_service_url, options.token);
   const readJob = async (jobId: string) =>
     (
       await (jobId.startsWith('ho-')

@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { hasChromium } from './support/chromium.ts';
 import { type Dashboard, startDashboard } from './support/dashboard.ts';
-import { seedBacktest, seedChallenge, seedProduction, seedVersion } from './support/seed.ts';
+import { seedBacktest, seedChallenge, seedProduction, seedStaged } from './support/seed.ts';
 
 describe.skipIf(!hasChromium)('a challenge', () => {
   let dashboard: Dashboard;
   beforeAll(async () => {
     dashboard = await startDashboard(inject('dashboard'));
     const { platform } = dashboard;
-    await seedProduction(platform, await seedVersion(platform, await seedBacktest(platform)));
-    const second = await seedVersion(platform, await seedBacktest(platform, { params: { fast: 12 } }));
-    await platform.post('/api/v1/strategies/ema_crossover/stage', { version: second });
-    await platform.validated('ema_crossover', second);
+    await seedProduction(platform, await seedBacktest(platform));
+    await seedStaged(platform, await seedBacktest(platform, { params: { fast: 12 } }));
   });
   afterAll(() => dashboard?.stop());
 

@@ -17,13 +17,20 @@ describe.skipIf(!hasChromium)('the data page', () => {
   });
   afterAll(() => dashboard?.stop());
 
-  /** States of the months of a row of the map. */
-  const states = (page: Page, series: string) =>
-    page
+  /** States of the months of a row of the map, whose table T shows. */
+  const states = async (page: Page, series: string) => {
+    const toggle = page.getByRole('button', { name: 'Table', exact: true });
+    if ((await toggle.getAttribute('aria-pressed')) === 'false') {
+      await page.getByRole('region', { name: 'Coverage by month' }).focus();
+      await page.keyboard.press('t');
+      await page.locator('.cover-grid td.cover').first().waitFor();
+    }
+    return page
       .locator('.cover-grid tbody tr')
       .filter({ has: page.getByRole('rowheader', { name: series }) })
       .locator('.cover')
       .evaluateAll((cells) => cells.map((cell) => cell.getAttribute('data-state')));
+  };
 
   test('empty platform says how to get candles', async () => {
     const { page, problems, findings, close } = await dashboard.open('/data');
@@ -40,6 +47,11 @@ describe.skipIf(!hasChromium)('the data page', () => {
     await seedData(dashboard.platform);
     const { page, problems, close } = await dashboard.open('/data');
     await page.getByRole('button', { name: 'SOL/USDT' }).first().waitFor();
+    await page
+      .getByRole('img', {
+        name: /^2023-01 to 2024-08: [\d.]+ % stored, incomplete months: 5, corrupt ones: 1$/,
+      })
+      .waitFor();
     // January 10 to March 20, then June to August with July corrupt; the daily candles begin a year earlier.
     expect(await states(page, 'SOL/USDT 4h')).toEqual([
       ...Array(12).fill('absent'),

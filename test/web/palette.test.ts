@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { hasChromium } from './support/chromium.ts';
 import { type Dashboard, startDashboard } from './support/dashboard.ts';
-import { seedBacktest } from './support/seed.ts';
 
-describe.skipIf(!hasChromium)('command palette, shortcuts and audit trail', () => {
+describe.skipIf(!hasChromium)('command palette', () => {
   let dashboard: Dashboard;
   let job: string;
   beforeAll(async () => {
     dashboard = await startDashboard(inject('dashboard'));
-    job = await seedBacktest(dashboard.platform, {}, { experiment_name: 'Averages' });
+    const { body } = await dashboard.platform.post('/api/v1/backtests', {
+      config: { strategy: 'ema_crossover' },
+      experiment_name: 'Averages',
+    });
+    job = body.job_id;
   });
   afterAll(() => dashboard?.stop());
 
@@ -42,45 +45,5 @@ describe.skipIf(!hasChromium)('command palette, shortcuts and audit trail', () =
     await page.getByRole('combobox', { name: 'Page, strategy' }).waitFor({ state: 'detached' });
     expect(await problems()).toEqual([]);
     await close();
-  });
-
-  test('? lists the shortcuts, G and a letter opens a page, and neither while typing', async () => {
-    const { page, findings, close } = await dashboard.open('/audit', { size: 'phone', theme: 'light' });
-    await page.getByLabel('Who', { exact: true }).focus();
-    await page.keyboard.type('?gb');
-    await page.getByText('No call passes these filters').waitFor();
-    expect(await page.getByRole('dialog').count()).toBe(0);
-    await page.getByRole('heading', { name: 'Audit' }).click();
-    await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
-    expect(await findings()).toEqual([]);
-    await page.keyboard.press('Escape');
-    await page.keyboard.press('g');
-    await page.keyboard.press('b');
-    await page.waitForURL('**/backtests');
-    await close();
-  });
-
-  test('audit trail keeps filters and the selected call in the URL', async () => {
-    const { page, findings, close } = await dashboard.open('/audit');
-    await page.getByLabel('Operation').selectOption('submitBacktest');
-    await page.waitForURL('**/audit?operation=submitBacktest');
-    await page
-      .getByRole('row', { name: /submitBacktest/ })
-      .first()
-      .click();
-    await page.getByLabel('Request').getByText('ema_crossover').waitFor();
-    expect(await findings()).toEqual([]);
-    const { href } = new URL(page.url());
-    expect(href).toContain('entry=');
-    await close();
-
-    const again = await dashboard.open(href.slice(dashboard.url.length), { size: 'phone' });
-    await again.page.getByLabel('Request').getByText('ema_crossover').waitFor();
-    expect(await again.isTooWide()).toBe(false);
-    await again.page.getByLabel('Outcome').selectOption('failed');
-    await again.page.getByText('No call passes these filters').waitFor();
-    expect(await again.problems()).toEqual([]);
-    await again.close();
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { hasChromium } from './support/chromium.ts';
 import { type Dashboard, startDashboard } from './support/dashboard.ts';
-import { seedBacktest, seedVersion } from './support/seed.ts';
+import { seedBacktest, seedStaged, seedVersion } from './support/seed.ts';
 
 describe.skipIf(!hasChromium)('versions of a strategy', () => {
   let dashboard: Dashboard;
@@ -22,7 +22,7 @@ describe.skipIf(!hasChromium)('versions of a strategy', () => {
       await page.getByRole('button', { name: 'Stage' }).click();
       const stage = page.getByRole('dialog');
       await stage.getByRole('button', { name: 'Run the check list only' }).click();
-      await stage.locator('.checks li').first().waitFor();
+      await stage.locator('.check-list li').first().waitFor();
       expect(await findings()).toEqual([]);
       await stage.getByRole('button', { name: 'Stage', exact: true }).click();
       await stage.waitFor({ state: 'detached' });
@@ -33,7 +33,7 @@ describe.skipIf(!hasChromium)('versions of a strategy', () => {
       expect(await findings()).toEqual([]);
       await promote.getByRole('button', { name: 'Promote' }).click();
       await promote.waitFor({ state: 'detached' });
-      await page.locator('.badge', { hasText: 'Production' }).waitFor();
+      await page.locator('[aria-current="step"]', { hasText: 'Production' }).waitFor();
       expect(await productionOf()).toBe(version);
       expect(await problems()).toEqual([]);
       await close();
@@ -53,11 +53,32 @@ describe.skipIf(!hasChromium)('versions of a strategy', () => {
     await close();
   });
 
+  test('are registered from the page of their strategy, which leads to the new one', async () => {
+    const { page, problems, findings, close } = await dashboard.open('/strategies/ema_crossover');
+    await page.getByRole('button', { name: 'Register a backtest' }).click();
+    const dialog = page.getByRole('dialog');
+    const newest = dialog.getByRole('region', { name: 'Newest backtests' }).locator('tbody tr').first();
+    expect(await findings()).toEqual([]);
+    await newest.focus();
+    await page.keyboard.press('Enter');
+    await dialog.getByLabel('Description').fill('Registered twice');
+    await dialog.getByRole('button', { name: 'Register', exact: true }).click();
+    const link = dialog.getByRole('link', { name: /^Open version \d+$/ });
+    await link.waitFor();
+    expect(await findings()).toEqual([]);
+    const version = (await link.textContent())!.replace('Open version ', '');
+    await link.click();
+    await page.getByRole('heading', { name: `ema_crossover v${version}` }).waitFor();
+    await page.getByText('Registered twice').waitFor();
+    await page.locator('[aria-current="step"]', { hasText: 'None' }).waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
   test('a promotion that another change preceded is rejected in words', async () => {
     const { platform } = dashboard;
-    const third = await seedVersion(platform, await seedBacktest(platform));
-    await platform.post('/api/v1/strategies/ema_crossover/stage', { version: third });
-    await platform.validated('ema_crossover', third);
+    const third = await seedStaged(platform, await seedBacktest(platform));
     const { page, close } = await open(third);
     await page.getByRole('button', { name: 'Promote' }).click();
     const dialog = page.getByRole('dialog');

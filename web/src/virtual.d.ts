@@ -1,5 +1,5 @@
 declare module 'virtual:operations' {
-  /** Operation id -> service, method, path and the role that may call it. */
+  /** Operation id -> service, method, path, the role that may call it, and those that some of its fields need. */
   const operations: Readonly<
     Record<
       import('./api/client.ts').OperationId,
@@ -8,6 +8,7 @@ declare module 'virtual:operations' {
         method: string,
         path: string,
         access: import('#contract/operation.ts').Operation['access'],
+        fieldRoles?: NonNullable<import('#contract/operation.ts').Operation['fieldRoles']>,
       ]
     >
   >;
@@ -59,9 +60,16 @@ declare module 'virtual:limits' {
   export default limits;
 }
 
-declare module 'virtual:canary-stages' {
-  const stages: readonly { readonly name: string; readonly share: number }[];
-  export default stages;
+declare module 'virtual:challenges' {
+  const challenges: {
+    /** Stages with the challenger's share of the traffic. */
+    readonly stages: typeof import('#contract/stored-challenge.ts').CANARY_STAGES;
+    readonly limits: typeof import('#contract/limits.ts').CHALLENGE_LIMITS;
+    readonly defaults: typeof import('#contract/limits.ts').CHALLENGE_DEFAULTS;
+    readonly analysisUnits: typeof import('#contract/stored-challenge.ts').ANALYSIS_UNITS;
+    readonly onRollback: typeof import('#contract/stored-challenge.ts').ON_ROLLBACK;
+  };
+  export default challenges;
 }
 
 declare module '*.css';

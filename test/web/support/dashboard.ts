@@ -3,8 +3,7 @@ import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, ConsoleMessage, Page } from 'playwright-core';
 import { StaticFiles } from '#runtime/static-files.ts';
-import type { PlatformOptions } from '../../../src/local/platform-options.ts';
-import { startTestPlatform, type TestPlatform } from '../../support/platform.ts';
+import { startTestPlatform, type TestPlatform, type TestPlatformOptions } from '../../support/platform.ts';
 import { launchChromium } from './chromium.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -42,10 +41,7 @@ export interface Dashboard {
 }
 
 /** A platform that serves the dashboard of `folder`, and a browser. */
-export async function startDashboard(
-  folder: string,
-  options: Partial<PlatformOptions> = {},
-): Promise<Dashboard> {
+export async function startDashboard(folder: string, options: TestPlatformOptions = {}): Promise<Dashboard> {
   const files = await StaticFiles.read(folder);
   const platform = await startTestPlatform({ dashboard: () => ({ status: 'ready', files }), ...options });
   const browser = await launchChromium();

@@ -1,5 +1,5 @@
 import type { TestPlatform } from '../../support/platform.ts';
-import { seedBacktest, seedChallenge, seedProduction, seedVersion } from './seed.ts';
+import { seedBacktest, seedChallenge, seedProduction, seedStaged } from './seed.ts';
 import { seedData } from './seed-data.ts';
 import { seedHyperopt } from './seed-hyperopt.ts';
 
@@ -29,12 +29,9 @@ export async function seed(platform: TestPlatform): Promise<Seeded> {
   // It runs next to what follows.
   const hyperopt = await seedHyperopt(platform);
   const backtest = await seedBacktest(platform);
-  await seedProduction(platform, await seedVersion(platform, backtest));
+  await seedProduction(platform, backtest);
   const faster = await seedBacktest(platform, { params: { fast: 12 } });
-  const second = await seedVersion(platform, faster);
-  await platform.post('/api/v1/strategies/ema_crossover/stage', { version: second });
-  await platform.validated('ema_crossover', second);
-  const challenge = await seedChallenge(platform, second);
+  const challenge = await seedChallenge(platform, await seedStaged(platform, faster));
   await platform.until(hyperopt, 'completed');
   return { backtest, faster, hyperopt, challenge, collection: await seedData(platform) };
 }

@@ -35,13 +35,24 @@ export async function seedVersion(platform: TestPlatform, backtest: string): Pro
   return body.version;
 }
 
-/** Stages a version of `ema_crossover`, and promotes it. */
-export async function seedProduction(platform: TestPlatform, version: string): Promise<void> {
-  for (const step of ['stage', 'promote']) {
-    const { status, body } = await platform.post(`/api/v1/strategies/ema_crossover/${step}`, { version });
-    if (status !== 200) throw new Error(`${step}: ${status} ${JSON.stringify(body)}`);
-    await platform.validated('ema_crossover', version);
-  }
+async function move(platform: TestPlatform, step: 'stage' | 'promote', version: string): Promise<void> {
+  const { status, body } = await platform.post(`/api/v1/strategies/ema_crossover/${step}`, { version });
+  if (status !== 200) throw new Error(`${step}: ${status} ${JSON.stringify(body)}`);
+  await platform.validated('ema_crossover', version);
+}
+
+/** Registers a backtest as the next version of `ema_crossover`, and stages it. */
+export async function seedStaged(platform: TestPlatform, backtest: string): Promise<string> {
+  const version = await seedVersion(platform, backtest);
+  await move(platform, 'stage', version);
+  return version;
+}
+
+/** Registers a backtest as the next version of `ema_crossover`, stages it and promotes it. */
+export async function seedProduction(platform: TestPlatform, backtest: string): Promise<string> {
+  const version = await seedStaged(platform, backtest);
+  await move(platform, 'promote', version);
+  return version;
 }
 
 /**

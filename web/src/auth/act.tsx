@@ -1,16 +1,18 @@
 import OPERATIONS_BY_ID from 'virtual:operations';
-import type { ReactNode } from 'react';
+import type { MouseEvent, ReactNode } from 'react';
 import type { OperationId } from '../api/client.ts';
-import { useCall } from '../api/queries.ts';
+import { useMe } from './me.ts';
 
-/** Reason why the caller may not use the operation; undefined if they may, or while their roles are not known. */
-export function useDenial(operation: OperationId): string | undefined {
-  const { data } = useCall('getMe', {});
-  const needed = OPERATIONS_BY_ID[operation][3];
-  if (!data || (data.roles as readonly string[]).includes(needed)) return undefined;
-  return ['viewer', 'researcher', 'approver', 'admin'].includes(needed)
-    ? `Needs the role ${needed}`
-    : undefined;
+/**
+ * Reason why the caller may not use the operation, or a field of its body; undefined if they may, or while their roles are not
+ * known.
+ */
+export function useDenial(operation: OperationId, field?: string): string | undefined {
+  const me = useMe();
+  const [, , , access, fieldRoles] = OPERATIONS_BY_ID[operation];
+  const needed = field === undefined ? access : fieldRoles?.[field];
+  if (!me || needed === undefined || needed === 'public') return undefined;
+  return (me.roles as readonly string[]).includes(needed) ? undefined : `Needs the role ${needed}`;
 }
 
 /** A button of an operation. For a caller without its role it is disabled and says which role is needed. */
@@ -19,12 +21,12 @@ export function ActButton(props: {
   /** `submit`: the button of a form. */
   readonly type?: 'button' | 'submit';
   /** `icon`: `children` is an icon alone, and `label` its name. */
-  readonly kind?: 'primary' | 'danger' | 'small' | 'icon';
+  readonly kind?: 'primary' | 'danger' | 'small' | 'small danger' | 'icon';
   readonly label?: string;
   /** For a button that is on or off. */
   readonly isPressed?: boolean;
   readonly isBusy?: boolean;
-  readonly onClick?: () => void;
+  readonly onClick?: (event: MouseEvent) => void;
   readonly children: ReactNode;
 }) {
   const { type = 'button', kind = '', isBusy = false, label } = props;
@@ -42,7 +44,7 @@ export function ActButton(props: {
       title={denial ?? label}
       onClick={(event) => {
         if (isOff) event.preventDefault();
-        else props.onClick?.();
+        else props.onClick?.(event);
       }}
     >
       {props.children}

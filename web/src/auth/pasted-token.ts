@@ -19,7 +19,8 @@ export function takeTokenFromAddress(): void {
   const token = new URLSearchParams(location.hash.slice(1)).get('token');
   if (token === null) return;
   history.replaceState(history.state, '', `${location.pathname}${location.search}`);
-  keepToken(token);
+  // One that has ended, or is none, does not replace a good one.
+  if ((expiryOf(token) ?? 0) > Date.now()) keepToken(token);
 }
 
 /** Keeps a pasted token until the tab is closed. */

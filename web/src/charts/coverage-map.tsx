@@ -3,7 +3,8 @@ import { CircleCheck, ClockAlert } from 'lucide-react';
 import { memo, useLayoutEffect, useMemo, useRef } from 'react';
 import type { StoredSeries } from '../api/coverage.ts';
 import { Age } from '../ui/parts.tsx';
-import { type CoverState, cellOf, closedAt, isStale, monthsOf } from './coverage.ts';
+import { type Tokens, useTokens } from '../ui/tokens.ts';
+import { type CoverCell, type CoverState, cellOf, closedAt, isStale, monthsOf, rowText } from './coverage.ts';
 import './coverage.css';
 
 const NAMES = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -21,15 +22,18 @@ export const idOfSeries = ({ symbol, timeframe }: Pick<StoredSeries, 'symbol' | 
 /**
  * Coverage of series by month: a row each, the newest months in view. Only rows in view are in the document.
  *
+ * @param isTable each month is a cell with its numbers for assistive technology; else the months of a row are one picture
  * @param now time for the freshness, ms
  */
 export function CoverageMap(props: {
   readonly series: readonly StoredSeries[];
+  readonly isTable: boolean;
+  readonly onTable: () => void;
   readonly selected: string | undefined;
   readonly onSelect: (series: StoredSeries) => void;
   readonly now: number;
 }) {
-  const { series, selected, onSelect, now } = props;
+  const { series, isTable, onTable, selected, onSelect, now } = props;
   const box = useRef<HTMLElement>(null);
   const months = useMemo(() => monthsOf(series), [series]);
   const virtual = useVirtualizer({
@@ -52,16 +56,23 @@ export function CoverageMap(props: {
       </tr>
     );
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
-    <section ref={box} className="cover-map" tabIndex={0} aria-label="Coverage by month">
+    <section
+      ref={box}
+      className="cover-map"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
+      tabIndex={0}
+      aria-label="Coverage by month"
+      onKeyDown={({ key, ctrlKey, metaKey, altKey }) => {
+        if (key.toLowerCase() === 't' && !ctrlKey && !metaKey && !altKey) onTable();
+      }}
+    >
       <table
         className="cover-grid"
         aria-rowcount={series.length + 2}
         width={WIDTHS.series + WIDTHS.last + WIDTHS.month * months.length}
       >
         <caption className="sr">
-          Stored candles of each series by month: an empty field is complete, a number is the stored
-          percentage, an exclamation mark is a corrupt month, a dash is a month without candles
+          Stored candles of each series by month. T shows each month with its numbers.
         </caption>
         <colgroup>
           <col width={WIDTHS.series} />
@@ -79,6 +90,7 @@ export function CoverageMap(props: {
               <MapRow
                 key={idOfSeries(each)}
                 index={index}
+                isTable={isTable}
                 series={each}
                 months={months}
                 isSelected={idOfSeries(each) === selected}
@@ -124,14 +136,18 @@ function MapHead({ months }: { readonly months: readonly string[] }) {
 
 const MapRow = memo(function MapRow(props: {
   readonly index: number;
+  readonly isTable: boolean;
   readonly series: StoredSeries;
   readonly months: readonly string[];
   readonly isSelected: boolean;
   readonly isStale: boolean;
   readonly onSelect: (series: StoredSeries) => void;
 }) {
-  const { index, series, months, isSelected, onSelect } = props;
-  const byMonth = new Map(series.months.map((month) => [month.month, month]));
+  const { index, isTable, series, months, isSelected, onSelect } = props;
+  const cells = useMemo(() => {
+    const byMonth = new Map(series.months.map((month) => [month.month, month]));
+    return months.map((month) => cellOf(byMonth.get(month), month));
+  }, [series, months]);
   return (
     <tr aria-rowindex={index + 3} data-selected={isSelected}>
       <th scope="row" className="series">
@@ -146,17 +162,81 @@ const MapRow = memo(function MapRow(props: {
           <Age at={closedAt(series)} />
         </span>
       </td>
-      {months.map((month) => {
-        const { state, text, words } = cellOf(byMonth.get(month), month);
-        return (
-          <td key={month} className="cover" data-state={state} aria-label={words} title={words}>
+      {isTable ? (
+        cells.map(({ state, text, words }, place) => (
+          <td key={months[place]} className="cover" data-state={state} aria-label={words} title={words}>
             {text}
           </td>
-        );
-      })}
+        ))
+      ) : (
+        <td
+          className="cover-months"
+          colSpan={months.length}
+          onPointerMove={({ currentTarget, nativeEvent: { offsetX } }) => {
+            currentTarget.title = cells[Math.floor(offsetX / WIDTHS.month)]?.words ?? '';
+          }}
+        >
+          <Months cells={cells} text={rowText(series, months)} />
+        </td>
+      )}
     </tr>
   );
 });
+
+/** Months of a series as a picture: rows of sixty cells that come into view take longer to lay out and paint than a frame has. */
+function Months({ cells, text }: { readonly cells: readonly CoverCell[]; readonly text: string }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const tokens = useTokens();
+  useLayoutEffect(() => {
+    const element = canvas.current!;
+    const [width, ratio] = [cells.length * WIDTHS.month, devicePixelRatio];
+    element.width = width * ratio;
+    element.height = ROW_HEIGHT * ratio;
+    element.style.width = `${width}px`;
+    const context = element.getContext('2d')!;
+    context.scale(ratio, ratio);
+    context.font = '11px "Inter Variable", sans-serif';
+    context.textAlign = 'center';
+    context.textBaseline = 'middle';
+    for (const [place, cell] of cells.entries()) drawCell(context, cell, place * WIDTHS.month, tokens);
+  }, [cells, tokens]);
+  return <canvas ref={canvas} role="img" aria-label={text} />;
+}
+
+/** Ground, its share of opacity, and border of a cell, as tokens. */
+const LOOKS: Readonly<
+  Record<Exclude<CoverState, 'absent'>, readonly [ground: keyof Tokens, share: number, border?: keyof Tokens]>
+> = {
+  full: ['series-1', 0.62],
+  part: ['warn', 0.22, 'warn'],
+  none: ['surface', 1, 'line-strong'],
+  corrupt: ['down', 0.16, 'down'],
+};
+
+function drawCell(
+  context: CanvasRenderingContext2D,
+  { state, text }: CoverCell,
+  left: number,
+  tokens: Tokens,
+): void {
+  if (state === 'absent') return;
+  const [ground, share, border] = LOOKS[state];
+  context.globalAlpha = share;
+  context.fillStyle = tokens[ground];
+  context.beginPath();
+  context.roundRect(left + 2, 2, WIDTHS.month - 4, ROW_HEIGHT - 4, 3);
+  context.fill();
+  context.globalAlpha = 1;
+  if (border) {
+    context.strokeStyle = tokens[border];
+    context.setLineDash(state === 'none' ? [3, 2] : []);
+    context.beginPath();
+    context.roundRect(left + 2.5, 2.5, WIDTHS.month - 5, ROW_HEIGHT - 5, 3);
+    context.stroke();
+  }
+  context.fillStyle = state === 'corrupt' ? tokens.down : state === 'none' ? tokens.muted : tokens.text;
+  if (text) context.fillText(text, left + WIDTHS.month / 2, ROW_HEIGHT / 2 + 0.5);
+}
 
 function Freshness({ isStale: stale }: { readonly isStale: boolean }) {
   const Icon = stale ? ClockAlert : CircleCheck;

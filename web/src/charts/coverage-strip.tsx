@@ -1,6 +1,5 @@
 import type { StoredSeries } from '../api/coverage.ts';
-import { decimal } from '../ui/format.ts';
-import { type CoverCell, cellOf, coverageOf, monthsOf } from './coverage.ts';
+import { type CoverCell, cellOf, monthsOf, rowText } from './coverage.ts';
 import './coverage.css';
 
 /**
@@ -26,13 +25,12 @@ export function CoverageStrip(props: {
     <section className="cover-strip" tabIndex={0} aria-label="Stored candles by month">
       {series.map((each) => {
         const byMonth = new Map(each.months.map((month) => [month.month, month]));
-        const share = `${decimal(Math.floor(coverageOf(each) * 1_000) / 10, 1)} % stored`;
         return (
           <div key={`${each.symbol} ${each.timeframe}`} className="cover-line">
             <span>
               {each.symbol.split(':')[0]} <span className="faint">{each.timeframe}</span>
             </span>
-            <ol aria-label={`${each.symbol} ${each.timeframe}, ${months[0]} to ${months.at(-1)}: ${share}`}>
+            <ol aria-label={`${each.symbol} ${each.timeframe}, ${rowText(each, months)}`}>
               {months.map((month) => {
                 const { state, words } = cellOf(byMonth.get(month), month);
                 return (

@@ -50,6 +50,14 @@ export function cellOf(month: StoredMonth | undefined, name: string): CoverCell 
   return { state: 'part', text: String(Math.floor((candles / expected) * 100)), words };
 }
 
+/** The months of a series in words: how much is stored, and how many months lack candles. */
+export function rowText(series: Pick<StoredSeries, 'months'>, months: readonly string[]): string {
+  const stored = `${decimal(Math.floor(coverageOf(series) * 1_000) / 10, 1)} % stored`;
+  const corrupt = series.months.filter((month) => month.corrupt).length;
+  const incomplete = series.months.filter((month) => month.candles < month.expected).length;
+  return `${months[0]} to ${months.at(-1)}: ${stored}, incomplete months: ${incomplete}, corrupt ones: ${corrupt}`;
+}
+
 /** Every month from the first to the last of some series, `YYYY-MM`. */
 export function monthsOf(series: readonly StoredSeries[]): readonly string[] {
   const names = series.flatMap(({ months }) => [months[0]?.month, months.at(-1)?.month]);

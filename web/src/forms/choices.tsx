@@ -38,18 +38,28 @@ export function SelectField<T extends string>(
   );
 }
 
-/** A box that is on or off. */
+/**
+ * A box that is on or off.
+ *
+ * @param denial reason why the caller may not change it
+ */
 export function CheckField(
-  props: FieldProps & { readonly value: boolean; readonly onChange: (value: boolean) => void },
+  props: FieldProps & {
+    readonly denial?: string | undefined;
+    readonly value: boolean;
+    readonly onChange: (value: boolean) => void;
+  },
 ) {
+  const { denial, value, onChange } = props;
   return (
-    <Field {...props} isLabelAfter>
+    <Field {...props} help={denial ?? props.help} isLabelAfter>
       {(control) => (
         <input
           {...control}
           type="checkbox"
-          checked={props.value}
-          onChange={({ target }) => props.onChange(target.checked)}
+          checked={value}
+          disabled={denial !== undefined}
+          onChange={({ target }) => onChange(target.checked)}
         />
       )}
     </Field>

@@ -84,6 +84,11 @@ export function utcTime(time: string | number | Date): string {
   return isoOf(time).slice(0, 16).replace('T', ' ');
 }
 
+/** `2026-11-23 07:05:09` in UTC. */
+export function utcSeconds(time: string | number | Date): string {
+  return isoOf(time).slice(0, 19).replace('T', ' ');
+}
+
 /** `2026-11-23` in UTC. */
 export function utcDate(time: string | number | Date): string {
   return isoOf(time).slice(0, 10);

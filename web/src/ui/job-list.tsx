@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { type JobStatus, STATUSES } from '../api/jobs.ts';
 import { useCall } from '../api/queries.ts';
 
@@ -10,9 +10,12 @@ export function SearchBox(props: {
   readonly label: string;
   readonly placeholder: string;
   readonly value: string | undefined;
+  /** Values to choose from; any other may be typed. */
+  readonly options?: readonly string[];
   readonly onChange: (value: string | undefined) => void;
 }) {
-  const { label, placeholder, value = '', onChange } = props;
+  const { label, placeholder, value = '', options, onChange } = props;
+  const id = useId();
   const [typed, setTyped] = useState(value);
   const sent = useRef(value);
   const latest = useRef(onChange);
@@ -33,14 +36,24 @@ export function SearchBox(props: {
     return () => clearTimeout(timer);
   }, [typed]);
   return (
-    <input
-      type="search"
-      placeholder={placeholder}
-      aria-label={label}
-      maxLength={200}
-      value={typed}
-      onChange={({ target }) => setTyped(target.value)}
-    />
+    <>
+      <input
+        type="search"
+        placeholder={placeholder}
+        aria-label={label}
+        maxLength={200}
+        value={typed}
+        onChange={({ target }) => setTyped(target.value)}
+        {...(options ? { list: id } : {})}
+      />
+      {options && (
+        <datalist id={id}>
+          {options.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+      )}
+    </>
   );
 }
 
@@ -88,13 +101,13 @@ export function StatusFilter(props: FilterProps<JobStatus>) {
 export function PageLinks(props: {
   readonly page: {
     readonly next_cursor: string | null;
-    readonly searched: { readonly jobs: number; readonly complete: boolean } | null;
+    readonly searched?: { readonly jobs: number; readonly complete: boolean } | null;
   };
   readonly cursor: string | undefined;
   readonly onCursor: (cursor: string | undefined) => void;
 }) {
   const { page, cursor, onCursor } = props;
-  const { searched, next_cursor } = page;
+  const { searched = null, next_cursor } = page;
   const isPartial = searched !== null && !searched.complete;
   if (!isPartial && next_cursor === null && cursor === undefined) return null;
   return (

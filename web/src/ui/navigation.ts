@@ -11,3 +11,6 @@ export const PAGES = [
   // For everybody: it says which role it needs, and the navigation is the same for all.
   { to: '/audit', name: 'Audit', Icon: ScrollText, key: 'a' },
 ] as const;
+
+/** Key that makes a letter a command. */
+export const COMMAND_KEY = navigator.platform.startsWith('Mac') ? '⌘' : 'Ctrl';

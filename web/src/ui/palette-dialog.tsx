@@ -4,6 +4,7 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { useCall } from '../api/queries.ts';
 import { Announce } from './announce.tsx';
 import { Dialog } from './dialog.tsx';
+import { Keys } from './keys.tsx';
 import { PAGES } from './navigation.ts';
 
 /** Something to go to. */
@@ -58,6 +59,8 @@ function useTargets(typed: string) {
   const backtests = useCall('listBacktests', { query }, { keepPrevious: true });
   const searches = useCall('listHyperopts', { query }, { keepPrevious: true });
   const isNamed = ({ title }: Target) => title.toLowerCase().includes(text.toLowerCase());
+  // Until the search for this text has ended, Enter must not lead to a job of the search before.
+  const isOld = q !== (text || undefined) || backtests.isPlaceholderData || searches.isPlaceholderData;
   const strategyTargets = (strategies.data?.items ?? []).map(({ strategy }) => ({
     href: `/strategies/${encodeURIComponent(strategy)}`,
     title: strategy,
@@ -72,7 +75,11 @@ function useTargets(typed: string) {
     detail: `${kind}, ${status}, ${created_at.slice(0, 16).replace('T', ' ')} UTC`,
   }));
   return {
-    targets: [...ofId(text), ...[...PAGE_TARGETS, ...strategyTargets].filter(isNamed), ...jobTargets],
+    targets: [
+      ...ofId(text),
+      ...[...PAGE_TARGETS, ...strategyTargets].filter(isNamed),
+      ...(isOld ? jobTargets.filter(isNamed) : jobTargets),
+    ],
     error: backtests.error ?? searches.error ?? strategies.error,
   };
 }
@@ -152,7 +159,15 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
             'Nothing found: try another part of the name, or a whole id.'
           ) : (
             <>
-              <kbd>↑</kbd> <kbd>↓</kbd> select, <kbd>Enter</kbd> opens, <kbd>?</kbd> lists all shortcuts
+              <span>
+                <Keys names={['Up', 'Down']} /> select
+              </span>
+              <span>
+                <Keys names={['Enter']} /> opens
+              </span>
+              <span>
+                <Keys names={['?']} /> lists all shortcuts
+              </span>
             </>
           )}
         </p>

@@ -1,6 +1,6 @@
-import { Ban, CheckCircle2, CircleDashed, Copy, Loader, TriangleAlert, XCircle } from 'lucide-react';
+import { Ban, Check, CheckCircle2, CircleDashed, Copy, Loader, TriangleAlert, XCircle } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
-import { age, localTime, utcDate, utcTime } from './format.ts';
+import { age, localTime, utcDate, utcSeconds, utcTime } from './format.ts';
 import { useNow } from './now.ts';
 
 const STATUS_ICONS = {
@@ -26,11 +26,15 @@ export function Status({ status }: { readonly status: string }) {
 }
 
 /** A time in UTC; the reader's own time on hover. */
-export function Time({ at, isDate = false }: { readonly at: string | number; readonly isDate?: boolean }) {
-  const iso = new Date(at).toISOString();
+export function Time(props: {
+  readonly at: string | number;
+  readonly isDate?: boolean;
+  readonly hasSeconds?: boolean;
+}) {
+  const { at, isDate, hasSeconds } = props;
   return (
-    <time dateTime={iso} title={localTime(at)}>
-      {isDate ? utcDate(at) : `${utcTime(at)} UTC`}
+    <time dateTime={new Date(at).toISOString()} title={localTime(at)}>
+      {isDate ? utcDate(at) : `${hasSeconds ? utcSeconds(at) : utcTime(at)} UTC`}
     </time>
   );
 }
@@ -50,21 +54,37 @@ export function Progress({ value, label }: { readonly value: number | undefined;
   return <progress max={1} aria-label={label} {...(value === undefined ? {} : { value })} />;
 }
 
-/** Copies a text and says so. */
-export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
-  const [isCopied, setCopied] = useState(false);
+/**
+ * Copies a text and says so.
+ *
+ * @param text a function for one that is known when the button is pressed
+ */
+export function CopyButton(props: {
+  readonly text: string | (() => string);
+  readonly label?: string;
+  readonly kind?: 'small' | 'plain';
+  readonly Icon?: typeof Copy;
+}) {
+  const { text, label = 'Copy', kind = 'small' } = props;
+  const [said, say] = useState<'Copied' | 'Not copied'>();
   useEffect(() => {
-    if (!isCopied) return;
-    const timer = setTimeout(() => setCopied(false), 2_000);
+    if (!said) return;
+    const timer = setTimeout(() => say(undefined), 2_000);
     return () => clearTimeout(timer);
-  }, [isCopied]);
+  }, [said]);
+  const Icon = said === 'Copied' ? Check : (props.Icon ?? Copy);
+  // A browser may refuse it.
+  const copy = () =>
+    navigator.clipboard.writeText(typeof text === 'string' ? text : text()).then(
+      () => say('Copied'),
+      () => say('Not copied'),
+    );
   return (
-    <button
-      type="button"
-      className="btn small"
-      onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
-    >
-      <Copy aria-hidden="true" /> <span aria-live="polite">{isCopied ? 'Copied' : label}</span>
+    <button type="button" className={`btn ${kind}`} onClick={() => void copy()}>
+      <Icon aria-hidden="true" />{' '}
+      <span className="word" aria-live="polite">
+        {said ?? label}
+      </span>
     </button>
   );
 }
@@ -141,7 +161,7 @@ export function Tile(props: {
       >
         <span className="tile-label">{props.label}</span>
         <span className={`tile-value ${props.tone ?? ''}`}>{props.value}</span>
-        <span className="tile-sub">{props.sub ?? ' '}</span>
+        <span className="tile-sub">{props.sub ?? '\u00a0'}</span>
       </button>
       <div id={id} ref={popover} popover="auto" className="pop" role="note">
         <strong>{props.label}</strong>

@@ -1,13 +1,21 @@
-import { Link, Outlet } from '@tanstack/react-router';
-import { Activity, Moon, Sun } from 'lucide-react';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { Activity, Link2, Moon, Sun } from 'lucide-react';
+import { useEffect } from 'react';
 import { webConfig } from '../api/config.ts';
 import { PAGES } from './navigation.ts';
+import { CopyButton } from './parts.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { toggleTheme, useTheme } from './tokens.ts';
 import { UserMenu } from './user-menu.tsx';
 
 /** Navigation, bar and the page. */
 export function Shell() {
+  const { pathname } = useLocation();
+  // On a small screen the pages are a row that scrolls.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page is another link
+  useEffect(() => {
+    document.querySelector('.side .active')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [pathname]);
   const { stage, version, exchange } = webConfig();
   return (
     <div className="shell">
@@ -35,8 +43,10 @@ export function Shell() {
       <div className="main">
         <header className="top">
           <Shortcuts />
-          <ThemeButton />
+          {/* Known last, so it is first: it moves nothing. */}
           <UserMenu />
+          <CopyButton text={() => location.href} label="Copy link" kind="plain" Icon={Link2} />
+          <ThemeButton />
         </header>
         <main id="page" className="page" tabIndex={-1}>
           <Outlet />

@@ -2,27 +2,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
-import { Dialog } from './dialog.tsx';
-import { PAGES } from './navigation.ts';
+import { COMMAND_KEY, PAGES } from './navigation.ts';
 
+// Opened by few.
 const Palette = lazy(async () => ({ default: (await import('./palette-dialog.tsx')).Palette }));
-
-const isMac = navigator.platform.startsWith('Mac');
-const COMMAND_KEY = isMac ? '⌘' : 'Ctrl';
+const ShortcutList = lazy(async () => ({ default: (await import('./shortcuts-dialog.tsx')).ShortcutList }));
 
 /** Milliseconds within which the second key of a pair counts. */
 const PAIR = 1_500;
-
-/** Keys and what they do, for the list of shortcuts. */
-const SHORTCUTS: readonly (readonly [keys: readonly string[], does: string])[] = [
-  [[COMMAND_KEY, 'K'], 'Go to a page, a job or a strategy'],
-  [['?'], 'List the shortcuts'],
-  ...PAGES.map(({ key, name }) => [['G', key.toUpperCase()], name] as const),
-  [['T'], 'In a chart: its numbers as a table'],
-  [['←', '→'], 'In a chart: move; in tabs: select'],
-  [['N', 'P'], 'In a report: next and previous trade'],
-  [['Esc'], 'Close a dialog, show all of a chart'],
-];
 
 function isTyping({ target }: KeyboardEvent): boolean {
   return target instanceof HTMLElement && target.closest('input, select, textarea, dialog') !== null;
@@ -61,40 +48,17 @@ export function Shortcuts() {
         title="Go to a page, a job or a strategy"
         onClick={() => setOpened('palette')}
       >
-        <Search aria-hidden="true" /> <span className="go-to-name">Go to</span>
-        <kbd className="go-to-name">{COMMAND_KEY} K</kbd>
+        <Search aria-hidden="true" /> <span className="word">Go to</span>
+        <kbd className="word">{COMMAND_KEY} K</kbd>
       </button>
       {/* Not inside the bar: the head of a dialog would be a second banner. */}
       {opened &&
         createPortal(
-          opened === 'palette' ? (
-            <Suspense>
-              <Palette onClose={close} />
-            </Suspense>
-          ) : (
-            <ShortcutList onClose={close} />
-          ),
+          <Suspense>
+            {opened === 'palette' ? <Palette onClose={close} /> : <ShortcutList onClose={close} />}
+          </Suspense>,
           document.getElementById('page')!,
         )}
     </>
-  );
-}
-
-function ShortcutList({ onClose }: { readonly onClose: () => void }) {
-  return (
-    <Dialog title="Shortcuts" onClose={onClose}>
-      <dl className="defs pad">
-        {SHORTCUTS.map(([keys, does]) => (
-          <div key={does} className="shortcut">
-            <dt>
-              {keys.map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
-            </dt>
-            <dd>{does}</dd>
-          </div>
-        ))}
-      </dl>
-    </Dialog>
   );
 }

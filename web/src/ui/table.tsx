@@ -128,7 +128,10 @@ function PlainRow<T>({ row, index, columns, isSelected, isStop, onPick }: RowPro
     'aria-selected': isSelected,
     onClick: () => onPick(row),
     onKeyDown: (event: KeyboardEvent) => {
-      if (event.key === 'Enter' && event.target === event.currentTarget) onPick(row);
+      if (event.key !== 'Enter' || event.target !== event.currentTarget) return;
+      // The key would also press the button that a dialog, opened by this row, has in the focus.
+      event.preventDefault();
+      onPick(row);
     },
   };
   return (

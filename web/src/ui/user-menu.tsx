@@ -1,14 +1,17 @@
 import { Link } from '@tanstack/react-router';
 import { LogOut, UserRound } from 'lucide-react';
 import { useId } from 'react';
-import { useMe } from '../auth/me.ts';
+import { ApiError } from '../api/client.ts';
+import { useCall } from '../api/queries.ts';
 import { signOut } from '../auth/session.ts';
 
 /** The caller with its highest role, and the way out. */
 export function UserMenu() {
   const id = useId();
-  const me = useMe();
+  const { data: me, error } = useCall('getMe', {});
   if (!me) {
+    // Not while the response is under way, nor when there is none.
+    if (!(error instanceof ApiError && error.status === 401)) return null;
     return (
       <Link to="/sign-in" className="btn plain">
         <UserRound aria-hidden="true" /> Sign in

@@ -7,6 +7,8 @@ interface Measured {
     readonly total_profit_pct: number;
     readonly max_drawdown_pct: number;
     readonly sharpe_ratio: number;
+    readonly profit_factor: number;
+    readonly total_trades: number;
   };
 }
 
@@ -30,5 +32,22 @@ export const VERSION_COLUMNS: readonly Column<Measured>[] = [
     title: 'Sharpe',
     isNumber: true,
     cell: ({ metrics }) => value(metrics.sharpe_ratio, 'ratio'),
+  },
+];
+
+/** The same with what the pages of strategies add. */
+export const ALL_VERSION_COLUMNS: readonly Column<Measured>[] = [
+  ...VERSION_COLUMNS,
+  {
+    key: 'factor',
+    title: 'Profit factor',
+    isNumber: true,
+    cell: ({ metrics }) => value(metrics.profit_factor, 'ratio'),
+  },
+  {
+    key: 'trades',
+    title: 'Trades',
+    isNumber: true,
+    cell: ({ metrics }) => value(metrics.total_trades, 'count'),
   },
 ];

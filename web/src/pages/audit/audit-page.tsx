@@ -23,14 +23,14 @@ function Outcome({ outcome }: { readonly outcome: AuditEntry['outcome'] }) {
   const { Icon, tone } = OUTCOME_LOOKS[outcome];
   return (
     <span className="badge" data-tone={tone}>
-      <Icon aria-hidden="true" /> {outcome}
+      <Icon aria-hidden="true" /> <span className="status-word">{outcome}</span>
     </span>
   );
 }
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { key: 'at', title: 'Time', width: 164, cell: ({ at }) => <Time at={at} /> },
-  { key: 'outcome', title: 'Outcome', width: 118, cell: ({ outcome }) => <Outcome outcome={outcome} /> },
+  { key: 'at', title: 'Time', width: 194, cell: ({ at }) => <Time at={at} hasSeconds /> },
+  { key: 'outcome', title: 'Outcome', width: 122, cell: ({ outcome }) => <Outcome outcome={outcome} /> },
   { key: 'operation', title: 'Operation', width: 160, cell: ({ operation }) => operation },
   {
     key: 'principal',
@@ -107,23 +107,25 @@ function AuditTrail() {
                     : 'Calls of the last seven days are listed here; choose a day for older ones.'}
                 </Empty>
               ) : (
-                <Table
-                  label="Audit trail"
-                  rows={page.items}
-                  columns={COLUMNS}
-                  idOf={({ id }) => id}
-                  selected={entry}
-                  onPick={({ id }) =>
-                    void navigate({
-                      search: (before) => ({ ...before, entry: id }),
-                      replace: true,
-                      resetScroll: false,
-                    })
-                  }
-                />
+                <div className="list audit-list">
+                  <Table
+                    label="Audit trail"
+                    rows={page.items}
+                    columns={COLUMNS}
+                    idOf={({ id }) => id}
+                    selected={entry}
+                    onPick={({ id }) =>
+                      void navigate({
+                        search: (before) => ({ ...before, entry: id }),
+                        replace: true,
+                        resetScroll: false,
+                      })
+                    }
+                  />
+                </div>
               )}
               <PageLinks
-                page={{ next_cursor: page.next_cursor, searched: null }}
+                page={page}
                 cursor={cursor}
                 onCursor={(next) => change({ ...narrowing, cursor: next })}
               />
@@ -133,6 +135,7 @@ function AuditTrail() {
       </Panel>
       {selected && (
         <EntryPanel
+          key={selected.id}
           entry={selected}
           onClose={() =>
             void navigate({

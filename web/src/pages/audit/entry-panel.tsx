@@ -1,16 +1,23 @@
 import { X } from 'lucide-react';
+import { useEffect } from 'react';
 import { NO_VALUE } from '../../ui/format.ts';
 import { CopyButton, Panel, Time } from '../../ui/parts.tsx';
 import type { AuditEntry } from './search.ts';
 
+const PANEL = 'entry';
+
 /** One call with its request, and where it came from. */
 export function EntryPanel(props: { readonly entry: AuditEntry; readonly onClose: () => void }) {
   const { entry, onClose } = props;
+  // The list above it is longer than the window.
+  useEffect(() => {
+    document.querySelector(`[data-panel="${PANEL}"]`)?.scrollIntoView({ block: 'nearest' });
+  }, []);
   const request = entry.request && JSON.stringify(entry.request, null, 2);
   return (
     <Panel
       title={entry.operation}
-      id="entry"
+      id={PANEL}
       actions={
         <>
           <CopyButton text={JSON.stringify(entry, null, 2)} label="Copy as JSON" />
@@ -30,10 +37,10 @@ export function EntryPanel(props: { readonly entry: AuditEntry; readonly onClose
           </dd>
           <dt>Began</dt>
           <dd>
-            <Time at={entry.at} />
+            <Time at={entry.at} hasSeconds />
           </dd>
           <dt>Ended</dt>
-          <dd>{entry.ended_at === null ? 'not known' : <Time at={entry.ended_at} />}</dd>
+          <dd>{entry.ended_at === null ? 'not known' : <Time at={entry.ended_at} hasSeconds />}</dd>
           <dt>Response</dt>
           <dd>
             {entry.status ?? NO_VALUE} {entry.code}

@@ -6,6 +6,8 @@ import { Form } from '../../forms/form.tsx';
 import { TextField } from '../../forms/inputs.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { words } from '../../ui/format.ts';
+import { CheckList, failedChecks } from '../strategies/check-list.tsx';
+import { useWaiver, WaiverFields } from '../strategies/waiver.tsx';
 import type { Challenge } from './search.ts';
 
 type ActionId =
@@ -58,7 +60,7 @@ const ROLL_BACK: Action = {
   note: 'reason',
   kind: 'danger',
   effect: ({ champion_version, on_rollback }) =>
-    `v${champion_version} gets all of the traffic, and the challenge ends. The challenger's open positions: ${on_rollback === 'close' ? 'are to be closed' : 'it manages them to their end'}.`,
+    `v${champion_version} gets all of the traffic, and the challenge ends. The challenger ${on_rollback === 'close' ? 'is to close its open positions' : 'manages its open positions to their end'}.`,
 };
 
 function actionsOf({ status, hold, next_stage, promoted_at, outcome }: Challenge): readonly Action[] {
@@ -103,9 +105,12 @@ function ActionDialog(props: {
   const { action, effect, challenge, onClose } = props;
   const [note, setNote] = useState<string>();
   const change = useAction(action.id, CHANGED);
+  // Those of the release policy, which only a promotion can fail.
+  const checks = failedChecks(change.error);
+  const waiver = useWaiver(checks);
   const request = {
     params: { challenge_id: challenge.challenge_id },
-    body: note ? { [action.note]: note } : {},
+    body: { ...(note ? { [action.note]: note } : {}), ...waiver.body },
   } as RequestOf<ActionId>;
   return (
     <Dialog title={`${action.name}: ${challenge.model_name}`} onClose={onClose}>
@@ -133,6 +138,8 @@ function ActionDialog(props: {
             value={note}
             onChange={setNote}
           />
+          {checks.length > 0 && <CheckList checks={checks} />}
+          <WaiverFields operation={action.id} waiver={waiver} />
         </Form>
       </div>
     </Dialog>

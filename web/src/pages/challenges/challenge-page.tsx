@@ -1,8 +1,8 @@
-import { words } from '../../ui/format.ts';
 import './challenges.css';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCall } from '../../api/queries.ts';
-import { CopyButton, PageHead, Panel, Time } from '../../ui/parts.tsx';
+import { words } from '../../ui/format.ts';
+import { PageHead, Panel, Time } from '../../ui/parts.tsx';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
 import { ChallengeActions } from './challenge-actions.tsx';
 import { EvaluationCharts } from './evaluation-charts.tsx';
@@ -31,12 +31,7 @@ export function ChallengePage() {
             ? `${challenge.model_name}: v${challenge.champion_version} against v${challenge.challenger_version}`
             : id
         }
-        actions={
-          <>
-            <CopyButton text={location.href} label="Copy link" />
-            {challenge && <ChallengeActions challenge={challenge} />}
-          </>
-        }
+        actions={challenge && <ChallengeActions challenge={challenge} />}
       >
         <p className="muted one-line">{challenge ? <Facts challenge={challenge} /> : ' '}</p>
       </PageHead>

@@ -8,8 +8,17 @@ import type { Challenge } from './search.ts';
 
 type Evaluation = ResponseOf<'evaluateChallenge'>;
 
+const VERDICTS = {
+  PROMOTE_CHALLENGER: { tone: 'up', text: 'The challenger is better' },
+  KEEP_CHAMPION: { tone: 'down', text: 'Keep the champion' },
+  ROLLBACK: { tone: 'down', text: 'Roll back' },
+  CONTINUE: { tone: undefined, text: 'Not decided yet' },
+} as const;
+
 /** How the versions compare now, and what is still missing for a verdict. */
 export function EvaluationPanel({ challenge }: { readonly challenge: Challenge }) {
+  // The page shows the challenge's own warnings above.
+  const isNew = (warning: string) => !challenge.warnings.includes(warning);
   const query = useCall(
     'evaluateChallenge',
     { params: { challenge_id: challenge.challenge_id } },
@@ -23,11 +32,13 @@ export function EvaluationPanel({ challenge }: { readonly challenge: Challenge }
             <Tiles evaluation={evaluation} />
             <div className="pad stack">
               <p className="row">
-                <span className="badge">{words(evaluation.recommendation.toLowerCase())}</span>
+                <span className="badge" data-tone={VERDICTS[evaluation.recommendation].tone}>
+                  {VERDICTS[evaluation.recommendation].text}
+                </span>
                 <SrmBadge srm={evaluation.srm} />
               </p>
               <Conditions evaluation={evaluation} />
-              {evaluation.warnings.map((warning) => (
+              {evaluation.warnings.filter(isNew).map((warning) => (
                 <p key={warning} className="notice" data-tone="warn">
                   {warning}
                 </p>
@@ -42,15 +53,16 @@ export function EvaluationPanel({ challenge }: { readonly challenge: Challenge }
 
 function Tiles({ evaluation }: { readonly evaluation: Evaluation }) {
   const { confidence_interval: interval, open_trades, unrealised } = evaluation;
+  const difference = evaluation.challenger_mean - evaluation.champion_mean;
   const perTrade = (percent: number) => `${decimal(percent, 3)} %`;
   return (
     <div className="tiles flush">
       <Tile
-        label="Improvement"
-        value={`${signed(evaluation.improvement_pct, 'percent')} %`}
-        tone={tone(evaluation.improvement_pct)}
-        sub={`${perTrade(evaluation.champion_mean)} to ${perTrade(evaluation.challenger_mean)} a trade`}
-        definition="Mean profit of a trade of the challenger against that of the champion, weighted over the stages."
+        label="Difference a trade"
+        value={`${difference > 0 ? '+' : ''}${decimal(difference, 3)} pp`}
+        tone={tone(difference)}
+        sub={`${perTrade(evaluation.champion_mean)} to ${perTrade(evaluation.challenger_mean)}`}
+        definition={`Mean profit of a trade of the challenger less that of the champion, weighted over the stages: ${signed(evaluation.improvement_pct, 'percent')} % of the champion's.`}
       />
       <Tile
         label="95 % interval"
@@ -70,9 +82,9 @@ function Tiles({ evaluation }: { readonly evaluation: Evaluation }) {
         sub={
           evaluation.trades_needed === null
             ? 'champion / challenger'
-            : `${value(evaluation.trades_needed, 'count')} of each show 10 %`
+            : `${value(evaluation.trades_needed, 'count')} of each needed`
         }
-        definition="Closed trades of the champion and of the challenger that are analyzed."
+        definition="Closed trades of the champion and of the challenger that are analyzed. Needed of each: as many as show an improvement of 10 %."
       />
       <Tile
         label="Open trades"
@@ -110,6 +122,14 @@ function SrmBadge({ srm }: { readonly srm: Evaluation['srm'] }) {
   );
 }
 
+const CRITERIA: Readonly<Record<string, string>> = {
+  p_value: 'p-value',
+  improvement_pct: 'improvement, %',
+  min_trades: 'trades of each',
+  open_trade_gap: 'open-trade gap, pp',
+};
+const OPERATORS = { '<': '<', '>': '>', '<=': '≤', '>=': '≥' } as const;
+
 /** A count without decimals, other values with four. */
 function short(number: number): string {
   return decimal(number, Number.isInteger(number) ? 0 : 4);
@@ -126,7 +146,7 @@ function Conditions({ evaluation }: { readonly evaluation: Evaluation }) {
     ...criteria.map(({ name, operator, threshold, value, passed }) => ({
       name,
       isMet: passed,
-      text: `${words(name)}: ${short(value)} ${operator} ${short(threshold)}`,
+      text: `${CRITERIA[name] ?? words(name)}: ${short(value)} ${OPERATORS[operator]} ${short(threshold)}`,
     })),
   ];
   return (

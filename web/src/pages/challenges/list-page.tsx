@@ -1,8 +1,8 @@
-import { words } from '../../ui/format.ts';
 import './challenges.css';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCall } from '../../api/queries.ts';
-import { SelectField } from '../../forms/choices.tsx';
+import { words } from '../../ui/format.ts';
+import { FilterSelect, PageLinks } from '../../ui/job-list.tsx';
 import { Age, PageHead, Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -54,6 +54,11 @@ function toneOf(challenge: Challenge): string | undefined {
   return challenge.outcome === 'challenger_wins' ? 'up' : undefined;
 }
 
+function emptyTitle(status: Challenge['status'] | undefined, hasMore: boolean): string {
+  if (hasMore) return 'None on this page: older challenges are on the next one';
+  return status ? `No challenge is ${words(status)}` : 'No challenge yet';
+}
+
 const route = getRouteApi('/challenges');
 
 /** Champion/challenger tests of all models, and the form of a new one. */
@@ -62,39 +67,56 @@ export function ChallengesPage() {
   const navigate = route.useNavigate();
   const query = useCall(
     'listAllChallenges',
-    { query: { ...search, limit: 100 } },
+    { query: { ...search, limit: 50 } },
     { keepPrevious: true, isMoving: () => false },
   );
   return (
     <>
       <PageHead title="Challenges" actions={<NewChallenge />} />
-      <Panel title="Champion against challenger">
-        <div className="fields pad">
-          <SelectField
-            label="Status"
-            path="status"
-            placeholder="All"
-            options={STATUSES.map((value) => ({ value, label: words(value) }))}
-            value={search.status}
-            onChange={(status) => void navigate({ search: status ? { status } : {}, replace: true })}
-          />
-        </div>
+      <Panel
+        title="Champion against challenger"
+        actions={
+          <div className="filters">
+            <FilterSelect
+              label="Status"
+              all="Every status"
+              values={STATUSES}
+              value={search.status}
+              onChange={(status) => void navigate({ search: status ? { status } : {}, replace: true })}
+            />
+          </div>
+        }
+      >
         <Loaded query={query} skeleton={<Skeleton rows={6} />}>
-          {({ items, next_cursor }) =>
-            items.length === 0 && next_cursor === null ? (
-              <Empty title="No challenge">
-                A challenge compares the version in Production with a staged one on real trades. Start one
-                with “New challenge”.
-              </Empty>
-            ) : (
-              <Table
-                label="All challenges"
-                rows={items}
-                columns={COLUMNS}
-                idOf={({ challenge_id }) => challenge_id}
+          {(page) => (
+            <>
+              {page.items.length > 0 ? (
+                <div className="list">
+                  <Table
+                    label="All challenges"
+                    rows={page.items}
+                    columns={COLUMNS}
+                    idOf={({ challenge_id }) => challenge_id}
+                  />
+                </div>
+              ) : (
+                <Empty title={emptyTitle(search.status, page.next_cursor !== null)}>
+                  A challenge compares the version in Production with a staged one on real trades. Start one
+                  with “New challenge”.
+                </Empty>
+              )}
+              <PageLinks
+                page={page}
+                cursor={search.cursor}
+                onCursor={(cursor) =>
+                  void navigate({
+                    search: ({ cursor: _, ...before }) => (cursor ? { ...before, cursor } : before),
+                    replace: true,
+                  })
+                }
               />
-            )
-          }
+            </>
+          )}
         </Loaded>
       </Panel>
     </>

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '../../routes.ts';
-import { readListSearch } from './search.ts';
+import { readChallengeSearch, readListSearch } from './search.ts';
 
 export const challengeRoutes = [
   createRoute({
@@ -12,6 +12,7 @@ export const challengeRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/challenges/$id',
+    validateSearch: readChallengeSearch,
     component: lazyRouteComponent(() => import('./challenge-page.tsx'), 'ChallengePage'),
   }),
 ] as const;

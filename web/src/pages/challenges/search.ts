@@ -1,14 +1,16 @@
 import type { ResponseOf } from '../../api/client.ts';
+import { oneOf, present, type Raw, text } from '../../ui/url.ts';
 
 export type Challenge = ResponseOf<'getChallenge'>;
 
 export const STATUSES: readonly Challenge['status'][] = ['active', 'completed', 'rolled_back', 'expired'];
 
-export interface ListSearch {
-  readonly status?: Challenge['status'];
+/** Filter and page of the list. */
+export function readListSearch(raw: Raw) {
+  return present({ status: oneOf(STATUSES, raw.status), cursor: text(raw.cursor) });
 }
 
-export function readListSearch({ status }: Readonly<Record<string, unknown>>): ListSearch {
-  const known = STATUSES.find((each) => each === status);
-  return known ? { status: known } : {};
+/** Page of the events of a challenge. */
+export function readChallengeSearch(raw: Raw) {
+  return present({ events: text(raw.events) });
 }

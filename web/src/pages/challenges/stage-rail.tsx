@@ -1,4 +1,4 @@
-import CANARY_STAGES from 'virtual:canary-stages';
+import challenges from 'virtual:challenges';
 import { words } from '../../ui/format.ts';
 import { Time } from '../../ui/parts.tsx';
 import type { Challenge } from './search.ts';
@@ -7,11 +7,11 @@ import { stateOf } from './words.ts';
 /** The canary stages with the challenger's share, and what the next step waits for. */
 export function StageRail({ challenge }: { readonly challenge: Challenge }) {
   const { canary_stage, next_stage, traffic_split } = challenge;
-  const now = CANARY_STAGES.findIndex(({ name }) => name === canary_stage);
+  const now = challenges.stages.findIndex(({ name }) => name === canary_stage);
   return (
     <>
       <ol className="canary">
-        {CANARY_STAGES.map(({ name, share }, index) => (
+        {challenges.stages.map(({ name, share }, index) => (
           <li key={name} data-now={index === now} aria-current={index === now ? 'step' : undefined}>
             <strong>{words(name)}</strong>
             <span className="muted">challenger {Math.round(share * 100)} %</span>

@@ -1,7 +1,7 @@
 import { Ban } from 'lucide-react';
 import type { ResponseOf } from '../../api/client.ts';
 import { useAction } from '../../api/queries.ts';
-import { useResearchButton } from './research.ts';
+import { ActButton } from '../../auth/act.tsx';
 
 type Collection = ResponseOf<'getCollection'>;
 
@@ -16,23 +16,22 @@ export function symbolsText(symbols: readonly string[]): string {
 
 /** Cancels a collection. What it has stored stays, so there is nothing to confirm. */
 export function CancelCollection({ collection }: { readonly collection: Collection }) {
-  const research = useResearchButton();
   const cancel = useAction('cancelCollection', ['listCollections', 'getCollection']);
   return (
     <>
-      <button
-        type="button"
-        className="btn small danger"
-        {...research}
-        disabled={research.disabled || cancel.isPending}
-        aria-label={`Cancel the collection of ${symbolsText(collection.symbols)}`}
+      <ActButton
+        operation="cancelCollection"
+        kind="small danger"
+        isBusy={cancel.isPending}
+        label={`Cancel the collection of ${symbolsText(collection.symbols)}`}
         onClick={(event) => {
+          // The row under the button is selected by a click.
           event.stopPropagation();
           cancel.mutate({ params: { collection_id: collection.collection_id } });
         }}
       >
         <Ban aria-hidden="true" /> Cancel
-      </button>
+      </ActButton>
       {cancel.error && (
         <span role="alert" className="down">
           {cancel.error.message}

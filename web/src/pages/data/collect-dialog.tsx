@@ -1,7 +1,9 @@
 import { useMemo, useState } from 'react';
 import type { RequestOf } from '../../api/client.ts';
 import { useStoredData } from '../../api/coverage.ts';
-import { useAction, useCall } from '../../api/queries.ts';
+import { useAction } from '../../api/queries.ts';
+import { ActButton } from '../../auth/act.tsx';
+import { useMe } from '../../auth/me.ts';
 import { TIMEFRAMES } from '../../charts/coverage.ts';
 import { CoverageStrip } from '../../charts/coverage-strip.tsx';
 import { SelectField } from '../../forms/choices.tsx';
@@ -67,7 +69,7 @@ export function CollectDialog(props: {
   });
   // One object per draft: a second try of the same request starts no second collection.
   const request = useMemo(() => ({ body: bodyOf(draft) }), [draft]);
-  const me = useCall('getMe', {});
+  const me = useMe();
   const start = useAction('startCollection', ['listCollections', 'getCoverage']);
   const change = (fields: Partial<Draft>) => setDraft((now) => ({ ...now, ...fields }));
   return (
@@ -81,9 +83,9 @@ export function CollectDialog(props: {
           }
           actions={
             <>
-              <button type="submit" className="btn primary" disabled={start.isPending}>
+              <ActButton operation="startCollection" type="submit" kind="primary" isBusy={start.isPending}>
                 Start the collection
-              </button>
+              </ActButton>
               <button type="button" className="btn" onClick={props.onClose}>
                 Cancel
               </button>
@@ -139,11 +141,7 @@ export function CollectDialog(props: {
           <Stored draft={draft} />
           <details>
             <summary>The request</summary>
-            <RequestView
-              operation="startCollection"
-              body={request.body}
-              needsToken={me.data?.enforced ?? false}
-            />
+            <RequestView operation="startCollection" body={request.body} needsToken={me?.enforced ?? false} />
           </details>
         </Form>
       </div>

@@ -1,14 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import type { ResponseOf } from '../../api/client.ts';
+import { STATUSES } from '../../api/jobs.ts';
 import { useCall } from '../../api/queries.ts';
 import { decimal, utcDate } from '../../ui/format.ts';
+import { FilterSelect, PageLinks } from '../../ui/job-list.tsx';
 import { Age, Panel, Progress, Status } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { CancelCollection, isUnfinished, symbolsText } from './cancel-collection.tsx';
 import { CollectionDetail } from './collection-detail.tsx';
-import { type DataSearch, STATUSES, useDataSearch } from './search.ts';
+import { useDataSearch } from './search.ts';
 
 type Collection = ResponseOf<'getCollection'>;
 
@@ -62,21 +64,13 @@ export function CollectionsPanel() {
       actions={
         <div className="data-filters">
           {query.data && <span className="muted">{queueText(query.data.items)}</span>}
-          <select
-            aria-label="Status of the collections"
-            value={status ?? ''}
-            onChange={({ target }) =>
-              change({
-                status: (target.value || undefined) as DataSearch['status'],
-                cursor: undefined,
-              })
-            }
-          >
-            <option value="">All</option>
-            {STATUSES.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
+          <FilterSelect
+            label="Status of the collections"
+            all="Every status"
+            values={STATUSES}
+            value={status}
+            onChange={(next) => change({ status: next, cursor: undefined })}
+          />
         </div>
       }
     >
@@ -84,9 +78,9 @@ export function CollectionsPanel() {
         <CollectionDetail id={search.collection} onClose={() => change({ collection: undefined })} />
       )}
       <Loaded query={query} skeleton={<Skeleton rows={6} />}>
-        {({ items, next_cursor }) => (
+        {(page) => (
           <>
-            {items.length === 0 ? (
+            {page.items.length === 0 ? (
               <Empty title={status ? `No collection is ${status}` : 'No collection yet'}>
                 Collections run one at a time, and go on after a restart. What is stored is not collected
                 again.
@@ -94,7 +88,7 @@ export function CollectionsPanel() {
             ) : (
               <div className="list">
                 <Table
-                  rows={items}
+                  rows={page.items}
                   columns={COLUMNS}
                   idOf={({ collection_id }) => collection_id}
                   label="List of collections"
@@ -104,20 +98,7 @@ export function CollectionsPanel() {
                 />
               </div>
             )}
-            {(cursor || next_cursor) && (
-              <footer className="row pad">
-                {cursor && (
-                  <button type="button" className="btn small" onClick={() => change({ cursor: undefined })}>
-                    Newest
-                  </button>
-                )}
-                {next_cursor && (
-                  <button type="button" className="btn small" onClick={() => change({ cursor: next_cursor })}>
-                    Older
-                  </button>
-                )}
-              </footer>
-            )}
+            <PageLinks page={page} cursor={cursor} onCursor={(next) => change({ cursor: next })} />
           </>
         )}
       </Loaded>

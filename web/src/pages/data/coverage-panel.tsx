@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import type { StoredData, StoredSeries } from '../../api/coverage.ts';
 import { closedAt, coverageOf, hasProblem, isStale, TIMEFRAMES } from '../../charts/coverage.ts';
 import { CoverageLegend, CoverageMap, idOfSeries } from '../../charts/coverage-map.tsx';
@@ -14,6 +14,7 @@ import { SeriesPanel } from './series-panel.tsx';
 export function CoveragePanel({ data }: { readonly data: StoredData }) {
   const [search, change] = useDataSearch();
   const now = useNow(60_000);
+  const [isTable, setTable] = useState(false);
   const shown = useMemo(() => filtered(data.series, search), [data.series, search]);
   const selected = data.series.find((each) => idOfSeries(each) === search.series);
   return (
@@ -45,6 +46,8 @@ export function CoveragePanel({ data }: { readonly data: StoredData }) {
         ) : (
           <CoverageMap
             series={shown}
+            isTable={isTable}
+            onTable={() => setTable(!isTable)}
             selected={search.series}
             onSelect={(each) =>
               change({ series: idOfSeries(each) === search.series ? undefined : idOfSeries(each) })
@@ -54,6 +57,15 @@ export function CoveragePanel({ data }: { readonly data: StoredData }) {
         )}
         <footer className="row pad">
           <CoverageLegend />
+          <button
+            type="button"
+            className="btn small data-table"
+            aria-pressed={isTable}
+            aria-keyshortcuts="T"
+            onClick={() => setTable(!isTable)}
+          >
+            Table
+          </button>
           {data.isCut && (
             <span className="warn">The first {decimal(data.series.length, 0)} series are shown.</span>
           )}

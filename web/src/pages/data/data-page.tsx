@@ -1,13 +1,13 @@
 import { Download, Import } from 'lucide-react';
 import { webConfig } from '../../api/config.ts';
 import { useStoredData } from '../../api/coverage.ts';
-import { CopyButton, PageHead, Panel } from '../../ui/parts.tsx';
+import { ActButton } from '../../auth/act.tsx';
+import { PageHead, Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { CollectDialog } from './collect-dialog.tsx';
 import { CollectionsPanel } from './collections-panel.tsx';
 import { CoveragePanel } from './coverage-panel.tsx';
 import { ImportDialog } from './import-dialog.tsx';
-import { useResearchButton } from './research.ts';
 import { useDataSearch } from './search.ts';
 import './data.css';
 
@@ -19,15 +19,7 @@ export function DataPage() {
   const buttons = <GetButtons />;
   return (
     <>
-      <PageHead
-        title="Data"
-        actions={
-          <>
-            <CopyButton text={location.href} label="Copy link" />
-            {buttons}
-          </>
-        }
-      >
+      <PageHead title="Data" actions={buttons}>
         <p className="muted">Candles stored of {exchange}</p>
       </PageHead>
       <Loaded query={stored} skeleton={<Skeleton rows={16} className="panel" />}>
@@ -67,15 +59,14 @@ const CLOSED = { collect: undefined, from: undefined };
 
 function GetButtons() {
   const [, change] = useDataSearch();
-  const research = useResearchButton();
   return (
     <>
       <button type="button" className="btn" onClick={() => change({ import: true })}>
         <Import aria-hidden="true" /> Import files
       </button>
-      <button type="button" className="btn primary" {...research} onClick={() => change({ collect: '' })}>
+      <ActButton operation="startCollection" kind="primary" onClick={() => change({ collect: '' })}>
         <Download aria-hidden="true" /> Collect candles
-      </button>
+      </ActButton>
     </>
   );
 }

@@ -1,9 +1,10 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback } from 'react';
+import { type JobStatus, STATUSES } from '../../api/jobs.ts';
+import { oneOf, present, type Raw, text } from '../../ui/url.ts';
 
 /** Orders of the coverage map: by symbol, the oldest last candle first, the least covered first. */
 const SORTS = ['symbol', 'oldest', 'least'] as const;
-export const STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 
 /** State of the page that its URL keeps. An absent field has its default. */
 export interface DataSearch {
@@ -19,7 +20,7 @@ export interface DataSearch {
   /** Selected series, `BTC/USDT:USDT 1h`. */
   readonly series?: string;
   /** Status of the collections. Default: all. */
-  readonly status?: (typeof STATUSES)[number];
+  readonly status?: JobStatus;
   /** Page of the collections. */
   readonly cursor?: string;
   /** Selected collection. */
@@ -32,21 +33,24 @@ export interface DataSearch {
   readonly import?: true;
 }
 
-const TEXTS = ['exchange', 'timeframe', 'q', 'series', 'cursor', 'collection', 'collect', 'from'] as const;
-
 /** Fields of the URL that are valid; others are ignored. */
-export function readSearch(raw: Readonly<Record<string, unknown>>): DataSearch {
-  // A text that looks like a number comes as one.
-  const texts = TEXTS.filter((name) => typeof raw[name] === 'string' || typeof raw[name] === 'number');
-  const sort = SORTS.find((each) => each === raw.sort);
-  const status = STATUSES.find((each) => each === raw.status);
-  return {
-    ...Object.fromEntries(texts.map((name) => [name, String(raw[name])])),
-    ...(sort ? { sort } : {}),
-    ...(status ? { status } : {}),
-    ...(raw.problems === true ? { problems: true as const } : {}),
-    ...(raw.import === true ? { import: true as const } : {}),
-  };
+export function readSearch(raw: Raw): DataSearch {
+  const { collect } = raw;
+  return present({
+    exchange: text(raw.exchange),
+    timeframe: text(raw.timeframe),
+    q: text(raw.q),
+    sort: oneOf(SORTS, raw.sort),
+    problems: raw.problems === true || undefined,
+    series: text(raw.series),
+    status: oneOf(STATUSES, raw.status),
+    cursor: text(raw.cursor),
+    collection: text(raw.collection),
+    // An empty text opens the form without symbols.
+    collect: collect === '' ? '' : text(collect),
+    from: text(raw.from),
+    import: raw.import === true || undefined,
+  }) as DataSearch;
 }
 
 const route = getRouteApi('/data');

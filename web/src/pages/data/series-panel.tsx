@@ -1,13 +1,13 @@
 import { Download, X } from 'lucide-react';
 import type { StoredSeries } from '../../api/coverage.ts';
 import { useCall } from '../../api/queries.ts';
+import { ActButton } from '../../auth/act.tsx';
 import { coverageOf, timeframeMs } from '../../charts/coverage.ts';
 import { CoverageStrip } from '../../charts/coverage-strip.tsx';
 import { decimal, duration } from '../../ui/format.ts';
 import { Panel, Time } from '../../ui/parts.tsx';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { useResearchButton } from './research.ts';
 import { useDataSearch } from './search.ts';
 
 interface Gap {
@@ -32,21 +32,19 @@ export function SeriesPanel(props: {
   const { exchange, series, onClose } = props;
   const { symbol, timeframe, months } = series;
   const [, change] = useDataSearch();
-  const research = useResearchButton();
   const missing = months.reduce((sum, each) => sum + Math.max(0, each.expected - each.candles), 0);
   return (
     <Panel
       title={`${symbol} ${timeframe}`}
       actions={
         <>
-          <button
-            type="button"
-            className="btn small"
-            {...research}
+          <ActButton
+            operation="startCollection"
+            kind="small"
             onClick={() => change({ collect: `${symbol} ${timeframe}`, from: firstMissingDay(series) })}
           >
             <Download aria-hidden="true" /> Collect this
-          </button>
+          </ActButton>
           <button type="button" className="btn small icon" aria-label="Close the series" onClick={onClose}>
             <X aria-hidden="true" />
           </button>

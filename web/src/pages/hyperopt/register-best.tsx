@@ -1,14 +1,10 @@
-import { lazy, Suspense, useState } from 'react';
-import { useAction, useCall } from '../../api/queries.ts';
+import { useState } from 'react';
+import { useAction } from '../../api/queries.ts';
 import { ActButton } from '../../auth/act.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Progress } from '../../ui/parts.tsx';
-import { ErrorState, Loaded, Skeleton } from '../../ui/states.tsx';
+import { ErrorState } from '../../ui/states.tsx';
+import { RegisterBacktest } from '../report/register-backtest.tsx';
 import type { Job } from './live.ts';
-
-const RegisterDialog = lazy(() =>
-  import('../report/register-dialog.tsx').then(({ RegisterDialog: made }) => ({ default: made })),
-);
 
 /** Registers the best parameters. A version is registered from a backtest, so they are backtested first. */
 export function RegisterBest({ job }: { readonly job: Job }) {
@@ -23,7 +19,7 @@ export function RegisterBest({ job }: { readonly job: Job }) {
         (backtest === undefined ? (
           <Start job={job} onStarted={setBacktest} onClose={() => setOpen(false)} />
         ) : (
-          <Register id={backtest} onClose={() => setOpen(false)} />
+          <RegisterBacktest id={backtest} onClose={() => setOpen(false)} />
         ))}
     </>
   );
@@ -61,46 +57,6 @@ function Start(props: {
           Backtest the best
         </ActButton>
       </footer>
-    </Dialog>
-  );
-}
-
-const isMoving = (status: string) => status === 'pending' || status === 'running';
-
-function Register({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
-  const query = useCall(
-    'getBacktest',
-    { params: { job_id: id } },
-    { isMoving: ({ status }) => isMoving(status) },
-  );
-  const { data } = query;
-  if (data?.status === 'completed') {
-    return (
-      <Suspense fallback={null}>
-        <RegisterDialog job={data} onClose={onClose} />
-      </Suspense>
-    );
-  }
-  return (
-    <Dialog title="Register the best" onClose={onClose}>
-      <div className="stack pad">
-        <Loaded query={query} skeleton={<Skeleton rows={2} />}>
-          {({ status, progress, error }) =>
-            isMoving(status) ? (
-              <>
-                <p role="status">
-                  The best parameters are backtested. This may be closed: the backtest goes on.
-                </p>
-                <Progress value={progress ?? undefined} label="Progress of the backtest" />
-              </>
-            ) : (
-              <p className="notice" data-tone="down" role="alert">
-                The backtest is {status}. {error}
-              </p>
-            )
-          }
-        </Loaded>
-      </div>
     </Dialog>
   );
 }

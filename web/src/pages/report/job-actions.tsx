@@ -1,9 +1,8 @@
-import { Link, useLocation } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { BadgeCheck, Ban, RotateCcw, Share2 } from 'lucide-react';
 import { lazy, Suspense, useCallback, useState } from 'react';
 import { useAction } from '../../api/queries.ts';
 import { ActButton } from '../../auth/act.tsx';
-import { CopyButton } from '../../ui/parts.tsx';
 import type { Job } from './data.ts';
 import { ExportMenu } from './export-menu.tsx';
 
@@ -17,7 +16,6 @@ const RegisterDialog = lazy(() =>
 
 /** Buttons of the page's head. */
 export function JobActions({ job }: { readonly job: Job }) {
-  const { href } = useLocation();
   const [dialog, setDialog] = useState<'share' | 'register'>();
   const close = useCallback(() => setDialog(undefined), []);
   const isUnfinished = job.status === 'pending' || job.status === 'running';
@@ -27,7 +25,6 @@ export function JobActions({ job }: { readonly job: Job }) {
       <Link to="/backtests/new" search={{ from: job.job_id }} className="btn small">
         <RotateCcw aria-hidden="true" /> Run again
       </Link>
-      <CopyButton text={new URL(href, location.origin).href} label="Copy link" />
       {isCompleted && !job.results_deleted && <ExportMenu id={job.job_id} />}
       <button type="button" className="btn small" onClick={() => setDialog('share')}>
         <Share2 aria-hidden="true" /> Share

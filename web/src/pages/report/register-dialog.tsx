@@ -1,6 +1,8 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { webConfig } from '../../api/config.ts';
-import { useAction, useCall } from '../../api/queries.ts';
+import { useAction } from '../../api/queries.ts';
+import { ActButton, useDenial } from '../../auth/act.tsx';
 import { CheckField } from '../../forms/choices.tsx';
 import { Form } from '../../forms/form.tsx';
 import { NumberField, TextField } from '../../forms/inputs.tsx';
@@ -10,7 +12,6 @@ import type { Job } from './data.ts';
 
 /** Registers the backtest as the next version of its strategy. */
 export function RegisterDialog({ job, onClose }: { readonly job: Job; readonly onClose: () => void }) {
-  const me = useCall('getMe', {});
   const register = useAction('registerStrategy', ['listVersions', 'listCatalog', 'getBacktest']);
   const [image, setImage] = useState<string | undefined>(`touchstone:${webConfig().version}`);
   const [description, setDescription] = useState<string>();
@@ -19,7 +20,7 @@ export function RegisterDialog({ job, onClose }: { readonly job: Job; readonly o
   const [minFactor, setMinFactor] = useState<number>();
   const [maxDrawdown, setMaxDrawdown] = useState<number>();
   const [isSkipped, setSkipped] = useState(false);
-  const isAdmin = me.data?.roles.includes('admin') === true;
+  const skipDenial = useDenial('registerStrategy', 'skip_validation');
   const submit = () =>
     register.mutate({
       params: { name: job.strategy },
@@ -54,7 +55,7 @@ export function RegisterDialog({ job, onClose }: { readonly job: Job; readonly o
           <dl className="defs">
             <dt>Version</dt>
             <dd>
-              {model_name} {version}
+              {model_name} v{version}
             </dd>
             <dt>Stage</dt>
             <dd>{stage}</dd>
@@ -65,7 +66,14 @@ export function RegisterDialog({ job, onClose }: { readonly job: Job; readonly o
             </p>
           ))}
           <div className="row">
-            <button type="button" className="btn primary" onClick={onClose}>
+            <Link
+              className="btn primary"
+              to="/strategies/$name/versions/$version"
+              params={{ name: model_name, version }}
+            >
+              Open version {version}
+            </Link>
+            <button type="button" className="btn" onClick={onClose}>
               Done
             </button>
           </div>
@@ -82,9 +90,9 @@ export function RegisterDialog({ job, onClose }: { readonly job: Job; readonly o
           error={register.error}
           onSubmit={submit}
           actions={
-            <button type="submit" className="btn primary" disabled={register.isPending}>
+            <ActButton operation="registerStrategy" type="submit" kind="primary" isBusy={register.isPending}>
               Register
-            </button>
+            </ActButton>
           }
         >
           <p className="muted">
@@ -126,15 +134,14 @@ export function RegisterDialog({ job, onClose }: { readonly job: Job; readonly o
           />
           <TextField label="Description" path="description" value={description} onChange={setDescription} />
           <TextField label="Tags" path="tags" help="Separated by commas" value={tags} onChange={setTags} />
-          {isAdmin && (
-            <CheckField
-              label="Register without comparing the thresholds"
-              path="skip_validation"
-              help="The version is marked as skipped"
-              value={isSkipped}
-              onChange={setSkipped}
-            />
-          )}
+          <CheckField
+            label="Register without comparing the thresholds"
+            path="skip_validation"
+            help="The version is marked as skipped"
+            denial={skipDenial}
+            value={isSkipped}
+            onChange={setSkipped}
+          />
         </Form>
       </div>
     </Dialog>

@@ -2,6 +2,7 @@ import { Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { ResponseOf } from '../../api/client.ts';
 import { useAction, useCall } from '../../api/queries.ts';
+import { useMe } from '../../auth/me.ts';
 import { SelectField } from '../../forms/choices.tsx';
 import { Form } from '../../forms/form.tsx';
 import { TextField } from '../../forms/inputs.tsx';
@@ -39,12 +40,12 @@ export function SharingDialog({ id, onClose }: { readonly id: string; readonly o
 
 function Grants(props: { readonly id: string; readonly sharing: Sharing; readonly onClose: () => void }) {
   const { id, sharing, onClose } = props;
-  const me = useCall('getMe', {});
+  const me = useMe();
   const share = useAction('shareBacktest', ['getBacktestSharing', 'getBacktest']);
   const [rows, setRows] = useState<readonly Row[]>(() =>
     sharing.shared_with.map(({ principal, level }, key) => ({ key, principal, level })),
   );
-  const isOwner = me.data?.subject === sharing.owner || me.data?.roles.includes('admin') === true;
+  const isOwner = me?.subject === sharing.owner || me?.roles.includes('admin') === true;
   const change = (key: number, fields: Partial<Row>) =>
     setRows(rows.map((row) => (row.key === key ? { ...row, ...fields } : row)));
   const add = () =>

@@ -82,18 +82,18 @@ function TokenSignIn() {
     keepToken(token.trim());
     try {
       await call('getMe', {});
-      await leave(to);
     } catch (error) {
       dropToken();
-      setFailure(`The platform does not accept this token: ${(error as Error).message}`);
+      return setFailure(`The platform does not accept this token: ${(error as Error).message}`);
     }
+    await leave(to);
   };
   return (
     <Panel title="Sign in with a token">
       <div className="pad stack">
         <p>
-          This platform needs a token. Run this command where the platform runs; it opens the dashboard signed
-          in:
+          This platform needs a token. Run this command where the platform runs, with the role that you need,
+          and open the address that it prints:
         </p>
         <p className="row">
           <code>{COMMAND}</code> <CopyButton text={COMMAND} />

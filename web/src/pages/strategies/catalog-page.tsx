@@ -1,26 +1,25 @@
 import './strategies.css';
+import limits from 'virtual:limits';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
-import { SelectField } from '../../forms/choices.tsx';
-import { NumberField, TextField } from '../../forms/inputs.tsx';
-import { signed, tone, value } from '../../ui/format.ts';
+import { FilterSelect, PageLinks, SearchBox } from '../../ui/job-list.tsx';
 import { Age, PageHead, Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
-import { type Column, type Order, Table } from '../../ui/table.tsx';
-import type { CatalogSearch } from './search.ts';
+import { type Column, Table } from '../../ui/table.tsx';
+import { ALL_VERSION_COLUMNS } from '../../ui/version-columns.tsx';
+import { type CatalogSearch, SORTS, STAGES } from './search.ts';
 import { StageBadge } from './stage-badge.tsx';
 
 type Row = ResponseOf<'listCatalog'>['items'][number];
 
 /** Rows of one page of the catalog. */
-const LIMIT = 100;
+const LIMIT = 50;
 
-const COLUMNS: readonly Column<Row>[] = [
+const ALL_COLUMNS: readonly Column<Row>[] = [
   {
     key: 'name',
     title: 'Strategy',
-    sort: ({ name }) => name,
     cell: ({ model_name, version }) => (
       <Link to="/strategies/$name/versions/$version" params={{ name: model_name, version }}>
         {model_name} <span className="muted">v{version}</span>
@@ -28,39 +27,7 @@ const COLUMNS: readonly Column<Row>[] = [
     ),
   },
   { key: 'stage', title: 'Stage', cell: ({ stage }) => <StageBadge stage={stage} /> },
-  {
-    key: 'profit',
-    title: 'Profit %',
-    isNumber: true,
-    tone: ({ metrics }) => tone(metrics.total_profit_pct),
-    cell: ({ metrics }) => signed(metrics.total_profit_pct, 'percent'),
-  },
-  {
-    key: 'drawdown',
-    title: 'Drawdown %',
-    isNumber: true,
-    sort: ({ metrics }) => metrics.max_drawdown_pct,
-    cell: ({ metrics }) => value(metrics.max_drawdown_pct, 'percent'),
-  },
-  {
-    key: 'sharpe',
-    title: 'Sharpe',
-    isNumber: true,
-    sort: ({ metrics }) => metrics.sharpe_ratio,
-    cell: ({ metrics }) => value(metrics.sharpe_ratio, 'ratio'),
-  },
-  {
-    key: 'factor',
-    title: 'Profit factor',
-    isNumber: true,
-    cell: ({ metrics }) => value(metrics.profit_factor, 'ratio'),
-  },
-  {
-    key: 'trades',
-    title: 'Trades',
-    isNumber: true,
-    cell: ({ metrics }) => value(metrics.total_trades, 'count'),
-  },
+  ...ALL_VERSION_COLUMNS,
   {
     key: 'market',
     title: 'Market',
@@ -73,10 +40,20 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     key: 'challenge',
     title: 'Challenge',
-    cell: ({ active_challenge_id }) => active_challenge_id && <code>{active_challenge_id}</code>,
+    cell: ({ active_challenge_id: id }) =>
+      id && (
+        <Link to="/challenges/$id" params={{ id }}>
+          active
+        </Link>
+      ),
   },
   { key: 'updated', title: 'Changed', cell: ({ updated_at }) => <Age at={updated_at} /> },
 ];
+
+const COLUMNS = ALL_COLUMNS.map((column) =>
+  // The service sorts: the function only makes the column sortable.
+  SORTS.some((each) => each === column.key) ? { ...column, sort: () => 0 } : column,
+);
 
 /** Versions in Production and Staging, with the filters and orders of the API; and the strategies that have none. */
 export function CatalogPage() {
@@ -96,60 +73,62 @@ export function CatalogPage() {
 
 const route = getRouteApi('/strategies');
 
+/** Fields of the URL to change; undefined removes one. Other filters and orders are another list: it starts at its first page. */
+type Change = { readonly [K in keyof CatalogSearch]?: CatalogSearch[K] | undefined };
+
 function useCatalogSearch() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const change = (changes: Partial<CatalogSearch>) =>
-    navigate({ search: (before) => ({ ...before, ...changes }), replace: true });
+  const change = (changes: Change) =>
+    void navigate({
+      search: ({ cursor: _, ...before }) => ({ ...before, ...changes }) as CatalogSearch,
+      replace: true,
+      resetScroll: false,
+    });
   return { search, change };
 }
 
 function CatalogFilters() {
   const { search, change } = useCatalogSearch();
-  const number = (text: unknown) => (text === undefined ? undefined : Number(text));
-  const textOf = (value: number | undefined) => (value === undefined ? undefined : String(value));
   return (
-    <div className="fields pad catalog-filters">
-      <TextField
-        label="Search"
-        path="search"
-        placeholder="Name, description, tag or pair"
+    <div className="pad catalog-filters">
+      <SearchBox
+        label="Name, description, tag or pair"
+        placeholder="Name, tag or pair"
         value={search.search}
         onChange={(value) => change({ search: value })}
       />
-      <SelectField
+      <FilterSelect
         label="Stage"
-        path="stage"
-        placeholder="Production and Staging"
-        options={[{ value: 'Production' }, { value: 'Staging' }]}
+        all="Every stage"
+        values={STAGES}
         value={search.stage}
         onChange={(value) => change({ stage: value })}
       />
-      <TextField
+      <SearchBox
         label="Exchange"
-        path="exchange"
-        placeholder="All"
+        placeholder="Exchange"
         value={search.exchange}
         onChange={(value) => change({ exchange: value })}
       />
-      <TextField
+      <FilterSelect
         label="Timeframe"
-        path="timeframe"
-        placeholder="All"
+        all="All timeframes"
+        values={limits.timeframes}
         value={search.timeframe}
         onChange={(value) => change({ timeframe: value })}
       />
-      <NumberField
-        label="Sharpe ratio at least"
-        path="min_sharpe"
-        value={number(search.min_sharpe)}
-        onChange={(value) => change({ min_sharpe: textOf(value) })}
+      <SearchBox
+        label="Sharpe ratio, at least"
+        placeholder="Sharpe from"
+        value={search.min_sharpe}
+        onChange={(value) => change({ min_sharpe: value })}
       />
-      <NumberField
-        label="Drawdown at most, %"
-        path="max_drawdown"
-        value={number(search.max_drawdown)}
-        onChange={(value) => change({ max_drawdown: textOf(value) })}
+      <SearchBox
+        label="Drawdown in percent, at most"
+        placeholder="Drawdown % to"
+        value={search.max_drawdown}
+        onChange={(value) => change({ max_drawdown: value })}
       />
     </div>
   );
@@ -157,39 +136,40 @@ function CatalogFilters() {
 
 function Catalog() {
   const { search, change } = useCatalogSearch();
+  const { cursor, ...filters } = search;
+  const { sort_field = 'name', sort_order, ...narrowing } = filters;
   const query = useCall('listCatalog', { query: { ...search, limit: LIMIT } }, { keepPrevious: true });
-  const order: Order = { key: search.sort_field ?? 'name', isDescending: search.sort_order === 'desc' };
   return (
     <Loaded query={query} skeleton={<Skeleton rows={5} />}>
-      {({ items, total }) =>
-        items.length === 0 ? (
-          <Empty title="No version passes these filters">
-            A version appears here when it is staged: open its strategy, then stage it.
-          </Empty>
-        ) : (
-          <>
-            <Table
-              label="Versions in the catalog"
-              rows={items}
-              columns={COLUMNS}
-              idOf={({ model_name, version }) => `${model_name} ${version}`}
-              order={order}
-              isSorted
-              onOrder={({ key, isDescending }) =>
-                change({
-                  sort_field: key as CatalogSearch['sort_field'],
-                  sort_order: isDescending ? 'desc' : 'asc',
-                })
-              }
-            />
-            {total > items.length && (
-              <p className="muted pad">
-                {items.length} of {total} versions: narrow the filters to see the others.
-              </p>
-            )}
-          </>
-        )
-      }
+      {(page) => (
+        <>
+          {page.items.length > 0 ? (
+            <div className="list">
+              <Table
+                label="Versions in the catalog"
+                rows={page.items}
+                columns={COLUMNS}
+                idOf={({ model_name, version }) => `${model_name} ${version}`}
+                order={{ key: sort_field, isDescending: sort_order === 'desc' }}
+                isSorted
+                onOrder={({ key, isDescending }) =>
+                  change({
+                    sort_field: SORTS.find((each) => each === key),
+                    sort_order: isDescending ? 'desc' : 'asc',
+                  })
+                }
+              />
+            </div>
+          ) : Object.keys(narrowing).length > 0 ? (
+            <Empty title="No version passes these filters">Change or clear them.</Empty>
+          ) : (
+            <Empty title="No version is in Production or Staging">
+              Register a backtest, open its strategy and stage the version.
+            </Empty>
+          )}
+          <PageLinks page={page} cursor={cursor} onCursor={(next) => change({ ...filters, cursor: next })} />
+        </>
+      )}
     </Loaded>
   );
 }

@@ -1,5 +1,5 @@
 import { CheckCircle2, CircleDashed, CircleSlash, ShieldOff, TriangleAlert, XCircle } from 'lucide-react';
-import type { ResponseOf } from '../../api/client.ts';
+import { ApiError, type ResponseOf } from '../../api/client.ts';
 import { words } from '../../ui/format.ts';
 
 export type Check = ResponseOf<'getVersion'>['validation']['checks'][number];
@@ -13,12 +13,18 @@ const STATES = {
   waived: { Icon: ShieldOff, tone: 'warn' },
 } as const;
 
+/** Checks that a rejected transition failed. */
+export function failedChecks(error: Error | null): readonly Check[] {
+  const checks = error instanceof ApiError ? error.context.checks : undefined;
+  return Array.isArray(checks) ? (checks as Check[]) : [];
+}
+
 /** The checks of a stage transition, those that fail first. */
 export function CheckList({ checks }: { readonly checks: readonly Check[] }) {
   const isFailed = ({ status }: Check) => status === 'failed';
   const ordered = [...checks.filter(isFailed), ...checks.filter((check) => !isFailed(check))];
   return (
-    <ul className="checks">
+    <ul className="check-list">
       {ordered.map((check) => (
         <CheckLine key={check.name} check={check} />
       ))}

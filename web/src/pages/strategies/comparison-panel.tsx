@@ -99,12 +99,14 @@ function ComparisonResult({ name, a, b }: { readonly name: string; readonly a: s
               ))}
             </ul>
           </div>
-          <Table
-            label="Metrics of both versions"
-            rows={Object.entries(comparison.metrics)}
-            columns={COLUMNS}
-            idOf={([metric]) => metric}
-          />
+          <div className="comparison">
+            <Table
+              label="Metrics of both versions"
+              rows={Object.entries(comparison.metrics)}
+              columns={COLUMNS}
+              idOf={([metric]) => metric}
+            />
+          </div>
         </>
       )}
     </Loaded>

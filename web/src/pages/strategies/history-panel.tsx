@@ -1,19 +1,29 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
 import { useCall } from '../../api/queries.ts';
+import { PageLinks } from '../../ui/job-list.tsx';
 import { Panel, Time } from '../../ui/parts.tsx';
 import { Loaded, Skeleton } from '../../ui/states.tsx';
 import { StageBadge } from './stage-badge.tsx';
 
+const route = getRouteApi('/strategies/$name');
+
 /** Every change of a model: who, when, what and why. */
 export function HistoryPanel({ name }: { readonly name: string }) {
-  const query = useCall('getHistory', { params: { model_name: name }, query: { limit: 50 } });
+  const { history: cursor } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useCall(
+    'getHistory',
+    { params: { model_name: name }, query: { limit: 50, ...(cursor ? { cursor } : {}) } },
+    { keepPrevious: true },
+  );
   return (
     <Panel title="History">
       <Loaded query={query} skeleton={<Skeleton rows={4} />}>
-        {({ items, next_cursor }) => (
+        {(page) => (
           <>
             <ol className="history">
-              {items.map((event) => (
+              {page.items.map((event) => (
                 <li key={event.event_id}>
                   <span className="change-line">
                     <Time at={event.at} /> <strong>{event.actor}</strong> {event.action} v{event.version}
@@ -24,7 +34,11 @@ export function HistoryPanel({ name }: { readonly name: string }) {
                       </>
                     )}
                     <StageBadge stage={event.to} />
-                    {event.challenge_id && <code>{event.challenge_id}</code>}
+                    {event.challenge_id && (
+                      <Link to="/challenges/$id" params={{ id: event.challenge_id }}>
+                        challenge
+                      </Link>
+                    )}
                   </span>
                   {event.archived_versions.length > 0 && (
                     <span className="muted">
@@ -45,11 +59,17 @@ export function HistoryPanel({ name }: { readonly name: string }) {
                 </li>
               ))}
             </ol>
-            {next_cursor && (
-              <p className="muted pad">
-                Older changes: <code>npx touchstone history {name}</code>
-              </p>
-            )}
+            <PageLinks
+              page={page}
+              cursor={cursor}
+              onCursor={(next) =>
+                void navigate({
+                  search: ({ history: _, ...before }) => (next ? { ...before, history: next } : before),
+                  replace: true,
+                  resetScroll: false,
+                })
+              }
+            />
           </>
         )}
       </Loaded>

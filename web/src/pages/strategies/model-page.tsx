@@ -2,25 +2,19 @@ import './strategies.css';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
-import { value, words } from '../../ui/format.ts';
-import { Age, CopyButton, PageHead, Panel } from '../../ui/parts.tsx';
+import { words } from '../../ui/format.ts';
+import { Age, PageHead, Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { VERSION_COLUMNS } from '../../ui/version-columns.tsx';
+import { ALL_VERSION_COLUMNS } from '../../ui/version-columns.tsx';
 import { ComparisonPanel } from './comparison-panel.tsx';
 import { HistoryPanel } from './history-panel.tsx';
-import { type Stage, StageBadge } from './stage-badge.tsx';
+import { RegisterVersion } from './register-version.tsx';
+import { StageBadge } from './stage-badge.tsx';
+import { StageRail } from './stage-rail.tsx';
 import { TransitionButtons } from './transitions.tsx';
 
 type Version = ResponseOf<'listVersions'>['versions'][number];
-
-const STAGES: readonly Stage[] = ['None', 'Staging', 'Production', 'Archived'];
-const STAGE_TEXTS: Readonly<Record<Stage, string>> = {
-  None: 'Registered, not checked yet',
-  Staging: 'Checked, waits for its promotion',
-  Production: 'The champion: at most one',
-  Archived: 'Was replaced; a rollback brings it back',
-};
 
 const route = getRouteApi('/strategies/$name');
 
@@ -34,7 +28,7 @@ export function ModelPage() {
   );
   return (
     <>
-      <PageHead title={name} actions={<CopyButton text={location.href} label="Copy link" />}>
+      <PageHead title={name} actions={<RegisterVersion name={name} />}>
         <ConfigurationLine name={name} />
       </PageHead>
       <Loaded query={query} skeleton={<Skeleton rows={10} />}>
@@ -43,7 +37,23 @@ export function ModelPage() {
             <NoVersion name={name} />
           ) : (
             <>
-              <StageRail versions={versions} name={name} />
+              <Panel title="Stages">
+                <StageRail>
+                  {(stage) =>
+                    versions
+                      .filter((version) => version.stage === stage)
+                      .map(({ version }) => (
+                        <Link
+                          key={version}
+                          to="/strategies/$name/versions/$version"
+                          params={{ name, version }}
+                        >
+                          v{version}
+                        </Link>
+                      ))
+                  }
+                </StageRail>
+              </Panel>
               <VersionsPanel versions={versions} name={name} />
               <ComparisonPanel name={name} versions={versions.map(({ version }) => version)} />
               <HistoryPanel name={name} />
@@ -63,32 +73,8 @@ function ConfigurationLine({ name }: { readonly name: string }) {
 function NoVersion({ name }: { readonly name: string }) {
   return (
     <Empty title="No version is registered">
-      Run a backtest of {name}, open its report and register it there.
+      Run a backtest of {name}, then register it here or in its report.
     </Empty>
-  );
-}
-
-function StageRail({ versions, name }: { readonly versions: readonly Version[]; readonly name: string }) {
-  return (
-    <Panel title="Stages">
-      <ol className="rail">
-        {STAGES.map((stage) => (
-          <li key={stage} className="rail-stage" data-now={stage === 'Production'}>
-            <StageBadge stage={stage} />
-            <p className="faint">{STAGE_TEXTS[stage]}</p>
-            <div className="rail-versions">
-              {versions
-                .filter((version) => version.stage === stage)
-                .map(({ version }) => (
-                  <Link key={version} to="/strategies/$name/versions/$version" params={{ name, version }}>
-                    v{version}
-                  </Link>
-                ))}
-            </div>
-          </li>
-        ))}
-      </ol>
-    </Panel>
   );
 }
 
@@ -104,13 +90,7 @@ function columnsOf(name: string, production: string | null): readonly Column<Ver
       ),
     },
     { key: 'stage', title: 'Stage', cell: ({ stage }) => <StageBadge stage={stage} /> },
-    ...VERSION_COLUMNS,
-    {
-      key: 'trades',
-      title: 'Trades',
-      isNumber: true,
-      cell: ({ metrics }) => value(metrics.total_trades, 'count'),
-    },
+    ...ALL_VERSION_COLUMNS,
     { key: 'validation', title: 'Validation', cell: ({ validation_status }) => validation_status },
     {
       key: 'look_ahead',
@@ -133,12 +113,14 @@ function VersionsPanel({ versions, name }: { readonly versions: readonly Version
   const production = versions.find(({ stage }) => stage === 'Production')?.version ?? null;
   return (
     <Panel title="Versions">
-      <Table
-        label="All versions"
-        rows={versions}
-        columns={columnsOf(name, production)}
-        idOf={({ version }) => version}
-      />
+      <div className="list">
+        <Table
+          label="All versions"
+          rows={versions}
+          columns={columnsOf(name, production)}
+          idOf={({ version }) => version}
+        />
+      </div>
     </Panel>
   );
 }

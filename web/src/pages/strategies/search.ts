@@ -1,35 +1,30 @@
 import type { RequestOf } from '../../api/client.ts';
+import { oneOf, present, type Raw, text } from '../../ui/url.ts';
 
 type CatalogQuery = NonNullable<RequestOf<'listCatalog'>['query']>;
 
-/** Filters and order of the catalog, as its operation names them. */
-export type CatalogSearch = Pick<CatalogQuery, (typeof CATALOG_FIELDS)[number]>;
+/** Orders of the catalog that its operation knows; each is a column of the table. */
+export const SORTS = ['name', 'sharpe', 'drawdown'] as const satisfies readonly CatalogQuery['sort_field'][];
+export const STAGES = ['Production', 'Staging'] as const satisfies readonly CatalogQuery['stage'][];
 
-const CATALOG_FIELDS = [
-  ...(['search', 'stage', 'exchange', 'timeframe', 'min_sharpe', 'max_drawdown'] as const),
-  ...(['sort_field', 'sort_order'] as const),
-] as const;
-
-/** Fields of the URL; the API checks their values. */
-export function readCatalogSearch(raw: Readonly<Record<string, unknown>>): CatalogSearch {
-  return pickTexts(raw, CATALOG_FIELDS);
+/** Filters, order and page of the catalog, as its operation names them; it checks their values. */
+export function readCatalogSearch(raw: Raw) {
+  return present({
+    search: text(raw.search),
+    stage: oneOf(STAGES, raw.stage),
+    exchange: text(raw.exchange),
+    timeframe: text(raw.timeframe),
+    min_sharpe: text(raw.min_sharpe),
+    max_drawdown: text(raw.max_drawdown),
+    sort_field: oneOf(SORTS, raw.sort_field),
+    sort_order: oneOf(['asc', 'desc'], raw.sort_order),
+    cursor: text(raw.cursor),
+  });
 }
 
-/** Two versions to compare: the champion and the challenger. */
-export interface ModelSearch {
-  readonly a?: string;
-  readonly b?: string;
-}
+export type CatalogSearch = ReturnType<typeof readCatalogSearch>;
 
-export function readModelSearch(raw: Readonly<Record<string, unknown>>): ModelSearch {
-  return pickTexts(raw, ['a', 'b']);
-}
-
-/** The named fields that are texts or numbers, as texts: one that looks like a number comes as such. */
-function pickTexts(raw: Readonly<Record<string, unknown>>, names: readonly string[]) {
-  const isGiven = (value: unknown) =>
-    (typeof value === 'string' && value !== '') || typeof value === 'number';
-  return Object.fromEntries(
-    names.filter((name) => isGiven(raw[name])).map((name) => [name, String(raw[name])]),
-  );
+/** Two versions to compare, the champion and the challenger; and the page of the history. */
+export function readModelSearch(raw: Raw) {
+  return present({ a: text(raw.a), b: text(raw.b), history: text(raw.history) });
 }

@@ -14,7 +14,7 @@ export function StageBadge({ stage }: { readonly stage: Stage }) {
   const { Icon, tone } = STAGES[stage];
   return (
     <span className="badge" data-tone={tone}>
-      <Icon aria-hidden="true" /> {stage}
+      <Icon aria-hidden="true" /> <span className="status-word">{stage}</span>
     </span>
   );
 }

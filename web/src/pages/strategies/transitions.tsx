@@ -1,12 +1,12 @@
 import { ArrowRight } from 'lucide-react';
 import { useState } from 'react';
-import { ApiError, type OperationId } from '../../api/client.ts';
+import type { OperationId } from '../../api/client.ts';
 import { useAction } from '../../api/queries.ts';
 import { ActButton } from '../../auth/act.tsx';
 import { Form } from '../../forms/form.tsx';
 import { TextField } from '../../forms/inputs.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { type Check, CheckList } from './check-list.tsx';
+import { CheckList, failedChecks } from './check-list.tsx';
 import { type Stage, StageBadge } from './stage-badge.tsx';
 import { useWaiver, WaiverFields } from './waiver.tsx';
 
@@ -68,12 +68,6 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-/** Checks that a rejected transition failed. */
-function failedChecks(error: Error | null): readonly Check[] {
-  const checks = error instanceof ApiError ? error.context.checks : undefined;
-  return Array.isArray(checks) ? (checks as Check[]) : [];
-}
-
 function StageDialog({ subject, onClose }: DialogProps) {
   const { model, version, stage } = subject;
   const [comment, setComment] = useState<string>();
@@ -115,7 +109,7 @@ function StageDialog({ subject, onClose }: DialogProps) {
         >
           <TextField label="Comment" path="comment" value={comment} onChange={setComment} />
           {checks.length > 0 && <CheckList checks={checks} />}
-          <WaiverFields waiver={waiver} />
+          <WaiverFields operation="stageVersion" waiver={waiver} />
         </Form>
       </div>
     </Dialog>
@@ -163,7 +157,7 @@ function PromoteDialog({ subject, onClose }: DialogProps) {
         >
           <TextField label="Comment" path="comment" value={comment} onChange={setComment} />
           {checks.length > 0 && <CheckList checks={checks} />}
-          <WaiverFields waiver={waiver} />
+          <WaiverFields operation="promoteVersion" waiver={waiver} />
         </Form>
       </div>
     </Dialog>

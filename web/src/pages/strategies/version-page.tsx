@@ -7,7 +7,7 @@ import { signed, tone, withUnit } from '../../ui/format.ts';
 import { CopyButton, PageHead, Panel, Tile, Time } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { CheckList } from './check-list.tsx';
-import { StageBadge } from './stage-badge.tsx';
+import { StageRail } from './stage-rail.tsx';
 import { TransitionButtons } from './transitions.tsx';
 
 type Version = ResponseOf<'getVersion'>;
@@ -28,19 +28,17 @@ export function VersionPage() {
       <PageHead
         title={`${name} v${version}`}
         actions={
-          <>
-            <CopyButton text={location.href} label="Copy link" />
-            {query.data && production.data && (
-              <TransitionButtons
-                subject={{
-                  model: name,
-                  version: query.data.version,
-                  stage: query.data.stage,
-                  production: production.data.version,
-                }}
-              />
-            )}
-          </>
+          query.data &&
+          production.data && (
+            <TransitionButtons
+              subject={{
+                model: name,
+                version: query.data.version,
+                stage: query.data.stage,
+                production: production.data.version,
+              }}
+            />
+          )
         }
       >
         <p className="muted">
@@ -60,8 +58,10 @@ function VersionDetail({ version }: { readonly version: Version }) {
   const { validation, waivers } = version;
   return (
     <>
+      <div className="panel rail-panel">
+        <StageRail now={version.stage} />
+      </div>
       <div className="row">
-        <StageBadge stage={version.stage} />
         {version.aliases.map((alias) => (
           <span key={alias} className="badge">
             {alias}
@@ -108,12 +108,15 @@ function MetricTiles({ version }: { readonly version: Version }) {
     <div className="tiles">
       {TILES.map((name) => {
         const definition = metrics.definitions[name]!;
+        // `Max drawdown % (daily equity)`: the unit stands at the value, and what it is measured on below.
+        const [, label, basis] = /^(.*?)(?: %)?(?: \((.*)\))?$/.exec(definition.label)!;
         const number = version.metrics[name];
         const isProfit = name === 'total_profit_pct';
         return (
           <Tile
             key={name}
-            label={definition.label}
+            label={label!}
+            {...(basis ? { sub: basis } : {})}
             value={isProfit ? `${signed(number, 'percent')} %` : withUnit(number, definition.unit)}
             tone={isProfit ? tone(number) : ''}
             formula={definition.formula}
@@ -140,7 +143,7 @@ function LineagePanel({ version }: { readonly version: Version }) {
         <li>
           <strong>Backtest</strong>
           <Link to="/backtests/$id" params={{ id: backtest_run_id }}>
-            {backtest_run_id}
+            <code>{backtest_run_id}</code>
           </Link>
           <span className="muted">
             engine {engine_version}, strategy <code>{strategy_digest}</code>
@@ -150,7 +153,7 @@ function LineagePanel({ version }: { readonly version: Version }) {
           <li>
             <strong>Found by</strong>
             <Link to="/hyperopt/$id" params={{ id: evidence.hyperopt_job_id }}>
-              {evidence.hyperopt_job_id}
+              <code>{evidence.hyperopt_job_id}</code>
             </Link>
             <span className="muted">
               {version.trials} configurations tried, deflated Sharpe ratio{' '}

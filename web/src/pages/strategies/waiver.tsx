@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { RequestOf } from '../../api/client.ts';
+import type { OperationId, RequestOf } from '../../api/client.ts';
 import { useDenial } from '../../auth/act.tsx';
 import { CheckGroup } from '../../forms/choices.tsx';
 import { TextField } from '../../forms/inputs.tsx';
@@ -29,11 +29,11 @@ export function useWaiver(checks: readonly Check[]): WaiverDraft {
 }
 
 /** Shown after a rejection: an admin may waive failed checks of the release policy, with a reason that is kept. */
-export function WaiverFields({ waiver }: { readonly waiver: WaiverDraft }) {
-  // The same role as the audit trail's: admin.
-  const denial = useDenial('listAudit');
+export function WaiverFields(props: { readonly operation: OperationId; readonly waiver: WaiverDraft }) {
+  const { operation, waiver } = props;
+  const denial = useDenial(operation, 'waive');
   if (waiver.failed.length === 0) return null;
-  if (denial) return <p className="muted">An admin can waive checks of the release policy.</p>;
+  if (denial) return <p className="muted">{denial} to waive checks of the release policy.</p>;
   return (
     <>
       <CheckGroup
