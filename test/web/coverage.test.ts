@@ -8,6 +8,7 @@ import {
   hasProblem,
   isStale,
   monthsOf,
+  monthText,
 } from '../../web/src/charts/coverage.ts';
 
 type Month = StoredSeries['months'][number];
@@ -36,7 +37,7 @@ describe('cells of the coverage map', () => {
     ],
     [undefined, 'absent', '', '2024-02: nothing stored'],
   ])('cell of %j is %s', (stored, state, text, words) => {
-    expect(cellOf(stored, '2024-02')).toEqual({ state, text, words });
+    expect({ ...cellOf(stored), words: monthText(stored, '2024-02') }).toEqual({ state, text, words });
   });
 });
 

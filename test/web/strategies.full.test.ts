@@ -76,6 +76,36 @@ describe.skipIf(!hasChromium)('versions of a strategy', () => {
     await close();
   });
 
+  test('a strategy without a version says what to do, an unknown one is an error', async () => {
+    const { page, problems, findings, close } = await dashboard.open('/strategies/supertrend');
+    await page.getByText('No version is registered').waitFor();
+    expect(await findings()).toEqual([]);
+    await page.getByRole('link', { name: 'New backtest' }).click();
+    await page.waitForURL('**/backtests/new?strategy=supertrend');
+    await page.goto(`${dashboard.url}/strategies/nowhere`);
+    await page.getByRole('alert').getByText('RES002').waitFor();
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test('the catalog keeps its filters and order in the URL', async () => {
+    const { page, problems, close } = await dashboard.open('/strategies?stage=Production&stage2=x');
+    const rows = page.getByRole('region', { name: 'Versions in the catalog' }).locator('tbody tr');
+    await rows.first().waitFor();
+    expect(await rows.count()).toBe(1);
+    await page.getByRole('button', { name: 'Sharpe' }).click();
+    await page.waitForURL(/sort_field=sharpe&sort_order=desc/);
+    await page.getByLabel('Sharpe ratio, at least').fill('99');
+    await page.getByText('No version passes these filters').waitFor();
+    await page.waitForURL(/min_sharpe=.*99/);
+    await page.getByLabel('Sharpe ratio, at least').fill('many');
+    await page.getByText('min_sharpe must be a number').waitFor();
+    await page.getByLabel('Sharpe ratio, at least').fill('');
+    await rows.first().waitFor();
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
   test('a promotion that another change preceded is rejected in words', async () => {
     const { platform } = dashboard;
     const third = await seedStaged(platform, await seedBacktest(platform));

@@ -3,8 +3,17 @@ import { CircleCheck, ClockAlert } from 'lucide-react';
 import { memo, useLayoutEffect, useMemo, useRef } from 'react';
 import type { StoredSeries } from '../api/coverage.ts';
 import { Age } from '../ui/parts.tsx';
-import { type Tokens, useTokens } from '../ui/tokens.ts';
-import { type CoverCell, type CoverState, cellOf, closedAt, isStale, monthsOf, rowText } from './coverage.ts';
+import {
+  type CoverCell,
+  type CoverState,
+  cellOf,
+  closedAt,
+  isStale,
+  monthsOf,
+  monthText,
+  rowText,
+  type StoredMonth,
+} from './coverage.ts';
 import './coverage.css';
 
 const NAMES = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -144,10 +153,11 @@ const MapRow = memo(function MapRow(props: {
   readonly onSelect: (series: StoredSeries) => void;
 }) {
   const { index, isTable, series, months, isSelected, onSelect } = props;
-  const cells = useMemo(() => {
+  const stored = useMemo(() => {
     const byMonth = new Map(series.months.map((month) => [month.month, month]));
-    return months.map((month) => cellOf(byMonth.get(month), month));
+    return months.map((month) => byMonth.get(month));
   }, [series, months]);
+  const wordsOf = (place: number) => monthText(stored[place], months[place]!);
   return (
     <tr aria-rowindex={index + 3} data-selected={isSelected}>
       <th scope="row" className="series">
@@ -163,79 +173,70 @@ const MapRow = memo(function MapRow(props: {
         </span>
       </td>
       {isTable ? (
-        cells.map(({ state, text, words }, place) => (
-          <td key={months[place]} className="cover" data-state={state} aria-label={words} title={words}>
-            {text}
-          </td>
-        ))
+        stored.map((month, place) => {
+          const { state, text } = cellOf(month);
+          const words = wordsOf(place);
+          return (
+            <td key={months[place]} className="cover" data-state={state} aria-label={words} title={words}>
+              {text}
+            </td>
+          );
+        })
       ) : (
         <td
           className="cover-months"
           colSpan={months.length}
           onPointerMove={({ currentTarget, nativeEvent: { offsetX } }) => {
-            currentTarget.title = cells[Math.floor(offsetX / WIDTHS.month)]?.words ?? '';
+            currentTarget.title = wordsOf(Math.min(months.length - 1, Math.floor(offsetX / WIDTHS.month)));
           }}
         >
-          <Months cells={cells} text={rowText(series, months)} />
+          <Months stored={stored} text={rowText(series, months)} />
         </td>
       )}
     </tr>
   );
 });
 
-/** Months of a series as a picture: rows of sixty cells that come into view take longer to lay out and paint than a frame has. */
-function Months({ cells, text }: { readonly cells: readonly CoverCell[]; readonly text: string }) {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const tokens = useTokens();
-  useLayoutEffect(() => {
-    const element = canvas.current!;
-    const [width, ratio] = [cells.length * WIDTHS.month, devicePixelRatio];
-    element.width = width * ratio;
-    element.height = ROW_HEIGHT * ratio;
-    element.style.width = `${width}px`;
-    const context = element.getContext('2d')!;
-    context.scale(ratio, ratio);
-    context.font = '11px "Inter Variable", sans-serif';
-    context.textAlign = 'center';
-    context.textBaseline = 'middle';
-    for (const [place, cell] of cells.entries()) drawCell(context, cell, place * WIDTHS.month, tokens);
-  }, [cells, tokens]);
-  return <canvas ref={canvas} role="img" aria-label={text} />;
+const STATES = ['full', 'part', 'none', 'corrupt'] as const;
+
+/**
+ * Months of a series as a picture, a path for each state: rows of sixty cells that come into view take longer to lay out and paint
+ * than a frame has, and so does a canvas for each row.
+ */
+function Months(props: { readonly stored: readonly (StoredMonth | undefined)[]; readonly text: string }) {
+  const cells = props.stored.map(cellOf);
+  return (
+    <svg
+      role="img"
+      aria-label={props.text}
+      className="cover-picture"
+      width={cells.length * WIDTHS.month}
+      height={ROW_HEIGHT}
+    >
+      {STATES.map((state) => {
+        const path = pathOf(cells, state);
+        return path && <path key={state} data-state={state} d={path} />;
+      })}
+      {cells.map(
+        ({ state, text }, place) =>
+          text && (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its place
+            <text key={place} data-state={state} x={(place + 0.5) * WIDTHS.month} y={ROW_HEIGHT / 2 + 4}>
+              {text}
+            </text>
+          ),
+      )}
+    </svg>
+  );
 }
 
-/** Ground, its share of opacity, and border of a cell, as tokens. */
-const LOOKS: Readonly<
-  Record<Exclude<CoverState, 'absent'>, readonly [ground: keyof Tokens, share: number, border?: keyof Tokens]>
-> = {
-  full: ['series-1', 0.62],
-  part: ['warn', 0.22, 'warn'],
-  none: ['surface', 1, 'line-strong'],
-  corrupt: ['down', 0.16, 'down'],
-};
-
-function drawCell(
-  context: CanvasRenderingContext2D,
-  { state, text }: CoverCell,
-  left: number,
-  tokens: Tokens,
-): void {
-  if (state === 'absent') return;
-  const [ground, share, border] = LOOKS[state];
-  context.globalAlpha = share;
-  context.fillStyle = tokens[ground];
-  context.beginPath();
-  context.roundRect(left + 2, 2, WIDTHS.month - 4, ROW_HEIGHT - 4, 3);
-  context.fill();
-  context.globalAlpha = 1;
-  if (border) {
-    context.strokeStyle = tokens[border];
-    context.setLineDash(state === 'none' ? [3, 2] : []);
-    context.beginPath();
-    context.roundRect(left + 2.5, 2.5, WIDTHS.month - 5, ROW_HEIGHT - 5, 3);
-    context.stroke();
-  }
-  context.fillStyle = state === 'corrupt' ? tokens.down : state === 'none' ? tokens.muted : tokens.text;
-  if (text) context.fillText(text, left + WIDTHS.month / 2, ROW_HEIGHT / 2 + 0.5);
+function pathOf(cells: readonly CoverCell[], wanted: CoverState): string {
+  const [width, height] = [WIDTHS.month - 5, ROW_HEIGHT - 5];
+  return cells
+    .map(({ state }, place) =>
+      state === wanted ? `M${place * WIDTHS.month + 2.5} 2.5h${width}v${height}h-${width}z` : '',
+    )
+    .join('');
 }
 
 function Freshness({ isStale: stale }: { readonly isStale: boolean }) {

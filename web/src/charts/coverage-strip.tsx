@@ -1,5 +1,5 @@
 import type { StoredSeries } from '../api/coverage.ts';
-import { type CoverCell, cellOf, monthsOf, rowText } from './coverage.ts';
+import { type CoverState, cellOf, monthsOf, monthText, rowText } from './coverage.ts';
 import './coverage.css';
 
 /**
@@ -32,10 +32,10 @@ export function CoverageStrip(props: {
             </span>
             <ol aria-label={`${each.symbol} ${each.timeframe}, ${rowText(each, months)}`}>
               {months.map((month) => {
-                const { state, words } = cellOf(byMonth.get(month), month);
+                const stored = byMonth.get(month);
                 return (
                   <li key={month} data-chosen={isChosen(month)}>
-                    <CoverMark state={state} text="" words={words} />
+                    <CoverMark state={cellOf(stored).state} words={monthText(stored, month)} />
                   </li>
                 );
               })}
@@ -48,11 +48,6 @@ export function CoverageStrip(props: {
 }
 
 /** State of a month: one element, since a map has thousands. */
-function CoverMark(props: CoverCell) {
-  const { state, text, words } = props;
-  return (
-    <span className="cover" data-state={state} role="img" aria-label={words} title={words}>
-      {text}
-    </span>
-  );
+function CoverMark({ state, words }: { readonly state: CoverState; readonly words: string }) {
+  return <span className="cover" data-state={state} role="img" aria-label={words} title={words} />;
 }

@@ -1,7 +1,7 @@
 import type { StoredSeries } from '../api/coverage.ts';
 import { decimal } from '../ui/format.ts';
 
-type StoredMonth = StoredSeries['months'][number];
+export type StoredMonth = StoredSeries['months'][number];
 
 /** State of a month of a series: `none` has no candle, `absent` is outside of the series. */
 export type CoverState = 'full' | 'part' | 'none' | 'corrupt' | 'absent';
@@ -10,8 +10,6 @@ export interface CoverCell {
   readonly state: CoverState;
   /** Text in the cell: percent of a part, a sign of damage. */
   readonly text: string;
-  /** The same in words. */
-  readonly words: string;
 }
 
 /** Milliseconds of a candle. */
@@ -32,22 +30,23 @@ export function timeframeMs(timeframe: string): number {
 }
 
 /** What a cell of the map shows of a month. */
-export function cellOf(month: StoredMonth | undefined, name: string): CoverCell {
-  if (!month) return { state: 'absent', text: '', words: `${name}: nothing stored` };
-  const { candles, expected, gap_count, corrupt } = month;
-  const gaps = gap_count === 1 ? '1 gap' : `${decimal(gap_count, 0)} gaps`;
-  if (corrupt) {
-    return {
-      state: 'corrupt',
-      text: '!',
-      words: `${name}: corrupt, it is collected again when it is needed`,
-    };
-  }
-  const words = `${name}: ${decimal(candles, 0)} of ${decimal(expected, 0)} candles, ${gaps}`;
-  if (candles === 0) return { state: 'none', text: '–', words };
-  if (candles >= expected) return { state: 'full', text: '', words };
+export function cellOf(month: StoredMonth | undefined): CoverCell {
+  if (!month) return { state: 'absent', text: '' };
+  const { candles, expected, corrupt } = month;
+  if (corrupt) return { state: 'corrupt', text: '!' };
+  if (candles === 0) return { state: 'none', text: '–' };
+  if (candles >= expected) return { state: 'full', text: '' };
   // Rounded down: a month that lacks one candle is not complete.
-  return { state: 'part', text: String(Math.floor((candles / expected) * 100)), words };
+  return { state: 'part', text: String(Math.floor((candles / expected) * 100)) };
+}
+
+/** A month in words: formatted only where somebody looks, since a map has thousands. */
+export function monthText(month: StoredMonth | undefined, name: string): string {
+  if (!month) return `${name}: nothing stored`;
+  const { candles, expected, gap_count, corrupt } = month;
+  if (corrupt) return `${name}: corrupt, it is collected again when it is needed`;
+  const gaps = gap_count === 1 ? '1 gap' : `${decimal(gap_count, 0)} gaps`;
+  return `${name}: ${decimal(candles, 0)} of ${decimal(expected, 0)} candles, ${gaps}`;
 }
 
 /** The months of a series in words: how much is stored, and how many months lack candles. */

@@ -99,9 +99,14 @@ function isoOf(time: string | number | Date): string {
   return Number.isNaN(date.getTime()) ? NO_VALUE : date.toISOString();
 }
 
+let localFormat: Intl.DateTimeFormat | undefined;
+
 /** The reader's own time with its zone, for a hover. */
 export function localTime(time: string | number | Date): string {
-  return new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+  const date = new Date(time);
+  // Made once: a long list has one for each row.
+  localFormat ??= new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+  return Number.isNaN(date.getTime()) ? NO_VALUE : localFormat.format(date);
 }
 
 /** `5 s ago`, `3 min ago`, `2 h ago`, `4 d ago`. `now` in milliseconds. */

@@ -22,3 +22,11 @@ export function natural(value: unknown): number | undefined {
 export function present<T extends object>(search: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as never;
 }
+
+/** What `read` makes of a page's parameters, and nothing else: the router adds all that are in the address, also those that were dropped. */
+export function only<T extends object>(read: (raw: Raw) => T): (raw: Raw) => T {
+  return (raw) => ({
+    ...Object.fromEntries(Object.keys(raw).map((name) => [name, undefined])),
+    ...read(raw),
+  });
+}

@@ -38,6 +38,13 @@ export function DataPage() {
           )
         }
       </Loaded>
+      {stored.error && search.exchange !== undefined && (
+        <div className="row data-center">
+          <button type="button" className="btn" onClick={() => change({ exchange: undefined })}>
+            Show {webConfig().exchange}
+          </button>
+        </div>
+      )}
       {/* Below what loads first, so that nothing moves. */}
       {(stored.data || stored.error) && <CollectionsPanel />}
       {search.collect !== undefined && (

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '../../routes.ts';
-import { present, type Raw, text } from '../../ui/url.ts';
+import { only, present, type Raw, text } from '../../ui/url.ts';
 
 /** `from`: the backtest to fill the form from. */
 function newSearch(raw: Raw) {
@@ -11,7 +11,7 @@ export const newBacktestRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/backtests/new',
-    validateSearch: newSearch,
+    validateSearch: only(newSearch),
     component: lazyRouteComponent(() => import('./new-page.tsx'), 'NewBacktestPage'),
   }),
 ] as const;

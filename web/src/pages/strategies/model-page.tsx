@@ -1,6 +1,6 @@
 import './strategies.css';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ResponseOf } from '../../api/client.ts';
+import { ApiError, type ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
 import { words } from '../../ui/format.ts';
 import { Age, PageHead, Panel } from '../../ui/parts.tsx';
@@ -26,16 +26,17 @@ export function ModelPage() {
     { params: { model_name: name } },
     { isMoving: ({ versions }) => versions.some(({ validation_status }) => validation_status === 'pending') },
   );
+  const configuration = useCall('getStrategy', { params: { name } });
   return (
     <>
       <PageHead title={name} actions={<RegisterVersion name={name} />}>
-        <ConfigurationLine name={name} />
+        <p className="muted one-line">{configuration.data?.description ?? ' '}</p>
       </PageHead>
-      <Loaded query={query} skeleton={<Skeleton rows={10} />}>
-        {({ versions }) =>
-          versions.length === 0 ? (
-            <NoVersion name={name} />
-          ) : (
+      {isUnregistered(query.error) && configuration.data ? (
+        <NoVersion name={name} />
+      ) : (
+        <Loaded query={query} skeleton={<Skeleton rows={10} />}>
+          {({ versions }) => (
             <>
               <Panel title="Stages">
                 <StageRail>
@@ -58,23 +59,28 @@ export function ModelPage() {
               <ComparisonPanel name={name} versions={versions.map(({ version }) => version)} />
               <HistoryPanel name={name} />
             </>
-          )
-        }
-      </Loaded>
+          )}
+        </Loaded>
+      )}
     </>
   );
 }
 
-function ConfigurationLine({ name }: { readonly name: string }) {
-  const { data } = useCall('getStrategy', { params: { name } });
-  return <p className="muted one-line">{data?.description ?? ' '}</p>;
+/** A strategy without a version is no fault. */
+function isUnregistered(error: Error | null): boolean {
+  return error instanceof ApiError && error.code === 'RES002';
 }
 
 function NoVersion({ name }: { readonly name: string }) {
   return (
-    <Empty title="No version is registered">
-      Run a backtest of {name}, then register it here or in its report.
-    </Empty>
+    <Panel title="Versions">
+      <Empty title="No version is registered">
+        <p>Run a backtest, then register it here or in its report.</p>
+        <Link to="/backtests/new" search={{ strategy: name }} className="btn">
+          New backtest
+        </Link>
+      </Empty>
+    </Panel>
   );
 }
 
