@@ -4,7 +4,7 @@ import { describeBreach, neverSucceeded } from './report.ts';
 
 /** A small part of `npm run fuzz` with a fixed seed. */
 
-const SEED = 20_260_102;
+const SEED = 20_260_101;
 const REQUESTS = 400;
 /** Covers a busy machine, because the campaign waits for the work that requests start. */
 const TIMEOUT_MS = 400_000;

@@ -46,6 +46,13 @@ export class Pool {
     }
   }
 
+  /** Value of this name of the first completed item whose value begins like `value`, as all of its kind do. */
+  firstCompleted(name: string, value: string): Scalar | undefined {
+    const kind = `${value.split('-', 1)[0]!}-`;
+    const isKind = (seen: Seen) => String(seen.get(name)).startsWith(kind);
+    return this.#records.find((seen) => seen.get('status') === 'completed' && isKind(seen))?.get(name);
+  }
+
   #remember(seen: Seen): void {
     const id = identity(seen);
     const known = id === undefined ? -1 : this.#records.findIndex((record) => identity(record) === id);
