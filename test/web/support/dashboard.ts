@@ -29,6 +29,8 @@ export interface OpenPage {
   layoutShift(): Promise<number>;
   /** True if the page scrolls sideways. */
   isTooWide(): Promise<boolean>;
+  /** Changes the theme of the system, and waits until all colours have changed. */
+  changeTheme(theme: 'dark' | 'light'): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -91,6 +93,13 @@ export async function openPage(
     layoutShift: () => page.evaluate(() => window.observed.layoutShift()),
     isTooWide: () =>
       page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth),
+    changeTheme: async (colorScheme) => {
+      await page.emulateMedia({ colorScheme });
+      await page.evaluate(async () => {
+        const transitions = document.getAnimations().filter((each) => each instanceof CSSTransition);
+        await Promise.allSettled(transitions.map(({ finished }) => finished));
+      });
+    },
     close: () => context.close(),
   };
 }

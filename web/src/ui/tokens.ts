@@ -41,8 +41,13 @@ function subscribe(listener: () => void): () => void {
 
 function read(): Tokens {
   const style = getComputedStyle(document.documentElement);
+  // light-dark(#fff, #000) names both colours; a build replaces it by variables that have chosen one.
+  const index = currentTheme() === 'light' ? 0 : 1;
   return Object.fromEntries(
-    NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]),
+    NAMES.map((name) => {
+      const colors = style.getPropertyValue(`--${name}`).match(/#\w+/g)!;
+      return [name, colors[index] ?? colors[0]];
+    }),
   ) as Tokens;
 }
 
