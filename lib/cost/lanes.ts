@@ -12,7 +12,7 @@ import type { PriceName, Usage } from './prices.ts';
 import type { Properties, Resources } from './templates.ts';
 import { type Definition, type State, statesOf, transitions } from './transitions.ts';
 
-/** Number of backtests, or trials, that a lane's cost is for. */
+/** Number of backtests, trials or visits that a lane's cost is for. */
 export const RUNS = 1000;
 
 /** One way in which backtests run, as a path through a state machine. */
@@ -64,12 +64,12 @@ const LANES: readonly Lane[] = [
 
 export interface LaneCost {
   readonly name: string;
-  /** For {@link RUNS} backtests or trials. Its items are the columns of the report. */
+  /** For {@link RUNS} backtests, trials or visits. Its items are the columns of the report. */
   readonly usages: readonly Usage[];
 }
 
 /** Columns of the report. */
-export const COLUMNS = ['Tasks', 'Workflow', 'API', 'Tables', 'Objects', 'Logs'] as const;
+export const COLUMNS = ['Tasks', 'Workflow', 'API', 'Tables', 'Objects', 'Logs', 'CloudFront'] as const;
 type Column = (typeof COLUMNS)[number];
 
 /** @param seconds billed duration of a backtest's task: from the pull of its image to its end */
@@ -94,11 +94,11 @@ interface Execution {
   readonly resources: Resources;
 }
 
-function use(item: Column, price: PriceName, quantity: number): Usage {
+export function use(item: Column, price: PriceName, quantity: number): Usage {
   return { item, price, quantity };
 }
 
-function times(factor: number, usages: readonly Usage[]): Usage[] {
+export function times(factor: number, usages: readonly Usage[]): Usage[] {
   return usages.map((each) => ({ ...each, quantity: each.quantity * factor }));
 }
 

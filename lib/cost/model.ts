@@ -104,6 +104,24 @@ export const TRIAL = {
   logGb: 1e-6,
 } as const;
 
+/**
+ * Use of one visit of the dashboard: six pages, of which one stays open for ten minutes. Files and calls are counted in a browser without a
+ * cache.
+ */
+export const VISIT = {
+  fileRequests: 60,
+  /** Requests of the services: 30 by the pages that open, and a poll every 20 s. */
+  calls: 60,
+  /** GB that CloudFront sends, compressed. */
+  sentGb: 1e-3,
+  readsPerCall: 5,
+  logGbPerCall: 1e-6,
+  /** Time for which a stream follows jobs that move: it replaces faster polls. */
+  streamSeconds: 600,
+  /** Four queries every two to five seconds. */
+  streamReadsPerSecond: 1,
+} as const;
+
 /** Start of a worker before its first trial, seconds: billed from the pull of the image. */
 export const WORKER_START_SECONDS = 60;
 

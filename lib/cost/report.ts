@@ -4,6 +4,7 @@ import { COLUMNS, laneCosts, RUNS } from './lanes.ts';
 import { MIN_TASK_SECONDS } from './model.ts';
 import { costOf, PRICE_DATE, PRICE_NOTE, REGION, totalOf, type Usage, unitOf } from './prices.ts';
 import type { Resources } from './templates.ts';
+import { visitCosts } from './visits.ts';
 
 interface Row {
   readonly item: string;
@@ -22,7 +23,7 @@ export interface CostReport {
       readonly uses: readonly { quantity: number; unit: string; usd: number }[];
     })[];
   };
-  /** Per 1,000 backtests or trials of each lane. */
+  /** Per 1,000 backtests, trials or visits of each lane. */
   readonly lanes: readonly { readonly name: string; readonly usd: number; readonly parts: readonly Row[] }[];
   /** Billed duration of a backtest's task. */
   readonly task_seconds: number;
@@ -40,7 +41,7 @@ export function costReport(stage: string, resources: Resources, seconds = MIN_TA
         .map(([item, usages]) => ({ item, usd: totalOf(usages), uses: usesOf(usages) }))
         .toSorted((a, b) => b.usd - a.usd),
     },
-    lanes: laneCosts(resources, seconds).map(({ name, usages }) => ({
+    lanes: [...laneCosts(resources, seconds), ...visitCosts(resources)].map(({ name, usages }) => ({
       name,
       usd: totalOf(usages),
       parts: COLUMNS.map((item) => ({ item, usd: totalOf(usages.filter((each) => each.item === item)) })),

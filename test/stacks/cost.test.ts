@@ -121,6 +121,32 @@ describe('cost per 1,000 backtests', () => {
   });
 });
 
+describe('cost per 1,000 visits of the dashboard', () => {
+  const VISITS = ['Visit of the dashboard, 10 minutes', 'Visit of the dashboard while jobs run'] as const;
+
+  test('CloudFront costs each request with its function, and what it sends', () => {
+    const usd = 1000 * 120 * (1e-6 + 0.1e-6) + 1000 * 1e-3 * 0.085;
+    for (const name of VISITS) expect(partOf(prod, name, 'CloudFront')).toBeCloseTo(usd, 6);
+    expect(partOf(prod, 'Backtest on Spot', 'CloudFront')).toBe(0);
+  });
+
+  test('stream costs its function for as long as it is open', () => {
+    const [still, moving] = VISITS.map((name) => partOf(prod, name, 'API')) as [number, number];
+    expect(moving - still).toBeCloseTo(1000 * 600 * 0.25 * 0.0000133334, 6);
+  });
+
+  test('stage without a dashboard has no visits, and its canary loads none', () => {
+    const without = new Map(
+      [...stages.prod].filter(([, { Type }]) => Type !== 'AWS::CloudFront::Distribution'),
+    );
+    const { lanes, idle } = costReport('prod', without);
+    expect(lanes.filter(({ name }) => name.startsWith('Visit'))).toEqual([]);
+    const runs = HOURS * 12;
+    const loaded = runs * (3 * 1.1e-6 + 1e-4 * 0.085 + 3.5e-6 + 0.2e-6);
+    expect(prod.idle.usd - idle.usd).toBeCloseTo(loaded, 6);
+  });
+});
+
 describe('resources without a price', () => {
   const withResource = (resource: Resource): Resources => new Map([...stages.dev, ['Extra', resource]]);
 
