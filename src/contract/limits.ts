@@ -35,6 +35,9 @@ export const NO_TAG = '(none)';
 
 /** Trades on a stored page, and on one of the full report. */
 export const TRADES_PER_PAGE = 1_000;
+/** Largest body of a response, bytes as a string of JSON. The whole response of a function has 6 MB at most. */
+export const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
+
 /** Trades on a page of their list. */
 export const TRADES_LIMITS = { min: 1, max: 5_000, default: 1_000 } as const;
 

@@ -1,17 +1,20 @@
 import type { JobIn } from '#contract/backtest.ts';
 import type { ExportFormat, ExportLink } from '#contract/backtest-export.ts';
+import { MAX_RESPONSE_BYTES } from '#contract/limits.ts';
 import { lookAheadOf } from '#contract/look-ahead.ts';
 import type { BacktestReport, Trade } from '#contract/report.ts';
 import { getCompletedBacktest } from './get-backtest.ts';
-import type { ResultStore } from './ports.ts';
+import type { ResultStore, TradePage } from './ports.ts';
 import { type ReportFileDeps, reportFile } from './report-file.ts';
-import { allPages, readTradePages, tradeColumns, tradesOf } from './stored-trades.ts';
+import { allPages, readTradePages, TRADE_FIELDS, tradeColumn, tradesOf } from './stored-trades.ts';
 
 /** A file that is offered for download. */
 export interface ExportFile {
   /** Safe in a header and as a file name: letters, digits, `.`, `_` and `-`. */
   readonly name: string;
   readonly contentType: string;
+  /** Lower bound of its size: a file that is too large for a response is not made to find that out. Absent: unknown. */
+  readonly leastBytes?: number;
   /** Key of the stored object with these bytes. Absent: there is none. */
   readonly storedAs?: string;
   /** Contents, made again at each call. */
@@ -33,9 +36,6 @@ type Export =
   | { readonly file: Pick<ExportFile, 'name' | 'contentType'>; readonly content: string }
   | { readonly link: ExportLink };
 
-/** Largest file in a response, bytes. A function's response has 6 MB at most, as a string of JSON. */
-const MAX_DIRECT_BYTES = 5 * 1024 * 1024;
-
 /**
  * A completed backtest as a file. A file that is stored in this form or is over 5 MB is offered for download.
  * Throws RES001, RES005 (not completed), RES006, DATA005; `html` VAL005, HTTP503, SVC002 and SVC004 as well.
@@ -52,14 +52,15 @@ export async function exportBacktest(
   return { link: { ...(await deps.downloads.offer(jobId, file)), file_name: file.name } };
 }
 
-/** Text of a file; undefined for one over {@link MAX_DIRECT_BYTES}. */
-async function contentOf({ chunks }: ExportFile): Promise<string | undefined> {
+/** Text of a file; undefined for one that is too large for a response. */
+async function contentOf({ chunks, leastBytes = 0 }: ExportFile): Promise<string | undefined> {
+  if (leastBytes > MAX_RESPONSE_BYTES) return undefined;
   const parts: string[] = [];
   let bytes = 0;
   for await (const chunk of chunks()) {
     parts.push(String(chunk));
     bytes += Buffer.byteLength(JSON.stringify(chunk));
-    if (bytes > MAX_DIRECT_BYTES) return undefined;
+    if (bytes > MAX_RESPONSE_BYTES) return undefined;
   }
   return parts.join('');
 }
@@ -73,11 +74,13 @@ const FORMATS: Readonly<
   csv: async ({ results }, job) => ({
     name: fileName(job, 'trades.csv'),
     contentType: 'text/csv; charset=utf-8',
+    leastBytes: leastBytesOf(job),
     chunks: () => csvOf(results, job),
   }),
   json: async ({ results }, job) => ({
     name: fileName(job, 'report.json'),
     contentType: 'application/json',
+    leastBytes: leastBytesOf(job),
     chunks: () => jsonOf(results, job),
   }),
   parquet: async ({ results }, job) => {
@@ -109,18 +112,18 @@ function fileName({ job_id, config }: Completed, suffix: string): string {
   return `${config.strategy.replaceAll(/[^A-Za-z0-9_-]+/g, '-')}-${job_id}-${suffix}`;
 }
 
-const COLUMNS = [
-  ...(['id', 'pair', 'side', 'opened_at', 'closed_at', 'duration_minutes', 'entry_price'] as const),
-  ...(['exit_price', 'amount', 'stake', 'leverage', 'enter_tag', 'exit_reason', 'fees'] as const),
-  ...(['slippage_cost', 'funding', 'profit', 'profit_pct', 'initial_stop_price', 'stop_price'] as const),
-  ...(['liquidation_price', 'lowest_price', 'highest_price', 'left_open'] as const),
-] satisfies (keyof Trade)[];
+/** Bytes of the shortest trade: 24 separators, a pair, two times, and a character for each other field. */
+const LEAST_TRADE_BYTES = 70;
+
+function leastBytesOf({ result }: Completed): number {
+  return result.total_trades * LEAST_TRADE_BYTES;
+}
 
 /** Trades as RFC 4180: a header, then a line for each trade. */
 async function* csvOf(results: ResultStore, { results: location }: Completed): AsyncGenerator<string> {
-  yield `${COLUMNS.join(',')}\r\n`;
+  yield `${TRADE_FIELDS.join(',')}\r\n`;
   for await (const page of readTradePages(results, location, allPages(location))) {
-    const lines = tradesOf(page).map((trade) => COLUMNS.map((name) => csvField(trade[name])).join(','));
+    const lines = tradesOf(page).map((trade) => TRADE_FIELDS.map((name) => csvField(trade[name])).join(','));
     yield `${lines.join('\r\n')}\r\n`;
   }
 }
@@ -135,7 +138,13 @@ function csvField(value: Trade[keyof Trade]): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The report as `report-data` returns it, with daily equity, and with all trades as columns. */
+/** Fields whose texts are made together: 12 bytes for each value. */
+const FIELDS_AT_ONCE = 4;
+
+/**
+ * The report as `report-data` returns it, with daily equity, and with all trades as columns. Each column needs all stored pages: they
+ * stay in memory as tables, which have half the size of the text (160 bytes for a trade).
+ */
 async function* jsonOf(results: ResultStore, job: Completed): AsyncGenerator<string> {
   const [report, equity] = await Promise.all([
     results.read(job.results, 'report'),
@@ -151,14 +160,22 @@ async function* jsonOf(results: ResultStore, job: Completed): AsyncGenerator<str
     equity,
   };
   yield `${JSON.stringify(head).slice(0, -1)},"trades":{`;
-  // The elements of each column, a string for each stored page.
-  const elements = new Map(COLUMNS.map((name) => [name, [] as string[]]));
-  for await (const page of readTradePages(results, job.results, allPages(job.results))) {
-    const columns = tradeColumns(tradesOf(page));
-    for (const [name, texts] of elements) texts.push(JSON.stringify(columns[name]).slice(1, -1));
-  }
-  for (const [index, [name, texts]] of [...elements].entries()) {
-    yield `${index === 0 ? '' : ','}"${name}":[${texts.join(',')}]`;
+  const pages: TradePage[] = [];
+  for await (const page of readTradePages(results, job.results, allPages(job.results))) pages.push(page);
+  for (let from = 0; from < TRADE_FIELDS.length; from += FIELDS_AT_ONCE) {
+    const names = TRADE_FIELDS.slice(from, from + FIELDS_AT_ONCE);
+    // The elements of each column, a string for each stored page.
+    const elements = new Map(names.map((name) => [name, [] as string[]]));
+    for (const page of pages) {
+      const trades = tradesOf(page);
+      for (const [name, texts] of elements)
+        texts.push(JSON.stringify(tradeColumn(trades, name)).slice(1, -1));
+    }
+    for (const [name, texts] of elements) {
+      yield `${name === TRADE_FIELDS[0] ? '' : ','}"${name}":[`;
+      for (const [index, text] of texts.entries()) yield index === 0 ? text : `,${text}`;
+      yield ']';
+    }
   }
   yield '}}\n';
 }

@@ -1,6 +1,7 @@
 import type { JobIn, ResultsLocation } from '#contract/backtest.ts';
 import type { BacktestTrades, BacktestTradesQuery, TradeSortField } from '#contract/backtest-trades.ts';
-import { NO_TAG, TRADES_PER_PAGE } from '#contract/limits.ts';
+import { CodedError } from '#contract/errors.ts';
+import { MAX_RESPONSE_BYTES, NO_TAG, TRADES_LIMITS, TRADES_PER_PAGE } from '#contract/limits.ts';
 import type { Trade } from '#contract/report.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
 import { type TextColumn, type TradeNumber, type TradeTable, textAt } from '#engine/simulator/trade-table.ts';
@@ -14,7 +15,8 @@ import { allPages, readTradePages, tradeColumns } from './stored-trades.ts';
  * reads all pages twice at most: first to select trades, of which it keeps number and sort key, then those with the result.
  * Memory so depends on the number of trades and not on their size.
  *
- * Throws RES001, RES005 (not completed), RES006, VAL001 for invalid times, VAL005 for a page beyond the last, DATA005.
+ * Throws RES001, RES005 (not completed), RES006, VAL001 for invalid times, VAL005 for a page beyond the last and for a limit whose
+ * page would be too large for a response, DATA005.
  */
 export async function listBacktestTrades(
   deps: { readonly jobs: JobStore; readonly results: ResultStore },
@@ -36,7 +38,23 @@ export async function listBacktestTrades(
     Array.from({ length: Math.max(0, Math.min(limit, total - from)) }, (_, index) => from + index + 1);
   const trades = await readTrades(deps.results, job, ids);
   const content = query.format === 'columns' ? { columns: tradeColumns(trades) } : { items: trades };
+  checkBytes(content, trades.length, limit);
   return { ...content, page, pages, total };
+}
+
+/** Tags and reasons of a strategy may have any length. */
+function checkBytes(content: object, count: number, limit: number): void {
+  // The host puts the text into a string of JSON.
+  const bytes = Buffer.byteLength(JSON.stringify(JSON.stringify(content)));
+  if (bytes <= MAX_RESPONSE_BYTES) return;
+  const { min } = TRADES_LIMITS;
+  // Half of what would fit: other pages may have longer texts.
+  const max = Math.max(min, Math.floor((count * MAX_RESPONSE_BYTES) / bytes / 2));
+  throw new CodedError('VAL005', {
+    message: `limit must be at most ${max}: the tags of these trades are long, and the page would exceed 5 MB`,
+    field: 'limit',
+    context: { value: limit, min, max },
+  });
 }
 
 /** True for a row of the table that passes. Made for each table: strings are compared once for each different one. */

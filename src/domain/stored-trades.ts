@@ -29,34 +29,21 @@ export function tradesOf({ first, table }: TradePage): Trade[] {
   return Array.from({ length: table.length }, (_, row) => tradeRecord(table, row, first + row + 1));
 }
 
-/** Trades as arrays of their fields, with times in Unix seconds. */
+/** Fields of a trade in the order of their columns. */
+export const TRADE_FIELDS = [
+  ...(['id', 'pair', 'side', 'opened_at', 'closed_at', 'duration_minutes', 'entry_price'] as const),
+  ...(['exit_price', 'amount', 'stake', 'leverage', 'enter_tag', 'exit_reason', 'fees'] as const),
+  ...(['slippage_cost', 'funding', 'profit', 'profit_pct', 'initial_stop_price', 'stop_price'] as const),
+  ...(['liquidation_price', 'lowest_price', 'highest_price', 'left_open'] as const),
+] satisfies (keyof Trade)[];
+
+/** A field of all trades, with times in Unix seconds. */
+export function tradeColumn(trades: readonly Trade[], name: keyof Trade): Trade[keyof Trade][] {
+  if (name !== 'opened_at' && name !== 'closed_at') return trades.map((trade) => trade[name]);
+  return trades.map((trade) => Date.parse(trade[name]) / 1_000);
+}
+
+/** Trades as arrays of their fields. */
 export function tradeColumns(trades: readonly Trade[]): TradeColumns {
-  const column = <Name extends keyof Trade>(name: Name) => trades.map((trade) => trade[name]);
-  const seconds = (name: 'opened_at' | 'closed_at') => column(name).map((time) => Date.parse(time) / 1_000);
-  return {
-    id: column('id'),
-    pair: column('pair'),
-    side: column('side'),
-    opened_at: seconds('opened_at'),
-    closed_at: seconds('closed_at'),
-    duration_minutes: column('duration_minutes'),
-    entry_price: column('entry_price'),
-    exit_price: column('exit_price'),
-    amount: column('amount'),
-    stake: column('stake'),
-    leverage: column('leverage'),
-    enter_tag: column('enter_tag'),
-    exit_reason: column('exit_reason'),
-    fees: column('fees'),
-    slippage_cost: column('slippage_cost'),
-    funding: column('funding'),
-    profit: column('profit'),
-    profit_pct: column('profit_pct'),
-    initial_stop_price: column('initial_stop_price'),
-    stop_price: column('stop_price'),
-    liquidation_price: column('liquidation_price'),
-    lowest_price: column('lowest_price'),
-    highest_price: column('highest_price'),
-    left_open: column('left_open'),
-  };
+  return Object.fromEntries(TRADE_FIELDS.map((name) => [name, tradeColumn(trades, name)])) as TradeColumns;
 }

@@ -147,6 +147,30 @@ describe('listBacktestTrades', () => {
     }
   });
 
+  it('page over 5 MB is rejected with a limit whose pages are not', async () => {
+    const completed = job;
+    const long = Array.from({ length: 1_100 }, (_, day) =>
+      trade(-1, day, { exitReason: `${'"'.repeat(2_000)} ${day}` }),
+    );
+    const stored = await results.write('bt-1', 3, {
+      ...{ result: '{}', equity: '{}', report: '{}', curve: CURVE },
+      ...{ trades: tableOf(long), tradesParquet: Buffer.from('PAR1') },
+    });
+    job = { ...completed, results: stored } as unknown as StoredBacktestJob;
+    (job as any).result = { ...SOME_RESULT, total_trades: 1_100 };
+    for (const format of ['items', 'columns']) {
+      const { status, body } = await get(`/trades?format=${format}`);
+      // As text of JSON in a string of JSON, a quote has four bytes: 8 MB.
+      expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL005', 'limit']);
+      const { value, min, max } = body.detail.context;
+      expect([value, min]).toEqual([1_000, 1]);
+      expect(max).toBeGreaterThan(200);
+      expect((await get(`/trades?format=${format}&limit=${max}`)).status).toBe(200);
+      expect(body.detail.message).toContain(`at most ${max}`);
+    }
+    job = completed;
+  });
+
   it('columns hold the fields of the items, with times in seconds, in half the size', async () => {
     const { items, ...page } = (await get('/trades?limit=300&page=4')).body;
     const { columns, ...same } = (await get('/trades?limit=300&page=4&format=columns')).body;
