@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { DynamoAuditTrail } from '#adapters/aws/dynamo-audit-trail.ts';
 import { type EraseUserDeps, eraseUser, pseudonymOf } from '#adapters/aws/erase-user.ts';
@@ -105,7 +105,14 @@ test('dry run counts and changes nothing', async () => {
 
 test('user is erased: own jobs are deleted, what others rely on has a pseudonym', async () => {
   expect(await traces()).not.toEqual([]);
-  await fixture.jobs.experiments.add({ ...(await fixture.jobs.get('bt-1'))!, experiment_name: 'secret' });
+  const Key = { job_id: 'bt-1', item: 'JOB' };
+  const named = {
+    UpdateExpression: 'SET experiment_name = :x',
+    ExpressionAttributeValues: { ':x': 'secret' },
+  };
+  await engine.client.send(new UpdateCommand({ TableName: fixture.jobsTable, Key, ...named }));
+  await fixture.jobs.experiments.add((await fixture.jobs.get('bt-1'))!);
+  await fixture.jobs.sharing.share('bt-1', [], [{ principal: 'user:grace', level: 'read' }]);
   await fixture.jobs.annotate('bt-1', { notes: 'Call Ann about it', tags: ['ann'], pinned: true });
   expect(await erase()).toMatchObject({ jobs: 1, evidence: 1, grants: 1, audit: 1 });
   expect(await traces()).toEqual([]);
@@ -114,7 +121,8 @@ test('user is erased: own jobs are deleted, what others rely on has a pseudonym'
   for await (const key of objects.list('results/bt-2/')) expect.fail(key);
 
   const kept = await fixture.jobs.get('bt-1');
-  expect(kept).toMatchObject({ owner: ERASED, notes: '', tags: [], pinned: true });
+  expect(kept).toMatchObject({ owner: ERASED, notes: '', tags: [], pinned: true, experiment_name: null });
+  expect(kept!.shared_with).toEqual([{ principal: 'user:grace', level: 'read' }]);
   const { model, versions } = await fixture.store.read(MODEL, ['1']);
   expect([model?.owner, versions.get('1')?.created_by]).toEqual([ERASED, ERASED]);
   const catalog = await fixture.get('/api/v1/catalog/strategies');

@@ -180,7 +180,10 @@ class Pass {
       const written = {
         ...(job.notes !== undefined && { notes: '' }),
         ...(job.tags !== undefined && { tags: [] }),
+        ...(typeof job.experiment_name === 'string' && { experiment_name: null }),
       };
+      // Before the job: a run that dies in between finds the job again.
+      if ('experiment_name' in written) await this.#forgetExperiment(job);
       const changed = { owner: this.#pseudonym, ...written };
       if (await this.#replace(this.#deps.jobsTable, jobKey(id), job, changed)) {
         this.#erased.evidence += 1;
@@ -192,6 +195,22 @@ class Pass {
     await this.#deps.results.remove(id);
     await this.#retention.deleteItems(id, 'job');
     await this.#delete(this.#deps.jobsTable, jobKey(id));
+  }
+
+  /** Lists of those with whom a job is shared have a copy of the name. */
+  async #forgetExperiment({ job_id, shared_with = [] }: Item): Promise<void> {
+    if (this.#dryRun) return;
+    for (const { principal } of shared_with as readonly Grant[]) {
+      await this.#update(
+        this.#deps.jobsTable,
+        { job_id, item: `ACCESS#${principal}` },
+        {
+          UpdateExpression: 'SET experiment_name = :none',
+          ConditionExpression: 'attribute_exists(experiment_name)',
+          ExpressionAttributeValues: { ':none': null },
+        },
+      );
+    }
   }
 
   /** From here on no registration takes the job as evidence. False: one did before. */
