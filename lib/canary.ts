@@ -11,6 +11,7 @@ import type { StageConfig } from './config.ts';
 import type { Monitoring } from './monitoring.ts';
 import { ServiceFunction } from './service-function.ts';
 import { TokenPair } from './service-tokens.ts';
+import type { Web } from './web.ts';
 
 const INTERVAL = Duration.millis(CANARY_INTERVAL_MS);
 
@@ -22,8 +23,8 @@ export interface CanaryProps {
   readonly backend: ServiceFunction;
   /** Address of the backend's API. */
   readonly url: string;
-  /** Address of the dashboard; undefined without one. */
-  readonly webUrl: string | undefined;
+  /** Undefined without a dashboard. */
+  readonly web: Pick<Web, 'url' | 'ready'> | undefined;
 }
 
 /** Submits a backtest over the API every five minutes, as a client would, and checks the previous one. */
@@ -31,7 +32,7 @@ export class Canary extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { config, monitoring, backend, url, webUrl, ...props }: CanaryProps,
+    { config, monitoring, backend, url, web, ...props }: CanaryProps,
   ) {
     super(scope, id);
     const tokens = new TokenPair(this, {
@@ -47,7 +48,7 @@ export class Canary extends Construct {
       monitoring,
       description: `Touchstone ${config.stage}: submits a backtest every five minutes`,
       code: props.code,
-      environment: { ...props.common, BACKEND_URL: url, WEB_URL: webUrl, CANARY_TOKEN: tokens.sent },
+      environment: { ...props.common, BACKEND_URL: url, WEB_URL: web?.url, CANARY_TOKEN: tokens.sent },
       revision: `Sends canary token ${tokens.slot}`,
       memorySize: 256,
       // Three requests, each tried three times for 10 s; as many of the dashboard meanwhile.
@@ -56,14 +57,15 @@ export class Canary extends Construct {
       slowAlarm: false,
     });
     // A rotation switches it after all calls reach the backend's version that accepts the new token.
-    service.node.addDependency(backend.alias);
+    // The first run finds the dashboard's files, and the records of its domain: a resolver remembers for minutes that there are none.
+    service.node.addDependency(backend.alias, ...(web?.ready ?? []));
     new events.Rule(this, 'EveryFiveMinutes', {
       description: 'Runs the canary',
       // At multiples of five minutes: the key of a run derives from the time.
       schedule: events.Schedule.cron({ minute: `0/${INTERVAL.toMinutes()}` }),
       targets: [new LambdaFunction(service.alias, { retryAttempts: 0, maxEventAge: Duration.minutes(2) })],
     });
-    this.#addAlarms(monitoring, webUrl !== undefined);
+    this.#addAlarms(monitoring, web !== undefined);
   }
 
   #addAlarms(monitoring: Monitoring, hasDashboard: boolean): void {

@@ -37,8 +37,11 @@ export function createOriginTokens(scope: Construct, { stage, web }: StageConfig
   });
 }
 
-/** Adds the dashboard, and the API of data collection, which only the dashboard calls. Returns the address. */
-export function addDashboard(scope: Construct, props: DashboardProps): string {
+/** Adds the dashboard, and the API of data collection, which only the dashboard calls. */
+export function addDashboard(
+  scope: Construct,
+  props: DashboardProps,
+): { web: Web; dataApi: ServiceFunction } {
   const { config, monitoring, common, backend, backendApi, strategy, originTokens } = props;
   for (const receiver of [backend, strategy.service]) {
     receiver.function.addEnvironment('ORIGIN_TOKEN', originTokens.sent);
@@ -70,5 +73,5 @@ export function addDashboard(scope: Construct, props: DashboardProps): string {
       ...[backendApi, strategy.api].flatMap(({ firewall }) => firewall ?? []),
     ],
   });
-  return web.url;
+  return { web, dataApi: dataApi.service };
 }

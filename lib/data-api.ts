@@ -62,6 +62,8 @@ export class DataApi extends Construct {
       timeout: Duration.seconds(28),
       ...(dataCollection && { network: this.#network(network, dataCollection) }),
     });
+    // Requests fail for some seconds while the service is replaced: they must not count against a new version of the function.
+    if (dataCollection) this.service.alias.node.addDependency(dataCollection.service);
     this.api = new ServiceApi(this, 'Api', {
       config,
       monitoring,

@@ -165,7 +165,7 @@ class PlatformStack extends Stack {
       ...{ dataProxy: dataProxy.service.alias, code: this.#code('job-events') },
       environment: { ...this.#common, ...images.runs },
     });
-    const webUrl =
+    const dashboard =
       this.#originTokens &&
       addDashboard(this, {
         ...{ config, monitoring, network, dataCollection, backend, events, backendApi, strategy },
@@ -175,13 +175,19 @@ class PlatformStack extends Stack {
       });
     if (config.trafficShift) {
       const shift = new TrafficShift(this, 'TrafficShift', { shift: config.trafficShift, monitoring });
-      // Those that answer callers. Calls of the others are repeated, have another way or are few: docs/decisions/051.
-      const { service, events: hyperoptEvents } = strategy;
-      for (const each of [backend, events, service, hyperoptEvents, dataProxy.service]) shift.add(each);
+      // All that answer callers. Calls of the others are repeated, have another way or are few: docs/decisions/051.
+      const apis = [
+        backend,
+        events,
+        strategy.service,
+        strategy.events,
+        ...(dashboard ? [dashboard.dataApi] : []),
+      ];
+      for (const each of [...apis, dataProxy.service]) shift.add(each);
     }
     if (config.canary) {
       const canary = { config, monitoring, code: this.#code('canary'), common: this.#common };
-      new Canary(this, 'Canary', { ...canary, backend, url: backendApi.url, webUrl });
+      new Canary(this, 'Canary', { ...canary, backend, url: backendApi.url, web: dashboard?.web });
     }
     monitoring.addDashboard();
     new LogQueries(this, 'LogQueries');

@@ -58,7 +58,7 @@ export class TrafficShift extends Construct {
     // The brake must watch the new version before the first call reaches it. The update policy's reference to the group is not
     // documented to order the updates.
     const alias = service.alias.node.defaultChild as CfnResource;
-    alias.addDependency(group.node.defaultChild as CfnResource);
+    alias.addResourceDependency(group.node.defaultChild as CfnResource);
   }
 
   /**

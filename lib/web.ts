@@ -55,8 +55,12 @@ const UNCACHED_ERRORS = [400, 403, 404, 405, 414, 500, 501, 502, 503, 504].map((
 
 /** The dashboard: CloudFront in front of its files and of the services' APIs, which thus have one origin. */
 export class Web extends Construct {
-  /** Address of the dashboard. */
+  /**
+   * Address that shows the dashboard once {@link ready} exist. Not that of a domain whose record a user creates: it may come
+   * days later.
+   */
   readonly url: string;
+  readonly ready: readonly IDependable[];
 
   constructor(scope: Construct, id: string, props: WebProps) {
     super(scope, id);
@@ -65,12 +69,13 @@ export class Web extends Construct {
     const distribution = this.#distribution(bucket, props);
     // A rotation changes the sender after the receivers.
     distribution.node.addDependency(...props.after);
-    this.#deploy(bucket, props);
+    const upload = this.#deploy(bucket, props);
     const { domain } = config.web;
-    const name = domain?.name ?? distribution.distributionDomainName;
-    this.url = `https://${name}/`;
-    stackOutputs(this, 'Address of the dashboard', { WebUrl: this.url });
-    if (domain) this.#addRecords(domain, distribution.distributionDomainName);
+    const ownName = distribution.distributionDomainName;
+    stackOutputs(this, 'Address of the dashboard', { WebUrl: `https://${domain?.name ?? ownName}/` });
+    const records = domain ? this.#addRecords(domain, ownName) : [];
+    this.url = `https://${records.length > 0 ? domain!.name : ownName}/`;
+    this.ready = [upload, ...records];
     this.#graph(distribution, props.monitoring);
   }
 
@@ -192,7 +197,7 @@ export class Web extends Construct {
    * Uploads the files when they or the configuration change: src/adapters/aws/web-files.ts has the order. The alias stays the same
    * and names the function of the earlier files again when a deployment is rolled back.
    */
-  #deploy(bucket: s3.Bucket, { config, monitoring, code, common, signIn, after }: WebProps): void {
+  #deploy(bucket: s3.Bucket, { config, monitoring, code, common, signIn, after }: WebProps): IDependable {
     const uploader = new ServiceFunction(this, 'Uploader', {
       name: 'WebFiles',
       config,
@@ -226,25 +231,31 @@ export class Web extends Construct {
     });
     // The pages of a build may call what only these versions serve.
     upload.node.addDependency(...after);
+    return upload;
   }
 
-  #addRecords({ name, hostedZoneId }: StageConfig['web']['domain'] & object, distributionName: string): void {
+  /** Records of the domain; none without a zone: an output says which one the user creates. */
+  #addRecords(
+    { name, hostedZoneId }: StageConfig['web']['domain'] & object,
+    distributionName: string,
+  ): IDependable[] {
     if (!hostedZoneId) {
       new CfnOutput(Stack.of(this), 'WebDomainTarget', {
         value: distributionName,
         description: `Create a CNAME record for ${name} with this value`,
       });
-      return;
+      return [];
     }
-    for (const type of ['A', 'AAAA']) {
-      new route53.CfnRecordSet(this, `Record${type}`, {
-        hostedZoneId,
-        name,
-        type,
-        // The one zone of all distributions.
-        aliasTarget: { dnsName: distributionName, hostedZoneId: 'Z2FDTNDATAQYW2' },
-      });
-    }
+    return ['A', 'AAAA'].map(
+      (type) =>
+        new route53.CfnRecordSet(this, `Record${type}`, {
+          hostedZoneId,
+          name,
+          type,
+          // The one zone of all distributions.
+          aliasTarget: { dnsName: distributionName, hostedZoneId: 'Z2FDTNDATAQYW2' },
+        }),
+    );
   }
 
   /** CloudFront has its metrics in us-east-1 only, where an alarm of another region cannot read them. */

@@ -53,7 +53,7 @@ describe('alarms', () => {
 
   test('brake links the runbook entry of stopped deployments and sends no notification', () => {
     const brakes = all.filter(isBrake);
-    expect(brakes).toHaveLength(5);
+    expect(brakes).toHaveLength(6);
     for (const { AlarmDescription, AlarmActions } of brakes) {
       expect(AlarmDescription).toMatch(/^.{40,}[.] Runbook: docs\/runbook\.md#deployment-stopped$/);
       expect(AlarmActions).toBeUndefined();
@@ -167,6 +167,14 @@ describe('canary', () => {
       const { Description } = versions.find(({ FunctionName }) => FunctionName.Ref === each)!;
       expect(JSON.stringify(Description), each).toContain('{"Ref":"ServiceTokenSlot"}');
     }
+  });
+
+  test('first run finds the files of the dashboard', () => {
+    const [id, canary] = ofType(prod, 'AWS::Lambda::Function').find(([each]) =>
+      each.startsWith('CanaryServiceFunction'),
+    )!;
+    const [[upload]] = ofType(prod, 'Custom::DashboardFiles') as [[string, Resource]];
+    expect(canary.DependsOn, id).toContain(upload);
   });
 
   test('failure fires at the first failed run, and a canary that stopped for the lack of data', () => {

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DynamoJobRetention } from '#adapters/aws/dynamo-job-retention.ts';
+import type { ResultStore } from '#domain/ports.ts';
+import { removeDeleted } from '#domain/retention/remove-deleted.ts';
 import { type AccessFixture, accessFixture, type Person } from '../support/access-fixture.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { arnOf, type IamRequest, isAllowed } from '../support/iam.ts';
 import { pendingJob } from '../support/jobs.ts';
 import { templatesOf } from '../support/stacks.ts';
 
-/** Compares what the overview and the events of jobs send to DynamoDB with the roles of their functions. */
+/** Compares what the overview, the events of jobs, experiments and deletions send to DynamoDB with the roles of their functions. */
 
 const stage = templatesOf('prod');
 let fixture: AccessFixture;
@@ -46,9 +49,23 @@ function requestsOf(command: string, input: any): IamRequest[] {
       one(command, table, Keys.map(keyOf)),
     );
   }
-  if (command === 'GetItem' || command === 'UpdateItem')
+  if (command === 'TransactWriteItems') return input.TransactItems.flatMap(requestsOfAction);
+  if (command === 'PutItem') return [one(command, input.TableName, [keyOf(input.Item)])];
+  if (['GetItem', 'UpdateItem', 'DeleteItem'].includes(command))
     return [one(command, input.TableName, [keyOf(input.Key)])];
-  throw new Error(`${command} is not a read`);
+  throw new Error(`Which requests does ${command} take?`);
+}
+
+/** DynamoDB checks each action of a transaction as if it were sent alone. */
+function requestsOfAction(action: any): IamRequest[] {
+  const [[name, input]] = Object.entries<any>(action) as [[string, any]];
+  const commands: Record<string, string> = { Put: 'PutItem', Update: 'UpdateItem', Delete: 'DeleteItem' };
+  if (commands[name]) return requestsOf(commands[name], input);
+  expect(name).toBe('ConditionCheck');
+  return requestsOf('GetItem', input).map((request) => ({
+    ...request,
+    action: 'dynamodb:ConditionCheckItem',
+  }));
 }
 
 async function deniedTo(role: RegExp, work: () => Promise<unknown>): Promise<string[]> {
@@ -97,4 +114,60 @@ test('backend may send every read of the overview', async () => {
   expect(denied).toEqual([]);
   const tables = new Set(sent.map(({ resource }) => resource.split('/')[1]));
   expect(tables).toEqual(new Set(['Jobs', 'Registry', 'Series']));
+});
+
+const CONFIG = {
+  ...{ strategy: 'ema_crossover', exchange: 'sim', pairs: ['BTC/USDT:USDT'], timeframe: '1h' },
+  date_range: { start: '2024-01-01', end: '2024-02-01' },
+};
+const actions = () => new Set(sent.map(({ action }) => action.replace('dynamodb:', '')));
+const partitions = () => new Set(sent.flatMap(({ context }) => context?.['dynamodb:LeadingKeys'] ?? []));
+
+test('backend may send every command of experiments and of a deletion', async () => {
+  const denied = await deniedTo(/^BackendRole/, async () => {
+    const body = { config: CONFIG, experiment_name: 'averages' };
+    const submitted = await ann.post('/api/v1/backtests', body);
+    expect(submitted.status, JSON.stringify(submitted.body)).toBe(201);
+    const path = `/api/v1/backtests/${submitted.body.job_id}`;
+    expect((await ann.post(`${path}/cancel`)).status).toBe(200);
+    expect((await ann.patch(path, { notes: 'no', tags: ['old'] })).status).toBe(200);
+    // Twice: the first read records that the job has ended.
+    for (let read = 0; read < 2; read++) {
+      const { items } = (await ann.get('/api/v1/experiments')).body;
+      expect(items).toMatchObject([{ name: 'averages', unfinished: 0 }]);
+    }
+    expect((await ann.delete(path)).status).toBe(204);
+    expect((await ann.get('/api/v1/experiments')).body.items).toEqual([]);
+  });
+  expect(denied).toEqual([]);
+  expect([...actions()]).toEqual(expect.arrayContaining(['GetItem', 'PutItem', 'Query', 'UpdateItem']));
+  expect([...partitions()]).toEqual(expect.arrayContaining(['#experiments#ann', '#deleted']));
+});
+
+test('strategy service may put a hyperopt job into its experiment', async () => {
+  const denied = await deniedTo(/^StrategyServiceRole/, async () => {
+    const started = await ann.strategy('POST', '/api/v1/hyperopt', {
+      ...CONFIG,
+      ...{ experiment_name: 'averages', spaces: ['params'], n_trials: 10, models: 'none' },
+    });
+    expect(started.status, JSON.stringify(started.body)).toBe(200);
+  });
+  expect(denied).toEqual([]);
+  expect([...partitions()]).toContain('#experiments#ann');
+});
+
+test('reconcile may remove the data of a deleted job', async () => {
+  const run = await fixture.backtest('ann', { experiment_name: 'averages' }, 'completed');
+  expect((await ann.delete(`/api/v1/backtests/${run}`)).status).toBe(204);
+  const retention = new DynamoJobRetention(fixture.client, fixture.jobsTable);
+  const clock = { now: () => Date.now() + 3_600_000 };
+  const results = { remove: async () => {} } as unknown as ResultStore;
+  const denied = await deniedTo(/^ReconcileServiceRole/, async () => {
+    const failed = (_: string, error: unknown) => {
+      throw error;
+    };
+    expect(await removeDeleted({ retention, results, clock }, failed)).toBeGreaterThan(0);
+  });
+  expect(denied).toEqual([]);
+  expect([...actions()]).toContain('DeleteItem');
 });

@@ -22,6 +22,7 @@ const brakesOf = (alias: Resource) =>
 test('functions that answer callers shift traffic in prod', () => {
   expect(shifted.map(([id]) => id.replace(/Live[A-F0-9]{8}$/, '')).sort()).toEqual([
     'Backend',
+    'DataApiService',
     'DataProxyService',
     'JobEvents',
     'StrategyEvents',

@@ -338,6 +338,22 @@ describe('distribution', () => {
     expect(named.platform.toJSON().Outputs.WebUrl.Value).toBe('https://desk.example.com/');
   });
 
+  test('canary loads the dashboard at its domain once that has records, else at the name of CloudFront', () => {
+    const { alarms, canary, trafficShift } = stageConfig('prod');
+    const canaryOf = (domain: object) => {
+      const stage = synthesize('dev', { ...{ env, alarms, canary, trafficShift }, web: web({ domain }) });
+      const [[, { Properties, DependsOn = [] }]] = ofType(stage, 'AWS::Lambda::Function').filter(([id]) =>
+        id.startsWith('CanaryServiceFunction'),
+      ) as [[string, Resource]];
+      return { url: textOf(Properties.Environment.Variables.WEB_URL), after: DependsOn };
+    };
+    const domain = { name: 'desk.example.com', certificateArn: CERTIFICATE };
+    const own = canaryOf({ ...domain, hostedZoneId: 'Z0123456789' });
+    expect(own.url).toBe('https://desk.example.com/');
+    expect(own.after.filter((id) => id.startsWith('WebRecord'))).toHaveLength(2);
+    expect(canaryOf(domain).url).toMatch(/^https:\/\/\{WebDistribution\w+\.DomainName\}\/$/);
+  });
+
   test('log of CloudFront has a private bucket with the retention of access logs', () => {
     expect(config.Logging).toBeUndefined();
     const log = only(named, 'AWS::S3::Bucket', /^WebAccessLog/);
