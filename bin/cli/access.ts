@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
 import type * as z from 'zod';
 import type { AuditEntry, AuditEntryList } from '#contract/audit.ts';
-import { BACKTEST_ID_PREFIX } from '#contract/backtest.ts';
-import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
-import { CLI_LIMITS, PAGE_LIMITS } from '#contract/limits.ts';
+import { BACKTEST_ID_PREFIX, CLI_LIMITS, HYPEROPT_ID_PREFIX, PAGE_LIMITS } from '#contract/limits.ts';
 import { EVERYONE } from '#contract/sharing.ts';
 import type { Grant, Sharing } from '#contract/sharing-schemas.ts';
 import type { ApiClient } from './client.ts';

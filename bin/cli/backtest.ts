@@ -1,8 +1,14 @@
 import { type Command, Option } from 'commander';
 import type * as z from 'zod';
-import { JOB_STATUSES } from '#contract/backtest.ts';
 import type { BacktestJob, BacktestJobList, EquityData } from '#contract/backtest-api.ts';
-import { BACKTEST_DEFAULTS, BACKTEST_LIMITS, PAGE_LIMITS, PRECISIONS, TIMEFRAMES } from '#contract/limits.ts';
+import {
+  BACKTEST_DEFAULTS,
+  BACKTEST_LIMITS,
+  JOB_STATUSES,
+  PAGE_LIMITS,
+  PRECISIONS,
+  TIMEFRAMES,
+} from '#contract/limits.ts';
 import type { BacktestReportData } from '#contract/report.ts';
 import type { ReportModels } from '#contract/report-models.ts';
 import type { ApiClient } from './client.ts';

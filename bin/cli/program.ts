@@ -1,21 +1,65 @@
 import { Command, CommanderError, Help } from 'commander';
 import { VERSION } from '#runtime/version.ts';
-import { addAccessCommands } from './access.ts';
-import { addBacktestCommands } from './backtest.ts';
-import { addChallengeCommands } from './challenge/commands.ts';
 import { errorText } from './client.ts';
-import { addDataCommands } from './data.ts';
-import { addEraseCommand } from './erase.ts';
-import { addHyperoptCommands } from './hyperopt/commands.ts';
 import { UsageError } from './options.ts';
-import { addRegistryCommands } from './registry.ts';
-import { addReportCommand } from './report.ts';
-import { addStrategyCommands } from './strategies.ts';
-import { addTokenCommands } from './tokens.ts';
-import { addVersionCommands } from './versions.ts';
 
-/** Every command; each is defined in the file that runs it. */
-function createProgram(): Command {
+type AddCommands = (program: Command) => void;
+
+interface Family {
+  readonly commands: readonly string[];
+  readonly load: () => Promise<AddCommands>;
+}
+
+/** Commands by the module that defines and runs them, in the order of the help. */
+export const FAMILIES: readonly Family[] = [
+  {
+    commands: ['backtest', 'jobs'],
+    load: async () => (await import('./backtest.ts')).addBacktestCommands,
+  },
+  { commands: ['report'], load: async () => (await import('./report.ts')).addReportCommand },
+  {
+    commands: ['strategies', 'check'],
+    load: async () => (await import('./strategies.ts')).addStrategyCommands,
+  },
+  {
+    commands: ['hyperopt'],
+    load: async () => (await import('./hyperopt/commands.ts')).addHyperoptCommands,
+  },
+  {
+    commands: ['register', 'stage', 'promote', 'rollback'],
+    load: async () => (await import('./registry.ts')).addRegistryCommands,
+  },
+  {
+    commands: ['versions', 'compare'],
+    load: async () => (await import('./versions.ts')).addVersionCommands,
+  },
+  {
+    commands: ['challenge'],
+    load: async () => (await import('./challenge/commands.ts')).addChallengeCommands,
+  },
+  {
+    commands: ['import', 'collect', 'collections', 'proxy'],
+    load: async () => (await import('./data.ts')).addDataCommands,
+  },
+  {
+    commands: ['share', 'keep', 'audit'],
+    load: async () => (await import('./access.ts')).addAccessCommands,
+  },
+  { commands: ['token', 'open'], load: async () => (await import('./tokens.ts')).addTokenCommands },
+  { commands: ['erase-user'], load: async () => (await import('./erase.ts')).addEraseCommand },
+];
+
+/** The modules of the commands that the arguments name. Loading all of them takes longer than most commands to run. */
+function familiesOf(args: readonly string[]): readonly Family[] {
+  const named = FAMILIES.filter(({ commands }) => commands.some((name) => args.includes(name)));
+  // Options of the program come first; their values are no commands.
+  const first = args.find((each) => !each.startsWith('-') && !URL.canParse(each));
+  const isCommand = named.some(({ commands }) => commands.some((name) => name === first));
+  return isCommand ? named : FAMILIES;
+}
+
+/** The commands of these families; each is defined in the file that runs it. */
+export async function createProgram(families: readonly Family[]): Promise<Command> {
   const program = new Command('touchstone')
     .description('Backtest, optimize and release trading strategies, locally or against deployed services')
     .option(
@@ -32,17 +76,7 @@ function createProgram(): Command {
     })
     .showHelpAfterError('Run touchstone <command> --help for the arguments of a command.')
     .exitOverride();
-  addBacktestCommands(program);
-  addReportCommand(program);
-  addStrategyCommands(program);
-  addHyperoptCommands(program);
-  addRegistryCommands(program);
-  addVersionCommands(program);
-  addChallengeCommands(program);
-  addDataCommands(program);
-  addAccessCommands(program);
-  addTokenCommands(program);
-  addEraseCommand(program);
+  for (const add of await Promise.all(families.map(({ load }) => load()))) add(program);
   return program;
 }
 
@@ -53,7 +87,7 @@ export async function runProgram(): Promise<void> {
     if (error.code === 'EPIPE') process.exit();
     throw error;
   });
-  const program = createProgram();
+  const program = await createProgram(familiesOf(process.argv.slice(2)));
   let json = false;
   program.hook('preAction', (_, command) => {
     json = command.opts<{ json?: boolean }>().json === true;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { annotatedJobFields } from './annotation-schemas.ts';
 import { CollectMode } from './common.ts';
-import { FILL_MODELS, PRECISIONS, TIMEFRAMES } from './limits.ts';
+import { FILL_MODELS, type JobStatus, PRECISIONS, TIMEFRAMES } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { ResolvedMlEngine } from './ml-engine.ts';
 import { queuedJobFields } from './queue.ts';
@@ -11,8 +11,7 @@ import { Grant } from './sharing-schemas.ts';
 
 /** Shapes of backtest jobs as stored and as returned. A stored shape carries `schema_version`; test/contract pins its hash. */
 
-export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
-export type JobStatus = (typeof JOB_STATUSES)[number];
+export { BACKTEST_ID_PREFIX, JOB_STATUSES, type JobStatus } from './limits.ts';
 
 /** True when no further transition is possible. */
 export function isTerminal(status: JobStatus): boolean {
@@ -125,10 +124,9 @@ export type ResolvedBacktestConfig = z.infer<typeof ResolvedBacktestConfig>;
 const JOB_KINDS = ['backtest', 'validation', 'canary'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
-export const BACKTEST_ID_PREFIX = 'bt-';
 export const VALIDATION_ID_PREFIX = 'va-';
 /** No other id begins like this: after `bt-` they have a digit or K. */
-export const CANARY_ID_PREFIX = `${BACKTEST_ID_PREFIX}CANARY`;
+export const CANARY_ID_PREFIX = 'bt-CANARY';
 
 /** Input of the backtest state machine: small, no config, no results. */
 export const BacktestExecutionInput = z.object({

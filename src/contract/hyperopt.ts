@@ -9,7 +9,7 @@ import { InstrumentRecord } from './stored-market-data.ts';
 /** Shapes of hyperopt jobs as stored. A stored shape carries `schema_version`; test/contract pins its hash. */
 
 export const STUDY_KIND = 'hyperopt';
-export const HYPEROPT_ID_PREFIX = 'ho-';
+export { HYPEROPT_ID_PREFIX } from './limits.ts';
 
 export const DIRECTIONS = ['maximize', 'minimize'] as const;
 /** Direction of optimization. */

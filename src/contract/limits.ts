@@ -30,6 +30,12 @@ export const MAX_SYMBOL_LENGTH = 50;
 /** `sim`, or the key of an exchange in ccxt. */
 export const EXCHANGE_KEY = /^[a-z0-9]{1,40}$/;
 
+export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+export const BACKTEST_ID_PREFIX = 'bt-';
+export const HYPEROPT_ID_PREFIX = 'ho-';
+
 /** Key of trades whose entry has no tag, in tables and filters. */
 export const NO_TAG = '(none)';
 
