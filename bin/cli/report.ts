@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { ExportLink } from '#contract/backtest-export.ts';
+import type { PlatformOptions } from '../../src/local/platform-options.ts';
 import type { ApiClient } from './client.ts';
 import { sessionWith } from './session.ts';
 
@@ -9,7 +10,7 @@ import { sessionWith } from './session.ts';
 const FILE_TIMEOUT_MS = 5 * 60_000;
 
 export function addReportCommand(program: Command): void {
-  const session = sessionWith(program);
+  const session = sessionWith(program, 'backend', openDashboard);
   program
     .command('report')
     .description('save the report of a completed backtest as one page that opens without a network')
@@ -19,6 +20,14 @@ export function addReportCommand(program: Command): void {
     .action((jobId: string, { out = `${jobId}.html` }: { readonly out?: string }) =>
       session(({ client }) => saveReport(client, jobId, out)),
     );
+}
+
+/** The report's page is part of the dashboard: a platform that is started for the command reads it, or builds it in 3 s. */
+async function openDashboard(): Promise<Partial<PlatformOptions>> {
+  const { Dashboard } = await import('../dashboard.ts');
+  const dashboard = new Dashboard();
+  await dashboard.open();
+  return { dashboard: dashboard.state };
 }
 
 /** Saves the report as a page. Throws ApiError, or an error that says why the file could not be read or written. */

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { LocalEnv } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
 import { PLATFORM_FILE, type PlatformInfo } from '../../src/local/platform-info.ts';
+import type { PlatformOptions } from '../../src/local/platform-options.ts';
 import { ApiClient } from './client.ts';
 import { UsageError } from './options.ts';
 
@@ -25,11 +26,18 @@ const ADDRESSES = {
 } as const;
 type Service = keyof typeof ADDRESSES;
 
+/** What a platform that is started for a command needs beyond the environment's options. */
+type PrepareOptions = () => Promise<Partial<PlatformOptions>>;
+
 /** Runs work against the service at the address that the program's options name, else in local mode. */
-export function sessionWith(program: Command, service: 'backend' | 'strategy' = 'backend'): RunInSession {
+export function sessionWith(
+  program: Command,
+  service: 'backend' | 'strategy' = 'backend',
+  prepare?: PrepareOptions,
+): RunInSession {
   return async (work) => {
     const { url, strategyUrl } = program.opts<{ url?: string; strategyUrl?: string }>();
-    if (service === 'backend') return withSession(url, work, service);
+    if (service === 'backend') return withSession(url, work, service, prepare);
     if (!url || strategyUrl) return withSession(strategyUrl, work, service);
     throw new UsageError('This command calls the strategy service. Pass its address: --strategy-url <url>');
   };
@@ -43,6 +51,7 @@ export async function withSession<T>(
   url: string | undefined,
   work: (session: Session) => Promise<T>,
   service: Service = 'backend',
+  prepare?: PrepareOptions,
 ): Promise<T> {
   if (url) return work({ client: new ApiClient(url, userToken()), platform: null, temporary: false });
   const env = readEnv(LocalEnv);
@@ -54,6 +63,7 @@ export async function withSession<T>(
   const platform = await startPlatform({
     ...platformOptions(env),
     ports: { backend: 0, strategy: 0, dataCollection: 0 },
+    ...(await prepare?.()),
   });
   try {
     return await work(sessionOn(platform.info, service, true));

@@ -16,11 +16,15 @@ export type DashboardState =
 export function reportPageOf(state: DashboardState | undefined): string {
   const page = state?.status === 'ready' ? state.files.text(`/${FILE_PAGE_NAME}`) : undefined;
   if (page !== undefined) return page;
-  const reason = state?.status === 'building' ? 'is being built: try again in a few seconds' : 'is not built';
-  const help = state?.status === 'building' ? '' : ': start the platform with npm start, which says why';
-  throw new CodedError('HTTP503', {
-    message: `The dashboard, of which the report is a part, ${reason}${help}`,
-  });
+  throw new CodedError('HTTP503', { message: `${NO_REPORT_PAGE}: ${whyNotReady(state)}` });
+}
+
+const NO_REPORT_PAGE = 'A report as one page needs the built dashboard';
+
+function whyNotReady(state: DashboardState | undefined): string {
+  if (state?.status === 'building') return 'it is being built, try again in a few seconds';
+  if (state?.status === 'failed') return `correct why it could not be built, and start again. ${state.reason}`;
+  return 'this platform runs without it, start one with npm start';
 }
 
 const ENTRY = '/index.html';

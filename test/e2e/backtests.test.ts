@@ -157,7 +157,7 @@ describe('backtest from request to report', () => {
     expect(status).toBe(503);
     expect(body.detail).toMatchObject({
       code: 'HTTP503',
-      message: expect.stringMatching(/not built: start/),
+      message: expect.stringMatching(/runs without it, start one/),
     });
   });
 

@@ -53,20 +53,28 @@ interface Made {
   readonly layer: TradeLayer;
 }
 
-/** Candles of a pair with its trades. Arrow keys move the view, + and - zoom, T shows the numbers. */
+/** Candles of a pair with its trades. Arrow keys move the view, + and - zoom, Escape returns to the trade, T shows the numbers. */
 export function CandleChart(props: CandlesProps) {
   const { bars, step } = props;
   const made = useRef<Made>(undefined);
   const tokens = useTokens();
-  const onKeyDown = (event: KeyboardEvent) => {
-    const { target, key } = event;
+  /** False if the key changes nothing. */
+  const press = (key: string) => {
     const scale = made.current?.chart.timeScale();
     const range = scale?.getVisibleLogicalRange();
-    if (!range || !(target instanceof HTMLElement) || target.role !== 'img') return;
-    const change = viewChange(key, range, bars.times.length);
-    if (!change) return;
+    const change = range && viewChange(key, range, bars.times.length);
+    if (change) scale!.setVisibleLogicalRange(change);
+    return Boolean(change);
+  };
+  const reset = () => {
+    if (made.current && bars.times.length > 0) showTrade(made.current, props.selected, bars.times, step);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const { target, key } = event;
+    if (!(target instanceof HTMLElement) || target.role !== 'img') return;
+    if (key === 'Escape') reset();
+    else if (!press(key)) return;
     event.preventDefault();
-    scale!.setVisibleLogicalRange(change);
   };
   const table = useMemo(
     () => ({
@@ -88,6 +96,7 @@ export function CandleChart(props: CandlesProps) {
       table={table}
       onKeyDown={onKeyDown}
       actions={props.actions}
+      zoom={{ in: () => press('+'), out: () => press('-'), all: reset }}
       legend={props.legend}
     >
       {/* A chart keeps its colours: another theme makes it again, with its candles and its view. */}

@@ -1,4 +1,3 @@
-import { ZoomOut } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import { decimal, NO_VALUE, utcTime } from '../ui/format.ts';
@@ -6,6 +5,7 @@ import type { Tokens } from '../ui/tokens.ts';
 import { ChartFrame, type ChartSize, type ChartTable } from './chart-frame.tsx';
 import { LinkedPlots } from './linked-plots.ts';
 import { logAxis, Plot, type PlotOptions, utc, xAxis, yAxis } from './plot.tsx';
+import { followTouch } from './touch.ts';
 
 type SeriesKind = 'line' | 'area' | 'step' | 'points' | 'bars';
 
@@ -63,8 +63,8 @@ export interface ChartProps {
 }
 
 /**
- * Series over one axis of x, in one plot or several above each other. Dragging zooms, a double click, Escape or the button shows
- * all; arrow keys move the cursor, + and - zoom; T shows the numbers.
+ * Series over one axis of x, in one plot or several above each other. Dragging, two fingers, + and - zoom; a double click and
+ * Escape show all; arrow keys and one finger move the cursor; T shows the numbers.
  */
 export function Chart(props: ChartProps) {
   const { title, summary, x, panes, size = 'medium' } = props;
@@ -75,11 +75,9 @@ export function Chart(props: ChartProps) {
   const group = useId();
   const linked = useMemo(() => new LinkedPlots(), []);
   linked.extent = rangeOf(x);
-  const all = () => linked.zoom(...linked.extent);
   const onKeyDown = (event: KeyboardEvent) => {
     if (!(event.target instanceof HTMLElement) || event.target.role !== 'img') return;
-    if (event.key === 'Escape') all();
-    else if (event.key === 'Enter' && at !== null) props.onPick?.(at);
+    if (event.key === 'Enter' && at !== null) props.onPick?.(at);
     else if (!linked.press(event)) return;
     event.preventDefault();
   };
@@ -109,20 +107,11 @@ export function Chart(props: ChartProps) {
       table={table}
       onKeyDown={onKeyDown}
       legend={<Legend x={x} panes={panes} at={at} />}
-      actions={
-        <>
-          {props.actions}
-          <button
-            type="button"
-            className="btn small"
-            disabled={!isZoomed}
-            onClick={all}
-            aria-label="Show the whole range"
-          >
-            <ZoomOut aria-hidden="true" />
-          </button>
-        </>
-      }
+      actions={props.actions}
+      zoom={{
+        in: () => linked.scale(0.5),
+        ...(isZoomed && { out: () => linked.scale(2), all: () => linked.showAll() }),
+      }}
     >
       {panes.map((pane, index) => (
         <Pane
@@ -276,6 +265,7 @@ function plotOptions(tokens: Tokens, shared: Shared, pane: PaneLook): PlotOption
       init: [
         (plot) => {
           linked.plots.push(plot);
+          followTouch(plot, linked);
           plot.over.addEventListener('click', () => {
             const { idx } = plot.cursor;
             if (idx !== null && idx !== undefined) shared.onPick(idx);

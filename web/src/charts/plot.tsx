@@ -102,31 +102,40 @@ export const Plot = memo(function Plot(props: {
   const plot = useRef<uPlot>(undefined);
   const latest = useRef(data);
   latest.current = data;
+  const kept = useRef<{ readonly min: number; readonly max: number }>(undefined);
   const tokens = useTokens();
   useEffect(() => {
     const element = box.current!;
     const size = () => ({ width: element.clientWidth, height: element.clientHeight });
     const made = new uPlot({ ...options(tokens), ...size() }, latest.current, element);
     plot.current = made;
+    // Another theme or look of the series keeps the zoom.
+    if (kept.current) made.setScale('x', kept.current);
     const observer = new ResizeObserver(() => made.setSize(size()));
     observer.observe(element);
     return () => {
       observer.disconnect();
+      kept.current = isRangeKept() ? rangeOf(made) : undefined;
       made.destroy();
       plot.current = undefined;
     };
-  }, [tokens, options]);
+  }, [tokens, options, isRangeKept]);
   useEffect(() => {
     // A new plot has its data already: drawing 100,000 points twice would show.
     if (!plot.current || plot.current.data === data) return;
-    const { min, max } = plot.current.scales.x!;
-    const isKept = isRangeKept() && min !== undefined && max !== undefined;
-    plot.current.setData(data, !isKept);
+    const range = isRangeKept() ? rangeOf(plot.current) : undefined;
+    plot.current.setData(data, !range);
     // Setting the same range again fits the y axis to the new data.
-    if (isKept) plot.current.setScale('x', { min, max });
+    if (range) plot.current.setScale('x', range);
     // The cursor stays where it is, over another point.
     const { left = -10, top = -10 } = plot.current.cursor;
     plot.current.setCursor({ left, top });
   }, [data, isRangeKept]);
   return <div ref={box} className="chart-pane" />;
 });
+
+/** Range of x in view; undefined without data. */
+function rangeOf({ scales }: uPlot): { readonly min: number; readonly max: number } | undefined {
+  const { min, max } = scales.x!;
+  return min === undefined || max === undefined ? undefined : { min, max };
+}

@@ -9,7 +9,7 @@ const count = (number: number) => value(number, 'count');
 /** A count starts at zero. */
 const countRange = (_min: number, max: number) => [0, Math.max(1, max * 1.08)] as const;
 
-/** Number of trades by result. Losses and gains have colours of their own, and zero is between two bars. */
+/** Number of trades by result, of at least one trade. Losses and gains have colours of their own, and zero is between two bars. */
 export function DistributionChart({ rows }: { readonly rows: readonly TradeRow[] }) {
   const { x, panes, summary } = useMemo(() => chartOf(rows), [rows]);
   return <Chart title="Distribution of the results" summary={summary} x={x} panes={panes} />;
@@ -55,9 +55,6 @@ function chartOf(rows: readonly TradeRow[]) {
   ];
   const lost = results.filter((result) => result < 0).length;
   const sum = results.reduce((total, result) => total + result, 0);
-  const summary =
-    results.length === 0
-      ? 'no trades'
-      : `${count(results.length)} trades, ${count(lost)} with a loss, mean ${signed(sum / results.length, 'percent')} %`;
+  const summary = `${count(results.length)} trades, ${count(lost)} with a loss, mean ${signed(sum / results.length, 'percent')} %`;
   return { x, panes, summary };
 }

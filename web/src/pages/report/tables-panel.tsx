@@ -1,10 +1,13 @@
 import { useCallback, useMemo } from 'react';
+import type { MetricUnit } from '#contract/metric-labels.ts';
 import { signed, tone, value, withUnit } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { type Column, type Order, Table } from '../../ui/table.tsx';
 import { TabPanel, Tabs } from '../../ui/tabs.tsx';
+import { oneOf } from '../../ui/url.ts';
 import { type ReportData, shortPair } from './data.ts';
-import { orderOf, orderText, type SearchChange, TABLES, type TableName, useReportSearch } from './search.ts';
+import { orderOf, orderText, TABLES, type TableName, useReportSearch } from './search.ts';
+import { groupsOf } from './trades.ts';
 
 type Row = ReportData['tables']['per_pair'][number];
 type Period = ReportData['periods']['month'][number];
@@ -29,29 +32,24 @@ const GROUPS = {
   side: 'per_side',
 } as const;
 
-/** Filter of the trades that a row of a table sets. */
-const FILTERS: Readonly<Partial<Record<TableName, (key: string) => SearchChange>>> = {
-  pair: (pair) => ({ pair }),
-  tag: (tag) => ({ tag }),
-  reason: (reason) => ({ reason }),
-  side: (side) => ({ side: side as 'long' | 'short' }),
-};
+/** Tables whose rows filter the trades; a second click removes the filter. */
+const FILTERS = ['pair', 'tag', 'reason', 'side'] as const;
 
-function number<T>(
-  key: string,
-  title: string,
-  of: (row: T) => number | null,
-  text: (number: number | null) => string,
-  isGain = false,
-): Column<T> {
+type NumberKey<T> = { [K in keyof T & string]: T[K] extends number | null ? K : never }[keyof T & string];
+
+function number<T>(key: NumberKey<T>, title: string, unit: MetricUnit): Column<T> {
+  const of = (row: T) => row[key] as number | null;
   return {
-    key,
-    title,
-    isNumber: true,
+    ...{ key, title, isNumber: true },
     sort: (row) => of(row) ?? Number.NEGATIVE_INFINITY,
-    cell: (row) => text(of(row)),
-    ...(isGain ? { tone: (row: T) => tone(of(row)) } : {}),
+    cell: (row) => (unit === 'minutes' ? withUnit(of(row), unit) : value(of(row), unit)),
   };
+}
+
+/** A number whose sign says whether it is a gain. */
+function gain<T>(key: NumberKey<T>, title: string, unit: MetricUnit): Column<T> {
+  const of = (row: T) => row[key] as number | null;
+  return { ...number(key, title, unit), cell: (row) => signed(of(row), unit), tone: (row) => tone(of(row)) };
 }
 
 function keyOf({ key }: { readonly key: string }): string {
@@ -59,131 +57,28 @@ function keyOf({ key }: { readonly key: string }): string {
 }
 
 const GROUP_COLUMNS: readonly Column<Row>[] = [
-  number(
-    'trades',
-    'Trades',
-    (row) => row.total_trades,
-    (n) => value(n, 'count'),
-  ),
-  number(
-    'profit',
-    'Profit',
-    (row) => row.total_profit,
-    (n) => signed(n, 'quote'),
-    true,
-  ),
-  number(
-    'profit_pct',
-    'Profit, %',
-    (row) => row.total_profit_pct,
-    (n) => signed(n, 'percent'),
-    true,
-  ),
-  number(
-    'mean',
-    'Mean, %',
-    (row) => row.profit_mean_pct,
-    (n) => signed(n, 'percent'),
-    true,
-  ),
-  number(
-    'median',
-    'Median, %',
-    (row) => row.profit_median_pct,
-    (n) => signed(n, 'percent'),
-    true,
-  ),
-  number(
-    'wins',
-    'Wins, %',
-    (row) => row.win_rate,
-    (n) => value(n, 'percent'),
-  ),
-  number(
-    'factor',
-    'Profit factor',
-    (row) => row.profit_factor,
-    (n) => value(n, 'ratio'),
-  ),
-  number(
-    'best',
-    'Best, %',
-    (row) => row.best_trade_pct,
-    (n) => signed(n, 'percent'),
-    true,
-  ),
-  number(
-    'worst',
-    'Worst, %',
-    (row) => row.worst_trade_pct,
-    (n) => signed(n, 'percent'),
-    true,
-  ),
-  number(
-    'drawdown',
-    'Drawdown, %',
-    (row) => row.closed_trade_max_drawdown_pct,
-    (n) => value(n, 'percent'),
-  ),
-  number(
-    'duration',
-    'Duration',
-    (row) => row.avg_duration_minutes,
-    (n) => withUnit(n, 'minutes'),
-  ),
+  number('total_trades', 'Trades', 'count'),
+  gain('total_profit', 'Profit', 'quote'),
+  gain('total_profit_pct', 'Profit, %', 'percent'),
+  gain('profit_mean_pct', 'Mean, %', 'percent'),
+  gain('profit_median_pct', 'Median, %', 'percent'),
+  number('win_rate', 'Wins, %', 'percent'),
+  number('profit_factor', 'Profit factor', 'ratio'),
+  gain('best_trade_pct', 'Best, %', 'percent'),
+  gain('worst_trade_pct', 'Worst, %', 'percent'),
+  number('closed_trade_max_drawdown_pct', 'Drawdown, %', 'percent'),
+  number('avg_duration_minutes', 'Duration', 'minutes'),
 ];
 
 const PERIOD_COLUMNS: readonly Column<Period>[] = [
-  number(
-    'return',
-    'Return, %',
-    (row) => row.return_pct,
-    (n) => signed(n, 'percent'),
-    true,
-  ),
-  number(
-    'profit',
-    'Closed profit',
-    (row) => row.total_profit,
-    (n) => signed(n, 'quote'),
-    true,
-  ),
-  number(
-    'trades',
-    'Trades',
-    (row) => row.total_trades,
-    (n) => value(n, 'count'),
-  ),
-  number(
-    'won',
-    'Wins',
-    (row) => row.winning_trades,
-    (n) => value(n, 'count'),
-  ),
-  number(
-    'draws',
-    'Draws',
-    (row) => row.draws,
-    (n) => value(n, 'count'),
-  ),
-  number(
-    'lost',
-    'Losses',
-    (row) => row.losing_trades,
-    (n) => value(n, 'count'),
-  ),
-  number(
-    'wins',
-    'Wins, %',
-    (row) => row.win_rate,
-    (n) => value(n, 'percent'),
-  ),
-  number(
-    'factor',
-    'Profit factor',
-    (row) => row.profit_factor,
-    (n) => value(n, 'ratio'),
-  ),
+  gain('return_pct', 'Return, %', 'percent'),
+  gain('total_profit', 'Closed profit', 'quote'),
+  number('total_trades', 'Trades', 'count'),
+  number('winning_trades', 'Wins', 'count'),
+  number('draws', 'Draws', 'count'),
+  number('losing_trades', 'Losses', 'count'),
+  number('win_rate', 'Wins, %', 'percent'),
+  number('profit_factor', 'Profit factor', 'ratio'),
 ];
 
 /** Trades by pair, tag, reason, side and time. A row of a group filters the trades. */
@@ -208,7 +103,6 @@ export function TablesPanel({
             table={table}
             order={order}
             onOrder={onOrder}
-            change={change}
           />
         ) : (
           <Table
@@ -244,13 +138,17 @@ function Groups(props: {
   readonly table: TableName;
   readonly order: Order | undefined;
   readonly onOrder: (order: Order) => void;
-  readonly change: (change: SearchChange) => void;
 }) {
-  const { rows, table, order, onOrder, change } = props;
-  const groups = useMemo(() => rows.filter(({ key }) => key !== 'TOTAL'), [rows]);
-  const total = rows.find(({ key }) => key === 'TOTAL');
-  const filter = FILTERS[table];
-  const onPick = useCallback(({ key }: Row) => filter && change(filter(key)), [filter, change]);
+  const { rows, table, order, onOrder } = props;
+  const [search, change] = useReportSearch();
+  const groups = useMemo(() => groupsOf(rows), [rows]);
+  const total = rows.at(-1);
+  const field = oneOf(FILTERS, table);
+  const selected = field && search[field];
+  const onPick = useCallback(
+    ({ key }: Row) => field && change({ [field]: key === selected ? undefined : key }),
+    [field, selected, change],
+  );
   return (
     <Table
       rows={groups}
@@ -260,7 +158,8 @@ function Groups(props: {
       order={order}
       onOrder={onOrder}
       {...(total && groups.length > 1 ? { total } : {})}
-      {...(filter ? { onPick } : {})}
+      selected={selected}
+      {...(field ? { onPick } : {})}
     />
   );
 }

@@ -5,12 +5,13 @@ import { decimal, signed, value } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { Empty, ErrorState, Skeleton } from '../../ui/states.tsx';
 import { type Order, sortRows, VirtualTable } from '../../ui/table.tsx';
+import { present } from '../../ui/url.ts';
 import { CandlesPanel } from './candles-panel.tsx';
 import type { Job, ReportData } from './data.ts';
 import { DistributionChart } from './distribution-chart.tsx';
 import { orderOf, orderText, type ReportSearch, type SearchChange, useReportSearch } from './search.ts';
 import { TRADE_COLUMNS } from './trade-columns.tsx';
-import { filterTrades, type TradeRow, useTrades } from './trades.ts';
+import { filterTrades, groupsOf, type TradeRow, useTrades } from './trades.ts';
 
 const idOf = ({ id }: TradeRow) => id;
 const FIRST_ORDER: Order = { key: 'id', isDescending: false };
@@ -24,11 +25,11 @@ export function TradesSection(props: {
   const { job, report, currency } = props;
   const [search, change] = useReportSearch();
   const total = report.metrics.closed_trades.total_trades;
-  const { rows, error } = useTrades(job.job_id, total);
+  const { rows, error, retry } = useTrades(job.job_id, total);
   const { pair, side, reason, tag, sort } = search;
   const filtered = useMemo(
-    () => rows && filterTrades(rows, pick({ pair, side, reason, tag })),
-    [rows, pair, side, reason, tag],
+    () => rows && filterTrades(rows, present({ pair, side, reason, tag }), report.tables),
+    [rows, pair, side, reason, tag, report],
   );
   const order = useMemo(() => orderOf(sort) ?? FIRST_ORDER, [sort]);
   const sorted = useMemo(() => filtered && sortRows(filtered, TRADE_COLUMNS, order), [filtered, order]);
@@ -48,7 +49,7 @@ export function TradesSection(props: {
   if (error) {
     return (
       <Panel title="Trades">
-        <ErrorState error={error} />
+        <ErrorState error={error} onRetry={retry} />
       </Panel>
     );
   }
@@ -70,38 +71,41 @@ export function TradesSection(props: {
         }
       >
         <Filters report={report} search={search} change={change} />
-        {sorted && rows ? (
+        {sorted ? (
           <div className="report-trades">
-            <VirtualTable
-              rows={sorted}
-              columns={TRADE_COLUMNS}
-              idOf={idOf}
-              label="List of trades"
-              order={order}
-              onOrder={onOrder}
-              isSorted
-              selected={search.trade}
-              onPick={onPick}
-            />
+            {sorted.length > 0 ? (
+              <VirtualTable
+                rows={sorted}
+                columns={TRADE_COLUMNS}
+                idOf={idOf}
+                label="List of trades"
+                order={order}
+                onOrder={onOrder}
+                isSorted
+                selected={search.trade}
+                onPick={onPick}
+              />
+            ) : (
+              <Empty title="No trade matches the filters">Clear them, or choose others.</Empty>
+            )}
           </div>
         ) : (
           <Skeleton rows={12} className="report-trades" />
         )}
       </Panel>
       <section className="panel" aria-label="Distribution of the results">
-        {filtered ? (
+        {filtered?.length ? (
           <DistributionChart rows={filtered} />
+        ) : filtered ? (
+          <div className="report-skeleton-medium">
+            <Empty title="No results to show" />
+          </div>
         ) : (
           <Skeleton rows={7} className="report-skeleton-medium" />
         )}
       </section>
     </>
   );
-}
-
-/** Without the fields that are undefined. */
-function pick(fields: { readonly [K in keyof ReportSearch]?: ReportSearch[K] | undefined }): ReportSearch {
-  return Object.fromEntries(Object.entries(fields).filter(([, field]) => field !== undefined));
 }
 
 function countText(shown: readonly TradeRow[], total: number, currency: string): string {
@@ -183,7 +187,7 @@ function Filters(props: {
 }) {
   const { report, search, change } = props;
   const { per_pair, per_side, per_exit_reason, per_enter_tag } = report.tables;
-  const isFiltered = Boolean(search.pair || search.side || search.reason || search.tag !== undefined);
+  const isFiltered = Boolean(search.pair || search.side || search.reason || search.tag);
   return (
     <div className="report-filters">
       <SelectField
@@ -230,8 +234,8 @@ function Filters(props: {
   );
 }
 
-/** Groups of a table by name, without the sums. */
-function optionsOf(rows: ReportData['tables']['per_pair']) {
-  const keys = rows.map(({ key }) => key).filter((key) => key !== 'TOTAL' && key !== 'OTHERS');
+/** Groups of a table by name. */
+function optionsOf(table: ReportData['tables']['per_pair']) {
+  const keys = groupsOf(table).map(({ key }) => key);
   return keys.sort().map((value) => ({ value }));
 }

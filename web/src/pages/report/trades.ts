@@ -1,7 +1,8 @@
 import { type UseQueryResult, useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { ResponseOf } from '../../api/client.ts';
-import { queryOf } from '../../api/queries.ts';
+import { queryOf, retryFailed } from '../../api/queries.ts';
+import type { ReportData } from './data.ts';
 import type { ReportSearch } from './search.ts';
 
 type Page = ResponseOf<'listBacktestTrades'>;
@@ -16,17 +17,17 @@ export const NO_TAG = '(none)';
 
 interface Combined {
   readonly pages: readonly Page[] | undefined;
-  readonly loaded: number;
   readonly error: Error | null;
+  readonly retry: () => void;
 }
 
 /** Stable, so that the pages are combined once: when the last one has come. */
 function combine(results: readonly UseQueryResult<Page, Error>[]): Combined {
-  const loaded = results.filter(({ data }) => data !== undefined).length;
+  const isLoaded = results.every(({ data }) => data !== undefined);
   return {
-    pages: loaded === results.length ? results.map(({ data }) => data!) : undefined,
-    loaded,
+    pages: isLoaded ? results.map(({ data }) => data!) : undefined,
     error: results.find(({ error, data }) => error && data === undefined)?.error ?? null,
+    retry: () => retryFailed(results),
   };
 }
 
@@ -34,9 +35,9 @@ function combine(results: readonly UseQueryResult<Page, Error>[]): Combined {
 export function useTrades(
   id: string,
   total: number,
-): { readonly rows: readonly TradeRow[] | undefined; readonly error: Error | null } {
+): Pick<Combined, 'error' | 'retry'> & { readonly rows: readonly TradeRow[] | undefined } {
   const pageCount = Math.ceil(total / LIMIT);
-  const { pages, error } = useQueries({
+  const { pages, error, retry } = useQueries({
     queries: Array.from({ length: pageCount }, (_, index) => ({
       ...queryOf('listBacktestTrades', {
         params: { job_id: id },
@@ -49,7 +50,7 @@ export function useTrades(
     combine,
   });
   const rows = useMemo(() => pages?.flatMap(rowsOf), [pages]);
-  return { rows, error };
+  return { rows, error, retry };
 }
 
 function rowsOf(page: Page): readonly TradeRow[] {
@@ -61,17 +62,38 @@ function rowsOf(page: Page): readonly TradeRow[] {
   );
 }
 
+type Tables = ReportData['tables'];
+
 /** Trades that match the filters of the URL. */
 export function filterTrades(
   rows: readonly TradeRow[],
-  { pair, side, reason, tag }: ReportSearch,
+  { pair, side, reason, tag }: Pick<ReportSearch, 'pair' | 'side' | 'reason' | 'tag'>,
+  tables: Tables,
 ): readonly TradeRow[] {
-  if (!pair && !side && !reason && tag === undefined) return rows;
+  if (!pair && !side && !reason && !tag) return rows;
+  const hasReason = groupOf(reason, tables.per_exit_reason);
+  const hasTag = groupOf(tag, tables.per_enter_tag);
   return rows.filter(
     (row) =>
       (!pair || row.pair === pair) &&
       (!side || row.side === side) &&
-      (!reason || row.exit_reason === reason) &&
-      (tag === undefined || (row.enter_tag ?? NO_TAG) === tag),
+      hasReason(row.exit_reason) &&
+      hasTag(row.enter_tag ?? NO_TAG),
   );
+}
+
+/** Groups of a table, without the sums in its last row. */
+export function groupsOf(table: Tables['per_pair']): Tables['per_pair'] {
+  return table.slice(0, -1);
+}
+
+/** Row of the groups that have no row of their own. */
+const OTHERS = 'OTHERS';
+
+/** True for a name in a group of a table; for every name without a group. */
+function groupOf(group: string | undefined, table: Tables['per_pair']): (name: string) => boolean {
+  if (!group) return () => true;
+  if (group !== OTHERS) return (name) => name === group;
+  const named = new Set(groupsOf(table).map(({ key }) => key));
+  return (name) => name === OTHERS || !named.has(name);
 }
