@@ -23,7 +23,8 @@ const NO_REPORT_PAGE = 'A report as one page needs the built dashboard';
 
 function whyNotReady(state: DashboardState | undefined): string {
   if (state?.status === 'building') return 'it is being built, try again in a few seconds';
-  if (state?.status === 'failed') return `correct why it could not be built, and start again. ${state.reason}`;
+  if (state?.status === 'failed')
+    return `correct why it could not be built, and start again. ${state.reason}`;
   return 'this platform runs without it, start one with npm start';
 }
 

@@ -109,6 +109,45 @@ describe.skipIf(!hasChromium)('what can be done with a backtest', () => {
     await close();
   });
 
+  test('a chart zooms by its buttons and by two fingers, and keeps the zoom under its table', async () => {
+    const { page, context, problems, close } = await dashboard.open(`/backtests/${id}`);
+    const equity = page.getByRole('region', { name: 'Equity', exact: true });
+    const chart = equity.getByRole('img');
+    await chart.locator('canvas').first().waitFor();
+    const reset = equity.getByRole('button', { name: 'Reset the zoom' });
+    const isZoomed = () => expect.poll(async () => (await reset.getAttribute('aria-disabled')) === 'false');
+    await isZoomed().toBe(false);
+    await equity.getByRole('button', { name: 'Zoom in' }).click();
+    await isZoomed().toBe(true);
+    await chart.focus();
+    await page.keyboard.press('t');
+    await equity.getByRole('table').waitFor();
+    await page.keyboard.press('t');
+    await equity.getByRole('table').waitFor({ state: 'detached' });
+    expect(await chart.evaluate((element) => element === document.activeElement)).toBe(true);
+    await isZoomed().toBe(true);
+    await reset.click();
+    await isZoomed().toBe(false);
+
+    const plot = (await chart.locator('.u-over').first().boundingBox())!;
+    const fingers = await context.newCDPSession(page);
+    await fingers.send('Emulation.setTouchEmulationEnabled', { enabled: true, maxTouchPoints: 2 });
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...shares: number[]) =>
+      fingers.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: shares.map((share) => ({
+          x: plot.x + plot.width * share,
+          y: plot.y + plot.height / 2,
+        })),
+      });
+    await touch('touchStart', 0.4, 0.6);
+    await touch('touchMove', 0.2, 0.8);
+    await touch('touchEnd');
+    await isZoomed().toBe(true);
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
   test('a grant with an invalid principal is rejected at its field; a valid one is stored', async () => {
     const { page, problems, close } = await dashboard.open(`/backtests/${id}`);
     await page.getByRole('button', { name: 'Share' }).click();

@@ -83,7 +83,7 @@ export function filterTrades(
 }
 
 /** Groups of a table, without the sums in its last row. */
-export function groupsOf(table: Tables['per_pair']): Tables['per_pair'] {
+export function groupsOf<T>(table: readonly T[]): readonly T[] {
   return table.slice(0, -1);
 }
 
