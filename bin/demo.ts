@@ -30,7 +30,12 @@ try {
   };
   console.log(`POST ${backend_url}/api/v1/backtests`);
   console.log(JSON.stringify({ config: { strategy: STRATEGY, ...request } }));
-  process.exitCode = await runBacktest(client, STRATEGY, request, { wait: true });
+  process.exitCode = await runBacktest(
+    { client, platform: platform.info, temporary: true },
+    STRATEGY,
+    request,
+    { wait: true },
+  );
   console.log(`\nDone in ${duration(performance.now() - started)}. Next:`);
   console.log('  npm start                               then open http://127.0.0.1:8000, or /docs there');
   console.log(`  npx touchstone backtest ${STRATEGY}   your own backtest`);

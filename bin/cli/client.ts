@@ -63,13 +63,13 @@ function contextLines(value: unknown, name = ''): string[] {
 
 /** Calls one service's HTTP API. */
 export class ApiClient {
-  readonly #baseUrl: string;
+  readonly baseUrl: string;
   readonly #headers: Readonly<Record<string, string>>;
 
   /** @param token sent with every request, if there is one */
   constructor(baseUrl: string, token?: string) {
     this.#headers = token ? { authorization: `Bearer ${token}` } : {};
-    this.#baseUrl = baseUrl.replace(/\/+$/, '');
+    this.baseUrl = baseUrl.replace(/\/+$/, '');
   }
 
   get<T>(path: string): Promise<T> {
@@ -110,7 +110,7 @@ export class ApiClient {
     path: string,
     { headers, ...init }: RequestInit & { readonly headers: Readonly<Record<string, string>> },
   ): Promise<Response> {
-    return fetch(`${this.#baseUrl}${path}`, {
+    return fetch(`${this.baseUrl}${path}`, {
       ...init,
       method,
       // A redirect would send the token to another address.
@@ -118,7 +118,7 @@ export class ApiClient {
       headers: { ...this.#headers, ...headers },
     }).catch((cause: unknown) => {
       throw new Error(
-        `No response from ${this.#baseUrl}. Check the address, or start the platform with npm start.`,
+        `No response from ${this.baseUrl}. Check the address, or start the platform with npm start.`,
         { cause },
       );
     });

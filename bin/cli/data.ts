@@ -6,24 +6,16 @@ import type * as z from 'zod';
 import { BACKTEST_DEFAULTS, COLLECTION_STATUSES, TIMEFRAMES } from '#contract/limits.ts';
 import type { Collection, CollectionList, Instruments } from '#contract/market-data.ts';
 import type { ProxyEnvelope, ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
-import { statusWithError } from './backtest.ts';
 import type { ApiClient } from './client.ts';
 import { LIMIT, queryOf, UsageError } from './options.ts';
-import { minute, number, progressBar, table, wrap } from './output.ts';
-import { userToken, withSession } from './session.ts';
+import { minute, number, progressBar, statusWithError, table, wrap } from './output.ts';
+import { sessionWith, userToken, withSession } from './session.ts';
 
 export function addDataCommands(program: Command): void {
   const url = () => program.opts<{ url?: string }>().url;
-  /** Runs `work` against the data collection service. */
-  const ofCollections = <T>(work: (client: ApiClient) => Promise<T>): Promise<T> => {
-    if (url()) {
-      throw new UsageError(
-        'This command calls the data collection service. Leave out --url; set DATA_COLLECTION_URL for a deployed service.',
-      );
-    }
-    const address = process.env.DATA_COLLECTION_URL || undefined;
-    return withSession(address, ({ client }) => work(client), 'data_collection');
-  };
+  const collecting = sessionWith(program, 'data_collection');
+  const ofCollections = <T>(work: (client: ApiClient) => Promise<T>): Promise<T> =>
+    collecting(({ client }) => work(client));
   program
     .command('import')
     .description(

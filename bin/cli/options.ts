@@ -61,6 +61,9 @@ export const LIMIT = [
   PAGE_LIMITS.default,
 ] as const;
 
+/** Option of a command that prints one response. */
+export const JSON_OPTION = ['--json', 'print JSON'] as const;
+
 /** Adds one `name=value`, the value as JSON if it is JSON, else as a string. */
 export function parameter(
   text: string,

@@ -1,6 +1,7 @@
 import asciichart from 'asciichart';
 import cliProgress from 'cli-progress';
 import Table from 'cli-table3';
+import { PAGE_LIMITS } from '#contract/limits.ts';
 import type { QueueState } from '#contract/queue.ts';
 
 /** A table with a header row; numbers are aligned right, null prints as `-`. */
@@ -102,10 +103,20 @@ export function queueText({ status, queue }: { status: string; queue: QueueState
     : `${status} (position ${queue.position}, ${reason})`;
 }
 
+/** `failed: reason`, or `was cancelled`. */
+export function statusWithError({ status, error }: { status: string; error: string | null }): string {
+  const verb = status === 'cancelled' ? 'was cancelled' : status;
+  return error ? `${verb}: ${error}` : verb;
+}
+
+/** Printed when a page is not the last one. */
+export const MORE_JOBS = `More exist: raise --limit (up to ${PAGE_LIMITS.max}), or filter by --status or --experiment.`;
+
 /** A progress bar on stderr, so that stdout stays readable by a program. */
 export function progressBar(format: string, options: cliProgress.Options = {}): cliProgress.SingleBar {
   return new cliProgress.SingleBar(
-    { format, hideCursor: true, ...options },
+    // With gracefulExit the bar swallows the first Ctrl-C; a hidden cursor would stay hidden after it.
+    { format, gracefulExit: false, ...options },
     cliProgress.Presets.shades_classic,
   );
 }

@@ -13,10 +13,17 @@ interface Family {
 /** Commands by the module that defines and runs them, in the order of the help. */
 export const FAMILIES: readonly Family[] = [
   {
-    commands: ['backtest', 'jobs'],
+    commands: ['backtest', 'rerun', 'jobs'],
     load: async () => (await import('./backtest.ts')).addBacktestCommands,
   },
-  { commands: ['report'], load: async () => (await import('./report.ts')).addReportCommand },
+  {
+    commands: ['show', 'cancel', 'logs'],
+    load: async () => (await import('./jobs.ts')).addJobCommands,
+  },
+  {
+    commands: ['trades', 'export', 'report', 'diff'],
+    load: async () => (await import('./results.ts')).addResultCommands,
+  },
   {
     commands: ['strategies', 'check'],
     load: async () => (await import('./strategies.ts')).addStrategyCommands,

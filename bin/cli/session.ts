@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { LocalEnv } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
@@ -24,7 +24,7 @@ const ADDRESSES = {
   strategy: 'strategy_service_url',
   data_collection: 'data_collection_url',
 } as const;
-type Service = keyof typeof ADDRESSES;
+export type Service = keyof typeof ADDRESSES;
 
 /** What a platform that is started for a command needs beyond the environment's options. */
 type PrepareOptions = () => Promise<Partial<PlatformOptions>>;
@@ -32,12 +32,18 @@ type PrepareOptions = () => Promise<Partial<PlatformOptions>>;
 /** Runs work against the service at the address that the program's options name, else in local mode. */
 export function sessionWith(
   program: Command,
-  service: 'backend' | 'strategy' = 'backend',
+  service: Service = 'backend',
   prepare?: PrepareOptions,
 ): RunInSession {
   return async (work) => {
     const { url, strategyUrl } = program.opts<{ url?: string; strategyUrl?: string }>();
     if (service === 'backend') return withSession(url, work, service, prepare);
+    if (service === 'data_collection') {
+      if (!url) return withSession(process.env.DATA_COLLECTION_URL || undefined, work, service);
+      throw new UsageError(
+        'This command calls the data collection service. Leave out --url; set DATA_COLLECTION_URL for a deployed service.',
+      );
+    }
     if (!url || strategyUrl) return withSession(strategyUrl, work, service);
     throw new UsageError('This command calls the strategy service. Pass its address: --strategy-url <url>');
   };
@@ -76,6 +82,17 @@ function sessionOn(platform: PlatformInfo, service: Service, temporary: boolean)
   // Without an issuer the platform cannot verify tokens and rejects all of them.
   const token = platform.issuer_url ? userToken() : undefined;
   return { client: new ApiClient(platform[ADDRESSES[service]], token), platform, temporary };
+}
+
+/** The service and the data behind printed numbers. */
+export function sourceText({ client, platform, temporary }: Session): string {
+  if (!platform) return client.baseUrl;
+  const path = resolve(readEnv(LocalEnv).TOUCHSTONE_HOME);
+  const inside = relative(process.cwd(), path);
+  const home = inside.startsWith('..') ? path : inside || '.';
+  return temporary
+    ? `data folder ${home}, on a platform that ran for this command`
+    : `data folder ${home}, platform at ${client.baseUrl}`;
 }
 
 /** The platform that runs on a data folder; null without one that responds. */

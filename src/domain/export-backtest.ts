@@ -121,11 +121,15 @@ function leastBytesOf({ result }: Completed): number {
 
 /** Trades as RFC 4180: a header, then a line for each trade. */
 async function* csvOf(results: ResultStore, { results: location }: Completed): AsyncGenerator<string> {
-  yield `${TRADE_FIELDS.join(',')}\r\n`;
-  for await (const page of readTradePages(results, location, allPages(location))) {
-    const lines = tradesOf(page).map((trade) => TRADE_FIELDS.map((name) => csvField(trade[name])).join(','));
-    yield `${lines.join('\r\n')}\r\n`;
-  }
+  yield csvHeader();
+  for await (const page of readTradePages(results, location, allPages(location)))
+    yield csvLines(tradesOf(page));
+}
+
+export const csvHeader = () => `${TRADE_FIELDS.join(',')}\r\n`;
+
+export function csvLines(trades: readonly Trade[]): string {
+  return trades.map((trade) => `${TRADE_FIELDS.map((name) => csvField(trade[name])).join(',')}\r\n`).join('');
 }
 
 /** Text that a spreadsheet would calculate (OWASP, CSV injection). Tags and reasons are made by strategies, which may be code of others. */

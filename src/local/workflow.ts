@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileCache, type SandboxGrants } from '#adapters/local/sandbox.ts';
 import { LocalExecutions, LocalStateMachine, localIntegrations } from '#adapters/local/state-machine.ts';
+import { TaskLogs } from '#adapters/local/task-log.ts';
 import { type TaskLimits, type TaskRequest, TaskRunner } from '#adapters/local/task-runner.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import { resultsPrefix } from '#adapters/result-store.ts';
@@ -78,6 +79,14 @@ const LOCAL_NAMES = {
 /** Connects the files of statemachines/ to local implementations. */
 export function createWorkflow(options: WorkflowOptions): Workflow {
   const { stores, log } = options;
+  const logs = new TaskLogs(options.environment, Date.now);
+  const keepOutput = (request: TaskRequest, line: string) => {
+    try {
+      logs.append(request.environment.JOB_ID, line);
+    } catch (error) {
+      log.error('failed to keep the output of a task', error as Error);
+    }
+  };
   const runnerOf = (environment: Readonly<Record<string, string>>) =>
     new TaskRunner({
       environment: { ...options.environment, ...environment },
@@ -85,7 +94,10 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       compiled: compileCache(),
       nodeOptions: options.nodeOptions,
       limits: options.limits,
-      onOutput: (task, line) => log.info('task output', { task, line }),
+      onOutput: (task, line, request) => {
+        log.info('task output', { task, line });
+        keepOutput(request, line);
+      },
       onCrash: (exit) => log.warn('task crashed', { ...exit }),
       onStall: (request, task, text) => reportStall(options, request, task, text),
     });
@@ -120,6 +132,7 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
     new LocalExecutions<Input>(machine, (name, state, error) => {
       if (state.status !== 'succeeded')
         log.warn('execution ended', { execution: name, ...state, error: String(error) });
+      logs.end(name.slice(0, name.lastIndexOf('-')));
       const end = options.onEnd(name).finally(() => ends.delete(end));
       ends.add(end);
     });

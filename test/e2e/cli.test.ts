@@ -15,7 +15,7 @@ describe('touchstone without a running platform', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/Submitted bt-[0-9A-Z]{26}/);
     expect(out).toContain(
-      'BTC/USDT:USDT, ETH/USDT:USDT on sim, 1h, 2026-03-01 00:00 to 2026-04-01 00:00 UTC',
+      'BTC/USDT:USDT, ETH/USDT:USDT on sim (simulated candles), 1h, 2026-03-01 00:00 to 2026-04-01 00:00 UTC',
     );
     for (const label of [
       'Total profit',

@@ -4,7 +4,6 @@ import { DIRECTIONS, NO_MODEL, PRUNERS, SAMPLERS, SPACES, TRIAL_STATES } from '#
 import type { HyperoptStart } from '#contract/hyperopt-api.ts';
 import { HYPEROPT_DEFAULTS, HYPEROPT_LIMITS } from '#contract/hyperopt-request.ts';
 import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/limits.ts';
-import { addMarketOptions, EXPERIMENT, STATUS } from '../backtest.ts';
 import type { ApiClient } from '../client.ts';
 import {
   boundsText,
@@ -18,6 +17,7 @@ import {
   readConfig,
   stake,
 } from '../options.ts';
+import { addMarketOptions, EXPERIMENT, STATUS } from '../run-options.ts';
 import { INTERRUPTED, type RunInSession, resumeHint, type Session, sessionWith } from '../session.ts';
 import {
   cancelHyperopt,
@@ -163,10 +163,12 @@ function addStart(hyperopt: Command, session: RunInSession): void {
       positiveNumber,
     )
     .option(
-      '--slots <n>',
+      '--max-open-trades <n>',
       'maximum open trades (default: the number of pairs)',
       integer(BACKTEST_LIMITS.max_open_trades),
     )
+    // Name of earlier releases.
+    .addOption(new Option('--slots <n>').argParser(integer(BACKTEST_LIMITS.max_open_trades)).hideHelp())
     .option('--fee <ratio>', `fee per side (default: ${BACKTEST_DEFAULTS.fee})`, costRatio)
     .option(
       '--slippage <ratio>',
@@ -253,6 +255,8 @@ interface StartOptions {
   readonly spaces?: string;
   readonly stake?: number | string;
   readonly wallet?: number;
+  readonly maxOpenTrades?: number;
+  /** Earlier name of `maxOpenTrades`. */
   readonly slots?: number;
   readonly fee?: number;
   readonly slippage?: number;
@@ -300,7 +304,7 @@ function requestOf(body: Readonly<Record<string, unknown>>, options: StartOption
     spaces: options.spaces && listOf(options.spaces),
     stake_amount: options.stake,
     dry_run_wallet: options.wallet,
-    max_open_trades: options.slots,
+    max_open_trades: options.maxOpenTrades ?? options.slots,
     fee: options.fee,
     slippage: options.slippage,
     leverage: options.leverage,

@@ -7,10 +7,9 @@ import type {
   HyperoptTrialList,
 } from '#contract/hyperopt-api.ts';
 import { OVERFITTING_BOUNDS, PAGE_LIMITS } from '#contract/limits.ts';
-import { MORE_JOBS, statusWithError } from '../backtest.ts';
 import type { ApiClient } from '../client.ts';
 import { queryOf } from '../options.ts';
-import { compactNumber, minute, queueText, table, wrap } from '../output.ts';
+import { compactNumber, MORE_JOBS, minute, queueText, statusWithError, table, wrap } from '../output.ts';
 import { type Job, jobPath } from './watch.ts';
 
 type Result = z.infer<typeof HyperoptResult>;
@@ -278,6 +277,14 @@ export async function printTrials(client: ApiClient, jobId: string, options: Tri
 export async function printStatus(client: ApiClient, jobId: string, json = false): Promise<void> {
   const job = await client.get<Job>(jobPath(jobId));
   console.log(json ? JSON.stringify(job) : statusText(job));
+}
+
+/** Prints the result of a completed job, the progress of another one. */
+export async function printJob(client: ApiClient, jobId: string, json: boolean): Promise<void> {
+  const job = await client.get<Job>(jobPath(jobId));
+  if (job.status === 'completed' && !json) console.log(statusText(job));
+  if (job.status === 'completed') await printResult(client, jobId, json);
+  else console.log(json ? JSON.stringify(job) : statusText(job));
 }
 
 export async function cancelHyperopt(client: ApiClient, jobId: string, json = false): Promise<void> {

@@ -53,7 +53,7 @@ export interface TaskRunnerOptions {
   readonly nodeOptions?: readonly string[];
   readonly limits: TaskLimits;
   /** Receives each line that a task prints. */
-  readonly onOutput: (task: string, line: string) => void;
+  readonly onOutput: (task: string, line: string, request: TaskRequest) => void;
   /** Called when the process of a task has exited, before its output ends: another process may keep that open. */
   readonly onExit?: (task: string) => void;
   /** Called for each task that exited with a code other than 0, or was killed by another process. */
@@ -122,10 +122,10 @@ export class TaskRunner implements TaskControl {
     request.signal.addEventListener('abort', onAbort, { once: true });
     const finalReason = sandbox && this.#watch(request, task, child, mark);
     let stderr = '';
-    forLines(child.stdout, (line) => this.#options.onOutput(task, line));
+    forLines(child.stdout, (line) => this.#options.onOutput(task, line, request));
     forLines(child.stderr, (line) => {
       stderr = `${stderr}${line}\n`.slice(-STDERR_TAIL);
-      this.#options.onOutput(task, line);
+      this.#options.onOutput(task, line, request);
     });
     try {
       return await new Promise<TaskExit>((resolve, reject) => {

@@ -1,0 +1,141 @@
+import { METRIC_LABELS, type MetricName } from '#contract/metric-labels.ts';
+import { chart, number, table, wrap } from './output.ts';
+import type { Results } from './report-text.ts';
+
+/** Comparison of two completed backtests: settings, inputs, metrics, equity. */
+
+interface Difference {
+  readonly name: string;
+  readonly a: unknown;
+  readonly b: unknown;
+}
+
+export interface Comparison {
+  readonly a: string;
+  readonly b: string;
+  /** Settings that differ, by their path. */
+  readonly settings: readonly Difference[];
+  /** Inputs that differ: candles, source of the strategy, engine. */
+  readonly inputs: readonly Difference[];
+  readonly metrics: readonly {
+    readonly name: MetricName;
+    readonly label: string;
+    readonly a: number | null;
+    readonly b: number | null;
+    /** `b - a`; null when a metric is undefined. */
+    readonly change: number | null;
+  }[];
+  /** Common days, and the equity of each run at their end, in percent of its starting wallet. */
+  readonly equity: {
+    readonly dates: readonly string[];
+    readonly a: readonly number[];
+    readonly b: readonly number[];
+  };
+}
+
+const COMPARED: readonly MetricName[] = [
+  ...(['total_profit_pct', 'market_change_pct', 'cagr_pct', 'total_trades', 'win_rate'] as const),
+  ...(['profit_factor', 'expectancy', 'profit_mean_pct', 'sharpe_ratio', 'sortino_ratio'] as const),
+  ...(['calmar_ratio', 'sqn', 'max_drawdown_pct', 'longest_drawdown_days', 'exposure_pct'] as const),
+];
+
+export function compareResults(a: Results, b: Results): Comparison {
+  const valuesOf = ({ report }: Results): Readonly<Record<string, number | null>> =>
+    Object.assign({}, ...Object.values(report.metrics));
+  const [before, after] = [valuesOf(a), valuesOf(b)];
+  return {
+    a: a.job.job_id,
+    b: b.job.job_id,
+    settings: differences(a.job.config, b.job.config),
+    inputs: differences(inputsOf(a), inputsOf(b)),
+    metrics: COMPARED.map((name) => {
+      const [x, y] = [before[name] ?? null, after[name] ?? null];
+      return {
+        name,
+        label: METRIC_LABELS[name][0],
+        a: x,
+        b: y,
+        change: x === null || y === null ? null : y - x,
+      };
+    }),
+    equity: commonDays(a, b),
+  };
+}
+
+function inputsOf({ report: { provenance } }: Results) {
+  const { data_digest, strategy_digest, engine_version } = provenance;
+  return { candles: data_digest, strategy_source: strategy_digest, engine: engine_version };
+}
+
+/** Values that differ, by path. */
+function differences(a: unknown, b: unknown, path = ''): Difference[] {
+  if (JSON.stringify(a) === JSON.stringify(b)) return [];
+  if (!isRecord(a) || !isRecord(b)) return [{ name: path, a: a ?? null, b: b ?? null }];
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((key) =>
+    differences(a[key], b[key], path ? `${path}.${key}` : key),
+  );
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function commonDays(a: Results, b: Results): Comparison['equity'] {
+  const growth = ({ equity, job }: Results) =>
+    new Map(equity.dates.map((date, day) => [date, (100 * equity.equity[day]!) / job.config.dry_run_wallet]));
+  const [first, second] = [growth(a), growth(b)];
+  const dates = [...first.keys()].filter((date) => second.has(date));
+  return { dates, a: dates.map((date) => first.get(date)!), b: dates.map((date) => second.get(date)!) };
+}
+
+const WIDTH = 100;
+/** Units of metrics that are integers. */
+const INTEGERS: readonly string[] = ['count', 'days'];
+
+export function comparisonText(first: Results, second: Results): string {
+  const { a, b, settings, inputs, metrics, equity } = compareResults(first, second);
+  const curve = chart(
+    equity.dates.map((_, day) => equity.b[day]! - equity.a[day]!),
+    equity.dates,
+  );
+  return [
+    `a: ${a}, ${first.report.strategy.name}`,
+    `b: ${b}, ${second.report.strategy.name}`,
+    ...(settings.length > 0
+      ? [
+          table(
+            ['Setting', 'a', 'b'],
+            settings.map(({ name, ...each }) => [name, cell(each.a), cell(each.b)]),
+          ),
+        ]
+      : ['Settings: equal']),
+    table(
+      ['Metric', 'a', 'b', 'b - a'],
+      metrics.map(({ name, label, ...each }) => {
+        const digits = INTEGERS.includes(METRIC_LABELS[name][1]) ? 0 : 2;
+        return [label, number(each.a, digits), number(each.b, digits), change(each.change, digits)];
+      }),
+    ),
+    inputsText(inputs),
+    ...(curve
+      ? [`Equity of b minus a at the end of each day, percentage points of the starting wallet\n${curve}`]
+      : ['Equity: the runs have no two days in common']),
+  ].join('\n');
+}
+
+/** Numbers with a sign; 0 for equal values. */
+const change = (value: number | null, digits: number) =>
+  value !== null && value > 0 ? `+${number(value, digits)}` : number(value, digits);
+
+function cell(value: unknown): string {
+  return wrap(typeof value === 'string' ? value : JSON.stringify(value), 40);
+}
+
+function inputsText(inputs: readonly Difference[]): string {
+  if (inputs.length === 0) return 'Inputs: same candles, strategy source and engine';
+  const short = (value: unknown) => String(value).slice(0, 12);
+  return wrap(
+    `Different inputs: ${inputs.map(({ name, a, b }) => `${name.replace('_', ' ')} ${short(a)} and ${short(b)}`).join('; ')}`,
+    WIDTH,
+  );
+}

@@ -1,0 +1,205 @@
+import type * as z from 'zod';
+import type { BacktestJob, EquityData } from '#contract/backtest-api.ts';
+import type { BacktestReportData } from '#contract/report.ts';
+import type { ReportModels } from '#contract/report-models.ts';
+import type { ApiClient } from './client.ts';
+import { chart, duration, minute, number, percent, table, wrap } from './output.ts';
+
+export type Job = z.infer<typeof BacktestJob>;
+export type Report = z.infer<typeof BacktestReportData>;
+export type Equity = z.infer<typeof EquityData>;
+
+/** A completed backtest with its results. */
+export interface Results {
+  readonly job: Job;
+  readonly report: Report;
+  readonly equity: Equity;
+}
+
+const WIDTH = 100;
+
+export const backtestPath = (jobId: string, rest = '') =>
+  `/api/v1/backtests/${encodeURIComponent(jobId)}${rest}`;
+
+/** Loads report and equity of a completed backtest. */
+export async function loadResults(client: ApiClient, job: Job): Promise<Results> {
+  const [report, equity] = await Promise.all([
+    client.get<Report>(backtestPath(job.job_id, '/report-data?trades=false')),
+    client.get<Equity>(backtestPath(job.job_id, '/equity')),
+  ]);
+  return { job, report, equity };
+}
+
+/** The whole report of a completed backtest, for a terminal. */
+export function reportText({ job, report, equity }: Results): string {
+  const days = chart(equity.equity, equity.dates);
+  const { per_pair, per_exit_reason, per_enter_tag } = report.tables;
+  return [
+    ...warningLines(job),
+    `${report.strategy.name} on ${candlesText(job)}`,
+    wrap(`Settings: ${settingsText(job)}`, WIDTH),
+    metricTable({ job, report, equity }),
+    ...(job.look_ahead ? [`Look-ahead bias: ${job.look_ahead.message}`] : []),
+    ...(job.look_ahead?.findings ?? []).map((finding) => `  ${finding}`),
+    groupTable('Pair', per_pair),
+    groupTable('Exit reason', per_exit_reason),
+    // A table of one tag repeats the totals.
+    ...(per_enter_tag.length > 2 ? [groupTable('Enter tag', per_enter_tag)] : []),
+    ...(report.models ? [modelsText(report.models)] : []),
+    ...(days ? [`Equity at the end of each day\n${days}`] : []),
+    'Assumptions that bias the result:',
+    ...report.biases.map(({ effect, text }) => indented(effect.padEnd(13), text)),
+    ...sourceLines(job, report),
+  ].join('\n');
+}
+
+export function warningLines(job: Job): string[] {
+  const failed = job.status !== 'completed' && job.collection?.status === 'failed';
+  return [
+    ...job.warnings.map((warning) => `Warning: ${warning}`),
+    ...(failed ? [`Warning: Market data collection failed: ${job.collection?.message}`] : []),
+  ];
+}
+
+function indented(label: string, text: string): string {
+  return wrap(text, WIDTH - label.length - 2)
+    .split('\n')
+    .map((line, index) => `  ${index === 0 ? label : ' '.repeat(label.length)}${line}`)
+    .join('\n');
+}
+
+export function candlesText({ config }: Job): string {
+  const { pairs, exchange, timeframe, date_range } = config;
+  const simulated = exchange === 'sim' ? ' (simulated candles)' : '';
+  return `${pairs.join(', ')} on ${exchange}${simulated}, ${timeframe}, ${minute(date_range.start)} to ${minute(date_range.end)} UTC`;
+}
+
+function settingsText({ config }: Job): string {
+  const parameters = Object.entries(config.params).map(([name, value]) => `${name}=${value}`);
+  return [
+    `stake ${config.stake_amount} of ${number(config.dry_run_wallet, 0)}`,
+    `max ${config.max_open_trades} open`,
+    `fee ${config.fee}`,
+    `slippage ${config.slippage}`,
+    `leverage ${config.leverage}`,
+    `stoploss ${config.stoploss}`,
+    ...(config.timeframe_detail ? [`detail ${config.timeframe_detail}`] : []),
+    `fill model ${config.fill_model}`,
+    `precision ${config.precision}`,
+    ...parameters,
+  ].join(', ');
+}
+
+function metricTable({ job, report }: Results): string {
+  const { account, equity, closed_trades: trades, activity } = report.metrics;
+  const { fill_model, costs } = report;
+  // The job has these as numbers in every case; the report has null for an undefined one.
+  const { profit_factor, sharpe_ratio, win_rate } = job.result!;
+  return table(
+    ['Metric', 'Value'],
+    [
+      ['Total profit', number(account.total_profit)],
+      ['Total profit %', percent(account.total_profit_pct)],
+      ['Market change %', percent(account.market_change_pct)],
+      ['CAGR %', percent(account.cagr_pct)],
+      [
+        'Trades (won / drawn / lost)',
+        `${trades.total_trades} (${trades.winning_trades} / ${trades.draws} / ${trades.losing_trades})`,
+      ],
+      ['Win rate', percent(win_rate)],
+      ['Profit factor', number(profit_factor)],
+      ['Expectancy per trade', number(trades.expectancy)],
+      ['Sharpe ratio (daily equity)', number(sharpe_ratio)],
+      ['Sortino ratio (daily equity)', number(equity.sortino_ratio)],
+      ['Calmar ratio (daily equity)', number(equity.calmar_ratio)],
+      ['System quality number', number(trades.sqn)],
+      ['Max drawdown (daily equity)', percent(equity.max_drawdown_pct)],
+      ['Longest drawdown', `${equity.longest_drawdown_days} days`],
+      ['Exposure', percent(activity.exposure_pct)],
+      ['Fees, slippage, funding', number(costs.total.amount)],
+      [`Profit with fill model ${fill_model.alternative}`, percent(fill_model.alternative_total_profit_pct)],
+    ],
+  );
+}
+
+type Row = Report['tables']['per_pair'][number];
+
+function groupTable(name: string, rows: readonly Row[]): string {
+  return table(
+    [name, 'Trades', 'Profit', 'Profit %', 'Win rate', 'Expectancy'],
+    rows.map((row) => [
+      row.key,
+      number(row.total_trades, 0),
+      number(row.total_profit),
+      percent(row.total_profit_pct),
+      percent(row.win_rate),
+      number(row.expectancy),
+    ]),
+  );
+}
+
+/** Inputs of the run, by which it can be repeated, and its durations. */
+function sourceLines(job: Job, { provenance }: Report): string[] {
+  const { engine_version, data_digest, strategy_digest, digest } = provenance;
+  const short = (text: string) => text.slice(0, 12);
+  return [
+    `Engine ${engine_version}, candles ${short(data_digest)}, strategy ${short(strategy_digest)}, run ${short(digest)}`,
+    ...(job.timing
+      ? [`${number(job.timing.candles, 0)} candles in ${duration(job.timing.total_ms)}`, durationsText(job)]
+      : []),
+  ];
+}
+
+/** `Lane fast: 12 ms in the queue, 1.2 s to start, 0.8 s to run`. */
+function durationsText({ lane, durations }: Job): string {
+  const { queue_ms, start_ms, run_ms } = durations;
+  return `Lane ${lane}: ${duration(queue_ms ?? 0)} in the queue, ${duration(start_ms ?? 0)} to start, ${duration(run_ms ?? 0)} to run`;
+}
+
+export type Models = z.infer<typeof ReportModels>;
+type Quality = Models['quality'];
+
+const FEATURES_SHOWN = 5;
+
+/** Out-of-sample quality of the ML models by pair, and their most used features. */
+export function modelsText(models: Models): string {
+  const { windows, quality, importances, model_kind, features, horizon, trained } = models;
+  const pairs = [...new Set(windows.map(({ pair }) => pair))];
+  const rows = pairs.map((pair) => {
+    const own = windows.filter((window) => window.pair === pair && window.skipped === null);
+    return [pair, own.length, ...qualityCells(meanQuality(own.map((window) => window.quality)))];
+  });
+  const most = importances
+    .slice(0, FEATURES_SHOWN)
+    .map(({ feature, gain }) => `${feature} ${number(gain * 100, 0)} %`);
+  return [
+    `ML models out of sample: ${model_kind}, ${features} features, labels known after ${horizon} candles`,
+    table(
+      ['Pair (mean over windows)', 'Models', 'AUC', 'Log loss', 'Base rate', 'Brier', 'Predictions'],
+      [...rows, ['All predictions', trained, ...qualityCells(quality)]],
+    ),
+    `Most used: ${most.join(', ')}`,
+  ].join('\n');
+}
+
+type Scores = Pick<Quality, 'auc' | 'log_loss' | 'base_log_loss' | 'brier' | 'rows'>;
+
+function qualityCells({ auc, log_loss, base_log_loss, brier, rows }: Scores): string[] {
+  return [...[auc, log_loss, base_log_loss, brier].map((value) => number(value, 3)), number(rows, 0)];
+}
+
+/** Mean over windows, weighted by predictions; a window with an undefined metric is left out of that metric. */
+function meanQuality(windows: readonly Quality[]): Scores {
+  const mean = (name: 'auc' | 'log_loss' | 'base_log_loss' | 'brier') => {
+    const known = windows.filter((window) => window[name] !== null);
+    const rows = known.reduce((sum, window) => sum + window.rows, 0);
+    return rows > 0 ? known.reduce((sum, window) => sum + window[name]! * window.rows, 0) / rows : null;
+  };
+  return {
+    rows: windows.reduce((sum, window) => sum + window.rows, 0),
+    auc: mean('auc'),
+    log_loss: mean('log_loss'),
+    base_log_loss: mean('base_log_loss'),
+    brier: mean('brier'),
+  };
+}

@@ -1,0 +1,176 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  BACKTEST_DEFAULTS,
+  BACKTEST_LIMITS,
+  FILL_MODELS,
+  JOB_STATUSES,
+  PRECISIONS,
+  TIMEFRAMES,
+} from '#contract/limits.ts';
+import {
+  boundsText,
+  costRatio,
+  finiteNumber,
+  given,
+  integer,
+  listOf,
+  parameter,
+  positiveNumber,
+  stake,
+} from './options.ts';
+
+/** Options that choose candles and instruments: of a backtest and of a hyperopt job. */
+export function addMarketOptions(command: Command): Command {
+  return command
+    .option('--exchange <key>', "exchange of the candles (default: the platform's)")
+    .option('--offline', 'use stored candles; collect nothing')
+    .option('--pairs <list>', 'comma-separated pairs, such as BTC/USDT:USDT,ETH/USDT:USDT')
+    .option('--timeframe <timeframe>', `${TIMEFRAMES.join(', ')} (default: the strategy's)`)
+    .addOption(
+      new Option(
+        '--precision <precision>',
+        'exchange: apply price ticks, amount steps and minimum orders (default: exchange if every instrument is stored)',
+      ).choices(PRECISIONS),
+    );
+}
+
+export const EXPERIMENT = ['--experiment <name>', 'experiment name'] as const;
+export const STATUS = () => new Option('--status <status>', 'only jobs in this status').choices(JOB_STATUSES);
+
+/** Every setting of a run. */
+export function addRunOptions(command: Command): Command {
+  return addExitOptions(
+    addMarketOptions(command)
+      .option(
+        '--start <time>',
+        `ISO 8601, UTC (default: ${BACKTEST_DEFAULTS.date_range_days} days before the end)`,
+      )
+      .option('--end <time>', 'ISO 8601, UTC, exclusive (default: the newest stored candle)')
+      .addOption(
+        new Option(
+          '--timeframe-detail <timeframe>',
+          'shorter timeframe that decides the order of events inside a candle (default: none)',
+        ).choices(TIMEFRAMES),
+      )
+      .option('--stake <amount>', 'stake per trade, or unlimited', stake)
+      .option(
+        '--wallet <amount>',
+        `starting balance (default: ${BACKTEST_DEFAULTS.dry_run_wallet})`,
+        positiveNumber,
+      )
+      .option(
+        '--max-open-trades <n>',
+        `maximum open trades, ${boundsText(BACKTEST_LIMITS.max_open_trades)} (default: the number of pairs)`,
+        integer(BACKTEST_LIMITS.max_open_trades),
+      )
+      .option('--fee <ratio>', `fee per side (default: ${BACKTEST_DEFAULTS.fee})`, costRatio)
+      .option(
+        '--slippage <ratio>',
+        `adverse price change of a market fill (default: ${BACKTEST_DEFAULTS.slippage})`,
+        costRatio,
+      )
+      .option('--leverage <times>', "leverage (default: the strategy's)", positiveNumber)
+      .addOption(
+        new Option(
+          '--fill-model <model>',
+          `fills inside a candle; conservative: never the favorable order (default: ${BACKTEST_DEFAULTS.fill_model})`,
+        ).choices(FILL_MODELS),
+      ),
+  )
+    .option(
+      '--seed <n>',
+      `seed of all random numbers (default: ${BACKTEST_DEFAULTS.seed})`,
+      integer(BACKTEST_LIMITS.seed),
+    )
+    .option('--param <name=value>', 'strategy parameter; repeatable', parameter, {})
+    .option(
+      '--ml <name=value>',
+      'ML setting, such as model_type=xgboost; one is enough to run with ML models; repeatable',
+      parameter,
+      {},
+    );
+}
+
+function addExitOptions(command: Command): Command {
+  return command
+    .option('--stoploss <ratio>', "such as -0.08 (default: the strategy's)", finiteNumber)
+    .option(
+      '--roi <minutes=ratio>',
+      "profit ratio that closes a trade from these minutes on, such as 60=0.01; repeatable (default: the strategy's)",
+      roiStep,
+      {},
+    )
+    .option(
+      '--trailing <name=value>',
+      "trailing stop: positive=0.02, offset=0.03, only_offset_is_reached=true; repeatable (default: the strategy's)",
+      parameter,
+      {},
+    )
+    .option('--no-trailing', "disable the strategy's trailing stop");
+}
+
+/** Adds one step `minutes=ratio` of an ROI table. */
+function roiStep(text: string, previous: Readonly<Record<string, number>>): Record<string, number> {
+  const [, minutes, ratio] = /^(\d+)=(.+)$/.exec(text) ?? [];
+  if (minutes && Number.isFinite(Number(ratio))) return { ...previous, [minutes]: Number(ratio) };
+  throw new InvalidArgumentError('Pass minutes=ratio, such as 60=0.01.');
+}
+
+export interface RunOptions {
+  readonly exchange?: string;
+  readonly offline?: boolean;
+  readonly pairs?: string;
+  readonly timeframe?: string;
+  readonly precision?: string;
+  readonly start?: string;
+  readonly end?: string;
+  readonly timeframeDetail?: string;
+  readonly stake?: number | 'unlimited';
+  readonly wallet?: number;
+  readonly maxOpenTrades?: number;
+  readonly fee?: number;
+  readonly slippage?: number;
+  readonly leverage?: number;
+  readonly fillModel?: string;
+  readonly stoploss?: number;
+  readonly roi?: Readonly<Record<string, number>>;
+  /** False with --no-trailing. */
+  readonly trailing?: Readonly<Record<string, unknown>> | boolean;
+  readonly seed?: number;
+  readonly param?: Readonly<Record<string, unknown>>;
+  readonly ml?: Readonly<Record<string, unknown>>;
+}
+
+type Config = Readonly<Record<string, unknown>>;
+
+/** A configuration with the options in place of its fields. Parameters, dates and ML settings that no option names stay. */
+export function configWith(config: Config, options: RunOptions): Config {
+  const merged = (name: string, values: Config) =>
+    Object.keys(values).length > 0 ? { ...Object(config[name]), ...values } : undefined;
+  const { trailing, ml = {}, param = {} } = options;
+  return {
+    ...config,
+    ...given({
+      exchange: options.exchange,
+      collect: options.offline ? 'never' : undefined,
+      pairs: options.pairs && listOf(options.pairs),
+      timeframe: options.timeframe,
+      date_range: merged('date_range', given({ start: options.start, end: options.end })),
+      timeframe_detail: options.timeframeDetail,
+      stake_amount: options.stake,
+      dry_run_wallet: options.wallet,
+      max_open_trades: options.maxOpenTrades,
+      fee: options.fee,
+      slippage: options.slippage,
+      leverage: options.leverage,
+      fill_model: options.fillModel,
+      stoploss: options.stoploss,
+      minimal_roi: options.roi,
+      trailing: trailing === false ? null : trailing === true ? undefined : trailing,
+      precision: options.precision,
+      seed: options.seed,
+      params: merged('params', param),
+      ml_engine: merged('ml_engine', ml),
+    }),
+  };
+}

@@ -1,0 +1,168 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { platformFixture } from './platform-fixture.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-results-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+writeFileSync(
+  join(folder, 'talker.ts'),
+  `${readFileSync('strategies/example_pullback.ts', 'utf8').replace("'example_pullback'", "'talker'")}
+console.log('loaded the talker');
+`,
+);
+
+let job: any;
+const touchstone = platformFixture(
+  'touchstone-results-',
+  { strategiesDirectory: folder },
+  async (platform) => {
+    const range = { start: '2024-01-01T00:00:00Z', end: '2024-01-11T00:00:00Z' };
+    job = await platform.run({ strategy: 'ema_crossover', timeframe: '1h', date_range: range });
+  },
+);
+
+describe('results of a completed backtest', () => {
+  it('show prints the report with market change, exit reasons, biases and the source of the numbers', async () => {
+    const { code, out, err } = await touchstone('show', job.job_id);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(/^bt-\w+: completed 20\d\d-/);
+    for (const label of ['Market change %', 'Calmar ratio', 'Expectancy per trade', 'Exit reason']) {
+      expect(out).toContain(label);
+    }
+    expect(out).toMatch(/optimistic +Orders do not move the price/);
+    expect(out).toMatch(/on sim \(simulated candles\), 1h, 2024-01-01 00:00 to 2024-01-11 00:00 UTC/);
+    expect(out).toMatch(/Source: data folder \S+, platform at http:\/\/127\.0\.0\.1:\d+\n$/);
+    const json = JSON.parse((await touchstone('show', 'last', '--json')).out);
+    expect(json.job.job_id).toBe(job.job_id);
+    expect(json.report.biases.length).toBeGreaterThan(0);
+    expect(json.equity.dates[0]).toBe('2024-01-01');
+  });
+
+  it('trades lists a page, prints those that match as CSV, and saves Parquet', async () => {
+    const { total_trades } = job.result;
+    const page = await touchstone('trades', job.job_id, '--limit', '2');
+    expect(page.out).toContain(`Trades 1 to 2 of ${total_trades}. Next: --page 2`);
+    const all = (await touchstone('trades', 'last', '--csv')).out.trimEnd().split('\r\n');
+    expect(all).toHaveLength(total_trades + 1);
+    const pair = job.config.pairs[1];
+    const matching = (await touchstone('trades', 'last', '--csv', '--pair', pair)).out
+      .trimEnd()
+      .split('\r\n');
+    expect(matching).toEqual([all[0], ...all.slice(1).filter((line) => line.includes(pair))]);
+    expect(matching.length).toBeLessThan(all.length);
+    const file = join(folder, 'trades.parquet');
+    expect((await touchstone('trades', 'last', '--parquet', '--out', file)).out).toMatch(/^Saved .*KB\.\n$/);
+    expect(readFileSync(file).subarray(0, 4).toString()).toBe('PAR1');
+    expect(await touchstone('trades', 'last', '--parquet', '--side', 'long')).toMatchObject({ code: 2 });
+  });
+
+  it('export saves the whole report as JSON', async () => {
+    const file = join(folder, 'report.json');
+    const { out } = await touchstone('export', 'last', '--out', file, '--json');
+    const text = readFileSync(file, 'utf8');
+    expect(JSON.parse(out)).toEqual({ file, bytes: text.length });
+    expect(JSON.parse(text).job_id).toBe(job.job_id);
+    const missing = await touchstone('export', 'last', '--out', join(folder, 'missing/report.json'));
+    expect(missing.err).toMatch(/cannot be written: .*Choose another file with --out/);
+  });
+
+  it('rerun changes only what an option names, and diff compares the runs', async () => {
+    const { code, out } = await touchstone(
+      'rerun',
+      job.job_id,
+      '--param',
+      'fast=10',
+      '--fee',
+      '0.002',
+      '--json',
+    );
+    expect(code).toBe(0);
+    const { job: changed } = JSON.parse(out);
+    expect(changed.config).toEqual({
+      ...job.config,
+      fee: 0.002,
+      params: { ...job.config.params, fast: 10 },
+    });
+    const text = (await touchstone('diff', job.job_id, 'last')).out;
+    expect(text).toMatch(/fee +│ +0\.0005 │ +0\.002/);
+    expect(text).toContain('Inputs: same candles, strategy source and engine');
+    const { settings, metrics, equity } = JSON.parse(
+      (await touchstone('diff', job.job_id, changed.job_id, '--json')).out,
+    );
+    expect(settings.map(({ name }: { name: string }) => name)).toEqual(['fee', 'params.fast']);
+    expect(metrics.find(({ name }: { name: string }) => name === 'total_profit_pct')).toMatchObject({
+      a: job.result.total_profit_pct,
+      b: changed.result.total_profit_pct,
+      change: changed.result.total_profit_pct - job.result.total_profit_pct,
+    });
+    expect(equity.a).toHaveLength(10);
+  });
+
+  it('backtest takes every setting of a run as an option', async () => {
+    const { out } = await touchstone(
+      ...[
+        'backtest',
+        'ema_crossover',
+        '--pairs',
+        'BTC/USDT:USDT',
+        '--timeframe',
+        '1h',
+        '--offline',
+        '--json',
+      ],
+      ...['--start', '2024-01-02T00:00:00Z', '--end', '2024-01-04T00:00:00Z', '--timeframe-detail', '5m'],
+      ...[
+        '--stake',
+        '50',
+        '--wallet',
+        '500',
+        '--max-open-trades',
+        '2',
+        '--fee',
+        '0.001',
+        '--slippage',
+        '0.0002',
+      ],
+      ...['--leverage', '2', '--fill-model', 'conservative', '--precision', 'none', '--seed', '7'],
+      ...['--stoploss', '-0.03', '--roi', '0=0.05', '--roi', '60=0.01', '--trailing', 'positive=0.02'],
+    );
+    expect(JSON.parse(out).job.config).toMatchObject({
+      ...{ timeframe_detail: '5m', stake_amount: 50, dry_run_wallet: 500, max_open_trades: 2, fee: 0.001 },
+      ...{ slippage: 0.0002, leverage: 2, fill_model: 'conservative', precision: 'none', seed: 7 },
+      ...{ stoploss: -0.03, minimal_roi: { 0: 0.05, 60: 0.01 }, trailing: { positive: 0.02 } },
+    });
+  });
+});
+
+describe('jobs of any kind', () => {
+  it('logs prints the life of a backtest and what its strategy printed', async () => {
+    const { out: submitted, err } = await touchstone(
+      ...['backtest', 'talker', '--start', '2024-01-01T00:00:00Z', '--end', '2024-01-03T00:00:00Z', '--json'],
+    );
+    expect(err).toBe('');
+    const { job_id } = JSON.parse(submitted).job;
+    const { out } = await touchstone('logs', job_id);
+    expect(out).toMatch(
+      / submitted: talker, 1h, sim\n.*collection completed.*\n.* started: attempt 1, .*\n.* completed, after /,
+    );
+    expect(out).toMatch(/Output of its tasks:\n( +20\S+Z loaded the talker\n)+Source: /);
+    expect(JSON.parse((await touchstone('logs', job_id, '--json')).out).output[0]).toContain(
+      'loaded the talker',
+    );
+  });
+
+  it('show, cancel and logs explain IDs that they cannot serve', async () => {
+    for (const [args, text] of [
+      [['show', 'my_model'], /my_model is not the ID of a job/],
+      [['logs', 'ho-1'], /touchstone hyperopt trials ho-1/],
+      [['cancel', 'ch-1'], /touchstone challenge rollback ch-1/],
+    ] as const) {
+      const { code, err } = await touchstone(...args);
+      expect(code).toBe(2);
+      expect(err).toMatch(text);
+    }
+    expect((await touchstone('cancel', job.job_id)).err).toMatch(/RES005: The backtest is already completed/);
+  });
+});
