@@ -12,6 +12,7 @@ interface Family {
 
 /** Commands by the module that defines and runs them, in the order of the help. */
 export const FAMILIES: readonly Family[] = [
+  { commands: ['start'], load: async () => (await import('./start.ts')).addStartCommand },
   {
     commands: ['backtest', 'rerun', 'jobs'],
     load: async () => (await import('./backtest.ts')).addBacktestCommands,

@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -93,6 +94,27 @@ describe('touchstone without a running platform', () => {
     const { code, err } = await run('bin/local.ts', [], { TOUCHSTONE_HOME: folder });
     expect([code, err]).toEqual([1, expect.stringContaining(text)]);
     expect(err).not.toMatch(RAW);
+  });
+
+  it('npm start names the option and the variable of a port that is in use', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const flags = ['--home', join(home, 'other'), '--backend-port', '0', '--data-collection-port', '0'];
+    const { code, err } = await run('bin/local.ts', [...flags, '--strategy-port', String(port)]);
+    taken.close();
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      new RegExp(
+        `^Port ${port} of the Touchstone strategy service is in use.* --strategy-port \\d+, or STRATEGY_PORT=`,
+      ),
+    );
+  });
+
+  it('npm start -- --help prints the options and starts nothing', async () => {
+    const { code, out, err } = await run('bin/local.ts', ['--help'], { TOUCHSTONE_HOME: '/proc' });
+    expect([code, err]).toEqual([0, '']);
+    for (const text of ['--auth', '--backend-port', 'BACKEND_PORT', '--home']) expect(out).toContain(text);
   });
 
   it('--help and --version exit with 0', async () => {
