@@ -1,5 +1,5 @@
 import OPERATIONS_BY_ID from 'virtual:operations';
-import type { MouseEvent, ReactNode } from 'react';
+import { type MouseEvent, type ReactNode, useLayoutEffect, useRef } from 'react';
 import type { OperationId } from '../api/client.ts';
 import { useMe } from './me.ts';
 
@@ -15,7 +15,10 @@ export function useDenial(operation: OperationId, field?: string): string | unde
   return (me.roles as readonly string[]).includes(needed) ? undefined : `Needs the role ${needed}`;
 }
 
-/** A button of an operation. For a caller without its role it is disabled and says which role is needed. */
+/**
+ * A button of an operation. For a caller without its role it is disabled and says which role is needed. When it goes because of what
+ * it did, the focus that it had is on the page: the way on by keyboard does not begin at the top of the window.
+ */
 export function ActButton(props: {
   readonly operation: OperationId;
   /** `submit`: the button of a form. */
@@ -33,8 +36,19 @@ export function ActButton(props: {
   const denial = useDenial(props.operation);
   // Not `disabled`: the focus would be lost, and the reason could not be read by keyboard.
   const isOff = isBusy || denial !== undefined;
+  const button = useRef<HTMLButtonElement>(null);
+  // Before it leaves the document, which takes the focus away.
+  useLayoutEffect(() => {
+    const element = button.current;
+    return () => {
+      if (document.activeElement === element) {
+        document.getElementById('page')?.focus({ preventScroll: true });
+      }
+    };
+  }, []);
   return (
     <button
+      ref={button}
       type={type}
       className={`btn ${kind === 'icon' ? 'small icon plain' : kind}`}
       aria-pressed={props.isPressed}

@@ -1,5 +1,6 @@
 import { authorizeWith } from '../api/client.ts';
 import { webConfig } from '../api/config.ts';
+import { dropDrafts } from '../forms/drafts.ts';
 import { dropToken, pastedToken } from './pasted-token.ts';
 import type { ProviderTokens } from './provider-tokens.ts';
 
@@ -19,6 +20,7 @@ export function signInProvider(): ProviderTokens | undefined {
 
 /** Ends the session: here, and at the identity provider. */
 export async function signOut(): Promise<void> {
+  dropDrafts();
   if (provider) return provider.end();
   dropToken();
   location.assign('/sign-in');

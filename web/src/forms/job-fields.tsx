@@ -1,7 +1,6 @@
 import LIMITS from 'virtual:limits';
 import type { ReactNode } from 'react';
 import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
-import type { ResponseOf } from '../api/client.ts';
 import { webConfig } from '../api/config.ts';
 import { type StoredSeries, useStoredData } from '../api/coverage.ts';
 import { useCall } from '../api/queries.ts';
@@ -9,8 +8,7 @@ import { commonRange } from '../charts/coverage.ts';
 import { CoverageStrip } from '../charts/coverage-strip.tsx';
 import { MultiSelect, SelectField } from './choices.tsx';
 import { DateRangeField, NumberField, TextField } from './inputs.tsx';
-
-type Strategy = ResponseOf<'listStrategies'>['items'][number];
+import type { Strategy } from './start-job.tsx';
 
 type MarketField = 'exchange' | 'pairs' | 'timeframe' | 'collect' | 'date_range';
 type AccountField =
@@ -75,7 +73,7 @@ export function MarketFields(
         path={`${prefix}strategy`}
         help={strategy?.description}
         value={props.strategyName}
-        options={strategies.map((each) => ({ value: each.strategy }))}
+        options={optionsOf([...new Set([...strategies.map((each) => each.strategy), props.strategyName])])}
         onChange={(name) => props.onStrategy(name ?? '')}
       />
       <MultiSelect

@@ -1,6 +1,7 @@
 import OPERATIONS_BY_ID from 'virtual:operations';
 import { useState } from 'react';
 import { type OperationId, urlOf } from '../api/client.ts';
+import { useMe } from '../auth/me.ts';
 import { CopyButton } from '../ui/parts.tsx';
 import { curlOf } from './curl.ts';
 
@@ -14,11 +15,10 @@ export function RequestView(props: {
   readonly operation: OperationId;
   readonly params?: object;
   readonly body: object;
-  /** True where calls need a token. */
-  readonly needsToken: boolean;
 }) {
   const [form, setForm] = useState<(typeof FORMS)[number][0]>('json');
-  const { operation, params, body, needsToken } = props;
+  const { operation, params, body } = props;
+  const needsToken = useMe()?.enforced ?? false;
   const url = location.origin + urlOf(operation, { params });
   const text =
     form === 'json'

@@ -5,6 +5,7 @@ import { ActButton } from '../../auth/act.tsx';
 import { Field } from '../../forms/field.tsx';
 import { Form } from '../../forms/form.tsx';
 import { TextField } from '../../forms/inputs.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { utcDate } from '../../ui/format.ts';
 import type { RowDialog } from './context.ts';
@@ -96,79 +97,39 @@ function RunFacts({ row }: { readonly row: Row }) {
   );
 }
 
-/** Reason why the service did not do what was asked. */
-function Refusal({ error }: { readonly error: Error | null }) {
-  return (
-    error && (
-      <p className="notice" data-tone="down" role="alert">
-        {error.message}
-      </p>
-    )
-  );
-}
-
 function DeleteDialog({ row, onClose }: DialogProps) {
-  const remove = useAction('deleteBacktest', ['listBacktests', 'listExperiments']);
   return (
-    <Dialog title="Delete this backtest?" onClose={onClose}>
-      <div className="pad stack">
-        <RunFacts row={row} />
-        <p>
-          Its report, trades, curve, note and tags are removed. Nothing brings them back; the same request
-          runs again from the form.
-        </p>
-        <Refusal error={remove.error} />
-      </div>
-      <footer className="dialog-foot">
-        <button type="button" className="btn" onClick={onClose}>
-          Keep it
-        </button>
-        <ActButton
-          operation="deleteBacktest"
-          kind="danger"
-          isBusy={remove.isPending}
-          onClick={() =>
-            remove.mutate(
-              { params: { job_id: row.job_id } },
-              {
-                onSuccess: () => {
-                  onClose();
-                  // The button of the row is gone with it.
-                  document.getElementById('page')?.focus();
-                },
-              },
-            )
-          }
-        >
-          Delete the backtest
-        </ActButton>
-      </footer>
-    </Dialog>
+    <ConfirmDialog
+      title="Delete this backtest?"
+      operation="deleteBacktest"
+      request={{ params: { job_id: row.job_id } }}
+      invalidates={['listBacktests', 'listExperiments']}
+      confirm="Delete the backtest"
+      keep="Keep it"
+      onClose={onClose}
+    >
+      <RunFacts row={row} />
+      <p>
+        Its report, trades, curve, note and tags are removed. Nothing brings them back; the same request runs
+        again from the form.
+      </p>
+    </ConfirmDialog>
   );
 }
 
 function CancelDialog({ row, onClose }: DialogProps) {
-  const cancel = useAction('cancelBacktest', CHANGED);
   return (
-    <Dialog title="Cancel this backtest?" onClose={onClose}>
-      <div className="pad stack">
-        <RunFacts row={row} />
-        <p>Its status becomes cancelled, and it has no report. It cannot be resumed.</p>
-        <Refusal error={cancel.error} />
-      </div>
-      <footer className="dialog-foot">
-        <button type="button" className="btn" onClick={onClose}>
-          Let it run
-        </button>
-        <ActButton
-          operation="cancelBacktest"
-          kind="danger"
-          isBusy={cancel.isPending}
-          onClick={() => cancel.mutate({ params: { job_id: row.job_id } }, { onSuccess: onClose })}
-        >
-          Cancel the backtest
-        </ActButton>
-      </footer>
-    </Dialog>
+    <ConfirmDialog
+      title="Cancel this backtest?"
+      operation="cancelBacktest"
+      request={{ params: { job_id: row.job_id } }}
+      invalidates={CHANGED}
+      confirm="Cancel the backtest"
+      keep="Let it run"
+      onClose={onClose}
+    >
+      <RunFacts row={row} />
+      <p>Its status becomes cancelled, and it has no report. It cannot be resumed.</p>
+    </ConfirmDialog>
   );
 }

@@ -3,7 +3,6 @@ import type { RequestOf } from '../../api/client.ts';
 import { useStoredData } from '../../api/coverage.ts';
 import { useAction } from '../../api/queries.ts';
 import { ActButton } from '../../auth/act.tsx';
-import { useMe } from '../../auth/me.ts';
 import { TIMEFRAMES } from '../../charts/coverage.ts';
 import { CoverageStrip } from '../../charts/coverage-strip.tsx';
 import { SelectField } from '../../forms/choices.tsx';
@@ -69,7 +68,6 @@ export function CollectDialog(props: {
   });
   // One object per draft: a second try of the same request starts no second collection.
   const request = useMemo(() => ({ body: bodyOf(draft) }), [draft]);
-  const me = useMe();
   const start = useAction('startCollection', ['listCollections', 'getCoverage']);
   const change = (fields: Partial<Draft>) => setDraft((now) => ({ ...now, ...fields }));
   return (
@@ -141,7 +139,7 @@ export function CollectDialog(props: {
           <Stored draft={draft} />
           <details>
             <summary>The request</summary>
-            <RequestView operation="startCollection" body={request.body} needsToken={me?.enforced ?? false} />
+            <RequestView operation="startCollection" body={request.body} />
           </details>
         </Form>
       </div>

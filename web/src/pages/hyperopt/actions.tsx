@@ -1,11 +1,12 @@
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
+import type { OperationId, RequestOf } from '../../api/client.ts';
 import { useAction } from '../../api/queries.ts';
 import { ActButton } from '../../auth/act.tsx';
+import { ConfirmDialog, Rejection } from '../../ui/confirm-dialog.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorState } from '../../ui/states.tsx';
 import { isMoving, type Job } from './live.ts';
-import { RegisterBest } from './register-best.tsx';
+import { bestRequest, RegisterBest } from './register-best.tsx';
 
 /** What can be done with a job in its state. */
 export function JobActions({ job }: { readonly job: Job }) {
@@ -25,38 +26,59 @@ export function JobActions({ job }: { readonly job: Job }) {
 
 function Cancel({ job }: { readonly job: Job }) {
   const [isOpen, setOpen] = useState(false);
-  const cancel = useAction('cancelHyperopt', ['getHyperopt', 'listHyperopts']);
-  const close = () => {
-    setOpen(false);
-    cancel.reset();
-  };
   return (
     <>
       <ActButton operation="cancelHyperopt" kind="danger" onClick={() => setOpen(true)}>
         Cancel
       </ActButton>
       {isOpen && (
-        <Dialog title="Cancel the search" onClose={close}>
-          <div className="stack pad">
-            <p>
-              {job.current_trial} of {job.total_trials} trials have finished and stay. The others do not run.
-              A cancelled search can be resumed.
-            </p>
-            {cancel.error && <ErrorState error={cancel.error} />}
+        <ConfirmDialog
+          title="Cancel this search?"
+          operation="cancelHyperopt"
+          request={{ params: { job_id: job.job_id } }}
+          invalidates={['getHyperopt', 'listHyperopts']}
+          confirm="Cancel the search"
+          keep="Let it run"
+          onClose={() => setOpen(false)}
+        >
+          <p>
+            {job.current_trial} of {job.total_trials} trials have finished and stay. The others do not run. A
+            cancelled search can be resumed.
+          </p>
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}
+
+/** A button that starts a job and leads to it. Another try after a lost response starts no second one. */
+function StartButton<I extends 'resumeHyperopt' | 'submitBacktest'>(props: {
+  readonly operation: I;
+  readonly request: RequestOf<I>;
+  readonly invalidates: readonly OperationId[];
+  /** Says in a dialog what was rejected. */
+  readonly rejected: string;
+  readonly onStarted: (id: string) => void;
+  readonly children: ReactNode;
+}) {
+  const { operation, invalidates, rejected, onStarted, children } = props;
+  const [request] = useState(props.request);
+  const start = useAction(operation, invalidates);
+  return (
+    <>
+      <ActButton
+        operation={operation}
+        kind="primary"
+        isBusy={start.isPending}
+        onClick={() => start.mutate(request, { onSuccess: ({ job_id }) => onStarted(job_id) })}
+      >
+        {children}
+      </ActButton>
+      {start.error && (
+        <Dialog title={rejected} onClose={() => start.reset()}>
+          <div className="pad">
+            <Rejection error={start.error} />
           </div>
-          <footer className="dialog-foot">
-            <button type="button" className="btn" onClick={close}>
-              Keep it running
-            </button>
-            <ActButton
-              operation="cancelHyperopt"
-              kind="danger"
-              isBusy={cancel.isPending}
-              onClick={() => cancel.mutate({ params: { job_id: job.job_id } }, { onSuccess: close })}
-            >
-              Cancel the search
-            </ActButton>
-          </footer>
         </Dialog>
       )}
     </>
@@ -65,55 +87,30 @@ function Cancel({ job }: { readonly job: Job }) {
 
 function Resume({ job }: { readonly job: Job }) {
   const navigate = useNavigate();
-  const resume = useAction('resumeHyperopt', ['listHyperopts']);
   return (
-    <>
-      <ActButton
-        operation="resumeHyperopt"
-        kind="primary"
-        isBusy={resume.isPending}
-        onClick={() =>
-          resume.mutate(
-            { params: { job_id: job.job_id } },
-            { onSuccess: ({ job_id }) => void navigate({ to: '/hyperopt/$id', params: { id: job_id } }) },
-          )
-        }
-      >
-        Resume as a new job
-      </ActButton>
-      {resume.error && (
-        <Dialog title="The search was not resumed" onClose={() => resume.reset()}>
-          <ErrorState error={resume.error} />
-        </Dialog>
-      )}
-    </>
+    <StartButton
+      operation="resumeHyperopt"
+      request={{ params: { job_id: job.job_id } }}
+      invalidates={['listHyperopts']}
+      rejected="The search was not resumed"
+      onStarted={(id) => void navigate({ to: '/hyperopt/$id', params: { id } })}
+    >
+      Resume as a new job
+    </StartButton>
   );
 }
 
 function BacktestBest({ job }: { readonly job: Job }) {
   const navigate = useNavigate();
-  const submit = useAction('submitBacktest', ['listBacktests']);
-  const body = { config: { strategy: job.strategy }, hyperopt_job_id: job.job_id };
   return (
-    <>
-      <ActButton
-        operation="submitBacktest"
-        kind="primary"
-        isBusy={submit.isPending}
-        onClick={() =>
-          submit.mutate(
-            { body },
-            { onSuccess: ({ job_id }) => void navigate({ to: '/backtests/$id', params: { id: job_id } }) },
-          )
-        }
-      >
-        Backtest the best
-      </ActButton>
-      {submit.error && (
-        <Dialog title="The backtest was not started" onClose={() => submit.reset()}>
-          <ErrorState error={submit.error} />
-        </Dialog>
-      )}
-    </>
+    <StartButton
+      operation="submitBacktest"
+      request={bestRequest(job)}
+      invalidates={['listBacktests']}
+      rejected="The backtest was not started"
+      onStarted={(id) => void navigate({ to: '/backtests/$id', params: { id } })}
+    >
+      Backtest the best
+    </StartButton>
   );
 }

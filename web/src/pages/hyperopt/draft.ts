@@ -1,8 +1,8 @@
 import type { Space } from '#contract/hyperopt.ts';
 import type { HyperoptRequest } from '#contract/hyperopt-request.ts';
 import type { RequestOf, ResponseOf } from '../../api/client.ts';
+import type { Strategy } from '../../forms/start-job.tsx';
 
-export type Strategy = ResponseOf<'listStrategies'>['items'][number];
 type Job = ResponseOf<'getHyperopt'>;
 type Search = NonNullable<HyperoptRequest['search']>;
 

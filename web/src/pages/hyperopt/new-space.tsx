@@ -1,8 +1,9 @@
 import LIMITS from 'virtual:limits';
 import { CheckField, CheckGroup, SelectField } from '../../forms/choices.tsx';
 import { RangeField } from '../../forms/inputs.tsx';
+import type { Strategy } from '../../forms/start-job.tsx';
 import { words } from '../../ui/format.ts';
-import type { ChangeFields, Draft, Strategy } from './draft.ts';
+import type { ChangeFields, Draft } from './draft.ts';
 
 const { limits, defaults } = LIMITS.hyperopt;
 

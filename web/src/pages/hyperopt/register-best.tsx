@@ -1,10 +1,15 @@
 import { useState } from 'react';
 import { useAction } from '../../api/queries.ts';
 import { ActButton } from '../../auth/act.tsx';
+import { Rejection } from '../../ui/confirm-dialog.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorState } from '../../ui/states.tsx';
 import { RegisterBacktest } from '../report/register-backtest.tsx';
 import type { Job } from './live.ts';
+
+/** Request of a backtest of the best parameters. */
+export function bestRequest({ strategy, job_id }: Job) {
+  return { body: { config: { strategy }, hyperopt_job_id: job_id } };
+}
 
 /** Registers the best parameters. A version is registered from a backtest, so they are backtested first. */
 export function RegisterBest({ job }: { readonly job: Job }) {
@@ -32,7 +37,8 @@ function Start(props: {
 }) {
   const { job, onStarted, onClose } = props;
   const submit = useAction('submitBacktest', ['listBacktests']);
-  const body = { config: { strategy: job.strategy }, hyperopt_job_id: job.job_id };
+  // One object: a second try of the same request starts no second backtest.
+  const [request] = useState(() => bestRequest(job));
   return (
     <Dialog title="Register the best" onClose={onClose}>
       <div className="stack pad">
@@ -42,7 +48,7 @@ function Start(props: {
           and register.
         </p>
         <p className="muted">The version keeps the number of trials: comparisons name it.</p>
-        {submit.error && <ErrorState error={submit.error} />}
+        <Rejection error={submit.error} />
       </div>
       <footer className="dialog-foot">
         <button type="button" className="btn" onClick={onClose}>
@@ -52,7 +58,7 @@ function Start(props: {
           operation="submitBacktest"
           kind="primary"
           isBusy={submit.isPending}
-          onClick={() => submit.mutate({ body }, { onSuccess: ({ job_id }) => onStarted(job_id) })}
+          onClick={() => submit.mutate(request, { onSuccess: ({ job_id }) => onStarted(job_id) })}
         >
           Backtest the best
         </ActButton>

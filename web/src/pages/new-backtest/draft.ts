@@ -1,7 +1,7 @@
 import type { BacktestConfigRequest, BacktestRequest } from '#contract/backtest-api.ts';
 import type { RequestOf, ResponseOf } from '../../api/client.ts';
+import type { Strategy } from '../../forms/start-job.tsx';
 
-export type Strategy = ResponseOf<'listStrategies'>['items'][number];
 export type Job = ResponseOf<'getBacktest'>;
 type Body = RequestOf<'submitBacktest'>['body'];
 

@@ -1,8 +1,9 @@
 import LIMITS from 'virtual:limits';
 import { CheckField, SelectField } from '../../forms/choices.tsx';
 import { NumberField } from '../../forms/inputs.tsx';
+import type { Strategy } from '../../forms/start-job.tsx';
 import { words } from '../../ui/format.ts';
-import type { Config, Strategy } from './draft.ts';
+import type { Config } from './draft.ts';
 
 const { limits, defaults } = LIMITS.models;
 type Models = NonNullable<Config['ml_engine']>;

@@ -1,7 +1,7 @@
 import { SelectField } from '../../forms/choices.tsx';
 import { NumberField } from '../../forms/inputs.tsx';
+import type { Strategy } from '../../forms/start-job.tsx';
 import { words } from '../../ui/format.ts';
-import type { Strategy } from './draft.ts';
 
 type Parameters = Strategy['parameters'];
 type Values = Readonly<Record<string, unknown>>;

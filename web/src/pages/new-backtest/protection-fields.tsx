@@ -3,7 +3,8 @@ import { Plus, X } from 'lucide-react';
 import { CheckField, SelectField } from '../../forms/choices.tsx';
 import { FieldGroup } from '../../forms/field.tsx';
 import { NumberField } from '../../forms/inputs.tsx';
-import type { Config, Draft, RoiStep, Strategy } from './draft.ts';
+import type { Strategy } from '../../forms/start-job.tsx';
+import type { Config, Draft, RoiStep } from './draft.ts';
 import { stepsOf } from './draft.ts';
 
 const { limits, defaults } = LIMITS.backtest;

@@ -1,0 +1,108 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { OperationId, ResponseOf } from '../api/client.ts';
+import { useCall } from '../api/queries.ts';
+import { ActButton } from '../auth/act.tsx';
+import { PageHead, Panel } from '../ui/parts.tsx';
+import { Empty, Loaded, Skeleton } from '../ui/states.tsx';
+import { ChangesList } from './changes-list.tsx';
+import type { DraftState } from './drafts.ts';
+import { Form } from './form.tsx';
+import { RequestView } from './request-view.tsx';
+
+export type Strategy = ResponseOf<'listStrategies'>['items'][number];
+
+/**
+ * Page of a form that starts a job: blank, for a strategy, or filled from another job.
+ *
+ * @param from link to the job that fills the form; undefined for none
+ * @param job that job
+ * @param children the form
+ */
+export function StartPage<Job>(props: {
+  readonly title: string;
+  readonly from: ReactNode;
+  readonly job: UseQueryResult<Job, Error>;
+  readonly children: (strategies: readonly Strategy[], job: Job | undefined) => ReactNode;
+}) {
+  const { title, from, job, children } = props;
+  const strategies = useCall('listStrategies', {});
+  // A kept draft is for its user only.
+  const { isPending } = useCall('getMe', {});
+  const skeleton = <Skeleton rows={24} className="panel" />;
+  return (
+    <>
+      <PageHead title={title}>{from && <p className="muted">Filled from {from}</p>}</PageHead>
+      <Loaded query={strategies} skeleton={skeleton}>
+        {({ items }) => {
+          if (isPending) return skeleton;
+          if (items.length === 0) {
+            return <Empty title="No strategy">Add a strategy file to the strategy folder.</Empty>;
+          }
+          if (!from) return children(items, undefined);
+          return (
+            <Loaded query={job} skeleton={skeleton}>
+              {(before) => children(items, before)}
+            </Loaded>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}
+
+/** A form that starts a job. Beside it: the request that it sends, and what differs from the job that has filled it. */
+export function JobForm(props: {
+  readonly label: string;
+  readonly operation: OperationId;
+  readonly body: object;
+  /** The request of the job that has filled the form; undefined for none. */
+  readonly before: object | undefined;
+  readonly draft: Pick<DraftState<unknown>, 'isRestored' | 'reset'>;
+  readonly error: Error | null;
+  readonly isPending: boolean;
+  readonly onSubmit: () => void;
+  /** Content of the button that sends it. */
+  readonly action: ReactNode;
+  readonly children: ReactNode;
+}) {
+  const { label, operation, body, before, draft, error, isPending, onSubmit, action } = props;
+  return (
+    <div className="new-job">
+      <Form
+        label={label}
+        error={error}
+        onSubmit={onSubmit}
+        actions={
+          <ActButton operation={operation} type="submit" kind="primary" isBusy={isPending}>
+            {action}
+          </ActButton>
+        }
+      >
+        {draft.isRestored && (
+          <div className="notice" role="status">
+            Your values from before are back.
+            <button type="button" className="btn small" onClick={draft.reset}>
+              Begin again
+            </button>
+          </div>
+        )}
+        {props.children}
+      </Form>
+      <aside className="stack" aria-label="Request">
+        {before && (
+          <Panel title="Changes">
+            <div className="pad">
+              <ChangesList from={before} to={body} />
+            </div>
+          </Panel>
+        )}
+        <Panel title="Request">
+          <div className="pad">
+            <RequestView operation={operation} body={body} />
+          </div>
+        </Panel>
+      </aside>
+    </div>
+  );
+}
