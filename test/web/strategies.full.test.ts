@@ -125,3 +125,33 @@ describe.skipIf(!hasChromium)('versions of a strategy', () => {
     await close();
   });
 });
+
+describe.skipIf(!hasChromium)('a version that misses the release policy', () => {
+  let dashboard: Dashboard;
+  beforeAll(async () => {
+    dashboard = await startDashboard(inject('dashboard'), {
+      releasePolicy: { minTrades: 100_000, lookAheadCertificate: false },
+    });
+    await seedVersion(dashboard.platform, await seedBacktest(dashboard.platform));
+  });
+  afterAll(() => dashboard?.stop());
+
+  test('is rejected with the failed check, which an admin waives with a reason', async () => {
+    const { page, problems, findings, close } = await dashboard.open('/strategies/ema_crossover/versions/1');
+    await page.getByRole('button', { name: 'Stage' }).click();
+    const dialog = page.getByRole('dialog');
+    const stage = dialog.getByRole('button', { name: 'Stage', exact: true });
+    await stage.click();
+    await dialog.getByRole('alert').getByText('RES005').waitFor();
+    await dialog.locator('.check-list li', { hasText: 'failed' }).first().waitFor();
+    expect(await findings()).toEqual([]);
+    for (const box of await dialog.getByRole('checkbox').all()) await box.check();
+    await dialog.getByLabel('Reason of the waiver').fill('A trial with few trades');
+    await stage.click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.locator('[aria-current="step"]', { hasText: 'Staging' }).waitFor();
+    await page.getByText('“A trial with few trades”').waitFor();
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+});
