@@ -46,6 +46,7 @@ describe.skipIf(!hasChromium)('the list of backtests', () => {
     await page.getByRole('combobox', { name: 'Experiment' }).selectOption('fees');
     await page.waitForURL(/experiment=fees/);
     await expect.poll(() => page.locator('tbody tr').count()).toBe(2);
+    await page.getByText('2 backtests', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Varying only' }).click();
     await page.getByText(/Equal in all rows: .*Timeframe/).waitFor();
     expect(await page.getByRole('columnheader', { name: 'Timeframe' }).count()).toBe(0);

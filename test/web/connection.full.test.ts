@@ -116,6 +116,26 @@ describe.skipIf(!hasChromium)('a connection that breaks', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('No backtest passes these filters').waitFor();
     expect(page.url()).toBe(`${dashboard.url}${path}`);
+
+    // What was typed into a form outlives the token too, until it is sent.
+    await page.goto(`${dashboard.url}/backtests/new?strategy=ema_crossover`);
+    const fast = page.getByRole('textbox', { name: 'fast' });
+    await fast.fill('8');
+    await page.evaluate((token) => sessionStorage.setItem('touchstone.token', token), tokenOf(-1));
+    const run = page.getByRole('button', { name: 'Run the backtest' });
+    await run.click();
+    await page.getByLabel('Or paste a token').fill(tokenOf(600));
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('Your values from before are back.').waitFor();
+    expect(await fast.inputValue()).toBe('8');
+    expect(await page.getByText(/Authorization: Bearer/).count()).toBe(0);
+    await page.getByRole('button', { name: 'curl' }).click();
+    await page.getByText(/Authorization: Bearer/).waitFor();
+    await run.click();
+    await page.waitForURL(/\/backtests\/bt-/);
+    await page.goto(`${dashboard.url}/backtests/new?strategy=ema_crossover`);
+    await fast.waitFor();
+    expect(await fast.inputValue()).toBe('');
     expect(await problems()).toEqual([]);
     await close();
   });

@@ -1,6 +1,8 @@
 import { useEffect, useId, useRef, useState } from 'react';
+import type { RequestOf } from '../api/client.ts';
 import { type JobStatus, STATUSES } from '../api/jobs.ts';
 import { useCall } from '../api/queries.ts';
+import { NO_VALUE } from './format.ts';
 
 /** Milliseconds without a key after which a typed filter applies. */
 const TYPING_PAUSE = 300;
@@ -95,6 +97,34 @@ export function StrategyFilter(props: FilterProps<string>) {
 
 export function StatusFilter(props: FilterProps<JobStatus>) {
   return <FilterSelect label="Status" all="Every status" values={STATUSES} {...props} />;
+}
+
+/**
+ * Number of jobs that pass the filters of a list, on all pages.
+ *
+ * @param noun the jobs in words: `backtest`
+ */
+export function JobCount(props: {
+  readonly operation: 'listBacktests' | 'listHyperopts';
+  readonly filters: Omit<NonNullable<RequestOf<'listBacktests'>['query']>, 'sort'>;
+  readonly noun: string;
+}) {
+  const { operation, filters, noun } = props;
+  const { data } = useCall(
+    operation,
+    { query: { ...filters, limit: 1, count: true } },
+    { keepPrevious: true },
+  );
+  const count = data?.count;
+  if (!count) return <p className="muted">{NO_VALUE}</p>;
+  const { value, relation } = count;
+  const number = `${value.toLocaleString('en-GB')}${relation === 'at_least' ? '+' : ''}`;
+  return (
+    <p className="muted">
+      {number} {noun}
+      {value === 1 ? '' : 's'}
+    </p>
+  );
 }
 
 /** Way to the other pages of a list, and how far its search reaches. */

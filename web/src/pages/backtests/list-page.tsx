@@ -4,7 +4,14 @@ import { useMemo, useState } from 'react';
 import { isAnyMoving } from '../../api/jobs.ts';
 import { useCall } from '../../api/queries.ts';
 import { ColumnsDialog, useShownColumns } from '../../ui/columns.tsx';
-import { FilterSelect, PageLinks, SearchBox, StatusFilter, StrategyFilter } from '../../ui/job-list.tsx';
+import {
+  FilterSelect,
+  JobCount,
+  PageLinks,
+  SearchBox,
+  StatusFilter,
+  StrategyFilter,
+} from '../../ui/job-list.tsx';
 import { PageHead, Panel } from '../../ui/parts.tsx';
 import { COMPARED, idsOf, idsText } from '../../ui/run-ids.ts';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
@@ -82,7 +89,9 @@ export function BacktestsPage() {
             </Link>
           </>
         }
-      />
+      >
+        <JobCount operation="listBacktests" filters={filtersOf(search)} noun="backtest" />
+      </PageHead>
       <Panel
         title="Runs"
         actions={<Tools search={search} onChange={change} onColumns={() => setDialog('columns')} />}

@@ -4,7 +4,7 @@ import type { ResponseOf } from '../../api/client.ts';
 import { isAnyMoving } from '../../api/jobs.ts';
 import { useCall } from '../../api/queries.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
-import { PageLinks, SearchBox, StatusFilter, StrategyFilter } from '../../ui/job-list.tsx';
+import { JobCount, PageLinks, SearchBox, StatusFilter, StrategyFilter } from '../../ui/job-list.tsx';
 import { Age, PageHead, Panel, Progress, Status } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -103,7 +103,9 @@ export function HyperoptListPage() {
             <Plus aria-hidden="true" /> New search
           </Link>
         }
-      />
+      >
+        <JobCount operation="listHyperopts" filters={{ q, strategy, status }} noun="job" />
+      </PageHead>
       <Panel title="Jobs" actions={<Filters search={search} onChange={change} />}>
         <Loaded query={query} skeleton={<Skeleton rows={10} />}>
           {(page) =>
