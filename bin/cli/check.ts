@@ -1,12 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { basename, join, relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { SimExchange } from '#adapters/exchange/sim.ts';
 import { compileCache } from '#adapters/local/sandbox.ts';
 import { type CheckOutcome, checkStrategy } from '#adapters/local/strategy-check.ts';
 import { openObjectStore } from '#adapters/open-object-store.ts';
 import { candlesPrefix } from '#adapters/parquet/keys.ts';
 import { MonthFiles } from '#adapters/parquet/month-files.ts';
-import { digestStrategyFiles } from '#adapters/strategy-files.ts';
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { LocalEnv } from '#contract/env.ts';
 import { describeCertificate, isPutToTest } from '#domain/search-look-ahead.ts';
@@ -17,6 +15,7 @@ import { isTimeframe, TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
 import { readEnv } from '#runtime/env.ts';
 import { UsageError } from './options.ts';
 import { escapeControlChars } from './output.ts';
+import { findStrategyFile, strategiesFolder } from './strategy-file.ts';
 
 export interface StrategyCheckOptions {
   readonly exchange: string;
@@ -41,9 +40,9 @@ const BUCKET = 'candles';
  */
 export async function checkCommand(strategy: string, options: StrategyCheckOptions): Promise<number> {
   const env = readEnv(LocalEnv);
-  const folder = env.STRATEGIES_DIRECTORY ?? join(import.meta.dirname, '../../strategies');
+  const folder = strategiesFolder();
   const builtIn = builtInStrategies.some(({ name }) => name === strategy) ? strategy : null;
-  const file = builtIn ? null : await findFile(strategy, folder);
+  const file = builtIn ? null : await findStrategyFile(strategy, folder);
   const range = options.timerange === undefined ? undefined : parseRange(options.timerange);
   const { exchange, timeframe } = options;
   if (timeframe !== undefined && !isTimeframe(timeframe)) {
@@ -120,24 +119,6 @@ function print(label: string, outcome: CheckOutcome): number {
   }
   console.log(`${label} ${covered}`);
   return 0;
-}
-
-/** The file at this path, or the file in the folder that defines this name. */
-async function findFile(strategy: string, folder: string): Promise<string> {
-  if (strategy.endsWith('.ts')) {
-    if (existsSync(strategy)) return resolve(strategy);
-    throw new UsageError(`File ${strategy} does not exist`);
-  }
-  const files = [...(await digestStrategyFiles(folder)).keys()];
-  const quoted = ["'", '"', '`'].map((quote) => `${quote}${strategy}${quote}`);
-  const found = files.find((file) => {
-    const text = readFileSync(join(folder, file), 'utf8');
-    return /\bname:/.test(text) && quoted.some((each) => text.includes(`name: ${each}`));
-  });
-  const named = found ?? files.find((file) => basename(file, '.ts') === strategy);
-  if (named) return join(folder, named);
-  const known = [...builtInStrategies.map(({ name }) => name), ...files.map((file) => basename(file, '.ts'))];
-  throw new UsageError(`Strategy ${strategy} does not exist in ${folder}. Available: ${known.join(', ')}`);
 }
 
 async function storedCandles(

@@ -46,7 +46,7 @@ export function compareResults(a: Results, b: Results): Comparison {
   return {
     a: a.job.job_id,
     b: b.job.job_id,
-    settings: differences(a.job.config, b.job.config),
+    settings: differences(settingsOf(a), settingsOf(b)),
     inputs: differences(inputsOf(a), inputsOf(b)),
     metrics: COMPARED.map((name) => {
       const [x, y] = [before[name] ?? null, after[name] ?? null];
@@ -60,6 +60,12 @@ export function compareResults(a: Results, b: Results): Comparison {
     }),
     equity: commonDays(a, b),
   };
+}
+
+/** Settings that affect the result: not how candles are collected. */
+function settingsOf({ job }: Results) {
+  const { collect: _, ...settings } = job.config;
+  return settings;
 }
 
 function inputsOf({ report: { provenance } }: Results) {
@@ -111,10 +117,12 @@ export function comparisonText(first: Results, second: Results): string {
       : ['Settings: equal']),
     table(
       ['Metric', 'a', 'b', 'b - a'],
-      metrics.map(({ name, label, ...each }) => {
-        const digits = INTEGERS.includes(METRIC_LABELS[name][1]) ? 0 : 2;
-        return [label, number(each.a, digits), number(each.b, digits), change(each.change, digits)];
-      }),
+      metrics.map((each) => [
+        each.label,
+        valueText(each.name, each.a),
+        valueText(each.name, each.b),
+        changeText(each.name, each.change),
+      ]),
     ),
     inputsText(inputs),
     ...(curve
@@ -123,9 +131,15 @@ export function comparisonText(first: Results, second: Results): string {
   ].join('\n');
 }
 
-/** Numbers with a sign; 0 for equal values. */
-const change = (value: number | null, digits: number) =>
-  value !== null && value > 0 ? `+${number(value, digits)}` : number(value, digits);
+/** The value of a metric, with the digits of its unit. */
+export function valueText(name: MetricName, value: number | null): string {
+  return number(value, INTEGERS.includes(METRIC_LABELS[name][1]) ? 0 : 2);
+}
+
+/** The change of a metric, with its sign. */
+export function changeText(name: MetricName, change: number | null): string {
+  return `${change !== null && change > 0 ? '+' : ''}${valueText(name, change)}`;
+}
 
 function cell(value: unknown): string {
   return wrap(typeof value === 'string' ? value : JSON.stringify(value), 40);

@@ -10,6 +10,7 @@ import type { ApiClient } from './client.ts';
 import { LIMIT, queryOf, UsageError } from './options.ts';
 import { minute, number, progressBar, statusWithError, table, wrap } from './output.ts';
 import { sessionWith, userToken, withSession } from './session.ts';
+import { addStoredDataCommands } from './stored-data.ts';
 
 export function addDataCommands(program: Command): void {
   const url = () => program.opts<{ url?: string }>().url;
@@ -35,20 +36,10 @@ export function addDataCommands(program: Command): void {
       );
     });
 
-  program
-    .command('collect')
-    .description('collect candles, funding rates and instruments from an exchange (docs/precision.md)')
-    .argument('<symbols...>', 'such as BTC/USDT:USDT')
-    .requiredOption('--timeframe <timeframe>', TIMEFRAMES.join(', '))
-    .option('--exchange <key>', "such as binanceusdm (default: the platform's)")
-    .option(
-      '--start <time>',
-      `ISO 8601, UTC (default: ${BACKTEST_DEFAULTS.date_range_days} days before the end)`,
-    )
-    .option('--end <time>', 'ISO 8601, UTC, exclusive (default: now)')
-    .action(async (symbols: string[], options: CollectOptions) => {
-      process.exitCode = await ofCollections((client) => collect(client, symbols, options));
-    });
+  const data = program.command('data').description('stored candles: coverage, freshness, collecting');
+  addStoredDataCommands(data, collecting);
+  addCollect(data, ofCollections);
+  addCollect(program, ofCollections);
 
   const collections = program.command('collections').description('list and cancel collections of candles');
   collections
@@ -78,6 +69,25 @@ export function addDataCommands(program: Command): void {
     .argument('<event>', 'JSON such as \'{"operation":"symbols"}\', or - to read stdin')
     .action(async (event: string) => {
       process.exitCode = await callProxy(event);
+    });
+}
+
+type OfCollections = <T>(work: (client: ApiClient) => Promise<T>) => Promise<T>;
+
+function addCollect(parent: Command, ofCollections: OfCollections): void {
+  parent
+    .command('collect')
+    .description('collect candles, funding rates and instruments from an exchange (docs/precision.md)')
+    .argument('<symbols...>', 'such as BTC/USDT:USDT')
+    .requiredOption('--timeframe <timeframe>', TIMEFRAMES.join(', '))
+    .option('--exchange <key>', "such as binanceusdm (default: the platform's)")
+    .option(
+      '--start <time>',
+      `ISO 8601, UTC (default: ${BACKTEST_DEFAULTS.date_range_days} days before the end)`,
+    )
+    .option('--end <time>', 'ISO 8601, UTC, exclusive (default: now)')
+    .action(async (symbols: string[], options: CollectOptions) => {
+      process.exitCode = await ofCollections((client) => collect(client, symbols, options));
     });
 }
 

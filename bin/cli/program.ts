@@ -26,7 +26,7 @@ export const FAMILIES: readonly Family[] = [
     load: async () => (await import('./results.ts')).addResultCommands,
   },
   {
-    commands: ['strategies', 'check'],
+    commands: ['strategies', 'check', 'new', 'dev'],
     load: async () => (await import('./strategies.ts')).addStrategyCommands,
   },
   {
@@ -46,7 +46,7 @@ export const FAMILIES: readonly Family[] = [
     load: async () => (await import('./challenge/commands.ts')).addChallengeCommands,
   },
   {
-    commands: ['import', 'collect', 'collections', 'proxy'],
+    commands: ['import', 'data', 'collect', 'collections', 'proxy'],
     load: async () => (await import('./data.ts')).addDataCommands,
   },
   {
@@ -54,6 +54,13 @@ export const FAMILIES: readonly Family[] = [
     load: async () => (await import('./access.ts')).addAccessCommands,
   },
   { commands: ['token', 'open'], load: async () => (await import('./tokens.ts')).addTokenCommands },
+  {
+    commands: ['completion', '__complete'],
+    load: async () => {
+      const { addCompletionCommands } = await import('./completion.ts');
+      return (program) => addCompletionCommands(program, () => createProgram(FAMILIES));
+    },
+  },
   { commands: ['erase-user'], load: async () => (await import('./erase.ts')).addEraseCommand },
 ];
 

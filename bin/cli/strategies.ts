@@ -1,11 +1,13 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type * as z from 'zod';
 import { CLI_LIMITS, TIMEFRAMES } from '#contract/limits.ts';
 import type { BrokenStrategyFile, StrategyConfiguration } from '#contract/strategy.ts';
 import type { StrategyCheckOptions } from './check.ts';
 import type { ApiClient } from './client.ts';
-import { boundsText, integer, parameter, repeated } from './options.ts';
+import type { DevOptions } from './dev.ts';
+import { boundsText, integer, JSON_OPTION, parameter, repeated } from './options.ts';
 import { number, table, wrap } from './output.ts';
+import { addRunOptions, EXPERIMENT } from './run-options.ts';
 import { sessionWith } from './session.ts';
 
 const { cuts: CUTS, check_seed: SEED } = CLI_LIMITS;
@@ -46,9 +48,39 @@ export function addStrategyCommands(program: Command): void {
       const { checkCommand } = await import('./check.ts');
       process.exitCode = await checkCommand(strategy, options);
     });
+
+  program
+    .command('new')
+    .description('make a strategy file to start from')
+    .argument('<name>', 'name of the strategy: letters, digits and _', strategyName)
+    .option(...JSON_OPTION)
+    .action(async (name: string, { json }: { json?: boolean }) => {
+      const { newStrategy } = await import('./new-strategy.ts');
+      await newStrategy(name, json);
+    });
+
+  addRunOptions(
+    program
+      .command('dev')
+      .description(
+        'run a strategy after each save of its file and compare it with the last save; Ctrl-C ends',
+      )
+      .argument('<strategy|file>', 'name of a strategy of your own, or its file'),
+  )
+    .option(...EXPERIMENT)
+    .option('--json', 'print one line of JSON per run')
+    .action(async (strategy: string, options: DevOptions) => {
+      const { develop } = await import('./dev.ts');
+      await session((opened) => develop(opened, strategy, options));
+    });
 }
 
 type Strategy = z.infer<typeof StrategyConfiguration>;
+
+function strategyName(text: string): string {
+  if (/^[a-z][a-z0-9_]{0,63}$/.test(text)) return text;
+  throw new InvalidArgumentError('Pass up to 64 lower-case letters, digits and _, such as my_strategy.');
+}
 
 /** Prints all strategies and the files that cannot be used, or one strategy with its parameters. */
 async function printStrategies(client: ApiClient, name: string | undefined): Promise<void> {

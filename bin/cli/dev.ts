@@ -1,0 +1,226 @@
+import { type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { digestStrategyFiles } from '#adapters/strategy-files.ts';
+import { expectedMaximumSharpe } from '#engine/stats/sharpe-ratio.ts';
+import { builtInStrategies } from '#engine/strategies/built-in.ts';
+import { ApiError } from './client.ts';
+import { type Comparison, changeText, compareResults, valueText } from './comparison.ts';
+import { given, UsageError } from './options.ts';
+import { duration, number, statusWithError, table } from './output.ts';
+import { backtestPath, candlesText, type Job, loadResults, type Results } from './report-text.ts';
+import { configWith, type RunOptions } from './run-options.ts';
+import { type Session, sourceText } from './session.ts';
+import { findStrategyFile, strategiesFolder } from './strategy-file.ts';
+
+export interface DevOptions extends RunOptions {
+  readonly experiment?: string;
+  readonly json?: boolean;
+}
+
+/** Pause between two reads of a job: shorter than a run, which takes 0.3 s. */
+const POLL_MS = 20;
+/** Editors write a file in several steps. */
+const SETTLE_MS = 40;
+const DAYS_PER_YEAR = 365;
+
+/** Saves of files in a folder: `next` resolves with the time of the first one since the last call. */
+class Saves {
+  #waiting: ((at: number) => void) | undefined;
+  #since: number | undefined;
+  readonly #watchers: readonly FSWatcher[];
+
+  constructor(folder: string) {
+    const inside = readdirSync(folder, { recursive: true, withFileTypes: true });
+    const folders = inside
+      .filter((each) => each.isDirectory())
+      .map((each) => join(each.parentPath, each.name));
+    // One for each folder: Node's recursive watcher on Linux loses a file that an editor replaces.
+    this.#watchers = [folder, ...folders].map((each) => watch(each, (_, name) => this.#changed(name)));
+  }
+
+  #changed(name: string | null): void {
+    if (!name?.endsWith('.ts')) return;
+    this.#since ??= performance.now();
+    this.#waiting?.(this.#since);
+  }
+
+  async next(signal: AbortSignal): Promise<number | undefined> {
+    const at = this.#since ?? (await this.#first(signal));
+    await sleep(SETTLE_MS);
+    this.#since = undefined;
+    return signal.aborted ? undefined : at;
+  }
+
+  #first(signal: AbortSignal): Promise<number | undefined> {
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+      signal.addEventListener('abort', () => resolve(undefined), { once: true });
+    });
+  }
+
+  close(): void {
+    for (const watcher of this.#watchers) watcher.close();
+  }
+}
+
+/** Runs a strategy now and after each save of its folder, until Ctrl-C. */
+export async function develop(session: Session, strategy: string, options: DevOptions): Promise<void> {
+  const folder = strategiesFolder();
+  const name = await nameOf(strategy, folder);
+  const left = new AbortController();
+  const leave = () => left.abort();
+  for (const event of ['SIGINT', 'SIGTERM'] as const) process.once(event, leave);
+  const saves = new Saves(folder);
+  const runs = new Runs(session, name, options);
+  try {
+    if (!options.json) console.log(`Watching ${folder} for changes of ${name}; Ctrl-C ends`);
+    let saved: number | undefined;
+    let source = '';
+    do {
+      // An editor may write a file twice.
+      const now = await sourceOf(folder);
+      if (now !== source) await runs.run(saved);
+      source = now;
+      saved = await saves.next(left.signal);
+    } while (saved !== undefined);
+    if (!options.json) console.log(`\n${runs.summary()}`);
+  } finally {
+    saves.close();
+    for (const event of ['SIGINT', 'SIGTERM'] as const) process.off(event, leave);
+  }
+}
+
+/** Digests of the files in the folder. */
+async function sourceOf(folder: string): Promise<string> {
+  return JSON.stringify([...(await digestStrategyFiles(folder))]);
+}
+
+/** Name of a strategy that is edited. */
+async function nameOf(strategy: string, folder: string): Promise<string> {
+  if (builtInStrategies.some(({ name }) => name === strategy)) {
+    throw new UsageError(
+      `${strategy} is built in: its file is not watched. Copy it: touchstone new <name> makes a strategy of your own.`,
+    );
+  }
+  const file = await findStrategyFile(strategy, folder);
+  if (resolve(dirname(file)) !== resolve(folder)) {
+    throw new UsageError(`${file} is not in ${folder}, so the platform cannot run it. Move it there.`);
+  }
+  const [, name] = /defineStrategy\(\{\s*name:\s*['"`]([^'"`]+)/.exec(readFileSync(file, 'utf8')) ?? [];
+  return name ?? basename(file, '.ts');
+}
+
+/** The runs of one session on the same candles. */
+class Runs {
+  readonly #session: Session;
+  readonly #strategy: string;
+  readonly #options: DevOptions;
+  /** Dates of the first run, which all others have. */
+  #pinned: Readonly<Record<string, unknown>> = {};
+  #last: Results | undefined;
+  /** Digests of runs: an equal run is not another trial. */
+  readonly #trials = new Set<string>();
+
+  constructor(session: Session, strategy: string, options: DevOptions) {
+    this.#session = session;
+    this.#strategy = strategy;
+    this.#options = options;
+  }
+
+  /** @param saved time of the save, ms of `performance.now()`; undefined for the first run */
+  async run(saved: number | undefined): Promise<void> {
+    const started = saved ?? performance.now();
+    try {
+      const job = await this.#submit();
+      if (job.status !== 'completed') return this.#failed(`${job.job_id} ${statusWithError(job)}`);
+      const results = await loadResults(this.#session.client, job);
+      const before = this.#last;
+      this.#last = results;
+      const { exchange, date_range } = job.config;
+      this.#pinned = { exchange, date_range, collect: 'never' };
+      this.#trials.add(results.report.provenance.digest);
+      this.#print(results, before, performance.now() - started);
+    } catch (error) {
+      // A strategy that cannot be loaded: the next save may correct it.
+      if (!(error instanceof ApiError)) throw error;
+      this.#failed(error.message);
+    }
+  }
+
+  async #submit(): Promise<Job> {
+    const { client } = this.#session;
+    const config = { ...configWith(this.#pinned, this.#options), strategy: this.#strategy };
+    const body = given({ config, experiment_name: this.#options.experiment });
+    const { job_id } = await client.post<{ job_id: string }>('/api/v1/backtests', body);
+    for (;;) {
+      const job = await client.get<Job>(backtestPath(job_id));
+      if (job.status !== 'pending' && job.status !== 'running') return job;
+      await sleep(POLL_MS);
+    }
+  }
+
+  #failed(message: string): void {
+    if (this.#options.json) console.log(JSON.stringify({ error: message, trials: this.#trials.size }));
+    else console.log(`\n${message}`);
+  }
+
+  #print(results: Results, before: Results | undefined, ms: number): void {
+    const { job, report } = results;
+    const compared = before && compareResults(before, results);
+    const trials = this.#trials.size;
+    if (this.#options.json) {
+      const { job_id } = job;
+      const { digest } = report.provenance;
+      const line = { job_id, digest, ms: Math.round(ms), trials, metrics: report.metrics };
+      console.log(JSON.stringify({ ...line, changes: compared ?? null }));
+      return;
+    }
+    if (!before) {
+      console.log(candlesText(job));
+      console.log(`Source: ${sourceText(this.#session)}`);
+    }
+    console.log(`\n${job.job_id}: ${duration(ms)} ${before ? 'after the save' : 'for the first run'}`);
+    for (const warning of job.warnings) console.log(`Warning: ${warning}`);
+    console.log(developTable(compared ?? compareResults(results, results), before !== undefined));
+    console.log(this.#trialText(results));
+  }
+
+  /** Selection bias of the session: the highest Sharpe ratio that trials without skill reach. */
+  #trialText({ equity }: Results): string {
+    const trials = this.#trials.size;
+    if (trials < 2) return 'Trial 1 on these candles';
+    const expected = Math.sqrt(DAYS_PER_YEAR) * expectedMaximumSharpe(1 / equity.dates.length, trials);
+    return `Trial ${trials} on these candles: the best of ${trials} trials without skill has an expected Sharpe ratio of ${number(expected)}`;
+  }
+
+  summary(): string {
+    const last = this.#last ? `. The last run: npx touchstone show ${this.#last.job.job_id}` : '';
+    return `${this.#trials.size} trials on the same candles${last}`;
+  }
+}
+
+/** Metrics of a run, with those of the last save. */
+function developTable({ metrics, settings, inputs }: Comparison, hasBefore: boolean): string {
+  const rows = metrics.filter(({ name }) => name !== 'market_change_pct');
+  if (!hasBefore) {
+    return table(
+      ['Metric', 'Now'],
+      rows.map((row) => [row.label, valueText(row.name, row.b)]),
+    );
+  }
+  const unchanged = settings.length === 0 && inputs.length === 0;
+  return [
+    ...(unchanged ? ['Same source and settings as before: same result'] : []),
+    ...settings.map(({ name, a, b }) => `${name}: ${JSON.stringify(a)} before, ${JSON.stringify(b)} now`),
+    table(
+      ['Metric', 'Last save', 'Now', 'Change'],
+      rows.map((row) => [
+        row.label,
+        valueText(row.name, row.a),
+        valueText(row.name, row.b),
+        changeText(row.name, row.change),
+      ]),
+    ),
+  ].join('\n');
+}

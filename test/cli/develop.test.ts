@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, expect, it } from 'vitest';
+import { runScript } from '../support/command.ts';
+import type { TestPlatform } from '../support/platform.ts';
+import { platformFixture } from './platform-fixture.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-develop-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let platform: TestPlatform;
+platformFixture('touchstone-develop-', { strategiesDirectory: folder }, async (started) => {
+  platform = started;
+});
+const environment = { STRATEGIES_DIRECTORY: folder };
+const touchstone = (...args: string[]) => runScript(platform.home, 'bin/touchstone.ts', args, environment);
+
+it('new makes a strategy that check certifies, and keeps a file that exists', async () => {
+  const { code, out } = await touchstone('new', 'first_steps', '--json');
+  const file = join(folder, 'first_steps.ts');
+  expect([code, JSON.parse(out)]).toEqual([0, { strategy: 'first_steps', file }]);
+  const source = readFileSync(file, 'utf8');
+  expect(await touchstone('check', 'first_steps')).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/certified/),
+  });
+  const again = await touchstone('new', 'first_steps');
+  expect([again.code, again.err]).toEqual([2, `${file} exists. Choose another name.\n`]);
+  expect(readFileSync(file, 'utf8')).toBe(source);
+  expect(await touchstone('new', 'ema_crossover')).toMatchObject({ code: 2 });
+  expect(await touchstone('new', '../x')).toMatchObject({ code: 2 });
+});
+
+it('dev runs a strategy after each save, compares it with the last one and counts different runs', async () => {
+  await touchstone('new', 'developed');
+  const file = join(folder, 'developed.ts');
+  const source = readFileSync(file, 'utf8');
+  const range = ['--start', '2024-01-01T00:00:00Z', '--end', '2024-01-21T00:00:00Z'];
+  const child = spawn(process.execPath, ['bin/touchstone.ts', 'dev', 'developed', ...range, '--json'], {
+    env: { ...environment, TOUCHSTONE_HOME: platform.home, TMPDIR: tmpdir() },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const next = async () => JSON.parse((await lines.next()).value!);
+  // In one step, as editors save: a file that is half written is a change of its own.
+  const save = (text: string) => {
+    writeFileSync(`${file}.tmp`, text);
+    renameSync(`${file}.tmp`, file);
+  };
+  try {
+    const first = await next();
+    expect(first).toMatchObject({ trials: 1, changes: null });
+    save(source.replace('default: 20', 'default: 10'));
+    const second = await next();
+    expect(second).toMatchObject({
+      trials: 2,
+      changes: { a: first.job_id, b: second.job_id, settings: [{ name: 'params.fast', a: 20, b: 10 }] },
+    });
+    save(source.replace('-0.08', '0.08'));
+    expect((await next()).error).toMatch(/VAL006.*developed\.ts:\d+: stoploss must be above -1 and below 0/);
+    // The run of the first source is no further trial.
+    save(source);
+    expect(await next()).toMatchObject({ trials: 2, digest: first.digest, changes: { a: second.job_id } });
+  } finally {
+    child.kill('SIGINT');
+  }
+  expect(await new Promise((resolve) => child.once('close', resolve))).toBe(0);
+}, 60_000);
+
+it('data prints what is stored, what is stale, and what a run without collecting lacks', async () => {
+  const range = { start: '2024-01-01T00:00:00Z', end: '2024-01-03T00:00:00Z' };
+  await platform.run({
+    ...{ strategy: 'buy_and_hold', pairs: ['SOL/USDT:USDT'], timeframe: '1h', date_range: range },
+  });
+  const coverage = await touchstone('data', 'coverage', 'SOL/USDT:USDT');
+  expect(coverage.out).toMatch(/SOL\/USDT:USDT │ 1h .*2024-01/);
+  expect(coverage.out).toMatch(/Source: candles of sim, data folder /);
+  const stale = await touchstone('data', 'freshness', 'SOL/USDT:USDT');
+  expect(stale.code).toBe(1);
+  expect(stale.out).toContain('To collect: npx touchstone collect SOL/USDT:USDT --timeframe 1h');
+  const offline = (...more: string[]) =>
+    touchstone('data', 'offline', 'SOL/USDT:USDT', '--timeframe', '1h', '--start', range.start, ...more);
+  expect(await offline('--end', range.end)).toMatchObject({ code: 0 });
+  const lacking = await offline('--end', '2024-02-01T00:00:00Z', '--json');
+  expect(lacking.code).toBe(1);
+  expect(JSON.parse(lacking.out)).toMatchObject({ all_fresh: false, stale_symbols: ['SOL/USDT:USDT'] });
+});
+
+it('completion completes commands, options, their values and strategies', async () => {
+  const words = async (...typed: string[]) =>
+    (await touchstone('__complete', '--', ...typed)).out.trim().split('\n');
+  expect(await words('hyper')).toEqual(['hyperopt']);
+  expect(await words('data', '')).toEqual(['coverage', 'freshness', 'offline', 'collect', 'help']);
+  expect(await words('rerun', 'last', '--fill')).toEqual(['--fill-model']);
+  expect(await words('backtest', 'x', '--fill-model', '')).toEqual(['freqtrade', 'conservative']);
+  expect(await words('backtest', 'ema')).toEqual(['ema_crossover']);
+  const shell = `eval "$('${process.execPath}' bin/touchstone.ts completion bash)"
+    COMP_WORDS=(touchstone stra); COMP_CWORD=1; _touchstone; echo "\${COMPREPLY[@]}"`;
+  const bash = spawn('bash', ['-c', shell], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let out = '';
+  for await (const chunk of bash.stdout) out += chunk;
+  expect(out).toBe('strategies\n');
+  for (const name of ['zsh', 'fish'])
+    expect((await touchstone('completion', name)).out).toContain('__complete');
+});
