@@ -5,7 +5,7 @@ import { BACKTEST_ID_PREFIX, CLI_LIMITS, HYPEROPT_ID_PREFIX, PAGE_LIMITS } from 
 import { EVERYONE } from '#contract/sharing.ts';
 import type { Grant, Sharing } from '#contract/sharing-schemas.ts';
 import type { ApiClient } from './client.ts';
-import { boundsText, integer, queryOf, UsageError } from './options.ts';
+import { boundsText, integer, JSON_OPTION, queryOf, UsageError } from './options.ts';
 import { second, table } from './output.ts';
 import { sessionWith } from './session.ts';
 
@@ -20,6 +20,7 @@ export function addAccessCommands(program: Command): void {
     .option('--write', 'grant changes too, within the roles of the grantee')
     .option('--revoke <who>', 'revoke access of a user, group:<name> or everyone; repeatable', principal, [])
     .option('--revoke-all', 'revoke every grant')
+    .option(...JSON_OPTION)
     .action((resource: string, options: ShareOptions) => {
       checkShareOptions(options);
       const session = sessionWith(program, resource.startsWith(HYPEROPT_ID_PREFIX) ? 'strategy' : 'backend');
@@ -31,9 +32,10 @@ export function addAccessCommands(program: Command): void {
     .description('keep a job beyond the retention of the platform, or let it expire again (docs/data.md)')
     .argument('<job>', 'bt-<id> or ho-<id>')
     .option('--undo', 'let it expire again')
-    .action((job: string, { undo = false }: { readonly undo?: boolean }) => {
+    .option(...JSON_OPTION)
+    .action((job: string, { undo = false, json }: KeepOptions) => {
       const session = sessionWith(program, job.startsWith(HYPEROPT_ID_PREFIX) ? 'strategy' : 'backend');
-      return session(({ client }) => keepJob(client, job, !undo));
+      return session(({ client }) => keepJob(client, job, !undo, json));
     });
 
   program
@@ -47,10 +49,17 @@ export function addAccessCommands(program: Command): void {
     .option('--resource <id>', 'only this resource: bt-<id>, ho-<id> or the name of a model')
     .option('--outcome <outcome>', 'succeeded, refused, failed or unknown')
     .option('--limit <n>', boundsText(AUDIT_ENTRIES), integer(AUDIT_ENTRIES), AUDIT_ENTRIES.default)
+    .option(...JSON_OPTION)
     .action((options: AuditOptions) => sessionWith(program)(({ client }) => printAudit(client, options)));
 }
 
+interface KeepOptions {
+  readonly undo?: boolean;
+  readonly json?: boolean;
+}
+
 interface ShareOptions {
+  readonly json?: boolean;
   readonly with: readonly string[];
   readonly write?: boolean;
   readonly revoke: readonly string[];
@@ -75,20 +84,19 @@ async function shareResource(client: ApiClient, resource: string, options: Share
   const path = sharingPath(resource);
   const sharing = await client.get<Sharing>(path);
   const changes = options.revokeAll || options.with.length > 0 || options.revoke.length > 0;
-  printSharing(
-    resource,
-    changes
-      ? await client.put<Sharing>(path, { shared_with: changedGrants(sharing.shared_with, options) })
-      : sharing,
-  );
+  const now = changes
+    ? await client.put<Sharing>(path, { shared_with: changedGrants(sharing.shared_with, options) })
+    : sharing;
+  if (options.json) console.log(JSON.stringify(now));
+  else printSharing(resource, now);
 }
 
-async function keepJob(client: ApiClient, job: string, keep: boolean): Promise<void> {
+async function keepJob(client: ApiClient, job: string, keep: boolean, json = false): Promise<void> {
   const family = job.startsWith(HYPEROPT_ID_PREFIX) ? 'hyperopt' : 'backtests';
   const path = `/api/v1/${family}/${encodeURIComponent(job)}/keep`;
-  const { kept, expires_at } = await client.post<{ kept: boolean; expires_at: string | null }>(path, {
-    keep,
-  });
+  const reply = await client.post<{ kept: boolean; expires_at: string | null }>(path, { keep });
+  if (json) return console.log(JSON.stringify(reply));
+  const { kept, expires_at } = reply;
   const expiry = expires_at === null ? 'does not expire' : `expires ${second(expires_at)} UTC or later`;
   console.log(`${job}: ${kept ? 'kept' : expiry}`);
 }
@@ -124,6 +132,7 @@ function printSharing(resource: string, { owner, shared_with }: Sharing): void {
 }
 
 interface AuditOptions {
+  readonly json?: boolean;
   readonly day?: string;
   readonly from?: string;
   readonly to?: string;
@@ -134,7 +143,7 @@ interface AuditOptions {
   readonly limit: number;
 }
 
-async function printAudit(client: ApiClient, { user, limit, ...filters }: AuditOptions): Promise<void> {
+async function printAudit(client: ApiClient, { user, limit, json, ...filters }: AuditOptions): Promise<void> {
   const entries: AuditEntry[] = [];
   let cursor: string | null = null;
   do {
@@ -148,6 +157,7 @@ async function printAudit(client: ApiClient, { user, limit, ...filters }: AuditO
     entries.push(...page.items);
     cursor = page.next_cursor;
   } while (cursor && entries.length < limit);
+  if (json) return console.log(JSON.stringify({ items: entries, next_cursor: cursor }));
   console.log(entries.length > 0 ? auditTable(entries) : 'No calls match.');
   if (cursor) console.log('More exist: raise --limit, or filter by time, --user, --operation or --resource.');
 }

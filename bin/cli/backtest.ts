@@ -183,7 +183,8 @@ async function follow(client: ApiClient, jobId: string): Promise<Job> {
 function printUnfinished(job: Job, json: boolean | undefined): number {
   if (json) console.log(JSON.stringify({ job }));
   else for (const line of warningLines(job)) console.log(line);
-  console.error(`${job.job_id} ${statusWithError(job)}`);
+  const message = `${job.job_id} ${statusWithError(job)}`;
+  console.error(json ? JSON.stringify({ error: { message } }) : message);
   return 1;
 }
 

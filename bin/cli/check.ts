@@ -25,6 +25,7 @@ export interface StrategyCheckOptions {
   readonly param: Readonly<Record<string, unknown>>;
   readonly cuts: number;
   readonly seed: number;
+  readonly json?: boolean;
 }
 
 const SIM = 'sim';
@@ -92,7 +93,15 @@ export async function checkCommand(strategy: string, options: StrategyCheckOptio
       throw new Error(`${label}: ${error.message}`, { cause: error });
     })
     .finally(clearProgress);
+  if (options.json) {
+    console.log(JSON.stringify({ strategy: label, ...outcome }));
+    return 'certificate' in outcome && isCertified(outcome) ? 0 : 1;
+  }
   return print(label, outcome);
+}
+
+function isCertified({ certificate }: Extract<CheckOutcome, { certificate: unknown }>): boolean {
+  return certificate.findings.length === 0 && isPutToTest(certificate);
 }
 
 function print(label: string, outcome: CheckOutcome): number {

@@ -7,7 +7,7 @@ import { BACKTEST_DEFAULTS, COLLECTION_STATUSES, TIMEFRAMES } from '#contract/li
 import type { Collection, CollectionList, Instruments } from '#contract/market-data.ts';
 import type { ProxyEnvelope, ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
 import type { ApiClient } from './client.ts';
-import { LIMIT, queryOf, UsageError } from './options.ts';
+import { JSON_OPTION, LIMIT, queryOf, UsageError } from './options.ts';
 import { minute, number, progressBar, statusWithError, table, wrap } from './output.ts';
 import { sessionWith, userToken, withSession } from './session.ts';
 import { addStoredDataCommands } from './stored-data.ts';
@@ -27,7 +27,8 @@ export function addDataCommands(program: Command): void {
       '--exchange <key>',
       "exchange of the candles (default: named by the folder, else the platform's, else binanceusdm)",
     )
-    .action(async (path: string, options: { exchange?: string }) => {
+    .option('--json', 'print JSON: the result of each file, and the series')
+    .action(async (path: string, options: { exchange?: string; json?: boolean }) => {
       if (url()) throw new UsageError('import writes into the local data folder. Leave out --url.');
       // Loaded only here: it takes the readers of all file formats with it.
       const { importCandles } = await import('./import.ts');
@@ -56,10 +57,12 @@ export function addDataCommands(program: Command): void {
     .command('cancel')
     .description('cancel a pending or running collection; its candles are kept')
     .argument('<collection-id>', 'co-<id>')
-    .action((id: string) =>
+    .option(...JSON_OPTION)
+    .action((id: string, { json }: { json?: boolean }) =>
       ofCollections(async (client) => {
-        const { candles } = await client.post<CollectionState>(`/api/v1/collections/${id}/cancel`);
-        console.log(`${id} was cancelled: ${number(candles, 0)} candles stored`);
+        const cancelled = await client.post<CollectionState>(`/api/v1/collections/${id}/cancel`);
+        if (json) return console.log(JSON.stringify(cancelled));
+        console.log(`${id} was cancelled: ${number(cancelled.candles, 0)} candles stored`);
       }),
     );
 
@@ -67,8 +70,9 @@ export function addDataCommands(program: Command): void {
     .command('proxy')
     .description('run the data proxy on an event and print its response (docs/calling-the-proxy.md)')
     .argument('<event>', 'JSON such as \'{"operation":"symbols"}\', or - to read stdin')
-    .action(async (event: string) => {
-      process.exitCode = await callProxy(event);
+    .option('--json', 'print the response on one line')
+    .action(async (event: string, { json }: { json?: boolean }) => {
+      process.exitCode = await callProxy(event, json);
     });
 }
 
@@ -86,12 +90,14 @@ function addCollect(parent: Command, ofCollections: OfCollections): void {
       `ISO 8601, UTC (default: ${BACKTEST_DEFAULTS.date_range_days} days before the end)`,
     )
     .option('--end <time>', 'ISO 8601, UTC, exclusive (default: now)')
+    .option('--json', 'print JSON: the collection at its end')
     .action(async (symbols: string[], options: CollectOptions) => {
       process.exitCode = await ofCollections((client) => collect(client, symbols, options));
     });
 }
 
 interface CollectOptions {
+  readonly json?: boolean;
   readonly timeframe: string;
   readonly exchange?: string;
   readonly start?: string;
@@ -106,10 +112,14 @@ const POLL_MS = 250;
 async function collect(
   client: ApiClient,
   symbols: readonly string[],
-  options: CollectOptions,
+  { json, ...options }: CollectOptions,
 ): Promise<number> {
   const started = await client.post<CollectionState>('/api/v1/collections', { symbols, ...options });
   const ended = await follow(client, started);
+  if (json) {
+    console.log(JSON.stringify(ended));
+    return ended.status === 'completed' ? 0 : 1;
+  }
   console.log(`${number(ended.candles, 0)} candles stored: ${ended.exchange}, ${ended.timeframe}`);
   await printInstruments(client, ended.exchange, ended.symbols);
   if (ended.status === 'completed') return 0;
@@ -212,16 +222,16 @@ const FUNCTION_LIMIT_MS = 60_000;
  * Returns the exit code: 0 for status 200 without an error.
  * @param argument the event as JSON, or `-` for stdin
  */
-async function callProxy(argument: string): Promise<number> {
+async function callProxy(argument: string, json = false): Promise<number> {
   const event = parseEvent(argument === '-' ? await text(process.stdin) : argument);
   if (process.env.DATA_COLLECTION_URL || process.env.SERVICE_DISCOVERY_NAMESPACE) {
     useUserToken();
-    return printResponse(await invoke(event));
+    return printResponse(await invoke(event), json);
   }
   return withSession(undefined, async ({ platform }) => {
     process.env.DATA_COLLECTION_URL = platform!.data_collection_url;
     if (platform!.issuer_url) useUserToken();
-    return printResponse(await invoke(event));
+    return printResponse(await invoke(event), json);
   });
 }
 
@@ -265,8 +275,8 @@ function lambdaContext() {
   };
 }
 
-function printResponse(response: ProxyResponse): number {
-  console.log(JSON.stringify(response, null, 2));
+function printResponse(response: ProxyResponse, json: boolean): number {
+  console.log(JSON.stringify(response, null, json ? 0 : 2));
   // API Gateway events get a string body.
   const body: ProxyEnvelope['body'] =
     typeof response.body === 'string' ? JSON.parse(response.body) : response.body;

@@ -8,7 +8,7 @@ import { openObjectStore } from '#adapters/open-object-store.ts';
 import { ObjectResultStore } from '#adapters/result-store.ts';
 import type { StoredAuditCall } from '#contract/audit.ts';
 import { LOCAL_TABLES } from '../../src/local/platform-info.ts';
-import { UsageError } from './options.ts';
+import { JSON_OPTION, UsageError } from './options.ts';
 import { withSession } from './session.ts';
 
 export function addEraseCommand(program: Command): void {
@@ -20,10 +20,12 @@ export function addEraseCommand(program: Command): void {
     .option('--jobs <table>', 'a deployed stage: its table of jobs')
     .option('--registry <table>', 'its registry table')
     .option('--results <bucket>', 'its bucket of results')
+    .option(...JSON_OPTION)
     .action(runErasure);
 }
 
 interface EraseOptions {
+  readonly json?: boolean;
   readonly dryRun?: boolean;
   readonly jobs?: string;
   readonly registry?: string;
@@ -36,9 +38,9 @@ interface Storage extends EraseUserDeps {
 }
 
 async function runErasure(subject: string, options: EraseOptions): Promise<void> {
-  const { jobs, registry, results, dryRun = false } = options;
+  const { jobs, registry, results, dryRun = false, json = false } = options;
   if (jobs && registry && results) {
-    await erase(storageOf(undefined, { jobs, registry, results }), subject, dryRun);
+    await erase(storageOf(undefined, { jobs, registry, results }), subject, { dryRun, json });
     return;
   }
   if (jobs || registry || results)
@@ -46,7 +48,7 @@ async function runErasure(subject: string, options: EraseOptions): Promise<void>
   await withSession(undefined, async ({ platform }) => {
     const { DYNAMODB_ENDPOINT, OBJECTS_DIRECTORY, RESULTS_BUCKET } = platform!.storage;
     const names = { jobs: LOCAL_TABLES.jobs, registry: LOCAL_TABLES.registry, results: RESULTS_BUCKET };
-    await erase(storageOf(DYNAMODB_ENDPOINT, names, OBJECTS_DIRECTORY), subject, dryRun);
+    await erase(storageOf(DYNAMODB_ENDPOINT, names, OBJECTS_DIRECTORY), subject, { dryRun, json });
   });
 }
 
@@ -64,9 +66,15 @@ function storageOf(
   };
 }
 
-async function erase(storage: Storage, subject: string, dryRun: boolean): Promise<void> {
+async function erase(
+  storage: Storage,
+  subject: string,
+  { dryRun, json }: { readonly dryRun: boolean; readonly json: boolean },
+): Promise<void> {
+  const print = (erasure: Erasure, verb: string) =>
+    console.log(json ? JSON.stringify(erasure) : erasureText(subject, erasure, verb));
   if (dryRun) {
-    printErasure(subject, await eraseUser(storage, subject, { dryRun }), 'would be');
+    print(await eraseUser(storage, subject, { dryRun }), 'would be');
     return;
   }
   const trail = openAudit(storage.registryTable, storage.endpoint);
@@ -81,7 +89,7 @@ async function erase(storage: Storage, subject: string, dryRun: boolean): Promis
       );
     }
     await trail.end(call, { ...ended(), outcome: 'succeeded', status: 200, code: null });
-    printErasure(subject, erasure, 'were');
+    print(erasure, 'were');
   } catch (error) {
     const isRefused = error instanceof UsageError;
     const outcome = isRefused
@@ -92,17 +100,16 @@ async function erase(storage: Storage, subject: string, dryRun: boolean): Promis
   }
 }
 
-function printErasure(subject: string, erasure: Erasure, verb: string): void {
+function erasureText(subject: string, erasure: Erasure, verb: string): string {
   const { jobs, evidence, grants, registry, audit, unfinished } = erasure;
-  const lines = [
+  return [
     `${jobs} jobs ${verb} deleted with their results and trials`,
     `${evidence} jobs behind registered versions ${verb} given to ${pseudonymOf(subject)}`,
     `${grants} grants to the user ${verb} removed`,
     `${registry} items of the registry ${verb} given to ${pseudonymOf(subject)}`,
     `${audit} audit entries ${verb} reduced to the ID`,
     ...unfinished.map((job) => `${job} has not ended, or its task still stops: cancel it first`),
-  ];
-  console.log(lines.join('\n'));
+  ].join('\n');
 }
 
 const ended = () => ({ created: null, ended_at: new Date().toISOString() });

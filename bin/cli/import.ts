@@ -33,11 +33,14 @@ const KINDS: Readonly<Record<FoundFile['content']['kind'], string>> = {
 export async function importCandles(
   platform: PlatformInfo,
   path: string,
-  options: { readonly exchange?: string },
+  options: { readonly exchange?: string; readonly json?: boolean },
 ): Promise<number> {
   const found = await findFiles(path);
-  printFound(found, path);
-  if (found.files.length === 0) return 1;
+  if (!options.json) printFound(found, path);
+  if (found.files.length === 0) {
+    if (options.json) console.log(JSON.stringify({ files: [], series: [] }));
+    return 1;
+  }
   const fallback = platform.exchange === SIMULATED ? REAL_EXCHANGE : platform.exchange;
   const exchange = chooseExchange(found, options.exchange, fallback);
   const { candles: store } = openMarketStores(platform.storage);
@@ -54,16 +57,22 @@ export async function importCandles(
     reader.close();
     bar.stop();
   });
-  const taken = duration(performance.now() - started);
   const imported = results.filter((result) => result.outcome === 'imported');
+  const code = imported.length > 0 && results.every((result) => result.outcome !== 'failed') ? 0 : 1;
+  const series = imported.length > 0 ? await summarizeImport(results, exchange, store) : [];
+  if (options.json) {
+    console.log(JSON.stringify({ exchange, files: results, series }));
+    return code;
+  }
+  const taken = duration(performance.now() - started);
   const nameOf = (file: string) => escapeControlChars(relative(resolve(path), file) || basename(file));
-  if (imported.length > 0) printSeries(await summarizeImport(results, exchange, store), nameOf);
+  if (imported.length > 0) printSeries(series, nameOf);
   printMessages(results, nameOf);
   console.log(`${imported.length} of ${results.length} files imported as ${exchange} in ${taken}.`);
   if (exchange !== platform.exchange && imported.length > 0) {
     console.log(`Next: npx touchstone backtest <strategy> --exchange ${exchange}`);
   }
-  return imported.length > 0 && results.every((result) => result.outcome !== 'failed') ? 0 : 1;
+  return code;
 }
 
 function printFound({ files }: Found, path: string): void {

@@ -10,7 +10,7 @@ import type { ValidationCheck } from '#contract/release-policy.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
 import { VERSION } from '#runtime/version.ts';
 import { type ApiClient, ApiError } from './client.ts';
-import { finiteNumber, given, listOf, repeated, UsageError } from './options.ts';
+import { finiteNumber, given, JSON_OPTION, listOf, repeated, UsageError } from './options.ts';
 import { minute, number, table, wrap } from './output.ts';
 import { sessionWith } from './session.ts';
 
@@ -29,6 +29,7 @@ export function addRegistryCommands(program: Command): void {
     .option('--min-profit-factor <n>', 'reject below this profit factor', finiteNumber)
     .option('--max-drawdown <percent>', 'reject above this drawdown', finiteNumber)
     .option('--skip-validation', 'skip the thresholds; needs role admin')
+    .option(...JSON_OPTION)
     .action((strategy: string, options: RegisterOptions) =>
       sessionWith(program, 'strategy')(({ client }) => registerVersion(client, strategy, options)),
     );
@@ -44,6 +45,7 @@ export function addRegistryCommands(program: Command): void {
     .option(...WAIVE)
     .option(...REASON)
     .option('--no-wait', 'return before checks that run the strategy have finished')
+    .option(...JSON_OPTION)
     .action(async (model: string, version: string, options: StageOptions) => {
       process.exitCode = await session(({ client }) => stageVersion(client, model, version, options));
     });
@@ -62,6 +64,7 @@ export function addRegistryCommands(program: Command): void {
     )
     .option(...WAIVE)
     .option(...REASON)
+    .option(...JSON_OPTION)
     .action((model: string, version: string, options: PromoteOptions) =>
       session(({ client }) => promoteVersion(client, model, version, options)),
     );
@@ -73,6 +76,7 @@ export function addRegistryCommands(program: Command): void {
     .argument('<version>', 'the version to return to')
     .option('--reason <text>', 'recorded in the history')
     .option('--expect <version>', 'reject unless this version is in Production now')
+    .option(...JSON_OPTION)
     .action((model: string, version: string, options: RollbackOptions) =>
       session(({ client }) => rollbackVersion(client, model, version, options)),
     );
@@ -132,6 +136,7 @@ function printWarnings({ warnings = [] }: { readonly warnings?: readonly string[
 }
 
 interface RegisterOptions {
+  readonly json?: boolean;
   readonly run: string;
   readonly image: string;
   readonly description?: string;
@@ -163,6 +168,7 @@ async function registerVersion(client: ApiClient, strategy: string, options: Reg
       if (!(error instanceof ApiError) || !Array.isArray(error.context.failures)) throw error;
       throw error.withDetails(failureTable(error.context.failures as Failure[]));
     });
+  if (options.json) return console.log(JSON.stringify(reply));
   console.log(reply.message);
   const policy = reply.validation.checks.filter(({ name }) => name !== 'thresholds');
   if (policy.some(({ status }) => status === 'failed')) console.log(checkTable(policy));
@@ -185,6 +191,7 @@ function failureTable(failures: readonly Failure[]): string {
 }
 
 interface StageOptions extends WaiveOptions {
+  readonly json?: boolean;
   readonly comment?: string;
   readonly dryRun?: boolean;
   readonly skipValidation?: boolean;
@@ -213,10 +220,18 @@ async function stageVersion(
       ...waiverOf(options),
     }),
   );
-  console.log(reply.message);
-  printWarnings(reply);
   const isPending = options.wait && !options.dryRun && reply.validation.status === 'pending';
-  const { status, checks } = isPending ? await finishedValidation(client, reply) : reply.validation;
+  if (!options.json) {
+    console.log(reply.message);
+    printWarnings(reply);
+    if (isPending) console.log('Waiting for the checks that run the strategy');
+  }
+  const validation = isPending ? await finishedValidation(client, reply) : reply.validation;
+  const { status, checks } = validation;
+  if (options.json) {
+    console.log(JSON.stringify({ ...reply, validation }));
+    return status === 'failed' ? 1 : 0;
+  }
   if (checks.length > 0) console.log(checkTable(checks));
   console.log(`Validation: ${status}`);
   return status === 'failed' ? 1 : 0;
@@ -226,7 +241,6 @@ async function finishedValidation(
   client: ApiClient,
   { model_name, version }: { readonly model_name: string; readonly version: string },
 ): Promise<Validation> {
-  console.log('Waiting for the checks that run the strategy');
   for (;;) {
     const { validation } = await client.get<ModelVersionDetail>(
       `/api/v1/models/${encodeURIComponent(model_name)}/versions/${version}`,
@@ -237,6 +251,7 @@ async function finishedValidation(
 }
 
 interface PromoteOptions extends WaiveOptions {
+  readonly json?: boolean;
   readonly comment?: string;
   readonly expect?: string;
   readonly challenge?: string;
@@ -262,6 +277,7 @@ async function promoteVersion(
       ...waiverOf(options),
     }),
   );
+  if (options.json) return console.log(JSON.stringify(reply));
   console.log(reply.message);
   printWarnings(reply);
   const { previous_stage, new_stage, archived_versions, promoted_at } = reply;
@@ -279,6 +295,7 @@ function expectedProduction(expect: string | undefined): string | null | undefin
 }
 
 interface RollbackOptions {
+  readonly json?: boolean;
   readonly reason?: string;
   readonly expect?: string;
 }
@@ -287,12 +304,13 @@ async function rollbackVersion(
   client: ApiClient,
   model: string,
   version: string,
-  { reason, expect }: RollbackOptions,
+  { reason, expect, json }: RollbackOptions,
 ): Promise<void> {
   const reply = await client.post<RollbackResult>(
     `/api/v1/models/${encodeURIComponent(model)}/rollback`,
     given({ version, reason, expected_production: expectedProduction(expect) }),
   );
+  if (json) return console.log(JSON.stringify(reply));
   console.log(reply.message);
   console.log(
     table(

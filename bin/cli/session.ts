@@ -59,10 +59,11 @@ export async function withSession<T>(
   service: Service = 'backend',
   prepare?: PrepareOptions,
 ): Promise<T> {
-  if (url) return work({ client: new ApiClient(url, userToken()), platform: null, temporary: false });
+  if (url)
+    return sourced({ client: new ApiClient(url, userToken()), platform: null, temporary: false }, work);
   const env = readEnv(LocalEnv);
   const running = await runningPlatform(env.TOUCHSTONE_HOME);
-  if (running) return work(sessionOn(running, service, false));
+  if (running) return sourced(sessionOn(running, service, false), work);
   // Loaded only here: the platform takes longer to load than most commands to run.
   const { startPlatform } = await import('../../src/local/platform.ts');
   const { platformOptions } = await import('../../src/local/platform-options.ts');
@@ -72,7 +73,7 @@ export async function withSession<T>(
     ...(await prepare?.()),
   });
   try {
-    return await work(sessionOn(platform.info, service, true));
+    return await sourced(sessionOn(platform.info, service, true), work);
   } finally {
     await platform.stop();
   }
@@ -84,8 +85,21 @@ function sessionOn(platform: PlatformInfo, service: Service, temporary: boolean)
   return { client: new ApiClient(platform[ADDRESSES[service]], token), platform, temporary };
 }
 
+/** Runs work, and states on a terminal where its numbers come from, unless the work has stated it. */
+async function sourced<T>(session: Session, work: (session: Session) => Promise<T>): Promise<T> {
+  const done = await work(session);
+  if (process.stderr.isTTY && !isSourceStated && !process.argv.includes('--json')) {
+    console.error(`Source: ${sourceText(session)}`);
+  }
+  return done;
+}
+
+/** The command has printed the source of its numbers. */
+let isSourceStated = false;
+
 /** The service and the data behind printed numbers. */
 export function sourceText({ client, platform, temporary }: Session): string {
+  isSourceStated = true;
   if (!platform) return client.baseUrl;
   const path = resolve(readEnv(LocalEnv).TOUCHSTONE_HOME);
   const inside = relative(process.cwd(), path);

@@ -1,7 +1,9 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { LocalEnv } from '#contract/env.ts';
 import { SERVICES } from '#contract/names.ts';
 import { readEnv } from '#runtime/env.ts';
+import type { PlatformInfo } from '../../src/local/platform-info.ts';
 import type { PlatformOptions } from '../../src/local/platform-options.ts';
 import { integer } from './options.ts';
 
@@ -26,6 +28,7 @@ export function addStartCommand(program: Command): void {
       '--exchange <key>',
       'exchange of jobs that name none, such as binanceusdm (default: sim; or DEFAULT_EXCHANGE)',
     );
+  start.option('--json', 'print the addresses as one line of JSON');
   for (const [, option, variable, { title, port }] of PORTS) {
     start.option(
       `--${option} <port>`,
@@ -37,6 +40,7 @@ export function addStartCommand(program: Command): void {
 }
 
 interface StartOptions {
+  readonly json?: boolean;
   readonly auth?: boolean;
   readonly home?: string;
   readonly exchange?: string;
@@ -53,7 +57,6 @@ async function startLocal(flags: StartOptions): Promise<void> {
   const { platformOptions } = await import('../../src/local/platform-options.ts');
   const { Dashboard } = await import('../dashboard.ts');
   const options = withFlags(platformOptions(readEnv(LocalEnv)), flags);
-  const { auth = false } = options;
   const dashboard = new Dashboard();
   const platform = await startPlatform({ ...options, dashboard: dashboard.state }).catch((error: unknown) => {
     throw withPortOption(error, options.ports);
@@ -65,24 +68,30 @@ async function startLocal(flags: StartOptions): Promise<void> {
   // Only now: a build takes the processor from what starts.
   const opened = dashboard.open();
   const { info } = platform;
-  console.log(
-    `Touchstone is running: data folder ${options.home}, exchange ${info.exchange}. Ctrl-C stops it.`,
-  );
-  console.log(`  dashboard        ${info.backend_url}`);
-  console.log(`  backend          ${info.backend_url}/docs`);
-  console.log(`  strategy         ${info.strategy_service_url}/docs`);
-  console.log(`  data collection  ${info.data_collection_url}/docs`);
-  if (flags.home) console.log(`Commands find it with: export TOUCHSTONE_HOME=${flags.home}`);
-  if (auth) {
-    console.log(
-      'Every call needs a token: export TOUCHSTONE_TOKEN=$(npx touchstone token --role researcher)',
-    );
-  }
+  if (flags.json) {
+    const { exchange, backend_url, strategy_service_url, data_collection_url } = info;
+    const home = resolve(options.home);
+    console.log(JSON.stringify({ home, exchange, backend_url, strategy_service_url, data_collection_url }));
+  } else printStart(info, options, flags);
   void opened.then((state) => {
     if (state.status === 'failed') console.error(`The dashboard could not be built: ${state.reason}`);
   });
   await Promise.race([stop, platform.failed]).finally(() => Promise.all([platform.stop(), dashboard.stop()]));
   process.exit(0);
+}
+
+function printStart(info: PlatformInfo, { home, auth }: PlatformOptions, flags: StartOptions): void {
+  console.log(`Touchstone is running: data folder ${home}, exchange ${info.exchange}. Ctrl-C stops it.`);
+  console.log(`  dashboard        ${info.backend_url}`);
+  console.log(`  backend          ${info.backend_url}/docs`);
+  console.log(`  strategy         ${info.strategy_service_url}/docs`);
+  console.log(`  data collection  ${info.data_collection_url}/docs`);
+  if (flags.home) console.log(`Commands find it with: export TOUCHSTONE_HOME=${home}`);
+  if (auth) {
+    console.log(
+      'Every call needs a token: export TOUCHSTONE_TOKEN=$(npx touchstone token --role researcher)',
+    );
+  }
 }
 
 function withFlags(options: PlatformOptions, flags: StartOptions): PlatformOptions {

@@ -18,7 +18,10 @@ export function addStrategyCommands(program: Command): void {
     .command('strategies')
     .description('list strategies, or show one with its parameters')
     .argument('[name]')
-    .action((name: string | undefined) => session(({ client }) => printStrategies(client, name)));
+    .option(...JSON_OPTION)
+    .action((name: string | undefined, { json }: { json?: boolean }) =>
+      session(({ client }) => printStrategies(client, name, json)),
+    );
 
   program
     .command('check')
@@ -43,6 +46,7 @@ export function addStrategyCommands(program: Command): void {
       integer(SEED),
       SEED.default,
     )
+    .option('--json', 'print JSON: problems, or the certificate with its findings')
     .action(async (strategy: string, options: StrategyCheckOptions) => {
       // Loaded only here: it takes the engine and the candle files with it.
       const { checkCommand } = await import('./check.ts');
@@ -83,15 +87,19 @@ function strategyName(text: string): string {
 }
 
 /** Prints all strategies and the files that cannot be used, or one strategy with its parameters. */
-async function printStrategies(client: ApiClient, name: string | undefined): Promise<void> {
+async function printStrategies(client: ApiClient, name: string | undefined, json = false): Promise<void> {
   if (name) {
-    printStrategy(await client.get<Strategy>(`/api/v1/strategies/${encodeURIComponent(name)}`));
+    const strategy = await client.get<Strategy>(`/api/v1/strategies/${encodeURIComponent(name)}`);
+    if (json) console.log(JSON.stringify(strategy));
+    else printStrategy(strategy);
     return;
   }
-  const { items, broken } = await client.get<{
+  const found = await client.get<{
     items: Strategy[];
     broken: z.infer<typeof BrokenStrategyFile>[];
   }>('/api/v1/strategies');
+  if (json) return console.log(JSON.stringify(found));
+  const { items, broken } = found;
   console.log(
     table(
       ['Strategy', 'Timeframe', 'Sides', 'Startup candles', 'Description'],

@@ -4,7 +4,7 @@ import { LocalEnv } from '#contract/env.ts';
 import { CLI_LIMITS } from '#contract/limits.ts';
 import { readEnv } from '#runtime/env.ts';
 import { accessClaims, openIssuerKey, signToken, type TokenOptions } from '../../src/local/issuer-key.ts';
-import { boundsText, integer } from './options.ts';
+import { boundsText, integer, JSON_OPTION } from './options.ts';
 import { runningPlatform } from './session.ts';
 
 const { token_minutes: TOKEN_MINUTES } = CLI_LIMITS;
@@ -12,6 +12,7 @@ const { token_minutes: TOKEN_MINUTES } = CLI_LIMITS;
 interface TokenFlags extends Pick<TokenOptions, 'role' | 'user'> {
   readonly minutes: number;
   readonly group: readonly string[];
+  readonly json?: boolean;
 }
 
 /** Commands that sign tokens with the key of this data folder. */
@@ -23,7 +24,10 @@ export function addTokenCommands(program: Command): void {
         'print a token for the platform on this data folder, for TOUCHSTONE_TOKEN (npm start -- --auth)',
       ),
     roleOption().makeOptionMandatory(),
-  ).action((flags: TokenFlags) => console.log(tokenOf(flags)));
+  ).action((flags: TokenFlags) => {
+    const token = tokenOf(flags);
+    console.log(flags.json ? JSON.stringify({ token }) : token);
+  });
 
   tokenOptions(
     program
@@ -45,6 +49,7 @@ function roleOption(): Option {
 
 function tokenOptions(command: Command, role: Option): Command {
   return command
+    .option(...JSON_OPTION)
     .addOption(role)
     .option('--user <name>', 'user of the token', userName, 'local')
     .option(
@@ -80,7 +85,7 @@ async function openDashboard(flags: TokenFlags & { readonly browser?: boolean })
     throw new Error(`No platform runs on ${TOUCHSTONE_HOME}. Start it: npm start, or npm start -- --auth`);
   }
   const address = `${platform.backend_url}/${platform.issuer_url ? `#token=${tokenOf(flags)}` : ''}`;
-  console.log(address);
+  console.log(flags.json ? JSON.stringify({ url: address }) : address);
   if (flags.browser) await openInBrowser(address);
 }
 

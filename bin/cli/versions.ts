@@ -4,7 +4,7 @@ import type { VersionComparison } from '#contract/catalog-api.ts';
 import { PAGE_LIMITS } from '#contract/limits.ts';
 import type { ModelHistory, ModelVersion, ModelVersionList } from '#contract/registry-api.ts';
 import type { ApiClient } from './client.ts';
-import { queryOf } from './options.ts';
+import { JSON_OPTION, queryOf } from './options.ts';
 import { minute, number, percent, table, wrap } from './output.ts';
 import { sessionWith } from './session.ts';
 
@@ -17,9 +17,10 @@ export function addVersionCommands(program: Command): void {
     .argument('<model>', 'name of the strategy')
     .option('--no-archived', 'leave out archived versions')
     .option('--history', 'list stage transitions instead: who, when, why')
-    .action((model: string, options: { archived: boolean; history?: boolean }) =>
+    .option(...JSON_OPTION)
+    .action((model: string, options: VersionsOptions) =>
       session(({ client }) =>
-        options.history ? printHistory(client, model) : printVersions(client, model, options.archived),
+        options.history ? printHistory(client, model, options.json) : printVersions(client, model, options),
       ),
     );
 
@@ -29,15 +30,28 @@ export function addVersionCommands(program: Command): void {
     .argument('<model>', 'name of the strategy')
     .argument('<champion>', 'version a: a number, champion or latest')
     .argument('<challenger>', 'version b')
-    .action((model: string, champion: string, challenger: string) =>
-      session(({ client }) => compareVersions(client, model, champion, challenger)),
+    .option(...JSON_OPTION)
+    .action((model: string, champion: string, challenger: string, { json }: { json?: boolean }) =>
+      session(({ client }) => compareVersions(client, model, champion, challenger, json)),
     );
 }
 
-async function printVersions(client: ApiClient, model: string, archived: boolean): Promise<void> {
-  const { versions } = await client.get<z.infer<typeof ModelVersionList>>(
+interface VersionsOptions {
+  readonly archived: boolean;
+  readonly history?: boolean;
+  readonly json?: boolean;
+}
+
+async function printVersions(
+  client: ApiClient,
+  model: string,
+  { archived, json }: VersionsOptions,
+): Promise<void> {
+  const list = await client.get<z.infer<typeof ModelVersionList>>(
     `/api/v1/models/${encodeURIComponent(model)}/versions?include_archived=${archived}`,
   );
+  if (json) return console.log(JSON.stringify(list));
+  const { versions } = list;
   console.log(
     versions.length > 0
       ? versionTable(versions)
@@ -45,9 +59,10 @@ async function printVersions(client: ApiClient, model: string, archived: boolean
   );
 }
 
-async function printHistory(client: ApiClient, model: string): Promise<void> {
+async function printHistory(client: ApiClient, model: string, json = false): Promise<void> {
   const path = `/api/v1/models/${encodeURIComponent(model)}/history`;
   const history = await client.get<z.infer<typeof ModelHistory>>(`${path}?limit=${PAGE_LIMITS.max}`);
+  if (json) return console.log(JSON.stringify(history));
   console.log(historyTable(history.items));
   if (history.next_cursor) console.log(`Older events exist: GET ${path}`);
 }
@@ -110,11 +125,13 @@ async function compareVersions(
   model: string,
   champion: string,
   challenger: string,
+  json = false,
 ): Promise<void> {
   const query = queryOf({ version_a: champion, version_b: challenger });
   const comparison = await client.get<VersionComparison>(
     `/api/v1/catalog/strategies/${encodeURIComponent(model)}/compare?${query}`,
   );
+  if (json) return console.log(JSON.stringify(comparison));
   console.log(metricTable(comparison));
   console.log(guardrailTable(comparison));
   for (const { field, a, b } of comparison.differences) console.log(`Different ${field}: ${a} and ${b}`);

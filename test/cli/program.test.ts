@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { expect, it } from 'vitest';
 import { createProgram, FAMILIES } from '../../bin/cli/program.ts';
 import { runScript } from '../support/command.ts';
@@ -9,6 +10,22 @@ it('each family of commands defines exactly the commands that it names', async (
   for (const family of FAMILIES) {
     const { commands } = await createProgram([family]);
     expect(commands.map((command) => command.name())).toEqual(family.commands);
+  }
+});
+
+it('each command prints JSON on request, and each option of a command has a description', async () => {
+  const program = await createProgram(FAMILIES);
+  const leaves = (command: Command): Command[] =>
+    command.commands.length > 0 ? command.commands.flatMap(leaves) : [command];
+  for (const command of leaves(program)) {
+    if (command.name() === '__complete') continue;
+    const options = command.options.filter(({ hidden }) => !hidden);
+    expect(
+      options.map(({ long }) => long),
+      command.name(),
+    ).toContain('--json');
+    for (const { long, description } of options)
+      expect(description, `${command.name()} ${long}`).not.toBe('');
   }
 });
 

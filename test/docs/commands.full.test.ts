@@ -168,7 +168,7 @@ const npmScriptsOf = (text: string) =>
 /** File that runs an npm command of the README, and its text there: CI, or a test that starts the same program. */
 const NPM_RUNS: Readonly<Record<string, readonly [file: string, text: string]>> = {
   ci: ['.ci/run', 'npm ci'],
-  test: ['.ci/run', 'for script in test '],
+  test: ['.ci/run', 'for step in test '],
   cost: ['test/stacks/cost.test.ts', "'bin/cost.ts'"],
   demo: ['test/e2e/cli.test.ts', "run('bin/demo.ts')"],
   start: ['test/e2e/auth.full.test.ts', "'bin/local.ts'"],
