@@ -5,7 +5,7 @@ import { HYPEROPT_ID_PREFIX } from '#contract/limits.ts';
 import type { Collection } from '#contract/market-data.ts';
 import type { ApiClient } from './client.ts';
 import { JSON_OPTION, UsageError } from './options.ts';
-import { duration, number, queueText, second, statusWithError } from './output.ts';
+import { duration, escapeControlChars, number, queueText, second, statusWithError } from './output.ts';
 import { backtestPath, candlesText, type Job, loadResults, reportText, warningLines } from './report-text.ts';
 import { type Service, type Session, sessionWith, sourceText } from './session.ts';
 
@@ -160,7 +160,7 @@ async function printLogs(session: Session, reference: string, json = false): Pro
     return;
   }
   console.log(output.length > 0 ? 'Output of its tasks:' : 'Its tasks printed nothing.');
-  for (const line of output) console.log(`  ${line}`);
+  for (const line of output) console.log(`  ${escapeControlChars(line)}`);
   console.log(`Source: ${sourceText(session)}`);
 }
 

@@ -6,62 +6,83 @@ import { UsageError } from './options.ts';
 type AddCommands = (program: Command) => void;
 
 interface Family {
+  /** Heading in the help. */
+  readonly group: string;
   readonly commands: readonly string[];
   readonly load: () => Promise<AddCommands>;
 }
 
 /** Commands by the module that defines and runs them, in the order of the help. */
 export const FAMILIES: readonly Family[] = [
-  { commands: ['start'], load: async () => (await import('./start.ts')).addStartCommand },
+  { group: 'Platform', commands: ['start'], load: async () => (await import('./start.ts')).addStartCommand },
   {
+    group: 'Backtests',
     commands: ['backtest', 'rerun', 'jobs'],
     load: async () => (await import('./backtest.ts')).addBacktestCommands,
   },
   {
+    group: 'Backtests',
     commands: ['show', 'cancel', 'logs'],
     load: async () => (await import('./jobs.ts')).addJobCommands,
   },
   {
+    group: 'Backtests',
     commands: ['trades', 'export', 'report', 'diff'],
     load: async () => (await import('./results.ts')).addResultCommands,
   },
   {
+    group: 'Strategies',
     commands: ['strategies', 'check', 'new', 'dev'],
     load: async () => (await import('./strategies.ts')).addStrategyCommands,
   },
   {
+    group: 'Strategies',
     commands: ['hyperopt'],
     load: async () => (await import('./hyperopt/commands.ts')).addHyperoptCommands,
   },
   {
+    group: 'Release',
     commands: ['register', 'stage', 'promote', 'rollback'],
     load: async () => (await import('./registry.ts')).addRegistryCommands,
   },
   {
+    group: 'Release',
     commands: ['versions', 'compare'],
     load: async () => (await import('./versions.ts')).addVersionCommands,
   },
   {
+    group: 'Release',
     commands: ['challenge'],
     load: async () => (await import('./challenge/commands.ts')).addChallengeCommands,
   },
   {
+    group: 'Data',
     commands: ['import', 'data', 'collect', 'collections', 'proxy'],
     load: async () => (await import('./data.ts')).addDataCommands,
   },
   {
+    group: 'Access',
     commands: ['share', 'keep', 'audit'],
     load: async () => (await import('./access.ts')).addAccessCommands,
   },
-  { commands: ['token', 'open'], load: async () => (await import('./tokens.ts')).addTokenCommands },
   {
+    group: 'Platform',
+    commands: ['token', 'open'],
+    load: async () => (await import('./tokens.ts')).addTokenCommands,
+  },
+  {
+    group: 'Platform',
     commands: ['completion', '__complete'],
     load: async () => {
       const { addCompletionCommands } = await import('./completion.ts');
       return (program) => addCompletionCommands(program, () => createProgram(FAMILIES));
     },
   },
-  { commands: ['erase-user'], load: async () => (await import('./erase.ts')).addEraseCommand },
+  {
+    group: 'Access',
+    commands: ['erase-user'],
+    load: async () => (await import('./erase.ts')).addEraseCommand,
+  },
 ];
 
 /** The modules of the commands that the arguments name. Loading all of them takes longer than most commands to run. */
@@ -91,7 +112,11 @@ export async function createProgram(families: readonly Family[]): Promise<Comman
     })
     .showHelpAfterError('Run touchstone <command> --help for the arguments of a command.')
     .exitOverride();
-  for (const add of await Promise.all(families.map(({ load }) => load()))) add(program);
+  const adding = await Promise.all(families.map(async ({ group, load }) => [group, await load()] as const));
+  for (const [group, add] of adding) {
+    program.commandsGroup(`${group}:`);
+    add(program);
+  }
   return program;
 }
 

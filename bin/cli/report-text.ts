@@ -6,8 +6,8 @@ import type { ApiClient } from './client.ts';
 import { chart, duration, minute, number, percent, table, wrap } from './output.ts';
 
 export type Job = z.infer<typeof BacktestJob>;
-export type Report = z.infer<typeof BacktestReportData>;
-export type Equity = z.infer<typeof EquityData>;
+type Report = z.infer<typeof BacktestReportData>;
+type Equity = z.infer<typeof EquityData>;
 
 /** A completed backtest with its results. */
 export interface Results {

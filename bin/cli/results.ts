@@ -12,7 +12,7 @@ import type { ApiClient } from './client.ts';
 import { compareResults, comparisonText } from './comparison.ts';
 import { latestId } from './jobs.ts';
 import { boundsText, given, integer, JSON_OPTION, queryOf, repeated, UsageError } from './options.ts';
-import { minute, number, percent, table, wrap } from './output.ts';
+import { escapeControlChars, minute, number, percent, table, wrap } from './output.ts';
 import { backtestPath, type Job, loadResults } from './report-text.ts';
 import { sessionWith, sourceText } from './session.ts';
 
@@ -265,10 +265,18 @@ async function linked(response: Response, signal: AbortSignal): Promise<Response
   return file;
 }
 
+const printable = (line: string) => escapeControlChars(line.replace(/\r$/, ''));
+
 /** Writes a file completely or not at all: a page that is cut off opens and says that it is damaged. */
 async function save(out: string, content: Readable, json: boolean | undefined): Promise<void> {
   if (out === STDOUT) {
-    for await (const chunk of content) process.stdout.write(chunk);
+    // A strategy's tags must not steer the terminal. A file or a pipe gets the bytes as they are.
+    if (process.stdout.isTTY) content.setEncoding('utf8');
+    for await (const chunk of content) {
+      process.stdout.write(
+        process.stdout.isTTY ? String(chunk).split('\n').map(printable).join('\n') : chunk,
+      );
+    }
     return;
   }
   const draft = `${out}.${randomUUID()}`;

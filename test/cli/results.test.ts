@@ -9,7 +9,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 writeFileSync(
   join(folder, 'talker.ts'),
   `${readFileSync('strategies/example_pullback.ts', 'utf8').replace("'example_pullback'", "'talker'")}
-console.log('loaded the talker');
+console.log('loaded the talker\\u001b[2J');
 `,
 );
 
@@ -147,7 +147,7 @@ describe('jobs of any kind', () => {
     expect(out).toMatch(
       / submitted: talker, 1h, sim\n.*collection completed.*\n.* started: attempt 1, .*\n.* completed, after /,
     );
-    expect(out).toMatch(/Output of its tasks:\n( +20\S+Z loaded the talker\n)+Source: /);
+    expect(out).toMatch(/Output of its tasks:\n( +20\S+Z loaded the talker\\u\{1b\}\[2J\n)+Source: /);
     expect(JSON.parse((await touchstone('logs', job_id, '--json')).out).output[0]).toContain(
       'loaded the talker',
     );
