@@ -121,6 +121,18 @@ export const JOB_LIST_LIMITS = {
   q: { min: 1, max: 200 },
 } as const;
 
+/** Lists of MLflow's API. */
+export const MLFLOW_LIMITS = {
+  max_results: { min: 1, max: 50_000, default: 100 },
+  /** Largest page of runs: each is read whole. A longer list has further pages. */
+  runs: 200,
+  /** Newest experiments that lists cover. */
+  experiments: 1_000,
+  /** Characters of a filter. */
+  filter: { max: 6_000 },
+  order_by: { max: 10 },
+} as const;
+
 /** Event stream of jobs. */
 export const WATCH_LIMITS = {
   /** Unfinished jobs that a stream follows, which its event IDs name: 7 KB at most, of the 10 KB of headers of API Gateway. */

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { ErrorBody, RequestValidationError } from './common.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
+import { MlflowError } from './mlflow-api.ts';
+import { MLFLOW_PREFIX } from './mlflow-paths.ts';
 import { CORRELATION_HEADER, CORRELATION_ID, LAST_EVENT_ID, SERVICES } from './names.ts';
 import { isAbsentWhenNull } from './null-fields.ts';
 import {
@@ -104,6 +106,7 @@ const GENERAL = [
   'a malformed request 400 `HTTP400`, an incomplete one 408 `HTTP408`.',
   'In local mode a request with the host name of another machine is rejected with 403 `HTTP403`.',
   '`HEAD` is served wherever `GET` is.',
+  `Errors of paths below \`${MLFLOW_PREFIX}\` have the shape that the client of MLflow reads, with the same statuses.`,
   'Codes that start with VAL and AUTH are not worth a retry (AUTH001 after refreshing the token is);',
   'those that start with SVC may be retried with increasing delay, up to three attempts.',
   'Times are ISO 8601 in UTC.',
@@ -206,14 +209,16 @@ const HEADERS = { [CORRELATION_HEADER]: { $ref: `#/components/headers/${CORRELAT
 function errorResponses(operation: Operation, components: Components): Json {
   const byStatus = Map.groupBy(documentedErrors(operation), ({ status }) => status);
   const statuses = new Set([...byStatus.keys(), ...(operation.body ? [400] : [])]);
+  const isMlflow = operation.path.startsWith(MLFLOW_PREFIX);
   const other = (status: number) => {
+    if (isMlflow) return MLFLOW_ERROR;
     if (operation.integration) return { ...FUNCTION_REJECTION, schema: operation.integration.rejection };
     return status === 400 && operation.body ? BODY_REJECTION : undefined;
   };
   const entries = [...statuses]
     .sort((a, b) => a - b)
     .map((status) => {
-      const codes = (byStatus.get(status) ?? []).map(({ code }) => code).sort();
+      const codes = isMlflow ? [] : (byStatus.get(status) ?? []).map(({ code }) => code).sort();
       return [String(status), components.errorResponse(status, codes, other(status))];
     });
   return Object.fromEntries(entries);
@@ -231,6 +236,12 @@ const BODY_REJECTION: OtherShape = {
   name: 'body',
   description: 'An array: the body does not fit its schema',
   schema: RequestValidationError,
+};
+
+const MLFLOW_ERROR: OtherShape = {
+  name: 'mlflow',
+  description: "As MLflow's client reads it; the message ends with the code of the catalogue",
+  schema: MlflowError,
 };
 
 const FUNCTION_REJECTION = {

@@ -6,6 +6,7 @@ import { CATALOG_OPERATIONS } from './operations/catalog.ts';
 import { CHALLENGE_OPERATIONS } from './operations/challenges.ts';
 import { DATA_COLLECTION_OPERATIONS } from './operations/data-collection.ts';
 import { HYPEROPT_OPERATIONS } from './operations/hyperopt.ts';
+import { MLFLOW_OPERATIONS } from './operations/mlflow.ts';
 import { STRATEGY_OPERATIONS } from './operations/strategy.ts';
 
 /** The one table. A service's rows live in their own file of `operations/`. */
@@ -14,6 +15,7 @@ export const OPERATIONS = [
   ...ACCESS_OPERATIONS,
   ...CATALOG_OPERATIONS,
   ...AUDIT_OPERATIONS,
+  ...MLFLOW_OPERATIONS,
   ...STRATEGY_OPERATIONS,
   ...HYPEROPT_OPERATIONS,
   ...CHALLENGE_OPERATIONS,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { CodedError } from '#contract/errors.ts';
+import { MLFLOW_PREFIX } from '#contract/mlflow-paths.ts';
 import { CORRELATION_HEADER, CORRELATION_ID } from '#contract/names.ts';
 import {
   changesState,
@@ -309,7 +310,10 @@ export async function fail(
     }
   }
   c.set('code', failure.code);
-  return new Response(JSON.stringify(failure.body), {
+  const body = c.req.path.startsWith(MLFLOW_PREFIX)
+    ? (await import('./mlflow-errors.ts')).mlflowError(failure.status, failure.body)
+    : failure.body;
+  return new Response(JSON.stringify(body), {
     status: failure.status,
     headers: { ...BASE_HEADERS, 'Content-Type': 'application/json', ...failure.headers, ...more },
   });

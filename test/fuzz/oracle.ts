@@ -124,7 +124,8 @@ export class Oracle {
   generalProblems({ service, request, received }: Exchange): string[] {
     const { status, headers } = received;
     const allow = status === 405 && !headers.allow ? ['405 without Allow'] : [];
-    const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+    const name = isMlflow(parse(received.body)) ? 'MlflowError' : 'Error';
+    const content = { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } };
     return [...allow, ...this.#bodyProblems(service, content, request, received)];
   }
 
@@ -195,7 +196,13 @@ function leakProblems({ headers, body }: Received): string[] {
 /** Schema of either error shape, or of a function's own shape. */
 function codeOf({ body }: Received): string | undefined {
   const value = parse(body) as any;
+  if (isMlflow(value)) return /\((\w+)\)$/.exec(value.message)?.[1] ?? GENERAL[404];
   return value?.detail?.code ?? value?.error?.code;
+}
+
+/** An error of a path for MLflow's client: its message ends with the code, and one without is that of an unknown path. */
+function isMlflow(value: unknown): value is { readonly message: string } {
+  return typeof value === 'object' && value !== null && 'error_code' in value;
 }
 
 function parse(body: Buffer): unknown {

@@ -33,6 +33,10 @@ export function openAws(env: AwsEnv) {
       const { DynamoHyperoptStore } = await import('./dynamo-hyperopt-store.ts');
       return new DynamoHyperoptStore(dynamo, JOBS_TABLE);
     }),
+    ledger: deferred(async () => {
+      const { DynamoTrialLedger } = await import('./dynamo-trial-ledger.ts');
+      return new DynamoTrialLedger(dynamo, JOBS_TABLE);
+    }),
     queue: deferred(async () => {
       const { DynamoJobQueue } = await import('./dynamo-job-queue.ts');
       return new DynamoJobQueue(dynamo, JOBS_TABLE);

@@ -34,10 +34,6 @@ export function openStrategyService(env: StrategyEnv, onChallengeChange: Challen
     challengeMinAssignments: env.CHALLENGE_MIN_ASSIGNMENTS,
     maxRunning: maxRunning(env),
     retention: retentionDays(env),
-    ledger: deferred(async () => {
-      const { DynamoTrialLedger } = await import('./dynamo-trial-ledger.ts');
-      return new DynamoTrialLedger(dynamo, env.JOBS_TABLE);
-    }),
     hyperoptExecutions: deferred(async () => {
       const { createSfnClient, SfnExecutions } = await import('./sfn-executions.ts');
       return new SfnExecutions<HyperoptExecutionInput>(createSfnClient(), env.HYPEROPT_STATE_MACHINE_ARN);

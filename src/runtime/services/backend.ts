@@ -3,7 +3,7 @@ import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import { deferred } from '#domain/deferred.ts';
 import { getHealth, type HealthDeps } from '#domain/get-health.ts';
-import type { HyperoptRow, HyperoptStore } from '#domain/hyperopt/hyperopt-ports.ts';
+import type { HyperoptRow, HyperoptStore, TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
 import type { ActiveJobs, JobRow } from '#domain/job-list-ports.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { DataProxy, JobStore, SeriesStore } from '#domain/ports.ts';
@@ -27,6 +27,7 @@ export interface BackendDeps
     HealthDeps<'strategy_service' | 'data_collection' | 'registry'> {
   readonly jobs: JobStore & ActiveJobs<JobRow>;
   readonly hyperoptJobs: HyperoptStore & ActiveJobs<HyperoptRow>;
+  readonly ledger: Pick<TrialLedger, 'read'>;
   readonly series: SeriesStore;
   readonly collections: Pick<CollectionStore, 'get' | 'list'>;
   readonly dataProxy: DataProxy;
@@ -46,6 +47,13 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     const { registryHandlers } = await import('./registry.ts');
     const { stagingChecks } = await import('#domain/registry/start-staging-checks.ts');
     return registryHandlers({ ...deps, stagingChecks: stagingChecks(deps) });
+  });
+  const mlflow = deferred(async () => {
+    const { mlflowHandlers } = await import('./mlflow.ts');
+    const { stagingChecks } = await import('#domain/registry/start-staging-checks.ts');
+    const { stageVersion, promoteVersion, rollbackModel } = registry;
+    const transitions = { stageVersion, promoteVersion, rollbackModel };
+    return mlflowHandlers({ ...deps, stagingChecks: stagingChecks(deps) }, ownershipOf(deps), transitions);
   });
   const events = deferred(async () => {
     const { watchJobsHandler } = await import('./job-events.ts');
@@ -113,6 +121,22 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     getProduction: registry.getProduction,
     listCatalog: registry.listCatalog,
     compareVersions: registry.compareVersions,
+    mlflowSearchModels: mlflow.mlflowSearchModels,
+    mlflowGetModel: mlflow.mlflowGetModel,
+    mlflowGetLatestVersions: mlflow.mlflowGetLatestVersions,
+    mlflowGetVersionByAlias: mlflow.mlflowGetVersionByAlias,
+    mlflowSearchVersions: mlflow.mlflowSearchVersions,
+    mlflowGetVersion: mlflow.mlflowGetVersion,
+    mlflowGetDownloadUri: mlflow.mlflowGetDownloadUri,
+    mlflowTransitionStage: mlflow.mlflowTransitionStage,
+    mlflowSearchExperiments: mlflow.mlflowSearchExperiments,
+    mlflowGetExperiment: mlflow.mlflowGetExperiment,
+    mlflowGetExperimentByName: mlflow.mlflowGetExperimentByName,
+    mlflowSearchRuns: mlflow.mlflowSearchRuns,
+    mlflowGetRun: mlflow.mlflowGetRun,
+    mlflowGetMetricHistory: mlflow.mlflowGetMetricHistory,
+    mlflowListArtifacts: mlflow.mlflowListArtifacts,
+    mlflowGetArtifact: mlflow.mlflowGetArtifact,
     getDocs: docs.page,
     getDocsAsset: docs.asset,
     getOpenApi: docs.openApi,

@@ -1,0 +1,235 @@
+import { CodedError } from '#contract/errors.ts';
+
+/**
+ * Filters and orders of MLflow's searches: comparisons joined by AND, such as `metrics.sharpe_ratio > 1 AND tags.desk = "fx"`.
+ * Grammar: https://mlflow.org/docs/latest/ml/search/search-runs
+ */
+
+/** What is compared: values by the name of their group and their own, such as `metrics` and `sharpe_ratio`. */
+export interface Searchable {
+  /** Of the group `attributes`, which is also that of a name without a group. */
+  readonly attributes: Readonly<Record<string, string | number | undefined>>;
+  readonly metrics?: Readonly<Record<string, number>>;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+type Group = keyof Searchable;
+
+/** A field of a filter or an order. */
+export interface Field {
+  readonly group: Group;
+  readonly name: string;
+}
+
+interface Comparison extends Field {
+  readonly operator: string;
+  /** One value; those of a list for IN. */
+  readonly values: readonly (string | number)[];
+}
+
+export interface Order extends Field {
+  readonly descending: boolean;
+}
+
+const GROUPS: Readonly<Record<string, Group>> = {
+  ...{ attribute: 'attributes', attributes: 'attributes', attr: 'attributes', run: 'attributes' },
+  ...{ metric: 'metrics', metrics: 'metrics' },
+  ...{ param: 'params', params: 'params', parameter: 'params', parameters: 'params' },
+  ...{ tag: 'tags', tags: 'tags' },
+} as const;
+
+/** The client adds a comparison of this tag to each search of models. No model is a prompt. */
+const PROMPT_TAG = 'mlflow.prompt.is_prompt';
+
+const NAME = /(?:(\w+)\.)?(?:([\w.]+)|`([^`]*)`|"([^"]*)")/y;
+const OPERATOR = /!=|<=|>=|=|<|>|(?:NOT\s+)?(?:I?LIKE|IN)\b/iy;
+const VALUE = /'([^']*)'|"([^"]*)"|([-+]?\d[\d.]*(?:e[-+]?\d+)?)/iy;
+
+/** Reads a text by patterns, from left to right. */
+class Reader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get ended(): boolean {
+    this.#skip();
+    return this.#at >= this.#text.length;
+  }
+
+  /** The match at this place. Throws VAL005 where there is none. */
+  read(pattern: RegExp, wanted: string): RegExpExecArray {
+    const match = this.find(pattern);
+    if (match) return match;
+    const rest = this.#text.slice(this.#at, this.#at + 40);
+    throw invalid(
+      rest === ''
+        ? `${wanted} is missing at the end`
+        : `${wanted} is expected where it says ${JSON.stringify(rest)}`,
+    );
+  }
+
+  find(pattern: RegExp): RegExpExecArray | null {
+    this.#skip();
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#text);
+    if (match) this.#at = pattern.lastIndex;
+    return match;
+  }
+
+  #skip(): void {
+    while (this.#text[this.#at]?.trim() === '') this.#at += 1;
+  }
+}
+
+const EXAMPLE = "metrics.sharpe_ratio > 1 AND params.strategy = 'ema_crossover'";
+
+function invalid(message: string): CodedError {
+  return new CodedError('VAL005', { message: `filter: ${message}. An example: ${EXAMPLE}`, field: 'filter' });
+}
+
+/** The test of a filter; without one everything passes. Throws VAL005 for one that cannot be read. */
+export function parseFilter(text: string | undefined): {
+  readonly passes: (searched: Searchable) => boolean;
+  readonly fields: readonly Field[];
+} {
+  const reader = new Reader(text ?? '');
+  const comparisons: Comparison[] = [];
+  while (!reader.ended) {
+    if (comparisons.length > 0) reader.read(/AND\b/iy, 'AND');
+    comparisons.push(readComparison(reader));
+  }
+  const asked = comparisons.filter(({ name }) => name !== PROMPT_TAG);
+  return { passes: (searched) => asked.every((each) => holds(each, searched)), fields: asked };
+}
+
+/** The text that a field equals in a filter; undefined when the filter does not compare it so. Throws VAL005. */
+export function equalTo(
+  text: string | undefined,
+  name: string,
+  group: Group = 'attributes',
+): string | undefined {
+  const found = (parseFilter(text).fields as readonly Comparison[]).find(
+    (each) => each.group === group && each.name === name && each.operator === '=',
+  );
+  return found && String(found.values[0]);
+}
+
+function readComparison(reader: Reader): Comparison {
+  const field = fieldOf(reader.read(NAME, 'A field'));
+  const operator = reader.read(OPERATOR, 'An operator')[0].toUpperCase().replace(/\s+/, ' ');
+  if (!/IN$/.test(operator)) return { ...field, operator, values: [readValue(reader)] };
+  reader.read(/\(/y, '(');
+  const values = [readValue(reader)];
+  while (reader.find(/,/y)) values.push(readValue(reader));
+  reader.read(/\)/y, ')');
+  return { ...field, operator, values };
+}
+
+function readValue(reader: Reader): string | number {
+  const [, single, double, number] = reader.read(VALUE, 'A number or a quoted text');
+  return number === undefined ? (single ?? double)! : Number(number);
+}
+
+function fieldOf([, prefix, plain, backquoted, quoted]: RegExpExecArray): Field {
+  const name = (plain ?? backquoted ?? quoted)!;
+  if (prefix === undefined) return { group: 'attributes', name };
+  const group = GROUPS[prefix.toLowerCase()];
+  if (group) return { group, name };
+  throw invalid(`${JSON.stringify(prefix)} is no group of fields: use metrics, params, tags or attributes`);
+}
+
+/** Orders of a list, first the most important. Throws VAL005 for one that cannot be read. */
+export function parseOrders(texts: readonly string[] | undefined): Order[] {
+  return (texts ?? []).map((text) => {
+    const reader = new Reader(text);
+    const field = fieldOf(reader.read(NAME, 'A field'));
+    const direction = reader.find(/(ASC|DESC)\b/iy)?.[1]?.toUpperCase();
+    if (reader.ended) return { ...field, descending: direction === 'DESC' };
+    throw new CodedError('VAL005', {
+      message: `order_by: ${JSON.stringify(text.slice(0, 100))} is not a field with ASC or DESC`,
+      field: 'order_by',
+    });
+  });
+}
+
+/** Compares by the orders, then by nothing: a stable sort keeps the rest as it is. Missing values come last. */
+export function compareBy(orders: readonly Order[]): (a: Searchable, b: Searchable) => number {
+  return (a, b) => {
+    for (const order of orders) {
+      const [left, right] = [fieldValue(order, a), fieldValue(order, b)];
+      if (left === right) continue;
+      if (left === undefined || right === undefined) return left === undefined ? 1 : -1;
+      return (left < right ? -1 : 1) * (order.descending ? -1 : 1);
+    }
+    return 0;
+  };
+}
+
+function fieldValue({ group, name }: Field, searched: Searchable): string | number | undefined {
+  const values = searched[group] as Readonly<Record<string, string | number | undefined>> | undefined;
+  return values && Object.hasOwn(values, name) ? values[name] : undefined;
+}
+
+function holds(comparison: Comparison, searched: Searchable): boolean {
+  const value = fieldValue(comparison, searched);
+  // As in SQL, and in MLflow: a comparison with a missing value is never true.
+  if (value === undefined) return false;
+  const { operator, values } = comparison;
+  const [wanted] = values;
+  const matches = (text: string, pattern: string) => like(text, pattern);
+  switch (operator) {
+    case '=':
+      return isEqual(value, wanted!);
+    case '!=':
+      return !isEqual(value, wanted!);
+    case '<':
+      return value < wanted!;
+    case '<=':
+      return value <= wanted!;
+    case '>':
+      return value > wanted!;
+    case '>=':
+      return value >= wanted!;
+    case 'LIKE':
+      return matches(String(value), String(wanted));
+    case 'ILIKE':
+      return matches(String(value).toLowerCase(), String(wanted).toLowerCase());
+    case 'NOT LIKE':
+      return !matches(String(value), String(wanted));
+    case 'NOT ILIKE':
+      return !matches(String(value).toLowerCase(), String(wanted).toLowerCase());
+    case 'IN':
+      return values.some((each) => isEqual(value, each));
+    default:
+      return !values.some((each) => isEqual(value, each));
+  }
+}
+
+/** The number of a parameter is its text. */
+function isEqual(value: string | number, wanted: string | number): boolean {
+  return typeof value === 'number' ? value === Number(wanted) : value === String(wanted);
+}
+
+/** True when the pattern of LIKE fits: `%` any text, `_` any character. Time: product of both lengths. */
+function like(text: string, pattern: string): boolean {
+  let [at, next, star, resume] = [0, 0, -1, 0];
+  while (at < text.length) {
+    if (pattern[next] === '%') {
+      [star, resume] = [next, at];
+      next += 1;
+    } else if (pattern[next] === '_' || pattern[next] === text[at]) {
+      at += 1;
+      next += 1;
+    } else if (star >= 0) {
+      resume += 1;
+      [at, next] = [resume, star + 1];
+    } else {
+      return false;
+    }
+  }
+  return /^%*$/.test(pattern.slice(next));
+}

@@ -1,0 +1,171 @@
+import type { KeyValue, MlflowModel, MlflowVersion } from '#contract/mlflow-api.ts';
+import type { ModelVersion } from '#contract/registry-api.ts';
+import { STAGES, type StoredModel } from '#contract/stored-registry.ts';
+import { type Caller, mayAccess } from '../access.ts';
+import { listVersions, type ReadModelsDeps } from '../registry/read-models.ts';
+import type { Strategies } from '../strategy-ports.ts';
+import { unknownModel } from '../unknown-resources.ts';
+import { artifactUri } from './artifacts.ts';
+import type { Searchable } from './filter.ts';
+
+/** The registry as MLflow's clients see it: a registered model is a strategy. */
+
+export interface MlflowModelsDeps extends ReadModelsDeps {
+  readonly strategies: Strategies;
+}
+
+/** Names of the models that the caller may read, ascending. Throws SVC005. */
+export async function modelNames(
+  { registry, strategies }: Pick<MlflowModelsDeps, 'registry' | 'strategies'>,
+  caller: Caller,
+): Promise<string[]> {
+  const names = new Set((await strategies.list()).strategies.map(({ definition }) => definition.name));
+  // The file of a released strategy may be gone.
+  for await (const { row } of registry.catalog({}, { field: 'name', order: 'asc' }, null))
+    names.add(row.model_name);
+  const models = await registry.sharing.findMany([...names]);
+  return [...models]
+    .filter(([, model]) => mayAccess(caller, model, 'read'))
+    .map(([name]) => name)
+    .sort();
+}
+
+/** A model with the newest version of each stage. Throws RES002, SVC005. */
+export async function readModel(deps: MlflowModelsDeps, name: string): Promise<MlflowModel> {
+  const [{ model }, versions] = await Promise.all([
+    deps.registry.read(name, []),
+    listVersions(deps, { model: name, includeArchived: true }),
+  ]);
+  if (!model) throw unknownModel(name);
+  return {
+    ...times(model),
+    name,
+    user_id: model.owner,
+    description: '',
+    latest_versions: newestOf(name, versions, STAGES),
+    tags: [],
+    aliases: aliasesOf(model),
+  };
+}
+
+/** Versions of a model, newest number first. Throws RES002, SVC005. */
+export async function readVersions(deps: MlflowModelsDeps, name: string): Promise<MlflowVersion[]> {
+  const versions = await listVersions(deps, { model: name, includeArchived: true });
+  return versions.map((version) => versionView(name, version));
+}
+
+/** Newest version of each of the stages. */
+function newestOf(
+  name: string,
+  versions: readonly ModelVersion[],
+  stages: readonly string[],
+): MlflowVersion[] {
+  return stages.flatMap((stage) => {
+    const newest = versions.find((version) => version.stage === stage);
+    return newest ? [versionView(name, newest)] : [];
+  });
+}
+
+/** Newest version of each of the stages of a model; without stages of every one. Throws RES002, SVC005. */
+export async function latestVersions(
+  deps: MlflowModelsDeps,
+  name: string,
+  stages: readonly string[] | undefined,
+): Promise<MlflowVersion[]> {
+  const versions = await listVersions(deps, { model: name, includeArchived: true });
+  return newestOf(name, versions, stages && stages.length > 0 ? stages : STAGES);
+}
+
+function aliasesOf({ latest_version, production_version }: StoredModel): MlflowModel['aliases'] {
+  return [
+    { alias: 'latest', version: String(latest_version) },
+    ...(production_version === null ? [] : [{ alias: 'champion', version: production_version }]),
+  ];
+}
+
+export function versionView(name: string, version: ModelVersion): MlflowVersion {
+  return {
+    ...times(version),
+    name,
+    version: version.version,
+    user_id: version.created_by,
+    current_stage: version.stage,
+    description: version.description,
+    source: artifactUri(version.backtest_run_id),
+    run_id: version.backtest_run_id,
+    // A version exists once it is whole.
+    status: 'READY',
+    tags: versionTags(version),
+    aliases: version.aliases,
+  };
+}
+
+function versionTags(version: ModelVersion): KeyValue[] {
+  const { evidence, image_digest } = version;
+  return [
+    ...userTags(version.tags),
+    ...ownTags({
+      validation_status: version.validation_status,
+      look_ahead: version.look_ahead,
+      container_image_uri: version.container_image_uri,
+      image_digest,
+      trials: version.trials,
+      deflated_sharpe_ratio: evidence?.deflated_sharpe_ratio,
+      candle_digest: version.candle_digest,
+      strategy_digest: version.strategy_digest,
+      engine_version: version.engine_version,
+      content_hash: version.content_hash,
+      rolled_back: version.rolled_back,
+    }),
+  ];
+}
+
+/** Tags of users as pairs: `desk=fx` is the tag `desk` with the value `fx`. */
+export function userTags(tags: readonly string[]): KeyValue[] {
+  return tags.map((tag) => {
+    const at = tag.indexOf('=');
+    return at < 1 ? { key: tag, value: '' } : { key: tag.slice(0, at), value: tag.slice(at + 1) };
+  });
+}
+
+/** Tags with what Touchstone knows of a version or run, without those that have no value. */
+export function ownTags(values: Readonly<Record<string, unknown>>): KeyValue[] {
+  return Object.entries(values)
+    .filter(([, value]) => value !== null && value !== undefined)
+    .map(([key, value]) => ({ key: `touchstone.${key}`, value: String(value) }));
+}
+
+export function times({
+  created_at,
+  updated_at,
+}: {
+  readonly created_at: string;
+  readonly updated_at: string;
+}) {
+  return { creation_timestamp: Date.parse(created_at), last_updated_timestamp: Date.parse(updated_at) };
+}
+
+/** Fields of a model by which a search filters and orders. */
+export function searchableModel({ tags, ...model }: MlflowModel): Searchable {
+  const { name, creation_timestamp, last_updated_timestamp } = model;
+  const attributes = { name, creation_timestamp, last_updated_timestamp, timestamp: last_updated_timestamp };
+  return { attributes, tags: asRecord(tags) };
+}
+
+/** Fields of a version by which a search filters and orders. */
+export function searchableVersion(version: MlflowVersion): Searchable {
+  const { name, run_id, source, current_stage, creation_timestamp, last_updated_timestamp } = version;
+  const numbers = { version_number: Number(version.version), creation_timestamp, last_updated_timestamp };
+  const texts = { name, run_id, source_path: source, current_stage, stage: current_stage };
+  return {
+    attributes: { ...numbers, ...texts, version: Number(version.version) },
+    tags: asRecord(version.tags),
+  };
+}
+
+/** Pairs by key; the first of a key holds. */
+export function asRecord<T>(
+  pairs: readonly { readonly key: string; readonly value: T }[],
+): Record<string, T> {
+  return Object.fromEntries(pairs.toReversed().map(({ key, value }) => [key, value]));
+}

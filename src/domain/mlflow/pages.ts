@@ -1,0 +1,42 @@
+import type { Cursors } from '../list-catalog.ts';
+import { compareBy, parseFilter, parseOrders, type Searchable } from './filter.ts';
+
+/** Query of a list. An empty text is one that is not given. */
+export interface ListQuery {
+  readonly filter?: string | undefined;
+  readonly max_results?: number | undefined;
+  readonly order_by?: readonly string[] | undefined;
+  readonly page_token?: string | undefined;
+}
+
+/** Items that pass the filter, in the order of the query, else in the given one. Throws VAL005. */
+export function select<T>(
+  items: readonly T[],
+  { filter, order_by }: ListQuery,
+  searchable: (item: T) => Searchable,
+): T[] {
+  const { passes } = parseFilter(filter);
+  const compare = compareBy(parseOrders(order_by));
+  return items
+    .map((item) => ({ item, searched: searchable(item) }))
+    .filter(({ searched }) => passes(searched))
+    .sort((a, b) => compare(a.searched, b.searched))
+    .map(({ item }) => item);
+}
+
+/** One page of a list, and the token of the next: empty at the end. Throws VAL006 for a token of another list. */
+export function pageOf<T>(
+  cursors: Cursors,
+  items: readonly T[],
+  list: string,
+  { filter = '', order_by = [], max_results, page_token = '' }: ListQuery,
+  most: number,
+): { readonly items: readonly T[]; readonly next_page_token: string } {
+  const scope = { list, filter, order_by: order_by.join() };
+  const start = page_token === '' ? 0 : Number(cursors.decode(page_token, scope, 1)[0]);
+  const end = start + Math.max(1, Math.min(max_results ?? most, most));
+  return {
+    items: items.slice(start, end),
+    next_page_token: end < items.length ? cursors.encode([String(end)], scope) : '',
+  };
+}

@@ -1,0 +1,239 @@
+import type { JobStatus, ResolvedBacktestConfig, StoredBacktestJob } from '#contract/backtest.ts';
+import type { StoredHyperoptJob, StoredTrial } from '#contract/hyperopt.ts';
+import { lookAheadOf } from '#contract/look-ahead.ts';
+import {
+  DEFAULT_EXPERIMENT,
+  type KeyValue,
+  type MlflowMetric,
+  type MlflowRun,
+  type MlflowRunStatus,
+} from '#contract/mlflow-api.ts';
+import type { HyperoptRow } from '../hyperopt/hyperopt-ports.ts';
+import type { JobRow } from '../job-list-ports.ts';
+import { artifactUri } from './artifacts.ts';
+import type { Searchable } from './filter.ts';
+import { asRecord, ownTags, userTags } from './models.ts';
+
+/** Backtests, hyperopt jobs and trials as MLflow's runs. */
+
+const STATUSES: Readonly<Record<JobStatus, MlflowRunStatus>> = {
+  pending: 'SCHEDULED',
+  running: 'RUNNING',
+  completed: 'FINISHED',
+  failed: 'FAILED',
+  cancelled: 'KILLED',
+};
+
+const TRIAL_STATUSES: Readonly<Record<StoredTrial['state'], MlflowRunStatus>> = {
+  running: 'RUNNING',
+  complete: 'FINISHED',
+  pruned: 'KILLED',
+  failed: 'FAILED',
+};
+
+/** ID of the experiment with a name. The prefix keeps a name that is `0` apart from the default experiment. */
+export function experimentId(name: string | null): string {
+  return name === null ? DEFAULT_EXPERIMENT.id : `e-${name}`;
+}
+
+/** Name of the experiment with an ID, null for the default one; undefined: no experiment has such an ID. */
+export function experimentName(id: string): string | null | undefined {
+  if (id === DEFAULT_EXPERIMENT.id) return null;
+  return id.startsWith('e-') ? id.slice(2) : undefined;
+}
+
+export const trialId = (jobId: string, number: number) => `${jobId}.${number}`;
+
+type Row = JobRow | HyperoptRow;
+
+/** Fields of a run that its row in the list of jobs has: enough for filters on attributes and metrics. */
+export function searchableRow(row: Row): Searchable {
+  const { job_id, strategy, owner, status, experiment_name } = row;
+  const notes: Record<string, string> = 'notes' in row ? { 'mlflow.note.content': row.notes } : {};
+  return {
+    attributes: attributesOf({
+      ...{ run_id: job_id, run_name: strategy, user_id: owner, status: STATUSES[status] },
+      ...{ experiment_id: experimentId(experiment_name), artifact_uri: artifactUri(job_id) },
+      ...periodOf(row),
+    }),
+    metrics: 'result' in row ? numbersOf(row.result ?? {}) : bestOf(row.trials.best_value),
+    tags: { ...notes, ...asRecord('tags' in row ? userTags(row.tags) : []) },
+  };
+}
+
+/** Fields of a run by which a search filters and orders. */
+export function searchableRun({ info, data }: MlflowRun): Searchable {
+  return {
+    attributes: attributesOf(info),
+    metrics: asRecord(data.metrics),
+    params: asRecord(data.params),
+    tags: asRecord(data.tags),
+  };
+}
+
+function attributesOf(
+  info: Omit<MlflowRun['info'], 'run_uuid' | 'lifecycle_stage'>,
+): Searchable['attributes'] {
+  const { run_id, run_name, user_id, status, start_time, end_time, artifact_uri, experiment_id } = info;
+  const end = end_time === 0 ? undefined : end_time;
+  const texts = { run_id, run_name, user_id, status, artifact_uri, experiment_id };
+  // Names that MLflow accepts too.
+  const others = { 'Run Name': run_name, created: start_time, Created: start_time };
+  return { ...texts, ...others, start_time, end_time: end };
+}
+
+interface Period {
+  readonly created_at: string;
+  readonly started_at?: string | null | undefined;
+  readonly finished_at?: string | null | undefined;
+}
+
+function periodOf({ created_at, started_at, finished_at }: Period) {
+  return {
+    start_time: Date.parse(started_at ?? created_at),
+    end_time: finished_at ? Date.parse(finished_at) : 0,
+  };
+}
+
+export function backtestRun(job: StoredBacktestJob): MlflowRun {
+  const completed = job.status === 'completed' ? job : null;
+  const { notes = '', tags = [], registered, found_by } = job;
+  return runOf({
+    id: job.job_id,
+    name: job.config.strategy,
+    owner: job.owner,
+    experiment: job.experiment_name,
+    status: STATUSES[job.status],
+    period: periodOf(job),
+    metrics: numbersOf(completed?.result ?? {}),
+    params: configParams(job.config),
+    tags: [
+      ...(notes === '' ? [] : [{ key: 'mlflow.note.content', value: notes }]),
+      ...userTags(tags),
+      ...ownTags({
+        kind: 'backtest',
+        error: job.status === 'failed' ? job.error : undefined,
+        look_ahead: completed && lookAheadOf(completed)?.state,
+        results_digest: completed?.results.digest,
+        strategy_digest: job.strategy_digest,
+        model_name: registered?.model_name,
+        version: registered?.version,
+        hyperopt_job_id: found_by?.hyperopt_job_id,
+        trial: found_by?.trial,
+      }),
+    ],
+  });
+}
+
+export function hyperoptRun(job: StoredHyperoptJob): MlflowRun {
+  const { best_value, total, complete, pruned, failed } = job.trials;
+  const outcome = job.status === 'completed' ? job.outcome : null;
+  const { n_trials, objective_metric, direction, sampler } = job.config;
+  return runOf({
+    id: job.job_id,
+    name: job.base.strategy,
+    owner: job.owner,
+    experiment: job.experiment_name,
+    status: STATUSES[job.status],
+    period: periodOf(job),
+    metrics: { ...bestOf(best_value), trials: total, complete, pruned, failed },
+    params: [
+      ...configParams(job.base),
+      ...Object.entries({ n_trials, objective_metric, direction, sampler }).map(([key, value]) => ({
+        key: `hyperopt.${key}`,
+        value: String(value),
+      })),
+    ],
+    tags: ownTags({
+      kind: 'hyperopt',
+      error: job.status === 'failed' ? job.error : undefined,
+      best_run_id: outcome && trialId(job.job_id, outcome.best_trial),
+      deflated_sharpe_ratio: outcome?.overfitting.deflated_sharpe_ratio,
+      strategy_digest: job.strategy_digest,
+    }),
+  });
+}
+
+/** A trial: a child of the run of its job. */
+export function trialRun(job: StoredHyperoptJob, trial: StoredTrial): MlflowRun {
+  const { number, state, params, started_at } = trial;
+  return runOf({
+    id: trialId(job.job_id, number),
+    name: `trial ${number}`,
+    owner: job.owner,
+    experiment: job.experiment_name,
+    status: TRIAL_STATUSES[state],
+    period: periodOf({ created_at: started_at, finished_at: state === 'running' ? null : trial.finished_at }),
+    metrics: state === 'complete' ? { [job.config.objective_metric]: trial.value } : {},
+    params: Object.entries(params).map(([key, value]) => ({ key, value: String(value) })),
+    tags: [
+      { key: 'mlflow.parentRunId', value: job.job_id },
+      ...ownTags({ kind: 'trial', state, error: state === 'failed' ? trial.error : undefined }),
+    ],
+  });
+}
+
+function runOf(run: {
+  readonly id: string;
+  readonly name: string;
+  readonly owner: string;
+  readonly experiment: string | null;
+  readonly status: MlflowRunStatus;
+  readonly period: ReturnType<typeof periodOf>;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly params: readonly KeyValue[];
+  readonly tags: readonly KeyValue[];
+}): MlflowRun {
+  const { id, period } = run;
+  return {
+    info: {
+      run_id: id,
+      run_uuid: id,
+      run_name: run.name,
+      experiment_id: experimentId(run.experiment),
+      user_id: run.owner,
+      status: run.status,
+      ...period,
+      artifact_uri: artifactUri(id),
+      lifecycle_stage: 'active',
+    },
+    data: {
+      metrics: Object.entries(run.metrics).map(
+        ([key, value]): MlflowMetric => ({
+          ...{ key, value, step: 0 },
+          timestamp: period.end_time || period.start_time,
+        }),
+      ),
+      params: [...run.params],
+      tags: [
+        { key: 'mlflow.runName', value: run.name },
+        { key: 'mlflow.user', value: run.owner },
+        ...run.tags,
+      ],
+    },
+  };
+}
+
+const bestOf = (value: number | null): Record<string, number> =>
+  value === null ? {} : { best_value: value };
+
+/** The finite numbers of a result. */
+function numbersOf(result: object): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(result).filter((entry): entry is [string, number] => Number.isFinite(entry[1])),
+  );
+}
+
+/** The configuration as parameters, with dotted names; the strategy's own have the prefix `params.`. */
+function configParams(config: ResolvedBacktestConfig): KeyValue[] {
+  return flat(config, '');
+}
+
+function flat(value: object, prefix: string): KeyValue[] {
+  return Object.entries(value).flatMap(([name, each]): KeyValue[] => {
+    const key = `${prefix}${name}`;
+    if (each === null || each === undefined) return [];
+    if (Array.isArray(each)) return [{ key, value: each.join(',') }];
+    return typeof each === 'object' ? flat(each, `${key}.`) : [{ key, value: String(each) }];
+  });
+}

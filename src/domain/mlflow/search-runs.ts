@@ -1,0 +1,164 @@
+import { BACKTEST_ID_PREFIX, type StoredBacktestJob } from '#contract/backtest.ts';
+import type { StoredHyperoptJob } from '#contract/hyperopt.ts';
+import { JOB_LIST_LIMITS, MLFLOW_LIMITS } from '#contract/limits.ts';
+import type { MlflowRun } from '#contract/mlflow-api.ts';
+import { type Caller, findAccessible, type Ownership } from '../access.ts';
+import { getBacktest } from '../get-backtest.ts';
+import { getHyperopt } from '../hyperopt/get-hyperopt.ts';
+import type { HyperoptRow, HyperoptStore, TrialLedger } from '../hyperopt/hyperopt-ports.ts';
+import type { JobLists, JobRow } from '../job-list-ports.ts';
+import type { Cursors } from '../list-catalog.ts';
+import type { JobStore } from '../ports.ts';
+import { unknownBacktest } from '../unknown-resources.ts';
+import { equalTo, type Field, parseFilter, parseOrders, type Searchable } from './filter.ts';
+import { type ListQuery, pageOf, select } from './pages.ts';
+import { backtestRun, experimentName, hyperoptRun, searchableRow, searchableRun, trialRun } from './runs.ts';
+
+export interface MlflowRunsDeps {
+  readonly jobs: JobStore;
+  readonly hyperoptJobs: HyperoptStore;
+  readonly ledger: Pick<TrialLedger, 'read'>;
+  readonly cursors: Cursors;
+}
+
+type Row = JobRow | HyperoptRow;
+
+/** Reads at once of jobs that are read whole. */
+const READS_AT_ONCE = 20;
+
+/** Tag of a trial by which a search finds the trials of a hyperopt job. */
+const PARENT = 'mlflow.parentRunId';
+
+/**
+ * One page of the runs of some experiments that pass a filter, newest first without an order. It covers the newest 2,000 backtests and
+ * 2,000 hyperopt jobs that the caller sees; trials only for a filter `tags.mlflow.parentRunId = '<hyperopt job>'`.
+ * Throws VAL005, VAL006, DATA005, and OPT001, AUTH005 or RES006 for the hyperopt job of a filter.
+ */
+export async function searchRuns(
+  deps: MlflowRunsDeps,
+  ownership: Ownership,
+  caller: Caller,
+  query: ListQuery & { readonly experiment_ids?: readonly string[] | undefined },
+): Promise<{ readonly runs: readonly MlflowRun[]; readonly next_page_token: string }> {
+  const experiments = query.experiment_ids?.map(experimentName);
+  const scope = `runs:${query.experiment_ids?.join() ?? ''}`;
+  const page = <T>(items: readonly T[]) => pageOf(deps.cursors, items, scope, query, MLFLOW_LIMITS.runs);
+  const isOf = (name: string | null) => experiments === undefined || experiments.includes(name);
+  const parent = parentOf(query.filter);
+  if (parent !== undefined) {
+    const job = await readHyperopt(deps, ownership, caller, parent);
+    const trials = isOf(job.experiment_name) && !job.results_expired ? await deps.ledger.read(parent, 0) : [];
+    const runs = trials.map((trial) => trialRun(job, trial));
+    const { items, next_page_token } = page(select(runs, query, searchableRun));
+    return { runs: items, next_page_token };
+  }
+  const rows = (await newestRows(deps, caller, experiments)).filter((row) => isOf(row.experiment_name));
+  if (isAboutRows(query)) {
+    const { items, next_page_token } = page(select(rows, query, searchableRow));
+    return { runs: await readRuns(deps, items), next_page_token };
+  }
+  const { items, next_page_token } = page(select(await readRuns(deps, rows), query, searchableRun));
+  return { runs: items, next_page_token };
+}
+
+function parentOf(filter: string | undefined): string | undefined {
+  return equalTo(filter, PARENT, 'tags');
+}
+
+/** True when rows of the lists have every field of the query, so that only a page of jobs is read whole. */
+function isAboutRows({ filter, order_by }: ListQuery): boolean {
+  const known: Searchable['tags'] = { 'mlflow.note.content': '' };
+  const inRow = ({ group, name }: Field) =>
+    group === 'attributes' ||
+    (group === 'metrics' && !OF_HYPEROPT.includes(name)) ||
+    (group === 'tags' && name in known);
+  return [...parseFilter(filter).fields, ...parseOrders(order_by)].every(inRow);
+}
+
+/** Metrics of a hyperopt job that only its run has. */
+const OF_HYPEROPT = ['trials', 'complete', 'pruned', 'failed'];
+
+/** Newest jobs of both kinds that the caller sees, the newest first. */
+async function newestRows(
+  { jobs, hyperoptJobs }: MlflowRunsDeps,
+  caller: Caller,
+  experiments: readonly (string | null | undefined)[] | undefined,
+): Promise<Row[]> {
+  const lists: readonly JobLists<Row>[] = [jobs, hyperoptJobs];
+  // The lists find jobs of one experiment by its name, but none by the lack of one.
+  const names: (string | undefined)[] = experiments?.every((name) => name !== null)
+    ? experiments.filter((name) => name !== undefined)
+    : [undefined];
+  const found = await Promise.all(
+    lists.flatMap((list) => names.map((experiment) => newestOf(list, caller, experiment))),
+  );
+  return found.flat().sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
+}
+
+async function newestOf(list: JobLists<Row>, caller: Caller, experiment: string | undefined): Promise<Row[]> {
+  const filter = {
+    ...(!caller.isAdmin && { visibleTo: caller }),
+    ...(experiment !== undefined && { experiment_name: experiment }),
+  };
+  const rows: Row[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof list.list>> = await list.list(filter, 100, cursor);
+    rows.push(...page.items);
+    cursor = page.next;
+  } while (cursor !== null && rows.length < JOB_LIST_LIMITS.searched);
+  return rows;
+}
+
+/** The runs of rows, in their order. A job that was deleted meanwhile is left out. */
+async function readRuns({ jobs, hyperoptJobs }: MlflowRunsDeps, rows: readonly Row[]): Promise<MlflowRun[]> {
+  const runs: MlflowRun[] = [];
+  for (let first = 0; first < rows.length; first += READS_AT_ONCE) {
+    const read = await Promise.all(
+      rows.slice(first, first + READS_AT_ONCE).map(async ({ job_id }) => {
+        if (isBacktest(job_id)) return existing(await jobs.get(job_id), backtestRun);
+        return existing(await hyperoptJobs.get(job_id), hyperoptRun);
+      }),
+    );
+    runs.push(...read.filter((run) => run !== undefined));
+  }
+  return runs;
+}
+
+function existing<Job extends StoredBacktestJob | StoredHyperoptJob>(
+  job: Job | undefined,
+  view: (job: Job) => MlflowRun,
+): MlflowRun | undefined {
+  return job && !job.expired_at ? view(job) : undefined;
+}
+
+const isBacktest = (id: string) => id.startsWith(BACKTEST_ID_PREFIX);
+
+/** The run of a backtest, a hyperopt job or a trial. Throws RES001, OPT001, AUTH005, RES006, DATA005. */
+export async function readRun(
+  deps: MlflowRunsDeps,
+  ownership: Ownership,
+  caller: Caller,
+  id: string,
+): Promise<MlflowRun> {
+  if (isBacktest(id)) {
+    await findAccessible(ownership, caller, { kind: 'backtest', id, field: 'run_id', level: 'read' });
+    return backtestRun(await getBacktest(deps, id));
+  }
+  const [jobId = '', number] = id.split('.', 2);
+  const job = await readHyperopt(deps, ownership, caller, jobId);
+  if (number === undefined) return hyperoptRun(job);
+  const [trial] = /^\d{1,9}$/.test(number) ? await deps.ledger.read(jobId, Number(number), 1) : [];
+  if (trial?.number !== Number(number)) throw unknownBacktest(id, 'run_id');
+  return trialRun(job, trial);
+}
+
+async function readHyperopt(
+  deps: MlflowRunsDeps,
+  ownership: Ownership,
+  caller: Caller,
+  id: string,
+): Promise<StoredHyperoptJob> {
+  await findAccessible(ownership, caller, { kind: 'hyperopt', id, field: 'run_id', level: 'read' });
+  return getHyperopt(deps, id);
+}

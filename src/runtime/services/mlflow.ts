@@ -1,0 +1,240 @@
+import { CodedError } from '#contract/errors.ts';
+import { MLFLOW_LIMITS } from '#contract/limits.ts';
+import { DEFAULT_EXPERIMENT, type MlflowExperiment } from '#contract/mlflow-api.ts';
+import type { Stage } from '#contract/stored-registry.ts';
+import { type Caller, findAccessible, type Ownership } from '#domain/access.ts';
+import { listExperiments } from '#domain/experiments.ts';
+import { exportBacktest } from '#domain/export-backtest.ts';
+import { ARTIFACT_NAMES, artifactUri, formatOf } from '#domain/mlflow/artifacts.ts';
+import { equalTo } from '#domain/mlflow/filter.ts';
+import {
+  latestVersions,
+  type MlflowModelsDeps,
+  modelNames,
+  readModel,
+  readVersions,
+  searchableModel,
+  searchableVersion,
+  versionView,
+} from '#domain/mlflow/models.ts';
+import { pageOf, select } from '#domain/mlflow/pages.ts';
+import { experimentId, experimentName } from '#domain/mlflow/runs.ts';
+import { type MlflowRunsDeps, readRun, searchRuns } from '#domain/mlflow/search-runs.ts';
+import { getVersion } from '#domain/registry/read-models.ts';
+import { authorize, callerOf, type Principal } from '../authenticate.ts';
+import type { Handlers } from '../handler.ts';
+import type { BacktestsDeps } from './backtests.ts';
+
+type MlflowOperation = Extract<keyof Handlers<'backend'>, `mlflow${string}`>;
+
+type Transitions = Pick<Handlers<'backend'>, 'stageVersion' | 'promoteVersion' | 'rollbackModel'>;
+
+interface MlflowDeps extends MlflowModelsDeps, MlflowRunsDeps, Pick<BacktestsDeps, 'downloads' | 'results'> {}
+
+/** Handlers of MLflow's API. Transitions are those of the registry's own operations. */
+export function mlflowHandlers(
+  deps: MlflowDeps & Parameters<typeof exportBacktest>[0],
+  ownership: Ownership,
+  transitions: Transitions,
+): Pick<Handlers<'backend'>, MlflowOperation> {
+  /** The caller, who may do that with the model. */
+  const checked = async (principal: Principal, name: string, level: 'read' | 'write'): Promise<Caller> => {
+    const caller = callerOf(principal);
+    await findAccessible(ownership, caller, { kind: 'model', id: name, field: 'name', level });
+    return caller;
+  };
+  const versionOf = async (model: string, version: string) => {
+    const found = await getVersion(deps, { model, version });
+    return { status: 200 as const, body: { model_version: versionView(model, found) } };
+  };
+  return {
+    mlflowSearchModels: async ({ query, principal }) => {
+      const names = await modelNames(deps, callerOf(principal));
+      const models = await Promise.all(names.map((name) => readModel(deps, name)));
+      const found = select(models, query, searchableModel);
+      const { items, next_page_token } = pageOf(
+        deps.cursors,
+        found,
+        'models',
+        query,
+        MLFLOW_LIMITS.max_results.max,
+      );
+      return { status: 200, body: { registered_models: items, next_page_token } };
+    },
+    mlflowGetModel: async ({ query: { name }, principal }) => {
+      await checked(principal, name, 'read');
+      return { status: 200, body: { registered_model: await readModel(deps, name) } };
+    },
+    mlflowGetLatestVersions: async ({ body: { name, stages }, principal }) => {
+      await checked(principal, name, 'read');
+      return { status: 200, body: { model_versions: await latestVersions(deps, name, stages) } };
+    },
+    mlflowGetVersionByAlias: async ({ query: { name, alias }, principal }) => {
+      await checked(principal, name, 'read');
+      return versionOf(name, alias);
+    },
+    mlflowSearchVersions: async ({ query, principal }) => {
+      const named = equalTo(query.filter, 'name');
+      if (named !== undefined) await checked(principal, named, 'read');
+      const names = named === undefined ? await modelNames(deps, callerOf(principal)) : [named];
+      const versions = (await Promise.all(names.map((name) => readVersions(deps, name)))).flat();
+      const found = select(versions, query, searchableVersion);
+      const { items, next_page_token } = pageOf(
+        deps.cursors,
+        ...([found, 'versions', query, MLFLOW_LIMITS.max_results.max] as const),
+      );
+      return { status: 200, body: { model_versions: items, next_page_token } };
+    },
+    mlflowGetVersion: async ({ query: { name, version }, principal }) => {
+      await checked(principal, name, 'read');
+      return versionOf(name, version);
+    },
+    mlflowGetDownloadUri: async ({ query: { name, version }, principal }) => {
+      await checked(principal, name, 'read');
+      const { backtest_run_id } = await getVersion(deps, { model: name, version });
+      return { status: 200, body: { artifact_uri: artifactUri(backtest_run_id) } };
+    },
+    mlflowTransitionStage: async ({ body, ...request }) => {
+      const { name, version, stage } = body;
+      const wanted = TRANSITIONS[stage.toLowerCase()];
+      if (!wanted) throw unknownStage(stage);
+      if (wanted === 'Production') authorize(request.principal, { id: 'promoteVersion', access: 'approver' });
+      await checked(request.principal, name, 'write');
+      const comment = 'By the API of MLflow';
+      const before = await getVersion(deps, { model: name, version });
+      if (wanted === 'Staging') {
+        await transitions.stageVersion({
+          ...request,
+          params: { name },
+          query: undefined,
+          body: { version, comment },
+        });
+      } else if (before.stage === 'Archived') {
+        const rollback = {
+          params: { model_name: name },
+          query: undefined,
+          body: { version, reason: comment },
+        };
+        await transitions.rollbackModel({ ...request, ...rollback });
+      } else {
+        await transitions.promoteVersion({
+          ...request,
+          params: { name },
+          query: undefined,
+          body: { version, comment },
+        });
+      }
+      return versionOf(name, version);
+    },
+    mlflowSearchExperiments: async ({ body, principal }) => {
+      const all = body.view_type === 'DELETED_ONLY' ? [] : await experimentsOf(deps, callerOf(principal));
+      const found = select(all, body, ({ name, experiment_id, last_update_time }) => ({
+        attributes: { name, experiment_id, last_update_time },
+      }));
+      const page = pageOf(deps.cursors, found, 'experiments', body, MLFLOW_LIMITS.experiments);
+      return { status: 200, body: { experiments: page.items, next_page_token: page.next_page_token } };
+    },
+    mlflowGetExperiment: async ({ query: { experiment_id }, principal }) => {
+      const name = experimentName(experiment_id);
+      if (name === undefined) throw unknownExperiment('experiment_id');
+      return oneExperiment(deps, callerOf(principal), name, 'experiment_id');
+    },
+    mlflowGetExperimentByName: async ({ query: { experiment_name }, principal }) => {
+      const name = experiment_name === DEFAULT_EXPERIMENT.name ? null : experiment_name;
+      return oneExperiment(deps, callerOf(principal), name, 'experiment_name');
+    },
+    mlflowSearchRuns: async ({ body, principal }) => ({
+      status: 200,
+      body:
+        body.run_view_type === 'DELETED_ONLY'
+          ? { runs: [], next_page_token: '' }
+          : await searchRuns(deps, ownership, callerOf(principal), body),
+    }),
+    mlflowGetRun: async ({ query: { run_id }, principal }) => ({
+      status: 200,
+      body: { run: await readRun(deps, ownership, callerOf(principal), run_id) },
+    }),
+    mlflowGetMetricHistory: async ({ query: { run_id, metric_key }, principal }) => {
+      const { data } = await readRun(deps, ownership, callerOf(principal), run_id);
+      const metrics = data.metrics.filter(({ key }) => key === metric_key);
+      return { status: 200, body: { metrics, next_page_token: '' } };
+    },
+    mlflowListArtifacts: async ({ query: { path = '' }, principal }) => {
+      const files = path === '' ? [] : await filesOf(deps, ownership, callerOf(principal), path);
+      return { status: 200, body: { root_uri: artifactUri(path), files } };
+    },
+    mlflowGetArtifact: async ({ params: { job_id, file }, correlationId }) => {
+      const exported = await exportBacktest(deps, job_id, { format: formatOf(file), correlationId });
+      if ('link' in exported) {
+        const headers: Record<string, string> = { Location: exported.link.url };
+        return { status: 302, body: '', headers };
+      }
+      const headers: Record<string, string> = { 'Content-Type': exported.file.contentType };
+      return { status: 200, body: exported.content, headers };
+    },
+  };
+}
+
+/** Stages to which a version can be brought, by their names in lower case: MLflow's client accepts either. */
+const TRANSITIONS: Readonly<Record<string, Extract<Stage, 'Staging' | 'Production'>>> = {
+  staging: 'Staging',
+  production: 'Production',
+};
+
+function unknownStage(stage: string): CodedError {
+  const allowed = Object.values(TRANSITIONS);
+  return new CodedError('RES005', {
+    message: `No version can be brought to ${JSON.stringify(stage.slice(0, 40))}: only to ${allowed.join(' or ')}. A version is archived when another takes its place.`,
+    field: 'stage',
+    context: { allowed },
+  });
+}
+
+/** Files of a run: only a completed backtest has some. */
+async function filesOf(deps: MlflowRunsDeps, ownership: Ownership, caller: Caller, path: string) {
+  const { info, data } = await readRun(deps, ownership, caller, path);
+  const isBacktest = data.tags.some(({ key, value }) => key === 'touchstone.kind' && value === 'backtest');
+  if (info.status !== 'FINISHED' || !isBacktest) return [];
+  return ARTIFACT_NAMES.map((name) => ({ path: name, is_dir: false }));
+}
+
+function experiment(name: string | null, lastSubmitted: string | undefined): MlflowExperiment {
+  return {
+    experiment_id: experimentId(name),
+    name: name ?? DEFAULT_EXPERIMENT.name,
+    artifact_location: 'mlflow-artifacts:/',
+    lifecycle_stage: 'active',
+    last_update_time: lastSubmitted === undefined ? 0 : Date.parse(lastSubmitted),
+    tags: [],
+  };
+}
+
+/** Experiments of the caller, newest first, after the default one. */
+async function experimentsOf(deps: MlflowRunsDeps, caller: Caller): Promise<MlflowExperiment[]> {
+  const found = [experiment(null, undefined)];
+  let cursor: string | undefined;
+  do {
+    const { items, next } = await listExperiments(deps, { caller, limit: 100, ...(cursor && { cursor }) });
+    found.push(...items.map(({ name, last }) => experiment(name, last.created_at)));
+    cursor = next ?? undefined;
+  } while (cursor !== undefined && found.length < MLFLOW_LIMITS.experiments);
+  return found;
+}
+
+/** The experiment of a name. It exists for the caller who sees a job of it. */
+async function oneExperiment(deps: MlflowRunsDeps, caller: Caller, name: string | null, field: string) {
+  if (name === null) return { status: 200 as const, body: { experiment: experiment(null, undefined) } };
+  const filter = { ...(!caller.isAdmin && { visibleTo: caller }), experiment_name: name };
+  const newest = await Promise.all(
+    [deps.jobs, deps.hyperoptJobs].map(
+      async (jobs) => (await jobs.list(filter, 1, null)).items[0]?.created_at,
+    ),
+  );
+  const times = newest.filter((each) => each !== undefined).sort();
+  if (times.length === 0) throw unknownExperiment(field);
+  return { status: 200 as const, body: { experiment: experiment(name, times.at(-1)) } };
+}
+
+function unknownExperiment(field: string): CodedError {
+  return new CodedError('RES004', { message: 'No job that you may read has this experiment', field });
+}
