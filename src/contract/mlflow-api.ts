@@ -96,14 +96,14 @@ export const MlflowRunsRequest = z.looseObject({
   run_view_type: z.string().optional().meta({ description: '`DELETED_ONLY` finds none' }),
 });
 export const MlflowRunQuery = z.object({
-  run_id: stringParameter(100, 'ID of a backtest or hyperopt job, or of a trial: `<job>.<number>`'),
+  run_id: stringParameter(100, 'ID of a backtest or hyperopt job, or of a trial: `<job>_<number>`'),
 });
 export const MlflowMetricQuery = MlflowRunQuery.extend({
   metric_key: stringParameter(250, 'Name of the metric'),
   page_token: z.string().max(4096).optional().meta(tokens),
 });
 export const MlflowArtifactsQuery = z.object({
-  path: stringParameter(200, 'ID of a backtest').optional(),
+  path: stringParameter(200, 'ID of a backtest, or of a backtest and a file: `<job>/<file>`').optional(),
 });
 export const MlflowArtifactParams = z.object({
   job_id: stringParameter(100, 'ID of a backtest'),

@@ -84,14 +84,22 @@ describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s',
     }
   });
 
+  /** MLflow's client reads errors of its own shape. */
+  const isMlflow = ({ path }: { readonly path: string }) => path.startsWith('/api/2.0/');
+
   it('every operation documents each of its statuses and codes', () => {
     for (const { row, documented } of operations) {
       const errors = documentedErrors(row);
       const statuses = new Set([...Object.keys(row.success), ...errors.map(({ status }) => String(status))]);
+      if (row.body) statuses.add('400');
       expect(new Set(Object.keys(documented.responses))).toEqual(statuses);
       for (const { code, status } of errors) {
         const { $ref } = documented.responses[status] as { $ref: string };
         const media = (resolve($ref) as Response).content['application/json']!;
+        if (isMlflow(row)) {
+          expect(media.schema).toEqual({ $ref: '#/components/schemas/MlflowError' });
+          continue;
+        }
         expect(strings(media.schema, 'enum').flat()).toContain(code);
         expect(media.examples?.[code]?.value).toMatchObject({ detail: { code } });
       }
@@ -100,7 +108,7 @@ describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s',
 
   it('400 response shows both error shapes when the operation has a body', () => {
     for (const { row, documented } of operations) {
-      if (row.integration) continue;
+      if (row.integration || isMlflow(row)) continue;
       const bad = documented.responses[400] as { $ref: string } | undefined;
       const refs = bad ? strings(resolve(bad.$ref), '$ref') : [];
       expect(refs.includes('#/components/schemas/RequestValidationError')).toBe(row.body !== undefined);

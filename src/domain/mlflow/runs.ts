@@ -42,7 +42,8 @@ export function experimentName(id: string): string | null | undefined {
   return id.startsWith('e-') ? id.slice(2) : undefined;
 }
 
-export const trialId = (jobId: string, number: number) => `${jobId}.${number}`;
+/** ID of a trial as a run. The client accepts letters, digits, `_` and `-`. */
+export const trialId = (jobId: string, number: number) => `${jobId}_${number}`;
 
 type Row = JobRow | HyperoptRow;
 

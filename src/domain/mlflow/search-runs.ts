@@ -145,7 +145,8 @@ export async function readRun(
     await findAccessible(ownership, caller, { kind: 'backtest', id, field: 'run_id', level: 'read' });
     return backtestRun(await getBacktest(deps, id));
   }
-  const [jobId = '', number] = id.split('.', 2);
+  const [jobId, number] = id.split('_', 2);
+  if (!jobId) throw unknownBacktest(id, 'run_id');
   const job = await readHyperopt(deps, ownership, caller, jobId);
   if (number === undefined) return hyperoptRun(job);
   const [trial] = /^\d{1,9}$/.test(number) ? await deps.ledger.read(jobId, Number(number), 1) : [];

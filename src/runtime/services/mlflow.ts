@@ -190,11 +190,12 @@ function unknownStage(stage: string): CodedError {
   });
 }
 
-/** Files of a run: only a completed backtest has some. */
+/** Files of a run, of which only a completed backtest has some. A file has none: so the client knows it from a folder. */
 async function filesOf(deps: MlflowRunsDeps, ownership: Ownership, caller: Caller, path: string) {
-  const { info, data } = await readRun(deps, ownership, caller, path);
+  const [id = '', ...file] = path.split('/');
+  const { info, data } = await readRun(deps, ownership, caller, id);
   const isBacktest = data.tags.some(({ key, value }) => key === 'touchstone.kind' && value === 'backtest');
-  if (info.status !== 'FINISHED' || !isBacktest) return [];
+  if (info.status !== 'FINISHED' || !isBacktest || file.length > 0) return [];
   return ARTIFACT_NAMES.map((name) => ({ path: name, is_dir: false }));
 }
 
