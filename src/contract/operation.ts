@@ -61,6 +61,8 @@ export interface Operation {
   readonly resource?: NamedResource;
   /** True when a call can change state and is recorded in the audit trail. Default: true unless the method is GET. */
   readonly changesState?: boolean;
+  /** Resource in the audit trail of a call whose body names it: its kind, and the field with its ID. Default: that of the path. */
+  readonly auditedAs?: { readonly kind: string; readonly field: string };
   /** Starts work that needs disk space in local mode: DATA005 when too little is free. */
   readonly startsWork?: true;
   /**

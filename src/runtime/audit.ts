@@ -133,7 +133,7 @@ function recordOf(
     roles: [...principal.roles],
     service: operation.service,
     operation: operation.id,
-    resource: resourceOf(operation, call.params),
+    resource: namedIn(call) ?? resourceOf(operation, call.params),
     method: operation.method,
     path: plainText(call.path, 300),
     correlation_id: call.correlationId,
@@ -142,6 +142,13 @@ function recordOf(
     user_agent: optional(call.userAgent, 200),
     outcome,
   };
+}
+
+/** The resource that the body names; undefined for an operation whose path has it. */
+function namedIn({ operation: { auditedAs }, request }: AuditedCall): AuditResource | undefined {
+  if (!auditedAs) return undefined;
+  const { [auditedAs.field]: id } = (request?.body ?? {}) as Readonly<Record<string, unknown>>;
+  return { kind: auditedAs.kind, id: typeof id === 'string' ? id.slice(0, 100) : null };
 }
 
 /** Kind and id of the last resource in the path, such as the backtest in `/api/v1/backtests/{job_id}/cancel`. */

@@ -31,7 +31,8 @@ describe.each(EVERY_PATH)('access to %s', (_, { service, method, path, access })
       ...(method === 'GET' ? {} : { body: '{}' }),
     });
     const body = await response.text();
-    const code = /"code":"(\w+)"/.exec(body)?.[1] ?? null;
+    // In the errors for MLflow's client the message ends with the code.
+    const code = /"code":"(\w+)"|\((\w+)\)"/.exec(body)?.slice(1).find(Boolean) ?? null;
     return { status: response.status, code, challenge: response.headers.get('WWW-Authenticate') };
   };
 
@@ -46,7 +47,7 @@ describe.each(EVERY_PATH)('access to %s', (_, { service, method, path, access })
       const url = `${addresses()[service]}${path.replaceAll(/\{\w+\}/g, 'x')}`;
       const headers = { 'content-type': 'application/json', ...bearer('admin') };
       const response = await fetch(url, { method, headers, body: ' '.repeat(1024 * 1024 + 1) });
-      expect([response.status, await response.json()]).toMatchObject([413, { detail: { code: 'HTTP413' } }]);
+      expect([response.status, await response.text()]).toEqual([413, expect.stringContaining('HTTP413')]);
     });
 
   if (access !== 'public')

@@ -126,6 +126,7 @@ export const MLFLOW_OPERATIONS = [
     success: { 200: { description: 'The version after the transition', schema: MlflowVersionAnswer } },
     errors: ['VAL004', 'VAL005', 'VAL006', 'RES003', 'RES005', 'RES006', ...OF_MODEL],
     access: 'researcher',
+    auditedAs: { kind: 'models', field: 'name' },
     startsWork: true,
   },
   {
