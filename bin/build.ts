@@ -1,10 +1,8 @@
 /** Bundles every Lambda and task with esbuild and the dashboard with vite: `node bin/build.ts` writes dist/. */
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type BuildOptions, build as esbuild, type Metafile } from 'esbuild';
-import { LocalStrategies } from '../src/adapters/local/definitions/local-strategies.ts';
 import { FILE_PAGE_NAME } from '../src/contract/report-file.ts';
-import { describeBroken } from '../src/domain/find-strategy.ts';
 import { buildWeb } from './build-web.ts';
 import {
   bundledExchanges,
@@ -18,6 +16,7 @@ import {
   plainSchemas,
   userStrategies,
 } from './bundle-plugins.ts';
+import { bundleStrategies, STRATEGIES_MODULE } from './bundle-strategies.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** parquet-wasm's build for Node is CommonJS: it requires `fs` and reads its WebAssembly next to the bundle. */
@@ -28,7 +27,7 @@ const COMMONJS_NAMES = [
 ].join('');
 
 const STRATEGIES = join(ROOT, 'strategies');
-const SWAGGER_UI = ['swagger-ui-bundle.js', 'swagger-ui.css'];
+export const SWAGGER_UI = ['swagger-ui-bundle.js', 'swagger-ui.css'];
 
 /** Files that code reads next to its bundle at run time: source in this project -> folders under the output. */
 const ASSETS: readonly { readonly from: string; readonly to: readonly string[] }[] = [
@@ -46,12 +45,11 @@ const CCXT = 'node_modules/ccxt/js/src';
 /**
  * Writes `lambdas/<name>/index.mjs` and `tasks/<name>.mjs` with their source maps under `outdir`, and esbuild's
  * `meta.json` next to them. Each Lambda's folder is its asset. The tasks' folder is the build context of their image, with
- * ccxt's exchanges in `tasks/ccxt` and the users' strategies in `tasks/strategies`.
+ * ccxt's exchanges in `tasks/ccxt` and the users' strategies in `strategies` next to each bundle that loads them.
  *
  * @throws Error that names a broken strategy file, or a bundle plugin that matches no file
  */
 export async function build(outdir: string): Promise<Metafile> {
-  await checkStrategies();
   await rm(outdir, { recursive: true, force: true });
   const [lambdas, tasks] = await Promise.all([typescriptFiles('lambdas'), typescriptFiles('src/tasks')]);
   const metafiles = await Promise.all([
@@ -64,7 +62,7 @@ export async function build(outdir: string): Promise<Metafile> {
   };
   checkMatches(metafile);
   await bundleExchanges(outdir);
-  await bundleStrategies(outdir);
+  await bundleStrategies(STRATEGIES, loadersOf(metafile));
   await copyAssets(outdir);
   await writeFile(join(outdir, 'meta.json'), JSON.stringify(metafile));
   return metafile;
@@ -99,29 +97,12 @@ async function bundleTasks(files: readonly string[], outdir: string): Promise<Me
   return metafile;
 }
 
-/** Rejects broken strategy files: an error while loading one would end every Lambda and task at its start. */
-async function checkStrategies(): Promise<void> {
-  const strategies = new LocalStrategies({ folder: STRATEGIES });
-  const { broken } = await strategies.list();
-  strategies.close();
-  if (broken.length === 0) return;
-  throw new Error(broken.map((each) => `Cannot bundle ${describeBroken(each)}`).join('\n'));
-}
-
-async function bundleStrategies(outdir: string): Promise<void> {
-  const files = await typescriptFiles('strategies');
-  await esbuild({
-    absWorkingDir: ROOT,
-    entryPoints: files.map((file) => join('strategies', file)),
-    outdir: join(outdir, 'tasks/strategies'),
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    outExtension: { '.js': '.mjs' },
-    minify: true,
-    logLevel: 'warning',
-  });
+/** Folders of the bundles that load strategies. */
+function loadersOf({ outputs }: Metafile): string[] {
+  const loading = Object.entries(outputs).filter(([, { imports }]) =>
+    imports.some(({ path, external }) => external && basename(path) === STRATEGIES_MODULE),
+  );
+  return [...new Set(loading.map(([path]) => join(ROOT, dirname(path))))];
 }
 
 /** Shared code is split into separate files, so that each exchange file is small. */
@@ -182,12 +163,15 @@ async function copyAssets(outdir: string): Promise<void> {
   }
 }
 
-if (import.meta.main) {
-  await build(join(ROOT, 'dist'));
+/** Builds everything that is deployed, into `dist`. */
+export async function buildAll(dist: string): Promise<void> {
+  await build(dist);
   // Here, and in the cache of `npm start`, which then needs no vite. The function that uploads the files has a copy.
   const web = await buildWeb();
   for (const folder of ['web', 'lambdas/web-files/files']) {
-    await cp(web, join(ROOT, 'dist', folder), { recursive: true });
+    await cp(web, join(dist, folder), { recursive: true });
   }
-  await cp(join(web, FILE_PAGE_NAME), join(ROOT, 'dist/lambdas/backend', FILE_PAGE_NAME));
+  await cp(join(web, FILE_PAGE_NAME), join(dist, 'lambdas/backend', FILE_PAGE_NAME));
 }
+
+if (import.meta.main) await buildAll(join(ROOT, 'dist'));

@@ -6,12 +6,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Metafile, Plugin } from 'esbuild';
-import { digestStrategyFiles } from '../src/adapters/strategy-files.ts';
 import type { Operation } from '../src/contract/operation.ts';
 import { OPERATIONS } from '../src/contract/operations.ts';
+import { STRATEGIES_MODULE } from './bundle-strategies.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const STRATEGIES = join(ROOT, 'strategies');
 const OPERATIONS_FOLDER = join(ROOT, 'src/contract/operations');
 const GLOBAL_STATE = join(ROOT, 'src/adapters/global-state.ts');
 
@@ -44,34 +43,31 @@ export function checkMatches(
 }
 
 /**
- * Replaces the reader of the strategies folder, which a bundle does not have, by the bundled files and their digests. A
- * separate bundle of each file is next to the tasks: a look-ahead analysis evaluates it again for each run.
+ * Replaces the reader of the strategies folder, which a bundle does not have, by the module next to it that bundle-strategies.ts
+ * writes. Each file has a bundle of its own: a look-ahead analysis evaluates it again for each run.
  */
 export const userStrategies: Plugin = {
   name: 'user-strategies',
-  setup({ onLoad }) {
-    onLoad({ filter: FILES['user-strategies'] }, async () => {
-      const files = [...(await digestStrategyFiles(STRATEGIES))];
-      const imports = files.map(([file], i) => `import strategy${i} from ${JSON.stringify(`./${file}`)};`);
-      const items = files.map(
-        ([file, digest], i) =>
-          `{file: ${JSON.stringify(file)}, definition: strategy${i}, digest: ${JSON.stringify(digest)}, load: fresh(${JSON.stringify(file)})}`,
-      );
-      const exported = [
+  setup({ onResolve, onLoad }) {
+    const module = `./${STRATEGIES_MODULE}`;
+    onResolve({ filter: /^\.\/strategies\.mjs$/ }, () => ({ path: module, external: true }));
+    onLoad({ filter: FILES['user-strategies'] }, () => {
+      const contents = [
         `import { rememberGlobals } from ${JSON.stringify(GLOBAL_STATE)};`,
+        `import { strategies } from ${JSON.stringify(module)};`,
         'let runs = 0;',
         "const address = (file) => './strategies/' + file.replace(/ts$/, 'mjs?run=') + ++runs;",
         'const load = (file) => import(new URL(address(file), import.meta.url).href);',
         'let globals;',
         'const remember = () => (globals ??= rememberGlobals({ process }));',
         'const fresh = (file) => async () => (remember().restore(file), (await load(file)).default);',
-        `const files = [${items}];`,
+        'const files = strategies.map((each) => ({ ...each, load: fresh(each.file) }));',
         'export const USER_STRATEGIES = undefined;',
         'export const loadStrategyFiles = async () => files;',
         // Only tasks run strategies, and each finds its own before the first run. To read all globals takes Lambdas 17 ms.
         'export const findStrategyFile = async (name) => (remember(), files.find((file) => file.definition.name === name));',
       ];
-      return { contents: [...imports, ...exported].join('\n'), loader: 'js', resolveDir: STRATEGIES };
+      return { contents: contents.join('\n'), loader: 'js', resolveDir: ROOT };
     });
   },
 };

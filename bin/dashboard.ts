@@ -7,6 +7,8 @@ import { StaticFiles } from '#runtime/static-files.ts';
 import type { DashboardState } from '../src/local/dashboard.ts';
 import { builtFolder, WEB_FOLDERS, type WebFolders } from './build-web.ts';
 
+/** Built files in the package, which has no sources to build them from. */
+const BUILT = import.meta.filename.endsWith('.js') ? join(import.meta.dirname, '../web') : undefined;
 const BUILD = join(import.meta.dirname, 'build-web.ts');
 /** A build takes 3 s on a free machine. */
 const BUILD_LIMIT_MS = 5 * 60_000;
@@ -29,7 +31,7 @@ export class Dashboard {
   /** Reads the files, and builds them first if sources have changed. Never rejects: the state says what failed. */
   async open(): Promise<DashboardState> {
     try {
-      let { folder, exists } = await builtFolder(this.#folders);
+      let { folder, exists } = BUILT ? { folder: BUILT, exists: true } : await builtFolder(this.#folders);
       while (!exists && !this.#stopped) {
         await this.#runBuild();
         ({ folder, exists } = await builtFolder(this.#folders));

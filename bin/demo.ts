@@ -1,65 +1,7 @@
-/** A backtest from request to report: `npm run demo`. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** A backtest from request to report: `npm run demo`, which is `touchstone demo`. */
 import { keepCompiled } from './compile-cache.ts';
 
-const STRATEGY = 'ema_crossover';
-const started = performance.now();
 keepCompiled();
-const { startPlatform } = await import('../src/local/platform.ts');
-const { runBacktest } = await import('./cli/backtest.ts');
-const { ApiClient } = await import('./cli/client.ts');
-const { duration } = await import('./cli/output.ts');
-const { Dashboard } = await import('./dashboard.ts');
-const home = mkdtempSync(join(tmpdir(), 'touchstone-demo-'));
-const dashboard = new Dashboard();
-const platform = await startPlatform({
-  home,
-  ports: { backend: 0, strategy: 0, dataCollection: 0 },
-  dashboard: dashboard.state,
-});
-try {
-  const { backend_url } = platform.info;
-  console.log(`The platform runs in this process: ${backend_url}`);
-  console.log('Candles are from sim, a simulated market that needs no network.\n');
-  const client = new ApiClient(backend_url);
-  const request = {
-    pairs: ['BTC/USDT:USDT', 'ETH/USDT:USDT', 'SOL/USDT:USDT', 'BNB/USDT:USDT'],
-    timeframe: '1h',
-  };
-  console.log(`POST ${backend_url}/api/v1/backtests`);
-  console.log(JSON.stringify({ config: { strategy: STRATEGY, ...request } }));
-  process.exitCode = await runBacktest(
-    { client, platform: platform.info, temporary: true },
-    STRATEGY,
-    request,
-    { wait: true },
-  );
-  console.log(`\nDone in ${duration(performance.now() - started)}. Next:`);
-  console.log('  npm start                               then open http://127.0.0.1:8000, or /docs there');
-  console.log(`  npx touchstone backtest ${STRATEGY}   your own backtest`);
-  console.log('  docs/writing-strategies.md              your own strategy');
-  // A terminal has a reader who opens the links. Elsewhere, such as in CI, the command ends.
-  const stays = process.stdout.isTTY;
-  console.log(
-    stays ? '\nLook at it until Ctrl-C stops the platform:' : '\nA terminal keeps the platform until Ctrl-C:',
-  );
-  console.log(`  dashboard  ${backend_url}`);
-  console.log(`  report     ${backend_url}/backtests/${(await newestBacktest(client)).job_id}`);
-  if (stays) {
-    void dashboard.open();
-    const interrupted = new Promise((resolve) => {
-      for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, resolve);
-    });
-    await Promise.race([interrupted, platform.failed]);
-  }
-} finally {
-  await Promise.all([platform.stop(), dashboard.stop()]);
-  rmSync(home, { recursive: true, force: true });
-}
-
-async function newestBacktest(client: InstanceType<typeof ApiClient>): Promise<{ readonly job_id: string }> {
-  const { items } = await client.get<{ items: [{ job_id: string }] }>('/api/v1/backtests?limit=1');
-  return items[0];
-}
+process.argv.splice(2, 0, 'demo');
+const { runProgram } = await import('./cli/program.ts');
+await runProgram();

@@ -1,7 +1,8 @@
-#!/usr/bin/env node
-/** The command line: `npx touchstone <command>`. */
+/** The command line: `npx --no-install touchstone <command>`, started by touchstone.cjs. */
 import { keepCompiled } from './compile-cache.ts';
+import { useProject } from './project.ts';
 
 keepCompiled();
+useProject();
 const { runProgram } = await import('./cli/program.ts');
 await runProgram();

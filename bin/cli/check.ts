@@ -1,18 +1,12 @@
-import { join, relative, resolve } from 'node:path';
-import { SimExchange } from '#adapters/exchange/sim.ts';
+import { relative } from 'node:path';
 import { compileCache } from '#adapters/local/sandbox.ts';
-import { type CheckOutcome, checkStrategy } from '#adapters/local/strategy-check.ts';
-import { openObjectStore } from '#adapters/open-object-store.ts';
-import { candlesPrefix } from '#adapters/parquet/keys.ts';
-import { MonthFiles } from '#adapters/parquet/month-files.ts';
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { CheckOutcome } from '#adapters/local/strategy-check.ts';
 import { LocalEnv } from '#contract/env.ts';
 import { describeCertificate, isPutToTest } from '#domain/search-look-ahead.ts';
-import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
-import type { PairData } from '#engine/run/history.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
-import { isTimeframe, TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
+import { isTimeframe, TIMEFRAMES } from '#engine/timeframe.ts';
 import { readEnv } from '#runtime/env.ts';
+import { checkOnCandles, SIMULATED } from '../../src/local/check-on-candles.ts';
 import { UsageError } from './options.ts';
 import { escapeControlChars } from './output.ts';
 import { findStrategyFile, strategiesFolder } from './strategy-file.ts';
@@ -28,13 +22,6 @@ export interface StrategyCheckOptions {
   readonly json?: boolean;
 }
 
-const SIM = 'sim';
-/** End of simulated candles without --timerange; fixed, so that a check is repeatable. */
-const SIM_END = Date.UTC(2025, 0, 1);
-const MAX_PAIRS = 3;
-/** Bucket of candles and funding rates in the data folder. */
-const BUCKET = 'candles';
-
 /**
  * Validates the definition of a strategy and searches it for look-ahead bias, without a running platform. Returns the exit code: 1
  * for a finding, or when these candles cannot show one.
@@ -49,41 +36,19 @@ export async function checkCommand(strategy: string, options: StrategyCheckOptio
   if (timeframe !== undefined && !isTimeframe(timeframe)) {
     throw new UsageError(`--timeframe must be one of ${TIMEFRAMES.join(', ')}`);
   }
-  if (exchange !== SIM && !range) {
+  if (exchange !== SIMULATED && !range) {
     throw new UsageError(
       `--exchange ${exchange} needs the dates of the candles: --timerange 20250101-20250301`,
     );
   }
-  const sim = new SimExchange({ seed: options.seed });
-  const loadCandles = async (config: ResolvedBacktestConfig, from: number): Promise<PairData[]> =>
-    Promise.all(
-      config.pairs.map(async (pair) => {
-        const end = Date.parse(config.date_range.end);
-        const candles =
-          exchange === SIM
-            ? await sim.fetchCandles(pair, config.timeframe, from, end)
-            : await storedCandles(env.TOUCHSTONE_HOME, config, pair, from);
-        return { pair, candles };
-      }),
-    );
   const label = file ? escapeControlChars(relative(process.cwd(), file)) : strategy;
-  const outcome = await checkStrategy(
+  const outcome = await checkOnCandles(
     {
-      file,
-      builtIn,
-      exchange,
-      timeframe,
-      range,
-      pairs: options.pair.length > 0 ? options.pair : undefined,
-      available: exchange === SIM ? await sim.symbols() : undefined,
-      maxPairs: MAX_PAIRS,
-      end: SIM_END,
-      params: options.param,
-      cuts: options.cuts,
-      seed: options.seed,
+      ...{ file, builtIn, exchange, timeframe, range },
+      ...{ pairs: options.pair, params: options.param, cuts: options.cuts, seed: options.seed },
+      home: env.TOUCHSTONE_HOME,
     },
     {
-      loadCandles,
       onProgress: showProgress,
       compiled: compileCache(),
       onOutput: (text) => process.stderr.write(escapeControlChars(text)),
@@ -128,28 +93,6 @@ function print(label: string, outcome: CheckOutcome): number {
   }
   console.log(`${label} ${covered}`);
   return 0;
-}
-
-async function storedCandles(
-  home: string,
-  config: ResolvedBacktestConfig,
-  pair: string,
-  from: number,
-): Promise<Candles> {
-  const { exchange, timeframe } = config;
-  const objects = openObjectStore({ OBJECTS_DIRECTORY: join(resolve(home), 'objects') }, BUCKET);
-  const files = new MonthFiles(objects, CANDLE_COLUMNS);
-  const prefix = candlesPrefix({ exchange, symbol: pair, timeframe });
-  const end = Date.parse(config.date_range.end);
-  const columns = await files.read(prefix, from, end, TIMEFRAME_MS[timeframe], undefined, []);
-  const candles = Object.fromEntries(CANDLE_COLUMNS.map((name, index) => [name, columns[index]!])) as Record<
-    (typeof CANDLE_COLUMNS)[number],
-    Float64Array
-  >;
-  if (candles.timestamp.length > 0) return candles;
-  throw new Error(
-    `No ${timeframe} candles of ${pair} on ${exchange} are stored in ${home} between ${new Date(from).toISOString()} and ${config.date_range.end}. Import or collect them first.`,
-  );
 }
 
 const RANGE = /^(\d{4})(\d\d)(\d\d)-(\d{4})(\d\d)(\d\d)$/;

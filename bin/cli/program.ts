@@ -14,6 +14,8 @@ interface Family {
 
 /** Commands by the module that defines and runs them, in the order of the help. */
 export const FAMILIES: readonly Family[] = [
+  { group: 'Platform', commands: ['init'], load: async () => (await import('./init.ts')).addInitCommand },
+  { group: 'Platform', commands: ['demo'], load: async () => (await import('./demo.ts')).addDemoCommand },
   { group: 'Platform', commands: ['start'], load: async () => (await import('./start.ts')).addStartCommand },
   {
     group: 'Backtests',

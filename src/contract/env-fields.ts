@@ -29,12 +29,9 @@ export type Variables = Readonly<Record<string, Variable>>;
 export interface EnvDeclaration<V extends Variables = Variables> {
   readonly variables: V;
   /** Problems of variables with each other: what each named variable must be. Called when every variable has been parsed. */
-  readonly check?: (values: Readonly<Record<string, unknown>>) => readonly EnvProblem[];
-}
-
-interface EnvProblem {
-  readonly name: string;
-  readonly message: string;
+  readonly check?: (
+    values: Readonly<Record<string, unknown>>,
+  ) => readonly { readonly name: string; readonly message: string }[];
 }
 
 /** Values that an entry point reads. */

@@ -10,7 +10,7 @@ import { ulids } from '#adapters/ids.ts';
 import { LocalChallengeTimers } from '#adapters/local/challenge-timers.ts';
 import { type DataFolder, diskSpaceCheck, openDataFolder } from '#adapters/local/data-folder.ts';
 import { LocalStrategies } from '#adapters/local/definitions/local-strategies.ts';
-import { type Database, startDatabase } from '#adapters/local/dynoxide.ts';
+import { type Database, databaseMissing, startDatabase } from '#adapters/local/dynoxide.ts';
 import { compileCache } from '#adapters/local/sandbox.ts';
 import type { TaskLimits } from '#adapters/local/task-runner.ts';
 import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
@@ -66,6 +66,9 @@ class Running {
  * @throws Error when the folder or a port is in use, or the database does not start; all started parts are stopped first
  */
 export async function startPlatform(options: PlatformOptions): Promise<Platform> {
+  // First: nothing else can be tried without a database.
+  const missing = databaseMissing(options.dynamodbEndpoint);
+  if (missing) throw new Error(missing);
   const running = new Running();
   try {
     const folder = openDataFolder(options.home);

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { codeFile } from '#adapters/code-file.ts';
 import { compileCache, type SandboxGrants } from '#adapters/local/sandbox.ts';
 import { LocalExecutions, LocalStateMachine, localIntegrations } from '#adapters/local/state-machine.ts';
 import { TaskLogs } from '#adapters/local/task-log.ts';
@@ -181,5 +182,5 @@ function reportStall(
 }
 
 function taskEntry(name: string): string {
-  return fileURLToPath(new URL(`../tasks/${name}.ts`, import.meta.url));
+  return fileURLToPath(codeFile(`../tasks/${name}`, import.meta.url));
 }

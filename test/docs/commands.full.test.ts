@@ -132,6 +132,7 @@ function bash(script: string, environment: Readonly<Record<string, string>>, par
 /** Defines `npx touchstone` as the program of this repository; `last bt` prints the last printed ID of that kind. */
 const PRELUDE = `set -euo pipefail
 npx() {
+  [ "$1" = --no-install ] && shift
   [ "$1" = touchstone ] || { echo "npx $1 is not run here" >&2; return 1; }
   shift; "$NODE" "$ROOT/bin/touchstone.ts" "$@" | tee -a "$OUTPUT"
 }
@@ -169,6 +170,8 @@ const npmScriptsOf = (text: string) =>
 const NPM_RUNS: Readonly<Record<string, readonly [file: string, text: string]>> = {
   ci: ['.ci/run', 'npm ci'],
   test: ['.ci/run', 'for step in test '],
+  i: ['test/package/install.full.test.ts', "['i', archive"],
+  package: ['test/package/install.full.test.ts', "'npm', ['pack'"],
   cost: ['test/stacks/cost.test.ts', "'bin/cost.ts'"],
   demo: ['test/e2e/cli.test.ts', "run('bin/demo.ts')"],
   start: ['test/e2e/auth.full.test.ts', "'bin/local.ts'"],
@@ -221,7 +224,7 @@ describe.concurrent.each(PAGES)('%s', (page) => {
     let exported = '';
     for (const { text, marks, line } of commands) {
       for (const name of npmScriptsOf(text)) {
-        expect([...Object.keys(scripts), 'ci'], `${page}:${line}`).toContain(name);
+        expect([...Object.keys(scripts), 'ci', 'i', 'install'], `${page}:${line}`).toContain(name);
       }
       const isParsed = marks.some((mark) => PARSED_ONLY.includes(mark));
       const platform = marks.includes('auth') ? authenticated : open;

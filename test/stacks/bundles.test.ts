@@ -177,11 +177,18 @@ describe.each(['backend', 'strategy'])('start of the %s function', (name) => {
   });
 });
 
-test("bundles that load strategies contain the users' strategies", () => {
-  const strategies = namesIn('strategies').map((name) => `strategies/${name}.ts`);
-  for (const task of ['backtest', 'hyperopt', 'hyperopt-trial']) {
-    const { inputs } = bundles.get(`tasks/${task}.mjs`)!;
-    expect(Object.keys(inputs), task).toEqual(expect.arrayContaining(strategies));
+test("users' strategies are next to the bundles that load them", async () => {
+  const names = namesIn('strategies');
+  for (const folder of ['tasks', 'lambdas/backend', 'lambdas/strategy']) {
+    expect(readdirSync(join(outdir, folder, 'strategies')).sort()).toEqual(
+      names.map((name) => `${name}.mjs`).sort(),
+    );
+    const { strategies } = await import(pathToFileURL(join(outdir, folder, 'strategies.mjs')).href);
+    expect(strategies.map((each: { definition: { name: string } }) => each.definition.name)).toEqual(names);
+  }
+  for (const task of ['backtest', 'hyperopt', 'hyperopt-trial', 'image-backtest']) {
+    const imported = bundles.get(`tasks/${task}.mjs`)!.imports.map(({ path }) => path);
+    expect(imported, task).toContain('./strategies.mjs');
   }
 });
 

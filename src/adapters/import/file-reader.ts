@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
 import { stat } from 'node:fs/promises';
+import { codeFile } from '../code-file.ts';
 import type { ReadProblem, ReadReply, ReadRequest } from './read-process.ts';
 import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows } from './rows.ts';
 
@@ -39,7 +40,7 @@ export class FileReader {
 
   #running(): ChildProcess {
     if (!this.#process?.connected) {
-      this.#process = fork(new URL('./read-process.ts', import.meta.url), {
+      this.#process = fork(codeFile('./read-process', import.meta.url), {
         execArgv: [`--max-old-space-size=${HEAP_MB}`],
         serialization: 'advanced',
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

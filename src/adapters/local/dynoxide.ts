@@ -49,8 +49,19 @@ export function databaseBinary(): string {
     return join(dirname(manifest), process.platform === 'win32' ? 'dynoxide.exe' : 'dynoxide');
   } catch {
     throw new Error(
-      `No embedded database for this machine: the npm package ${name} is not installed. Install it (npm i ${name}), or set DYNAMODB_ENDPOINT to a DynamoDB-compatible server such as DynamoDB Local, for example http://127.0.0.1:8010.`,
+      `No embedded database for this machine: the npm package ${name} is not installed; set DYNAMODB_ENDPOINT to a DynamoDB-compatible server, such as http://127.0.0.1:8010 of DynamoDB Local, or install that package if your registry has it.`,
     );
+  }
+}
+
+/** Reason why this machine cannot run the embedded engine, and what to do; undefined if it can, or if `endpoint` replaces it. */
+export function databaseMissing(endpoint?: string): string | undefined {
+  if (endpoint) return undefined;
+  try {
+    databaseBinary();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
   }
 }
 

@@ -3,6 +3,8 @@ import { rm } from 'node:fs/promises';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { codeFile } from '../code-file.ts';
+import { packageFolder } from '../package-folder.ts';
 import { strippedSources } from './stripped-file.ts';
 
 /** Folder of Node's compile cache, shared with the tasks so that they load faster. Undefined: the cache is off. */
@@ -18,7 +20,7 @@ export interface SandboxGrants {
   readonly read?: readonly string[];
   /** Existing files and folders that it may read and write. */
   readonly write?: readonly string[];
-  /** Readable folder of strategy files. Code in it may import only `#engine/*` and other files in it. */
+  /** Readable folder of strategy files. Code in it may import only `touchstone/engine`, `#engine/*` and other files in it. */
   readonly strategies?: string | undefined;
 }
 
@@ -102,11 +104,12 @@ function made(folder: string): string {
 const removed = (folder: string) => rm(folder, { recursive: true, force: true, maxRetries: 3 });
 
 /** Code of this project: its sources and packages, or the folder of this bundle. The parent folder may contain data. */
-const CODE = import.meta.filename.endsWith('.ts') ? sourceFolders() : [import.meta.dirname];
+const CODE = import.meta.filename.endsWith('.mjs') ? [import.meta.dirname] : projectFolders();
 
-function sourceFolders(): string[] {
+function projectFolders(): string[] {
   const root = join(import.meta.dirname, '../../..');
-  return ['package.json', 'src', 'node_modules'].map((name) => join(root, name));
+  const [own, packages] = [['package.json', 'src'].map((name) => join(root, name)), packageFolder(root)];
+  return [...own, ...(existsSync(packages) ? [packages] : [])];
 }
 
 /**
@@ -114,7 +117,7 @@ function sourceFolders(): string[] {
  * address is the same for every task, so the compile cache applies.
  */
 function rulesFor(folder: string, stripped: string | undefined): string {
-  const address = new URL('./strategy-rules.ts', import.meta.url);
+  const address = codeFile('./strategy-rules', import.meta.url);
   address.searchParams.set('folder', pathToFileURL(`${folder}/`).href);
   if (stripped) address.searchParams.set('stripped', stripped);
   return address.href;

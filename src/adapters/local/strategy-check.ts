@@ -8,6 +8,7 @@ import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
 import type { LookAheadFinding } from '#engine/look-ahead/findings.ts';
 import type { PairData } from '#engine/run/history.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
+import { codeFile } from '../code-file.ts';
 import { openSandbox } from './sandbox.ts';
 import { spawnSupervised } from './supervised-process.ts';
 
@@ -68,7 +69,7 @@ const LIMIT_MS = 60_000;
  */
 export async function checkStrategy(request: CheckRequest, options: CheckOptions): Promise<CheckOutcome> {
   const file = request.file && join(realpathSync(dirname(request.file)), basename(request.file));
-  const entry = fileURLToPath(new URL('./strategy-check-child.ts', import.meta.url));
+  const entry = fileURLToPath(codeFile('./strategy-check-child', import.meta.url));
   const grants = { strategies: file ? dirname(file) : undefined };
   const sandbox = openSandbox(join(tmpdir(), `touchstone-check-${randomUUID()}`), grants, options.compiled);
   const child = spawnSupervised(process.execPath, [...sandbox.args, entry], sandbox.environment, 'messages');

@@ -41,14 +41,15 @@ registerHooks({
       return resolved;
     }
     // Resolved from this file: the folder may be outside the project, which defines `#engine`.
-    if (isOfEngine(specifier)) return nextResolve(specifier, { ...context, parentURL: import.meta.url });
+    const engine = specifier === 'touchstone/engine' ? '#engine/index.ts' : specifier;
+    if (isOfEngine(engine)) return nextResolve(engine, { ...context, parentURL: import.meta.url });
     if (/^\.\.?\//.test(specifier)) {
       const resolved = nextResolve(specifier, context);
       if (resolved.url.startsWith(FOLDER)) return resolved;
     }
     const file = decodeURIComponent(new URL(parentURL).pathname.slice(new URL(FOLDER).pathname.length));
     throw new Error(
-      `${file} imports ${JSON.stringify(specifier)}: a strategy may import only #engine/... and files in the strategy folder`,
+      `${file} imports ${JSON.stringify(specifier)}: a strategy may import only touchstone/engine, #engine/... and files in the strategy folder`,
     );
   },
 });

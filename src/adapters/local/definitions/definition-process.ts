@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url';
+import { codeFile } from '../../code-file.ts';
 import { sandboxArguments } from '../sandbox.ts';
 import { type SupervisedProcess, spawnSupervised } from '../supervised-process.ts';
 import { MAX_REPLY, REPLY_FD } from './limits.ts';
 
 /** Heap of a definition process, MB: loading a strategy takes a tenth. */
 const HEAP_MB = 128;
-const PROGRAM = fileURLToPath(new URL('./child.ts', import.meta.url));
+const PROGRAM = fileURLToPath(codeFile('./child', import.meta.url));
 const STDERR_TAIL = 2_000;
 
 /**

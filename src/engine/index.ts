@@ -1,0 +1,24 @@
+/** Everything that a strategy imports: `touchstone/engine`. */
+export { CANDLE_COLUMNS, type Candles } from './candles.ts';
+export * from './indicators/index.ts';
+export {
+  type CallbackContext,
+  type Columns,
+  defineStrategy,
+  type InformativeColumns,
+  type MlEngineOverrides,
+  type MlLabel,
+  type Parameter,
+  type ParameterSpec,
+  type ParameterValues,
+  type PredictionColumns,
+  type RoiTable,
+  type Signals,
+  type StrategyCallbacks,
+  type StrategyDefinition,
+  type TradeView,
+  type TrailingStop,
+  UNKNOWN_LABEL,
+} from './strategy.ts';
+export { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from './timeframe.ts';
+export { riseLabel } from './walk-forward/labels.ts';
