@@ -238,7 +238,7 @@ describe(`package in an empty folder${canHide ? '' : ' (the repository could not
       if (!existsSync(path)) symlinkSync(join(ROOT, 'node_modules', name), path);
     }
     const { context } = JSON.parse(readFileSync(join(folder, 'cdk.json'), 'utf8'));
-    const { status, output } = run('node', ['--preserve-symlinks', 'deploy.ts'], {
+    const { status, output } = run('node', ['deploy.ts'], {
       hide: false,
       env: {
         CDK_OUTDIR: join(work, 'cdk.out'),
