@@ -26,6 +26,7 @@ const SOURCES = [
   'web',
   'src/contract',
   'src/engine/metrics',
+  'src/engine/walk-forward/objectives.ts',
   'package.json',
   'package-lock.json',
   'tsconfig.json',

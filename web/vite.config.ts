@@ -17,11 +17,11 @@ import {
   PRECISIONS,
   TIMEFRAMES,
 } from '../src/contract/limits.ts';
+import { MLFLOW_PREFIX } from '../src/contract/mlflow-paths.ts';
 import type { Operation } from '../src/contract/operation.ts';
 import { OPERATIONS } from '../src/contract/operations.ts';
 import { ANALYSIS_UNITS, CANARY_STAGES, ON_ROLLBACK } from '../src/contract/stored-challenge.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../src/engine/metrics/catalogue.ts';
-import { REPORT_DEFINITIONS } from '../src/engine/metrics/report-catalogue.ts';
 import { OBJECTIVES } from '../src/engine/walk-forward/objectives.ts';
 import { reportFile } from './report-file.ts';
 
@@ -30,14 +30,16 @@ const TABLES: Readonly<Record<string, () => unknown>> = {
   /** Operation id -> service, method, path, the role that may call it, and those that some of its fields need. */
   'virtual:operations': () =>
     Object.fromEntries(
-      OPERATIONS.map(({ id, service, method, path, access, fieldRoles }: Operation) => [
-        id,
-        [service, method, path, access, ...(fieldRoles ? [fieldRoles] : [])],
-      ]),
+      OPERATIONS.filter(({ path }) => !path.startsWith(MLFLOW_PREFIX)).map(
+        ({ id, service, method, path, access, fieldRoles }: Operation) => [
+          id,
+          [service, method, path, access, ...(fieldRoles ? [fieldRoles] : [])],
+        ],
+      ),
     ),
-  /** Labels, units and formulas of the report, and the symbols of the formulas. */
+  /** Labels, units and formulas of the metrics, and the symbols of the formulas. */
   'virtual:metrics': () => ({
-    definitions: { ...METRIC_DEFINITIONS, ...REPORT_DEFINITIONS },
+    definitions: METRIC_DEFINITIONS,
     notation: METRIC_NOTATION,
   }),
   /** Bounds, defaults and enumerations of the requests, for forms. */

@@ -13,7 +13,7 @@ export const HEADINGS = [
   ...['Trades by group, USDT', 'Drawdowns, USDT', 'Costs, USDT', 'Provenance'],
 ];
 /** Ends a script and a title, and runs a script, wherever it is not text. */
-export const HOSTILE = '</script></title><img src=x onerror=alert(1)>$&';
+export const HOSTILE = `</script></title><img src=x onerror=alert(1)>$&"'<!--\u2028`;
 
 /** The report of a backtest as a file, and a folder for others. */
 export interface ReportFileScene {

@@ -10,6 +10,7 @@ const SHORTCUTS: readonly (readonly [keys: readonly string[], does: string])[] =
   ...PAGES.map(({ key, name }) => [['G', key.toUpperCase()], name] as const),
   [['T'], 'In a chart or map: its numbers as a table'],
   [['Left', 'Right'], 'In a chart: move; in tabs: select'],
+  [['+', '−'], 'In a chart: zoom'],
   [['Up', 'Down'], 'In a table: the row; Enter chooses it'],
   [['N', 'P'], 'In a report: next and previous trade'],
   [['Esc'], 'Close a dialog, show all of a chart'],
