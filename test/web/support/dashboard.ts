@@ -27,6 +27,8 @@ export interface OpenPage {
   findings(): Promise<string[]>;
   /** Layout shift since the page was opened: the largest session of shifts, as Chrome defines CLS. */
   layoutShift(): Promise<number>;
+  /** Texts of charts that reach beyond their canvas, so that a part of them is not seen. */
+  cutTexts(): Promise<string[]>;
   /** True if the page scrolls sideways. */
   isTooWide(): Promise<boolean>;
   /** Changes the theme of the system, and waits until all colours have changed. */
@@ -84,6 +86,7 @@ export async function openPage(
     }
   });
   await page.addInitScript(observe);
+  await page.addInitScript(observeTexts);
   await page.goto(`${address}${token ? `#token=${token}` : ''}`);
   return {
     page,
@@ -91,6 +94,7 @@ export async function openPage(
     problems: async () => [...(await page.evaluate(() => window.observed.violations)), ...faults],
     findings: () => findingsOf(page),
     layoutShift: () => page.evaluate(() => window.observed.layoutShift()),
+    cutTexts: () => page.evaluate(() => window.observed.cutTexts()),
     isTooWide: () =>
       page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth),
     changeTheme: async (colorScheme) => {
@@ -111,9 +115,35 @@ function isFault(message: ConsoleMessage): boolean {
 
 declare global {
   interface Window {
-    observed: { violations: string[]; layoutShift(): number };
+    observed: { violations: string[]; layoutShift(): number; cutTexts(): string[] };
     axe: { run(): Promise<AxeResults> };
   }
+}
+
+/**
+ * Runs in the page before its own scripts: watches the texts that plots and own canvases draw. The candle library cuts labels
+ * at the ends of its axes on purpose.
+ */
+function observeTexts(): void {
+  const cut: { canvas: HTMLCanvasElement; width: number; text: string }[] = [];
+  const draw = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...rest) {
+    draw.call(this, text, x, y, ...rest);
+    const { actualBoundingBoxLeft: left, actualBoundingBoxRight: right } = this.measureText(text);
+    const { canvas } = this;
+    const transform = this.getTransform();
+    const ends = [x - left, x + right].map((end) => transform.transformPoint({ x: end, y }).x);
+    // Smoothing may reach one pixel further.
+    if (Math.min(...ends) < -1 || Math.max(...ends) > canvas.width + 1)
+      cut.push({ canvas, width: canvas.width, text });
+  };
+  window.observed.cutTexts = () =>
+    cut
+      .filter(
+        // What was drawn for another size of the canvas is gone.
+        ({ canvas, width }) => width === canvas.width && canvas.closest('.uplot, .own-canvas') !== null,
+      )
+      .map(({ text }) => text);
 }
 
 /** Runs in the page before its own scripts. */
@@ -133,6 +163,7 @@ function observe(): void {
   }).observe({ type: 'layout-shift', buffered: true });
   window.observed = {
     violations,
+    cutTexts: () => [],
     layoutShift: () => {
       // https://web.dev/articles/cls: sessions of at most 5 s with gaps of less than 1 s.
       let most = 0;

@@ -236,13 +236,16 @@ interface PaneLook {
   readonly pad: number;
 }
 
+/** Space right of a plot in pixels: half of the widest label, which a tick at the end of the axis needs. */
+const RIGHT_SPACE = 22;
+
 function plotOptions(tokens: Tokens, shared: Shared, pane: PaneLook): PlotOptions {
   const { linked, group } = shared;
   const { range } = pane;
   return {
     tzDate: utc,
     legend: { show: false },
-    padding: [10, 12, pane.isLast ? 0 : 10, 0],
+    padding: [10, RIGHT_SPACE, pane.isLast ? 0 : 10, 0],
     cursor: {
       sync: { key: group, setSeries: false },
       drag: { x: true, y: false },

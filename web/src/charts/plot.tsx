@@ -17,6 +17,11 @@ const TIME_LABELS = [
   [DAY, '{D} {MMM}', '\n{YYYY}', null, null, null, null, null, 1],
   [60, '{HH}:{mm}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
   [1, ':{ss}', '\n{D} {MMM} {HH}:{mm}', null, '\n{D} {MMM} {HH}:{mm}', null, '\n{HH}:{mm}', null, 1],
+  [
+    0.001,
+    ':{ss}.{fff}',
+    ...['\n{D} {MMM} {HH}:{mm}', null, '\n{D} {MMM} {HH}:{mm}', null, '\n{HH}:{mm}', null, 1],
+  ],
 ] as const;
 
 /** Decimals that a step such as 2.5 or 0.05 needs. */

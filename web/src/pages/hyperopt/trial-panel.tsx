@@ -104,6 +104,8 @@ function Windows({ view, trial }: { readonly view: JobView; readonly trial: Tria
       title: 'First day of the window',
       isTime: true,
       values: trial.windows.map((_, index) => start + index * days * DAY),
+      // The first and the last bar stand half outside the values.
+      pad: (days * DAY) / 2,
       format: (seconds: number) => `${utcDate(seconds * 1_000)}, ${days} d`,
     }),
     [trial.windows, start, days],
