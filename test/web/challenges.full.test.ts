@@ -43,6 +43,10 @@ describe.skipIf(!hasChromium)('a challenge', () => {
       await dialog.waitFor({ state: 'detached' });
     };
     await page.locator('.chart-frame canvas').first().waitFor();
+    const improvement = page.locator('.conditions li', { hasText: 'improvement' });
+    // The champion's mean is nearly zero: a percentage of it is no good news.
+    expect(await improvement.textContent()).toMatch(/> 10 %, not meaningful$/);
+    expect(await improvement.getAttribute('class')).toBe('muted');
     await confirm('Hold');
     await page.getByText('On hold since').waitFor();
     await confirm('Resume');

@@ -124,35 +124,48 @@ function SrmBadge({ srm }: { readonly srm: Evaluation['srm'] }) {
 
 const CRITERIA: Readonly<Record<string, string>> = {
   p_value: 'p-value',
-  improvement_pct: 'improvement, %',
+  improvement_pct: 'improvement',
   min_trades: 'trades of each',
-  open_trade_gap: 'open-trade gap, pp',
+  open_trade_gap: 'open-trade gap',
 };
+const UNITS: Readonly<Record<string, string>> = { improvement_pct: ' %', open_trade_gap: ' pp' };
 const OPERATORS = { '<': '<', '>': '>', '<=': '≤', '>=': '≥' } as const;
 
-/** A count without decimals, other values with four. */
-function short(number: number): string {
-  return decimal(number, Number.isInteger(number) ? 0 : 4);
+/** A count without decimals, percent with two, other values with four. */
+function short(number: number, unit: string): string {
+  return decimal(number, Number.isInteger(number) ? 0 : unit ? 2 : 4);
+}
+
+/** True if the champion's mean is so near to zero that a percentage of it says nothing. */
+function isBaselineNearZero({ warnings }: Evaluation): boolean {
+  return warnings.some((warning) => warning.startsWith('baseline_near_zero'));
 }
 
 function Conditions({ evaluation }: { readonly evaluation: Evaluation }) {
   const { conditions, criteria } = evaluation;
+  const isVoid = isBaselineNearZero(evaluation);
   const lines = [
     ...Object.entries(conditions).map(([name, { value, needed, met }]) => ({
       name,
       isMet: met,
+      isMuted: !met,
       text: `${decimal(value, 0)} of ${decimal(needed, 0)} ${name}`,
     })),
-    ...criteria.map(({ name, operator, threshold, value, passed }) => ({
-      name,
-      isMet: passed,
-      text: `${CRITERIA[name] ?? words(name)}: ${short(value)} ${OPERATORS[operator]} ${short(threshold)}`,
-    })),
+    ...criteria.map(({ name, operator, threshold, value, passed }) => {
+      const unit = UNITS[name] ?? '';
+      const isMeaningless = isVoid && name === 'improvement_pct';
+      return {
+        name,
+        isMet: passed,
+        isMuted: !passed || isMeaningless,
+        text: `${CRITERIA[name] ?? words(name)}: ${short(value, unit)} ${OPERATORS[operator]} ${short(threshold, unit)}${unit}${isMeaningless ? ', not meaningful' : ''}`,
+      };
+    }),
   ];
   return (
     <ul className="conditions">
-      {lines.map(({ name, isMet, text }) => (
-        <li key={name} className={isMet ? 'up' : 'muted'}>
+      {lines.map(({ name, isMet, isMuted, text }) => (
+        <li key={name} className={isMuted ? 'muted' : 'up'}>
           {isMet ? <CheckCircle2 aria-label="met" /> : <CircleDashed aria-label="not met" />} {text}
         </li>
       ))}

@@ -5,7 +5,7 @@ import type { MetricUnit } from '#contract/metric-labels.ts';
 import type { ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
 import { SelectField } from '../../forms/choices.tsx';
-import { decimal, signed, value } from '../../ui/format.ts';
+import { decimal, signed, tone, value } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -125,8 +125,11 @@ const COLUMNS: readonly Column<Row>[] = [
     key: 'improvement',
     title: 'Improvement %',
     isNumber: true,
-    tone: ([, { direction, improvement }]) =>
-      direction === 'none' || improvement === 0 ? '' : improvement > 0 ? 'up' : 'down',
+    tone: ([, { direction, improvement, notes }]) => {
+      // A percentage of nearly nothing says nothing.
+      if (notes.includes('baseline_near_zero')) return 'faint';
+      return direction === 'none' ? '' : tone(improvement);
+    },
     cell: ([, { improvement }]) => signed(improvement, 'percent'),
   },
 ];
