@@ -40,6 +40,10 @@ const OverviewJob = z
       .number()
       .nullable()
       .meta({ description: 'Best value of a hyperopt job so far; null without one' }),
+    new_candles: z
+      .int()
+      .nullable()
+      .meta({ description: 'New candles that a collection has stored so far; null for other jobs' }),
     error: z.string().nullable().meta({ description: 'Begin of the message of a failed job' }),
   })
   .meta({ id: 'OverviewJob' });

@@ -97,7 +97,7 @@ function commonView(kind: 'backtest' | 'hyperopt', row: ListedJobRow) {
   const { started_at, finished_at, error } = row;
   return {
     ...{ kind, id, status, name, experiment_name, created_at, started_at, finished_at, error },
-    ...{ total_profit_pct: null, best_value: null },
+    ...{ total_profit_pct: null, best_value: null, new_candles: null },
   };
 }
 
@@ -109,7 +109,7 @@ function collectionView(collection: StoredCollection): OverviewJob {
     progress: progressOf(status, collection.progress),
     name: others.length > 0 ? `${first} and ${others.length} more` : first,
     finished_at: isTerminal(status) ? updated_at : null,
-    ...{ total_profit_pct: null, best_value: null },
+    ...{ total_profit_pct: null, best_value: null, new_candles: collection.candles },
   };
 }
 

@@ -116,6 +116,9 @@ describe.skipIf(!hasChromium)('the data page', () => {
     await page.getByText('31 new candles of sim, 1d').waitFor();
     await page.getByRole('rowheader', { name: 'ADA/USDT 1d' }).waitFor();
     expect(await states(page, 'ADA/USDT 1d')).toContain('full');
+    await page.goto(dashboard.url);
+    const row = page.getByRole('listitem').filter({ hasText: 'ADA/USDT' });
+    await row.getByText('+31 candles').waitFor();
     expect(await problems()).toEqual([]);
     await close();
   });

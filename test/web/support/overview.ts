@@ -7,7 +7,7 @@ function job(id: string, more: Partial<OverviewJob>): OverviewJob {
   return {
     ...{ kind: 'backtest', id, status: 'running', progress: 0.42, name: 'ema_crossover' },
     ...{ experiment_name: null, created_at: ago(9), started_at: ago(8), finished_at: null },
-    ...{ total_profit_pct: null, best_value: null, error: null },
+    ...{ total_profit_pct: null, best_value: null, new_candles: null, error: null },
     ...more,
   };
 }

@@ -113,7 +113,7 @@ function JobProgress({ job }: { readonly job: OverviewJob }) {
 }
 
 function JobResult({ job }: { readonly job: OverviewJob }) {
-  const { status, error, total_profit_pct: profit, best_value } = job;
+  const { status, error, total_profit_pct: profit, best_value, new_candles } = job;
   if (status !== 'completed') {
     return (
       <span className="muted home-error" title={error ?? undefined}>
@@ -129,5 +129,10 @@ function JobResult({ job }: { readonly job: OverviewJob }) {
       </>
     );
   }
-  return <span className="faint">{NO_VALUE}</span>;
+  if (new_candles === null) return <span className="faint">{NO_VALUE}</span>;
+  return (
+    <span className="faint" title={`${decimal(new_candles, 0)} new candles`}>
+      +{decimal(new_candles, 0)} candles
+    </span>
+  );
 }
