@@ -5,6 +5,7 @@ import { BACKTEST_ID_PREFIX, CLI_LIMITS, HYPEROPT_ID_PREFIX, PAGE_LIMITS } from 
 import { EVERYONE } from '#contract/sharing.ts';
 import type { Grant, Sharing } from '#contract/sharing-schemas.ts';
 import type { ApiClient } from './client.ts';
+import type { EraseOptions } from './erase.ts';
 import { boundsText, integer, JSON_OPTION, queryOf, UsageError } from './options.ts';
 import { second, table } from './output.ts';
 import { sessionWith } from './session.ts';
@@ -51,6 +52,21 @@ export function addAccessCommands(program: Command): void {
     .option('--limit <n>', boundsText(AUDIT_ENTRIES), integer(AUDIT_ENTRIES), AUDIT_ENTRIES.default)
     .option(...JSON_OPTION)
     .action((options: AuditOptions) => sessionWith(program)(({ client }) => printAudit(client, options)));
+
+  program
+    .command('erase-user')
+    .description('erase the data of a user (docs/data.md); works on the tables, not through the API')
+    .argument('<subject>', "`sub` of the user's tokens")
+    .option('--dry-run', 'print what would be erased')
+    .option('--jobs <table>', 'a deployed stage: its table of jobs')
+    .option('--registry <table>', 'its registry table')
+    .option('--results <bucket>', 'its bucket of results')
+    .option(...JSON_OPTION)
+    .action(async (subject: string, options: EraseOptions) => {
+      // Loaded only here: it takes the AWS SDK with it.
+      const { runErasure } = await import('./erase.ts');
+      await runErasure(subject, options);
+    });
 }
 
 interface KeepOptions {

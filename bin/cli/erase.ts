@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Command } from 'commander';
 import { openAudit } from '#adapters/aws/dynamo-audit-trail.ts';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { type EraseUserDeps, type Erasure, eraseUser, pseudonymOf } from '#adapters/aws/erase-user.ts';
@@ -8,23 +7,10 @@ import { openObjectStore } from '#adapters/open-object-store.ts';
 import { ObjectResultStore } from '#adapters/result-store.ts';
 import type { StoredAuditCall } from '#contract/audit.ts';
 import { LOCAL_TABLES } from '../../src/local/platform-info.ts';
-import { JSON_OPTION, UsageError } from './options.ts';
+import { UsageError } from './options.ts';
 import { withSession } from './session.ts';
 
-export function addEraseCommand(program: Command): void {
-  program
-    .command('erase-user')
-    .description('erase the data of a user (docs/data.md); works on the tables, not through the API')
-    .argument('<subject>', "`sub` of the user's tokens")
-    .option('--dry-run', 'print what would be erased')
-    .option('--jobs <table>', 'a deployed stage: its table of jobs')
-    .option('--registry <table>', 'its registry table')
-    .option('--results <bucket>', 'its bucket of results')
-    .option(...JSON_OPTION)
-    .action(runErasure);
-}
-
-interface EraseOptions {
+export interface EraseOptions {
   readonly json?: boolean;
   readonly dryRun?: boolean;
   readonly jobs?: string;
@@ -37,7 +23,7 @@ interface Storage extends EraseUserDeps {
   readonly endpoint: string | undefined;
 }
 
-async function runErasure(subject: string, options: EraseOptions): Promise<void> {
+export async function runErasure(subject: string, options: EraseOptions): Promise<void> {
   const { jobs, registry, results, dryRun = false, json = false } = options;
   if (jobs && registry && results) {
     await erase(storageOf(undefined, { jobs, registry, results }), subject, { dryRun, json });

@@ -64,7 +64,7 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     group: 'Access',
-    commands: ['share', 'keep', 'audit'],
+    commands: ['share', 'keep', 'audit', 'erase-user'],
     load: async () => (await import('./access.ts')).addAccessCommands,
   },
   {
@@ -80,15 +80,11 @@ export const FAMILIES: readonly Family[] = [
       return (program) => addCompletionCommands(program, () => createProgram(FAMILIES));
     },
   },
-  {
-    group: 'Access',
-    commands: ['erase-user'],
-    load: async () => (await import('./erase.ts')).addEraseCommand,
-  },
 ];
 
 /** The modules of the commands that the arguments name. Loading all of them takes longer than most commands to run. */
 function familiesOf(args: readonly string[]): readonly Family[] {
+  if (['-V', '--version'].includes(args[0] ?? '')) return [];
   const named = FAMILIES.filter(({ commands }) => commands.some((name) => args.includes(name)));
   // Options of the program come first; their values are no commands.
   const first = args.find((each) => !each.startsWith('-') && !URL.canParse(each));
