@@ -26,10 +26,13 @@ export async function newStrategy(name: string, json = false): Promise<void> {
   console.log(`  npx touchstone backtest ${name}    the whole report`);
 }
 
-const sourceOf = (
-  name: string,
-) => `import { allOf, crossedAbove, crossedBelow, ema, rsi, where } from '#engine/indicators/index.ts';
-import { defineStrategy } from '#engine/strategy.ts';
+/** Editors find the types of these imports: a strategy folder has the package, a clone the engine. */
+const IMPORTS = import.meta.filename.endsWith('.ts')
+  ? `import { allOf, crossedAbove, crossedBelow, ema, rsi, where } from '#engine/indicators/index.ts';
+import { defineStrategy } from '#engine/strategy.ts';`
+  : `import { allOf, crossedAbove, crossedBelow, defineStrategy, ema, rsi, where } from 'touchstone/engine';`;
+
+const sourceOf = (name: string) => `${IMPORTS}
 
 /** Long while the fast average is above the slow one, entered unless the market is overbought. */
 export default defineStrategy({
@@ -50,7 +53,7 @@ export default defineStrategy({
   signals: (_candles, { fast, slow, rsi }, { overbought }) => ({
     enterLong: allOf(
       crossedAbove(fast, slow),
-      where(rsi, (value) => value < overbought),
+      where(rsi.length, (row) => rsi[row]! < overbought),
     ),
     exitLong: crossedBelow(fast, slow),
   }),

@@ -206,7 +206,9 @@ describe(`package in an empty folder${canHide ? '' : ' (the repository could not
     }
   });
 
-  test('types of the package complete and check a strategy', () => {
+  test('types of the package complete and check a strategy, also one of the command new', () => {
+    expect(touchstone(['new', 'mine']).status).toBe(0);
+    expect(readFileSync(join(folder, 'strategies/mine.ts'), 'utf8')).toContain("from 'touchstone/engine'");
     mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
     for (const name of ['@types/node', 'undici-types']) {
       cpSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name), { recursive: true });
@@ -225,6 +227,7 @@ describe(`package in an empty folder${canHide ? '' : ' (the repository could not
       expect(tsc('.').stdout).toContain('strategies/wrong.ts(2,');
     } finally {
       rmSync(file);
+      rmSync(join(folder, 'strategies/mine.ts'));
     }
   });
 
