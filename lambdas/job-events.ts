@@ -1,8 +1,11 @@
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { DynamoCollectionStore } from '#adapters/aws/dynamo-collection-store.ts';
+import { DynamoEventLog } from '#adapters/aws/dynamo-event-log.ts';
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { openRegistry } from '#adapters/aws/open-registry.ts';
 import { JobEventsEnv } from '#contract/job-events-env.ts';
+import { ownershipOf } from '#domain/ownership.ts';
 import { authenticateBy } from '#runtime/authenticate-by.ts';
 import { readEnv } from '#runtime/env.ts';
 import { streamLambda } from '#runtime/lambda.ts';
@@ -11,8 +14,11 @@ import { watchJobsHandler } from '#runtime/services/job-events.ts';
 
 const env = readEnv(JobEventsEnv);
 const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});
+const jobs = new DynamoJobStore(dynamo, env.JOBS_TABLE);
 const watchJobs = watchJobsHandler({
-  jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
+  jobs,
+  events: new DynamoEventLog(dynamo, env.JOBS_TABLE, Date),
+  ownership: ownershipOf({ jobs, ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT) }),
   hyperoptJobs: new DynamoHyperoptStore(dynamo, env.JOBS_TABLE),
   collections: new DynamoCollectionStore(dynamo, env.SERIES_TABLE),
   imageRunProgress: async (task) =>

@@ -46,7 +46,7 @@ export function addBackendApi(scope: Construct, props: BackendApiProps) {
   return { api, events };
 }
 
-/** Function that streams the backend's events of jobs. It reads jobs and collections, and changes nothing. */
+/** Function that streams the backend's events of jobs. It reads jobs, collections and the event log, and owners of models and challenges; it changes nothing. */
 function jobEvents(
   scope: Construct,
   { config, monitoring, data, code, environment }: BackendApiProps,
@@ -55,6 +55,7 @@ function jobEvents(
     ...environment,
     JOBS_TABLE: data.tables.jobs.tableName,
     SERIES_TABLE: data.tables.series.tableName,
+    REGISTRY_TABLE: data.tables.registry.tableName,
     ...poolVariables('BACKEND', data.identity.pool),
   };
   const events = new ServiceFunction(scope, 'JobEvents', {
@@ -72,12 +73,13 @@ function jobEvents(
     concurrency: config.liveViewers,
   });
   const role = events.function.role!;
-  allowTable(role, 'jobs', data.tables.jobs, ['BatchGetItem', 'Query'], {
+  allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query'], {
     indexes: ['by-list', 'by-list-status', 'by-principal', 'by-principal-status'],
   });
   allowTable(role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'Query'], {
     keys: ['#collections', '#collection-list'],
   });
+  allowTable(role, 'registry', data.tables.registry, ['GetItem'], { keys: ['MODEL#*', 'CHALLENGE#*'] });
   allowObjects(role, data.runs, ['GetObject'], { keys: [`runs/*/${IMAGE_RUN_OBJECTS.progress}`] });
   return events;
 }

@@ -99,6 +99,8 @@ export class DataStack extends Stack {
           ? { projectionType: dynamodb.ProjectionType.KEYS_ONLY }
           : { projectionType: dynamodb.ProjectionType.INCLUDE, nonKeyAttributes: [...index.include] }),
       })),
+      // Events are derived from it.
+      dynamoStream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
       billing: dynamodb.Billing.onDemand(),
       encryption: dynamodb.TableEncryptionV2.awsManagedKey(),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },

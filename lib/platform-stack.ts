@@ -43,6 +43,7 @@ import type { TokenPair } from './service-tokens.ts';
 import { warnOfSettings } from './settings-warnings.ts';
 import { promotionVariables, slotVariables } from './stage-variables.ts';
 import { StrategyService } from './strategy-service.ts';
+import { TableEvents } from './table-events.ts';
 import { allowedRegistries, allowRepositories } from './task-image.ts';
 import { backtestTask, collectTask, hyperoptTask } from './tasks.ts';
 import { TrafficShift } from './traffic-shift.ts';
@@ -156,6 +157,10 @@ class PlatformStack extends Stack {
       ...jobServices,
       code: this.#code('reconcile'),
       results: data.results,
+    });
+    new TableEvents(this, 'TableEvents', {
+      ...{ config, monitoring, tables: data.tables },
+      ...{ code: this.#code('table-events'), environment: this.#common },
     });
     new Dispatcher(this, 'Dispatcher', { ...jobServices, code: this.#code('dispatcher') });
     const strategy = this.#strategyService(flows.hyperopt, cluster, reconcile);

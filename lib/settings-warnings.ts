@@ -4,7 +4,7 @@ import { webOrigin } from './web-settings.ts';
 
 /** Warns at synthesis of settings that are allowed but risky, and says which are still to be made. */
 export function warnOfSettings(stack: Stack, config: StageConfig): void {
-  const { stage, baseImage, openAccess, protect, web } = config;
+  const { stage, baseImage, openAccess, protect, restoredTables, web } = config;
   const warnings = Annotations.of(stack);
   if (protect && !baseImage.includes('@sha256:')) {
     warnings.addWarningV2(
@@ -16,6 +16,13 @@ export function warnOfSettings(stack: Stack, config: StageConfig): void {
     warnings.addWarningV2(
       'touchstone:openAccess',
       `Anyone who finds the address of ${stage} has every role. Remove openAccess from its settings to require a token.`,
+    );
+  }
+  const restored = Object.values(restoredTables);
+  if (restored.length > 0) {
+    warnings.addWarningV2(
+      'touchstone:restoredTables',
+      `Changes of ${restored.join(', ')} in ${stage} are not reported as events: a restored table has no stream that is known here.`,
     );
   }
   const missing = web.enabled && !openAccess ? missingSignIn(config) : undefined;

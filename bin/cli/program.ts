@@ -63,6 +63,11 @@ export const FAMILIES: readonly Family[] = [
     load: async () => (await import('./data.ts')).addDataCommands,
   },
   {
+    group: 'Platform',
+    commands: ['events'],
+    load: async () => (await import('./events.ts')).addEventsCommand,
+  },
+  {
     group: 'Access',
     commands: ['share', 'keep', 'audit', 'erase-user'],
     load: async () => (await import('./access.ts')).addAccessCommands,

@@ -40,6 +40,8 @@ const FREE_WHEN_IDLE = new Set([
   'AWS::EC2::VPCGatewayAttachment',
   'AWS::ECS::ClusterCapacityProviderAssociations',
   'AWS::ECS::TaskDefinition',
+  // A bus costs per event: some per job.
+  'AWS::Events::EventBus',
   'AWS::IAM::Policy',
   'AWS::IAM::Role',
   'AWS::Lambda::Function',
@@ -100,7 +102,9 @@ const PRICED: Readonly<Record<string, Pricer>> = {
     if (ProvisionedConcurrencyConfig) throw new Error('Provisioned concurrency has no price');
     return [];
   },
-  'AWS::Lambda::EventSourceMapping': () => [use('Queue polling', 'queueRequest', IDLE.queuePolls)],
+  // Lambda's reads of a table's stream are free.
+  'AWS::Lambda::EventSourceMapping': ({ StartingPosition }) =>
+    StartingPosition === undefined ? [use('Queue polling', 'queueRequest', IDLE.queuePolls)] : [],
   'AWS::Logs::MetricFilter': () => [],
   'AWS::Scheduler::Schedule': ({ ScheduleExpression, Target }, resources) => {
     const runs = runsPerMonth(ScheduleExpression);

@@ -1,6 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { StrategyCosts } from '#domain/choose-lane.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
+import type { EventLog } from '#domain/events/event-log.ts';
 import type { HyperoptRow, HyperoptStore, TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { ActiveJobs, JobRow } from '#domain/job-list-ports.ts';
@@ -10,6 +11,7 @@ import type { JobRetention } from '#domain/retention/expire-jobs.ts';
 import type { EndedValidations } from '#domain/transitions/validation.ts';
 import { createDocumentClient } from './aws/dynamo-client.ts';
 import { DynamoCollectionStore } from './aws/dynamo-collection-store.ts';
+import { DynamoEventLog } from './aws/dynamo-event-log.ts';
 import { DynamoHyperoptStore } from './aws/dynamo-hyperopt-store.ts';
 import { DynamoJobQueue } from './aws/dynamo-job-queue.ts';
 import { DynamoJobRetention } from './aws/dynamo-job-retention.ts';
@@ -64,6 +66,7 @@ export interface Stores extends MarketStores {
   readonly hyperoptJobs: HyperoptStore & ActiveJobs<HyperoptRow>;
   readonly ledger: TrialLedger;
   readonly jobRetention: JobRetention;
+  readonly events: EventLog;
 }
 
 /** Opens the stores of market data, jobs and results. */
@@ -77,6 +80,7 @@ export function openStores(env: StorageEnv): Stores {
     hyperoptJobs: new DynamoHyperoptStore(market.dynamo, env.JOBS_TABLE),
     ledger: new DynamoTrialLedger(market.dynamo, env.JOBS_TABLE),
     jobRetention: new DynamoJobRetention(market.dynamo, env.JOBS_TABLE),
+    events: new DynamoEventLog(market.dynamo, env.JOBS_TABLE, Date),
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),
   };
 }

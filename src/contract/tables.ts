@@ -82,6 +82,9 @@ export function shardOf(key: string, shards: number): number {
   return hash % shards;
 }
 
+/** Partition of the Jobs table that holds the event log. */
+export const EVENT_LOG_PARTITION = '#events';
+
 /** Longest `error_summary`, characters. */
 export const ERROR_SUMMARY_LENGTH = 300;
 
@@ -117,8 +120,8 @@ export const TABLES = {
    * - `TRIAL#000012`: a trial, in no index.
    *
    * Partitions `#owners#backtest` and `#slots#backtest` hold the owners who wait and the slots of a lane, `#costs#<digest>` the
-   * measured cost of a strategy, `#experiments#<owner>` the experiments of a user, `#deleted` the jobs that users have deleted and whose data are still stored, `#retention` the progress of passes that delete expired jobs. Only expired jobs, and those of
-   * the canary, have `expires_at`.
+   * measured cost of a strategy, `#experiments#<owner>` the experiments of a user, `#deleted` the jobs that users have deleted and whose data are still stored, `#retention` the progress of passes that delete expired jobs, `#events` the event log. Only expired jobs, those of
+   * the canary, and events have `expires_at`.
    */
   jobs: {
     expires: 'expires_at',

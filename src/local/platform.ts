@@ -27,6 +27,7 @@ import {
 import { challengeListener } from '#runtime/challenge-listener.ts';
 import { createLogger, type Log, runInContext } from '#runtime/log.ts';
 import { openAccess } from './access.ts';
+import { startEvents } from './events.ts';
 import { LOCAL_TABLES, PLATFORM_FILE, type PlatformInfo } from './platform-info.ts';
 import { type PlatformOptions, TASK_LIMITS } from './platform-options.ts';
 import { localDataProxy, startBackend, startDataCollection, startStrategyService } from './services.ts';
@@ -99,6 +100,12 @@ async function startServices(
   const storage = storageOf(database, folder);
   const stores = openStores(storage);
   await createTables(stores.dynamo, LOCAL_TABLES);
+  const events = await startEvents({
+    ...{ dynamo: stores.dynamo, endpoint: database.endpoint, folder: folder.path, log },
+    dbPath: options.dynamodbEndpoint ? undefined : folder.dbPath,
+    events: stores.events,
+  });
+  running.add(() => events.stop());
   const strategies = new LocalStrategies({
     folder: options.strategiesDirectory,
     compiled: compileCache(),

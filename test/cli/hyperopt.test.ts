@@ -191,7 +191,7 @@ it.each([1, 2, 3, 7, 1_000])('events are parsed from chunks of %i bytes', async 
   expect(found).toEqual([
     { retry: 5 },
     {},
-    { event: 'trial', id: 12, data: '{"name":"Größe"}' },
+    { event: 'trial', id: '12', data: '{"name":"Größe"}' },
     { event: 'a', data: '1\n2' },
   ]);
 });

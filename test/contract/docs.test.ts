@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { DataProxyEnv } from '#contract/env.ts';
+import { EVENT_TYPES } from '#contract/event-types.ts';
 import {
   CHALLENGE_DEFAULTS,
   COMPARISON_MINIMUMS,
@@ -79,4 +80,9 @@ it('docs/calling-the-proxy.md states bounds and default of the number of candles
 it('docs/calling-the-proxy.md states the default number of retries', () => {
   const retries = DataProxyEnv.variables.MAX_RETRIES.fallback;
   expect(readFileSync('docs/calling-the-proxy.md', 'utf8')).toContain(`\`MAX_RETRIES\` (${retries}) times`);
+});
+
+it('docs/events.md lists every type of event with its change', () => {
+  const rows = [...readFileSync('docs/events.md', 'utf8').matchAll(/^\| `(\w+\.\w+)` \| (.*?) \|/gm)];
+  expect(rows.map(([, type, change]) => [type, change])).toEqual(Object.entries(EVENT_TYPES));
 });

@@ -3,9 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DynamoCollectionStore } from '#adapters/aws/dynamo-collection-store.ts';
+import { DynamoEventLog } from '#adapters/aws/dynamo-event-log.ts';
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { openRegistry } from '#adapters/aws/open-registry.ts';
+import type { EventType } from '#contract/event-types.ts';
+import type { PlatformEvent } from '#contract/events.ts';
 import type { StoredCollection } from '#contract/stored-market-data.ts';
+import { ownershipOf } from '#domain/ownership.ts';
 import type { WatchJobsDeps } from '#domain/watch-jobs.ts';
 import { EventStreams } from '#runtime/event-streams.ts';
 import { withIdentityProvider } from '#runtime/identity-provider.ts';
@@ -47,7 +52,9 @@ async function scene() {
     now += ms;
     await steps.shift()?.();
   };
-  const deps = { jobs, hyperoptJobs, collections, clock, pause, log };
+  const events = new DynamoEventLog(engine.client, tables.jobs, clock);
+  const ownership = ownershipOf({ jobs, ...openRegistry(tables.registry, engine.endpoint) });
+  const deps = { jobs, hyperoptJobs, collections, events, ownership, clock, pause, log };
   const streams = new EventStreams(100, 1);
   const app = createStreams(
     'backend',
@@ -59,14 +66,14 @@ async function scene() {
       checkResponses: true,
     },
   );
-  const open = async (user: string, lastId?: string, role: 'viewer' | 'admin' = 'viewer') => {
+  const open = async (user: string, lastId?: string, role: 'viewer' | 'admin' = 'viewer', query = '') => {
     const claims = accessClaims({ user, role, groups: [], lifetime: 600, now: Date.now() });
     const token = signToken(openIssuerKey(home), claims);
     const headers = {
       authorization: `Bearer ${token}`,
       ...(lastId !== undefined && { 'Last-Event-ID': lastId }),
     };
-    return app.request('/api/v1/events', { headers });
+    return app.request(`/api/v1/events${query}`, { headers });
   };
   /** Events of a stream until it ends, with what happens in its pauses. */
   const follow = async (user: string, during: Steps = [], lastId?: string): Promise<Received[]> => {
@@ -88,7 +95,7 @@ async function scene() {
   const during = (...next: Steps) => {
     steps = [...next];
   };
-  return { jobs, hyperoptJobs, collections, lines, open, follow, submit, finish, forward, during };
+  return { jobs, hyperoptJobs, collections, events, lines, open, follow, submit, finish, forward, during };
 }
 
 const shown = (events: readonly Received[]) =>
@@ -225,4 +232,59 @@ it('caller with too many open streams gets 503', async () => {
   const [first, second] = [await open('ann'), await open('ann')];
   expect([first.status, second.status]).toEqual([200, 503]);
   await first.body!.cancel();
+});
+
+/** Event of a subject. */
+function eventAbout(subject: string, type: EventType, sequence = 1): PlatformEvent {
+  const [id, time] = [`${subject}#${sequence}#${type}`, AT];
+  return {
+    ...{ specversion: '1.0', id, source: 'touchstone', type, subject, time },
+    ...{ datacontenttype: 'application/json', sequence, data: {} },
+  } as unknown as PlatformEvent;
+}
+
+it('stream with types has the events that the caller may see, continues after its position, and does not end when idle', async () => {
+  const { submit, open, events, during, forward } = await scene();
+  await submit('bt-ann', 'ann', '2026-01-01T00:00:00.000Z');
+  await submit('bt-bob', 'bob', '2026-01-01T00:00:00.000Z');
+  const idle = Array.from({ length: 40 }, () => async () => undefined);
+  const end = async () => forward(14 * 60_000);
+  const steps = [
+    () => events.append([eventAbout('backtests/bt-bob', 'backtest.started')]),
+    () => events.append([eventAbout('backtests/bt-ann', 'backtest.started')]),
+    () => events.append([eventAbout('models/unknown', 'version.staged')]),
+    () =>
+      events.append([
+        eventAbout('series/sim/BTC/1h', 'data.gap'),
+        eventAbout('collections/co-1', 'data.collected'),
+      ]),
+    ...idle,
+    () => events.append([eventAbout('backtests/bt-ann', 'backtest.failed', 2)]),
+    end,
+  ];
+  const named = (received: readonly Received[]) =>
+    received
+      .filter(({ event }) => event !== 'job')
+      .map(({ event, data }) => `${event} ${data.subject ?? ''}`.trim());
+  during(...steps);
+  const received = await eventsOf(await open('ann', undefined, 'viewer', '?types=backtest.*,data.gap'));
+  expect(named(received)).toEqual([
+    ...[
+      'backtest.started backtests/bt-ann',
+      'data.gap series/sim/BTC/1h',
+      'backtest.failed backtests/bt-ann',
+    ],
+    'reconnect',
+  ]);
+  // A client that continues misses nothing; what is seconds old may come again.
+  await events.append([eventAbout('backtests/bt-ann', 'backtest.completed', 3)]);
+  during(end);
+  const next = await eventsOf(await open('ann', received.at(-1)!.id, 'viewer', '?types=backtest.*'));
+  expect(named(next)).toContain('backtest.completed backtests/bt-ann');
+  expect(named(next)).not.toContain('backtest.started backtests/bt-ann');
+  during(end);
+  const all = await eventsOf(await open('root', `${Date.parse(AT)}~${Date.parse(AT)}`, 'admin', '?types=*'));
+  expect(named(all)).toEqual(
+    expect.arrayContaining(['backtest.started backtests/bt-bob', 'version.staged models/unknown']),
+  );
 });

@@ -19,6 +19,7 @@ beforeAll(async () => {
     DYNAMODB_ENDPOINT: engine.endpoint,
     JOBS_TABLE: engine.tables.jobs,
     SERIES_TABLE: engine.tables.series,
+    REGISTRY_TABLE: engine.tables.registry,
     RUNS_BUCKET: 'runs',
     IMAGE_ROLE_ID: 'AROAEXAMPLEID',
   };

@@ -76,7 +76,9 @@ describe.each([dev, prod])('rules and roles of $config.stage', (stage) => {
     for (const { Targets } of rules) {
       expect(JSON.stringify(Targets[0].Arn)).toContain('DispatcherQueue');
     }
-    const [source] = ofType(stage, 'AWS::Lambda::EventSourceMapping').map(([, each]) => each.Properties);
+    const [source] = ofType(stage, 'AWS::Lambda::EventSourceMapping')
+      .filter(([id]) => id.startsWith('Dispatcher'))
+      .map(([, each]) => each.Properties);
     expect(source!).toMatchObject({
       MaximumBatchingWindowInSeconds: 1,
       ScalingConfig: { MaximumConcurrency: 2 },

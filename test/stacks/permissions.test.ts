@@ -7,6 +7,7 @@ const prod = templatesOf('prod');
 
 /** Actions for which AWS accepts no resource; cdk-nag requires a reason for each. */
 const WITHOUT_RESOURCE = new Set([
+  'dynamodb:ListStreams',
   'ecs:DescribeTaskDefinition',
   'ecr:GetAuthorizationToken',
   'ec2:CreateNetworkInterface',
@@ -116,6 +117,7 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
       'StrategyServiceRole Jobs: PutItem UpdateItem',
       'StrategyServiceRole Jobs: UpdateItem',
       'StrategyServiceRole Registry: PutItem UpdateItem',
+      'TableEventsServiceRole Jobs: PutItem',
     ]);
   });
 
@@ -135,7 +137,12 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
   });
 
   test('no role can update or delete audit items', () => {
-    const onRegistry = all.filter(({ statement }) => /Registry/.test(JSON.stringify(statement.Resource)));
+    const onRegistry = all.filter(
+      ({ statement }) =>
+        /Registry/.test(JSON.stringify(statement.Resource)) &&
+        // The function reads the stream of the table, and nothing of the table.
+        !actionsOf(statement).includes('dynamodb:GetRecords'),
+    );
     const roles = new Set(onRegistry.map(({ id }) => id));
     expect(roles.size).toBeGreaterThanOrEqual(4);
     for (const role of roles) {
@@ -185,15 +192,25 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
         actionsOf(statement).some((action) => /Get|Query/.test(action)),
     );
     expect(new Set(readers.map(({ id }) => shortRole(id)))).toEqual(
-      new Set(['BackendRole', 'DispatcherServiceRole', 'ReconcileServiceRole', 'StrategyServiceRole']),
+      new Set([
+        ...[
+          'BackendRole',
+          'DispatcherServiceRole',
+          'JobEventsRole',
+          'ReconcileServiceRole',
+          'StrategyServiceRole',
+        ],
+        'TableEventsServiceRole',
+      ]),
     );
   });
 });
 
 const shortRole = (id: string) => id.replace(/DefaultPolicy[0-9A-F]{8}$/, '');
 
-/** True for every DynamoDB action except the listed read actions. */
-const WRITES = /^dynamodb:(?!(Batch|Transact)?GetItems?$|Query$|Scan$|ConditionCheckItem$|DescribeTable$)/;
+/** True for every DynamoDB action except the listed read actions, of tables and of streams. */
+const WRITES =
+  /^dynamodb:(?!(Batch|Transact)?GetItems?$|Query$|Scan$|ConditionCheckItem$|DescribeTable$|DescribeStream$|GetRecords$|GetShardIterator$|ListStreams$)/;
 
 const shortNames = (actions: readonly string[]) =>
   actions

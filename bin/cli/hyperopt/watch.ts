@@ -107,8 +107,8 @@ class Watch {
       this.#failures = 0;
       if (retry !== undefined) this.#retryMs = retry;
       if (event === 'snapshot' || event === 'status') this.#watcher.job(readJson<Job>(data));
-      if (event === 'trial') this.#watcher.trial(readJson<TrialEvent>(data), id!);
-      if (id !== undefined) this.#last = id;
+      if (event === 'trial') this.#watcher.trial(readJson<TrialEvent>(data), Number(id));
+      if (id !== undefined) this.#last = Number(id);
       if (event === 'status') return readJson<Job>(data);
     }
     return undefined;
@@ -131,7 +131,7 @@ class Watch {
 /** A server-sent event, or a block with only a `retry` time or a comment. */
 export interface StreamEvent {
   readonly event?: string;
-  readonly id?: number;
+  readonly id?: string;
   readonly data?: string;
   /** Milliseconds. */
   readonly retry?: number;
@@ -160,7 +160,7 @@ function readBlock(block: string): StreamEvent {
   }
   const numeric = (name: string) => (fields.has(name) ? { [name]: Number(fields.get(name)) } : {});
   const text = (name: string) => (fields.has(name) ? { [name]: fields.get(name) } : {});
-  return { ...text('event'), ...text('data'), ...numeric('id'), ...numeric('retry') };
+  return { ...text('event'), ...text('data'), ...text('id'), ...numeric('retry') };
 }
 
 interface Progress extends Watcher {

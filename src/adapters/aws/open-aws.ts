@@ -37,6 +37,10 @@ export function openAws(env: AwsEnv) {
       const { DynamoTrialLedger } = await import('./dynamo-trial-ledger.ts');
       return new DynamoTrialLedger(dynamo, JOBS_TABLE);
     }),
+    events: deferred(async () => {
+      const { DynamoEventLog } = await import('./dynamo-event-log.ts');
+      return new DynamoEventLog(dynamo, JOBS_TABLE, Date);
+    }),
     queue: deferred(async () => {
       const { DynamoJobQueue } = await import('./dynamo-job-queue.ts');
       return new DynamoJobQueue(dynamo, JOBS_TABLE);

@@ -12,6 +12,7 @@ import {
 } from '../backtest-api.ts';
 import { Health } from '../common.ts';
 import { ProxyRequest, ProxyResponse } from '../data-proxy.ts';
+import { EVENT_SCHEMAS } from '../events.ts';
 import { ExperimentList, ExperimentsQuery } from '../experiment-api.ts';
 import { JobEvent, JobEventsQuery } from '../job-events-api.ts';
 import { WATCH_LIMITS } from '../limits.ts';
@@ -35,6 +36,7 @@ const JOB_EVENTS = [
   'Server-sent events. The stream begins with a `job` event for each unfinished job and continues with one for each change of status or progress, and for each new job.',
   `A client that reconnects with \`Last-Event-ID\` gets the jobs that have ended in between; an event may be repeated. A stream follows up to ${WATCH_LIMITS.followed} unfinished jobs, the oldest ones; further ones when these have ended.`,
   '`reconnect` ends a connection: after 14 minutes, and when no job has been unfinished for a minute. The next connection then gets 204. A comment is sent every 15 s.',
+  'With `types` the stream also has the events of the catalogue, named by their type, within five seconds of the change. Each is sent at least once: `id` is the same for every delivery. `Last-Event-ID` continues up to 24 hours back.',
 ].join(' ');
 
 /** Rows of the backend service. */
@@ -73,10 +75,14 @@ export const BACKEND_OPERATIONS = [
     description: JOB_EVENTS,
     query: JobEventsQuery,
     success: {
-      200: { description: 'Events', contentType: 'text/event-stream', events: { job: JobEvent } },
+      200: {
+        description: 'Events',
+        contentType: 'text/event-stream',
+        events: { job: JobEvent, ...EVENT_SCHEMAS },
+      },
       204: { description: 'No job is unfinished and none has ended since: do not reconnect' },
     },
-    errors: ['DATA005', 'HTTP503'],
+    errors: ['DATA005', 'SVC005', 'HTTP503'],
     access: 'viewer',
     streams: true,
   },

@@ -2,6 +2,7 @@ import type { ListAuditDeps } from '#domain/audit/list-audit.ts';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import { deferred } from '#domain/deferred.ts';
+import type { EventLog } from '#domain/events/event-log.ts';
 import { getHealth, type HealthDeps } from '#domain/get-health.ts';
 import type { HyperoptRow, HyperoptStore, TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
 import type { ActiveJobs, JobRow } from '#domain/job-list-ports.ts';
@@ -30,6 +31,7 @@ export interface BackendDeps
   readonly ledger: Pick<TrialLedger, 'read'>;
   readonly series: SeriesStore;
   readonly collections: Pick<CollectionStore, 'get' | 'list'>;
+  readonly events: Pick<EventLog, 'after'>;
   readonly dataProxy: DataProxy;
   readonly challenges: ChallengeStore;
   /** True where every call needs a token. */
@@ -57,7 +59,7 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
   });
   const events = deferred(async () => {
     const { watchJobsHandler } = await import('./job-events.ts');
-    return { watchJobs: watchJobsHandler(deps) };
+    return { watchJobs: watchJobsHandler({ ...deps, ownership }) };
   });
   const ownership = ownershipOf(deps);
   const backtestSharing = sharingHandlers(ownership, 'backtest', 'job_id');

@@ -108,8 +108,9 @@ class Live {
             this.#setLive(state === 'live');
             this.#tellState();
           },
-          onEvent: ({ id, data }) => {
+          onEvent: ({ name, id, data }) => {
             if (id) this.#lastId = id;
+            if (name !== 'job') return;
             this.#cache?.apply(data);
             this.#tell({ kind: 'job', job: data, lastId: this.#lastId });
           },

@@ -1,0 +1,129 @@
+import { Duration } from 'aws-cdk-lib';
+import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as events from 'aws-cdk-lib/aws-events';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
+import * as sqs from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import type { EnvInput } from '#contract/env-fields.ts';
+import type { TableEventsEnv } from '#contract/table-events-env.ts';
+import { EVENT_LOG_PARTITION, type TableId } from '#contract/tables.ts';
+import type { StageConfig } from './config.ts';
+import { acknowledge, stackOutputs } from './construct-helpers.ts';
+import { FIVE_MINUTES, type Monitoring } from './monitoring.ts';
+import { allow, allowTable } from './permissions.ts';
+import { ServiceFunction } from './service-function.ts';
+
+export interface TableEventsProps {
+  readonly config: StageConfig;
+  readonly monitoring: Monitoring;
+  readonly tables: Readonly<Record<TableId, dynamodb.ITableV2>>;
+  readonly code: lambda.Code;
+  readonly environment: Omit<EnvInput<typeof TableEventsEnv>, 'JOBS_TABLE' | 'EVENT_BUS'>;
+}
+
+const ended = ['completed', 'failed', 'cancelled'];
+const exists = [{ exists: true }];
+const job = { eventName: ['MODIFY'], dynamodb: { Keys: { item: { S: ['JOB'] } } } };
+const jobChange = (before: object, after: object) => ({
+  ...job,
+  dynamodb: { ...job.dynamodb, OldImage: before, NewImage: after },
+});
+
+/**
+ * Records that may be events, by table: for others the function is not called. Most writes to the Jobs table are progress.
+ * `src/domain/events/event-of-change.ts` decides about the rest.
+ */
+export const EVENT_RECORDS: Readonly<Record<TableId, readonly object[]>> = {
+  jobs: [
+    jobChange({ status: { S: ['pending'] } }, { status: { S: ['running'] } }),
+    jobChange({ status: { S: ['pending', 'running'] } }, { status: { S: ended } }),
+    // The collection before the job has ended.
+    jobChange({ status: { S: ['pending'] } }, { collection: { M: { at: { S: exists } } } }),
+  ],
+  registry: [{ eventName: ['INSERT'], dynamodb: { Keys: { sk: { S: [{ prefix: 'EVENT#' }] } } } }],
+  series: [
+    {
+      dynamodb: {
+        Keys: { exchange: { S: ['#collections'] } },
+        NewImage: { stored: { M: { status: { S: ['completed'] } } } },
+      },
+    },
+    { dynamodb: { NewImage: { months: { S: exists } } } },
+  ],
+};
+
+/** Attempts per batch, with growing pauses. Lambda halves a batch that fails, and queues a record that fails so often. */
+const ATTEMPTS = 20;
+
+/**
+ * Events of the platform on an EventBridge bus. The streams of the tables are the outbox: a function reads them, adds the events to the
+ * event log and puts them on the bus. Lambda's reads of the streams are free; those of EventBridge Pipes are not documented to be.
+ */
+export class TableEvents extends Construct {
+  readonly bus: events.EventBus;
+  readonly service: ServiceFunction;
+
+  constructor(scope: Construct, id: string, props: TableEventsProps) {
+    super(scope, id);
+    const { config, monitoring, tables } = props;
+    this.bus = new events.EventBus(this, 'Bus', { description: `Touchstone ${config.stage}: events` });
+    this.service = new ServiceFunction(this, 'Service', {
+      name: 'TableEvents',
+      config,
+      monitoring,
+      description: `Touchstone ${config.stage}: derives events from changes of the tables`,
+      code: props.code,
+      environment: {
+        ...props.environment,
+        JOBS_TABLE: tables.jobs.tableName,
+        EVENT_BUS: this.bus.eventBusName,
+      },
+      timeout: Duration.minutes(1),
+      memorySize: 512,
+      faultImpact: 'Events are late: Lambda sends the records of the tables again.',
+    });
+    const role = this.service.function.role!;
+    allowTable(role, 'jobs', tables.jobs, ['PutItem'], { keys: [EVENT_LOG_PARTITION] });
+    allow(role, { actions: ['events:PutEvents'], resources: [this.bus.eventBusArn] });
+    // Lambda requires it of a function that reads streams, and IAM accepts no resource for it.
+    allow(role, { actions: ['dynamodb:ListStreams'], resources: ['*'] });
+    const lost = this.#queue(monitoring);
+    for (const table of Object.keys(EVENT_RECORDS) as TableId[]) this.#read(table, tables[table], lost);
+    stackOutputs(this, 'bus of the events', { EventBusName: this.bus.eventBusName });
+  }
+
+  #queue(monitoring: Monitoring): sqs.Queue {
+    const queue = new sqs.Queue(this, 'LostRecords', {
+      encryption: sqs.QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+    });
+    acknowledge(queue, { 'AwsSolutions-SQS3': 'This is a dead-letter queue.' });
+    monitoring.alarm(this, 'EventsLost', {
+      metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: FIVE_MINUTES }),
+      threshold: 1,
+      impact:
+        'Changes of tables became no events: rules on the event bus and followers of the stream miss them.',
+    });
+    return queue;
+  }
+
+  /** The stream of a restored table is unknown here: the table has no events. */
+  #read(id: TableId, { tableStreamArn: stream }: dynamodb.ITableV2, lost: sqs.Queue): void {
+    if (stream === undefined) return;
+    allow(this.service.function.role!, {
+      actions: ['DescribeStream', 'GetRecords', 'GetShardIterator'].map((action) => `dynamodb:${action}`),
+      resources: [stream],
+    });
+    this.service.alias.addEventSourceMapping(`${id}Stream`, {
+      eventSourceArn: stream,
+      startingPosition: lambda.StartingPosition.TRIM_HORIZON,
+      batchSize: 100,
+      bisectBatchOnError: true,
+      retryAttempts: ATTEMPTS,
+      onFailure: new SqsDlq(lost),
+      filters: EVENT_RECORDS[id].map((pattern) => ({ pattern: JSON.stringify(pattern) })),
+    });
+  }
+}

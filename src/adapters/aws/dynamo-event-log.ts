@@ -1,0 +1,56 @@
+import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { EVENT_LOG_DAYS } from '#contract/event-types.ts';
+import type { PlatformEvent } from '#contract/events.ts';
+import { EVENT_LOG_PARTITION } from '#contract/tables.ts';
+import type { EventLog, LoggedEvent } from '#domain/events/event-log.ts';
+import type { Clock } from '#domain/ports.ts';
+import { parseStoredJson } from './stored-items.ts';
+
+/** The event log: one partition of the Jobs table, ordered by the time at which an event was added. */
+export class DynamoEventLog implements EventLog {
+  readonly #client: DynamoDBDocumentClient;
+  readonly #table: string;
+  readonly #clock: Clock;
+
+  constructor(client: DynamoDBDocumentClient, table: string, clock: Clock) {
+    this.#client = client;
+    this.#table = table;
+    this.#clock = clock;
+  }
+
+  async append(events: readonly PlatformEvent[]): Promise<void> {
+    const now = this.#clock.now();
+    for (const [index, event] of events.entries()) {
+      await this.#client.send(
+        new PutCommand({
+          TableName: this.#table,
+          Item: {
+            job_id: EVENT_LOG_PARTITION,
+            // Events of one time keep their order.
+            item: `${new Date(now).toISOString()}#${String(index).padStart(4, '0')}#${event.id}`,
+            event: JSON.stringify(event),
+            expires_at: Math.ceil(now / 1_000) + EVENT_LOG_DAYS * 24 * 60 * 60,
+          },
+        }),
+      );
+    }
+  }
+
+  async after(position: string, limit: number): Promise<readonly LoggedEvent[]> {
+    const { Items = [] } = await this.#client.send(
+      new QueryCommand({
+        TableName: this.#table,
+        ConsistentRead: true,
+        KeyConditionExpression: 'job_id = :log AND #item > :position',
+        ExpressionAttributeNames: { '#item': 'item' },
+        ExpressionAttributeValues: { ':log': EVENT_LOG_PARTITION, ':position': position },
+        Limit: limit,
+      }),
+    );
+    const now = this.#clock.now() / 1_000;
+    return Items.filter(({ expires_at }) => Number(expires_at) > now).map(({ item, event }) => ({
+      position: String(item),
+      event: parseStoredJson(event, () => `The logged event ${String(item)}`) as PlatformEvent,
+    }));
+  }
+}

@@ -1,0 +1,150 @@
+import * as z from 'zod';
+import { BacktestResult, CollectionOutcome } from './backtest.ts';
+import { Timestamp } from './common.ts';
+import { EVENT_SOURCE, EVENT_TYPES, type EventType } from './event-types.ts';
+import { CANARY_STAGE_NAMES, CHALLENGE_STATUSES, OUTCOMES } from './stored-challenge.ts';
+import { STAGES } from './stored-registry.ts';
+
+/** The catalogue of events: one schema for each type. Events name resources and no users. */
+
+const market = {
+  exchange: z.string(),
+  timeframe: z.string(),
+};
+
+const job = {
+  job_id: z.string(),
+  strategy: z.string(),
+  experiment_name: z.string().nullable(),
+  ...market,
+  pairs: z.array(z.string()),
+};
+
+const failure = z.object({
+  ...job,
+  error: z.object({ code: z.string(), message: z.string() }),
+});
+
+const version = z.object({
+  model_name: z.string(),
+  version: z.string(),
+  from: z.enum(STAGES).nullable().meta({ description: 'Stage before the change; null at registration' }),
+  to: z.enum(STAGES),
+  production: z.string().nullable().meta({ description: 'Version in Production after the change' }),
+  previous_production: z.string().nullable().meta({ description: 'Version in Production before the change' }),
+  reason: z.string().nullable(),
+  notes: z.array(z.string()),
+  challenge_id: z
+    .string()
+    .nullable()
+    .meta({ description: 'Challenge that caused the change; null without one' }),
+});
+
+const challenge = z.object({
+  challenge_id: z.string(),
+  status: z.enum(CHALLENGE_STATUSES).meta({ description: 'Status after the change' }),
+  outcome: z.enum(OUTCOMES).nullable(),
+  canary_stage: z.enum(CANARY_STAGE_NAMES),
+  reason: z.string().nullable(),
+});
+
+const collected = z.object({
+  ...market,
+  symbols: z.array(z.string()),
+  start: Timestamp,
+  end: Timestamp,
+  collection_id: z
+    .string()
+    .nullable()
+    .meta({ description: 'null when the candles were collected for a job' }),
+  job_id: z.string().nullable().meta({ description: 'Job that needed the candles; null for a collection' }),
+  message: CollectionOutcome.shape.message.nullable().meta({
+    description: 'Result of the collection for a job; null for a collection',
+  }),
+});
+
+const gap = z.object({
+  ...market,
+  symbol: z.string(),
+  gaps: z.int().meta({ description: 'Gaps between the first and the last stored candle' }),
+  new_gaps: z.int().meta({ description: 'Gaps that the series did not have before' }),
+});
+
+/** Schema of `data`, by type. */
+export const EVENT_DATA = {
+  'backtest.started': z.object(job),
+  'backtest.completed': z.object({ ...job, result: BacktestResult }),
+  'backtest.failed': failure,
+  'backtest.cancelled': z.object(job),
+  'hyperopt.started': z.object(job),
+  'hyperopt.completed': z.object({
+    ...job,
+    best_trial: z.int(),
+    best_value: z.number().meta({ description: 'Value of the objective metric of the best trial' }),
+  }),
+  'hyperopt.failed': failure,
+  'hyperopt.cancelled': z.object(job),
+  'version.registered': version,
+  'version.staged': version,
+  'version.promoted': version,
+  'version.rolled_back': version,
+  'version.refused': version,
+  'challenge.advanced': challenge,
+  'challenge.held': challenge,
+  'challenge.won': challenge,
+  'challenge.lost': challenge,
+  'challenge.expired': challenge,
+  'challenge.refused': challenge,
+  'data.stale': collected,
+  'data.gap': gap,
+  'data.collected': collected,
+} as const satisfies Record<EventType, z.ZodObject>;
+export type EventData<T extends EventType> = z.infer<(typeof EVENT_DATA)[T]>;
+
+const attributes = {
+  specversion: z.literal('1.0'),
+  id: z.string().meta({
+    description: 'The same for each delivery of an event. Use it to ignore repeated deliveries',
+  }),
+  source: z.literal(EVENT_SOURCE),
+  subject: z.string().meta({
+    description: 'Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`',
+  }),
+  time: Timestamp.meta({ description: 'Time of the change, ISO 8601, UTC' }),
+  datacontenttype: z.literal('application/json'),
+  sequence: z.int().meta({
+    description:
+      'Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order',
+  }),
+};
+
+/** Schema of the events of a type. */
+export function eventSchema(type: EventType): z.ZodObject {
+  const id = type
+    .split(/[._]/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+  return z
+    .object({ ...attributes, type: z.literal(type), data: EVENT_DATA[type] })
+    .meta({ id: `${id}Event`, description: EVENT_TYPES[type] });
+}
+
+/** Schema of each type. */
+export const EVENT_SCHEMAS = Object.fromEntries(
+  Object.keys(EVENT_TYPES).map((type) => [type, eventSchema(type as EventType)]),
+) as Record<EventType, z.ZodObject>;
+
+/** An event of any type, with the attributes of CloudEvents 1.0 and its extension `sequence`. */
+export type PlatformEvent = {
+  readonly [T in EventType]: {
+    readonly specversion: '1.0';
+    readonly id: string;
+    readonly source: typeof EVENT_SOURCE;
+    readonly type: T;
+    readonly subject: string;
+    readonly time: string;
+    readonly datacontenttype: 'application/json';
+    readonly sequence: number;
+    readonly data: EventData<T>;
+  };
+}[EventType];

@@ -1,0 +1,232 @@
+import { EVENT_SOURCE, type EventType } from '#contract/event-types.ts';
+import type { EventData, PlatformEvent } from '#contract/events.ts';
+import { isoTime } from '../validate.ts';
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** Change of one item of a table, from the table's stream. */
+export interface TableChange {
+  /** Keys of the item. Their names identify the table. */
+  readonly keys: Item;
+  /** Absent: the item was added. */
+  readonly before?: Item | undefined;
+  /** Absent: the item was deleted. */
+  readonly after?: Item | undefined;
+  /** Time of the write, Unix ms; streams have it in seconds. */
+  readonly at: number;
+}
+
+/** A change whose own time is older was written by a restore or an upgrade, ms. */
+const MAX_AGE_MS = 60 * 60_000;
+
+/** Events of changes. A change that cannot be read is passed to `onError`: it must not stop those that follow. */
+export function eventsOf(
+  changes: readonly TableChange[],
+  onError: (error: unknown, change: TableChange) => void,
+): PlatformEvent[] {
+  return changes.flatMap((change) => {
+    try {
+      return eventOf(change) ?? [];
+    } catch (error) {
+      onError(error, change);
+      return [];
+    }
+  });
+}
+
+/** Event of a change; undefined for most changes. */
+function eventOf(change: TableChange): PlatformEvent | undefined {
+  const { keys, after } = change;
+  if (!after) return undefined;
+  const event =
+    'job_id' in keys
+      ? jobEvent(change, after)
+      : 'pk' in keys
+        ? historyEvent(change, after)
+        : dataEvent(change, after);
+  return event && change.at - Date.parse(event.time) <= MAX_AGE_MS ? event : undefined;
+}
+
+function make<T extends EventType>(
+  type: T,
+  subject: string,
+  sequence: unknown,
+  time: unknown,
+  data: EventData<T>,
+): PlatformEvent {
+  return {
+    specversion: '1.0',
+    id: `${subject}#${sequence}#${type}`,
+    source: EVENT_SOURCE,
+    type,
+    subject,
+    time: String(time),
+    datacontenttype: 'application/json',
+    sequence: Number(sequence),
+    data,
+  } as PlatformEvent;
+}
+
+/** Events of jobs. A job is first stored as pending, so a new item is no event. */
+function jobEvent({ keys, before }: TableChange, after: Item): PlatformEvent | undefined {
+  const { kind } = after;
+  if (keys.item !== 'JOB' || !before || (kind !== 'backtest' && kind !== 'hyperopt')) return undefined;
+  if (before.status === after.status) return collectionEvent(before, after);
+  const subject = kind === 'backtest' ? `backtests/${after.job_id}` : `hyperopt/${after.job_id}`;
+  const event = (state: 'started' | 'cancelled', time: unknown) =>
+    make(`${kind}.${state}`, subject, after.revision, time, jobData(after));
+  switch (after.status) {
+    case 'running':
+      // Another attempt is a change from running to running.
+      return before.status === 'pending' ? event('started', after.started_at) : undefined;
+    case 'cancelled':
+      return event('cancelled', after.finished_at);
+    case 'failed': {
+      const error = { code: String(after.error_code), message: String(after.error) };
+      const data = { ...jobData(after), error };
+      return make(`${kind}.failed`, subject, after.revision, after.finished_at, data);
+    }
+    case 'completed':
+      return completedEvent(kind, subject, after);
+    default:
+      return undefined;
+  }
+}
+
+function completedEvent(kind: 'backtest' | 'hyperopt', subject: string, after: Item): PlatformEvent {
+  const { revision, finished_at } = after;
+  if (kind === 'backtest') {
+    const data = { ...jobData(after), result: after.result } as EventData<'backtest.completed'>;
+    return make('backtest.completed', subject, revision, finished_at, data);
+  }
+  const { best_trial, best_value } = after.outcome as { best_trial: number; best_value: number };
+  return make('hyperopt.completed', subject, revision, finished_at, {
+    ...{ ...jobData(after), best_trial, best_value },
+  });
+}
+
+function configOf({ base, config }: Item): Item {
+  // The configuration of a hyperopt job is that of its search.
+  return (base ?? config) as Item;
+}
+
+function jobData(job: Item): EventData<'backtest.started'> {
+  const { exchange, timeframe, pairs, strategy } = configOf(job);
+  const { job_id, experiment_name = null } = job;
+  return { job_id, strategy, experiment_name, exchange, timeframe, pairs } as EventData<'backtest.started'>;
+}
+
+/** Event of the collection that a job waited for: its outcome was added to the job. */
+function collectionEvent(before: Item, after: Item): PlatformEvent | undefined {
+  const outcome = after.collection as Item | null;
+  if (!outcome || (before.collection as Item | null)?.at === outcome.at) return undefined;
+  const { symbols, start, end, exchange, timeframe } = after.execution_input as Item;
+  const data = {
+    ...{ exchange, timeframe, symbols, start, end },
+    ...{ collection_id: null, job_id: after.job_id, message: outcome.message },
+  } as EventData<'data.collected'>;
+  const type = outcome.status === 'completed' ? 'data.collected' : 'data.stale';
+  const subject = after.kind === 'backtest' ? 'backtests' : 'hyperopt';
+  return make(type, `${subject}/${after.job_id}`, after.revision, outcome.at, data);
+}
+
+/** Events of models and challenges: each is an item of their history. */
+function historyEvent({ keys, before }: TableChange, after: Item): PlatformEvent | undefined {
+  if (before || !String(keys.sk).startsWith('EVENT#')) return undefined;
+  const { action, sequence, at } = after;
+  if (String(keys.pk).startsWith('CHALLENGE#')) {
+    const type = challengeType(String(action), after.outcome);
+    if (!type) return undefined;
+    const { challenge_id, status, outcome, canary_stage, reason } = after;
+    const data = { challenge_id, status, outcome, canary_stage, reason } as EventData<'challenge.won'>;
+    return make(type, `challenges/${challenge_id}`, sequence, at, data);
+  }
+  const type = versionType(String(action), after.notes as readonly string[]);
+  if (!type) return undefined;
+  const { model_name, version, from, to, production, previous_production } = after;
+  const { reason, notes, challenge_id } = after;
+  const data = {
+    ...{ model_name, version, from, to, production, previous_production },
+    ...{ reason, notes, challenge_id },
+  } as EventData<'version.promoted'>;
+  return make(type, `models/${model_name}`, sequence, at, data);
+}
+
+type Kind<K extends string> = Extract<EventType, `${K}.${string}`>;
+
+function versionType(action: string, notes: readonly string[]): Kind<'version'> | undefined {
+  switch (action) {
+    case 'register':
+      return 'version.registered';
+    case 'stage':
+      return 'version.staged';
+    case 'promote':
+      return 'version.promoted';
+    case 'rollback':
+      return 'version.rolled_back';
+    default:
+      return notes.includes('validation failed') ? 'version.refused' : undefined;
+  }
+}
+
+function challengeType(action: string, outcome: unknown): Kind<'challenge'> | undefined {
+  switch (action) {
+    case 'advance':
+      return 'challenge.advanced';
+    case 'hold':
+      return 'challenge.held';
+    case 'complete':
+      return outcome === 'challenger_wins' ? 'challenge.won' : 'challenge.lost';
+    case 'roll_back':
+      return 'challenge.lost';
+    case 'expire':
+      return 'challenge.expired';
+    case 'promotion_rejected':
+      return 'challenge.refused';
+    default:
+      // The promotion of a winner is an event of its model.
+      return undefined;
+  }
+}
+
+/** Events of market data: ends of collections, and series with more gaps. */
+function dataEvent(change: TableChange, after: Item): PlatformEvent | undefined {
+  const partition = String(change.keys.exchange);
+  // The queue of collections is in the same partition.
+  if (partition === '#collections') return collectedEvent(change.before, after);
+  if (partition.endsWith('#months')) return gapEvent(change, after);
+  return undefined;
+}
+
+function collectedEvent(before: Item | undefined, after: Item): PlatformEvent | undefined {
+  const stored = after.stored as Item;
+  if (stored.status !== 'completed' || (before?.stored as Item | undefined)?.status === 'completed')
+    return undefined;
+  const { collection_id, exchange, timeframe, symbols, start, end } = stored;
+  const data = {
+    ...{ exchange, timeframe, symbols, start, end },
+    ...{ collection_id, job_id: null, message: null },
+  } as EventData<'data.collected'>;
+  return make('data.collected', `collections/${collection_id}`, after.revision, stored.updated_at, data);
+}
+
+function gapEvent({ keys, before, at }: TableChange, after: Item): PlatformEvent | undefined {
+  const gaps = gapsOf(after);
+  const new_gaps = gaps - (before ? gapsOf(before) : 0);
+  if (new_gaps <= 0) return undefined;
+  const exchange = String(keys.exchange).slice(0, -'#months'.length);
+  const [symbol, timeframe] = String(keys.series).split('#') as [string, string];
+  const subject = `series/${exchange}/${symbol}/${timeframe}`;
+  return make('data.gap', subject, after.revision, isoTime(at), {
+    exchange,
+    timeframe,
+    symbol,
+    gaps,
+    new_gaps,
+  });
+}
+
+function gapsOf({ months }: Item): number {
+  const stored = JSON.parse(String(months)) as readonly { readonly gap_count: number }[];
+  return stored.reduce((sum, { gap_count }) => sum + gap_count, 0);
+}

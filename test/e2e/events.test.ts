@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EventType } from '#contract/event-types.ts';
+import { EVENT_SCHEMAS, type PlatformEvent } from '#contract/events.ts';
+import { ApiClient } from '../../bin/cli/client.ts';
+import { followEvents } from '../../bin/cli/events.ts';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { poll } from '../support/poll.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await startTestPlatform({ keepHome: true });
+});
+afterAll(() => platform?.stop());
+
+/** Events from a time on, until one of the type arrives. */
+async function eventsUntil(type: EventType, types = '*', from?: number): Promise<PlatformEvent[]> {
+  const events: PlatformEvent[] = [];
+  const stop = new AbortController();
+  const client = new ApiClient(platform.info.backend_url);
+  const following = followEvents(
+    client,
+    { types, from: String(from ?? Date.now() - 60_000), signal: stop.signal },
+    (event) => {
+      events.push(event);
+      if (event.type === type) stop.abort();
+    },
+  );
+  await following;
+  return events;
+}
+
+const shown = (events: readonly PlatformEvent[]) => events.map(({ type, subject }) => `${type} ${subject}`);
+
+test('stream reports jobs and versions by the catalogue, also after the platform has restarted', async () => {
+  const job = await platform.run({ strategy: 'buy_and_hold' });
+  const registered = await platform.strategy.post('/api/v1/strategies/buy_and_hold/register', {
+    backtest_run_id: job.job_id,
+    container_image_uri: 'registry.test/strategies:1',
+  });
+  expect(registered.status, JSON.stringify(registered.body)).toBe(201);
+  const strategies = '/api/v1/strategies/buy_and_hold';
+  await platform.post(`${strategies}/stage`, { version: 1, skip_validation: true });
+  await platform.post(`${strategies}/promote`, { version: 1 });
+  const events = await eventsUntil('version.promoted');
+  expect(shown(events).filter((each) => !each.startsWith('data.'))).toEqual([
+    `backtest.started backtests/${job.job_id}`,
+    `backtest.completed backtests/${job.job_id}`,
+    ...['version.registered', 'version.staged', 'version.promoted'].map(
+      (type) => `${type} models/buy_and_hold`,
+    ),
+  ]);
+  for (const event of events) EVENT_SCHEMAS[event.type].parse(event);
+  const completed = events.find(({ type }) => type === 'backtest.completed')!;
+  expect(completed.data).toMatchObject({ strategy: 'buy_and_hold', result: job.result });
+  expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+  const sequences = events
+    .filter(({ subject }) => subject === 'models/buy_and_hold')
+    .map(({ sequence }) => sequence);
+  expect(sequences).toEqual([1, 2, 3]);
+
+  await platform.stop();
+  platform = await startTestPlatform({ home: platform.home });
+  const restarted = Date.now();
+  const rolledBack = await platform.post(`${strategies}/rollback`, { reason: 'drill' });
+  expect(rolledBack.status, JSON.stringify(rolledBack.body)).toBeLessThan(500);
+  await platform.run({ strategy: 'buy_and_hold', dry_run_wallet: 2_000 });
+  const later = await eventsUntil('backtest.completed', 'backtest.*', restarted);
+  expect(later.map(({ type }) => type)).toEqual(['backtest.started', 'backtest.completed']);
+});
+
+test('stream rejects an unknown type', async () => {
+  const { status, body } = await platform.get('/api/v1/events?types=backtest.won');
+  expect([status, body]).toMatchObject([400, { detail: { code: 'VAL005', field: 'types' } }]);
+  await poll(
+    () => platform.request('/api/v1/events'),
+    async ({ status: each }) => each === 204 || each === 200,
+    'stream of jobs',
+  ).then((response) => response.body?.cancel());
+});
