@@ -34,7 +34,7 @@ const jobChange = (before: object, after: object) => ({
  * Records that may be events, by table: for others the function is not called. Most writes to the Jobs table are progress.
  * `src/domain/events/event-of-change.ts` decides about the rest.
  */
-export const EVENT_RECORDS: Readonly<Record<TableId, readonly object[]>> = {
+const EVENT_RECORDS: Readonly<Record<TableId, readonly object[]>> = {
   jobs: [
     jobChange({ status: { S: ['pending'] } }, { status: { S: ['running'] } }),
     jobChange({ status: { S: ['pending', 'running'] } }, { status: { S: ended } }),

@@ -71,7 +71,7 @@ const gap = z.object({
 });
 
 /** Schema of `data`, by type. */
-export const EVENT_DATA = {
+const EVENT_DATA = {
   'backtest.started': z.object(job),
   'backtest.completed': z.object({ ...job, result: BacktestResult }),
   'backtest.failed': failure,
@@ -119,7 +119,7 @@ const attributes = {
 };
 
 /** Schema of the events of a type. */
-export function eventSchema(type: EventType): z.ZodObject {
+function eventSchema(type: EventType): z.ZodObject {
   const id = type
     .split(/[._]/)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))

@@ -37,7 +37,7 @@ const SLOWER = 1.5;
 const IDLE_MS = 60_000;
 
 /** Position of a stream: that of its events, if it has them, and that of its jobs. */
-export function cursorOf({ changes, feed }: Watched): string {
+function cursorOf({ changes, feed }: Watched): string {
   return feed ? `${feed.since}~${changes.cursor}` : changes.cursor;
 }
 
