@@ -32,6 +32,10 @@ async function take(url: string, pages: readonly PageToSee[]): Promise<void> {
       for (const view of VIEWS) {
         const { page, close, problems } = await openPage(browser, url, path, view);
         await page.locator(ready).first().waitFor();
+        // Parts below the fold load when they come into view.
+        const height = await page.evaluate(() => document.documentElement.scrollHeight);
+        await page.setViewportSize({ width: SIZES[view.size][0], height });
+        await page.waitForFunction(() => document.querySelector('.skeleton') === null);
         const file = `${name}-${SIZES[view.size][0]}-${view.theme}.png`;
         await page.screenshot({ path: join(values.out, file), fullPage: true });
         for (const problem of await problems()) console.log(`${file}: ${problem}`);
