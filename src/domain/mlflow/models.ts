@@ -135,13 +135,7 @@ export function ownTags(values: Readonly<Record<string, unknown>>): KeyValue[] {
     .map(([key, value]) => ({ key: `touchstone.${key}`, value: String(value) }));
 }
 
-export function times({
-  created_at,
-  updated_at,
-}: {
-  readonly created_at: string;
-  readonly updated_at: string;
-}) {
+function times({ created_at, updated_at }: { readonly created_at: string; readonly updated_at: string }) {
   return { creation_timestamp: Date.parse(created_at), last_updated_timestamp: Date.parse(updated_at) };
 }
 

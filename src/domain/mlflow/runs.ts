@@ -43,7 +43,7 @@ export function experimentName(id: string): string | null | undefined {
 }
 
 /** ID of a trial as a run. The client accepts letters, digits, `_` and `-`. */
-export const trialId = (jobId: string, number: number) => `${jobId}_${number}`;
+const trialId = (jobId: string, number: number) => `${jobId}_${number}`;
 
 type Row = JobRow | HyperoptRow;
 
