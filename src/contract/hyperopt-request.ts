@@ -1,52 +1,19 @@
 import * as z from 'zod';
 import { ACCOUNT_FIELDS, ExperimentName, type Immutable, MARKET_FIELDS, Seed, Timestamp } from './common.ts';
-import { DIRECTIONS, NO_MODEL, PRUNERS, SAMPLERS, SPACES } from './hyperopt.ts';
 import {
-  BACKTEST_DEFAULTS,
-  BACKTEST_LIMITS,
-  bounds,
-  CLASSIFIER_LIMITS,
-  ML_ENGINE_DEFAULTS,
-  ML_ENGINE_LIMITS,
-  MODEL_ALIASES,
-  MODEL_KINDS,
-} from './limits.ts';
+  DIRECTIONS,
+  HYPEROPT_DEFAULTS,
+  HYPEROPT_LIMITS,
+  NO_MODEL,
+  PRUNERS,
+  SAMPLERS,
+  SPACES,
+} from './hyperopt-limits.ts';
+import { BACKTEST_DEFAULTS, bounds, MODEL_ALIASES, MODEL_KINDS } from './limits.ts';
 
 /** The request of a hyperopt job, its bounds and defaults. */
 
-const { train_period_days, backtest_period_days } = ML_ENGINE_LIMITS;
-const { n_estimators, learning_rate } = CLASSIFIER_LIMITS;
-
-export const HYPEROPT_LIMITS = {
-  ...{ train_period_days, backtest_period_days, n_estimators, learning_rate },
-  n_trials: { min: 1, max: 10_000, integer: true },
-  /** Maximum concurrency of an inline Map of Step Functions. */
-  workers: { min: 1, max: 40, integer: true },
-  seed: BACKTEST_LIMITS.seed,
-  /** Number of models. */
-  model_types: { min: 1, max: 20 },
-  /** Number of parameters. */
-  search: { min: 0, max: 20 },
-  /** Windows per trial: their values are stored in the trial's item. */
-  windows: { min: 1, max: 1_000 },
-} as const;
-
-export const HYPEROPT_DEFAULTS = {
-  n_trials: 100,
-  train_period_days: ML_ENGINE_DEFAULTS.train_period_days,
-  backtest_period_days: ML_ENGINE_DEFAULTS.backtest_period_days,
-  /** Windows of the default date range when models are trained. */
-  windows: 4,
-  /** Kinds with trees: the baseline `logistic_regression` has none. */
-  model_types: MODEL_KINDS.filter((kind) => kind !== 'logistic_regression'),
-  objective_metric: 'sharpe_ratio',
-  n_estimators_range: [50, 500],
-  learning_rate_range: [0.01, 0.3],
-  sampler: 'tpe',
-  pruner: 'wilcoxon',
-  seed: BACKTEST_DEFAULTS.seed,
-  workers: 1,
-} as const;
+export { HYPEROPT_DEFAULTS, HYPEROPT_LIMITS } from './hyperopt-limits.ts';
 
 export const HyperoptRequest = z
   .looseObject({

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CollectionOutcome, ResolvedBacktestConfig } from './backtest.ts';
 import { CollectMode, Timestamp } from './common.ts';
+import { DIRECTIONS, PRUNERS, SAMPLERS, SPACES, type TrialState } from './hyperopt-limits.ts';
 import { OVERFITTING_BOUNDS } from './limits.ts';
 import { queuedJobFields } from './queue.ts';
 import { retainedJobFields } from './retention-schemas.ts';
@@ -9,21 +10,21 @@ import { InstrumentRecord } from './stored-market-data.ts';
 /** Shapes of hyperopt jobs as stored. A stored shape carries `schema_version`; test/contract pins its hash. */
 
 export const STUDY_KIND = 'hyperopt';
+
+export {
+  DIRECTIONS,
+  type Direction,
+  NO_MODEL,
+  PRUNERS,
+  type Pruner,
+  SAMPLERS,
+  type Sampler,
+  SPACES,
+  type Space,
+  TRIAL_STATES,
+  type TrialState,
+} from './hyperopt-limits.ts';
 export { HYPEROPT_ID_PREFIX } from './limits.ts';
-
-export const DIRECTIONS = ['maximize', 'minimize'] as const;
-/** Direction of optimization. */
-export type Direction = (typeof DIRECTIONS)[number];
-export const SAMPLERS = ['tpe', 'random'] as const;
-export type Sampler = (typeof SAMPLERS)[number];
-export const PRUNERS = ['wilcoxon', 'median', 'none'] as const;
-export type Pruner = (typeof PRUNERS)[number];
-
-/** Search spaces: parameters of the strategy, stop, ROI table, trailing stop, model. */
-export const SPACES = ['params', 'stoploss', 'roi', 'trailing', 'ml'] as const;
-export type Space = (typeof SPACES)[number];
-/** The `model_type` of a hyperopt job that trains no models. */
-export const NO_MODEL = 'none';
 
 export const ParameterValue = z.union([z.number(), z.string(), z.boolean()]);
 
@@ -109,9 +110,6 @@ export const TrialCounts = z.object({
   best_trial: z.int().nullable(),
 });
 export type TrialCounts = z.infer<typeof TrialCounts>;
-
-export const TRIAL_STATES = ['running', 'complete', 'pruned', 'failed'] as const;
-export type TrialState = (typeof TRIAL_STATES)[number];
 
 const trialBase = {
   schema_version: z.literal(2),

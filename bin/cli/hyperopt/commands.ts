@@ -1,8 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type * as z from 'zod';
-import { DIRECTIONS, NO_MODEL, PRUNERS, SAMPLERS, SPACES, TRIAL_STATES } from '#contract/hyperopt.ts';
 import type { HyperoptStart } from '#contract/hyperopt-api.ts';
-import { HYPEROPT_DEFAULTS, HYPEROPT_LIMITS } from '#contract/hyperopt-request.ts';
+import {
+  DIRECTIONS,
+  HYPEROPT_DEFAULTS,
+  HYPEROPT_LIMITS,
+  NO_MODEL,
+  PRUNERS,
+  SAMPLERS,
+  SPACES,
+  TRIAL_STATES,
+} from '#contract/hyperopt-limits.ts';
 import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/limits.ts';
 import type { ApiClient } from '../client.ts';
 import {

@@ -1,11 +1,12 @@
 import type * as z from 'zod';
-import { NO_MODEL, type OverfittingReport } from '#contract/hyperopt.ts';
+import type { OverfittingReport } from '#contract/hyperopt.ts';
 import type {
   HyperoptList,
   HyperoptResult,
   HyperoptTrial,
   HyperoptTrialList,
 } from '#contract/hyperopt-api.ts';
+import { NO_MODEL } from '#contract/hyperopt-limits.ts';
 import { OVERFITTING_BOUNDS, PAGE_LIMITS } from '#contract/limits.ts';
 import type { ApiClient } from '../client.ts';
 import { queryOf } from '../options.ts';
