@@ -181,14 +181,9 @@ class PlatformStack extends Stack {
     if (config.trafficShift) {
       const shift = new TrafficShift(this, 'TrafficShift', { shift: config.trafficShift, monitoring });
       // All that answer callers. Calls of the others are repeated, have another way or are few: docs/decisions/051.
-      const apis = [
-        backend,
-        events,
-        strategy.service,
-        strategy.events,
-        ...(dashboard ? [dashboard.dataApi] : []),
-      ];
-      for (const each of [...apis, dataProxy.service]) shift.add(each);
+      for (const each of [backend, events, strategy.service, strategy.events, dataProxy.service])
+        shift.add(each);
+      if (dashboard) shift.add(dashboard.dataApi);
     }
     if (config.canary) {
       const canary = { config, monitoring, code: this.#code('canary'), common: this.#common };
