@@ -258,6 +258,33 @@ const withoutSafeRange: Override = ({ jsonSchema }) => {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 };
 
+/**
+ * Schemas as generators of clients take them. A `default` makes an optional field required in TypeScript, Python takes a number
+ * for a wrong constant where a string constant is an alternative, and `items: false` is not read at all.
+ */
+const forGenerators: Override = ({ jsonSchema }) => {
+  const { const: constant, prefixItems, default: usual, description } = jsonSchema;
+  if (typeof constant === 'string') {
+    delete jsonSchema.const;
+    jsonSchema.enum = [constant];
+  }
+  if (prefixItems && new Set(prefixItems.map((item) => JSON.stringify(item))).size === 1) {
+    const { length } = prefixItems;
+    delete jsonSchema.prefixItems;
+    Object.assign(jsonSchema, { items: prefixItems[0], minItems: length, maxItems: length });
+  }
+  if (usual !== undefined) {
+    delete jsonSchema.default;
+    const text = `Default: ${JSON.stringify(usual)}`;
+    Object.assign(jsonSchema, {
+      description: description?.includes('Default:')
+        ? description
+        : [description, text].filter(Boolean).join('. '),
+      'x-default': usual,
+    });
+  }
+};
+
 /** Request bodies: null in an optional field means an absent field. */
 const nullFields: Override = ({ zodSchema, jsonSchema }) => {
   if (!isAbsentWhenNull(zodSchema)) return;
@@ -289,6 +316,7 @@ class Components {
   reference(schema: z.ZodType, change: Override = () => {}): Json {
     const override: Override = (context) => {
       withoutSafeRange(context);
+      forGenerators(context);
       change(context);
     };
     const {
@@ -311,13 +339,10 @@ class Components {
   /** A reference to the response of that status with these codes, and in the other shape where there is one. */
   errorResponse(status: number, codes: readonly ErrorCode[], other: OtherShape | undefined): Json {
     const name = [status, ...codes, ...(other ? [other.name] : [])].join('.');
-    const coded = {
-      allOf: [
-        this.reference(ErrorBody),
-        { properties: { detail: { properties: { code: { enum: codes } } } } },
-      ],
-    };
-    const shapes = [...(codes.length > 0 ? [coded] : []), ...(other ? [this.reference(other.schema)] : [])];
+    const shapes = [
+      ...(codes.length > 0 ? [this.reference(ErrorBody)] : []),
+      ...(other ? [this.reference(other.schema)] : []),
+    ];
     this.#responses.set(name, {
       description: [
         ...codes.map((code) => `${code}: ${ERRORS[code].message}`),
@@ -327,6 +352,8 @@ class Components {
       content: {
         'application/json': {
           schema: shapes.length > 1 ? { oneOf: shapes } : shapes[0],
+          // Not an enumeration of this response: generators would write a model of the body for each of them.
+          ...(codes.length > 0 && { 'x-codes': codes }),
           examples: Object.fromEntries(codes.map((code) => [code, codedExample(code)])),
         },
       },

@@ -17,7 +17,10 @@ const MAY_BE_EMPTY = [
 interface Response {
   description: string;
   headers: Record<string, unknown>;
-  content: Record<string, { schema: unknown; examples?: Record<string, { value: unknown }> }>;
+  content: Record<
+    string,
+    { schema: unknown; 'x-codes'?: string[]; examples?: Record<string, { value: unknown }> }
+  >;
 }
 interface Op {
   operationId: string;
@@ -33,6 +36,34 @@ interface Document {
   paths: Record<string, Record<string, Op>>;
   components: Record<string, Record<string, unknown>>;
 }
+
+describe.each(['backend', 'strategy', 'data_collection'] as const)(
+  'schemas for generators of clients, %s',
+  (service) => {
+    const { paths, components } = openApiDocument(service, VERSION) as unknown as Document;
+    const schemas = schemasOf([components.schemas, bodiesOf(paths)]);
+
+    it('fields have no default, which would make them required', () => {
+      expect(schemas.length).toBeGreaterThan(20);
+      expect(schemas.filter((schema) => schema.default !== undefined && schema.type !== undefined)).toEqual(
+        [],
+      );
+    });
+
+    it('strings are enumerations instead of constants, and arrays have items', () => {
+      expect(schemas.filter((schema) => typeof schema.const === 'string' || schema.items === false)).toEqual(
+        [],
+      );
+    });
+
+    it('errors refer to a named body', () => {
+      for (const response of Object.values(components.responses!) as Response[]) {
+        const { schema } = response.content['application/json']! as { schema: { oneOf?: object[] } };
+        for (const each of schema.oneOf ?? [schema]) expect(Object.keys(each)).toEqual(['$ref']);
+      }
+    });
+  },
+);
 
 describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s', (service) => {
   const document = JSON.parse(JSON.stringify(openApiDocument(service, VERSION))) as Document;
@@ -100,7 +131,7 @@ describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s',
           expect(media.schema).toEqual({ $ref: '#/components/schemas/MlflowError' });
           continue;
         }
-        expect(strings(media.schema, 'enum').flat()).toContain(code);
+        expect(media['x-codes']).toContain(code);
         expect(media.examples?.[code]?.value).toMatchObject({ detail: { code } });
       }
     }
@@ -173,7 +204,7 @@ describe('parameters and bodies', () => {
   it('BacktestRequest requires only config.strategy and states the bounds of use cases', () => {
     expect(components.schemas!.BacktestRequest).toMatchObject({
       required: ['config'],
-      properties: { priority: { type: ['integer', 'null'], minimum: 1, maximum: 10, default: 5 } },
+      properties: { priority: { type: ['integer', 'null'], minimum: 1, maximum: 10, 'x-default': 5 } },
     });
     expect(components.schemas!.BacktestConfig).toMatchObject({
       required: ['strategy'],
@@ -192,4 +223,20 @@ function strings(value: unknown, key: string): string[] {
   return Object.entries(value).flatMap(([name, item]) =>
     name === key && (typeof item === 'string' || key === 'enum') ? [item as string] : strings(item, key),
   );
+}
+
+/** Bodies of requests. */
+function bodiesOf(paths: Document['paths']): unknown[] {
+  return Object.values(paths).flatMap((methods) =>
+    Object.values(methods).map(({ requestBody }) => requestBody),
+  );
+}
+
+/** All objects at any depth: the schemas, and what is between them. */
+function schemasOf(value: unknown): Record<string, unknown>[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.entries(value).flatMap(([key, each]) =>
+    key === 'examples' || key === 'x-default' ? [] : schemasOf(each),
+  );
+  return Array.isArray(value) ? inner : [value as Record<string, unknown>, ...inner];
 }

@@ -12,7 +12,9 @@ export interface Parameter {
 
 interface DocumentedResponse {
   /** Content type -> schema. */
-  readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  readonly content: Readonly<
+    Record<string, { readonly schema: Schema; readonly 'x-codes'?: readonly string[] }>
+  >;
   readonly headers: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>;
 }
 

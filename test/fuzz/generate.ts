@@ -24,7 +24,7 @@ export function generate(schema: Schema, name: string, sources: Sources): Json {
   const whole = parts.map((part) => document.resolve(part)).reduce(merge, plain);
   if (whole.const !== undefined) return whole.const;
   // The default is the usual value: other values may need data that does not exist yet.
-  if (whole.enum?.includes(whole.default) && random.bool(0.7)) return whole.default;
+  if (whole.enum?.includes(defaultOf(whole)) && random.bool(0.7)) return defaultOf(whole);
   if (whole.enum) return random.pick(whole.enum as readonly Json[]);
   const types = [whole.type ?? typeOf(whole)].flat();
   switch (random.bool(0.9) ? types.find((type) => type !== 'null') : random.pick(types)) {
@@ -43,6 +43,11 @@ export function generate(schema: Schema, name: string, sources: Sources): Json {
     default:
       return generateText(whole, name, sources);
   }
+}
+
+/** Default of a parameter, or of a field of a body. */
+function defaultOf(schema: Schema) {
+  return schema.default ?? schema['x-default'];
 }
 
 function merge(a: Schema, b: Schema): Schema {
@@ -94,8 +99,8 @@ export function isLarge({ body, service }: FuzzOperation): boolean {
   return Object.values<Schema>(properties).some(isLargeNumber);
 }
 
-function isLargeNumber({ type, default: usual }: Schema): boolean {
-  return [type].flat().includes('integer') && usual > LARGE_DEFAULT;
+function isLargeNumber(schema: Schema): boolean {
+  return [schema.type].flat().includes('integer') && defaultOf(schema) > LARGE_DEFAULT;
 }
 
 /** True if omitting the field causes longer work: the start or end of a time range, a large number. */
@@ -138,7 +143,7 @@ function generateNumber(schema: Schema, name: string, whole: boolean, sources: S
     return typeof value === 'number' && inside(value) && (!whole || Number.isInteger(value));
   });
   if (seen !== undefined && random.bool(0.3)) return seen;
-  const usual = schema.default;
+  const usual = defaultOf(schema);
   if (usual !== undefined && (!whole || usual <= LARGE_DEFAULT) && random.bool(0.3)) return usual;
   // Small numbers cause little work: trials, pages, trades.
   const near = Math.min(most, least + (whole ? 9 : Math.min(1, most - least)));
@@ -157,7 +162,8 @@ function generateText(schema: Schema, name: string, sources: Sources): Json {
     text.length >= minLength && text.length <= maxLength && (pattern?.test(text) ?? true);
   const seen = focus.value(random, name, (value) => fits(String(value)));
   if (seen !== undefined && random.bool(0.95)) return String(seen);
-  if (schema.default !== undefined && random.bool(0.3)) return schema.default;
+  const usual = defaultOf(schema);
+  if (usual !== undefined && random.bool(0.3)) return usual;
   if (schema.examples && random.bool(0.9)) return random.pick(schema.examples as readonly Json[]);
   if (pattern) return matching(pattern, random);
   const word = random.pick(WORDS);

@@ -103,7 +103,7 @@ export class Oracle {
 
   #bodyProblems(
     service: ServiceDocument,
-    content: Readonly<Record<string, { readonly schema: Schema }>>,
+    content: Readonly<Record<string, { readonly schema: Schema; readonly 'x-codes'?: readonly string[] }>>,
     { method }: FuzzRequest,
     { headers, body }: Received,
   ): string[] {
@@ -115,6 +115,10 @@ export class Oracle {
     if (type !== 'application/json') return [];
     const value = parse(body);
     if (value === undefined) return ['the body is not JSON'];
+    const code = (value as { detail?: { code?: string } } | null)?.detail?.code;
+    if (code !== undefined && media['x-codes']?.includes(code) === false) {
+      return [`the code ${code} is not documented for this status`];
+    }
     return this.#fits(service, media.schema, value)
       ? []
       : [`the body does not fit: ${this.#why(media.schema)}`];
