@@ -57,6 +57,23 @@ describe.skipIf(!hasChromium)('the form of a backtest', () => {
     await close();
   });
 
+  test('a step of the ROI table that is incomplete, or at the minute of another, is not sent', async () => {
+    const { page, close } = await dashboard.open('/backtests/new?strategy=ema_crossover');
+    await page.getByRole('combobox', { name: 'Minimal ROI' }).selectOption('own');
+    const ratios = page.getByRole('textbox', { name: 'Profit, ratio' });
+    await ratios.first().fill('');
+    await page.getByRole('button', { name: 'Run the backtest' }).click();
+    await page.getByText('A step needs a minute and a profit').waitFor();
+    await ratios.first().fill('0.1');
+    await page.getByRole('button', { name: 'Step', exact: true }).click();
+    await page.getByRole('textbox', { name: 'From minute' }).last().fill('0');
+    await ratios.last().fill('0.2');
+    await page.getByRole('button', { name: 'Run the backtest' }).click();
+    await page.getByText('Another step begins at this minute').waitFor();
+    expect(page.url()).toContain('/backtests/new');
+    await close();
+  });
+
   test('limits the range to the stored candles until others are to be collected', async () => {
     const { page, close } = await dashboard.open('/backtests/new?strategy=ema_crossover');
     await page.getByRole('button', { name: 'Pairs: ' }).click();

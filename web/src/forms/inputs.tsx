@@ -34,6 +34,8 @@ interface NumberInputProps extends NumberBounds {
   readonly onChange: (value: number | undefined) => void;
   readonly placeholder?: string | undefined;
   readonly label?: string;
+  /** What is wrong with a valid number, or with none. */
+  readonly problem?: string | undefined;
 }
 
 /** A number as typed: `0.` on the way to `0.5` stays. A value that is not valid keeps the form from being sent. */
@@ -43,13 +45,14 @@ function NumberInput({
   onChange,
   placeholder,
   label,
+  problem,
   min,
   max,
   isInteger,
 }: NumberInputProps) {
   const [text, setText] = useState(value === undefined ? '' : String(value));
   const shown = Object.is(parseNumber(text), value) ? text : value === undefined ? '' : String(value);
-  const error = numberError(shown, { min, max, isInteger });
+  const error = numberError(shown, { min, max, isInteger }) ?? problem;
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.setCustomValidity(error ?? ''), [error]);
   return (
@@ -79,13 +82,17 @@ export function NumberField(
       readonly value: number | undefined;
       readonly onChange: (value: number | undefined) => void;
       readonly placeholder?: string | undefined;
+      /** What is wrong with the value beside its bounds: the form is not sent. */
+      readonly problem?: string | undefined;
     },
 ) {
-  const { value, onChange, min, max, isInteger, placeholder } = props;
-  const error = numberError(value === undefined ? '' : String(value), { min, max, isInteger });
+  const { value, onChange, min, max, isInteger, placeholder, problem } = props;
+  const error = numberError(value === undefined ? '' : String(value), { min, max, isInteger }) ?? problem;
   return (
     <Field {...props} error={error}>
-      {(control) => <NumberInput {...{ control, value, onChange, min, max, isInteger, placeholder }} />}
+      {(control) => (
+        <NumberInput {...{ control, value, onChange, min, max, isInteger, placeholder, problem }} />
+      )}
     </Field>
   );
 }

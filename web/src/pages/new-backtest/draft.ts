@@ -59,7 +59,7 @@ export function stepsOf(table: Readonly<Record<string, number>>): readonly RoiSt
     .sort((a, b) => a.minutes - b.minutes);
 }
 
-/** The request of a draft, without what is undefined. Steps that are not complete yet are left out. */
+/** The request of a draft, without what is undefined. Steps that are not complete yet are left out: the form is not sent then. */
 export function requestOf({ config, submission, roi }: Draft): Body {
   const { start, end } = config.date_range ?? {};
   const { params = {} } = config;

@@ -123,6 +123,7 @@ function RoiSteps(props: {
                 path={`config.minimal_roi.${step.minutes}`}
                 {...{ min: minutes.min, max: minutes.max, isInteger: true }}
                 value={step.minutes}
+                problem={minuteProblem(steps, index)}
                 onChange={(value) => set(index, { ...step, minutes: value })}
               />
               <NumberField
@@ -130,6 +131,7 @@ function RoiSteps(props: {
                 path={`config.minimal_roi.${step.minutes}.ratio`}
                 {...{ min: ratio.min, max: ratio.max }}
                 value={step.ratio}
+                problem={step.ratio === undefined ? MISSING : undefined}
                 onChange={(value) => set(index, { ...step, ratio: value })}
               />
               <button
@@ -155,6 +157,16 @@ function RoiSteps(props: {
       )}
     </FieldGroup>
   );
+}
+
+const MISSING = 'A step needs a minute and a profit';
+
+/** A table has one profit for each minute: a second one would replace the first. */
+function minuteProblem(steps: readonly RoiStep[], index: number): string | undefined {
+  const { minutes } = steps[index]!;
+  if (minutes === undefined) return MISSING;
+  const isTaken = steps.slice(0, index).some((step) => step.minutes === minutes);
+  return isTaken ? 'Another step begins at this minute' : undefined;
 }
 
 type Trailing = NonNullable<Config['trailing']>;
