@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { runBacktest } from './backtest.ts';
 import { ApiClient } from './client.ts';
+import { JSON_OPTION } from './options.ts';
 import { duration } from './output.ts';
 
 const STRATEGY = 'ema_crossover';
@@ -12,10 +13,15 @@ export function addDemoCommand(program: Command): void {
   program
     .command('demo')
     .description('run a backtest from request to report, on a data folder that is deleted afterwards')
-    .action(runDemo);
+    .option(...JSON_OPTION)
+    .action(({ json = false }: { readonly json?: boolean }) => runDemo(json));
 }
 
-async function runDemo(): Promise<void> {
+/** @param json prints the result alone */
+async function runDemo(json: boolean): Promise<void> {
+  const say = (text: string) => {
+    if (!json) console.log(text);
+  };
   const started = performance.now();
   const { startPlatform } = await import('../../src/local/platform.ts');
   const { Dashboard } = await import('../dashboard.ts');
@@ -28,36 +34,36 @@ async function runDemo(): Promise<void> {
   });
   try {
     const { backend_url } = platform.info;
-    console.log(`The platform runs in this process: ${backend_url}`);
-    console.log('Candles are from sim, a simulated market that needs no network.\n');
+    say(`The platform runs in this process: ${backend_url}`);
+    say('Candles are from sim, a simulated market that needs no network.\n');
     const client = new ApiClient(backend_url);
     const request = {
       pairs: ['BTC/USDT:USDT', 'ETH/USDT:USDT', 'SOL/USDT:USDT', 'BNB/USDT:USDT'],
       timeframe: '1h',
     };
-    console.log(`POST ${backend_url}/api/v1/backtests`);
-    console.log(JSON.stringify({ config: { strategy: STRATEGY, ...request } }));
+    say(`POST ${backend_url}/api/v1/backtests`);
+    say(JSON.stringify({ config: { strategy: STRATEGY, ...request } }));
     process.exitCode = await runBacktest(
       { client, platform: platform.info, temporary: true },
       STRATEGY,
       request,
-      { wait: true },
+      { wait: true, json },
     );
-    console.log(`\nDone in ${duration(performance.now() - started)}. Next:`);
-    console.log(
+    say(`\nDone in ${duration(performance.now() - started)}. Next:`);
+    say(
       '  npm start                                            then open http://127.0.0.1:8000, or /docs there',
     );
-    console.log(`  npx --no-install touchstone backtest ${STRATEGY}   your own backtest`);
-    console.log('  docs/writing-strategies.md                           your own strategy');
+    say(`  npx --no-install touchstone backtest ${STRATEGY}   your own backtest`);
+    say('  docs/writing-strategies.md                           your own strategy');
     // A terminal has a reader who opens the links. Elsewhere, such as in CI, the command ends.
-    const stays = process.stdout.isTTY;
-    console.log(
+    const stays = process.stdout.isTTY && !json;
+    say(
       stays
         ? '\nLook at it until Ctrl-C stops the platform:'
         : '\nA terminal keeps the platform until Ctrl-C:',
     );
-    console.log(`  dashboard  ${backend_url}`);
-    console.log(`  report     ${backend_url}/backtests/${(await newestBacktest(client)).job_id}`);
+    say(`  dashboard  ${backend_url}`);
+    say(`  report     ${backend_url}/backtests/${(await newestBacktest(client)).job_id}`);
     if (stays) {
       void dashboard.open();
       const interrupted = new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { databaseMissing } from '#adapters/local/dynoxide.ts';
-import { UsageError } from './options.ts';
+import { JSON_OPTION, UsageError } from './options.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** In the package, the manifest of npm is above the compiled files. */
@@ -33,23 +33,42 @@ export function addInitCommand(program: Command): void {
     )
     .argument('[folder]', 'created when absent', '.')
     .option('--aws', 'also a CDK app that deploys the strategies')
-    .action((folder: string, { aws = false }: { readonly aws?: boolean }) =>
-      initFolder(resolve(folder), aws),
+    .option(...JSON_OPTION)
+    .action(
+      (
+        folder: string,
+        { aws = false, json = false }: { readonly aws?: boolean; readonly json?: boolean },
+      ) => {
+        const files = initFolder(resolve(folder), aws);
+        if (json) console.log(JSON.stringify({ folder: resolve(folder), files }));
+        else printFiles(resolve(folder), files, aws);
+      },
     );
 }
 
+/** A file of the folder; not `created`: it was there and is kept. */
+interface WrittenFile {
+  readonly file: string;
+  readonly created: boolean;
+}
+
 /** Writes what is absent; existing files are kept. */
-function initFolder(folder: string, aws: boolean): void {
+function initFolder(folder: string, aws: boolean): WrittenFile[] {
   const manifest = readManifest(folder);
   const templates = [join(TEMPLATES, 'strategy-folder'), ...(aws ? [join(TEMPLATES, 'aws')] : [])];
-  for (const source of templates) {
-    for (const file of filesOf(source)) {
+  const files = templates.flatMap((source) =>
+    filesOf(source).map((file) => {
       const target = join(folder, RENAMED[file] ?? file);
-      write(target, folder, () => cpSync(join(source, file), target));
-    }
-  }
-  if (aws) write(join(folder, 'cdk.json'), folder, (path) => writeJson(path, cdkSettings()));
+      return write(target, folder, () => cpSync(join(source, file), target));
+    }),
+  );
+  if (aws) files.push(write(join(folder, 'cdk.json'), folder, (path) => writeJson(path, cdkSettings())));
   writeJson(join(folder, 'package.json'), complete(manifest, folder, aws));
+  return files;
+}
+
+function printFiles(folder: string, files: readonly WrittenFile[], aws: boolean): void {
+  for (const { file, created } of files) console.log(`${created ? 'created' : 'kept   '}  ${file}`);
   const enter = relative(process.cwd(), folder);
   console.log(`\nNext${enter ? `, in ${enter}` : ''}:`);
   console.log('  npm install                                        types for your editor');
@@ -62,14 +81,13 @@ function initFolder(folder: string, aws: boolean): void {
   if (missing) console.log(`\n${missing}`);
 }
 
-function write(path: string, folder: string, create: (path: string) => void): void {
-  const shown = relative(folder, path);
-  const isKept = existsSync(path);
-  if (!isKept) {
+function write(path: string, folder: string, create: (path: string) => void): WrittenFile {
+  const created = !existsSync(path);
+  if (created) {
     mkdirSync(dirname(path), { recursive: true });
     create(path);
   }
-  console.log(`${isKept ? 'kept   ' : 'created'}  ${shown}`);
+  return { file: relative(folder, path), created };
 }
 
 function filesOf(folder: string): string[] {

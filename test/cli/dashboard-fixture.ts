@@ -14,6 +14,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   'web/vite.config.ts': 'export default { build: { assetsInlineLimit: 0 } };',
   'src/contract/a.ts': '',
   'src/engine/metrics/a.ts': '',
+  'src/engine/walk-forward/objectives.ts': '',
   'package.json': '{"type":"module"}',
   'package-lock.json': '{}',
   'tsconfig.json': '{}',
@@ -60,7 +61,7 @@ export function dashboardFixture() {
   beforeEach(() => {
     fixture.root = join(folder, String(count++));
     fixture.cache = join(fixture.root, 'cache/web');
-    for (const path of ['web', 'src/contract', 'src/engine/metrics'])
+    for (const path of ['web', 'src/contract', 'src/engine/metrics', 'src/engine/walk-forward'])
       mkdirSync(join(fixture.root, path), { recursive: true });
     for (const [path, text] of Object.entries(SOURCES)) fixture.write(path, text);
     symlinkSync(PACKAGES, join(fixture.root, 'node_modules'));
