@@ -120,6 +120,8 @@ async function storeEverything(): Promise<Record<string, string[]>> {
   // Without these the responses contain the time of the call.
   const now = Date.now();
   const hour = `from=${isoTime(now - 3_600_000)}&to=${isoTime(now + 1)}`;
+  const mlflow = '/api/2.0/mlflow';
+  const artifacts = '/api/2.0/mlflow-artifacts/artifacts';
   return {
     listAudit: ['/api/v1/audit', `/api/v1/audit?limit=3&${hour}`],
     listExperiments: ['/api/v1/experiments'],
@@ -130,6 +132,24 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     listBacktestTrades: [`${ofJob}/trades?sort=-profit`, `${ofJob}/trades?format=columns`],
     getBacktestCurve: [`${ofJob}/curve`, `${ofJob}/curve?resolution=candle&points=100`],
     exportBacktest: [`${ofJob}/export`, `${ofJob}/export?format=json`],
+    mlflowSearchModels: [`${mlflow}/registered-models/search`],
+    mlflowGetModel: [`${mlflow}/registered-models/get?name=${MODEL}`],
+    mlflowGetVersionByAlias: [`${mlflow}/registered-models/alias?name=${MODEL}&alias=champion`],
+    mlflowSearchVersions: [`${mlflow}/model-versions/search`],
+    mlflowGetVersion: [`${mlflow}/model-versions/get?name=${MODEL}&version=2`],
+    mlflowGetDownloadUri: [`${mlflow}/model-versions/get-download-uri?name=${MODEL}&version=2`],
+    mlflowGetExperiment: [`${mlflow}/experiments/get?experiment_id=e-again`],
+    mlflowGetExperimentByName: [`${mlflow}/experiments/get-by-name?experiment_name=again`],
+    mlflowGetRun: [job.job_id, hyperopt.job_id, `${hyperopt.job_id}_0`].map(
+      (id) => `${mlflow}/runs/get?run_id=${id}`,
+    ),
+    mlflowGetMetricHistory: [
+      `${mlflow}/metrics/get-history?run_id=${job.job_id}&metric_key=total_profit_pct`,
+    ],
+    mlflowListArtifacts: [`${artifacts}?path=${job.job_id}`],
+    mlflowGetArtifact: ['trades.csv', 'report.json', 'trades.parquet'].map(
+      (file) => `${artifacts}/${job.job_id}/${file}`,
+    ),
     getMe: ['/api/v1/me'],
     getOverview: ['/api/v1/overview'],
     getBacktestSharing: [`${ofJob}/sharing`],
@@ -172,7 +192,7 @@ async function storeEverything(): Promise<Record<string, string[]>> {
 
 const READABLE = OPERATIONS.filter(({ method, path }) => method === 'GET' && !NOT_STORED.test(path));
 
-/** Body without the time at which it was computed. */
+/** Body without the time at which it was computed, and without what grows with it. */
 async function read(service: string, path: string): Promise<string> {
   const { backend_url, strategy_service_url, data_collection_url } = platform.info;
   const bases: Record<string, string> = {
@@ -183,7 +203,7 @@ async function read(service: string, path: string): Promise<string> {
   const response = await fetch(`${bases[service]}${path}`);
   const text = await response.text();
   expect([path, response.status], text.slice(0, 300)).toEqual([path, 200]);
-  return text.replace(/"evaluated_at":"[^"]*"/g, '').replace(/"age_hours":[\d.]+/g, '');
+  return text.replaceAll(/"evaluated_at":"[^"]*"|"age_hours":[\d.]+|"hours":\{[^}]*\}/g, '');
 }
 
 async function readAll(): Promise<Map<string, Set<string>>> {

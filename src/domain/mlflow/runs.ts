@@ -199,13 +199,16 @@ function runOf(run: {
       lifecycle_stage: 'active',
     },
     data: {
-      metrics: Object.entries(run.metrics).map(
-        ([key, value]): MlflowMetric => ({
-          ...{ key, value, step: 0 },
-          timestamp: period.end_time || period.start_time,
-        }),
-      ),
-      params: [...run.params],
+      // The database keeps no order of keys.
+      metrics: Object.entries(run.metrics)
+        .map(
+          ([key, value]): MlflowMetric => ({
+            ...{ key, value, step: 0 },
+            timestamp: period.end_time || period.start_time,
+          }),
+        )
+        .sort(byKey),
+      params: run.params.toSorted(byKey),
       tags: [
         { key: 'mlflow.runName', value: run.name },
         { key: 'mlflow.user', value: run.owner },
@@ -213,6 +216,10 @@ function runOf(run: {
       ],
     },
   };
+}
+
+function byKey(a: { readonly key: string }, b: { readonly key: string }): number {
+  return a.key < b.key ? -1 : 1;
 }
 
 const bestOf = (value: number | null): Record<string, number> =>
