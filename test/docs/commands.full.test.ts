@@ -26,7 +26,7 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PARSED_ONLY = ['aws', 'docker', 'network', 'slow'];
-const LANGUAGES = ['sh', 'json', 'ts', 'text', 'http'];
+const LANGUAGES = ['sh', 'json', 'ts', 'text', 'http', 'python'];
 
 interface Fence {
   readonly line: number;
@@ -197,7 +197,8 @@ function anchorsOf(file: string): string[] {
   );
 }
 
-describe.concurrent.each(PAGES)('%s', (page) => {
+// One page after the other: they share a platform, and `last` is its newest job.
+describe.each(PAGES)('%s', (page) => {
   const fences = fencesOf(page);
 
   test('fences have a known language and known marks', () => {
