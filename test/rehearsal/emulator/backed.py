@@ -201,8 +201,11 @@ def _global_table(api, properties, name, existing):
     replica = (properties.get("Replicas") or [{}])[0]
     table = properties.get("TableName", existing or name)
     if existing is None:
-        keys = ("AttributeDefinitions", "KeySchema", "BillingMode", "StreamSpecification")
+        keys = ("AttributeDefinitions", "KeySchema", "BillingMode")
         wanted = {key: properties[key] for key in keys if key in properties}
+        if "StreamSpecification" in properties:
+            # A global table's specification has the view only.
+            wanted["StreamSpecification"] = {"StreamEnabled": True, **properties["StreamSpecification"]}
         indexes = properties.get("GlobalSecondaryIndexes", [])
         if indexes:
             members = ("IndexName", "KeySchema", "Projection")
@@ -220,7 +223,9 @@ def _global_table(api, properties, name, existing):
         spec = input_of(api, "update_continuous_backups", {"PointInTimeRecoverySpecification": recovery})
         api.update_continuous_backups(TableName=table, **spec)
     description = api.describe_table(TableName=table)["Table"]
-    return table, {"Arn": description["TableArn"], "TableId": description.get("TableId", table)}
+    attributes = {"Arn": description["TableArn"], "TableId": description.get("TableId", table)}
+    stream = description.get("LatestStreamArn")
+    return table, {**attributes, **({"StreamArn": stream} if stream else {})}
 
 
 def _without_none(value):
