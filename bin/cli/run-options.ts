@@ -34,49 +34,53 @@ export function addMarketOptions(command: Command): Command {
     );
 }
 
+/** Options of the account and its costs: of a backtest and of a hyperopt job. */
+export function addAccountOptions(command: Command): Command {
+  return command
+    .option('--stake <amount>', 'stake per trade, or unlimited', stake)
+    .option(
+      '--wallet <amount>',
+      `starting balance (default: ${BACKTEST_DEFAULTS.dry_run_wallet})`,
+      positiveNumber,
+    )
+    .option(
+      '--max-open-trades <n>',
+      `maximum open trades, ${boundsText(BACKTEST_LIMITS.max_open_trades)} (default: the number of pairs)`,
+      integer(BACKTEST_LIMITS.max_open_trades),
+    )
+    .option('--fee <ratio>', `fee per side (default: ${BACKTEST_DEFAULTS.fee})`, costRatio)
+    .option(
+      '--slippage <ratio>',
+      `adverse price change of a market fill (default: ${BACKTEST_DEFAULTS.slippage})`,
+      costRatio,
+    )
+    .option('--leverage <times>', "leverage (default: the strategy's)", positiveNumber);
+}
+
 export const EXPERIMENT = ['--experiment <name>', 'experiment name'] as const;
 export const STATUS = () => new Option('--status <status>', 'only jobs in this status').choices(JOB_STATUSES);
 
 /** Every setting of a run. */
 export function addRunOptions(command: Command): Command {
-  return addExitOptions(
-    addMarketOptions(command)
-      .option(
-        '--start <time>',
-        `ISO 8601, UTC (default: ${BACKTEST_DEFAULTS.date_range_days} days before the end)`,
-      )
-      .option('--end <time>', 'ISO 8601, UTC, exclusive (default: the newest stored candle)')
-      .addOption(
-        new Option(
-          '--timeframe-detail <timeframe>',
-          'shorter timeframe that decides the order of events inside a candle (default: none)',
-        ).choices(TIMEFRAMES),
-      )
-      .option('--stake <amount>', 'stake per trade, or unlimited', stake)
-      .option(
-        '--wallet <amount>',
-        `starting balance (default: ${BACKTEST_DEFAULTS.dry_run_wallet})`,
-        positiveNumber,
-      )
-      .option(
-        '--max-open-trades <n>',
-        `maximum open trades, ${boundsText(BACKTEST_LIMITS.max_open_trades)} (default: the number of pairs)`,
-        integer(BACKTEST_LIMITS.max_open_trades),
-      )
-      .option('--fee <ratio>', `fee per side (default: ${BACKTEST_DEFAULTS.fee})`, costRatio)
-      .option(
-        '--slippage <ratio>',
-        `adverse price change of a market fill (default: ${BACKTEST_DEFAULTS.slippage})`,
-        costRatio,
-      )
-      .option('--leverage <times>', "leverage (default: the strategy's)", positiveNumber)
-      .addOption(
-        new Option(
-          '--fill-model <model>',
-          `fills inside a candle; conservative: never the favorable order (default: ${BACKTEST_DEFAULTS.fill_model})`,
-        ).choices(FILL_MODELS),
-      ),
-  )
+  const ranged = addMarketOptions(command)
+    .option(
+      '--start <time>',
+      `ISO 8601, UTC (default: ${BACKTEST_DEFAULTS.date_range_days} days before the end)`,
+    )
+    .option('--end <time>', 'ISO 8601, UTC, exclusive (default: the newest stored candle)')
+    .addOption(
+      new Option(
+        '--timeframe-detail <timeframe>',
+        'shorter timeframe that decides the order of events inside a candle (default: none)',
+      ).choices(TIMEFRAMES),
+    );
+  const filled = addAccountOptions(ranged).addOption(
+    new Option(
+      '--fill-model <model>',
+      `fills inside a candle; conservative: never the favorable order (default: ${BACKTEST_DEFAULTS.fill_model})`,
+    ).choices(FILL_MODELS),
+  );
+  return addExitOptions(filled)
     .option(
       '--seed <n>',
       `seed of all random numbers (default: ${BACKTEST_DEFAULTS.seed})`,

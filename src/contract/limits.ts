@@ -131,6 +131,8 @@ export const MLFLOW_LIMITS = {
   /** Characters of a filter. */
   filter: { max: 6_000 },
   order_by: { max: 10 },
+  /** Experiments whose jobs are listed one by one; for more, all jobs are listed. */
+  listed_experiments: 10,
 } as const;
 
 /** Event stream of jobs. */

@@ -18,6 +18,18 @@ const json = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8
 const write = (name: string, value: unknown) => writeFileSync(join(folder, name), JSON.stringify(value));
 
 describe('touchstone init', () => {
+  it('strategy of the folder is the example of the clone, with the imports of the package', () => {
+    const body = (file: string) => {
+      const text = readFileSync(file, 'utf8');
+      return text
+        .slice(text.lastIndexOf('import '))
+        .replace(/^import .*\n/, '')
+        .replace(/'(my|example)_pullback'/, '');
+    };
+    const copy = body('templates/strategy-folder/strategies/my_pullback.ts');
+    expect(copy).toBe(body('strategies/example_pullback.ts'));
+  });
+
   it('init completes package.json of npm init, and keeps what the user wrote', async () => {
     const test = 'echo "Error: no test specified" && exit 1';
     write('package.json', { name: 'mine', type: 'commonjs', scripts: { test, lint: 'mine' } });

@@ -219,6 +219,23 @@ describe("errors of MLflow's paths", () => {
     expect(body.message).toMatch(message);
   });
 
+  it.each([
+    ['filter', { filter: 'x'.repeat(6_001) }],
+    ['order_by', { order_by: Array.from({ length: 11 }, () => 'start_time') }],
+  ])('%s beyond its bound is INVALID_PARAMETER_VALUE', async (field, query) => {
+    for (const search of ['runs', 'experiments']) {
+      const { status, body } = await scene.ann.post(`${MLFLOW}/${search}/search`, query);
+      expect([status, body.error_code]).toEqual([400, 'INVALID_PARAMETER_VALUE']);
+      expect(body.message).toContain(`${field} must have at most`);
+    }
+  });
+
+  it('thousands of experiments are searched like a few', async () => {
+    const { person, ids } = await withRuns();
+    const others = Array.from({ length: 5_000 }, (_, index) => `e-${index}`);
+    expect(await runsOf(person, { experiment_ids: ['e-trend', ...others] })).toEqual([ids[2], ids[1]]);
+  });
+
   it('a pattern of LIKE costs no more than the product of the lengths', async () => {
     const { person } = await withRuns();
     const filter = `params.strategy LIKE '${'%a'.repeat(2_000)}b'`;

@@ -13,19 +13,8 @@ import {
 } from '#contract/hyperopt-limits.ts';
 import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/limits.ts';
 import type { ApiClient } from '../client.ts';
-import {
-  boundsText,
-  costRatio,
-  given,
-  integer,
-  jsonOrText,
-  LIMIT,
-  listOf,
-  positiveNumber,
-  readConfig,
-  stake,
-} from '../options.ts';
-import { addMarketOptions, EXPERIMENT, STATUS } from '../run-options.ts';
+import { boundsText, given, integer, jsonOrText, LIMIT, listOf, readConfig } from '../options.ts';
+import { addAccountOptions, addMarketOptions, EXPERIMENT, STATUS } from '../run-options.ts';
 import { INTERRUPTED, type RunInSession, resumeHint, type Session, sessionWith } from '../session.ts';
 import {
   cancelHyperopt,
@@ -114,14 +103,16 @@ function integerOption(flags: string, field: IntegerLimit, description: string):
 const rangeDefault = ([min, max]: readonly [number, number]) => `(default: ${min}..${max})`;
 
 function addStart(hyperopt: Command, session: RunInSession): void {
-  addMarketOptions(
-    hyperopt
-      .command('start')
-      .description(
-        'start a hyperopt job; a trial is a walk-forward backtest, with --models none a plain backtest',
-      )
-      .argument('<strategy>', 'name of a strategy (see: touchstone strategies)')
-      .addOption(integerOption('--trials <n>', 'n_trials', 'number of trials')),
+  addAccountOptions(
+    addMarketOptions(
+      hyperopt
+        .command('start')
+        .description(
+          'start a hyperopt job; a trial is a walk-forward backtest, with --models none a plain backtest',
+        )
+        .argument('<strategy>', 'name of a strategy (see: touchstone strategies)')
+        .addOption(integerOption('--trials <n>', 'n_trials', 'number of trials')),
+    ),
   )
     .addOption(integerOption('--train-days <n>', 'train_period_days', 'training days per window'))
     .addOption(
@@ -164,26 +155,8 @@ function addStart(hyperopt: Command, session: RunInSession): void {
       searched,
       {},
     )
-    .option('--stake <amount>', 'stake per trade, or unlimited', stake)
-    .option(
-      '--wallet <amount>',
-      `starting balance (default: ${BACKTEST_DEFAULTS.dry_run_wallet})`,
-      positiveNumber,
-    )
-    .option(
-      '--max-open-trades <n>',
-      'maximum open trades (default: the number of pairs)',
-      integer(BACKTEST_LIMITS.max_open_trades),
-    )
     // Name of earlier releases.
     .addOption(new Option('--slots <n>').argParser(integer(BACKTEST_LIMITS.max_open_trades)).hideHelp())
-    .option('--fee <ratio>', `fee per side (default: ${BACKTEST_DEFAULTS.fee})`, costRatio)
-    .option(
-      '--slippage <ratio>',
-      `adverse price change of a market fill (default: ${BACKTEST_DEFAULTS.slippage})`,
-      costRatio,
-    )
-    .option('--leverage <times>', "leverage (default: the strategy's)", positiveNumber)
     .addOption(
       new Option(
         '--sampler <sampler>',

@@ -2,9 +2,8 @@ import type { KeyValue, MlflowModel, MlflowVersion } from '#contract/mlflow-api.
 import type { ModelVersion } from '#contract/registry-api.ts';
 import { STAGES, type StoredModel } from '#contract/stored-registry.ts';
 import { type Caller, mayAccess } from '../access.ts';
-import { listVersions, type ReadModelsDeps } from '../registry/read-models.ts';
+import { listVersions, modelWithVersions, type ReadModelsDeps } from '../registry/read-models.ts';
 import type { Strategies } from '../strategy-ports.ts';
-import { unknownModel } from '../unknown-resources.ts';
 import { artifactUri } from './artifacts.ts';
 import type { Searchable } from './filter.ts';
 
@@ -32,11 +31,7 @@ export async function modelNames(
 
 /** A model with the newest version of each stage. Throws RES002, SVC005. */
 export async function readModel(deps: MlflowModelsDeps, name: string): Promise<MlflowModel> {
-  const [{ model }, versions] = await Promise.all([
-    deps.registry.read(name, []),
-    listVersions(deps, { model: name, includeArchived: true }),
-  ]);
-  if (!model) throw unknownModel(name);
+  const { model, versions } = await modelWithVersions(deps, { model: name, includeArchived: true });
   return {
     ...times(model),
     name,

@@ -1,3 +1,5 @@
+import { CodedError } from '#contract/errors.ts';
+import { MLFLOW_LIMITS } from '#contract/limits.ts';
 import type { Cursors } from '../list-catalog.ts';
 import { compareBy, parseFilter, parseOrders, type Searchable } from './filter.ts';
 
@@ -7,6 +9,21 @@ export interface ListQuery {
   readonly max_results?: number | undefined;
   readonly order_by?: readonly string[] | undefined;
   readonly page_token?: string | undefined;
+}
+
+/** Throws VAL005 for a query that is too long: each item is compared with all of it. */
+export function checkQuery({ filter = '', order_by = [] }: ListQuery): void {
+  const checked = { filter: filter.length, order_by: order_by.length };
+  for (const [field, value] of Object.entries(checked) as [keyof typeof checked, number][]) {
+    const { max } = MLFLOW_LIMITS[field];
+    if (value <= max) continue;
+    const what = field === 'filter' ? 'characters' : 'fields';
+    throw new CodedError('VAL005', {
+      message: `${field} must have at most ${max} ${what}`,
+      field,
+      context: { max },
+    });
+  }
 }
 
 /** Items that pass the filter, in the order of the query, else in the given one. Throws VAL005. */

@@ -1,4 +1,4 @@
-import type { JobStatus, ResolvedBacktestConfig, StoredBacktestJob } from '#contract/backtest.ts';
+import type { JobStatus, StoredBacktestJob } from '#contract/backtest.ts';
 import type { StoredHyperoptJob, StoredTrial } from '#contract/hyperopt.ts';
 import { lookAheadOf } from '#contract/look-ahead.ts';
 import {
@@ -47,10 +47,9 @@ const trialId = (jobId: string, number: number) => `${jobId}_${number}`;
 
 type Row = JobRow | HyperoptRow;
 
-/** Fields of a run that its row in the list of jobs has: enough for filters on attributes and metrics. */
+/** Attributes and metrics of a run, which its row in the list of jobs has. */
 export function searchableRow(row: Row): Searchable {
   const { job_id, strategy, owner, status, experiment_name } = row;
-  const notes: Record<string, string> = 'notes' in row ? { 'mlflow.note.content': row.notes } : {};
   return {
     attributes: attributesOf({
       ...{ run_id: job_id, run_name: strategy, user_id: owner, status: STATUSES[status] },
@@ -58,7 +57,6 @@ export function searchableRow(row: Row): Searchable {
       ...periodOf(row),
     }),
     metrics: 'result' in row ? numbersOf(row.result ?? {}) : bestOf(row.trials.best_value),
-    tags: { ...notes, ...asRecord('tags' in row ? userTags(row.tags) : []) },
   };
 }
 
@@ -107,7 +105,7 @@ export function backtestRun(job: StoredBacktestJob): MlflowRun {
     status: STATUSES[job.status],
     period: periodOf(job),
     metrics: numbersOf(completed?.result ?? {}),
-    params: configParams(job.config),
+    params: flat(job.config, ''),
     tags: [
       ...(notes === '' ? [] : [{ key: 'mlflow.note.content', value: notes }]),
       ...userTags(tags),
@@ -139,7 +137,7 @@ export function hyperoptRun(job: StoredHyperoptJob): MlflowRun {
     period: periodOf(job),
     metrics: { ...bestOf(best_value), trials: total, complete, pruned, failed },
     params: [
-      ...configParams(job.base),
+      ...flat(job.base, ''),
       ...Object.entries({ n_trials, objective_metric, direction, sampler }).map(([key, value]) => ({
         key: `hyperopt.${key}`,
         value: String(value),
@@ -232,11 +230,7 @@ function numbersOf(result: object): Record<string, number> {
   );
 }
 
-/** The configuration as parameters, with dotted names; the strategy's own have the prefix `params.`. */
-function configParams(config: ResolvedBacktestConfig): KeyValue[] {
-  return flat(config, '');
-}
-
+/** A configuration as parameters, with dotted names; the strategy's own have the prefix `params.`. */
 function flat(value: object, prefix: string): KeyValue[] {
   return Object.entries(value).flatMap(([name, each]): KeyValue[] => {
     const key = `${prefix}${name}`;

@@ -10,8 +10,8 @@ import type { JobLists, JobRow } from '../job-list-ports.ts';
 import type { Cursors } from '../list-catalog.ts';
 import type { JobStore } from '../ports.ts';
 import { unknownBacktest } from '../unknown-resources.ts';
-import { equalTo, type Field, parseFilter, parseOrders, type Searchable } from './filter.ts';
-import { type ListQuery, pageOf, select } from './pages.ts';
+import { equalTo, type Field, parseFilter, parseOrders } from './filter.ts';
+import { checkQuery, type ListQuery, pageOf, select } from './pages.ts';
 import { backtestRun, experimentName, hyperoptRun, searchableRow, searchableRun, trialRun } from './runs.ts';
 
 export interface MlflowRunsDeps {
@@ -40,11 +40,12 @@ export async function searchRuns(
   caller: Caller,
   query: ListQuery & { readonly experiment_ids?: readonly string[] | undefined },
 ): Promise<{ readonly runs: readonly MlflowRun[]; readonly next_page_token: string }> {
-  const experiments = query.experiment_ids?.map(experimentName);
+  checkQuery(query);
+  const experiments = query.experiment_ids && [...new Set(query.experiment_ids)].map(experimentName);
   const scope = `runs:${query.experiment_ids?.join() ?? ''}`;
   const page = <T>(items: readonly T[]) => pageOf(deps.cursors, items, scope, query, MLFLOW_LIMITS.runs);
   const isOf = (name: string | null) => experiments === undefined || experiments.includes(name);
-  const parent = parentOf(query.filter);
+  const parent = equalTo(query.filter, PARENT, 'tags');
   if (parent !== undefined) {
     const job = await readHyperopt(deps, ownership, caller, parent);
     const trials = isOf(job.experiment_name) && !job.results_expired ? await deps.ledger.read(parent, 0) : [];
@@ -61,17 +62,10 @@ export async function searchRuns(
   return { runs: items, next_page_token };
 }
 
-function parentOf(filter: string | undefined): string | undefined {
-  return equalTo(filter, PARENT, 'tags');
-}
-
 /** True when rows of the lists have every field of the query, so that only a page of jobs is read whole. */
 function isAboutRows({ filter, order_by }: ListQuery): boolean {
-  const known: Searchable['tags'] = { 'mlflow.note.content': '' };
   const inRow = ({ group, name }: Field) =>
-    group === 'attributes' ||
-    (group === 'metrics' && !OF_HYPEROPT.includes(name)) ||
-    (group === 'tags' && name in known);
+    group === 'attributes' || (group === 'metrics' && !OF_HYPEROPT.includes(name));
   return [...parseFilter(filter).fields, ...parseOrders(order_by)].every(inRow);
 }
 
@@ -86,13 +80,17 @@ async function newestRows(
 ): Promise<Row[]> {
   const lists: readonly JobLists<Row>[] = [jobs, hyperoptJobs];
   // The lists find jobs of one experiment by its name, but none by the lack of one.
-  const names: (string | undefined)[] = experiments?.every((name) => name !== null)
-    ? experiments.filter((name) => name !== undefined)
+  const isByName =
+    experiments && experiments.length <= MLFLOW_LIMITS.listed_experiments && !experiments.includes(null);
+  const names: (string | undefined)[] = isByName
+    ? experiments.filter((name) => typeof name === 'string')
     : [undefined];
   const found = await Promise.all(
     lists.flatMap((list) => names.map((experiment) => newestOf(list, caller, experiment))),
   );
-  return found.flat().sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
+  // The id decides between equal times: pages must not differ in the order.
+  const place = ({ created_at, job_id }: Row) => `${created_at}#${job_id}`;
+  return found.flat().sort((a, b) => (place(a) < place(b) ? 1 : -1));
 }
 
 async function newestOf(list: JobLists<Row>, caller: Caller, experiment: string | undefined): Promise<Row[]> {

@@ -20,14 +20,25 @@ export interface ReadModelsDeps {
 export async function listVersions(
   deps: ReadModelsDeps,
   input: { readonly model: string; readonly includeArchived: boolean },
-): Promise<ModelVersion[]> {
+): Promise<readonly ModelVersion[]> {
+  return (await modelWithVersions(deps, input)).versions;
+}
+
+/** A model and its versions, newest number first. Throws RES002 for an unknown model, SVC005. */
+export async function modelWithVersions(
+  deps: ReadModelsDeps,
+  input: { readonly model: string; readonly includeArchived: boolean },
+): Promise<{ readonly model: StoredModel; readonly versions: readonly ModelVersion[] }> {
   const [{ model }, all] = await Promise.all([
     deps.registry.read(input.model, []),
     deps.registry.versions(input.model),
   ]);
   if (!model) throw unknownModel(input.model);
   const shown = input.includeArchived ? all : all.filter(({ stage }) => stage !== 'Archived');
-  return Promise.all(shown.map(async (version) => view(model, await asItIsNow(deps, version))));
+  const versions = await Promise.all(
+    shown.map(async (version) => view(model, await asItIsNow(deps, version))),
+  );
+  return { model, versions };
 }
 
 /** One version, by number or alias. Throws RES002, RES003, SVC005. */

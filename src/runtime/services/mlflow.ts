@@ -1,3 +1,4 @@
+import { BACKTEST_ID_PREFIX } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import { MLFLOW_LIMITS } from '#contract/limits.ts';
 import { DEFAULT_EXPERIMENT, type MlflowExperiment } from '#contract/mlflow-api.ts';
@@ -17,7 +18,7 @@ import {
   searchableVersion,
   versionView,
 } from '#domain/mlflow/models.ts';
-import { pageOf, select } from '#domain/mlflow/pages.ts';
+import { checkQuery, pageOf, select } from '#domain/mlflow/pages.ts';
 import { experimentId, experimentName } from '#domain/mlflow/runs.ts';
 import { type MlflowRunsDeps, readRun, searchRuns } from '#domain/mlflow/search-runs.ts';
 import { getVersion } from '#domain/registry/read-models.ts';
@@ -37,11 +38,9 @@ export function mlflowHandlers(
   ownership: Ownership,
   transitions: Transitions,
 ): Pick<Handlers<'backend'>, MlflowOperation> {
-  /** The caller, who may do that with the model. */
-  const checked = async (principal: Principal, name: string, level: 'read' | 'write'): Promise<Caller> => {
-    const caller = callerOf(principal);
-    await findAccessible(ownership, caller, { kind: 'model', id: name, field: 'name', level });
-    return caller;
+  /** Throws RES002, or AUTH005 unless the caller may do that with the model. */
+  const checkModel = async (principal: Principal, name: string, level: 'read' | 'write'): Promise<void> => {
+    await findAccessible(ownership, callerOf(principal), { kind: 'model', id: name, field: 'name', level });
   };
   const versionOf = async (model: string, version: string) => {
     const found = await getVersion(deps, { model, version });
@@ -62,20 +61,20 @@ export function mlflowHandlers(
       return { status: 200, body: { registered_models: items, next_page_token } };
     },
     mlflowGetModel: async ({ query: { name }, principal }) => {
-      await checked(principal, name, 'read');
+      await checkModel(principal, name, 'read');
       return { status: 200, body: { registered_model: await readModel(deps, name) } };
     },
     mlflowGetLatestVersions: async ({ body: { name, stages }, principal }) => {
-      await checked(principal, name, 'read');
+      await checkModel(principal, name, 'read');
       return { status: 200, body: { model_versions: await latestVersions(deps, name, stages) } };
     },
     mlflowGetVersionByAlias: async ({ query: { name, alias }, principal }) => {
-      await checked(principal, name, 'read');
+      await checkModel(principal, name, 'read');
       return versionOf(name, alias);
     },
     mlflowSearchVersions: async ({ query, principal }) => {
       const named = equalTo(query.filter, 'name');
-      if (named !== undefined) await checked(principal, named, 'read');
+      if (named !== undefined) await checkModel(principal, named, 'read');
       const names = named === undefined ? await modelNames(deps, callerOf(principal)) : [named];
       const versions = (await Promise.all(names.map((name) => readVersions(deps, name)))).flat();
       const found = select(versions, query, searchableVersion);
@@ -86,11 +85,11 @@ export function mlflowHandlers(
       return { status: 200, body: { model_versions: items, next_page_token } };
     },
     mlflowGetVersion: async ({ query: { name, version }, principal }) => {
-      await checked(principal, name, 'read');
+      await checkModel(principal, name, 'read');
       return versionOf(name, version);
     },
     mlflowGetDownloadUri: async ({ query: { name, version }, principal }) => {
-      await checked(principal, name, 'read');
+      await checkModel(principal, name, 'read');
       const { backtest_run_id } = await getVersion(deps, { model: name, version });
       return { status: 200, body: { artifact_uri: artifactUri(backtest_run_id) } };
     },
@@ -99,7 +98,7 @@ export function mlflowHandlers(
       const wanted = TRANSITIONS[stage.toLowerCase()];
       if (!wanted) throw unknownStage(stage);
       if (wanted === 'Production') authorize(request.principal, { id: 'promoteVersion', access: 'approver' });
-      await checked(request.principal, name, 'write');
+      await checkModel(request.principal, name, 'write');
       const comment = 'By the API of MLflow';
       const before = await getVersion(deps, { model: name, version });
       if (wanted === 'Staging') {
@@ -127,6 +126,7 @@ export function mlflowHandlers(
       return versionOf(name, version);
     },
     mlflowSearchExperiments: async ({ body, principal }) => {
+      checkQuery(body);
       const all = body.view_type === 'DELETED_ONLY' ? [] : await experimentsOf(deps, callerOf(principal));
       const found = select(all, body, ({ name, experiment_id, last_update_time }) => ({
         attributes: { name, experiment_id, last_update_time },
@@ -193,9 +193,8 @@ function unknownStage(stage: string): CodedError {
 /** Files of a run, of which only a completed backtest has some. A file has none: so the client knows it from a folder. */
 async function filesOf(deps: MlflowRunsDeps, ownership: Ownership, caller: Caller, path: string) {
   const [id = '', ...file] = path.split('/');
-  const { info, data } = await readRun(deps, ownership, caller, id);
-  const isBacktest = data.tags.some(({ key, value }) => key === 'touchstone.kind' && value === 'backtest');
-  if (info.status !== 'FINISHED' || !isBacktest || file.length > 0) return [];
+  const { info } = await readRun(deps, ownership, caller, id);
+  if (info.status !== 'FINISHED' || !id.startsWith(BACKTEST_ID_PREFIX) || file.length > 0) return [];
   return ARTIFACT_NAMES.map((name) => ({ path: name, is_dir: false }));
 }
 
