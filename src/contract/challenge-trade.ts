@@ -72,9 +72,11 @@ const COMPLETE_TRADE = [
   given({ trade_id: { type: 'string' }, status: { enum: ['open', 'error'] } }),
 ];
 
+const REQUIRED_FIELDS = 'Requires `trade_id`, and `profit_pct` unless `status` is `open` or `error`';
+
 const Trade = z
   .looseObject(tradeFields)
-  .meta({ anyOf: COMPLETE_TRADE })
+  .meta({ anyOf: COMPLETE_TRADE, description: REQUIRED_FIELDS })
   .check(({ value, issues }) => {
     for (const path of missingFields(value)) {
       issues.push({
@@ -111,6 +113,7 @@ export const TradesRequest = z
   .meta({
     id: 'ChallengeTradesRequest',
     anyOf: [...COMPLETE_TRADE, given({ trades: { type: 'array' } })],
+    description: `One trade, or several under \`trades\`. ${REQUIRED_FIELDS}`,
     examples: [
       { trade_id: 'trade-1', variant: 'champion', profit_pct: 0.4 },
       { trades: [{ trade_id: 'trade-2', variant: 'challenger', profit_pct: 0.9 }] },

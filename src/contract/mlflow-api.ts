@@ -192,26 +192,42 @@ export type MlflowRun = z.infer<typeof MlflowRun>;
 
 const page = { next_page_token: z.string().meta({ description: 'Empty at the end' }) };
 
-export const MlflowModelList = z.object({ registered_models: z.array(MlflowModel), ...page });
-export const MlflowModelAnswer = z.object({ registered_model: MlflowModel });
-export const MlflowVersionList = z.object({ model_versions: z.array(MlflowVersion) });
-export const MlflowVersionPage = MlflowVersionList.extend(page);
-export const MlflowVersionAnswer = z.object({ model_version: MlflowVersion });
-export const MlflowUri = z.object({ artifact_uri: z.string() });
-export const MlflowExperimentList = z.object({ experiments: z.array(MlflowExperiment), ...page });
-export const MlflowExperimentAnswer = z.object({ experiment: MlflowExperiment });
-export const MlflowRunList = z.object({ runs: z.array(MlflowRun), ...page });
-export const MlflowRunAnswer = z.object({ run: MlflowRun });
-export const MlflowMetricList = z.object({ metrics: z.array(MlflowMetric), ...page });
-export const MlflowFileList = z.object({
-  root_uri: z.string(),
-  files: z.array(
-    z.object({
-      path: z.string().meta({ description: 'Relative to the path of the request' }),
-      is_dir: z.boolean(),
-    }),
-  ),
-});
+export const MlflowModelList = z
+  .object({ registered_models: z.array(MlflowModel), ...page })
+  .meta({ id: 'MlflowModelList' });
+export const MlflowModelAnswer = z
+  .object({ registered_model: MlflowModel })
+  .meta({ id: 'MlflowModelAnswer' });
+export const MlflowVersionList = z
+  .object({ model_versions: z.array(MlflowVersion) })
+  .meta({ id: 'MlflowVersionList' });
+export const MlflowVersionPage = MlflowVersionList.extend(page).meta({ id: 'MlflowVersionPage' });
+export const MlflowVersionAnswer = z
+  .object({ model_version: MlflowVersion })
+  .meta({ id: 'MlflowVersionAnswer' });
+export const MlflowUri = z.object({ artifact_uri: z.string() }).meta({ id: 'MlflowUri' });
+export const MlflowExperimentList = z
+  .object({ experiments: z.array(MlflowExperiment), ...page })
+  .meta({ id: 'MlflowExperimentList' });
+export const MlflowExperimentAnswer = z
+  .object({ experiment: MlflowExperiment })
+  .meta({ id: 'MlflowExperimentAnswer' });
+export const MlflowRunList = z.object({ runs: z.array(MlflowRun), ...page }).meta({ id: 'MlflowRunList' });
+export const MlflowRunAnswer = z.object({ run: MlflowRun }).meta({ id: 'MlflowRunAnswer' });
+export const MlflowMetricList = z
+  .object({ metrics: z.array(MlflowMetric), ...page })
+  .meta({ id: 'MlflowMetricList' });
+export const MlflowFileList = z
+  .object({
+    root_uri: z.string(),
+    files: z.array(
+      z.object({
+        path: z.string().meta({ description: 'Relative to the path of the request' }),
+        is_dir: z.boolean(),
+      }),
+    ),
+  })
+  .meta({ id: 'MlflowFileList' });
 
 /** Error body of every path below the prefix of MLflow. */
 export const MlflowError = z

@@ -4,7 +4,7 @@ import { ERRORS, type ErrorCode } from './errors.ts';
 import { MlflowError } from './mlflow-api.ts';
 import { MLFLOW_PREFIX } from './mlflow-paths.ts';
 import { CORRELATION_HEADER, CORRELATION_ID, LAST_EVENT_ID, SERVICES } from './names.ts';
-import { isAbsentWhenNull } from './null-fields.ts';
+import { forGenerators, nullFields, type Override, withoutSafeRange } from './openapi-schemas.ts';
 import {
   documentedErrors,
   isBodyOptional,
@@ -186,20 +186,29 @@ function successResponses(operation: Operation, components: Components): Json {
       description: response.description,
       headers: HEADERS,
       ...(!WITHOUT_BODY.includes(Number(status)) && {
-        content: { [response.contentType ?? 'application/json']: content(response, components) },
+        content: content(response, components),
       }),
     },
   ]);
   return Object.fromEntries(entries);
 }
 
-function content(response: OperationResponse, components: Components): Json {
-  const { schema, contentType, events = {} } = response;
+/** Media types of a response, with the schema of each. */
+function content({ schema, contentType, events = {} }: OperationResponse, components: Components): Json {
+  // A generator that does not know the type of a file takes the first as bytes.
+  if (contentType === '*/*') {
+    return {
+      'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+      '*/*': { schema: {} },
+    };
+  }
   const named = Object.entries(events).map(([name, data]) => [name, components.reference(data)]);
   return {
-    schema: schema ? components.reference(schema) : contentType === '*/*' ? {} : { type: 'string' },
-    // OpenAPI has no word for the data of events.
-    ...(named.length > 0 && { 'x-events': Object.fromEntries(named) }),
+    [contentType ?? 'application/json']: {
+      schema: schema ? components.reference(schema) : { type: 'string' },
+      // OpenAPI has no word for the data of events.
+      ...(named.length > 0 && { 'x-events': Object.fromEntries(named) }),
+    },
   };
 }
 
@@ -247,59 +256,6 @@ const MLFLOW_ERROR: OtherShape = {
 const FUNCTION_REJECTION = {
   name: 'function',
   description: "In `detail` from the gateway, in the function's own body from the function",
-};
-
-/** Changes of the JSON Schemas that zod writes, for the OpenAPI documents. */
-type Override = NonNullable<z.core.ToJSONSchemaParams['override']>;
-
-/** Removes the bounds of safe integers, which carry no information. */
-const withoutSafeRange: Override = ({ jsonSchema }) => {
-  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-};
-
-/**
- * Schemas as generators of clients take them. A `default` makes an optional field required in TypeScript, Python takes a number
- * for a wrong constant where a string constant is an alternative, and `items: false` is not read at all.
- */
-const forGenerators: Override = ({ jsonSchema }) => {
-  const { const: constant, prefixItems, default: usual, description } = jsonSchema;
-  if (typeof constant === 'string') {
-    delete jsonSchema.const;
-    jsonSchema.enum = [constant];
-  }
-  if (prefixItems && new Set(prefixItems.map((item) => JSON.stringify(item))).size === 1) {
-    const { length } = prefixItems;
-    delete jsonSchema.prefixItems;
-    Object.assign(jsonSchema, { items: prefixItems[0], minItems: length, maxItems: length });
-  }
-  if (usual !== undefined) {
-    delete jsonSchema.default;
-    const text = `Default: ${JSON.stringify(usual)}`;
-    Object.assign(jsonSchema, {
-      description: description?.includes('Default:')
-        ? description
-        : [description, text].filter(Boolean).join('. '),
-      'x-default': usual,
-    });
-  }
-};
-
-/** Request bodies: null in an optional field means an absent field. */
-const nullFields: Override = ({ zodSchema, jsonSchema }) => {
-  if (!isAbsentWhenNull(zodSchema)) return;
-  const { $ref, anyOf, type, enum: values } = jsonSchema;
-  if ($ref !== undefined) {
-    delete jsonSchema.$ref;
-    jsonSchema.anyOf = [{ $ref }, { type: 'null' }];
-  } else if (anyOf) {
-    if (!anyOf.some((branch) => branch.type === 'null')) jsonSchema.anyOf = [...anyOf, { type: 'null' }];
-  } else {
-    const types = [type ?? []].flat();
-    // The type of JSON Schema's own declaration is a single one; the standard takes a list as well.
-    if (types.length > 0) Object.assign(jsonSchema, { type: [...new Set([...types, 'null'])] });
-    if (values) jsonSchema.enum = [...new Set([...values, null])];
-  }
 };
 
 function codedExample(code: ErrorCode): Json {

@@ -23,7 +23,10 @@ function withVersion<T extends z.ZodRawShape>(synonym: string, shape: T) {
       if (value.version !== undefined || (value as Record<string, unknown>)[synonym] !== undefined) return;
       issues.push({ code: 'invalid_type', expected: 'string', input: undefined, path: ['version'] });
     })
-    .meta({ anyOf: ['version', synonym].map((name) => given({ [name]: { type: ['string', 'integer'] } })) });
+    .meta({
+      anyOf: ['version', synonym].map((name) => given({ [name]: { type: ['string', 'integer'] } })),
+      description: `Requires \`version\` or \`${synonym}\``,
+    });
 }
 
 const comment = z

@@ -56,6 +56,19 @@ describe.each(['backend', 'strategy', 'data_collection'] as const)(
       );
     });
 
+    it('objects have no alternatives beside their fields, and enumerations no null', () => {
+      expect(schemas.filter((schema) => schema.properties && (schema.anyOf ?? schema.oneOf))).toEqual([]);
+      expect(schemas.filter((schema) => [schema.enum].flat().includes(null))).toEqual([]);
+    });
+
+    it('files have a type that generators read as bytes', () => {
+      for (const { content } of Object.values(paths).flatMap((methods) =>
+        Object.values(methods).flatMap(({ responses }) => Object.values(responses) as Response[]),
+      )) {
+        if (content?.['*/*']) expect(Object.keys(content)[0]).toBe('application/octet-stream');
+      }
+    });
+
     it('errors refer to a named body', () => {
       for (const response of Object.values(components.responses!) as Response[]) {
         const { schema } = response.content['application/json']! as { schema: { oneOf?: object[] } };
@@ -209,7 +222,9 @@ describe('parameters and bodies', () => {
     expect(components.schemas!.BacktestConfig).toMatchObject({
       required: ['strategy'],
       properties: {
-        timeframe: { enum: ['1m', '5m', '15m', '1h', '4h', '1d', null] },
+        timeframe: {
+          anyOf: [{ type: 'string', enum: ['1m', '5m', '15m', '1h', '4h', '1d'] }, { type: 'null' }],
+        },
         leverage: { maximum: 125 },
       },
     });

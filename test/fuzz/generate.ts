@@ -18,8 +18,8 @@ const WORDS = ['alpha', 'first try', 'Zoë', 'a-b_c.d', 'x', '7'];
 /** Value that fits the schema and is meaningful, as far as the schema and earlier responses allow. */
 export function generate(schema: Schema, name: string, sources: Sources): Json {
   const { random, document } = sources;
-  const { anyOf, oneOf, allOf, ...plain } = document.resolve(schema);
-  const branches: readonly Schema[] | undefined = anyOf ?? oneOf;
+  const { anyOf, oneOf, allOf, 'x-any-of': required, ...plain } = document.resolve(schema);
+  const branches: readonly Schema[] | undefined = anyOf ?? oneOf ?? required;
   const parts: readonly Schema[] = [...(allOf ?? []), ...(branches ? [random.pick(branches)] : [])];
   const whole = parts.map((part) => document.resolve(part)).reduce(merge, plain);
   if (whole.const !== undefined) return whole.const;

@@ -47,7 +47,11 @@ export function wantedNames({ parameters, body, service }: FuzzOperation): {
   readonly needed: readonly string[];
   readonly others: readonly string[];
 } {
-  const { properties = {}, required = [], anyOf = [] } = body ? service.resolve(body) : ({} as Schema);
+  const {
+    properties = {},
+    required = [],
+    'x-any-of': anyOf = [],
+  } = body ? service.resolve(body) : ({} as Schema);
   // Uses the first of alternative schemas.
   const first: readonly string[] = anyOf[0]?.required ?? [];
   const needed = [

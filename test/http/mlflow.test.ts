@@ -107,6 +107,14 @@ describe("MLflow's runs", () => {
     expect([trial.status, trial.body.error_code]).toEqual([404, 'RESOURCE_DOES_NOT_EXIST']);
   });
 
+  it('are no staging checks', async () => {
+    const owner = `user-${ulids.ulid()}`;
+    const id = `va-${ulids.ulid()}`;
+    await scene.fixture.backtest(owner, { job_id: id });
+    const { status, body } = await scene.fixture.person(owner).get(`${MLFLOW}/runs/get?run_id=${id}`);
+    expect([status, body.error_code]).toEqual([404, 'RESOURCE_DOES_NOT_EXIST']);
+  });
+
   it('of others are neither listed nor read', async () => {
     const { person, ids } = await withRuns();
     const stranger = scene.fixture.person(`user-${ulids.ulid()}`);

@@ -1,6 +1,6 @@
 import { BACKTEST_ID_PREFIX, type StoredBacktestJob } from '#contract/backtest.ts';
 import type { StoredHyperoptJob } from '#contract/hyperopt.ts';
-import { JOB_LIST_LIMITS, MLFLOW_LIMITS } from '#contract/limits.ts';
+import { HYPEROPT_ID_PREFIX, JOB_LIST_LIMITS, MLFLOW_LIMITS } from '#contract/limits.ts';
 import type { MlflowRun } from '#contract/mlflow-api.ts';
 import { type Caller, findAccessible, type Ownership } from '../access.ts';
 import { getBacktest } from '../get-backtest.ts';
@@ -9,7 +9,7 @@ import type { HyperoptRow, HyperoptStore, TrialLedger } from '../hyperopt/hypero
 import type { JobLists, JobRow } from '../job-list-ports.ts';
 import type { Cursors } from '../list-catalog.ts';
 import type { JobStore } from '../ports.ts';
-import { unknownBacktest } from '../unknown-resources.ts';
+import { unknownBacktest, unknownHyperopt } from '../unknown-resources.ts';
 import { equalTo, type Field, parseFilter, parseOrders } from './filter.ts';
 import { checkQuery, type ListQuery, pageOf, select } from './pages.ts';
 import { backtestRun, experimentName, hyperoptRun, searchableRow, searchableRun, trialRun } from './runs.ts';
@@ -158,6 +158,8 @@ async function readHyperopt(
   caller: Caller,
   id: string,
 ): Promise<StoredHyperoptJob> {
+  // The table has jobs of other kinds too, such as staging checks.
+  if (!id.startsWith(HYPEROPT_ID_PREFIX)) throw unknownHyperopt(id, 'run_id');
   await findAccessible(ownership, caller, { kind: 'hyperopt', id, field: 'run_id', level: 'read' });
   return getHyperopt(deps, id);
 }
