@@ -154,6 +154,7 @@ export class TaskFixture {
         body: { config },
         caller: { id: 'bench', groups: [], isAdmin: false },
         idempotencyKey: null,
+        session: null,
         correlationId: 'bench',
       },
     );

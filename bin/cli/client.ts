@@ -1,3 +1,4 @@
+import { SESSION_HEADER } from '#contract/names.ts';
 import { escapeControlChars } from './output.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -64,6 +65,8 @@ function contextLines(value: unknown, name = ''): string[] {
 /** Calls one service's HTTP API. */
 export class ApiClient {
   readonly baseUrl: string;
+  /** Session of the user that submitted jobs count for; undefined without one. */
+  trialSession: string | undefined;
   readonly #headers: Readonly<Record<string, string>>;
 
   /** @param token sent with every request, if there is one */
@@ -98,7 +101,10 @@ export class ApiClient {
   async #send<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await this.#fetch(method, path, {
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-      headers: body === undefined ? {} : { 'content-type': 'application/json' },
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(method === 'POST' && this.trialSession !== undefined && { [SESSION_HEADER]: this.trialSession }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!response.ok) throw await rejectionOf(response);

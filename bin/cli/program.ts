@@ -1,4 +1,4 @@
-import { Command, CommanderError, Help } from 'commander';
+import { Command, CommanderError, Help, Option } from 'commander';
 import { VERSION } from '#runtime/version.ts';
 import { errorText } from './client.ts';
 import { UsageError } from './options.ts';
@@ -106,6 +106,12 @@ export async function createProgram(families: readonly Family[]): Promise<Comman
       'backend service (default: the platform on this data folder, started if it is not running)',
     )
     .option('--strategy-url <url>', 'strategy service: registration, challenges, hyperopt; with --url')
+    .addOption(
+      new Option(
+        '--session <name>',
+        'session that submitted jobs count for as trials, such as monday (docs/overfitting.md)',
+      ).env('TOUCHSTONE_SESSION'),
+    )
     .option('--verbose', 'print the context of an error')
     .version(VERSION)
     .configureHelp({

@@ -19,6 +19,12 @@ export interface Session {
 
 export type RunInSession = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
 
+interface ProgramOptions {
+  readonly url?: string;
+  readonly strategyUrl?: string;
+  readonly session?: string;
+}
+
 const ADDRESSES = {
   backend: 'backend_url',
   strategy: 'strategy_service_url',
@@ -35,8 +41,12 @@ export function sessionWith(
   service: Service = 'backend',
   prepare?: PrepareOptions,
 ): RunInSession {
-  return async (work) => {
-    const { url, strategyUrl } = program.opts<{ url?: string; strategyUrl?: string }>();
+  return async (command) => {
+    const { url, strategyUrl, session } = program.opts<ProgramOptions>();
+    const work: typeof command = (opened) => {
+      opened.client.trialSession = session || undefined;
+      return command(opened);
+    };
     if (service === 'backend') return withSession(url, work, service, prepare);
     if (service === 'data_collection') {
       if (!url) return withSession(process.env.DATA_COLLECTION_URL || undefined, work, service);

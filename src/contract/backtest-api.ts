@@ -34,6 +34,7 @@ import { MlEngineRequest } from './ml-engine.ts';
 import { booleanParameter, integerParameter } from './parameters.ts';
 import { BacktestLane, JobDurations, QueueState } from './queue.ts';
 import { retentionView } from './retention-schemas.ts';
+import { SessionName } from './trial-ledger.ts';
 
 /** Requests and responses of the backtest operations. */
 
@@ -229,6 +230,7 @@ export const BacktestJob = z
     found_by: FoundBy.nullable().meta({
       description: 'Hyperopt job whose best parameters are run; null without one',
     }),
+    session: SessionName,
     progress,
     stalled: z.string().nullable().meta({
       description:

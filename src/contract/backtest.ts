@@ -8,6 +8,7 @@ import { queuedJobFields } from './queue.ts';
 import { ValidationCheck } from './release-policy.ts';
 import { retainedJobFields } from './retention-schemas.ts';
 import { Grant } from './sharing-schemas.ts';
+import { triedJobFields } from './trial-ledger.ts';
 
 /** Shapes of backtest jobs as stored and as returned. A stored shape carries `schema_version`; test/contract pins its hash. */
 
@@ -185,6 +186,7 @@ const jobBase = {
   schema_version: z.literal(2),
   kind: z.enum(JOB_KINDS),
   ...queuedJobFields,
+  ...triedJobFields,
   ...retainedJobFields,
   ...annotatedJobFields,
   /** Registered version of the run; absent: a backtest of a configuration. */

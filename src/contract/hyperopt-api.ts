@@ -10,6 +10,7 @@ import { LAST_EVENT_ID } from './names.ts';
 import { integerParameter, PAGE_FIELDS } from './parameters.ts';
 import { QueueState } from './queue.ts';
 import { retentionView } from './retention-schemas.ts';
+import { SessionName } from './trial-ledger.ts';
 
 /** Responses and parameters of the hyperopt operations. */
 
@@ -101,6 +102,7 @@ export const HyperoptJob = z
     account: Account.meta({ description: 'Account and costs of every trial' }),
     precision: z.enum(PRECISIONS).meta({ description: 'Precision of every trial' }),
     warnings: z.array(z.string()),
+    session: SessionName,
     resumed_from: JobId.nullable().meta({
       description: 'Job that this one resumes: its finished trials are not run again',
     }),

@@ -6,6 +6,7 @@ import { OVERFITTING_BOUNDS } from './limits.ts';
 import { queuedJobFields } from './queue.ts';
 import { retainedJobFields } from './retention-schemas.ts';
 import { InstrumentRecord } from './stored-market-data.ts';
+import { triedJobFields } from './trial-ledger.ts';
 
 /** Shapes of hyperopt jobs as stored. A stored shape carries `schema_version`; test/contract pins its hash. */
 
@@ -254,6 +255,7 @@ const hyperoptBase = {
   schema_version: z.literal(3),
   kind: z.literal(STUDY_KIND),
   ...queuedJobFields,
+  ...triedJobFields,
   ...retainedJobFields,
   job_id: z.string(),
   owner: z.string(),

@@ -9,6 +9,12 @@ export const CORRELATION_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 /** Request header of a client that continues an event stream. */
 export const LAST_EVENT_ID = 'Last-Event-ID';
 
+/** Request header that names the session of a submission: runs that were tried together. */
+export const SESSION_HEADER = 'Touchstone-Session';
+
+/** Pattern of valid names of sessions. They are parts of keys. */
+export const SESSION_NAME = /^[A-Za-z0-9._-]{1,64}$/;
+
 export const METRICS_NAMESPACE = 'Touchstone';
 
 /** Actor of automatic actions. */

@@ -3,7 +3,14 @@ import { ErrorBody, RequestValidationError } from './common.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
 import { MlflowError } from './mlflow-api.ts';
 import { MLFLOW_PREFIX } from './mlflow-paths.ts';
-import { CORRELATION_HEADER, CORRELATION_ID, LAST_EVENT_ID, SERVICES } from './names.ts';
+import {
+  CORRELATION_HEADER,
+  CORRELATION_ID,
+  LAST_EVENT_ID,
+  SERVICES,
+  SESSION_HEADER,
+  SESSION_NAME,
+} from './names.ts';
 import { forGenerators, nullFields, type Override, withoutSafeRange } from './openapi-schemas.ts';
 import {
   documentedErrors,
@@ -44,6 +51,7 @@ export function openApiDocument(service: ServiceName, version: string): Json {
       parameters: {
         [CORRELATION_HEADER]: CORRELATION_PARAMETER,
         'Idempotency-Key': IDEMPOTENCY_PARAMETER,
+        ...(operations.some(({ takesSession }) => takesSession) && { [SESSION_HEADER]: SESSION_PARAMETER }),
       },
       securitySchemes: {
         bearer: BEARER,
@@ -90,6 +98,14 @@ const IDEMPOTENCY_PARAMETER = {
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 };
 
+const SESSION_PARAMETER = {
+  name: SESSION_HEADER,
+  in: 'header',
+  description:
+    'Session of the caller that the job belongs to. Its backtests and hyperopt trials on overlapping candles count as trials of the session',
+  schema: { type: 'string', pattern: SESSION_NAME.source },
+};
+
 /** Header of a stream. IDs have the form of the parameter `after`. */
 function lastEventParameter({ query }: Operation): Json {
   return {
@@ -129,6 +145,7 @@ function operationObject(operation: Operation, path: string, components: Compone
       ...(body && operation.method === 'POST' && !operation.integration
         ? [{ $ref: '#/components/parameters/Idempotency-Key' }]
         : []),
+      ...(operation.takesSession ? [{ $ref: `#/components/parameters/${SESSION_HEADER}` }] : []),
       ...(operation.streams ? [lastEventParameter(operation)] : []),
     ],
     ...(body

@@ -63,6 +63,8 @@ export interface Operation {
   readonly changesState?: boolean;
   /** Resource in the audit trail of a call whose body names it: its kind, and the field with its ID. Default: that of the path. */
   readonly auditedAs?: { readonly kind: string; readonly field: string };
+  /** Takes the header Touchstone-Session: the submitted job counts as a trial of that session. */
+  readonly takesSession?: true;
   /** Starts work that needs disk space in local mode: DATA005 when too little is free. */
   readonly startsWork?: true;
   /**

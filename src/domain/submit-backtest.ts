@@ -12,6 +12,7 @@ import { BACKTEST_DEFAULTS, BACKTEST_LIMITS, ON_DEMAND_PRIORITY } from '#contrac
 import type { StoredVersion } from '#contract/stored-registry.ts';
 import { jobListOf } from '#contract/tables.ts';
 import { type Caller, checkAccess } from './access.ts';
+import { checkSession } from './check-session.ts';
 import { type ChooseLaneDeps, chooseLane } from './choose-lane.ts';
 import type { Executions } from './execution-ports.ts';
 import { bestOfHyperopt } from './hyperopt/best-of-hyperopt.ts';
@@ -39,6 +40,8 @@ export interface SubmitBacktestInput {
   readonly caller: Caller;
   /** Header Idempotency-Key: the same key of the same owner always means the same job. */
   readonly idempotencyKey: string | null;
+  /** Header Touchstone-Session; null without one. */
+  readonly session: string | null;
   readonly correlationId: string;
 }
 
@@ -84,6 +87,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     BACKTEST_LIMITS.priority,
   );
   const experiment = checkExperimentName(body.experiment_name);
+  const session = checkSession(input.session);
   checkSpelling(body.config, CONFIG_KEYS, 'config.');
   const registered = await findRegistered(deps, caller, body);
   const found = await findBest(deps, caller, body);
@@ -114,6 +118,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     created_at: now,
     updated_at: now,
     experiment_name: experiment,
+    ...(session !== null && { session }),
     priority,
     config,
     strategy_digest: strategy.digest,

@@ -33,9 +33,9 @@ import {
  * Descriptions are not part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 2, 'fc8ada11729e180d'],
+  ['StoredBacktestJob', StoredBacktestJob, 2, 'aba3e53176fe756a'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'ba95c3b6fb2f6bcc'],
-  ['StoredHyperoptJob', StoredHyperoptJob, 3, 'e2fd683289e7b56c'],
+  ['StoredHyperoptJob', StoredHyperoptJob, 3, '3c8dd8cb229e87a4'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'fd59cf8b59c2c7a5'],
   ['BacktestReport', BacktestReport, 1, 'd65cd63498e18215'],

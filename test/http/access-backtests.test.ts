@@ -180,6 +180,25 @@ describe('backtest access', () => {
   });
 });
 
+describe('session of a backtest', () => {
+  const config = { strategy: 'ema_crossover', pairs: ['BTC/USDT:USDT'] };
+  const submit = (headers: Record<string, string>) =>
+    scene.ann.post('/api/v1/backtests', { config }, headers);
+
+  it('job returns the session of its submission, and null without one', async () => {
+    const named = await submit({ 'Touchstone-Session': 'Agent_7.a-b' });
+    const plain = await submit({});
+    expect((await scene.ann.get(at(named.body.job_id))).body.session).toBe('Agent_7.a-b');
+    expect((await scene.ann.get(at(plain.body.job_id))).body.session).toBeNull();
+  });
+
+  it.each(['', 'two words', '#trials', 's'.repeat(65)])('session %j is rejected', async (name) => {
+    const { status, body } = await submit({ 'Touchstone-Session': name });
+    expect(status).toBe(400);
+    expect(body.detail).toMatchObject({ code: 'VAL005', field: 'Touchstone-Session' });
+  });
+});
+
 describe('backtest list', () => {
   it('cursor keeps its position while jobs are added and sharing changes', async () => {
     const experiment_name = `place-${ulids.ulid()}`;

@@ -435,7 +435,7 @@ describe('hyperopt job', () => {
     const early = await resume();
     expect([early.status, early.body.detail.code]).toEqual([409, 'RES005']);
     expect((await call(`/${job_id}/cancel`, { method: 'POST' })).status).toBe(200);
-    const { status, body } = await resume({ 'Idempotency-Key': 'again' });
+    const { status, body } = await resume({ 'Idempotency-Key': 'again', 'Touchstone-Session': 'monday' });
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: 'pending', n_trials: 7 });
     expect(body.job_id).not.toBe(job_id);
@@ -443,6 +443,7 @@ describe('hyperopt job', () => {
     expect((await resume({ 'Idempotency-Key': 'again' })).body.job_id).toBe(body.job_id);
     const [old, next] = [(await call(`/${job_id}`)).body, (await call(`/${body.job_id}`)).body];
     expect(next).toMatchObject({ resumed_from: job_id, config: old.config, current_trial: 0 });
+    expect([old.session, next.session]).toEqual([null, 'monday']);
     expect(old.status).toBe('cancelled');
   });
 

@@ -114,6 +114,7 @@ export const BACKEND_OPERATIONS = [
       'SVC005',
     ],
     access: 'researcher',
+    takesSession: true,
     startsWork: true,
   },
   {

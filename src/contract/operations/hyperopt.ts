@@ -36,6 +36,7 @@ export const HYPEROPT_OPERATIONS = [
       ...(['RES002', 'RES005', 'DATA005'] as const),
     ],
     access: 'researcher',
+    takesSession: true,
     startsWork: true,
   },
   {
@@ -164,6 +165,7 @@ export const HYPEROPT_OPERATIONS = [
     success: { 200: { description: 'Accepted', schema: HyperoptStart } },
     errors: ['OPT001', 'RES005', 'RES006', 'DATA005', 'VAL005'],
     access: 'researcher',
+    takesSession: true,
     startsWork: true,
     resource: { kind: 'hyperopt', id: 'job_id', level: 'write' },
   },

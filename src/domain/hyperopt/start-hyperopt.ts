@@ -6,6 +6,7 @@ import type {
   TrialCounts,
 } from '#contract/hyperopt.ts';
 import type { HyperoptRequest } from '#contract/hyperopt-request.ts';
+import { checkSession } from '../check-session.ts';
 import { idSuffix, keyUsedAgain } from '../id-suffix.ts';
 import type { Digest, Ids, Log } from '../ports.ts';
 import { enqueue } from '../queue/enqueue.ts';
@@ -23,6 +24,8 @@ interface StartHyperoptInput {
   readonly owner: string;
   /** Header Idempotency-Key: the same key of the same owner always means the same job. */
   readonly idempotencyKey: string | null;
+  /** Header Touchstone-Session; null without one. */
+  readonly session: string | null;
   readonly correlationId: string;
 }
 
@@ -66,9 +69,10 @@ async function store(
 
 function newHyperopt(
   deps: StartHyperoptDeps,
-  { body, owner, idempotencyKey, correlationId }: StartHyperoptInput,
+  { body, owner, idempotencyKey, session: named, correlationId }: StartHyperoptInput,
   { config, base, collect, warnings, dataStart, strategy, instruments }: ResolvedHyperopt,
 ): HyperoptJobIn<'pending'> {
+  const session = checkSession(named);
   const jobId = `ho-${idSuffix(deps, owner, idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
   const executionInput: HyperoptExecutionInput = {
@@ -92,6 +96,7 @@ function newHyperopt(
     created_at: now,
     updated_at: now,
     experiment_name: checkExperimentName(body.experiment_name),
+    ...(session !== null && { session }),
     config,
     base,
     strategy_digest: strategy.digest,
@@ -126,8 +131,9 @@ type ResumeHyperoptDeps = Pick<
  */
 export async function resumeHyperopt(
   deps: ResumeHyperoptDeps,
-  { jobId, owner, idempotencyKey, correlationId }: ResumeHyperoptInput,
+  { jobId, owner, idempotencyKey, session: named, correlationId }: ResumeHyperoptInput,
 ): Promise<StoredHyperoptJob> {
+  const session = checkSession(named);
   const old = await getHyperopt(deps, jobId);
   if (old.status !== 'failed' && old.status !== 'cancelled') {
     throw new CodedError('RES005', {
@@ -145,6 +151,7 @@ export async function resumeHyperopt(
   const now = isoTime(deps.clock.now());
   return store(deps, {
     ...{ schema_version, kind, experiment_name, config, base, warnings },
+    ...(session !== null && { session }),
     ...(strategy_digest !== undefined && { strategy_digest }),
     ...(instruments && { instruments }),
     status: 'pending',

@@ -50,6 +50,7 @@ export function jobView(
     error_code: failed?.error_code ?? null,
     registered: job.registered ?? null,
     found_by: job.found_by ?? null,
+    session: job.session ?? null,
     progress: progressOf({ progress: 0, ...job }),
     stalled: (job.status === 'running' && job.stalled) || null,
     started_at: ('started_at' in job && job.started_at) || null,

@@ -1,5 +1,6 @@
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { lookAheadOf } from '#contract/look-ahead.ts';
+import { SESSION_HEADER } from '#contract/names.ts';
 import type { RetentionDays } from '#contract/retention.ts';
 import { type CancelBacktestDeps, cancelBacktest } from '#domain/cancel-backtest.ts';
 import { deferred } from '#domain/deferred.ts';
@@ -65,6 +66,7 @@ export function backtestHandlers(deps: BacktestsDeps): Pick<Handlers<'backend'>,
         body,
         caller: callerOf(principal),
         idempotencyKey: headers.get('Idempotency-Key'),
+        session: headers.get(SESSION_HEADER),
         correlationId,
       });
       // Relative to the request's address, which may have a stage prefix.

@@ -62,6 +62,7 @@ export function jobView(
     pairs: base.pairs,
     timeframe: base.timeframe,
     warnings: job.warnings,
+    session: job.session ?? null,
     resumed_from: job.resumed_from,
     collection: job.collection,
     ...retentionOf(job, retention),

@@ -1,4 +1,5 @@
 import { isTerminal } from '#contract/backtest.ts';
+import { SESSION_HEADER } from '#contract/names.ts';
 import type { RetentionDays } from '#contract/retention.ts';
 import { type CancelHyperoptDeps, cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
 import {
@@ -39,6 +40,7 @@ export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
         body,
         owner: principal.id,
         idempotencyKey: headers.get('Idempotency-Key'),
+        session: headers.get(SESSION_HEADER),
         correlationId,
       });
       // Relative to the request's address, which may have a stage prefix.
@@ -87,6 +89,7 @@ export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
         jobId: params.job_id,
         owner: principal.id,
         idempotencyKey: headers.get('Idempotency-Key'),
+        session: headers.get(SESSION_HEADER),
         correlationId,
       });
       return { status: 200, body: startView(job), headers: { Location: `../${job.job_id}` } };
