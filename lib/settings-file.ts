@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { CiSettings } from '#contract/ci-settings.ts';
 import {
   STAGE_NAMES,
   StageChanges,
@@ -27,6 +28,9 @@ export const SettingsFile = z
       )
       .optional()
       .describe("Changes of each stage's defaults, which lib/config.ts has. null removes a default."),
+    ci: CiSettings.optional().describe(
+      'Checks of changed strategies by touchstone ci (docs/strategy-folder.md).',
+    ),
   })
   .meta({ title: 'Settings of Touchstone' });
 

@@ -39,6 +39,11 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     group: 'Strategies',
+    commands: ['ci'],
+    load: async () => (await import('./ci/command.ts')).addCiCommand,
+  },
+  {
+    group: 'Strategies',
     commands: ['hyperopt'],
     load: async () => (await import('./hyperopt/commands.ts')).addHyperoptCommands,
   },

@@ -34,8 +34,14 @@ export async function compareVersions(
   return comparisonOf(a, b);
 }
 
+/** Part of a version that a comparison reads. */
+export type ComparedVersion = Pick<
+  StoredVersion,
+  'model_name' | 'version' | 'metrics' | 'config' | 'engine_version' | 'candle_digest' | 'trials'
+>;
+
 /** The comparison of champion a with challenger b. */
-export function comparisonOf(a: StoredVersion, b: StoredVersion): VersionComparison {
+export function comparisonOf(a: ComparedVersion, b: ComparedVersion): VersionComparison {
   const differences = differencesOf(a.config, b.config);
   const metrics = compareMetrics(a.metrics, b.metrics);
   const trades = { a: a.metrics.trade_stats, b: b.metrics.trade_stats };
@@ -90,7 +96,7 @@ const ASSUMPTIONS = [
   'timeframe_detail',
 ] as const;
 
-function warningsOf(a: StoredVersion, b: StoredVersion): string[] {
+function warningsOf(a: ComparedVersion, b: ComparedVersion): string[] {
   const assumed = ASSUMPTIONS.filter((name) => a.config[name] !== b.config[name]).map(
     (name) => `They were run with different ${name}: ${a.config[name]} and ${b.config[name]}`,
   );
@@ -113,8 +119,8 @@ function warningsOf(a: StoredVersion, b: StoredVersion): string[] {
 }
 
 function recommend(
-  a: StoredVersion,
-  b: StoredVersion,
+  a: ComparedVersion,
+  b: ComparedVersion,
   decided: ComparisonDecision,
   comparable: boolean,
 ): string {

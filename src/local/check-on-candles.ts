@@ -20,7 +20,7 @@ export const SIMULATED = 'sim';
 const SIM_END = Date.UTC(2025, 0, 1);
 const MAX_PAIRS = 3;
 /** Bucket of candles and funding rates in the data folder. */
-const BUCKET = 'candles';
+export const CANDLES_BUCKET = 'candles';
 
 type CandleCheck = Omit<CheckRequest, 'available' | 'maxPairs' | 'end'> & {
   /** Data folder of stored candles. */
@@ -69,7 +69,7 @@ async function storedCandles(
   from: number,
 ): Promise<Candles> {
   const { exchange, timeframe } = config;
-  const objects = openObjectStore({ OBJECTS_DIRECTORY: join(resolve(home), 'objects') }, BUCKET);
+  const objects = openObjectStore({ OBJECTS_DIRECTORY: join(resolve(home), 'objects') }, CANDLES_BUCKET);
   const files = new MonthFiles(objects, CANDLE_COLUMNS);
   const prefix = candlesPrefix({ exchange, symbol: pair, timeframe });
   const end = Date.parse(config.date_range.end);

@@ -52,6 +52,18 @@ export function probabilisticSharpe(sample: SharpeSample, benchmark = 0): number
 }
 
 /**
+ * Confidence interval of the Sharpe ratio, per period: SR +- z sqrt((1 - skew SR + (kurt - 1) / 4 SR^2) / (T - 1)) (same source).
+ *
+ * @returns null with fewer than 2 periods, or when the variance of the estimate is not positive
+ */
+export function sharpeInterval(sample: SharpeSample, confidence = 0.95): readonly [number, number] | null {
+  const spread = unitVariance(sample);
+  if (sample.periods < 2 || !(spread > 0)) return null;
+  const width = normalQuantile((1 + confidence) / 2) * Math.sqrt(spread / (sample.periods - 1));
+  return [sample.sharpe - width, sample.sharpe + width];
+}
+
+/**
  * Minimum track record length: number of periods until the Sharpe ratio is above `benchmark` at this confidence.
  * 1 + (1 - skew SR + (kurt - 1) / 4 SR^2) (z / (SR - SR*))^2 (same source).
  *
