@@ -1,6 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoOwnerTrials } from '#adapters/aws/dynamo-owner-trials.ts';
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { equitySparkline } from '#domain/equity-sparkline.ts';
 import { dispatch } from '#domain/queue/dispatch.ts';
@@ -70,6 +71,21 @@ async function measure(client: DynamoDBDocumentClient, table: string): Promise<M
     ...{ result: SOME_RESULT, results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] },
     sparkline: equitySparkline(1000, [1010, 1003.27, SOME_RESULT.final_balance]),
   };
+  const trials = new DynamoOwnerTrials(client, table);
+  const tried = async (digest: string, session: string | null) => {
+    const of = { strategy: 'ema_crossover', start: 0, end: 1, pairs: ['BTC/USDT:USDT', 'ETH/USDT:USDT'] };
+    const trial = {
+      of,
+      digest: digest.repeat(64),
+      trials: 1,
+      sharpe: { count: 1, mean: 0.0512, squares: 0 },
+    };
+    await trials.count({ owner: 'anonymous', session }, trial);
+  };
+  await tried('1', null);
+  await tried('1', 'monday');
+  const counted = await units.of(() => tried('2', null));
+  const inSession = await units.of(() => tried('2', 'monday'));
   const completed = await units.of(() => jobs.complete('bt-1', 1, outcome, AT));
   const annotated = await units.of(() => jobs.annotate('bt-1', { notes: 'stop too tight', pinned: true }));
   const ended = (await jobs.get('bt-1'))!;
@@ -86,12 +102,14 @@ async function measure(client: DynamoDBDocumentClient, table: string): Promise<M
     row('slot given by the dispatcher', dispatched),
     row('claim', claimed),
     row('progress of a run of a minute', progress, `every ${PROGRESS_SECONDS} s`),
+    row('trial counted', counted, 'before the completion; a repetition of a run writes nothing'),
+    row('trial counted in a session', inSession, 'in addition'),
     row('completion', completed),
     row('slot freed', freed),
     row('experiment of a submission', named - unnamed, 'in addition to its own'),
     row('notes, tags and pin', annotated),
     row('deletion', deleted, 'before reconcile'),
-    row('backtest of a minute, all writes', direct + claimed + progress + completed + freed),
+    row('backtest of a minute, all writes', direct + claimed + progress + counted + completed + freed),
   ];
 }
 

@@ -11,7 +11,7 @@ import { IMAGE_INPUT_PREFIX } from '#contract/image-run-keys.ts';
 import type { StageConfig } from './config.ts';
 import type { DataStack } from './data-stack.ts';
 import type { Monitoring } from './monitoring.ts';
-import { allowObjects, allowTable, BACKTEST_KEYS } from './permissions.ts';
+import { allowObjects, allowTable, allowTrials, BACKTEST_KEYS } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
 
 export interface ImageRunProps {
@@ -49,6 +49,7 @@ export class ImageRun extends Construct {
     });
     const role = this.service.function.role!;
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem'], { keys: BACKTEST_KEYS });
+    allowTrials(role, data.tables.jobs);
     allowTable(role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem']);
     allowObjects(role, data.runs, ['PutObject'], { keys: [`${IMAGE_INPUT_PREFIX}*`], list: false });
     allowObjects(role, data.runs, ['GetObject'], { keys: ['runs/*'] });

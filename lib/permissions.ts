@@ -5,7 +5,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import { BACKTEST_ID_PREFIX, VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
 import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
-import { TABLES, type TableId } from '#contract/tables.ts';
+import { TABLES, type TableId, TRIALS_PREFIX } from '#contract/tables.ts';
 import { acknowledgeWildcard } from './construct-helpers.ts';
 
 /** Scan is missing: no function reads a whole table. */
@@ -69,6 +69,11 @@ export function allowQueueChanges(role: iam.IRole, jobs: dynamodb.ITableV2): voi
   const written = [...BACKTEST_KEYS, ...HYPEROPT_KEYS, ...queue, '#costs#*'];
   allowTable(role, 'jobs', jobs, ['PutItem', 'UpdateItem'], { keys: written });
   allowTable(role, 'jobs', jobs, ['DeleteItem'], { keys: queue });
+}
+
+/** Allows counting the trials of users. Nothing removes them but the erasure of a user. */
+export function allowTrials(role: iam.IRole, jobs: dynamodb.ITableV2): void {
+  allowTable(role, 'jobs', jobs, ['GetItem', 'Query', 'PutItem'], { keys: [`${TRIALS_PREFIX}*`] });
 }
 
 /** Allows deleting jobs that have expired or that users have deleted, with their items and results, and recording how far a pass is. */

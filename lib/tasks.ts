@@ -11,7 +11,7 @@ import { IMAGE_INPUT_PREFIX } from '#contract/image-run-keys.ts';
 import type { StageConfig } from './config.ts';
 import { acknowledge, defined, type Environment, logGroup } from './construct-helpers.ts';
 import type { DataStack } from './data-stack.ts';
-import { allowObjects, allowTable, BACKTEST_KEYS, HYPEROPT_KEYS } from './permissions.ts';
+import { allowObjects, allowTable, allowTrials, BACKTEST_KEYS, HYPEROPT_KEYS } from './permissions.ts';
 
 /** Name of the only container of every task, for environment overrides of RunTask. */
 const CONTAINER = 'task';
@@ -167,6 +167,7 @@ export function backtestTask(scope: Construct, { config, data, image, common }: 
 export function allowBacktest(role: iam.IRole, data: DataStack): void {
   // Each claim, progress and end of a job is one update. A task reads neither results nor other jobs.
   allowTable(role, 'jobs', data.tables.jobs, ['UpdateItem'], { keys: BACKTEST_KEYS });
+  allowTrials(role, data.tables.jobs);
   allowCandles(role, data);
   allowObjects(role, data.results, ['PutObject'], {
     keys: BACKTEST_KEYS.map((key) => `results/${key}`),
@@ -230,6 +231,7 @@ export function hyperoptTask(scope: Construct, { config, data, image, common }: 
   allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'Query', 'PutItem', 'UpdateItem'], {
     keys: HYPEROPT_KEYS,
   });
+  allowTrials(task.role, data.tables.jobs);
   allowCandles(task.role, data);
   return task;
 }

@@ -92,7 +92,7 @@ export class ObjectImageRuns implements ImageRuns {
     );
     if (results.digest !== claimed.digest) throw new InvalidRunError('the digest of the results is another');
     const sparkline = equitySparkline(job.config.dry_run_wallet, checked.equity);
-    return { result: checked.result, results, sparkline };
+    return { completed: { result: checked.result, results, sparkline }, equity: checked.equity };
   }
 
   /** Parts as this platform writes them. Adds the trades of each page to `pages`. */

@@ -9,6 +9,7 @@ import type { CandleStore, JobStore, ResultStore, SeriesStore } from '#domain/po
 import type { JobQueue } from '#domain/queue/queue-ports.ts';
 import type { JobRetention } from '#domain/retention/expire-jobs.ts';
 import type { EndedValidations } from '#domain/transitions/validation.ts';
+import type { OwnerTrials } from '#domain/trials/owner-trials.ts';
 import { createDocumentClient } from './aws/dynamo-client.ts';
 import { DynamoCollectionStore } from './aws/dynamo-collection-store.ts';
 import { DynamoEventLog } from './aws/dynamo-event-log.ts';
@@ -16,6 +17,7 @@ import { DynamoHyperoptStore } from './aws/dynamo-hyperopt-store.ts';
 import { DynamoJobQueue } from './aws/dynamo-job-queue.ts';
 import { DynamoJobRetention } from './aws/dynamo-job-retention.ts';
 import { DynamoJobStore } from './aws/dynamo-job-store.ts';
+import { DynamoOwnerTrials } from './aws/dynamo-owner-trials.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from './aws/dynamo-series-stores.ts';
 import { DynamoStrategyCosts } from './aws/dynamo-strategy-costs.ts';
 import { DynamoTrialLedger } from './aws/dynamo-trial-ledger.ts';
@@ -65,6 +67,7 @@ export interface Stores extends MarketStores {
   readonly results: ResultStore;
   readonly hyperoptJobs: HyperoptStore & ActiveJobs<HyperoptRow>;
   readonly ledger: TrialLedger;
+  readonly ownerTrials: OwnerTrials;
   readonly jobRetention: JobRetention;
   readonly events: EventLog;
 }
@@ -79,6 +82,7 @@ export function openStores(env: StorageEnv): Stores {
     strategyCosts: new DynamoStrategyCosts(market.dynamo, env.JOBS_TABLE),
     hyperoptJobs: new DynamoHyperoptStore(market.dynamo, env.JOBS_TABLE),
     ledger: new DynamoTrialLedger(market.dynamo, env.JOBS_TABLE),
+    ownerTrials: new DynamoOwnerTrials(market.dynamo, env.JOBS_TABLE),
     jobRetention: new DynamoJobRetention(market.dynamo, env.JOBS_TABLE),
     events: new DynamoEventLog(market.dynamo, env.JOBS_TABLE, Date),
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),

@@ -34,7 +34,7 @@ import { MlEngineRequest } from './ml-engine.ts';
 import { booleanParameter, integerParameter } from './parameters.ts';
 import { BacktestLane, JobDurations, QueueState } from './queue.ts';
 import { retentionView } from './retention-schemas.ts';
-import { SessionName } from './trial-ledger.ts';
+import { SessionName, TrialRecord } from './trial-ledger.ts';
 
 /** Requests and responses of the backtest operations. */
 
@@ -247,6 +247,10 @@ export const BacktestJob = z
     timing: JobTiming.nullable().meta({ description: 'Present when completed' }),
     durations: JobDurations,
     look_ahead: LookAhead.nullable().meta({ description: 'Present when completed' }),
+    trials: TrialRecord.nullable().meta({
+      description:
+        'Trials of the owner when the job completed, and the Sharpe ratio deflated by them; null until then, and for jobs of earlier versions',
+    }),
     ...retentionView,
   })
   .meta({ id: 'BacktestJob' });

@@ -8,7 +8,7 @@ import { queuedJobFields } from './queue.ts';
 import { ValidationCheck } from './release-policy.ts';
 import { retainedJobFields } from './retention-schemas.ts';
 import { Grant } from './sharing-schemas.ts';
-import { triedJobFields } from './trial-ledger.ts';
+import { TrialRecord, triedJobFields } from './trial-ledger.ts';
 
 /** Shapes of backtest jobs as stored and as returned. A stored shape carries `schema_version`; test/contract pins its hash. */
 
@@ -273,6 +273,8 @@ export const StoredBacktestJob = z.discriminatedUnion('status', [
     }),
     /** Absent for validations, whose checks contain it. */
     look_ahead: LookAhead.optional(),
+    /** Not `trials`, which the list indexes copy. Absent for validations, and in jobs of earlier versions. */
+    trial_record: TrialRecord.optional(),
   }),
   z.object({
     ...jobBase,

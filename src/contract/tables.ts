@@ -85,6 +85,9 @@ export function shardOf(key: string, shards: number): number {
 /** Partition of the Jobs table that holds the event log. */
 export const EVENT_LOG_PARTITION = '#events';
 
+/** Prefix of the partitions of the Jobs table that hold the trials of users. */
+export const TRIALS_PREFIX = '#trials#';
+
 /** Longest `error_summary`, characters. */
 export const ERROR_SUMMARY_LENGTH = 300;
 
@@ -120,7 +123,7 @@ export const TABLES = {
    * - `TRIAL#000012`: a trial, in no index.
    *
    * Partitions `#owners#backtest` and `#slots#backtest` hold the owners who wait and the slots of a lane, `#costs#<digest>` the
-   * measured cost of a strategy, `#experiments#<owner>` the experiments of a user, `#deleted` the jobs that users have deleted and whose data are still stored, `#retention` the progress of passes that delete expired jobs, `#events` the event log. Only expired jobs, those of
+   * measured cost of a strategy, `#experiments#<owner>` the experiments of a user, `#trials#<owner>` the trials of a user, `#deleted` the jobs that users have deleted and whose data are still stored, `#retention` the progress of passes that delete expired jobs, `#events` the event log. Only expired jobs, those of
    * the canary, and events have `expires_at`.
    */
   jobs: {

@@ -12,6 +12,7 @@ import type { ProxyOperationName } from '#contract/data-proxy.ts';
 import type { ErrorCode } from '#contract/errors.ts';
 import type { LookAhead } from '#contract/look-ahead.ts';
 import type { ValidationCheck } from '#contract/release-policy.ts';
+import type { TrialRecord } from '#contract/trial-ledger.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { CandleCurve } from '#engine/report/candle-curve.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
@@ -70,6 +71,9 @@ export type ClaimOutcome<Job extends JobRun = JobIn<'running'>> =
   | { readonly outcome: 'terminal'; readonly status: JobStatus }
   | { readonly outcome: 'unknown' };
 
+/** A job as its task claims it. Owner and session are absent in the task of a registered image, which does not know them. */
+export type ClaimedJob = JobRun & Partial<Pick<JobIn<'running'>, 'owner' | 'session'>>;
+
 /** Outcome of a completed run, as its task records it. */
 export interface CompletedRun {
   readonly result: BacktestResult;
@@ -78,6 +82,8 @@ export interface CompletedRun {
   /** See `equitySparkline`; absent for a validation, which no list shows. */
   readonly sparkline?: readonly number[];
   readonly look_ahead?: LookAhead;
+  /** Only for a backtest. */
+  readonly trials?: TrialRecord;
   /** Appended to those that the job carries already. */
   readonly warnings: readonly string[];
   /** Only for a validation. */
@@ -86,7 +92,7 @@ export interface CompletedRun {
 
 /** The job of a task, as the task claims it and records its end. */
 export interface TaskJobs {
-  claim(jobId: string, task: string, at: string): Promise<ClaimOutcome<JobRun>>;
+  claim(jobId: string, task: string, at: string): Promise<ClaimOutcome<ClaimedJob>>;
   setProgress(jobId: string, attempt: number, progress: number, at: string): Promise<boolean>;
   complete(jobId: string, attempt: number, outcome: CompletedRun, at: string): Promise<boolean>;
   fail(

@@ -9,6 +9,7 @@ import { missingCandles, notCollected } from './data/missing-candles.ts';
 import { equitySparkline } from './equity-sparkline.ts';
 import { type LoadCandlesDeps, loadCandles } from './load-candles.ts';
 import type {
+  ClaimedJob,
   Clock,
   Digest,
   FindStrategy,
@@ -20,11 +21,15 @@ import type {
 import { describeCode, runStagingChecks } from './registry/run-staging-checks.ts';
 import { lookAheadWarnings, sampleBacktest } from './search-look-ahead.ts';
 import { hasOtherSource, sourceWarnings } from './source-change.ts';
+import { countBacktest } from './trials/count-trials.ts';
+import type { OwnerTrials } from './trials/owner-trials.ts';
 import { isoTime } from './validate.ts';
 
 export interface RunBacktestJobDeps extends LoadCandlesDeps {
   readonly jobs: TaskJobs;
   readonly results: Pick<ResultStore, 'write'>;
+  /** Absent in the task of a registered image: the platform counts its run. */
+  readonly ownerTrials?: OwnerTrials;
   /** Undefined for a strategy that this task does not have. Throws CodedError VAL006 for one that cannot be loaded. */
   readonly findStrategy: FindStrategy;
   /** The container image that this process runs in; null outside of one. */
@@ -80,7 +85,7 @@ export async function runBacktestJob(
   return ended ? 'recorded' : 'not_mine';
 }
 
-async function runClaimed(deps: RunBacktestJobDeps, job: JobRun): Promise<boolean> {
+async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<boolean> {
   const started = deps.clock.now();
   const { config } = job;
   const found = await deps.findStrategy(config.strategy, job.strategy_digest);
@@ -139,6 +144,9 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobRun): Promise<boolea
     ...(lookAhead ? lookAheadWarnings(lookAhead) : []),
     ...outcome.report.warnings,
   ];
+  const { digest } = results;
+  const trials =
+    deps.ownerTrials && (await countBacktest(deps.ownerTrials, job, { digest, ...outcome.equity }));
   return deps.jobs.complete(
     job.job_id,
     job.attempt,
@@ -148,6 +156,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobRun): Promise<boolea
         sparkline: equitySparkline(config.dry_run_wallet, outcome.equity.equity),
       }),
       ...(lookAhead && { look_ahead: lookAhead }),
+      ...(trials && { trials }),
       ...(checks && { checks }),
     },
     isoTime(deps.clock.now()),

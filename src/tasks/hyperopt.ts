@@ -4,6 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { sha256 } from '#adapters/ids.ts';
 import { compileCache, type SandboxGrants } from '#adapters/local/sandbox.ts';
 import { openStores } from '#adapters/open-stores.ts';
 import { USER_STRATEGIES } from '#adapters/strategy-files.ts';
@@ -31,6 +32,7 @@ await runTask(env, log, async ({ id }) => {
     {
       ...stores,
       clock: Date,
+      digest: sha256,
       // One more trial than processes, so that no process is idle while the worker claims and records trials.
       concurrency: (job) => processesOf(job) + 1,
       openRunner: (job) =>

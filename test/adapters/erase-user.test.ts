@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { PutCommand, ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { DynamoAuditTrail } from '#adapters/aws/dynamo-audit-trail.ts';
+import { DynamoOwnerTrials } from '#adapters/aws/dynamo-owner-trials.ts';
 import { type EraseUserDeps, eraseUser, pseudonymOf } from '#adapters/aws/erase-user.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ObjectResultStore } from '#adapters/result-store.ts';
+import { NO_VALUES } from '#engine/stats/running-moments.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingJob } from '../support/jobs.ts';
 import { MODEL, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
@@ -57,6 +59,15 @@ beforeEach(async () => {
   );
   expect((await fixture.register({}, { 'Idempotency-Key': 'once' })).status).toBe(201);
   expect((await fixture.stage('1')).status).toBe(200);
+  const of = { strategy: 'x', start: 0, end: 1, pairs: ['BTC/USDT:USDT'] };
+  for (const [owner, session] of [
+    [SUBJECT, null],
+    [SUBJECT, 'monday'],
+    ['grace', null],
+  ] as const) {
+    const trial = { of, digest: 'd', trials: 1, sharpe: NO_VALUES };
+    await new DynamoOwnerTrials(engine.client, fixture.jobsTable).count({ owner, session }, trial);
+  }
   const trail = new DynamoAuditTrail(engine.client, fixture.table);
   const call = {
     schema_version: 1,
@@ -119,6 +130,9 @@ test('user is erased: own jobs are deleted, what others rely on has a pseudonym'
   expect(JSON.stringify(await everything())).not.toContain('secret');
   expect(await fixture.jobs.get('bt-2')).toBeUndefined();
   for await (const key of objects.list('results/bt-2/')) expect.fail(key);
+
+  const trials = (await everything()).filter(({ job_id = '' }) => job_id.startsWith('#trials#'));
+  expect(trials.map(({ job_id }) => job_id)).toEqual(['#trials#grace']);
 
   const kept = await fixture.jobs.get('bt-1');
   expect(kept).toMatchObject({ owner: ERASED, notes: '', tags: [], pinned: true, experiment_name: null });

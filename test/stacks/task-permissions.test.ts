@@ -42,6 +42,28 @@ describe.each(stages)('own tasks of $config.stage', (stage) => {
     expect([...own, ...others].filter(writes)).toEqual(own);
   });
 
+  test('tasks that complete jobs count trials; none removes any', () => {
+    const may = (task: string, action: string) =>
+      isAllowed(stage, new RegExp(`^${task}`), {
+        action: `dynamodb:${action}`,
+        resource: arnOf('Jobs'),
+        context: { 'dynamodb:LeadingKeys': ['#trials#ann'] },
+      });
+    const all = ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchGetItem', 'Scan'];
+    for (const role of [
+      'BacktestTaskDefinitionTaskRole',
+      'HyperoptTaskDefinitionTaskRole',
+      'FastLaneBacktestRole',
+      'ImageRunServiceRole',
+    ]) {
+      expect(
+        all.filter((action) => may(role, action)),
+        role,
+      ).toEqual(['GetItem', 'Query', 'PutItem']);
+    }
+    expect(all.filter((action) => may('CollectTaskDefinitionTaskRole', action))).toEqual([]);
+  });
+
   test('a backtest reads neither jobs nor results', () => {
     const may = (action: string, resource: string) =>
       isAllowed(stage, /^BacktestTaskDefinitionTaskRole/, {

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
+import { DynamoOwnerTrials } from '#adapters/aws/dynamo-owner-trials.ts';
 import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
+import { sha256 } from '#adapters/ids.ts';
 import type { HyperoptJobConfig, HyperoptJobIn, StoredTrial } from '#contract/hyperopt.ts';
 import type { RunHyperoptWorkerDeps, TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import type { TrialOutcome, TrialRequest } from '#domain/hyperopt/run-trial.ts';
@@ -107,7 +109,9 @@ export function workerDeps(
   return {
     hyperoptJobs: new DynamoHyperoptStore(engine.client, engine.tables.jobs),
     ledger: new DynamoTrialLedger(engine.client, engine.tables.jobs),
+    ownerTrials: new DynamoOwnerTrials(engine.client, engine.tables.jobs),
     clock: Date,
+    digest: sha256,
     openRunner: async () => runner,
     concurrency: () => 1,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),

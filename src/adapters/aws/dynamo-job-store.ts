@@ -96,12 +96,13 @@ export class DynamoJobStore
     outcome: Parameters<JobStore['complete']>[2],
     at: string,
   ): Promise<boolean> {
-    const { result, results, timing, sparkline, look_ahead, warnings, checks } = outcome;
+    const { result, results, timing, sparkline, look_ahead, trials, warnings, checks } = outcome;
     return this.#changes(jobId, {
       status: 'completed',
       set: {
         ...{ result, results, timing, ...(sparkline && { sparkline }) },
         ...{ ...(look_ahead && { look_ahead }), ...(checks && { checks }) },
+        ...{ ...(trials && { trial_record: trials }) },
         ...{ progress: 1, finished_at: at, updated_at: at },
       },
       append: { warnings },

@@ -11,6 +11,7 @@ import type { ResultStore } from '#domain/ports.ts';
 import { sha256 } from '../ids.ts';
 import { memberListsOf } from './dynamo-experiments.ts';
 import { DynamoJobRetention } from './dynamo-job-retention.ts';
+import { trialsPartition } from './dynamo-owner-trials.ts';
 import { VERSION_PREFIX } from './registry-item.ts';
 import { type Item, JOB_ITEM, jobKey } from './stored-items.ts';
 import { unlessConditionFails } from './transactions.ts';
@@ -158,7 +159,9 @@ class Pass {
     const isExperiment =
       partition === `#experiments#${this.#subject}` ||
       String(item.list).startsWith(memberListsOf(this.#subject));
-    if (item.item !== `ACCESS#${this.#principal}` && !isQueueEntry && !isExperiment) return;
+    // What others rely on, such as a registered version, has a copy of the numbers.
+    const isTrial = partition === trialsPartition(this.#subject);
+    if (item.item !== `ACCESS#${this.#principal}` && !isQueueEntry && !isExperiment && !isTrial) return;
     // Those of own jobs go with the job.
     if (!this.#dryRun) await this.#delete(this.#deps.jobsTable, key);
   }

@@ -5,6 +5,7 @@ import { openObjectStore } from '../open-object-store.ts';
 import { ObjectResultStore } from '../result-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
+import { DynamoOwnerTrials } from './dynamo-owner-trials.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from './dynamo-series-stores.ts';
 
 /** Dependencies of the function that prepares and records the runs of registered images. */
@@ -12,6 +13,7 @@ export function openImageRuns(env: ImageRunEnv) {
   const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});
   return {
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
+    ownerTrials: new DynamoOwnerTrials(dynamo, env.JOBS_TABLE),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
     instruments: new DynamoInstrumentStore(dynamo, env.SERIES_TABLE),
     runs: new ObjectImageRuns(

@@ -7,11 +7,14 @@ import type {
   StoredTrial,
   TrialIn,
 } from '#contract/hyperopt.ts';
+import { canonicalJson } from '#engine/digest.ts';
 import { roundNumbers } from '#engine/report/round.ts';
 import { overfittingReport } from '#engine/search/overfitting.ts';
 import type { Dimension } from '#engine/search/space.ts';
 import { groupEqualRuns } from '#engine/search/trials.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock, Digest } from '../ports.ts';
+import { countStudy } from '../trials/count-trials.ts';
+import type { OwnerTrials } from '../trials/owner-trials.ts';
 import { isoTime } from '../validate.ts';
 import { EXIT_NAMES } from './exit-space.ts';
 import type { HyperoptStore, TrialLedger, TrialReturns } from './hyperopt-ports.ts';
@@ -21,6 +24,8 @@ import { pastTrial } from './trial-queue.ts';
 export interface FinishHyperoptDeps {
   readonly hyperoptJobs: HyperoptStore;
   readonly ledger: TrialLedger;
+  readonly ownerTrials: OwnerTrials;
+  readonly digest: Digest;
   readonly clock: Clock;
 }
 
@@ -36,7 +41,14 @@ export async function finishHyperopt(deps: FinishHyperoptDeps, jobId: string): P
   const now = isoTime(deps.clock.now());
   const best = trials.find(({ number }) => number === job.trials.best_trial);
   if (best?.state === 'complete') {
-    await deps.hyperoptJobs.complete(jobId, await outcomeOf(deps, job, trials, best), now);
+    const returns = await deps.ledger.returns(jobId);
+    const outcome = outcomeOf(job, trials, best, returns);
+    await countStudy(
+      deps.ownerTrials,
+      studyOf(deps, job),
+      [...returns.values()].map((each) => each.returns),
+    );
+    await deps.hyperoptJobs.complete(jobId, outcome, now);
   } else {
     await deps.hyperoptJobs.fail(jobId, { code: 'OPT002', message: allFailedMessage(trials) }, now);
   }
@@ -56,16 +68,27 @@ function allFailedMessage(trials: readonly EndedTrial[]): string {
   return `All ${trials.length} trials failed. ${times === trials.length ? 'Each' : `${times} of them`}: ${reason}`;
 }
 
-async function outcomeOf(
-  { ledger }: FinishHyperoptDeps,
+/** The job as trials of its owner. Jobs of the same request and code have the same trials, also one that resumes another. */
+function studyOf(
+  { digest }: Pick<FinishHyperoptDeps, 'digest'>,
+  { owner, session, base, config, code_digest, job_id }: HyperoptJobIn<'running'>,
+) {
+  const { workers: _, ...searched } = config;
+  return {
+    ...{ owner, session: session ?? null, base, trials: config.n_trials },
+    digest: digest(canonicalJson([code_digest ?? job_id, base, searched])),
+  };
+}
+
+function outcomeOf(
   job: HyperoptJobIn<'running'>,
   trials: readonly EndedTrial[],
   best: TrialIn<'complete'>,
-): Promise<HyperoptOutcome> {
+  returns: ReadonlyMap<number, TrialReturns>,
+): HyperoptOutcome {
   const { config, job_id } = job;
   const space = spaceOf(job).filter(varies);
   const known = trials.map(pastTrial);
-  const returns = await ledger.returns(job_id);
   const overfitting = overfittingReport(space, known, returns, config.direction, best.efficiency);
   if (!overfitting)
     throw new CodedError('DATA005', { message: 'The daily returns of the best trial are missing' });

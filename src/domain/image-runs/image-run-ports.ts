@@ -12,7 +12,11 @@ export interface ClaimedResults {
 }
 
 /** Results of a task as the platform has checked and stored them. */
-export type AdoptedRun = Pick<CompletedRun, 'result' | 'results' | 'sparkline'>;
+export interface AdoptedRun {
+  readonly completed: Pick<CompletedRun, 'result' | 'results' | 'sparkline'>;
+  /** Equity at the end of each day. */
+  readonly equity: readonly number[];
+}
 
 /** Inputs and outputs of the tasks of registered images. `task` is the ARN of a task: it determines the only prefix that is read. */
 export interface ImageRuns {

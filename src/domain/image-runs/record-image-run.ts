@@ -1,8 +1,10 @@
-import { isTerminal, type JobRun } from '#contract/backtest.ts';
+import { isTerminal, type JobIn, type JobRun } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { ImageRunOutcome } from '#contract/image-run.ts';
 import type { Clock, JobStore, SeriesStore } from '../ports.ts';
 import type { JobRunOutcome } from '../run-backtest-job.ts';
+import { countBacktest } from '../trials/count-trials.ts';
+import type { OwnerTrials } from '../trials/owner-trials.ts';
 import { isoTime } from '../validate.ts';
 import { checkOutcome } from './check-image-run.ts';
 import { type ImageRuns, InvalidRunError } from './image-run-ports.ts';
@@ -10,6 +12,7 @@ import { type ImageRuns, InvalidRunError } from './image-run-ports.ts';
 export interface RecordImageRunDeps {
   readonly jobs: Pick<JobStore, 'get' | 'claim' | 'complete' | 'fail'>;
   readonly series: Pick<SeriesStore, 'markCorrupt'>;
+  readonly ownerTrials: OwnerTrials;
   readonly runs: Pick<ImageRuns, 'readOutcome' | 'adoptResults'>;
   readonly clock: Clock;
 }
@@ -55,7 +58,7 @@ async function claimFor(
   jobs: Pick<JobStore, 'get' | 'claim'>,
   { jobId, task }: ImageTask,
   at: string,
-): Promise<JobRun | undefined> {
+): Promise<JobIn<'running'> | undefined> {
   const job = await jobs.get(jobId);
   if (!job || isTerminal(job.status)) return undefined;
   if (job.status === 'running' && job.task === task) return job;
@@ -63,16 +66,18 @@ async function claimFor(
   return claim.outcome === 'claimed' ? claim.job : undefined;
 }
 
-async function end(deps: RecordImageRunDeps, job: JobRun, task: string): Promise<boolean> {
+async function end(deps: RecordImageRunDeps, job: JobIn<'running'>, task: string): Promise<boolean> {
   const { job_id, attempt } = job;
   try {
     const outcome = checkOutcome(await deps.runs.readOutcome(task), job);
     if (outcome.status === 'failed') return await fail(deps, job, outcome);
     const { digest, trade_pages, timing, warnings, look_ahead, checks } = outcome;
     const adopted = await deps.runs.adoptResults(job, task, { digest, trade_pages });
+    const trials = await countBacktest(deps.ownerTrials, job, { digest, equity: adopted.equity });
     const completed = {
-      ...{ ...adopted, timing, warnings },
+      ...{ ...adopted.completed, timing, warnings },
       ...(look_ahead && { look_ahead }),
+      ...(trials && { trials }),
       ...(checks && { checks }),
     };
     return await deps.jobs.complete(job_id, attempt, completed, isoTime(deps.clock.now()));

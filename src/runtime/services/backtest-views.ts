@@ -62,6 +62,7 @@ export function jobView(
     timing: completed?.timing ?? null,
     durations: durationsOf(job),
     look_ahead: completed ? lookAheadOf(completed) : null,
+    trials: completed?.trial_record ?? null,
     ...annotationsOf(job),
     ...retentionOf(job, retention),
   };

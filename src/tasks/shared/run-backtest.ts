@@ -22,7 +22,10 @@ interface BacktestProcess {
 /** The job of this task, and the stores that it uses. */
 interface OpenedJob {
   readonly jobId: string;
-  readonly stores: Pick<RunBacktestJobDeps, 'jobs' | 'results' | 'series' | 'instruments' | 'candles'>;
+  readonly stores: Pick<
+    RunBacktestJobDeps,
+    'ownerTrials' | 'jobs' | 'results' | 'series' | 'instruments' | 'candles'
+  >;
 }
 
 /** Runs the job of this process to its end and exits. */
