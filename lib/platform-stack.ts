@@ -338,6 +338,7 @@ class PlatformStack extends Stack {
       REGISTRY_TABLE: data.tables.registry.tableName,
       BACKTEST_STATE_MACHINE_ARN: flow.machine.stateMachineArn,
       FAST_LANE_SECONDS: String(config.fastLaneSeconds),
+      ALLOWED_REGISTRIES: allowedRegistries(config),
       ...runs,
       DATA_PROXY_FUNCTION: dataProxy.service.alias.functionArn,
       STRATEGY_SERVICE_URL: strategy.api.api.url,

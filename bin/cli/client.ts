@@ -83,6 +83,10 @@ export class ApiClient {
     return this.#send<T>('POST', path, body);
   }
 
+  patch<T>(path: string, body: unknown): Promise<T> {
+    return this.#send('PATCH', path, body);
+  }
+
   put<T>(path: string, body: unknown): Promise<T> {
     return this.#send<T>('PUT', path, body);
   }

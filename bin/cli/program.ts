@@ -54,7 +54,7 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     group: 'Release',
-    commands: ['versions', 'compare'],
+    commands: ['versions', 'compare', 'label'],
     load: async () => (await import('./versions.ts')).addVersionCommands,
   },
   {

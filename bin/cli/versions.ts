@@ -2,13 +2,18 @@ import type { Command } from 'commander';
 import type * as z from 'zod';
 import type { VersionComparison } from '#contract/catalog-api.ts';
 import { PAGE_LIMITS } from '#contract/limits.ts';
-import type { ModelHistory, ModelVersion, ModelVersionList } from '#contract/registry-api.ts';
+import type {
+  ModelHistory,
+  ModelVersion,
+  ModelVersionDetail,
+  ModelVersionList,
+} from '#contract/registry-api.ts';
 import type { ApiClient } from './client.ts';
-import { JSON_OPTION, queryOf } from './options.ts';
-import { minute, number, percent, table, wrap } from './output.ts';
+import { JSON_OPTION, queryOf, repeated } from './options.ts';
+import { escapeControlChars, minute, number, percent, table, wrap } from './output.ts';
 import { sessionWith } from './session.ts';
 
-/** Commands that read versions. */
+/** Commands that read versions, and change their aliases and tags. */
 export function addVersionCommands(program: Command): void {
   const session = sessionWith(program);
   program
@@ -34,6 +39,54 @@ export function addVersionCommands(program: Command): void {
     .action((model: string, champion: string, challenger: string, { json }: { json?: boolean }) =>
       session(({ client }) => compareVersions(client, model, champion, challenger, json)),
     );
+
+  program
+    .command('label')
+    .description('set or remove aliases and tags of a version')
+    .argument('<model>', 'name of the strategy')
+    .argument('<version>', 'a number or an alias')
+    .option('--alias <name>', 'repeatable; the version that has it loses it', repeated, [])
+    .option('--remove-alias <name>', 'repeatable', repeated, [])
+    .option('--tag <tag>', 'repeatable, such as desk=fx', repeated, [])
+    .option('--remove-tag <tag>', 'repeatable', repeated, [])
+    .option(...JSON_OPTION)
+    .action((model: string, version: string, options: LabelOptions) =>
+      session(({ client }) => labelVersion(client, model, version, options)),
+    );
+}
+
+interface LabelOptions {
+  readonly alias: readonly string[];
+  readonly removeAlias: readonly string[];
+  readonly tag: readonly string[];
+  readonly removeTag: readonly string[];
+  readonly json?: boolean;
+}
+
+/** Changes the lists that the options name, and prints the version's aliases and tags. */
+async function labelVersion(
+  client: ApiClient,
+  model: string,
+  version: string,
+  { alias, removeAlias, tag, removeTag, json }: LabelOptions,
+): Promise<void> {
+  const path = (number: string) =>
+    `/api/v1/models/${encodeURIComponent(model)}/versions/${encodeURIComponent(number)}`;
+  const found = await client.get<ModelVersionDetail>(path(version));
+  const changed = (list: readonly string[], added: readonly string[], removed: readonly string[]) =>
+    added.length + removed.length > 0
+      ? [...list, ...added].filter((each) => !removed.includes(each))
+      : undefined;
+  const body = {
+    aliases: changed(found.aliases, alias, removeAlias),
+    tags: changed(found.tags, tag, removeTag),
+  };
+  const after = await client.patch<ModelVersionDetail>(path(found.version), body);
+  if (json) return console.log(JSON.stringify(after));
+  const listed = (list: readonly string[]) => escapeControlChars(list.join(', ')) || 'none';
+  console.log(`${model} version ${after.version}`);
+  console.log(`Aliases: ${listed(after.aliases)}`);
+  console.log(`Tags: ${listed(after.tags)}`);
 }
 
 interface VersionsOptions {
@@ -91,9 +144,13 @@ function versionTable(versions: readonly ModelVersion[]): string {
       percent(each.metrics.max_drawdown_pct),
       minute(each.created_at),
       each.created_by,
-      wrap([each.description, ...waivedText(each)].filter(Boolean).join('; '), 40),
+      wrap([each.description, ...tagText(each), ...waivedText(each)].filter(Boolean).join('; '), 40),
     ]),
   );
+}
+
+function tagText({ tags }: ModelVersion): string[] {
+  return tags.length > 0 ? [`tags: ${tags.join(', ')}`] : [];
 }
 
 /** The checks of the release policy that were waived for a version. */

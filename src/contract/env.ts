@@ -186,6 +186,7 @@ export const BackendEnv = {
     RUNS_BUCKET: optional(imageRuns.RUNS_BUCKET),
     IMAGE_ROLE_ID: optional(imageRuns.IMAGE_ROLE_ID),
     REJECT_IMAGES: rejectImages,
+    ...images,
     DATA_PROXY_FUNCTION: text,
     /** Base address of the strategy service; without one it is reported as not configured. */
     STRATEGY_SERVICE_URL: optional(url),

@@ -277,8 +277,12 @@ export const REGISTRATION_LIMITS = {
   container_image_uri: 500,
   description: 1000,
   tags: 20,
-  tag: 50,
+  /** With key and value, such as an address of a pipeline: the catalog has all tags of a version three times. */
+  tag: 250,
 } as const;
+
+/** Aliases of a model that users set, and characters of one. */
+export const ALIAS_LIMITS = { aliases: 20, alias: 100 } as const;
 
 /** Characters of a model name in a path, and of a challenge ID in a promotion. */
 export const MAX_ID_LENGTH = 100;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MLFLOW_LIMITS } from './limits.ts';
+import { ALIAS_LIMITS, MLFLOW_LIMITS, REGISTRATION_LIMITS } from './limits.ts';
 import { integerParameter, listParameter, stringParameter } from './parameters.ts';
 
 /**
@@ -54,7 +54,7 @@ export const MlflowModelsQuery = z.object(QUERY_PAGE);
 export const MlflowModelQuery = z.object({ name: modelName });
 export const MlflowAliasQuery = z.object({
   name: modelName,
-  alias: stringParameter(100, '`champion` or `latest`'),
+  alias: stringParameter(100, '`champion`, `latest`, or one that users gave'),
 });
 export const MlflowVersionQuery = z.object({ name: modelName, version: versionNumber });
 
@@ -75,6 +75,52 @@ export const MlflowTransitionRequest = z
     }),
   })
   .meta({ id: 'MlflowTransitionRequest' });
+
+const versionFields = { name: z.string(), version: z.string() };
+const tagKey = z.string().meta({ description: 'Letters, digits, spaces and `_ - . / :`' });
+const requestTags = z.array(z.looseObject({ key: z.string(), value: z.string().default('') })).optional();
+
+export const MlflowAliasRequest = z
+  .looseObject({ ...versionFields, alias: z.string().meta({ maxLength: ALIAS_LIMITS.alias }) })
+  .meta({ id: 'MlflowAliasRequest' });
+export const MlflowAliasDeletion = z
+  .looseObject({ name: z.string(), alias: z.string() })
+  .meta({ id: 'MlflowAliasDeletion' });
+export const MlflowTagRequest = z
+  .looseObject({
+    ...versionFields,
+    key: tagKey,
+    value: z
+      .string()
+      .optional()
+      .meta({ description: `With the key and \`=\` up to ${REGISTRATION_LIMITS.tag} characters` }),
+  })
+  .meta({ id: 'MlflowTagRequest' });
+export const MlflowTagDeletion = z
+  .looseObject({ ...versionFields, key: tagKey })
+  .meta({ id: 'MlflowTagDeletion' });
+
+export const MlflowModelRequest = z
+  .looseObject({
+    name: z.string().meta({ description: 'Name of a strategy' }),
+    tags: requestTags.meta({ description: 'Not stored: tag a version' }),
+    description: z.string().optional().meta({ description: 'Not stored: describe a version' }),
+  })
+  .meta({ id: 'MlflowModelRequest' });
+
+export const MlflowVersionRequest = z
+  .looseObject({
+    name: z.string().meta({ description: 'Name of a strategy' }),
+    source: z.string().optional().meta({
+      description: 'Artifacts of the backtest: `mlflow-artifacts:/bt-<id>` or `runs:/bt-<id>`',
+    }),
+    run_id: z.string().optional().meta({ description: 'The backtest. Default: that of the source' }),
+    tags: requestTags.meta({
+      description: '`touchstone.container_image_uri` is the image that runs the version, not a tag',
+    }),
+    description: z.string().optional().meta({ maxLength: REGISTRATION_LIMITS.description }),
+  })
+  .meta({ id: 'MlflowVersionRequest' });
 
 export const MlflowExperimentsRequest = z.looseObject({
   ...BODY_PAGE,
@@ -205,6 +251,7 @@ export const MlflowVersionPage = MlflowVersionList.extend(page).meta({ id: 'Mlfl
 export const MlflowVersionAnswer = z
   .object({ model_version: MlflowVersion })
   .meta({ id: 'MlflowVersionAnswer' });
+export const MlflowNothing = z.object({}).meta({ id: 'MlflowNothing' });
 export const MlflowUri = z.object({ artifact_uri: z.string() }).meta({ id: 'MlflowUri' });
 export const MlflowExperimentList = z
   .object({ experiments: z.array(MlflowExperiment), ...page })

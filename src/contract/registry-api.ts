@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { BacktestResult, ResolvedBacktestConfig } from './backtest.ts';
 import { paginated, Timestamp } from './common.ts';
-import { MAX_ID_LENGTH, MAX_NOTE_LENGTH, REGISTRATION_LIMITS } from './limits.ts';
+import { ALIAS_LIMITS, MAX_ID_LENGTH, MAX_NOTE_LENGTH, REGISTRATION_LIMITS } from './limits.ts';
 import { LOOK_AHEAD_STATES } from './look-ahead.ts';
 import { given } from './null-fields.ts';
 import { booleanParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
@@ -11,7 +11,7 @@ import { Evidence, RegistryEvent, STAGES, Thresholds, Validation, Waiver } from 
 /** Requests and responses of the registry: stage transitions and reads. */
 
 export const VersionReference = z.union([z.string(), z.int()]).meta({
-  description: 'A version number, or one of the aliases `latest` and `champion`',
+  description: 'A version number, or an alias: `latest`, `champion`, or one that users gave',
 });
 
 /** A body that names a version as `version` or by a synonym. Without both it lacks `version`. */
@@ -75,6 +75,8 @@ export const RollbackRequest = withVersion('target_version', {
   expected_production: expectedProduction,
 }).meta({ id: 'RollbackRequest', examples: [{ version: '1', reason: 'Losses since the release' }] });
 
+const tags = z.array(z.string().meta({ maxLength: REGISTRATION_LIMITS.tag })).optional();
+
 export const RegisterRequest = z
   .looseObject({
     backtest_run_id: z.string().meta({ description: '`job_id` of a completed backtest of the strategy' }),
@@ -91,10 +93,7 @@ export const RegisterRequest = z
       description:
         'Required metrics of the backtest; equality passes. Without thresholds the version is marked `skipped`. Unknown ones are ignored and listed in the warnings',
     }),
-    tags: z
-      .array(z.string().meta({ maxLength: REGISTRATION_LIMITS.tag }))
-      .optional()
-      .meta({ maxItems: REGISTRATION_LIMITS.tags }),
+    tags: tags.meta({ maxItems: REGISTRATION_LIMITS.tags }),
   })
   .meta({
     id: 'RegisterRequest',
@@ -107,6 +106,20 @@ export const RegisterRequest = z
       },
     ],
   });
+
+export const LabelRequest = z
+  .looseObject({
+    aliases: z
+      .array(z.string().meta({ maxLength: ALIAS_LIMITS.alias }))
+      .optional()
+      .meta({
+        description:
+          'Aliases of the version from now on; another version of the model loses them. Letters, digits, `_` and `-`, no number. `latest` and `champion` follow the versions and stages: they have no effect here',
+        maxItems: ALIAS_LIMITS.aliases,
+      }),
+    tags: tags.meta({ description: 'Tags from now on', maxItems: REGISTRATION_LIMITS.tags }),
+  })
+  .meta({ id: 'LabelRequest', examples: [{ aliases: ['shadow'], tags: ['desk=fx'] }] });
 
 /** A response with warnings about ignored keys of the body, such as a misspelled `expected_production`. */
 function withWarnings<T extends z.ZodRawShape>(id: string, result: z.ZodObject<T>) {
@@ -196,7 +209,7 @@ const versionFields = {
   archived_at: Timestamp.nullable(),
   rolled_back: z.boolean(),
   rolled_back_reason: z.string().nullable(),
-  aliases: z.array(z.string()).meta({ description: '`latest`, `champion`' }),
+  aliases: z.array(z.string()).meta({ description: '`latest`, `champion`, and those that users gave' }),
   tags: z.array(z.string()),
   trials: z.int().meta({ description: 'Configurations tried to find this one' }),
   evidence: Evidence.nullable().meta({ description: 'null: registered before it was kept' }),
@@ -248,7 +261,10 @@ const NAME = 'Name of the strategy: a model is named as its strategy';
 export const StrategyNameParams = z.object({ name: stringParameter(100, NAME) });
 export const ModelParams = z.object({ model_name: stringParameter(100, NAME) });
 export const ModelVersionParams = ModelParams.extend({
-  version: stringParameter(100, 'A version number, or one of the aliases `latest` and `champion`'),
+  version: stringParameter(
+    100,
+    'A version number, or an alias: `latest`, `champion`, or one that users gave',
+  ),
 });
 
 export const VersionsQuery = z.object({

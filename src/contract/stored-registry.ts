@@ -20,6 +20,10 @@ export const StoredModel = z.object({
     .string()
     .nullable()
     .meta({ description: 'Version in Production: routers read it here' }),
+  aliases: z
+    .array(z.object({ alias: z.string(), version: z.string() }))
+    .default([])
+    .meta({ description: 'Names that users gave to versions, in alphabetical order' }),
   latest_version: z.int().meta({ description: 'Highest number given; numbers are never reused' }),
   active_challenge_id: z.string().nullable(),
   revision: z
@@ -120,7 +124,7 @@ export const StoredVersion = VersionContent.extend({
 });
 export type StoredVersion = z.infer<typeof StoredVersion>;
 
-const REGISTRY_ACTIONS = ['register', 'stage', 'promote', 'rollback', 'validate'] as const;
+const REGISTRY_ACTIONS = ['register', 'stage', 'promote', 'rollback', 'validate', 'label'] as const;
 export type RegistryAction = (typeof REGISTRY_ACTIONS)[number];
 
 /** One line of a model's history: insert-only, written in the transaction of the change. */

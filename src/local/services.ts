@@ -85,6 +85,7 @@ export async function startBackend(
     downloads,
     ...openRegistry(deps.registryTable, deps.databaseEndpoint, deps.onChallengeChange),
     images: null,
+    allowedRegistries: null,
     audit: options.audit.trail,
     stagingDryRunRequired: deps.stagingDryRunRequired ?? false,
     fourEyesRequired: deps.fourEyesRequired ?? false,

@@ -17,7 +17,7 @@ const CODES: Readonly<Record<number, string>> = {
 };
 
 const NOT_SERVED =
-  "Touchstone does not serve this call of MLflow's API: it serves the registry, experiments, runs and artifacts for reading, and stage transitions. Backtests and hyperopt jobs make the runs.";
+  "Touchstone does not serve this call of MLflow's API: it serves the registry, experiments, runs and artifacts for reading, and versions, their stages, aliases and tags for writing. Backtests and hyperopt jobs make the runs.";
 
 /** An error body as MLflow's client reads it: the code by the status, and what Touchstone says of it. */
 export function mlflowError(status: number, { detail }: ErrorBody | RequestValidationError): MlflowError {
@@ -25,8 +25,11 @@ export function mlflowError(status: number, { detail }: ErrorBody | RequestValid
     const message = detail.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('; ');
     return { error_code: 'INVALID_PARAMETER_VALUE', message };
   }
-  const { code, message } = detail;
+  const { code, message, context } = detail;
   // The code that MLflow's own server has for calls that a store lacks.
   if (code === 'HTTP404') return { error_code: 'NOT_IMPLEMENTED', message: NOT_SERVED };
+  // A use case knows it where the status does not.
+  if (code === 'RES005' && context.exists === true)
+    return { error_code: 'RESOURCE_ALREADY_EXISTS', message: `${message} (${code})` };
   return { error_code: CODES[status] ?? 'BAD_REQUEST', message: `${message} (${code})` };
 }

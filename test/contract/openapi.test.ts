@@ -11,7 +11,7 @@ import { VERSION } from '#runtime/version.ts';
 /** Operations whose body has no required field. */
 const MAY_BE_EMPTY = [
   ...['advanceChallenge', 'holdChallenge', 'resumeChallenge', 'promoteChallenge', 'rollBackChallenge'],
-  ...['keepBacktest', 'keepHyperopt', 'updateBacktest'],
+  ...['keepBacktest', 'keepHyperopt', 'updateBacktest', 'labelVersion'],
 ];
 
 interface Response {

@@ -105,6 +105,9 @@ async function storeEverything(): Promise<Record<string, string[]>> {
   await done(strategy.post(`${ofChallenge}/trades`, { trades }));
   await done(strategy.post(`${ofChallenge}/hold`, { note: 'for good' }));
 
+  const labels = { aliases: ['shadow'], tags: ['desk=fx', 'b', 'a'] };
+  await done(send(platform, 'PATCH', `/api/v1/models/${MODEL}/versions/1`, labels));
+
   const ofHyperopt = `/api/v1/hyperopt/${hyperopt.job_id}`;
   await until(() => strategy.get(ofHyperopt));
   const ofJob = `/api/v1/backtests/${job.job_id}`;
@@ -134,7 +137,9 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     exportBacktest: [`${ofJob}/export`, `${ofJob}/export?format=json`],
     mlflowSearchModels: [`${mlflow}/registered-models/search`],
     mlflowGetModel: [`${mlflow}/registered-models/get?name=${MODEL}`],
-    mlflowGetVersionByAlias: [`${mlflow}/registered-models/alias?name=${MODEL}&alias=champion`],
+    mlflowGetVersionByAlias: ['champion', 'shadow'].map(
+      (alias) => `${mlflow}/registered-models/alias?name=${MODEL}&alias=${alias}`,
+    ),
     mlflowSearchVersions: [`${mlflow}/model-versions/search`],
     mlflowGetVersion: [`${mlflow}/model-versions/get?name=${MODEL}&version=2`],
     mlflowGetDownloadUri: [`${mlflow}/model-versions/get-download-uri?name=${MODEL}&version=2`],

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ulids } from '#adapters/ids.ts';
 import type { Person } from '../support/access-fixture.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
+import { pendingJob } from '../support/jobs.ts';
 import { accessScene } from './access-backtests-fixture.ts';
 
 const scene = accessScene();
@@ -212,6 +213,217 @@ describe("MLflow's registry", () => {
     expect((await transition(stranger, '2', 'Production')).status).toBe(403);
     expect((await stranger.get(`${MLFLOW}/registered-models/search`)).body.registered_models).toEqual([]);
     expect((await stranger.get(`${MLFLOW}/registered-models/get?name=${MODEL}`)).status).toBe(403);
+  });
+});
+
+describe("writes of MLflow's client", () => {
+  const of = (person: Person, name = MODEL) => ({
+    setAlias: (alias: string, version: string) =>
+      person.post(`${MLFLOW}/registered-models/alias`, { name, alias, version }),
+    deleteAlias: (alias: string) => person.delete(`${MLFLOW}/registered-models/alias`, { name, alias }),
+    setTag: (version: string, key: string, value: string) =>
+      person.post(`${MLFLOW}/model-versions/set-tag`, { name, version, key, value }),
+    deleteTag: (version: string, key: string) =>
+      person.delete(`${MLFLOW}/model-versions/delete-tag`, { name, version, key }),
+    create: (body: object) => person.post(`${MLFLOW}/model-versions/create`, { name, ...body }),
+    createModel: (body = {}) => person.post(`${MLFLOW}/registered-models/create`, { name, ...body }),
+    version: async (reference: string) =>
+      (await person.get(`/api/v1/models/${name}/versions/${reference}`)).body,
+    events: async () => (await person.get(`/api/v1/models/${name}/history`)).body.items,
+  });
+  const said = ({ status, body }: { status: number; body: any }) => [status, body.error_code];
+  /** A model with two versions, of a strategy and an owner that no other test uses. */
+  const registered = async (strategy: string) => {
+    const owner = `user-${ulids.ulid()}`;
+    const person = scene.fixture.person(owner);
+    const { config } = pendingJob('bt-0');
+    const job = () => scene.fixture.backtest(owner, { config: { ...config, strategy } }, 'completed');
+    const runs = [await job(), await job()];
+    return { owner, person, runs, job, calls: of(person, strategy) };
+  };
+
+  it('registers a backtest as a version, by run or by source, under the rules of registration', async () => {
+    const { calls, runs, job, owner } = await registered('bollinger_breakout');
+    const fresh = await calls.createModel();
+    expect(fresh.body.registered_model).toMatchObject({ user_id: owner, latest_versions: [] });
+    expect(said(await calls.createModel({ tags: [{ key: 'a', value: 'b' }] }))[0]).toBe(400);
+    const image = { key: 'touchstone.container_image_uri', value: 'registry.example/mine:1' };
+    const first = await calls.create({
+      ...{ source: `mlflow-artifacts:/${runs[0]}`, run_id: runs[0], description: 'why' },
+      tags: [{ key: 'desk', value: 'fx' }, image],
+    });
+    expect(first.body.model_version).toMatchObject({
+      ...{ version: '1', run_id: runs[0], status: 'READY', current_stage: 'None', description: 'why' },
+      tags: expect.arrayContaining([{ key: 'desk', value: 'fx' }, image]),
+    });
+    expect(await calls.version('1')).toMatchObject({ container_image_uri: image.value, tags: ['desk=fx'] });
+    expect(said(await calls.createModel())).toEqual([409, 'RESOURCE_ALREADY_EXISTS']);
+    const second = await calls.create({ source: `runs:/${runs[1]}/model` });
+    expect(second.body.model_version).toMatchObject({ version: '2', run_id: runs[1] });
+
+    for (const [body, status, code] of [
+      [{}, 400, 'INVALID_PARAMETER_VALUE'],
+      [{ source: 's3://elsewhere/model', run_id: runs[0] }, 400, 'INVALID_PARAMETER_VALUE'],
+      [{ source: `runs:/${runs[1]}/model`, run_id: runs[0] }, 400, 'INVALID_PARAMETER_VALUE'],
+      [{ run_id: 'ho-1_0' }, 400, 'INVALID_PARAMETER_VALUE'],
+      [{ run_id: 'bt-none' }, 404, 'RESOURCE_DOES_NOT_EXIST'],
+      [{ run_id: runs[0], tags: [{ key: 'touchstone.trials', value: '1' }] }, 409, 'RESOURCE_CONFLICT'],
+    ] as const) {
+      expect(said(await calls.create(body)), JSON.stringify(body)).toEqual([status, code]);
+    }
+    const unfinished = await scene.fixture.backtest(owner, {}, 'running');
+    expect(said(await calls.create({ run_id: unfinished }))).toEqual([409, 'RESOURCE_CONFLICT']);
+    const ofOther = of(scene.fixture.person('eve'), 'bollinger_breakout');
+    expect(said(await ofOther.create({ run_id: await job() }))).toEqual([403, 'PERMISSION_DENIED']);
+    expect(said(await of(scene.ann, 'nothing').create({ run_id: runs[0] }))).toEqual([
+      404,
+      'RESOURCE_DOES_NOT_EXIST',
+    ]);
+    expect((await calls.events()).map(({ action }: any) => action)).toEqual(['register', 'register']);
+  });
+
+  it('moves aliases between versions, with an event each, and refuses those that follow the stages', async () => {
+    const { calls, runs, person, owner } = await registered('supertrend');
+    for (const run_id of runs) await calls.create({ run_id });
+    expect((await calls.setAlias('shadow', '1')).body).toEqual({});
+    await calls.setAlias('shadow', '1');
+    await calls.setAlias('shadow', 'latest');
+    await calls.setAlias('Blue-1', '2');
+    expect((await calls.version('shadow')).aliases).toEqual(['latest', 'Blue-1', 'shadow']);
+    expect((await calls.version('1')).aliases).toEqual([]);
+    const model = await person.get(`${MLFLOW}/registered-models/get?name=supertrend`);
+    expect(model.body.registered_model.aliases).toEqual([
+      { alias: 'latest', version: '2' },
+      { alias: 'Blue-1', version: '2' },
+      { alias: 'shadow', version: '2' },
+    ]);
+    const alias = await person.get(`${MLFLOW}/registered-models/alias?name=supertrend&alias=shadow`);
+    expect(alias.body.model_version).toMatchObject({ version: '2', aliases: ['latest', 'Blue-1', 'shadow'] });
+    const staged = await person.post(`${MLFLOW}/model-versions/transition-stage`, {
+      ...{ name: 'supertrend', version: 'shadow', stage: 'Staging' },
+    });
+    expect(staged.body.model_version).toMatchObject({ version: '2', current_stage: 'Staging' });
+    await calls.deleteAlias('shadow');
+    expect((await calls.deleteAlias('shadow')).body).toEqual({});
+    const gone = await person.get(`${MLFLOW}/registered-models/alias?name=supertrend&alias=shadow`);
+    expect(said(gone)).toEqual([404, 'RESOURCE_DOES_NOT_EXIST']);
+
+    const notes = (await calls.events()).flatMap(({ action, actor, version, notes: said }: any) =>
+      action === 'label' ? [[actor, version, said]] : [],
+    );
+    expect(notes).toEqual([
+      [owner, '2', ['Alias shadow removed']],
+      [owner, '2', ['Alias Blue-1']],
+      [owner, '2', ['Alias shadow, before of version 1']],
+      [owner, '1', ['Alias shadow']],
+    ]);
+    for (const own of ['champion', 'latest', 'Champion']) {
+      expect(said(await calls.setAlias(own, '1')), own).toEqual([409, 'RESOURCE_CONFLICT']);
+      expect(said(await calls.deleteAlias(own)), own).toEqual([409, 'RESOURCE_CONFLICT']);
+    }
+    for (const wrong of ['', '7', 'v2', 'a b', 'a/b', '\u0000', 'é', 'x'.repeat(101), '__proto__/x']) {
+      expect(said(await calls.setAlias(wrong, '1')), wrong).toEqual([400, 'INVALID_PARAMETER_VALUE']);
+    }
+    await calls.setAlias('__proto__', '1');
+    expect((await calls.version('__proto__')).version).toBe('1');
+    for (let number = 0; number < 18; number++) await calls.setAlias(`a${number}`, '1');
+    expect(said(await calls.setAlias('one-too-many', '2'))).toEqual([400, 'INVALID_PARAMETER_VALUE']);
+    expect(said(await calls.setAlias('a0', '2'))).toEqual([200, undefined]);
+    expect(said(await calls.setAlias('a0', '9'))).toEqual([404, 'RESOURCE_DOES_NOT_EXIST']);
+    const long = of(person, 'x'.repeat(5_000));
+    for (const answer of [
+      await long.setAlias('a', '1'),
+      await long.deleteAlias('a'),
+      await long.setTag('1', 'a', 'b'),
+      await long.create({ run_id: runs[0] }),
+      await long.createModel(),
+    ]) {
+      expect(said(answer)).toEqual([404, 'RESOURCE_DOES_NOT_EXIST']);
+    }
+  });
+
+  it('sets and deletes tags of a version, in its history and in the catalog', async () => {
+    const { calls, runs, person } = await registered('donchian_trend');
+    await calls.create({ run_id: runs[0], tags: [{ key: 'desk', value: 'fx' }] });
+    await person.post('/api/v1/strategies/donchian_trend/stage', { version: '1' });
+    await calls.setTag('1', 'desk', 'eq');
+    await calls.setTag('1', 'build', 'https://ci.example/1?a=b');
+    await calls.setTag('1', 'kept', '');
+    await calls.setTag('1', 'kept', '');
+    await calls.deleteTag('1', 'none');
+    const tags = ['desk=eq', 'build=https://ci.example/1?a=b', 'kept'];
+    expect((await calls.version('1')).tags).toEqual(tags);
+    const { body } = await person.get('/api/v1/catalog/strategies?limit=100');
+    const row = body.items.find(({ name }: any) => name === 'donchian_trend');
+    expect(row.tags).toEqual(tags);
+    const read = await person.get(`${MLFLOW}/model-versions/get?name=donchian_trend&version=1`);
+    expect(read.body.model_version.tags).toContainEqual({ key: 'build', value: 'https://ci.example/1?a=b' });
+    await calls.deleteTag('1', 'desk');
+    expect((await calls.version('1')).tags).toEqual(tags.slice(1));
+    const labels = (await calls.events()).filter(({ action }: any) => action === 'label');
+    expect(labels.map(({ notes }: any) => notes)).toEqual([
+      ['Tag desk=eq removed'],
+      ['Tag kept'],
+      ['Tag build=https://ci.example/1?a=b'],
+      ['Tag desk=fx removed', 'Tag desk=eq'],
+    ]);
+    for (const [key, value] of [
+      ...([
+        ['', 'x'],
+        ['a=b', 'x'],
+        ['a\nb', 'x'],
+      ] as const),
+      ['long', 'x'.repeat(246)] as const,
+    ]) {
+      expect(said(await calls.setTag('1', key, value)), key).toEqual([400, 'INVALID_PARAMETER_VALUE']);
+    }
+    expect(said(await calls.setTag('1', 'touchstone.trials', '1'))).toEqual([409, 'RESOURCE_CONFLICT']);
+    for (let number = 0; number < 18; number++) await calls.setTag('1', `t${number}`, 'x');
+    expect(said(await calls.setTag('1', 'more', 'x'))).toEqual([400, 'INVALID_PARAMETER_VALUE']);
+  });
+
+  it('is refused to readers of the model, and to viewers', async () => {
+    const { calls, runs, person } = await registered('rsi_mean_reversion');
+    await calls.create({ run_id: runs[0] });
+    await person.share('/api/v1/models/rsi_mean_reversion', 'user:bob');
+    const viewer = scene.fixture.person('bob', 'viewer');
+    for (const each of [of(scene.bob, 'rsi_mean_reversion'), of(viewer, 'rsi_mean_reversion')]) {
+      expect((await each.version('1')).version).toBe('1');
+      for (const answer of [
+        await each.setAlias('mine', '1'),
+        await each.deleteAlias('mine'),
+        await each.setTag('1', 'a', 'b'),
+        await each.deleteTag('1', 'a'),
+      ]) {
+        expect(said(answer)).toEqual([403, 'PERMISSION_DENIED']);
+      }
+    }
+    const patched = await scene.bob.patch('/api/v1/models/rsi_mean_reversion/versions/1', { tags: [] });
+    expect([patched.status, patched.code]).toEqual([403, 'AUTH005']);
+  });
+
+  it("obeys the platform's own operation: lists that replace those before", async () => {
+    const { calls, runs, person } = await registered('macd_momentum');
+    for (const run_id of runs) await calls.create({ run_id });
+    const label = (version: string, body: object) =>
+      person.patch(`/api/v1/models/macd_momentum/versions/${version}`, body);
+    const first = await label('1', { aliases: ['a', 'b'], tags: ['x', 'x'] });
+    expect(first.body).toMatchObject({ version: '1', aliases: ['a', 'b'], tags: ['x'] });
+    const second = await label('2', { aliases: ['latest', 'b', 'c'] });
+    expect(second.body).toMatchObject({ aliases: ['latest', 'b', 'c'], tags: [] });
+    expect((await label('a', { aliases: [] })).body).toMatchObject({
+      version: '1',
+      aliases: [],
+      tags: ['x'],
+    });
+    expect((await label('1', { aliases: ['latest'] })).code).toBe('RES005');
+    expect((await label('1', { tags: ['x'.repeat(251)] })).code).toBe('VAL005');
+    expect((await label('9', { tags: [] })).code).toBe('RES003');
+    const changes = await Promise.all(
+      Array.from({ length: 8 }, (_, number) => calls.setTag('2', `t${number}`, 'x')),
+    );
+    expect(changes.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    expect((await calls.version('2')).tags).toHaveLength(8);
   });
 });
 

@@ -254,7 +254,7 @@ describe('images of registered versions', () => {
     const allowed = ofType(stage, 'AWS::Lambda::Function').flatMap(
       ([, { Properties }]) => Properties.Environment.Variables.ALLOWED_REGISTRIES ?? [],
     );
-    expect(allowed).toEqual(Array(2).fill(stage.config.allowedRegistries.join(',')));
+    expect(allowed).toEqual(Array(3).fill(stage.config.allowedRegistries.join(',')));
   });
 });
 

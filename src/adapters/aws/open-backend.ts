@@ -27,6 +27,7 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
     maxRunning: maxRunning(env),
     retention: retentionDays(env),
     rejectImages: env.REJECT_IMAGES,
+    allowedRegistries: env.ALLOWED_REGISTRIES ?? null,
     fastLaneSeconds: env.FAST_LANE_SECONDS,
     executions: deferred(async () => {
       const { createSfnClient, SfnExecutions } = await import('./sfn-executions.ts');

@@ -47,6 +47,7 @@ const STATE = [
   'rolled_back',
   'rolled_back_reason',
   'waivers',
+  'tags',
   'updated_at',
 ] as const satisfies readonly (keyof StoredVersion)[];
 
@@ -168,7 +169,7 @@ function putVersion({ before, after }: VersionChange, { model }: StageTransition
   if (before === null) return putNew(key, { ...after, ...catalog }, table);
   const state = Object.fromEntries(STATE.map((name) => [name, after[name]]));
   const change = { set: { ...state, ...catalog }, listed: catalog !== undefined };
-  return update(key, { ...change, from: before.stage, validation: before.validation.status }, table);
+  return update(key, { ...change, from: before.stage, read: before }, table);
 }
 
 function archive(model: string, { version, at, rolledBack }: ArchivedProduction, table: string): Action {
@@ -185,8 +186,8 @@ function update(
   key: Record<string, unknown>,
   change: {
     readonly from: string;
-    /** Status of the validation as it was read; undefined: not compared. */
-    readonly validation?: string;
+    /** The version as it was read; undefined: only its stage is compared. */
+    readonly read?: Pick<StoredVersion, 'validation' | 'tags'>;
     readonly set: Record<string, unknown>;
     readonly listed: boolean;
   },
@@ -200,15 +201,15 @@ function update(
       TableName: table,
       Key: key,
       UpdateExpression: `SET ${assignments}${removed.length > 0 ? ` REMOVE ${removed.map((name) => `#${name}`).join(', ')}` : ''}`,
-      // Stage and validation may have been read before the model, so the model's condition does not cover them.
-      ConditionExpression: `#stage = :from${change.validation ? ' AND #validation.#status = :validated' : ''}`,
+      // The version may have been read before the model, so the model's condition does not cover it.
+      ConditionExpression: `#stage = :from${change.read ? ' AND #validation.#status = :validated AND #tags = :tagged' : ''}`,
       ExpressionAttributeNames: {
         ...Object.fromEntries([...names, ...removed].map((name) => [`#${name}`, name])),
-        ...(change.validation && { '#status': 'status' }),
+        ...(change.read && { '#status': 'status' }),
       },
       ExpressionAttributeValues: {
         ':from': change.from,
-        ...(change.validation && { ':validated': change.validation }),
+        ...(change.read && { ':validated': change.read.validation.status, ':tagged': change.read.tags }),
         ...Object.fromEntries(names.map((name) => [`:${name}`, change.set[name]])),
       },
     },

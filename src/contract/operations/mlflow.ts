@@ -1,5 +1,7 @@
 import {
+  MlflowAliasDeletion,
   MlflowAliasQuery,
+  MlflowAliasRequest,
   MlflowArtifactParams,
   MlflowArtifactsQuery,
   MlflowExperimentAnswer,
@@ -14,17 +16,22 @@ import {
   MlflowModelAnswer,
   MlflowModelList,
   MlflowModelQuery,
+  MlflowModelRequest,
   MlflowModelsQuery,
+  MlflowNothing,
   MlflowRunAnswer,
   MlflowRunList,
   MlflowRunQuery,
   MlflowRunsRequest,
+  MlflowTagDeletion,
+  MlflowTagRequest,
   MlflowTransitionRequest,
   MlflowUri,
   MlflowVersionAnswer,
   MlflowVersionList,
   MlflowVersionPage,
   MlflowVersionQuery,
+  MlflowVersionRequest,
 } from '../mlflow-api.ts';
 import type { Operation } from '../operation.ts';
 
@@ -32,6 +39,13 @@ const READ = { service: 'backend', tag: 'MLflow', access: 'viewer' } as const;
 
 /** A search has its query in the body. */
 const SEARCH = { ...READ, method: 'POST', changesState: false } as const;
+
+/** A change of a model that the body names. */
+const CHANGE = {
+  ...READ,
+  access: 'researcher',
+  auditedAs: { kind: 'models', field: 'name' },
+} as const;
 
 const models = '/api/2.0/mlflow/registered-models';
 const versions = '/api/2.0/mlflow/model-versions';
@@ -84,6 +98,39 @@ export const MLFLOW_OPERATIONS = [
     errors: [...OF_MODEL, 'RES003'],
   },
   {
+    id: 'mlflowSetAlias',
+    ...CHANGE,
+    method: 'POST',
+    path: `${models}/alias`,
+    summary: 'set_registered_model_alias',
+    description: '`champion` and `latest` follow the stages and versions: they cannot be set.',
+    body: MlflowAliasRequest,
+    success: { 200: { description: 'Set', schema: MlflowNothing } },
+    errors: ['VAL005', 'RES003', 'RES005', ...OF_MODEL],
+  },
+  {
+    id: 'mlflowDeleteAlias',
+    ...CHANGE,
+    method: 'DELETE',
+    path: `${models}/alias`,
+    summary: 'delete_registered_model_alias',
+    description: 'An alias that the model does not have is deleted already.',
+    body: MlflowAliasDeletion,
+    success: { 200: { description: 'Deleted', schema: MlflowNothing } },
+    errors: ['RES005', ...OF_MODEL],
+  },
+  {
+    id: 'mlflowCreateModel',
+    ...SEARCH,
+    path: `${models}/create`,
+    summary: 'create_registered_model: says whether a strategy is a model yet',
+    description:
+      'Stores nothing: the first version of a strategy makes it a model. A model that exists is `RESOURCE_ALREADY_EXISTS`, after which `mlflow.register_model` creates a version.',
+    body: MlflowModelRequest,
+    success: { 200: { description: 'The model, without versions', schema: MlflowModelAnswer } },
+    errors: ['VAL005', 'RES005', ...OF_MODEL],
+  },
+  {
     id: 'mlflowSearchVersions',
     ...READ,
     method: 'GET',
@@ -114,9 +161,41 @@ export const MLFLOW_OPERATIONS = [
     errors: [...OF_MODEL, 'RES003'],
   },
   {
+    id: 'mlflowCreateVersion',
+    ...CHANGE,
+    method: 'POST',
+    path: `${versions}/create`,
+    summary: 'create_model_version: register a completed backtest',
+    description: 'The rules are those of `registerStrategy`, without thresholds.',
+    body: MlflowVersionRequest,
+    success: { 200: { description: 'The version', schema: MlflowVersionAnswer } },
+    errors: ['VAL004', 'VAL005', 'VAL006', 'RES001', 'RES003', 'RES005', 'RES006', ...OF_MODEL],
+  },
+  {
+    id: 'mlflowSetVersionTag',
+    ...CHANGE,
+    method: 'POST',
+    path: `${versions}/set-tag`,
+    summary: 'set_model_version_tag',
+    description: 'Stored as the tag `key=value`. Tags of the platform, `touchstone.…`, cannot be set.',
+    body: MlflowTagRequest,
+    success: { 200: { description: 'Set', schema: MlflowNothing } },
+    errors: ['VAL005', 'RES003', 'RES005', ...OF_MODEL],
+  },
+  {
+    id: 'mlflowDeleteVersionTag',
+    ...CHANGE,
+    method: 'DELETE',
+    path: `${versions}/delete-tag`,
+    summary: 'delete_model_version_tag',
+    description: 'A tag that the version does not have is deleted already.',
+    body: MlflowTagDeletion,
+    success: { 200: { description: 'Deleted', schema: MlflowNothing } },
+    errors: ['VAL005', 'RES003', 'RES005', ...OF_MODEL],
+  },
+  {
     id: 'mlflowTransitionStage',
-    service: 'backend',
-    tag: 'MLflow',
+    ...CHANGE,
     method: 'POST',
     path: `${versions}/transition-stage`,
     summary: 'transition_model_version_stage: stage, promote or roll back a version',
@@ -125,8 +204,6 @@ export const MLFLOW_OPERATIONS = [
     body: MlflowTransitionRequest,
     success: { 200: { description: 'The version after the transition', schema: MlflowVersionAnswer } },
     errors: ['VAL004', 'VAL005', 'VAL006', 'RES003', 'RES005', 'RES006', ...OF_MODEL],
-    access: 'researcher',
-    auditedAs: { kind: 'models', field: 'name' },
     startsWork: true,
   },
   {

@@ -1,6 +1,7 @@
 import type { Operation } from '../operation.ts';
 import {
   HistoryQuery,
+  LabelRequest,
   ModelHistory,
   ModelParams,
   ModelVersionDetail,
@@ -100,6 +101,22 @@ export const REGISTRY_OPERATIONS = [
     errors: ['RES002', 'RES003', 'DATA005', 'SVC005'],
     access: 'viewer',
     resource: { kind: 'model', id: 'model_name', level: 'read' },
+  },
+  {
+    id: 'labelVersion',
+    service: 'backend',
+    method: 'PATCH',
+    path: '/api/v1/models/{model_name}/versions/{version}',
+    tag: REGISTRY,
+    summary: 'Set the aliases and tags of a version',
+    description:
+      'Each list that is given replaces the one before. Aliases and tags change no stage; the history records them.',
+    params: ModelVersionParams,
+    body: LabelRequest,
+    success: { 200: { description: 'The version', schema: ModelVersionDetail } },
+    errors: ['VAL005', 'RES002', 'RES003', 'RES005', 'DATA005', 'SVC005'],
+    access: 'researcher',
+    resource: { kind: 'model', id: 'model_name', level: 'write' },
   },
   {
     id: 'getHistory',

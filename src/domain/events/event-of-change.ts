@@ -164,8 +164,11 @@ function versionType(action: string, notes: readonly string[]): Kind<'version'> 
       return 'version.promoted';
     case 'rollback':
       return 'version.rolled_back';
-    default:
+    case 'validate':
       return notes.includes('validation failed') ? 'version.refused' : undefined;
+    default:
+      // Aliases and tags: their notes have words of users.
+      return undefined;
   }
 }
 

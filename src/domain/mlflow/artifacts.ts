@@ -16,6 +16,33 @@ export function artifactUri(jobId: string): string {
   return `mlflow-artifacts:/${jobId}`;
 }
 
+/** Sources that MLflow's clients name a run's artifacts by: of the run itself, or of a file of it. */
+const SOURCE = /^(?:mlflow-artifacts|runs):\/{1,2}([^/]+)(?:\/.*)?$/;
+
+/** The run that a new version is registered from: the one named, which is that of the source. Throws VAL004, VAL005. */
+export function registeredRun({
+  run_id = '',
+  source = '',
+}: {
+  readonly run_id?: string | undefined;
+  readonly source?: string | undefined;
+}): string {
+  const named = SOURCE.exec(source)?.[1];
+  if (source !== '' && (named === undefined || (run_id !== '' && named !== run_id))) {
+    throw new CodedError('VAL005', {
+      message: `source must be the artifacts of the backtest, such as ${artifactUri(run_id || 'bt-<id>')}: the platform stores no others`,
+      field: 'source',
+      context: { value: source.slice(0, 100) },
+    });
+  }
+  const run = run_id || named;
+  if (run !== undefined) return run;
+  throw new CodedError('VAL004', {
+    message: 'run_id is required: the backtest to register',
+    field: 'run_id',
+  });
+}
+
 /** Format of the export that makes a file. Throws VAL005 for an unknown name. */
 export function formatOf(file: string): ExportFormat {
   const format = Object.hasOwn(FILES, file) ? FILES[file] : undefined;

@@ -1,9 +1,13 @@
+import { CodedError } from '#contract/errors.ts';
 import type { KeyValue, MlflowModel, MlflowVersion } from '#contract/mlflow-api.ts';
 import type { ModelVersion } from '#contract/registry-api.ts';
-import { STAGES, type StoredModel } from '#contract/stored-registry.ts';
+import { STAGES } from '#contract/stored-registry.ts';
 import { type Caller, mayAccess } from '../access.ts';
+import type { Clock } from '../ports.ts';
 import { listVersions, modelWithVersions, type ReadModelsDeps } from '../registry/read-models.ts';
 import type { Strategies } from '../strategy-ports.ts';
+import { aliasesOf } from '../transitions/find-version.ts';
+import { isoTime } from '../validate.ts';
 import { artifactUri } from './artifacts.ts';
 import type { Searchable } from './filter.ts';
 
@@ -43,6 +47,36 @@ export async function readModel(deps: MlflowModelsDeps, name: string): Promise<M
   };
 }
 
+/** Error of the creation of a model that exists; the client of MLflow then creates a version. */
+export function modelExists(name: string): CodedError {
+  return new CodedError('RES005', {
+    message: `${name} has versions already: create another one`,
+    field: 'name',
+    context: { exists: true },
+  });
+}
+
+/** A strategy without a version as a model. Throws VAL005 for what is stored with versions only. */
+export function newModelView(
+  clock: Clock,
+  caller: Caller,
+  asked: {
+    readonly name: string;
+    readonly description?: string | undefined;
+    readonly tags?: readonly unknown[] | undefined;
+  },
+): MlflowModel {
+  const { name, description = '', tags = [] } = asked;
+  const field = tags.length > 0 ? 'tags' : 'description';
+  if (tags.length > 0 || description !== '') {
+    const message = `Models have no ${field}: give it to the version`;
+    throw new CodedError('VAL005', { message, field });
+  }
+  const at = isoTime(clock.now());
+  const lists = { latest_versions: [], tags: [], aliases: [] };
+  return { ...times({ created_at: at, updated_at: at }), name, user_id: caller.id, description, ...lists };
+}
+
 /** Versions of a model, newest number first. Throws RES002, SVC005. */
 export async function readVersions(deps: MlflowModelsDeps, name: string): Promise<MlflowVersion[]> {
   const versions = await listVersions(deps, { model: name, includeArchived: true });
@@ -69,13 +103,6 @@ export async function latestVersions(
 ): Promise<MlflowVersion[]> {
   const versions = await listVersions(deps, { model: name, includeArchived: true });
   return newestOf(name, versions, stages && stages.length > 0 ? stages : STAGES);
-}
-
-function aliasesOf({ latest_version, production_version }: StoredModel): MlflowModel['aliases'] {
-  return [
-    { alias: 'latest', version: String(latest_version) },
-    ...(production_version === null ? [] : [{ alias: 'champion', version: production_version }]),
-  ];
 }
 
 export function versionView(name: string, version: ModelVersion): MlflowVersion {

@@ -3,7 +3,7 @@ import { lookAheadStateOf } from '#contract/look-ahead.ts';
 import type { ModelVersion, ModelVersionDetail, ProductionAt } from '#contract/registry-api.ts';
 import type { RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 import type { Clock, Page } from '../ports.ts';
-import { readVersion } from '../transitions/find-version.ts';
+import { aliasNames, readVersion } from '../transitions/find-version.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
 import type { StagingChecks } from '../transitions/validation.ts';
 import { currentValidation } from '../transitions/validation.ts';
@@ -114,7 +114,7 @@ function view(model: StoredModel, version: StoredVersion): ModelVersion {
     archived_at: version.archived_at,
     rolled_back: version.rolled_back,
     rolled_back_reason: version.rolled_back_reason,
-    aliases: aliasesOf(model, version),
+    aliases: aliasNames(model, version),
     tags: version.tags,
     trials: version.trials,
     evidence: version.evidence ?? null,
@@ -124,11 +124,4 @@ function view(model: StoredModel, version: StoredVersion): ModelVersion {
     engine_version: version.engine_version,
     content_hash: version.content_hash,
   };
-}
-
-function aliasesOf(model: StoredModel, { version }: StoredVersion): string[] {
-  return [
-    ...(version === String(model.latest_version) ? ['latest'] : []),
-    ...(version === model.production_version ? ['champion'] : []),
-  ];
 }

@@ -8,7 +8,7 @@ import type { RegistryStore } from './registry-store.ts';
 /** A version that a request names, and the fields that name it. */
 export interface RequestedVersion {
   readonly model: string;
-  /** A number, or one of the aliases `latest` and `champion`. */
+  /** A number, or an alias: `latest`, `champion`, or one that users gave. */
   readonly version: string;
   /** Field of the request, for the error. */
   readonly field: string;
@@ -83,10 +83,29 @@ export function existing(reference: RequestedVersion, { model, version }: Looked
   });
 }
 
+/** Aliases that the platform sets: `latest` is the newest version, `champion` the one in Production. */
+export const OWN_ALIASES: readonly string[] = ['latest', 'champion'];
+
+/** All aliases of a model with their versions, those of the platform first. */
+export function aliasesOf(model: StoredModel): StoredModel['aliases'] {
+  const { latest_version, production_version, aliases } = model;
+  return [
+    { alias: 'latest', version: String(latest_version) },
+    ...(production_version === null ? [] : [{ alias: 'champion', version: production_version }]),
+    ...aliases,
+  ];
+}
+
+/** Names of the aliases of a version, those of the platform first. */
+export function aliasNames(model: StoredModel, { version }: Pick<StoredVersion, 'version'>): string[] {
+  return aliasesOf(model)
+    .filter((each) => each.version === version)
+    .map(({ alias }) => alias);
+}
+
 /** The version number of an alias; null for other names, and for an alias without a version. */
 export function numberOf(alias: string, model: StoredModel): string | null {
-  if (alias === 'latest') return String(model.latest_version);
-  return alias === 'champion' ? model.production_version : null;
+  return aliasesOf(model).find((each) => each.alias === alias)?.version ?? null;
 }
 
 interface Rejected {

@@ -25,7 +25,7 @@ export interface PlannedTransition {
   readonly call: TransitionCall;
   /** Time of the transition; see {@link nextTimestamp}. */
   readonly at: string;
-  /** The version as it was read; null for a new one. */
+  /** The version as it was read; null for a new one, the same as `version` if only the model changes. */
   readonly before: StoredVersion | null;
   readonly version: StoredVersion;
   /** Default: Production is not changed. */
@@ -34,6 +34,8 @@ export interface PlannedTransition {
   readonly notes?: readonly string[];
   readonly waiver?: Waiver | null;
   readonly challengeId?: string | null;
+  /** Aliases of the model after the change. Default: unchanged. */
+  readonly aliases?: StoredModel['aliases'];
   /** Challenges that it ends. Default none. */
   readonly challenges?: readonly ChallengeChange[];
 }
@@ -56,10 +58,11 @@ export function planTransition(
   const eventId = deps.ids.ulid();
   const active = challenges.some(({ before: old }) => old?.status === 'active') ? null : undefined;
   const next = { version, production, active, eventId, at };
-  const after = nextModel(model ?? newModel(version, call, at), next);
+  const named = model ?? newModel(version, call, at);
+  const after = nextModel({ ...named, aliases: change.aliases ?? named.aliases }, next);
   return {
     model: { before: model, after },
-    versions: [{ before, after: version }],
+    versions: version === before ? [] : [{ before, after: version }],
     archived,
     challenges,
     event: {
@@ -92,6 +95,7 @@ function newModel({ model_name }: StoredVersion, { actor }: TransitionCall, at: 
     owner: actor.id,
     shared_with: [],
     production_version: null,
+    aliases: [],
     latest_version: 0,
     active_challenge_id: null,
     revision: 0,

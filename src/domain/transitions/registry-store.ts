@@ -20,8 +20,8 @@ export interface ModelState {
 }
 
 /**
- * A change of one version: to the state in `after`, if its stage and the status of its validation still are those of
- * `before` (null: if it does not exist yet).
+ * A change of one version: to the state in `after`, if its stage, tags and the status of its validation still are those
+ * of `before` (null: if it does not exist yet).
  */
 export interface VersionChange {
   readonly before: StoredVersion | null;

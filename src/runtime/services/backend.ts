@@ -8,6 +8,7 @@ import type { HyperoptRow, HyperoptStore, TrialLedger } from '#domain/hyperopt/h
 import type { ActiveJobs, JobRow } from '#domain/job-list-ports.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { DataProxy, JobStore, SeriesStore } from '#domain/ports.ts';
+import type { RegisterStrategyDeps } from '#domain/registry/register-strategy.ts';
 import { callerOf, includedRoles } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
@@ -25,6 +26,7 @@ export interface BackendDeps
   extends BacktestsDeps,
     ListAuditDeps,
     Omit<RegistryDeps, 'stagingChecks'>,
+    Pick<RegisterStrategyDeps, 'allowedRegistries'>,
     HealthDeps<'strategy_service' | 'data_collection' | 'registry'> {
   readonly jobs: JobStore & ActiveJobs<JobRow>;
   readonly hyperoptJobs: HyperoptStore & ActiveJobs<HyperoptRow>;
@@ -119,6 +121,7 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     rollbackModel: registry.rollbackModel,
     listVersions: registry.listVersions,
     getVersion: registry.getVersion,
+    labelVersion: registry.labelVersion,
     getHistory: registry.getHistory,
     getProduction: registry.getProduction,
     listCatalog: registry.listCatalog,
@@ -127,9 +130,15 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     mlflowGetModel: mlflow.mlflowGetModel,
     mlflowGetLatestVersions: mlflow.mlflowGetLatestVersions,
     mlflowGetVersionByAlias: mlflow.mlflowGetVersionByAlias,
+    mlflowCreateModel: mlflow.mlflowCreateModel,
+    mlflowSetAlias: mlflow.mlflowSetAlias,
+    mlflowDeleteAlias: mlflow.mlflowDeleteAlias,
     mlflowSearchVersions: mlflow.mlflowSearchVersions,
     mlflowGetVersion: mlflow.mlflowGetVersion,
     mlflowGetDownloadUri: mlflow.mlflowGetDownloadUri,
+    mlflowCreateVersion: mlflow.mlflowCreateVersion,
+    mlflowSetVersionTag: mlflow.mlflowSetVersionTag,
+    mlflowDeleteVersionTag: mlflow.mlflowDeleteVersionTag,
     mlflowTransitionStage: mlflow.mlflowTransitionStage,
     mlflowSearchExperiments: mlflow.mlflowSearchExperiments,
     mlflowGetExperiment: mlflow.mlflowGetExperiment,

@@ -1,6 +1,6 @@
 import { BACKTEST_ID_PREFIX } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
-import { MLFLOW_LIMITS } from '#contract/limits.ts';
+import { MAX_ID_LENGTH, MLFLOW_LIMITS } from '#contract/limits.ts';
 import { DEFAULT_EXPERIMENT, type MlflowExperiment } from '#contract/mlflow-api.ts';
 import type { Stage } from '#contract/stored-registry.ts';
 import { type Caller, findAccessible, type Ownership } from '#domain/access.ts';
@@ -22,9 +22,11 @@ import { checkQuery, pageOf, select } from '#domain/mlflow/pages.ts';
 import { experimentId, experimentName } from '#domain/mlflow/runs.ts';
 import { type MlflowRunsDeps, readRun, searchRuns } from '#domain/mlflow/search-runs.ts';
 import { getVersion } from '#domain/registry/read-models.ts';
+import { unknownModel } from '#domain/unknown-resources.ts';
 import { authorize, callerOf, type Principal } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import type { BacktestsDeps } from './backtests.ts';
+import { type MlflowWriteDeps, mlflowWriteHandlers } from './mlflow-writes.ts';
 
 type MlflowOperation = Extract<keyof Handlers<'backend'>, `mlflow${string}`>;
 
@@ -34,12 +36,14 @@ interface MlflowDeps extends MlflowModelsDeps, MlflowRunsDeps, Pick<BacktestsDep
 
 /** Handlers of MLflow's API. Transitions are those of the registry's own operations. */
 export function mlflowHandlers(
-  deps: MlflowDeps & Parameters<typeof exportBacktest>[0],
+  deps: MlflowDeps & MlflowWriteDeps & Parameters<typeof exportBacktest>[0],
   ownership: Ownership,
   transitions: Transitions,
 ): Pick<Handlers<'backend'>, MlflowOperation> {
   /** Throws RES002, or AUTH005 unless the caller may do that with the model. */
   const checkModel = async (principal: Principal, name: string, level: 'read' | 'write'): Promise<void> => {
+    // A body may name anything; a key of a table is limited.
+    if (name.length > MAX_ID_LENGTH) throw unknownModel(name, 'name');
     await findAccessible(ownership, callerOf(principal), { kind: 'model', id: name, field: 'name', level });
   };
   const versionOf = async (model: string, version: string) => {
@@ -47,6 +51,7 @@ export function mlflowHandlers(
     return { status: 200 as const, body: { model_version: versionView(model, found) } };
   };
   return {
+    ...mlflowWriteHandlers(deps, { checkModel, versionOf }),
     mlflowSearchModels: async ({ query, principal }) => {
       const names = await modelNames(deps, callerOf(principal));
       const models = await Promise.all(names.map((name) => readModel(deps, name)));

@@ -4,6 +4,7 @@ import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import { endChallenges } from '#domain/challenges/write-challenge.ts';
 import { compareVersions } from '#domain/compare-versions.ts';
 import { type ListCatalogDeps, listCatalog } from '#domain/list-catalog.ts';
+import { labelVersion } from '#domain/registry/label-version.ts';
 import { type PromoteVersionDeps, promoteVersion } from '#domain/registry/promote-version.ts';
 import {
   getHistory,
@@ -27,6 +28,7 @@ type RegistryOperation =
   | 'rollbackModel'
   | 'listVersions'
   | 'getVersion'
+  | 'labelVersion'
   | 'getHistory'
   | 'getProduction'
   | 'listCatalog'
@@ -84,6 +86,14 @@ export function registryHandlers(given: RegistryDeps): Pick<Handlers<'backend'>,
       status: 200,
       body: await getVersion(deps, { model: model_name, version }),
     }),
+    labelVersion: async ({ params: { model_name, version }, body: { aliases, tags }, ...request }) => {
+      const reference = { model: model_name, version, field: 'version' };
+      const labelled = await labelVersion(deps, transitionCallOf(request), reference, () => ({
+        ...(aliases && { aliases }),
+        ...(tags && { tags }),
+      }));
+      return { status: 200, body: await getVersion(deps, { model: model_name, version: labelled }) };
+    },
     getHistory: async ({ params, query: { limit, cursor = null } }) => {
       const page = await getHistory(deps, { model: params.model_name, limit, cursor });
       const items = page.items.map(({ schema_version: _, model_name: __, ...event }) => event);

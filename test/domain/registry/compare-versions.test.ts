@@ -7,7 +7,12 @@ import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 import { SOME_RESULT } from '../../support/jobs.ts';
 import { storedVersion } from '../../support/stored-version.ts';
 
-const model = { model_name: 'ema_crossover', latest_version: 3, production_version: '1' } as StoredModel;
+const model = {
+  model_name: 'ema_crossover',
+  latest_version: 3,
+  production_version: '1',
+  aliases: [],
+} as unknown as StoredModel;
 
 /** Read-only store of these versions. */
 function holding(...versions: readonly StoredVersion[]): RegistryStore {

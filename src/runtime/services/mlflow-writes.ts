@@ -1,0 +1,98 @@
+import type { MlflowModel } from '#contract/mlflow-api.ts';
+import { findStrategy } from '#domain/find-strategy.ts';
+import { registeredRun } from '#domain/mlflow/artifacts.ts';
+import { type MlflowModelsDeps, modelExists, newModelView } from '#domain/mlflow/models.ts';
+import { registrationTags, withoutTag, withTag } from '#domain/mlflow/version-tags.ts';
+import {
+  checkAliasIsFree,
+  type LabelVersionDeps,
+  labelVersion,
+  type VersionLabels,
+} from '#domain/registry/label-version.ts';
+import { type RegisterStrategyDeps, registerStrategy } from '#domain/registry/register-strategy.ts';
+import { numberOf } from '#domain/transitions/find-version.ts';
+import { callerOf, type Principal } from '../authenticate.ts';
+import type { HandlerRequest, Handlers } from '../handler.ts';
+import { VERSION } from '../version.ts';
+import { transitionCallOf } from './registry.ts';
+
+type MlflowWrite =
+  | `mlflowCreate${'Model' | 'Version'}`
+  | `mlflow${'Set' | 'Delete'}${'Alias' | 'VersionTag'}`;
+
+export type MlflowWriteDeps = LabelVersionDeps & RegisterStrategyDeps & MlflowModelsDeps;
+
+/** Reads that the other handlers of MLflow's API have too. */
+interface Reads {
+  /** Throws RES002, or AUTH005 unless the caller may do that with the model. */
+  readonly checkModel: (principal: Principal, name: string, level: 'read' | 'write') => Promise<void>;
+  /** Response with a version. Throws RES002, RES003. */
+  readonly versionOf: (
+    model: string,
+    version: string,
+  ) => ReturnType<Handlers<'backend'>['mlflowCreateVersion']>;
+}
+
+const DONE = { status: 200, body: {} } as const;
+
+/** Handlers of the calls of MLflow's client that write. They obey the rules of the registry's own operations. */
+export function mlflowWriteHandlers(
+  deps: MlflowWriteDeps,
+  { checkModel, versionOf }: Reads,
+): Pick<Handlers<'backend'>, MlflowWrite> {
+  const label = async (
+    request: Pick<HandlerRequest<unknown>, 'principal' | 'headers' | 'correlationId'>,
+    { name, version }: { readonly name: string; readonly version: string },
+    change: (labels: VersionLabels) => Partial<VersionLabels>,
+  ) => {
+    await checkModel(request.principal, name, 'write');
+    const reference = { model: name, version, field: 'version', modelField: 'name' };
+    await labelVersion(deps, transitionCallOf(request), reference, change);
+    return DONE;
+  };
+  return {
+    mlflowCreateModel: async ({ body, principal }) => {
+      const { name } = body;
+      await findStrategy(deps.strategies, name, { field: 'name', unknown: 'RES002', key: 'name' });
+      const { model } = await deps.registry.read(name, []);
+      if (model) {
+        await checkModel(principal, name, 'read');
+        throw modelExists(name);
+      }
+      const registered_model: MlflowModel = newModelView(deps.clock, callerOf(principal), body);
+      return { status: 200, body: { registered_model } };
+    },
+    mlflowCreateVersion: async ({ body, ...request }) => {
+      const { name, description } = body;
+      // A body may name anything; a key of a table is limited.
+      await findStrategy(deps.strategies, name, { field: 'name', unknown: 'RES002', key: 'name' });
+      const { tags, image } = registrationTags(body.tags ?? []);
+      const registered = await registerStrategy(deps, transitionCallOf(request), {
+        ...{ model: name, backtest_run_id: registeredRun(body), description, tags },
+        container_image_uri: image ?? `touchstone:${VERSION}`,
+      });
+      return versionOf(name, registered.body.version);
+    },
+    mlflowSetAlias: async ({ body, ...request }) =>
+      label(request, body, ({ aliases }) => {
+        checkAliasIsFree(body.alias, 'alias');
+        return { aliases: [...aliases, body.alias] };
+      }),
+    mlflowDeleteAlias: async ({ body: { name, alias }, ...request }) => {
+      await checkModel(request.principal, name, 'write');
+      checkAliasIsFree(alias, 'alias');
+      const { model } = await deps.registry.read(name, []);
+      const version = model && numberOf(alias, model);
+      if (!version) return DONE;
+      return label(request, { name, version }, ({ aliases }) => ({
+        aliases: aliases.filter((each) => each !== alias),
+      }));
+    },
+    mlflowSetVersionTag: async ({ body, ...request }) => {
+      const { key, value = '' } = body;
+      return label(request, body, ({ tags }) => ({ tags: withTag(tags, { key, value }) }));
+    },
+    mlflowDeleteVersionTag: async ({ body, ...request }) =>
+      label(request, body, ({ tags }) => ({ tags: withoutTag(tags, body.key) })),
+  };
+}
