@@ -1,6 +1,7 @@
 /** Static checks that CI runs before the tests. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { TOUCHSTONE } from '#contract/names.ts';
 import { importProblems } from './import-rules.ts';
 
 const MAX_LINES = 400;
@@ -39,6 +40,7 @@ const CHECKS: readonly Check[] = [
       ...longerThan(MAX_ENTRY_LINES, ['lambdas']),
     ],
   },
+  { name: `commands as ${TOUCHSTONE}, which never downloads`, run: downloadingCommands },
 ];
 
 function tool(command: string, args: readonly string[]): string[] {
@@ -65,6 +67,17 @@ function longerThan(most: number, paths: readonly string[]): string[] {
     .map((file) => ({ file, lines: readFileSync(file, 'utf8').split('\n').length - 1 }))
     .filter(({ lines }) => lines > most)
     .map(({ file, lines }) => `${file} has ${lines} lines`);
+}
+
+/** Lines that name the command line without the option: npx would download a package of that name, which is not ours. */
+function downloadingCommands(): string[] {
+  return sources(['*.md', '*.ts', '*.tsx', '*.html', '*.json', '*.yml', '*.py']).flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .flatMap((line, index) =>
+        /npx\s+touchstone/.test(line) ? [`${file}:${index + 1}: ${line.trim()}`] : [],
+      ),
+  );
 }
 
 let failed = 0;

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type * as z from 'zod';
 import type { BacktestJobList } from '#contract/backtest-api.ts';
 import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/limits.ts';
+import { TOUCHSTONE } from '#contract/names.ts';
 import type { ApiClient } from './client.ts';
 import { comparisonText } from './comparison.ts';
 import { latestId } from './jobs.ts';
@@ -202,7 +203,7 @@ async function printJobs(client: ApiClient, { status, experiment, limit, json }:
   if (json) return console.log(JSON.stringify(page));
   const { items, next_cursor } = page;
   if (items.length === 0) {
-    console.log('No backtests. Start one with: npx touchstone backtest ema_crossover');
+    console.log(`No backtests. Start one with: ${TOUCHSTONE} backtest ema_crossover`);
     return;
   }
   console.log(

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { TOUCHSTONE } from '#contract/names.ts';
 import { runBacktest } from './backtest.ts';
 import { ApiClient } from './client.ts';
 import { JSON_OPTION } from './options.ts';
@@ -53,7 +54,7 @@ async function runDemo(json: boolean): Promise<void> {
     say(
       '  npm start                                            then open http://127.0.0.1:8000, or /docs there',
     );
-    say(`  npx --no-install touchstone backtest ${STRATEGY}   your own backtest`);
+    say(`  ${TOUCHSTONE} backtest ${STRATEGY}   your own backtest`);
     say('  docs/writing-strategies.md                           your own strategy');
     // A terminal has a reader who opens the links. Elsewhere, such as in CI, the command ends.
     const stays = process.stdout.isTTY && !json;

@@ -2,6 +2,7 @@ import { type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { digestStrategyFiles } from '#adapters/strategy-files.ts';
+import { TOUCHSTONE } from '#contract/names.ts';
 import { expectedMaximumSharpe } from '#engine/stats/sharpe-ratio.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { ApiError } from './client.ts';
@@ -195,7 +196,7 @@ class Runs {
   }
 
   summary(): string {
-    const last = this.#last ? `. The last run: npx touchstone show ${this.#last.job.job_id}` : '';
+    const last = this.#last ? `. The last run: ${TOUCHSTONE} show ${this.#last.job.job_id}` : '';
     return `${this.#trials.size} trials on the same candles${last}`;
   }
 }

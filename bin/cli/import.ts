@@ -6,6 +6,7 @@ import { type Found, type FoundFile, findFiles } from '#adapters/import/find.ts'
 import { type ImportResult, importFiles } from '#adapters/import/import-files.ts';
 import { type ImportedSeries, summarizeImport } from '#adapters/import/summary.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
+import { TOUCHSTONE } from '#contract/names.ts';
 import type { PlatformInfo } from '../../src/local/platform-info.ts';
 import { duration, escapeControlChars, minute, number, table } from './output.ts';
 
@@ -70,7 +71,7 @@ export async function importCandles(
   printMessages(results, nameOf);
   console.log(`${imported.length} of ${results.length} files imported as ${exchange} in ${taken}.`);
   if (exchange !== platform.exchange && imported.length > 0) {
-    console.log(`Next: npx touchstone backtest <strategy> --exchange ${exchange}`);
+    console.log(`Next: ${TOUCHSTONE} backtest <strategy> --exchange ${exchange}`);
   }
   return code;
 }

@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { databaseMissing } from '#adapters/local/dynoxide.ts';
+import { TOUCHSTONE } from '#contract/names.ts';
 import { JSON_OPTION, UsageError } from './options.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -73,7 +74,7 @@ function printFiles(folder: string, files: readonly WrittenFile[], aws: boolean)
   console.log(`\nNext${enter ? `, in ${enter}` : ''}:`);
   console.log('  npm install                                        types for your editor');
   console.log('  npm test                                           certifies strategies/*.ts');
-  console.log('  npx --no-install touchstone backtest my_pullback   on simulated candles');
+  console.log(`  ${TOUCHSTONE} backtest my_pullback   on simulated candles`);
   console.log('  npm start                                          the dashboard: http://127.0.0.1:8000');
   if (aws)
     console.log('  npx --no-install cdk deploy --all -c stage=dev     see docs/deploy.md of the package');

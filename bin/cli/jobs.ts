@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import type { BacktestJobList } from '#contract/backtest-api.ts';
 import { HYPEROPT_ID_PREFIX } from '#contract/limits.ts';
 import type { Collection } from '#contract/market-data.ts';
+import { TOUCHSTONE } from '#contract/names.ts';
 import type { ApiClient } from './client.ts';
 import { JSON_OPTION, UsageError } from './options.ts';
 import { duration, escapeControlChars, number, queueText, second, statusWithError } from './output.ts';
@@ -62,7 +63,7 @@ export async function latestId(client: ApiClient, reference: string): Promise<st
   if (reference !== LAST) return reference;
   const { items } = await client.get<z.infer<typeof BacktestJobList>>('/api/v1/backtests?limit=1');
   if (items[0]) return items[0].job_id;
-  throw new Error('There is no backtest yet. Start one: npx touchstone backtest ema_crossover');
+  throw new Error(`There is no backtest yet. Start one: ${TOUCHSTONE} backtest ema_crossover`);
 }
 
 async function show(session: Session, id: string, json = false): Promise<void> {
@@ -96,7 +97,7 @@ function headText({ job_id, status, finished_at, experiment_name, notes, tags, e
     ...(experiment_name ? [`Experiment: ${experiment_name}`] : []),
     ...(tags.length > 0 ? [`Tags: ${tags.join(', ')}`] : []),
     ...(notes ? [`Notes: ${notes}`] : []),
-    ...(expires_at ? [`Expires ${second(expires_at)} UTC. To keep it: npx touchstone keep ${job_id}`] : []),
+    ...(expires_at ? [`Expires ${second(expires_at)} UTC. To keep it: ${TOUCHSTONE} keep ${job_id}`] : []),
   ].join('\n');
 }
 
@@ -110,8 +111,8 @@ function unfinishedText(job: Job): string {
     `${job.strategy} on ${candlesText(job)}`,
     ...warningLines(job),
     ...(stalled ? [`Stalled: ${stalled}`] : []),
-    ...(results_deleted ? [`The results have expired. To run it again: npx touchstone rerun ${job_id}`] : []),
-    ...(status === 'failed' ? [`Events and output: npx touchstone logs ${job_id}`] : []),
+    ...(results_deleted ? [`The results have expired. To run it again: ${TOUCHSTONE} rerun ${job_id}`] : []),
+    ...(status === 'failed' ? [`Events and output: ${TOUCHSTONE} logs ${job_id}`] : []),
   ].join('\n');
 }
 

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { TOUCHSTONE } from '#contract/names.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { UsageError } from './options.ts';
 import { strategiesFolder } from './strategy-file.ts';
@@ -21,9 +22,9 @@ export async function newStrategy(name: string, json = false): Promise<void> {
   if (json) return console.log(JSON.stringify({ strategy: name, file }));
   const inside = relative(process.cwd(), file);
   console.log(`Made ${inside.startsWith('..') ? file : inside}. Next:`);
-  console.log(`  npx touchstone dev ${name}         run it after each save`);
-  console.log(`  npx touchstone check ${name}       search it for look-ahead bias`);
-  console.log(`  npx touchstone backtest ${name}    the whole report`);
+  console.log(`  ${TOUCHSTONE} dev ${name}         run it after each save`);
+  console.log(`  ${TOUCHSTONE} check ${name}       search it for look-ahead bias`);
+  console.log(`  ${TOUCHSTONE} backtest ${name}    the whole report`);
 }
 
 /** Editors find the types of these imports: a strategy folder has the package, a clone the engine. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { TOUCHSTONE } from '#contract/names.ts';
 import type {
   ModelVersionDetail,
   PromoteResult,
@@ -174,7 +175,7 @@ async function registerVersion(client: ApiClient, strategy: string, options: Reg
   if (policy.some(({ status }) => status === 'failed')) console.log(checkTable(policy));
   printWarnings({ warnings: reply.warnings?.filter((each) => !each.startsWith('release policy: ')) ?? [] });
   const { model_name, version, validation } = reply;
-  if (validation.status !== 'failed') console.log(`Next: npx touchstone stage ${model_name} ${version}`);
+  if (validation.status !== 'failed') console.log(`Next: ${TOUCHSTONE} stage ${model_name} ${version}`);
 }
 
 interface Failure {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { LocalEnv } from '#contract/env.ts';
+import { TOUCHSTONE } from '#contract/names.ts';
 import { readEnv } from '#runtime/env.ts';
 import { PLATFORM_FILE, type PlatformInfo } from '../../src/local/platform-info.ts';
 import type { PlatformOptions } from '../../src/local/platform-options.ts';
@@ -136,6 +137,6 @@ export const INTERRUPTED = 130;
 /** States that a job or challenge continues without being watched, and the command to watch it again. */
 export function resumeHint({ temporary }: Session, command: string): string {
   return temporary
-    ? `The platform stops with this command. To resume, run npm start or: npx touchstone ${command}`
-    : `It continues. To watch it again: npx touchstone ${command}`;
+    ? `The platform stops with this command. To resume, run npm start or: ${TOUCHSTONE} ${command}`
+    : `It continues. To watch it again: ${TOUCHSTONE} ${command}`;
 }

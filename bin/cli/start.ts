@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { LocalEnv } from '#contract/env.ts';
-import { SERVICES } from '#contract/names.ts';
+import { SERVICES, TOUCHSTONE } from '#contract/names.ts';
 import { readEnv } from '#runtime/env.ts';
 import type { PlatformInfo } from '../../src/local/platform-info.ts';
 import type { PlatformOptions } from '../../src/local/platform-options.ts';
@@ -88,9 +88,7 @@ function printStart(info: PlatformInfo, { home, auth }: PlatformOptions, flags: 
   console.log(`  data collection  ${info.data_collection_url}/docs`);
   if (flags.home) console.log(`Commands find it with: export TOUCHSTONE_HOME=${home}`);
   if (auth) {
-    console.log(
-      'Every call needs a token: export TOUCHSTONE_TOKEN=$(npx touchstone token --role researcher)',
-    );
+    console.log(`Every call needs a token: export TOUCHSTONE_TOKEN=$(${TOUCHSTONE} token --role researcher)`);
   }
 }
 

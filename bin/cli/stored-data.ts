@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Coverage, CoverageMonth } from '#contract/coverage.ts';
 import { TIMEFRAMES } from '#contract/limits.ts';
 import type { Freshness, Symbols } from '#contract/market-data.ts';
+import { TOUCHSTONE } from '#contract/names.ts';
 import type { ApiClient } from './client.ts';
 import { integer, JSON_OPTION, queryOf } from './options.ts';
 import { minute, number, table, wrap } from './output.ts';
@@ -68,7 +69,7 @@ async function printCoverage(
   }
   if (json) return console.log(JSON.stringify({ exchange: of, items }));
   if (items.length === 0) {
-    console.log(`No candles of ${of} are stored. Collect or import some: npx touchstone collect --help`);
+    console.log(`No candles of ${of} are stored. Collect or import some: ${TOUCHSTONE} collect --help`);
     return;
   }
   console.log(
@@ -121,7 +122,7 @@ async function printFreshness(
   const named = symbols.length > 0 ? symbols : await storedSymbols(client, exchange);
   if (named.length === 0) {
     if (json) console.log(JSON.stringify({ all_fresh: false, stale_symbols: [], symbols: [] }));
-    else console.log('No candles are stored. Collect or import some: npx touchstone collect --help');
+    else console.log(`No candles are stored. Collect or import some: ${TOUCHSTONE} collect --help`);
     return 1;
   }
   const found = await freshness(client, {
@@ -136,7 +137,7 @@ async function printFreshness(
     console.log(
       found.all_fresh
         ? `All symbols have a candle of the last ${hours} hours.`
-        : `Stale: ${found.stale_symbols.join(', ')}. To collect: npx touchstone collect ${found.stale_symbols[0]} --timeframe ${found.symbols[0]?.timeframe ?? '1h'}`,
+        : `Stale: ${found.stale_symbols.join(', ')}. To collect: ${TOUCHSTONE} collect ${found.stale_symbols[0]} --timeframe ${found.symbols[0]?.timeframe ?? '1h'}`,
     );
     console.log(`Source: candles of ${found.exchange}, ${sourceText(session)}`);
   }
@@ -205,7 +206,7 @@ async function checkOffline(
   }
   console.log(freshnessTable(found, 'Covers the range'));
   if (found.all_fresh) {
-    console.log('The stored candles cover the range. Run: npx touchstone backtest <strategy> --offline');
+    console.log(`The stored candles cover the range. Run: ${TOUCHSTONE} backtest <strategy> --offline`);
   } else {
     const { start, end, timeframe } = range;
     const dates = `--start ${start}${end ? ` --end ${end}` : ''}`;
@@ -213,7 +214,7 @@ async function checkOffline(
       ? `About ${number(found.missing_candles, 0)} candles are missing. `
       : '';
     console.log(
-      `Not covered: ${found.stale_symbols.join(', ')}. ${missing}Collect them: npx touchstone collect ${found.stale_symbols.join(' ')} --timeframe ${timeframe} ${dates}`,
+      `Not covered: ${found.stale_symbols.join(', ')}. ${missing}Collect them: ${TOUCHSTONE} collect ${found.stale_symbols.join(' ')} --timeframe ${timeframe} ${dates}`,
     );
   }
   console.log(`Source: candles of ${found.exchange}, ${sourceText(session)}`);

@@ -1,5 +1,11 @@
 import type { ServiceName } from './operation.ts';
 
+/**
+ * How texts name the command line. npx downloads a package that is not installed, and on the registry this name belongs to others:
+ * `--no-install` prevents that.
+ */
+export const TOUCHSTONE = 'npx --no-install touchstone';
+
 /** Response header of every response, and request header that a caller may set. */
 export const CORRELATION_HEADER = 'X-Correlation-ID';
 

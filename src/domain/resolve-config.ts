@@ -13,6 +13,7 @@ import {
   type Timeframe,
   UNLIMITED_STAKE,
 } from '#contract/limits.ts';
+import { TOUCHSTONE } from '#contract/names.ts';
 import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { historyStartOf } from '#engine/run/history.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
@@ -297,7 +298,7 @@ export function noInstruments(
   const more = missing.length > MAX_LISTED ? ` and ${missing.length - MAX_LISTED} more` : '';
   const listed = `${missing.slice(0, MAX_LISTED).join(', ')}${more}`;
   return new CodedError(code, {
-    message: `config.precision exchange needs the instruments of ${listed} on ${exchange}, which are not stored. Collect them with the candles (npx touchstone collect, POST /api/v1/collections of data collection), or set config.precision to none`,
+    message: `config.precision exchange needs the instruments of ${listed} on ${exchange}, which are not stored. Collect them with the candles (${TOUCHSTONE} collect, POST /api/v1/collections of data collection), or set config.precision to none`,
     field: 'config.precision',
     context: { exchange, missing: missing.slice(0, LIMITS.pairs.max) },
   });

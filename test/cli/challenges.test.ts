@@ -113,12 +113,12 @@ describe('challenge commands', () => {
     const created = await challenge('create', MODEL, '2', '--no-canary', '--min-trades', '120');
     const [id] = /ch-\w+/.exec(created.out)!;
     expect(created.out).toContain('version 2 against 1, with 50 % of the traffic\n');
-    expect(created.out).toContain(`Next: npx touchstone challenge log ${id} trades.csv`);
+    expect(created.out).toContain(`Next: npx --no-install touchstone challenge log ${id} trades.csv`);
 
     const file = fileOf('won.csv', winningTrades());
     const logged = await challenge('log', id!, file);
     expect(logged.out).toBe(
-      `240 new, 0 duplicates, 0 rejected\n${id} is completed, with 120 and 120 closed trades: PROMOTE_CHALLENGER\nNext: npx touchstone challenge status ${id}`,
+      `240 new, 0 duplicates, 0 rejected\n${id} is completed, with 120 and 120 closed trades: PROMOTE_CHALLENGER\nNext: npx --no-install touchstone challenge status ${id}`,
     );
     expect((await challenge('log', MODEL, file)).out).toContain('0 new, 240 duplicates, 0 rejected');
 
@@ -130,7 +130,7 @@ describe('challenge commands', () => {
     expect(out).toMatch(/ {2}✓ improvement +193\.3 % +above 10 %/);
     expect(out).toMatch(/ {2}✓ closed trades of each variant +120 +at least 120/);
     expect(out).toMatch(/\n +│ +├─+●─+┤\n +\+0\.08 +\+0\.79 +\+1\.49\n/);
-    expect(out).toContain(`  npx touchstone challenge promote ${id}`);
+    expect(out).toContain(`  npx --no-install touchstone challenge promote ${id}`);
     expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
 
     const check = await challenge('promote', id!, '--dry-run');
@@ -139,7 +139,7 @@ describe('challenge commands', () => {
     const promoted = await challenge('promote', id!, '--comment', 'it has won');
     expect(promoted.out).toContain('version 2 to Production, in place of 1');
     expect(promoted.out).toContain('improvement 193.3 %, p-value 0.0007');
-    expect(promoted.out).toContain(`To roll back: npx touchstone rollback ${MODEL} 1`);
+    expect(promoted.out).toContain(`To roll back: npx --no-install touchstone rollback ${MODEL} 1`);
     expect((await challenge('promote', id!)).out).toContain('was promoted before');
     expect((await challenge('status', id!)).out).toContain('Traffic: all to the challenger, version 2');
     expect((await challenge('events', id!)).out).toMatch(/promote +│ stage_4/);
@@ -205,7 +205,7 @@ describe('challenge commands', () => {
 
     const held = await challenge('hold', id, '--reason', 'maintenance\u001b[31m');
     expect(held.out).toContain('(manual): held by a user: maintenance\\u{1b}[31m.');
-    expect(held.out).toContain(`  npx touchstone challenge resume ${id}`);
+    expect(held.out).toContain(`  npx --no-install touchstone challenge resume ${id}`);
     expect((await challenge('list', MODEL)).out).toContain('active, held');
     expect((await challenge('resume', id)).out).not.toContain('Held');
     expect((await challenge('advance', id)).out).toContain('75 % to version 1, 25 % to version 2');
@@ -283,7 +283,7 @@ describe('challenge commands', () => {
     await unpromoted.register();
     fixture = { ...fixture, strategy: unpromoted.strategy };
     await expect(challenge('create', MODEL, '1')).rejects.toThrow(
-      `No version of ${MODEL} is in Production. Promote one (npx touchstone promote ${MODEL} <version>)`,
+      `No version of ${MODEL} is in Production. Promote one (npx --no-install touchstone promote ${MODEL} <version>)`,
     );
   });
 });

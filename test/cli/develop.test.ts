@@ -79,7 +79,7 @@ it('data prints what is stored, what is stale, and what a run without collecting
   expect(coverage.out).toMatch(/Source: candles of sim, data folder /);
   const stale = await touchstone('data', 'freshness', 'SOL/USDT:USDT');
   expect(stale.code).toBe(1);
-  expect(stale.out).toContain('To collect: npx touchstone collect SOL/USDT:USDT --timeframe 1h');
+  expect(stale.out).toContain('To collect: npx --no-install touchstone collect SOL/USDT:USDT --timeframe 1h');
   const offline = (...more: string[]) =>
     touchstone('data', 'offline', 'SOL/USDT:USDT', '--timeframe', '1h', '--start', range.start, ...more);
   expect(await offline('--end', range.end)).toMatchObject({ code: 0 });

@@ -33,7 +33,7 @@ describe('registry commands', () => {
     );
     expect(first.err).toBe('');
     expect(first.out).toContain('version 1 of ema_crossover');
-    expect(first.out).toContain('npx touchstone stage ema_crossover 1');
+    expect(first.out).toContain('npx --no-install touchstone stage ema_crossover 1');
     const second = await touchstone('register', M, '--run', runs[1]!);
     expect([second.code, second.out]).toEqual([0, expect.stringContaining('version 2')]);
   });

@@ -129,10 +129,11 @@ function bash(script: string, environment: Readonly<Record<string, string>>, par
   return new Promise((done) => child.once('close', (code) => done({ code, output })));
 }
 
-/** Defines `npx touchstone` as the program of this repository; `last bt` prints the last printed ID of that kind. */
+/** Defines `npx --no-install touchstone` as the program of this repository; `last bt` prints the last printed ID of that kind. */
 const PRELUDE = `set -euo pipefail
 npx() {
-  [ "$1" = --no-install ] && shift
+  [ "$1" = --no-install ] || { echo "npx $1 may download a package" >&2; return 1; }
+  shift
   [ "$1" = touchstone ] || { echo "npx $1 is not run here" >&2; return 1; }
   shift; "$NODE" "$ROOT/bin/touchstone.ts" "$@" | tee -a "$OUTPUT"
 }

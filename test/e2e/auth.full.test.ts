@@ -109,6 +109,8 @@ it('npm start -- --auth prints where tokens come from and rejects unknown option
   };
   const started = await start('--auth');
   expect([started.code, started.err]).toEqual([0, '']);
-  expect(started.out).toContain('export TOUCHSTONE_TOKEN=$(npx touchstone token --role researcher)');
+  expect(started.out).toContain(
+    'export TOUCHSTONE_TOKEN=$(npx --no-install touchstone token --role researcher)',
+  );
   expect(await start('--aut')).toMatchObject({ code: 2, err: expect.stringContaining("'--aut'") });
 }, 30_000);

@@ -26,7 +26,7 @@ it('hyperopt start --models none marks duplicate trials and prints the command t
   expect(out).not.toMatch(/NaN|undefined|\[object/);
   const id = out.match(/ho-[0-9A-Z]{26}/)![0];
   expect((await hyperopt('status', id)).out).toContain('Searched: stoploss, roi, trailing; models: none');
-  const command = out.match(/Next: npx touchstone (.*)/)![1]!;
+  const command = out.match(/Next: npx --no-install touchstone (.*)/)![1]!;
   expect(command).toBe(`backtest ema_crossover --hyperopt ${id}`);
   const backtest = await runScript(fixture.platform.home, 'bin/touchstone.ts', command.split(' '));
   expect([backtest.code, backtest.err]).toEqual([0, '']);

@@ -57,6 +57,6 @@ export class Callers {
 function shown(tokens: Tokens, role: Role, user: string): Pick<Caller, 'authorization' | 'again'> {
   return {
     authorization: `Bearer ${tokens.of(role, user)}`,
-    again: `Bearer $(npx touchstone token --role ${role} --user ${user})`,
+    again: `Bearer $(npx --no-install touchstone token --role ${role} --user ${user})`,
   };
 }

@@ -137,10 +137,12 @@ it('curlCommand quotes a request for the shell', () => {
     headers: { 'Content-Type': 'application/json', Authorization: 'Bearer secret', 'X-Correlation-ID': '' },
     body: Buffer.from(`{"it's":1}`),
   };
-  expect(curlCommand(request, 'http://127.0.0.1:8000', 'Bearer $(npx touchstone token --role admin)')).toBe(
+  expect(
+    curlCommand(request, 'http://127.0.0.1:8000', 'Bearer $(npx --no-install touchstone token --role admin)'),
+  ).toBe(
     [
       "curl -sS -i -g --path-as-is -X POST 'http://127.0.0.1:8000/a/../%00?x=y' -H 'Content-Type: application/json'",
-      `-H 'X-Correlation-ID;' -H "Authorization: Bearer $(npx touchstone token --role admin)"`,
+      `-H 'X-Correlation-ID;' -H "Authorization: Bearer $(npx --no-install touchstone token --role admin)"`,
       `--data-binary '{"it'\\''s":1}'`,
     ].join(' '),
   );

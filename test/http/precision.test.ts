@@ -74,7 +74,7 @@ describe('precision of a submission', () => {
     const { message } = rejected.body.detail;
     expect(message).toContain(`the instruments of ${ETH}, SOL/USDT:USDT on ${exchange}`);
     expect(message).toMatch(
-      /npx touchstone collect.*POST \/api\/v1\/collections.*set config\.precision to none/,
+      /npx --no-install touchstone collect.*POST \/api\/v1\/collections.*set config\.precision to none/,
     );
   });
 

@@ -37,7 +37,7 @@ describe.skipIf(!hasChromium)('the data page', () => {
     await page.getByText('No candles of sim are stored yet').waitFor();
     await page.getByText('No collection yet').waitFor();
     await page.getByRole('button', { name: 'Import files' }).first().click();
-    await page.getByText('npx touchstone import user_data/data/binance').waitFor();
+    await page.getByText('npx --no-install touchstone import user_data/data/binance').waitFor();
     expect(await findings()).toEqual([]);
     expect(await problems()).toEqual([]);
     await close();

@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)('sign-in', () => {
   test('without a token a page asks for one, and goes on to where the user wanted', async () => {
     const { page, problems, findings, close } = await dashboard.open('/nowhere?tab=2');
     await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
-    await page.getByText('npx touchstone open --role viewer').waitFor();
+    await page.getByText('npx --no-install touchstone open --role viewer').waitFor();
     expect(await findings()).toEqual([]);
     await page.getByLabel('Or paste a token').fill('no token');
     await page.getByRole('button', { name: 'Sign in' }).click();

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Challenge } from '#contract/challenge-api.ts';
 import { CHALLENGE_DEFAULTS as DEFAULTS, CHALLENGE_LIMITS as LIMITS } from '#contract/limits.ts';
+import { TOUCHSTONE } from '#contract/names.ts';
 import {
   ANALYSIS_UNITS,
   CANARY_STAGES,
@@ -230,7 +231,7 @@ async function createChallenge(
   });
   const challenge = await client.post<Challenge>(challengesOf(model), body).catch((cause: unknown) => {
     if (!(cause instanceof ApiError) || cause.context.version !== 'champion') throw cause;
-    const what = `Promote one (npx touchstone promote ${model} <version>), or name the champion with --champion.`;
+    const what = `Promote one (${TOUCHSTONE} promote ${model} <version>), or name the champion with --champion.`;
     throw new Error(`No version of ${model} is in Production. ${what}`, { cause });
   });
   console.log(options.json ? JSON.stringify(challenge) : createdText(challenge));
@@ -251,8 +252,8 @@ function createdText(challenge: Challenge): string {
     `Created ${id} of ${model_name}: version ${challenger_version} against ${champion_version}, with ${trafficText(traffic_split[1]!)} of the traffic${challenge.enable_canary ? ' at first' : ''}`,
     ...challenge.warnings.map((warning) => `Warning: ${warning}`),
     `The first verdict needs ${needsText(challenge)}. Without a verdict by ${minute(challenge.ends_at)} UTC the champion stays.`,
-    `Next: npx touchstone challenge log ${id} trades.csv`,
-    `      npx touchstone challenge status ${id}`,
+    `Next: ${TOUCHSTONE} challenge log ${id} trades.csv`,
+    `      ${TOUCHSTONE} challenge status ${id}`,
   ].join('\n');
 }
 
@@ -329,12 +330,12 @@ function dryRunOf(challenge: Challenge): [text: string, code: number] {
 
 /** A later transition may have replaced it since. */
 function alreadyText({ model_name, promoted_at }: Challenge): string {
-  return `It was promoted before, at ${minute(promoted_at)} UTC. See: npx touchstone versions ${model_name}`;
+  return `It was promoted before, at ${minute(promoted_at)} UTC. See: ${TOUCHSTONE} versions ${model_name}`;
 }
 
 function promotedText({ model_name, champion_version, challenger_version, promoted_at }: Challenge): string {
   return [
     `Version ${challenger_version} was promoted at ${minute(promoted_at)} UTC; version ${champion_version} is archived.`,
-    `To roll back: npx touchstone rollback ${model_name} ${champion_version}`,
+    `To roll back: ${TOUCHSTONE} rollback ${model_name} ${champion_version}`,
   ].join('\n');
 }

@@ -1,4 +1,5 @@
 import type { Challenge, ChallengeEvaluation } from '#contract/challenge-api.ts';
+import { TOUCHSTONE } from '#contract/names.ts';
 import { CANARY_STAGES, type Hold } from '#contract/stored-challenge.ts';
 import { minute, number, percent, signed, table, wrap } from '../output.ts';
 import { intervalChart } from './interval-chart.ts';
@@ -240,7 +241,7 @@ export function holdText({ hold, challenge_id }: Challenge): string[] {
   return [
     `Held since ${minute(since)} UTC (${reason}): ${why}${note ? `: ${note}` : ''}.`,
     `Next step: ${what}`,
-    `  npx touchstone challenge ${reason === 'approval' ? 'advance' : 'resume'} ${challenge_id}`,
+    `  ${TOUCHSTONE} challenge ${reason === 'approval' ? 'advance' : 'resume'} ${challenge_id}`,
   ];
 }
 
@@ -272,7 +273,7 @@ function recommendationText(challenge: Challenge, evaluation: ChallengeEvaluatio
   const { challenge_id: id, model_name, champion_version, challenger_version, promoted_at } = challenge;
   const { promotion_rejected: rejection } = challenge;
   const stays = `The champion stays in Production: version ${champion_version}.`;
-  const seeVersions = [`See: npx touchstone versions ${model_name}`];
+  const seeVersions = [`See: ${TOUCHSTONE} versions ${model_name}`];
   switch (evaluation.recommendation) {
     case 'CONTINUE':
       return continueText(challenge, evaluation);
@@ -282,7 +283,7 @@ function recommendationText(challenge: Challenge, evaluation: ChallengeEvaluatio
         ...(rejection ? [`Automatic promotion was rejected: ${rejection.code}: ${rejection.message}.`] : []),
         `Promote version ${challenger_version}: it is better by ${percent(evaluation.improvement_pct, 1)}, p ${pText(evaluation.p_value)}.`,
         'Promote within 7 days of the verdict; otherwise the champion stays:',
-        `  npx touchstone challenge promote ${id}`,
+        `  ${TOUCHSTONE} challenge promote ${id}`,
       ];
     case 'KEEP_CHAMPION':
       if (challenge.reason === 'champion_replaced') return seeVersions;

@@ -8,6 +8,7 @@ import type {
   ChallengeList,
   ChallengeTradeList,
 } from '#contract/challenge-api.ts';
+import { TOUCHSTONE } from '#contract/names.ts';
 import { type ApiClient, ApiError } from '../client.ts';
 import { queryOf } from '../options.ts';
 import { minute, number, second, table, wrap } from '../output.ts';
@@ -25,7 +26,7 @@ async function findChallenge(client: ApiClient, reference: string): Promise<Chal
   const [newest] = page.items;
   if (newest) return newest;
   throw new Error(
-    `Model ${reference} has no challenge. Create one: npx touchstone challenge create ${reference} <challenger>`,
+    `Model ${reference} has no challenge. Create one: ${TOUCHSTONE} challenge create ${reference} <challenger>`,
   );
 }
 
@@ -164,7 +165,7 @@ function printPage<T>(
 
 export async function printChallenges(client: ApiClient, model: string, options: ListOptions): Promise<void> {
   const page = await client.get<z.infer<typeof ChallengeList>>(challengesOf(model, pageQuery(options)));
-  const nothing = `No challenge. Create one with: npx touchstone challenge create ${model} <challenger>`;
+  const nothing = `No challenge. Create one with: ${TOUCHSTONE} challenge create ${model} <challenger>`;
   printPage(page, options.json, nothing, (items) =>
     table(
       ['Challenge', 'Versions', 'Status', 'Outcome', 'Stage', 'Trades', 'Created (UTC)', 'Ends or ended'],

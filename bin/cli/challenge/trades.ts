@@ -6,6 +6,7 @@ import {
   type TradesLogged,
 } from '#contract/challenge-trade.ts';
 import { TRADE_LIMITS } from '#contract/limits.ts';
+import { TOUCHSTONE } from '#contract/names.ts';
 import { type ApiClient, ApiError } from '../client.ts';
 import { UsageError } from '../options.ts';
 import { escapeControlChars, number, progressBar } from '../output.ts';
@@ -178,7 +179,7 @@ function snapshotLines(id: string, snapshot: NonNullable<Tally['snapshot']>): st
   const trades = `${number(champion_trades, 0)} and ${number(challenger_trades, 0)} closed trades`;
   return [
     `${id} is ${status.replace('_', ' ')}, with ${trades}: ${recommendation}`,
-    ...(status === 'active' ? [] : [`Next: npx touchstone challenge status ${id}`]),
+    ...(status === 'active' ? [] : [`Next: ${TOUCHSTONE} challenge status ${id}`]),
   ];
 }
 

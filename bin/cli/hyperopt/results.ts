@@ -8,6 +8,7 @@ import type {
 } from '#contract/hyperopt-api.ts';
 import { NO_MODEL } from '#contract/hyperopt-limits.ts';
 import { OVERFITTING_BOUNDS, PAGE_LIMITS } from '#contract/limits.ts';
+import { TOUCHSTONE } from '#contract/names.ts';
 import type { ApiClient } from '../client.ts';
 import { queryOf } from '../options.ts';
 import { compactNumber, MORE_JOBS, minute, queueText, statusWithError, table, wrap } from '../output.ts';
@@ -40,7 +41,7 @@ export async function printResult(client: ApiClient, jobId: string, json = false
   console.log(overfittingText(result.overfitting, result.best_params.model_type !== NO_MODEL));
   for (const warning of result.warnings) console.log(`Warning: ${warning}`);
   console.log(`Best: ${parametersText(result.best_params)}`);
-  console.log(`Next: npx touchstone backtest ${strategy} --hyperopt ${jobId}`);
+  console.log(`Next: ${TOUCHSTONE} backtest ${strategy} --hyperopt ${jobId}`);
 }
 
 /** Values of the windows of complete trials, by trial number. */
@@ -220,7 +221,7 @@ export async function printHyperopts(client: ApiClient, options: ListOptions): P
   const page = await client.get<z.infer<typeof HyperoptList>>(`/api/v1/hyperopt?${query}`);
   if (options.json) return console.log(JSON.stringify(page));
   if (page.items.length === 0) {
-    console.log('No hyperopt jobs. Start one with: npx touchstone hyperopt start ml_classifier --watch');
+    console.log(`No hyperopt jobs. Start one with: ${TOUCHSTONE} hyperopt start ml_classifier --watch`);
     return;
   }
   console.log(

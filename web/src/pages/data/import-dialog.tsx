@@ -2,9 +2,12 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { CopyButton } from '../../ui/parts.tsx';
 
 const COMMANDS = [
-  ['npx touchstone import candles', 'A folder with files of candles, or one file'],
-  ['npx touchstone import user_data/data/binance', 'A data folder of freqtrade, as it is'],
-  ['npx touchstone import candles --exchange bybit', 'For an exchange that the folders do not name'],
+  ['npx --no-install touchstone import candles', 'A folder with files of candles, or one file'],
+  ['npx --no-install touchstone import user_data/data/binance', 'A data folder of freqtrade, as it is'],
+  [
+    'npx --no-install touchstone import candles --exchange bybit',
+    'For an exchange that the folders do not name',
+  ],
 ] as const;
 
 /** Imports read files of the machine, so they are a command. */

@@ -68,7 +68,7 @@ function ProviderSignIn() {
   );
 }
 
-const COMMAND = 'npx touchstone open --role viewer';
+const COMMAND = 'npx --no-install touchstone open --role viewer';
 
 function TokenSignIn() {
   const { to } = useSearch({ from: '/sign-in' });
