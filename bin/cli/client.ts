@@ -76,19 +76,19 @@ export class ApiClient {
   }
 
   get<T>(path: string): Promise<T> {
-    return this.#send<T>('GET', path);
+    return this.send<T>('GET', path);
   }
 
   post<T>(path: string, body?: unknown): Promise<T> {
-    return this.#send<T>('POST', path, body);
+    return this.send<T>('POST', path, body);
   }
 
   patch<T>(path: string, body: unknown): Promise<T> {
-    return this.#send('PATCH', path, body);
+    return this.send<T>('PATCH', path, body);
   }
 
   put<T>(path: string, body: unknown): Promise<T> {
-    return this.#send<T>('PUT', path, body);
+    return this.send<T>('PUT', path, body);
   }
 
   /** A response whose body is read as it arrives, until the signal aborts it. @throws ApiError when it is not a 2xx. */
@@ -102,9 +102,11 @@ export class ApiClient {
     return response;
   }
 
-  async #send<T>(method: string, path: string, body?: unknown): Promise<T> {
+  /** @param signal ends the request before its time limit */
+  async send<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+    const limit = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const response = await this.#fetch(method, path, {
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      signal: signal ? AbortSignal.any([limit, signal]) : limit,
       headers: {
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(method === 'POST' && this.trialSession !== undefined && { [SESSION_HEADER]: this.trialSession }),

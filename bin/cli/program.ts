@@ -72,6 +72,7 @@ export const FAMILIES: readonly Family[] = [
     commands: ['events'],
     load: async () => (await import('./events.ts')).addEventsCommand,
   },
+  { group: 'Platform', commands: ['mcp'], load: async () => (await import('./mcp.ts')).addMcpCommand },
   {
     group: 'Access',
     commands: ['share', 'keep', 'audit', 'erase-user'],

@@ -20,7 +20,7 @@ export interface Session {
 
 export type RunInSession = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
 
-interface ProgramOptions {
+export interface ProgramOptions {
   readonly url?: string;
   readonly strategyUrl?: string;
   readonly session?: string;

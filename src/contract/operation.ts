@@ -12,6 +12,12 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** `public` never needs a token; the others are the minimum role. */
 export type Access = 'public' | 'viewer' | 'researcher' | 'approver' | 'admin';
 
+/**
+ * Offered to agents as a tool: `read` and `run` by default, `decide` on request. `decide` leads to Production or changes
+ * live traffic.
+ */
+export type AgentUse = 'read' | 'run' | 'decide';
+
 export interface OperationResponse {
   readonly description: string;
   /** JSON schema of the body. Absent: the body is not JSON (see `contentType`). */
@@ -52,6 +58,8 @@ export interface Operation {
   /** Specific codes. {@link documentedErrors} adds the codes that follow from the other fields. */
   readonly errors: readonly OperationError[];
   readonly access: Access;
+  /** Absent: no tool of agents. */
+  readonly agent?: AgentUse;
   /** Minimum role for fields of the body, when they are true or an object. */
   readonly fieldRoles?: Readonly<Record<string, Exclude<Access, 'public'>>>;
   /**

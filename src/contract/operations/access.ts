@@ -15,5 +15,6 @@ export const ACCESS_OPERATIONS = [
     success: { 200: { description: 'The caller', schema: Me } },
     errors: [],
     access: 'viewer',
+    agent: 'read',
   },
 ] as const satisfies readonly Operation[];

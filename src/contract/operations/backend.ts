@@ -64,6 +64,7 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'The overview', schema: Overview } },
     errors: [],
     access: 'viewer',
+    agent: 'read',
   },
   {
     id: 'watchJobs',
@@ -114,6 +115,7 @@ export const BACKEND_OPERATIONS = [
       'SVC005',
     ],
     access: 'researcher',
+    agent: 'run',
     takesSession: true,
     startsWork: true,
   },
@@ -128,6 +130,7 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'One page', schema: BacktestJobList } },
     errors: ['VAL006', 'DATA005'],
     access: 'viewer',
+    agent: 'read',
   },
   {
     id: 'getBacktest',
@@ -140,6 +143,7 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'The job', schema: BacktestJob } },
     errors: ['RES001', 'RES006', 'DATA005'],
     access: 'viewer',
+    agent: 'read',
     resource: { kind: 'backtest', id: 'job_id', level: 'read' },
   },
   {
@@ -155,6 +159,7 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'The job', schema: BacktestJob } },
     errors: ['VAL005', 'RES001', 'RES006', 'DATA005'],
     access: 'researcher',
+    agent: 'run',
     resource: { kind: 'backtest', id: 'job_id', level: 'write' },
   },
   {
@@ -199,6 +204,7 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'The cancelled job', schema: BacktestJob } },
     errors: ['RES001', { code: 'RES005', status: 400 }, 'DATA005'],
     access: 'researcher',
+    agent: 'run',
     resource: { kind: 'backtest', id: 'job_id', level: 'write' },
   },
   {
@@ -212,6 +218,7 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'Aligned columns', schema: EquityData } },
     errors: ['RES001', 'RES006', { code: 'RES005', status: 400 }, 'DATA005'],
     access: 'viewer',
+    agent: 'read',
     resource: { kind: 'backtest', id: 'job_id', level: 'read' },
   },
   {
@@ -226,6 +233,7 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'The report, with one page of the trades', schema: BacktestReportData } },
     errors: ['RES001', 'RES006', { code: 'RES005', status: 400 }, 'DATA005'],
     access: 'viewer',
+    agent: 'read',
     resource: { kind: 'backtest', id: 'job_id', level: 'read' },
   },
   ...BACKTEST_RESULT_OPERATIONS,
@@ -246,6 +254,7 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'One page', schema: ExperimentList } },
     errors: ['AUTH005', 'VAL006', 'DATA005'],
     access: 'viewer',
+    agent: 'read',
   },
   {
     id: 'listStrategies',
@@ -264,6 +273,7 @@ export const BACKEND_OPERATIONS = [
     },
     errors: [],
     access: 'viewer',
+    agent: 'read',
   },
   {
     id: 'getStrategy',
@@ -276,6 +286,7 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'The configuration', schema: StrategyConfiguration } },
     errors: ['RES004'],
     access: 'viewer',
+    agent: 'read',
   },
   ...REGISTRY_OPERATIONS,
   {
@@ -303,6 +314,7 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'Per symbol and for all', schema: Freshness } },
     errors: ['VAL002', 'VAL003', 'SVC002', 'SVC004', 'DATA003', 'DATA004', 'DATA005'],
     access: 'viewer',
+    agent: 'read',
   },
   {
     id: 'callDataProxy',

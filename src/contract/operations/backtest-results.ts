@@ -20,6 +20,7 @@ export const BACKTEST_RESULT_OPERATIONS = [
     method: 'GET',
     path: '/api/v1/backtests/{job_id}/trades',
     summary: 'Trades of a completed backtest, filtered and sorted',
+    agent: 'read',
     description:
       'The `id` of a trade is its number in the order of closing. It is the same with every filter, so it can be linked to.',
     query: BacktestTradesQuery,

@@ -25,6 +25,7 @@ export const CATALOG_OPERATIONS = [
     success: { 200: { description: 'One page', schema: CatalogStrategyList } },
     errors: ['VAL003', 'VAL006', 'SVC005'],
     access: 'viewer',
+    agent: 'read',
   },
   {
     id: 'compareVersions',
@@ -39,6 +40,7 @@ export const CATALOG_OPERATIONS = [
     success: { 200: { description: 'The comparison', schema: VersionComparison } },
     errors: ['RES002', 'RES003', 'SVC005'],
     access: 'viewer',
+    agent: 'read',
     resource: { kind: 'model', id: 'name', level: 'read' },
   },
 ] as const satisfies readonly Operation[];

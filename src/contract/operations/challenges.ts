@@ -53,6 +53,7 @@ export const CHALLENGE_OPERATIONS = [
     success: { 201: { description: 'Active', schema: Challenge } },
     errors: ['VAL005', 'RES002', 'RES003', 'RES005', 'RES006', 'SVC005'],
     access: 'researcher',
+    agent: 'decide',
     fieldRoles: { auto_promote: 'approver' },
   },
   {
@@ -79,6 +80,7 @@ export const CHALLENGE_OPERATIONS = [
     success: { 200: { description: 'One page', schema: ChallengeList } },
     errors: ['VAL006', 'SVC005'],
     access: 'viewer',
+    agent: 'read',
   },
   {
     ...{ ...OF_MODEL, ...readsModel },
@@ -101,6 +103,7 @@ export const CHALLENGE_OPERATIONS = [
     success: { 200: { description: 'The challenge', schema: Challenge } },
     errors: ['CHL001', 'SVC005'],
     access: 'viewer',
+    agent: 'read',
   },
   {
     ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/assignments') },
@@ -147,6 +150,7 @@ export const CHALLENGE_OPERATIONS = [
     success: { 200: { description: 'The evaluation', schema: ChallengeEvaluation } },
     errors: ['CHL001', 'SVC005'],
     access: 'viewer',
+    agent: 'read',
   },
   {
     ...{ ...OF_CHALLENGE, ...readsChallenge, ...paths('/evaluations') },
@@ -169,6 +173,7 @@ export const CHALLENGE_OPERATIONS = [
     success: { 200: { description: 'One page', schema: ChallengeEventList } },
     errors: ['VAL006', 'CHL001', 'SVC005'],
     access: 'viewer',
+    agent: 'read',
   },
   {
     ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/advance') },
@@ -181,6 +186,7 @@ export const CHALLENGE_OPERATIONS = [
     success: { 200: { description: 'The challenge', schema: Challenge } },
     errors: ['VAL005', 'CHL001', 'RES005', 'SVC005'],
     access: 'approver',
+    agent: 'decide',
   },
   {
     ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/hold') },
@@ -193,6 +199,7 @@ export const CHALLENGE_OPERATIONS = [
     success: { 200: { description: 'The challenge', schema: Challenge } },
     errors: ['VAL005', 'CHL001', 'RES005', 'SVC005'],
     access: 'approver',
+    agent: 'decide',
   },
   {
     ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/resume') },
@@ -205,6 +212,7 @@ export const CHALLENGE_OPERATIONS = [
     success: { 200: { description: 'The challenge', schema: Challenge } },
     errors: ['VAL005', 'CHL001', 'RES005', 'SVC005'],
     access: 'approver',
+    agent: 'decide',
   },
   {
     ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/promote') },
@@ -217,6 +225,7 @@ export const CHALLENGE_OPERATIONS = [
     success: { 200: { description: 'The challenge', schema: Challenge } },
     errors: ['VAL004', 'VAL005', 'CHL001', 'RES002', 'RES003', 'RES005', 'RES006', 'DATA005', 'SVC005'],
     access: 'approver',
+    agent: 'decide',
     fieldRoles: { waive: 'admin' },
   },
   {
@@ -228,5 +237,6 @@ export const CHALLENGE_OPERATIONS = [
     success: { 200: { description: 'The challenge', schema: Challenge } },
     errors: ['VAL005', 'CHL001', 'RES005', 'SVC005'],
     access: 'approver',
+    agent: 'decide',
   },
 ] as const satisfies readonly Operation[];

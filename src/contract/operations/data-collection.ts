@@ -100,6 +100,7 @@ export const DATA_COLLECTION_OPERATIONS = [
     success: { 200: { description: 'Ascending by symbol', schema: DataStatus } },
     errors: ['DATA005'],
     access: 'viewer',
+    agent: 'read',
   },
   {
     id: 'getCoverage',
@@ -114,6 +115,7 @@ export const DATA_COLLECTION_OPERATIONS = [
     success: { 200: { description: 'One page', schema: Coverage } },
     errors: ['VAL002', 'VAL003', 'VAL006', 'DATA005'],
     access: 'viewer',
+    agent: 'read',
   },
   {
     id: 'getDataFreshness',
@@ -141,6 +143,7 @@ export const DATA_COLLECTION_OPERATIONS = [
     success: { 201: { description: 'Accepted', schema: Collection } },
     errors: ['VAL001', 'VAL002', 'VAL003', 'VAL005', 'RES005', 'DATA005'],
     access: 'researcher',
+    agent: 'run',
     startsWork: true,
   },
   {
@@ -155,6 +158,7 @@ export const DATA_COLLECTION_OPERATIONS = [
     success: { 200: { description: 'One page', schema: CollectionList } },
     errors: ['VAL006', 'DATA005'],
     access: 'viewer',
+    agent: 'read',
   },
   {
     id: 'getCollection',
@@ -169,6 +173,7 @@ export const DATA_COLLECTION_OPERATIONS = [
     success: { 200: { description: 'The collection', schema: Collection } },
     errors: ['COL001', 'DATA005'],
     access: 'viewer',
+    agent: 'read',
   },
   {
     id: 'cancelCollection',
@@ -183,6 +188,7 @@ export const DATA_COLLECTION_OPERATIONS = [
     success: { 200: { description: 'Cancelled', schema: Collection } },
     errors: ['COL001', 'RES005', 'DATA005'],
     access: 'researcher',
+    agent: 'run',
   },
   ...documentationOperations('data_collection', 'Data'),
 ] as const satisfies readonly Operation[];

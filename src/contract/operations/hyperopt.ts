@@ -36,6 +36,7 @@ export const HYPEROPT_OPERATIONS = [
       ...(['RES002', 'RES005', 'DATA005'] as const),
     ],
     access: 'researcher',
+    agent: 'run',
     takesSession: true,
     startsWork: true,
   },
@@ -50,6 +51,7 @@ export const HYPEROPT_OPERATIONS = [
     success: { 200: { description: 'A page of jobs', schema: HyperoptList } },
     errors: ['VAL006', 'DATA005'],
     access: 'viewer',
+    agent: 'read',
   },
   {
     id: 'getHyperopt',
@@ -67,6 +69,7 @@ export const HYPEROPT_OPERATIONS = [
     },
     errors: ['OPT001', 'RES006', 'DATA005'],
     access: 'viewer',
+    agent: 'read',
     resource: { kind: 'hyperopt', id: 'job_id', level: 'read' },
   },
   {
@@ -81,6 +84,7 @@ export const HYPEROPT_OPERATIONS = [
     success: { 200: { description: 'The result', schema: HyperoptResult } },
     errors: ['OPT001', 'RES005', 'RES006', 'DATA005'],
     access: 'viewer',
+    agent: 'read',
     resource: { kind: 'hyperopt', id: 'job_id', level: 'read' },
   },
   {
@@ -95,6 +99,7 @@ export const HYPEROPT_OPERATIONS = [
     success: { 200: { description: 'A page of trials', schema: HyperoptTrialList } },
     errors: ['VAL006', 'OPT001', 'RES006', 'DATA005'],
     access: 'viewer',
+    agent: 'read',
     resource: { kind: 'hyperopt', id: 'job_id', level: 'read' },
   },
   {
@@ -150,6 +155,7 @@ export const HYPEROPT_OPERATIONS = [
     success: { 200: { description: 'Cancelled', schema: HyperoptJob } },
     errors: ['OPT001', 'RES005', 'DATA005', 'HTTP503'],
     access: 'researcher',
+    agent: 'run',
     resource: { kind: 'hyperopt', id: 'job_id', level: 'write' },
   },
   {
@@ -165,6 +171,7 @@ export const HYPEROPT_OPERATIONS = [
     success: { 200: { description: 'Accepted', schema: HyperoptStart } },
     errors: ['OPT001', 'RES005', 'RES006', 'DATA005', 'VAL005'],
     access: 'researcher',
+    agent: 'run',
     takesSession: true,
     startsWork: true,
     resource: { kind: 'hyperopt', id: 'job_id', level: 'write' },

@@ -38,6 +38,7 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'Staged, or checked with `validate_only`', schema: StageResponse } },
     errors: ['VAL004', 'VAL005', 'VAL006', 'RES002', 'RES003', 'RES005', 'RES006', 'DATA005', 'SVC005'],
     access: 'researcher',
+    agent: 'decide',
     startsWork: true,
     fieldRoles: { skip_validation: 'admin', waive: 'admin' },
     resource: { kind: 'model', id: 'name', level: 'write' },
@@ -56,6 +57,7 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'Promoted', schema: PromoteResponse } },
     errors: ['VAL004', 'VAL005', 'RES002', 'RES003', 'RES005', 'RES006', 'DATA005', 'SVC005'],
     access: 'approver',
+    agent: 'decide',
     fieldRoles: { force: 'admin', waive: 'admin' },
     resource: { kind: 'model', id: 'name', level: 'write' },
   },
@@ -73,6 +75,7 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'Rolled back', schema: RollbackResponse } },
     errors: ['VAL004', 'VAL005', 'RES002', 'RES003', 'RES005', 'SVC005'],
     access: 'approver',
+    agent: 'decide',
     resource: { kind: 'model', id: 'model_name', level: 'write' },
   },
   {
@@ -87,6 +90,7 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'All of them', schema: ModelVersionList } },
     errors: ['RES002', 'DATA005', 'SVC005'],
     access: 'viewer',
+    agent: 'read',
     resource: { kind: 'model', id: 'model_name', level: 'read' },
   },
   {
@@ -100,6 +104,7 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'The version', schema: ModelVersionDetail } },
     errors: ['RES002', 'RES003', 'DATA005', 'SVC005'],
     access: 'viewer',
+    agent: 'read',
     resource: { kind: 'model', id: 'model_name', level: 'read' },
   },
   {
@@ -116,6 +121,7 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'The version', schema: ModelVersionDetail } },
     errors: ['VAL005', 'RES002', 'RES003', 'RES005', 'DATA005', 'SVC005'],
     access: 'researcher',
+    agent: 'decide',
     resource: { kind: 'model', id: 'model_name', level: 'write' },
   },
   {
@@ -130,6 +136,7 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'One page', schema: ModelHistory } },
     errors: ['VAL006', 'RES002', 'SVC005'],
     access: 'viewer',
+    agent: 'read',
     resource: { kind: 'model', id: 'model_name', level: 'read' },
   },
   {
@@ -144,6 +151,7 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'The version, if there was one', schema: ProductionAt } },
     errors: ['RES002', 'SVC005'],
     access: 'viewer',
+    agent: 'read',
     resource: { kind: 'model', id: 'model_name', level: 'read' },
   },
   ...sharingOperations('backend', {

@@ -33,6 +33,7 @@ export const STRATEGY_OPERATIONS = [
       ...(['DATA005', 'SVC005'] as const),
     ],
     access: 'researcher',
+    agent: 'decide',
     fieldRoles: { skip_validation: 'admin' },
   },
   ...documentationOperations('strategy', 'StrategyService'),

@@ -1,0 +1,88 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, it } from 'vitest';
+import { type AgentTool, agentTools } from '#contract/agent-tools.ts';
+import { changesState, type Operation } from '#contract/operation.ts';
+import { OPERATIONS } from '#contract/operations.ts';
+
+const rows: readonly Operation[] = OPERATIONS;
+const tools = agentTools(['read', 'run', 'decide']);
+const each = tools.map((tool) => [tool.name, tool] as const);
+
+/** Operations that are deliberately no tools, and why. */
+const UNMARKED: Readonly<Record<string, readonly string[]>> = {
+  'health and documentation, for other programs': [
+    ...['getHealth', 'getStrategyServiceHealth', 'getDataHealth', 'callDataProxy'],
+    ...['', 'StrategyService', 'Data'].flatMap((of) => [
+      `get${of}Docs`,
+      `get${of}DocsAsset`,
+      `get${of}OpenApi`,
+    ]),
+  ],
+  'a stream: wait_for_job instead': ['watchJobs', 'watchHyperopt'],
+  'long series and files, which a model does not read': [
+    ...['getBacktestCurve', 'exportBacktest', 'getOhlcv', 'getCandles', 'listInstruments'],
+    ...['listChallengeTrades', 'listChallengeEvaluations'],
+  ],
+  'the same as another tool': ['listSymbols', 'listDataSymbols', 'getDataFreshness', 'listChallenges'],
+  'who may see what, how long it is kept, and who did what: for people': [
+    ...['Backtest', 'Model', 'Hyperopt'].flatMap((of) => [`get${of}Sharing`, `share${of}`]),
+    ...['keepBacktest', 'keepHyperopt', 'deleteBacktest', 'listAudit'],
+  ],
+  'for the program that trades': ['routeKey', 'assignKey', 'logTrades'],
+};
+
+it('each operation is a tool of agents or deliberately not one', () => {
+  const unmarked = rows.filter(({ agent, path }) => !agent && !path.startsWith('/api/2.0/'));
+  expect(unmarked.map(({ id }) => id).sort()).toEqual(Object.values(UNMARKED).flat().sort());
+  expect(rows.filter(({ agent, path }) => agent && path.startsWith('/api/2.0/'))).toEqual([]);
+});
+
+it('decide has each operation of approvers, and what leads to Production or to live traffic', () => {
+  const deciding = rows.filter(({ agent }) => agent === 'decide').map(({ id }) => id);
+  const approvers = rows.filter(({ access }) => access === 'approver').map(({ id }) => id);
+  const leading = ['registerStrategy', 'stageVersion', 'labelVersion', 'createChallenge'];
+  expect(deciding.sort()).toEqual([...approvers, ...leading].sort());
+});
+
+it('read has no operation that changes state, run and decide have only such', () => {
+  for (const row of rows.filter(({ agent }) => agent)) {
+    expect(changesState(row), row.id).toBe(row.agent !== 'read');
+  }
+});
+
+it.each(each)('%s has one argument for each name, without those of higher roles', (_, tool) => {
+  const { params, query, body, fieldRoles = {} } = tool.operation;
+  const shape = (body as { shape?: object } | undefined)?.shape ?? {};
+  const names = [params?.shape ?? {}, query?.shape ?? {}, shape].flatMap(Object.keys);
+  expect(new Set(names).size).toBe(names.length);
+  const offered = names.filter((name) => !(name in fieldRoles));
+  expect(Object.keys(tool.inputSchema.properties).sort()).toEqual(offered.sort());
+});
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+const accepts = ({ inputSchema }: AgentTool, value: unknown) => ajv.validate(inputSchema, value);
+
+it.each(each)('schema of %s is an object without references and unknown arguments', (name, tool) => {
+  expect(name).toMatch(/^[a-z][a-z_]{2,40}$/);
+  expect(JSON.stringify(tool.inputSchema)).not.toContain('$ref');
+  expect(accepts(tool, { no_such_argument: 1 })).toBe(false);
+});
+
+it('schemas take what the services take', () => {
+  const tool = (name: string) => tools.find((each) => each.name === name)!;
+  expect(accepts(tool('submit_backtest'), { config: { strategy: 'a', params: { fast: 10 } } })).toBe(true);
+  expect(accepts(tool('submit_backtest'), { config: {} })).toBe(false);
+  expect(accepts(tool('get_backtest'), {})).toBe(false);
+  expect(accepts(tool('list_backtests'), {})).toBe(true);
+  expect(accepts(tool('list_backtests'), { limit: 21 })).toBe(false);
+});
+
+it('tools of read and run take less than 60 KB of a context', () => {
+  const listed = agentTools(['read', 'run']).map(({ operation: _, ...tool }) => tool);
+  expect(JSON.stringify(listed).length).toBeLessThan(60_000);
+});
+
+it('a server without the address of a service has no tools of it', () => {
+  const services = new Set(agentTools(['read'], ['backend']).map(({ operation }) => operation.service));
+  expect([...services]).toEqual(['backend']);
+});
