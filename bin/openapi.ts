@@ -1,24 +1,37 @@
-/** Writes docs/openapi/*.json from the operations table; with `--check` it fails when they differ. */
+/**
+ * Writes docs/openapi/*.json and the generated modules of the Python client from the operations table; with `--check` it fails when
+ * they differ.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { SERVICES } from '#contract/names.ts';
 import { openApiDocument } from '#contract/openapi.ts';
 import type { ServiceName } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
+import { pythonModules } from './python-client.ts';
 
 const root = new URL('../', import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string };
 const check = process.argv.includes('--check');
 
-mkdirSync(new URL('docs/openapi/', root), { recursive: true });
-for (const [service, { document }] of Object.entries(SERVICES)) {
-  if (operationsOf(service as ServiceName).length === 0) continue;
-  const path = `docs/openapi/${document}.json`;
-  const text = `${JSON.stringify(openApiDocument(service as ServiceName, version), null, 2)}\n`;
+const documented = Object.entries(SERVICES)
+  .filter(([name]) => operationsOf(name as ServiceName).length > 0)
+  .map(([name, service]) => ({
+    ...service,
+    name,
+    path: `docs/openapi/${service.document}.json`,
+    document: openApiDocument(name as ServiceName, version),
+  }));
+
+for (const { path, document } of documented) write(path, `${JSON.stringify(document, null, 2)}\n`);
+for (const [path, text] of Object.entries(pythonModules(documented))) write(path, text);
+
+function write(path: string, text: string): void {
   if (!check) {
+    mkdirSync(new URL('./', new URL(path, root)), { recursive: true });
     writeFileSync(new URL(path, root), text);
     console.log(`wrote ${path}`);
   } else if (committed(path) !== text) {
-    console.error(`${path} is not what the operations table says: run npm run openapi`);
+    console.error(`${path} does not match the operations table: run npm run openapi`);
     process.exitCode = 1;
   }
 }

@@ -1,0 +1,67 @@
+"""Data frames of responses. Times are a `DatetimeIndex` or columns in UTC."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from . import types
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Columns of trades that are numbers with a fraction.
+_FLOATS = frozenset(name for name, hint in get_type_hints(types.TradeColumns).items() if "float" in str(hint))
+
+
+def require_pandas() -> Any:
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(
+            "Data frames need pandas: pip install 'touchstone-platform-client[pandas]', "
+            "or read the values with the methods of ts.backend, ts.strategy and ts.data_collection"
+        ) from error
+    return pandas
+
+
+def by_day(columns: Mapping[str, Sequence[float]], dates: Sequence[str]) -> pd.DataFrame:
+    pandas = require_pandas()
+    # Without a unit an index of no dates has another one.
+    index = pandas.DatetimeIndex(pandas.to_datetime(list(dates), utc=True), name="date").as_unit("s")
+    return pandas.DataFrame(
+        {name: list(values) for name, values in columns.items()}, index=index, dtype="float64"
+    )
+
+
+def by_time(columns: Mapping[str, Sequence[float]], times: Sequence[int]) -> pd.DataFrame:
+    """A row for each of the times, Unix seconds."""
+    pandas = require_pandas()
+    index = pandas.DatetimeIndex(pandas.to_datetime(list(times), unit="s", utc=True), name="time").as_unit(
+        "s"
+    )
+    return pandas.DataFrame(
+        {name: list(values) for name, values in columns.items()}, index=index, dtype="float64"
+    )
+
+
+def trades_frame(pages: Sequence[Mapping[str, Sequence[Any]]]) -> pd.DataFrame:
+    """A row for each trade. The index is the time at which it was closed."""
+    pandas = require_pandas()
+    names = list(pages[0]) if pages else []
+    frame = pandas.DataFrame({name: [value for page in pages for value in page[name]] for name in names})
+    # JSON has no mark for a float: columns of whole numbers, or of none, would have another type.
+    frame = frame.astype({name: "float64" for name in names if name in _FLOATS})
+    for name in ("opened_at", "closed_at"):
+        frame[name] = pandas.to_datetime(frame[name], unit="s", utc=True).dt.as_unit("s")
+    return frame.set_index("closed_at")
+
+
+def records_frame(records: Sequence[Mapping[str, Any]], times: Sequence[str] = ()) -> pd.DataFrame:
+    """A row for each record, with the columns named by `times` parsed."""
+    pandas = require_pandas()
+    frame = pandas.DataFrame(list(records))
+    for name in times:
+        if name in frame:
+            frame[name] = pandas.to_datetime(frame[name], utc=True)
+    return frame

@@ -1,0 +1,326 @@
+"""Jobs: backtests and hyperopt jobs that run on the platform."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from . import types
+from .connection import Event
+from .errors import JobError, WaitTimeout
+from .frames import by_day, by_time, records_frame, trades_frame
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    import pandas as pd
+
+    from .client import Touchstone
+    from .registry import Version
+
+#: Most trades on a page.
+_TRADES_PER_PAGE = 5000
+_UNFINISHED = ("pending", "running")
+#: Between two reads of a job, s: the first pause, and the longest.
+_FIRST_INTERVAL = 0.2
+_LONGEST_INTERVAL = 5.0
+
+Progress = Callable[[Mapping[str, Any]], None]
+#: ISO 8601, date or datetime (a `pandas.Timestamp` too). Without an offset it is UTC.
+Moment = str | date
+
+
+class _Job:
+    """A job that is read until it has ended."""
+
+    def __init__(self, platform: Touchstone, job_id: str, job: Mapping[str, Any] | None = None) -> None:
+        self._platform = platform
+        self.id = job_id
+        self._job: Any = job
+
+    def _read(self) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+    def refresh(self) -> Self:
+        """Reads the job again."""
+        self._job = self._read()
+        return self
+
+    @property
+    def status(self) -> str:
+        """`pending`, `running`, `completed`, `failed` or `cancelled`, as it was read last."""
+        return str(self._current["status"])
+
+    @property
+    def _current(self) -> Any:
+        if self._job is None:
+            self.refresh()
+        return self._job
+
+    def wait(self, timeout: float | None = None, *, progress: bool | Progress = False) -> Self:
+        """Waits until the job has completed.
+
+        :param timeout: Longest wait, s; None waits without a limit
+        :param progress: True prints a line to stderr; a function is called with each state of the job
+        :raises JobError: when it failed or was cancelled
+        :raises WaitTimeout: when it has not ended in time; it continues to run
+        """
+        report = _progress_line() if progress is True else progress
+        interval = _FIRST_INTERVAL
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            job = self.refresh()._job
+            if report:
+                report(job)
+            if job["status"] not in _UNFINISHED:
+                break
+            left = float("inf") if deadline is None else deadline - time.monotonic()
+            if left <= 0:
+                raise WaitTimeout(
+                    f"{self.id} is {job['status']} after {timeout} s. Call wait() again to continue"
+                )
+            self._platform.connection.pause(min(interval, left))
+            interval = min(_LONGEST_INTERVAL, interval * 1.5)
+        if job["status"] != "completed":
+            raise JobError(job)
+        return self
+
+    def __repr__(self) -> str:
+        status = self._job["status"] if self._job else "not read"
+        return f"<{type(self).__name__} {self.id} {status}>"
+
+
+class Backtest(_Job):
+    """A backtest: `run = ts.backtest("ema_crossover", fast=10).wait()`."""
+
+    def _read(self) -> types.BacktestJob:
+        return self._platform.backend.get_backtest(self.id)
+
+    @property
+    def job(self) -> types.BacktestJob:
+        """The job as it was read last: status, settings, warnings and result."""
+        job: types.BacktestJob = self._current
+        return job
+
+    @property
+    def config(self) -> types.BacktestJobConfig:
+        """Every setting of the run, with the defaults."""
+        return self.job["config"]
+
+    @property
+    def metrics(self) -> types.BacktestResult:
+        """Metrics of the completed run."""
+        if (result := self.job["result"]) is None:
+            raise JobError(self.job)
+        return result
+
+    @cached_property
+    def report(self) -> types.BacktestReportData:
+        """The report: all metrics with their definitions, periods, costs and overfitting diagnostics. Without its trades."""
+        return self._platform.backend.get_backtest_report(self.id, trades=False)
+
+    @cached_property
+    def equity(self) -> pd.DataFrame:
+        """Equity and drawdown at the end of each UTC day."""
+        data = self._platform.backend.get_backtest_equity(self.id)
+        return by_day({"equity": data["equity"], "drawdown": data["drawdown"]}, data["dates"])
+
+    def curve(
+        self,
+        resolution: Literal["day", "candle"] = "candle",
+        *,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        points: int | None = None,
+    ) -> pd.DataFrame:
+        """Equity, drawdown and market at each candle; decimated to `points`, see `attrs["decimated"]`."""
+        data = self._platform.backend.get_backtest_curve(
+            self.id, resolution=resolution, from_=iso(start), to=iso(end), points=points
+        )
+        columns = {"equity": data["equity"], "drawdown": data["drawdown"]}
+        if data["market"] is not None:
+            columns["market"] = data["market"]
+        frame = by_time(columns, data["times"])
+        frame.attrs["decimated"] = data["decimated"]
+        return frame
+
+    @cached_property
+    def trades(self) -> pd.DataFrame:
+        """All trades, by the time at which they were closed."""
+        pages: list[Mapping[str, Sequence[Any]]] = []
+        while True:
+            page: Any = self._platform.backend.list_backtest_trades(
+                self.id, format="columns", limit=_TRADES_PER_PAGE, page=len(pages) + 1
+            )
+            pages.append(page["columns"])
+            if len(pages) >= page["pages"]:
+                return trades_frame(pages)
+
+    def plot(self, **options: Any) -> Any:
+        """Draws equity above drawdown with matplotlib. `options` are those of `DataFrame.plot`. Returns both axes."""
+        frame = self.equity
+        return frame.plot(
+            **{
+                "subplots": True,
+                "title": ["Equity", "Drawdown, %"],
+                "legend": False,
+                "grid": True,
+                **options,
+            }
+        )
+
+    def export(
+        self, path: str | Path, format: Literal["csv", "json", "parquet", "html"] | None = None
+    ) -> Path:
+        """Saves the trades (`csv`, `parquet`), the report (`json`) or the report as a page (`html`).
+
+        :param format: Default: the suffix of `path`
+        """
+        target = Path(path)
+        wanted: Any = format or target.suffix.removeprefix(".")
+        target.write_bytes(self._platform.backend.export_backtest(self.id, format=wanted))
+        return target
+
+    def cancel(self) -> Self:
+        self._job = self._platform.backend.cancel_backtest(self.id)
+        return self
+
+    def annotate(
+        self, *, notes: str | None = None, tags: Sequence[str] | None = None, pinned: bool | None = None
+    ) -> Self:
+        """Changes what is given, and leaves the rest."""
+        body: types.AnnotationRequest = {}
+        if notes is not None:
+            body["notes"] = notes
+        if tags is not None:
+            body["tags"] = list(tags)
+        if pinned is not None:
+            body["pinned"] = pinned
+        self._job = self._platform.backend.update_backtest(self.id, body)
+        return self
+
+    def delete(self) -> None:
+        self._platform.backend.delete_backtest(self.id)
+
+    def register(
+        self, image: str, *, thresholds: types.RegisterRequestThresholds | None = None, **more: Any
+    ) -> Version:
+        """Registers the strategy, as it ran here, as a new version of its model.
+
+        :param image: Address of the container image that runs the version
+        :param more: Further fields of `RegisterRequest`, such as `description` and `tags`
+        """
+        key = more.pop("idempotency_key", None)
+        body: Any = {"backtest_run_id": self.id, "container_image_uri": image, **more}
+        if thresholds is not None:
+            body["thresholds"] = thresholds
+        name = self.job["strategy"]
+        reply = self._platform.strategy.register_strategy(name, body, idempotency_key=key)
+        return self._platform.model(reply["model_name"]).version(reply["version"])
+
+
+class Best(NamedTuple):
+    """The best trial of a hyperopt job."""
+
+    number: int
+    value: float
+    params: types.HyperoptTrialParams
+
+
+class Hyperopt(_Job):
+    """A hyperopt job: `best = ts.hyperopt("ema_crossover", n_trials=50).wait().best`."""
+
+    def _read(self) -> types.HyperoptJob:
+        return self._platform.strategy.get_hyperopt(self.id)
+
+    @property
+    def job(self) -> types.HyperoptJob:
+        """The job as it was read last: status, progress and settings."""
+        job: types.HyperoptJob = self._current
+        return job
+
+    @cached_property
+    def result(self) -> types.HyperoptResult:
+        """Best trials, overfitting diagnostics and warnings of the completed job."""
+        return self._platform.strategy.get_hyperopt_result(self.id)
+
+    @property
+    def best(self) -> Best:
+        result = self.result
+        return Best(result["best_trial"], result["best_value"], result["best_params"])
+
+    @property
+    def overfitting(self) -> types.OverfittingReport:
+        """Overfitting diagnostics of the search, such as the deflated Sharpe ratio."""
+        return self.result["overfitting"]
+
+    @cached_property
+    def equity(self) -> pd.DataFrame:
+        """Equity and drawdown of the best trial over its out-of-sample windows, at the end of each UTC day."""
+        data = self.result["out_of_sample"]
+        return by_day({"equity": data["equity"], "drawdown": data["drawdown"]}, data["dates"])
+
+    @property
+    def trials(self) -> pd.DataFrame:
+        """A row for each trial, with a column `params.<name>` for each parameter."""
+        items = self._platform.items(self._platform.strategy.list_hyperopt_trials, self.id)
+        rows = [
+            {
+                **{name: value for name, value in trial.items() if name not in ("params", "windows")},
+                **{f"params.{name}": value for name, value in trial["params"].items()},
+            }
+            for trial in items
+        ]
+        frame = records_frame(rows, ("started_at", "finished_at"))
+        return frame.set_index("number") if rows else frame
+
+    def events(self) -> Iterator[Event]:
+        """Trials and progress as they happen, until the job has ended."""
+        return self._platform.strategy.watch_hyperopt(self.id)
+
+    def backtest(self, **options: Any) -> Backtest:
+        """Runs the best parameters as a backtest. `options` are those of `Touchstone.backtest`."""
+        return self._platform.backtest(self.job["strategy"], hyperopt_job_id=self.id, **options)
+
+    def cancel(self) -> Self:
+        self._job = self._platform.strategy.cancel_hyperopt(self.id)
+        return self
+
+    def resume(self) -> Self:
+        self._platform.strategy.resume_hyperopt(self.id)
+        return self.refresh()
+
+
+def iso(moment: Moment | None) -> str | None:
+    """ISO 8601. A date or time without an offset is UTC."""
+    return moment if moment is None or isinstance(moment, str) else moment.isoformat()
+
+
+def _progress_line() -> Progress:
+    """Prints each change: in a terminal over the line before."""
+    terminal = sys.stderr.isatty()
+    last = ""
+
+    def report(job: Mapping[str, Any]) -> None:
+        nonlocal last
+        share = job.get("progress")
+        # A backtest has a share, a hyperopt job a percentage.
+        percent = None if share is None else share if "total_trials" in job else share * 100
+        text = f"{job['job_id']} {job['status']}{'' if percent is None else f' {percent:.0f} %'}"
+        if text == last:
+            return
+        last = text
+        is_over = job["status"] not in _UNFINISHED
+        print(
+            f"\r\x1b[K{text}" if terminal else text,
+            end="\n" if is_over or not terminal else "",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    return report

@@ -1,0 +1,4304 @@
+"""Types of requests and responses."""
+# Written by `npm run openapi` from the OpenAPI documents: do not edit.
+# ruff: noqa
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Literal, TypeAlias, TypedDict
+
+if sys.version_info >= (3, 11):
+    from typing import NotRequired
+else:
+    from typing_extensions import NotRequired
+
+
+class AccountMetrics(TypedDict):
+    """Account: balance and profit"""
+
+    starting_balance: float
+    """Starting balance"""
+    final_balance: float
+    """Final balance"""
+    total_profit: float
+    """Total profit"""
+    total_profit_pct: float
+    """Total profit %"""
+    cagr_pct: float | None
+    """CAGR %"""
+    avg_daily_profit_pct: float
+    """Average daily profit %"""
+    market_change_pct: float | None
+    """Market change %"""
+    backtest_days: int
+    """Days"""
+
+
+class ActivityMetrics(TypedDict):
+    """Trading activity"""
+
+    trades_per_day: float
+    """Trades per day"""
+    exposure_pct: float | None
+    """Exposure %"""
+    avg_open_trades: float | None
+    """Average open trades"""
+    max_open_trades: int
+    """Maximum number of open trades"""
+    min_duration_minutes: float | None
+    """Shortest trade"""
+    max_duration_minutes: float | None
+    """Longest trade"""
+    avg_duration_winners_minutes: float | None
+    """Average duration of winners"""
+    avg_duration_losers_minutes: float | None
+    """Average duration of losers"""
+    max_consecutive_wins: int
+    """Maximum consecutive wins"""
+    max_consecutive_losses: int
+    """Maximum consecutive losses"""
+    same_candle_trades: int
+    """Trades within one candle"""
+    left_open_trades: int
+    """Left open"""
+    avg_stake: float | None
+    """Average stake"""
+    avg_leverage: float | None
+    """Average leverage"""
+    total_volume: float
+    """Total volume"""
+
+
+class AdvanceRequest(TypedDict):
+    canary_stage: NotRequired[Literal["stage_1", "stage_2", "stage_3", "stage_4"] | None]
+    """The next stage; the current stage changes nothing. Default: the next stage"""
+    comment: NotRequired[str | None]
+    """Recorded in the history"""
+
+
+class AnnotationRequest(TypedDict):
+    """Absent fields keep their values. Unknown fields are ignored"""
+
+    notes: NotRequired[str | None]
+    """Replaces the notes; an empty string removes them"""
+    tags: NotRequired[list[str] | None]
+    """Replace the tags"""
+    pinned: NotRequired[bool | None]
+
+
+class Assignment(TypedDict):
+    challenge_id: str
+    assignment_key: str
+    variant: Literal["champion", "challenger"]
+    version: str
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
+    """Canary stage of the assignment"""
+    bucket: float
+    """0 to 1: the challenger gets the key when it is below its traffic share"""
+    traffic_split: list[float]
+    """Traffic share of the champion, then of the challenger; the sum is 1"""
+    should_close: bool
+    """True when the challenger was rolled back with `on_rollback: close`: close the position"""
+    repeated: bool
+    """True when the key was assigned before"""
+
+
+class AssignmentRequest(TypedDict):
+    assignment_key: str
+    """ID of the entry signal or position. The assignment is decided once, at the entry"""
+
+
+class AuditEntry(TypedDict):
+    id: str
+    at: str
+    """ISO 8601, UTC"""
+    principal: str
+    """The token's `sub`; `service` is Touchstone itself"""
+    roles: list[str]
+    service: str
+    operation: str
+    """Operation id, as in the OpenAPI documents"""
+    resource: AuditResource
+    """Created resource, or the resource in the path"""
+    method: str
+    path: str
+    outcome: Literal["succeeded", "refused", "failed", "unknown"]
+    """`refused`: status 4xx. `failed`: 5xx. `unknown`: still running, or the service crashed; check the resource"""
+    status: int | None
+    code: str | None
+    """Error code; null on success"""
+    ended_at: str | None
+    correlation_id: str
+    request: dict[str, Any] | None
+    """Summary of query and body: long strings and lists are truncated, secrets removed"""
+    source_ip: str | None
+    user_agent: str | None
+
+
+class AuditEntryList(TypedDict):
+    items: list[AuditEntry]
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
+
+
+class AuditResource(TypedDict):
+    kind: str
+    """As in the path: `backtests`, `models`, `collections`"""
+    id: str | None
+    """null while a request that makes one has made none"""
+
+
+class BacktestCancelledEvent(TypedDict):
+    """A user has cancelled the backtest"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["backtest.cancelled"]
+    data: BacktestCancelledEventData
+
+
+class BacktestCancelledEventData(TypedDict):
+    job_id: str
+    strategy: str
+    experiment_name: str | None
+    exchange: str
+    timeframe: str
+    pairs: list[str]
+
+
+class BacktestCompletedEvent(TypedDict):
+    """The backtest has results"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["backtest.completed"]
+    data: BacktestCompletedEventData
+
+
+class BacktestCompletedEventData(TypedDict):
+    job_id: str
+    strategy: str
+    experiment_name: str | None
+    exchange: str
+    timeframe: str
+    pairs: list[str]
+    result: BacktestResult
+
+
+class BacktestConfig(TypedDict):
+    """Only `strategy` is required. A key that misspells a known key which is not given is rejected with VAL005. Other unknown keys are ignored; the warnings of the job list them."""
+
+    strategy: str
+    """Name of a strategy, see GET /api/v1/strategies"""
+    exchange: NotRequired[str | None]
+    """Exchange of the candles. Default: the configured exchange"""
+    pairs: NotRequired[list[str] | None]
+    """`BASE/QUOTE:SETTLE`. Default: the pairs of the strategy"""
+    timeframe: NotRequired[Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None]
+    """Default: the timeframe of the strategy"""
+    collect: NotRequired[Literal["never", "if_stale", "always"] | None]
+    """Collection of candles before the run. `never`: run on the stored candles and report gaps. `if_stale`: collect when the stored candles do not cover the date range. `always`: always fetch from the exchange. Default: "if_stale\""""
+    date_range: NotRequired[BacktestConfigDateRange | None]
+    """ISO 8601; without an offset it is UTC. start must be before end"""
+    stake_amount: NotRequired[float | Literal["unlimited"] | None]
+    """Quote currency per trade, at most the wallet; or `unlimited`: the balance divided by max_open_trades. Default: the stake of the strategy"""
+    dry_run_wallet: NotRequired[float | None]
+    """Starting wallet, quote currency. Default: 1000"""
+    max_open_trades: NotRequired[int | None]
+    """Maximum number of open trades. Default: the number of pairs"""
+    fee: NotRequired[float | None]
+    """Ratio per side. Default: 0.0005"""
+    slippage: NotRequired[float | None]
+    """Adverse price move of every market fill, as a ratio. Default: 0"""
+    leverage: NotRequired[float | None]
+    """Default: the leverage of the strategy, else 1"""
+    precision: NotRequired[Literal["exchange", "none"] | None]
+    """`exchange`: prices and amounts follow the steps and limits of the instruments; orders below the minimum are not placed. `none`: no rounding and no minimum order. Default: `exchange` if the instruments of all pairs are stored, else `none`. Exchange `sim` always runs with `none`"""
+    params: NotRequired[dict[str, Any] | None]
+    """Values of parameters of the strategy. The others keep their defaults"""
+    stoploss: NotRequired[float | None]
+    """Ratio of the stake. Default: the stop of the strategy"""
+    minimal_roi: NotRequired[dict[str, float] | None]
+    """Minutes since entry (integer, 0 to 5256000) -> required profit ratio. Default: the table of the strategy"""
+    trailing: NotRequired[BacktestConfigTrailing1 | None]
+    """Trailing stop. null disables the one of the strategy"""
+    timeframe_detail: NotRequired[Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None]
+    """Shorter timeframe that decides the order of events inside a candle. Default: none"""
+    fill_model: NotRequired[Literal["freqtrade", "conservative"] | None]
+    """`conservative`: a gap beyond the stop fills at the open, the stop fills before the target, and the order inside a candle is never favorable. Default: "freqtrade\""""
+    seed: NotRequired[int | None]
+    """Seed of all random numbers. Default: 0"""
+    ml_engine: NotRequired[MlEngine | None]
+    """Models that predict each pair. Default: the models that the strategy declares. With `enabled`, any strategy can run with models: its entries then need the probability of `entry_threshold`"""
+
+
+class BacktestConfigDateRange(TypedDict):
+    """ISO 8601; without an offset it is UTC. start must be before end"""
+
+    start: NotRequired[str | None]
+    """Default: 90 days before `end`"""
+    end: NotRequired[str | None]
+    """Exclusive: the run uses only candles that open before it. Default: the end of the newest stored candle, else now"""
+
+
+class BacktestConfigTrailing1(TypedDict):
+    positive: NotRequired[float | None]
+    """Trailing distance once the offset is reached. Default: |stoploss|"""
+    offset: NotRequired[float | None]
+    """Profit ratio from which `positive` applies. Default: 0"""
+    only_offset_is_reached: NotRequired[bool | None]
+    """Do not trail before the offset is reached. Default: false"""
+
+
+class BacktestCurve(TypedDict):
+    """Columns of equal length"""
+
+    resolution: Literal["day", "candle"]
+    """Resolution of the points. `day` although `candle` was asked for: only days are stored, because an earlier release ran the backtest"""
+    step_seconds: int
+    """Seconds between two points that are not decimated"""
+    decimated: bool
+    """True when the range has more points than returned. Then the range is divided into buckets, and the points of each bucket with the smallest and largest value of each column are returned, with the first and last point of the range"""
+    total: int
+    """Points in the range before decimation"""
+    times: list[int]
+    """Unix seconds, ascending: start of the UTC day, or open time of the candle"""
+    equity: list[float]
+    """At the end of the day or candle, open positions marked to market, quote currency. Of candles: rounded to a millionth of the wallet"""
+    drawdown: list[float]
+    """Percent below the running maximum since the start of the run, zero or negative"""
+    market: list[float] | None
+    """Value of the wallet if it had been invested in all pairs in equal parts at their first candle, without costs. null: not stored, because an earlier release ran the backtest"""
+
+
+class BacktestFailedEvent(TypedDict):
+    """The backtest has ended with an error"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["backtest.failed"]
+    data: BacktestFailedEventData
+
+
+class BacktestFailedEventData(TypedDict):
+    job_id: str
+    strategy: str
+    experiment_name: str | None
+    exchange: str
+    timeframe: str
+    pairs: list[str]
+    error: BacktestFailedEventDataError
+
+
+class BacktestFailedEventDataError(TypedDict):
+    code: str
+    message: str
+
+
+class BacktestJob(TypedDict):
+    job_id: str
+    """Shape `bt-<id>`"""
+    status: Literal["pending", "running", "completed", "failed", "cancelled"]
+    result: BacktestResult | None
+    """Present when completed"""
+    error: str | None
+    """Present when failed"""
+    created_at: str
+    """ISO 8601, UTC"""
+    updated_at: str
+    """ISO 8601, UTC"""
+    strategy: str
+    experiment_name: str | None
+    priority: int
+    queue: QueueState | None
+    """Place in the queue of a pending job, or of a running one that waits for another run; null for others"""
+    lane: Literal["backtest", "fast"]
+    """`backtest`: runs as a Fargate task, in local mode as a process; `fast`: a short backtest that runs in a function, and on Fargate if that fails"""
+    notes: str
+    """Notes of users; empty without any"""
+    tags: list[str]
+    pinned: bool
+    """A user has marked the job to find it again"""
+    error_code: str | None
+    registered: BacktestJobRegistered1 | None
+    """Registered version of the run; null without one"""
+    found_by: FoundBy | None
+    """Hyperopt job whose best parameters are run; null without one"""
+    session: str | None
+    """Session of the submission, from its header `Touchstone-Session`; null without one"""
+    progress: float | None
+    """Completed share, 0 to 1; null for a failed or cancelled job"""
+    stalled: str | None
+    """Local mode: position of a running job without progress for one minute, such as `no progress for 60 s in customExit of ETH/USDT:USDT`; else null"""
+    started_at: str | None
+    finished_at: str | None
+    attempt: int
+    """Number of times a task has claimed the job"""
+    config: BacktestJobConfig
+    warnings: list[str]
+    collection: BacktestJobCollection1 | None
+    """Outcome of the data collection that preceded the run; null when none was needed"""
+    timing: BacktestJobTiming1 | None
+    """Present when completed"""
+    durations: JobDurations
+    look_ahead: LookAhead | None
+    """Present when completed"""
+    trials: TrialRecord | None
+    """Trials of the owner when the job completed, and the Sharpe ratio deflated by them; null until then, and for jobs of earlier versions"""
+    kept: bool
+    """The platform never deletes the job: a user keeps it, it is shared, or a registered version has it as evidence"""
+    expires_at: str | None
+    """Earliest time at which the platform deletes the job, or its results or trials; null: never, or not known before its end"""
+    results_deleted: bool
+    """Its results or trials were deleted; its summary is stored"""
+
+
+class BacktestJobCollection1(TypedDict):
+    status: Literal["completed", "failed"]
+    message: str
+    unlisted: NotRequired[list[str]]
+    """Symbols that the exchange does not list; absent when it lists all"""
+    at: str
+    """ISO 8601, UTC"""
+
+
+class BacktestJobConfig(TypedDict):
+    strategy: str
+    exchange: str
+    pairs: list[str]
+    timeframe: Literal["1m", "5m", "15m", "1h", "4h", "1d"]
+    date_range: BacktestJobConfigDateRange
+    stake_amount: float | Literal["unlimited"]
+    dry_run_wallet: float
+    max_open_trades: int
+    fee: float
+    slippage: float
+    leverage: float
+    params: dict[str, float | str | bool]
+    stoploss: float
+    minimal_roi: dict[str, float]
+    """Minutes since entry -> required profit ratio; -1 closes at any profit"""
+    trailing: BacktestJobConfigTrailing1 | None
+    timeframe_detail: Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None
+    fill_model: Literal["freqtrade", "conservative"]
+    seed: int
+    precision: NotRequired[Literal["exchange", "none"]]
+    """`exchange`: prices and amounts follow the steps and limits of the instruments; `none`: no rounding and no minimum order. Default: "none\""""
+    ml_engine: NotRequired[ResolvedMlEngine]
+    """Absent in a run without machine learning"""
+    collect: Literal["never", "if_stale", "always"]
+
+
+class BacktestJobConfigDateRange(TypedDict):
+    start: str
+    """ISO 8601, UTC"""
+    end: str
+    """Exclusive: the run uses only candles that open before it"""
+
+
+class BacktestJobConfigTrailing1(TypedDict):
+    positive: NotRequired[float]
+    offset: NotRequired[float]
+    only_offset_is_reached: NotRequired[bool]
+
+
+class BacktestJobList(TypedDict):
+    items: list[BacktestJobSummary]
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
+    searched: BacktestJobListSearched1 | None
+    """Reach of `q`, `sort` and `pinned`; null without them: the list has all jobs"""
+    count: BacktestJobListCount1 | None
+    """Jobs on all pages that the caller may see; null unless requested. Ends at 1,000"""
+
+
+class BacktestJobListCount1(TypedDict):
+    value: int
+    relation: Literal["exact", "at_least"]
+    """`at_least`: more jobs than `value` may pass the filters"""
+
+
+class BacktestJobListSearched1(TypedDict):
+    jobs: int
+    """Jobs that were searched: the newest ones"""
+    complete: bool
+    """false: older jobs that pass the other filters exist and were not searched"""
+
+
+class BacktestJobRegistered1(TypedDict):
+    model_name: str
+    version: str
+    container_image_uri: str
+    image_digest: str | None
+    strategy_digest: str
+
+
+class BacktestJobSummary(TypedDict):
+    job_id: str
+    """Shape `bt-<id>`"""
+    status: Literal["pending", "running", "completed", "failed", "cancelled"]
+    result: BacktestResult | None
+    """Present when completed"""
+    error: str | None
+    """Present when failed"""
+    created_at: str
+    """ISO 8601, UTC"""
+    updated_at: str
+    """ISO 8601, UTC"""
+    strategy: str
+    experiment_name: str | None
+    priority: int
+    queue: QueueState | None
+    """Place in the queue of a pending job, or of a running one that waits for another run; null for others"""
+    lane: Literal["backtest", "fast"]
+    """`backtest`: runs as a Fargate task, in local mode as a process; `fast`: a short backtest that runs in a function, and on Fargate if that fails"""
+    notes: str
+    """Notes of users; empty without any"""
+    tags: list[str]
+    pinned: bool
+    """A user has marked the job to find it again"""
+    exchange: str
+    pairs: list[str]
+    timeframe: Literal["1m", "5m", "15m", "1h", "4h", "1d"]
+    started_at: str | None
+    """null: not started"""
+    finished_at: str | None
+    """null: not finished"""
+    date_range: BacktestJobSummaryDateRange
+    progress: float | None
+    """Completed share, 0 to 1; null for a failed or cancelled job"""
+    sparkline: list[float] | None
+    """Equity at even distances over the run, quote currency: the first value is the starting wallet, the last one the final equity. null until completed, and for jobs of earlier versions"""
+
+
+class BacktestJobSummaryDateRange(TypedDict):
+    start: str
+    """ISO 8601, UTC"""
+    end: str
+    """Exclusive: the run uses only candles that open before it"""
+
+
+class BacktestJobTiming1(TypedDict):
+    load_ms: float
+    indicators_ms: float
+    simulate_ms: float
+    report_ms: float
+    write_ms: float
+    total_ms: float
+    candles: int
+    peak_memory_mb: float
+
+
+class BacktestReportData(TypedDict):
+    schema_version: Literal[1]
+    strategy: BacktestReportDataStrategy
+    settings: ReportSettings
+    warnings: list[str]
+    metrics: Metrics
+    tables: ReportTables
+    periods: ReportPeriods
+    drawdowns: ReportDrawdowns
+    costs: ReportCosts
+    counters: ReportCounters
+    fill_model: FillModelComparison
+    data: list[ReportPairData]
+    models: NotRequired[ReportModels]
+    """Absent in a run without the ML engine"""
+    biases: list[BacktestReportDataBiasesItem]
+    notation: dict[str, str]
+    """Symbols of the formulas"""
+    definitions: dict[str, MetricDefinition]
+    """Every metric by its name, every other number as part.name: label, unit, family and formula"""
+    provenance: Provenance
+    job_id: str
+    trades: TradesPage
+    timing: BacktestReportDataTiming
+    look_ahead: LookAhead
+
+
+class BacktestReportDataBiasesItem(TypedDict):
+    effect: Literal["optimistic", "pessimistic", "neutral"]
+    text: str
+
+
+class BacktestReportDataStrategy(TypedDict):
+    name: str
+    description: str
+
+
+class BacktestReportDataTiming(TypedDict):
+    load_ms: float
+    indicators_ms: float
+    simulate_ms: float
+    report_ms: float
+    write_ms: float
+    total_ms: float
+    candles: int
+    peak_memory_mb: float
+
+
+class BacktestRequest(TypedDict):
+    config: BacktestConfig
+    experiment_name: NotRequired[str | None]
+    """Name for filtering the list"""
+    priority: NotRequired[int | None]
+    """Order in the queue. From 8 the run uses on-demand capacity. Default: 5"""
+    model_version: NotRequired[str | int | None]
+    """Registered version of the strategy to run: a number, `latest` or `champion`. Its configuration replaces the defaults. In AWS it runs in its registered image"""
+    hyperopt_job_id: NotRequired[str | None]
+    """Completed hyperopt job of the strategy whose best parameters to run. Its configuration replaces the defaults. A version registered from the backtest records the number of trials"""
+
+
+class BacktestResult(TypedDict):
+    """The first nine numbers are always finite. `definitions` of the report holds the formulas"""
+
+    total_trades: int
+    winning_trades: int
+    """Trades with a profit above 0; draws count in neither"""
+    losing_trades: int
+    total_profit: float
+    """Quote currency, after fees and funding"""
+    total_profit_pct: float
+    """Percent of the starting wallet"""
+    sharpe_ratio: float
+    """Mean / population standard deviation of the daily equity returns (open positions marked to market), times sqrt(365); 0 when undefined"""
+    profit_factor: float
+    """Sum of wins over sum of losses; 999 without losses, 0 without wins and losses"""
+    win_rate: float
+    """Percent of all trades"""
+    max_drawdown_pct: float
+    """Percent, zero or positive: the largest fall of the daily equity below its running maximum"""
+    draws: int
+    final_balance: float
+    sortino_ratio: float | None
+    """Sortino ratio of daily returns, computed like sharpe_ratio; null when undefined"""
+    calmar_ratio: float | None
+    """Calmar ratio of the daily equity; null when undefined"""
+    cagr_pct: float | None
+    """Compound annual growth rate, percent; null when undefined"""
+    expectancy: float | None
+    """Mean profit per trade, quote currency; null when undefined"""
+    sqn: float | None
+    """System quality number; null when undefined"""
+    exposure_pct: float | None
+    """Percentage of candles that end with an open trade; null when undefined"""
+    market_change_pct: float | None
+    """Mean change of the price of the pairs, percent; null when undefined"""
+    fees: float
+    """Paid, quote currency"""
+    funding: float
+    """Positive: received, quote currency"""
+    trade_stats: BacktestResultTradeStats
+    """Moments of profit_pct over all trades"""
+
+
+class BacktestResultTradeStats(TypedDict):
+    """Moments of profit_pct over all trades"""
+
+    n: int
+    mean: float | None
+    variance: float | None
+    """Sample variance, divisor n - 1"""
+
+
+class BacktestStartedEvent(TypedDict):
+    """A task has claimed the backtest"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["backtest.started"]
+    data: BacktestStartedEventData
+
+
+class BacktestStartedEventData(TypedDict):
+    job_id: str
+    strategy: str
+    experiment_name: str | None
+    exchange: str
+    timeframe: str
+    pairs: list[str]
+
+
+class BacktestSubmission(TypedDict):
+    job_id: str
+    """Shape `bt-<id>`"""
+    status: Literal["pending", "running", "completed", "failed", "cancelled"]
+    created_at: str
+    """ISO 8601, UTC"""
+    warnings: list[str]
+    """Ignored parts of the request, such as unknown keys"""
+
+
+BacktestTrades: TypeAlias = "BacktestTradesItem1 | BacktestTradesItem2"
+"""`items` or `columns`, as `format` asks"""
+
+
+class BacktestTradesItem1(TypedDict):
+    items: list[Trade]
+    page: int
+    pages: int
+    """Pages of this limit; 0 without matching trades"""
+    total: int
+    """Trades that match the filters"""
+
+
+class BacktestTradesItem2(TypedDict):
+    columns: TradeColumns
+    page: int
+    pages: int
+    """Pages of this limit; 0 without matching trades"""
+    total: int
+    """Trades that match the filters"""
+
+
+class BrokenStrategyFile(TypedDict):
+    """Invalid strategy file"""
+
+    file: str
+    """Name in the strategy folder"""
+    line: int | None
+    """Line in that file, from 1; null without a position"""
+    error: str
+    strategy: str | None
+    """Strategy that the file defined before or probably defines; null when unknown"""
+
+
+class Candle(TypedDict):
+    timestamp: str
+    """Open time, ISO 8601, UTC"""
+    open: float
+    high: float
+    low: float
+    close: float
+    volume: float
+    """Base currency"""
+
+
+class CandleColumns(TypedDict):
+    """Closed candles as columns of equal length"""
+
+    exchange: str
+    symbol: str
+    timeframe: str
+    source_timeframe: str
+    """Timeframe of the stored candles; shorter than `timeframe` when the candles were computed"""
+    count: int
+    """Candles: the length of each column"""
+    times: list[int]
+    """Open times, Unix seconds, ascending"""
+    open: list[float]
+    """First price of each candle"""
+    high: list[float]
+    """Highest prices"""
+    low: list[float]
+    """Lowest prices"""
+    close: list[float]
+    """Last price of each candle"""
+    volume: list[float]
+    """Traded amounts, base currency"""
+    next_from: str | None
+    """Send it as `from` for the following page; null at the end, and without `from`"""
+    next_to: str | None
+    """Send it as `to` for the preceding page; null at the beginning, and with `from`"""
+    incomplete_from: str | None
+    """Open time of a computed candle at the end of the range that is left out, because not all of its time is stored; null when none is"""
+
+
+class CatalogStrategy(TypedDict):
+    """A version in Production or Staging."""
+
+    name: str
+    model_name: str
+    version: str
+    stage: Literal["Production", "Staging"]
+    description: str
+    exchange: str
+    pairs: list[str]
+    timeframe: str
+    ml_engine: CatalogStrategyMlEngine
+    metrics: CatalogStrategyMetrics
+    backtest_run_id: str
+    owner: str
+    tags: list[str]
+    validation_status: Literal["pending", "passed", "failed", "skipped"]
+    look_ahead: NotRequired[Literal["certified", "sampled", "not_checked"]]
+    """Result of the look-ahead bias check. Default: "not_checked\""""
+    waivers: list[Waiver]
+    created_at: str
+    """ISO 8601, UTC"""
+    updated_at: str
+    """ISO 8601, UTC"""
+    promoted_at: str | None
+    active_challenge_id: str | None
+    """Active challenge of the model"""
+
+
+class CatalogStrategyList(TypedDict):
+    items: list[CatalogStrategy]
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
+    total: int
+    """Items that pass the filters, on all pages"""
+    limit: int
+    offset: int
+    """Items before this page"""
+
+
+class CatalogStrategyMetrics(TypedDict):
+    total_trades: int
+    total_profit_pct: float
+    sharpe_ratio: float
+    profit_factor: float
+    win_rate: float
+    max_drawdown_pct: float
+
+
+class CatalogStrategyMlEngine(TypedDict):
+    enabled: bool
+    model_type: str
+
+
+class Challenge(TypedDict):
+    challenge_id: str
+    model_name: str
+    champion_version: str
+    challenger_version: str
+    status: Literal["active", "completed", "rolled_back", "expired"]
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
+    traffic_split: list[float]
+    """Traffic share of the champion, then of the challenger; the sum is 1"""
+    next_stage: ChallengeNextStage1 | None
+    """Conditions of the next canary stage; null in the last stage"""
+    outcome: Literal["challenger_wins", "champion_wins", "champion_kept", "promoted_manually"] | None
+    reason: Literal["harm", "max_drawdown", "errors", "manual", "champion_replaced"] | None
+    """Reason of a rollback, and of a winner that was abandoned because another version entered Production"""
+    hold: ChallengeHold1 | None
+    """Reason why the challenge does not advance automatically"""
+    enable_canary: bool
+    min_trades: int
+    effective_min_trades: int
+    min_hours: int
+    """Minimum hours before the verdict"""
+    min_assignments: int
+    """Assignments of each variant before the verdict"""
+    max_duration_hours: int
+    max_drawdown_pct: float | None
+    max_errors: int | None
+    approval_stages: list[Literal["stage_1", "stage_2", "stage_3", "stage_4"]]
+    analysis_unit: Literal["trade", "assignment_key"]
+    on_rollback: Literal["finish", "close"]
+    auto_promote: bool
+    champion_trades: int
+    """Closed trades that are analyzed"""
+    challenger_trades: int
+    champion_errors: int
+    challenger_errors: int
+    challenger_drawdown_pct: float
+    """Maximum loss of the closed trades since a peak, percentage points"""
+    misassigned_trades: int
+    late_trades: int
+    created_by: str
+    created_at: str
+    """ISO 8601, UTC"""
+    updated_at: str
+    """ISO 8601, UTC"""
+    ends_at: str
+    """ISO 8601, UTC"""
+    ended_at: str | None
+    promoted_at: str | None
+    promotion_rejected: ChallengePromotionRejected1 | None
+    """Reason why the winner was not promoted automatically: an approver must promote it"""
+    warnings: list[str]
+
+
+class ChallengeAdvancedEvent(TypedDict):
+    """The challenger receives a larger share of the traffic"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["challenge.advanced"]
+    data: ChallengeAdvancedEventData
+
+
+class ChallengeAdvancedEventData(TypedDict):
+    challenge_id: str
+    status: Literal["active", "completed", "rolled_back", "expired"]
+    """Status after the change"""
+    outcome: Literal["challenger_wins", "champion_wins", "champion_kept", "promoted_manually"] | None
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
+    reason: str | None
+
+
+class ChallengeEvaluation(TypedDict):
+    challenge_id: str
+    status: Literal["active", "completed", "rolled_back", "expired"]
+    recommendation: Literal["PROMOTE_CHALLENGER", "KEEP_CHAMPION", "ROLLBACK", "CONTINUE"]
+    """Stored when a trade is logged or the challenge ends, never by a read"""
+    champion_mean: float
+    """Profit of a trade in percent, weighted over the stages"""
+    challenger_mean: float
+    improvement_pct: float
+    p_value: float
+    """Two-sided; it may be looked at after every trade"""
+    is_significant: bool
+    """`p_value` is below 0.05"""
+    p_value_method: Literal["welch", "permutation", "always_valid"]
+    p_value_fixed: float
+    """p-value of the fixed-sample test, valid for a single look"""
+    confidence_interval: list[float] | None
+    """95 % confidence sequence of the difference of the means; null without data"""
+    raw: ChallengeEvaluationRaw
+    """Means over all stages as one"""
+    criteria: list[ChallengeEvaluationCriteriaItem]
+    """All must pass, and all `conditions` be met, before the challenger is recommended"""
+    conditions: ChallengeEvaluationConditions
+    """Conditions of the verdict: closed trades and assignments of the variant that has fewer, and hours since the creation. All must be met"""
+    champion_version: str
+    challenger_version: str
+    champion_trades: int
+    challenger_trades: int
+    open_trades: ChallengeEvaluationOpenTrades
+    errors: ChallengeEvaluationErrors
+    unrealised: ChallengeEvaluationUnrealised
+    """Unrealized profit of the open trades. It is part of the last look at the end of the challenge"""
+    analysis_unit: Literal["trade", "assignment_key"]
+    clusters: ChallengeEvaluationClusters1 | None
+    """Keys with a closed trade that counts; null when trades are compared one by one"""
+    assignments: ChallengeEvaluationAssignments
+    min_trades: int
+    effective_min_trades: int
+    srm: ChallengeEvaluationSrm
+    """Sample ratio mismatch check of the assignments"""
+    planned_look: ChallengeEvaluationPlannedLook1 | None
+    """When both variants first had their trades"""
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
+    traffic_split: list[float]
+    warnings: list[str]
+    minimum_detectable_improvement_pct: float | None
+    """Minimum detectable effect with a power of 80 %; null without a baseline"""
+    trades_needed: float | None
+    """Trades of each variant needed to detect an improvement of 10 %"""
+    evaluated_at: str
+    """ISO 8601, UTC"""
+
+
+class ChallengeEvaluationAssignments(TypedDict):
+    champion: int
+    challenger: int
+
+
+class ChallengeEvaluationClusters1(TypedDict):
+    champion: int
+    challenger: int
+
+
+class ChallengeEvaluationConditions(TypedDict):
+    """Conditions of the verdict: closed trades and assignments of the variant that has fewer, and hours since the creation. All must be met"""
+
+    trades: ChallengeEvaluationConditionsTrades
+    assignments: ChallengeEvaluationConditionsAssignments
+    hours: ChallengeEvaluationConditionsHours
+
+
+class ChallengeEvaluationConditionsAssignments(TypedDict):
+    value: float
+    """Current value"""
+    needed: float
+    met: bool
+
+
+class ChallengeEvaluationConditionsHours(TypedDict):
+    value: float
+    """Current value"""
+    needed: float
+    met: bool
+
+
+class ChallengeEvaluationConditionsTrades(TypedDict):
+    value: float
+    """Current value"""
+    needed: float
+    met: bool
+
+
+class ChallengeEvaluationCriteriaItem(TypedDict):
+    name: str
+    operator: Literal["<", ">", "<=", ">="]
+    threshold: float
+    value: float
+    passed: bool
+
+
+class ChallengeEvaluationErrors(TypedDict):
+    champion: int
+    challenger: int
+
+
+class ChallengeEvaluationList(TypedDict):
+    items: list[ChallengeEvaluationStep]
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
+    current: CurrentChallengeEvaluation
+
+
+class ChallengeEvaluationOpenTrades(TypedDict):
+    champion: int
+    challenger: int
+
+
+class ChallengeEvaluationPlannedLook1(TypedDict):
+    at: str
+    """ISO 8601, UTC"""
+    champion_trades: int
+    challenger_trades: int
+    p_value: float
+    p_value_method: Literal["welch", "permutation", "always_valid"]
+    improvement_pct: float
+
+
+class ChallengeEvaluationRaw(TypedDict):
+    """Means over all stages as one"""
+
+    champion_mean: float
+    challenger_mean: float
+
+
+class ChallengeEvaluationSrm(TypedDict):
+    """Sample ratio mismatch check of the assignments"""
+
+    p_value: float
+    status: Literal["healthy", "mismatch", "no_assignments"]
+
+
+class ChallengeEvaluationStep(TypedDict):
+    sequence: int
+    """From 1, in the order of time"""
+    evaluated_at: str
+    """ISO 8601, UTC"""
+    status: Literal["active", "completed", "rolled_back", "expired"]
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
+    traffic_split: list[float]
+    """Traffic share of the champion, then of the challenger; the sum is 1"""
+    champion_trades: int
+    """Closed trades that are analyzed"""
+    challenger_trades: int
+    difference: float
+    """Mean profit of a trade of the challenger minus that of the champion, percentage points, weighted over the stages"""
+    confidence_interval: list[float] | None
+    """95 % confidence sequence of `difference`; null without data"""
+    improvement_pct: float
+    """`difference` in percent of the mean of the champion"""
+    p_value: float
+    """Two-sided"""
+    p_value_method: Literal["welch", "permutation", "always_valid"]
+    equity: ChallengeEvaluationStepEquity
+    """Sum of the profits of the closed trades of each variant, percentage points, without compounding"""
+
+
+class ChallengeEvaluationStepEquity(TypedDict):
+    """Sum of the profits of the closed trades of each variant, percentage points, without compounding"""
+
+    champion: float
+    challenger: float
+
+
+class ChallengeEvaluationUnrealised(TypedDict):
+    """Unrealized profit of the open trades. It is part of the last look at the end of the challenge"""
+
+    champion: ChallengeEvaluationUnrealisedChampion
+    challenger: ChallengeEvaluationUnrealisedChallenger
+
+
+class ChallengeEvaluationUnrealisedChallenger(TypedDict):
+    open: int
+    marked: int
+    """Open trades with an unrealized profit"""
+    mean_pct: float | None
+
+
+class ChallengeEvaluationUnrealisedChampion(TypedDict):
+    open: int
+    marked: int
+    """Open trades with an unrealized profit"""
+    mean_pct: float | None
+
+
+class ChallengeEvent(TypedDict):
+    sequence: int
+    at: str
+    """ISO 8601, UTC"""
+    actor: str
+    """User ID; `platform` for automatic actions"""
+    action: Literal["create", "advance", "hold", "resume", "planned_look", "complete", "expire", "roll_back", "promote", "promotion_rejected", "keep_champion"]
+    status: Literal["active", "completed", "rolled_back", "expired"]
+    """After it"""
+    outcome: Literal["challenger_wins", "champion_wins", "champion_kept", "promoted_manually"] | None
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
+    reason: str | None
+    warnings: list[str]
+    correlation_id: str | None
+
+
+class ChallengeEventList(TypedDict):
+    items: list[ChallengeEvent]
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
+
+
+class ChallengeExpiredEvent(TypedDict):
+    """The challenge reached its maximum duration without a verdict"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["challenge.expired"]
+    data: ChallengeExpiredEventData
+
+
+class ChallengeExpiredEventData(TypedDict):
+    challenge_id: str
+    status: Literal["active", "completed", "rolled_back", "expired"]
+    """Status after the change"""
+    outcome: Literal["challenger_wins", "champion_wins", "champion_kept", "promoted_manually"] | None
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
+    reason: str | None
+
+
+class ChallengeHeldEvent(TypedDict):
+    """The challenge waits for an approver or for more data"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["challenge.held"]
+    data: ChallengeHeldEventData
+
+
+class ChallengeHeldEventData(TypedDict):
+    challenge_id: str
+    status: Literal["active", "completed", "rolled_back", "expired"]
+    """Status after the change"""
+    outcome: Literal["challenger_wins", "champion_wins", "champion_kept", "promoted_manually"] | None
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
+    reason: str | None
+
+
+class ChallengeHold1(TypedDict):
+    reason: Literal["manual", "approval", "sample_ratio_mismatch", "open_trades", "no_traffic"]
+    since: str
+    """ISO 8601, UTC"""
+    note: str | None
+
+
+class ChallengeList(TypedDict):
+    items: list[Challenge]
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
+
+
+class ChallengeLostEvent(TypedDict):
+    """The champion won, or the challenger was rolled back"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["challenge.lost"]
+    data: ChallengeLostEventData
+
+
+class ChallengeLostEventData(TypedDict):
+    challenge_id: str
+    status: Literal["active", "completed", "rolled_back", "expired"]
+    """Status after the change"""
+    outcome: Literal["challenger_wins", "champion_wins", "champion_kept", "promoted_manually"] | None
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
+    reason: str | None
+
+
+class ChallengeNextStage1(TypedDict):
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
+    not_before: str
+    """Earliest time: the minimum duration of the current stage"""
+    challenger_trades: int
+    """Trades that the challenger closed in the current stage"""
+    trades_needed: int
+    """Trades that the challenger must close in the current stage"""
+    needs_approval: bool
+    """True when an approver must advance the challenge"""
+
+
+class ChallengePromoteRequest(TypedDict):
+    comment: NotRequired[str | None]
+    """Recorded in the history"""
+    waive: NotRequired[WaiveRequest | None]
+    """Checks of the release policy that this transition may fail, and the reason. Recorded in the history. Role admin"""
+
+
+class ChallengePromotionRejected1(TypedDict):
+    at: str
+    """ISO 8601, UTC"""
+    code: str
+    message: str
+
+
+class ChallengeRefusedEvent(TypedDict):
+    """The release rules rejected the promotion of a winner"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["challenge.refused"]
+    data: ChallengeRefusedEventData
+
+
+class ChallengeRefusedEventData(TypedDict):
+    challenge_id: str
+    status: Literal["active", "completed", "rolled_back", "expired"]
+    """Status after the change"""
+    outcome: Literal["challenger_wins", "champion_wins", "champion_kept", "promoted_manually"] | None
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
+    reason: str | None
+
+
+class ChallengeRequest(TypedDict):
+    champion_version: str | int
+    """A version number, or an alias: `latest`, `champion`, or one that users gave"""
+    challenger_version: str | int
+    """A version number, or an alias: `latest`, `champion`, or one that users gave"""
+    min_trades: NotRequired[int | None]
+    """Closed trades of each variant before the planned look. The minimum of the environment (100 or more) applies too. Default: 100"""
+    max_duration_hours: NotRequired[int | None]
+    """Maximum duration. Without a verdict by then the champion stays. Default: 168"""
+    enable_canary: NotRequired[bool | None]
+    """Start with 5 % of the traffic for the challenger; without a canary with 50 %. Default: true"""
+    max_drawdown_pct: NotRequired[float | None]
+    """Roll back when the challenger has lost this many percentage points since its peak"""
+    max_errors: NotRequired[int | None]
+    """Roll back when the challenger has more errors than this"""
+    analysis_unit: NotRequired[Literal["trade", "assignment_key"] | None]
+    """Unit of analysis: `trade`, or `assignment_key` when trades of one key (a client, a pair, a day) are correlated; they are then compared as one cluster. Default: "trade\""""
+    approval_stages: NotRequired[list[Literal["stage_2", "stage_3", "stage_4"]] | None]
+    """Stages that the challenger enters only when an approver advances it. When one is due, the challenge is held. Default: []"""
+    on_rollback: NotRequired[Literal["finish", "close"] | None]
+    """The challenger's open positions after a rollback. `finish`: the challenger manages them to their end. `close`: `should_close` of their keys is true. Default: "finish\""""
+    auto_promote: NotRequired[bool | None]
+    """Promote the challenger when it has won, subject to every rule of the registry. Default: false"""
+
+
+class ChallengeRollbackRequest(TypedDict):
+    reason: NotRequired[str | None]
+    """Recorded in the history"""
+
+
+class ChallengeTrade(TypedDict):
+    profit_pct: float | None
+    """Profit after fees, percent of the stake; for an open trade the unrealized profit"""
+    profit_abs: float | None
+    stake_amount: float | None
+    fee_abs: float | None
+    leverage: float | None
+    pair: str | None
+    side: Literal["long", "short"] | None
+    opened_at: str | None
+    closed_at: str | None
+    exit_reason: str | None
+    exchange: str | None
+    mode: Literal["live", "paper"] | None
+    assignment_key: str | None
+    error_message: str | None
+    trade_id: str
+    sequence: int
+    """From 1, as they were logged"""
+    variant: Literal["champion", "challenger"]
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
+    """When it was entered: what it is compared in"""
+    status: Literal["open", "closed", "error"]
+    misassigned: bool
+    """Its key belongs to the other variant: it does not count"""
+    late: bool
+    """True when it was logged or closed after the end: it does not count"""
+    created_at: str
+    """ISO 8601, UTC"""
+    updated_at: str
+    """ISO 8601, UTC"""
+
+
+class ChallengeTradeList(TypedDict):
+    items: list[ChallengeTrade]
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
+
+
+class ChallengeTradesRequest(TypedDict):
+    """One trade, or several under `trades`. Requires `trade_id`, and `profit_pct` unless `status` is `open` or `error`"""
+
+    trade_id: NotRequired[str | None]
+    """Unique ID: repeated trades count once"""
+    variant: NotRequired[Literal["champion", "challenger"] | None]
+    """Required unless `version` is given"""
+    version: NotRequired[str | int | None]
+    """One of the two versions of the challenge"""
+    profit_pct: NotRequired[float | None]
+    """Profit after fees, percent of the stake, from -100 times the leverage. Open trades: the unrealized profit, optional; it can be posted again"""
+    profit_abs: NotRequired[float | None]
+    """Profit after fees, quote currency"""
+    stake_amount: NotRequired[float | None]
+    """Quote currency"""
+    fee_abs: NotRequired[float | None]
+    """Fees, quote currency"""
+    leverage: NotRequired[float | None]
+    """Default: 1"""
+    pair: NotRequired[str | None]
+    """`BASE/QUOTE:SETTLE`"""
+    side: NotRequired[Literal["long", "short"] | None]
+    opened_at: NotRequired[str | None]
+    """ISO 8601"""
+    closed_at: NotRequired[str | None]
+    """ISO 8601. Default: now"""
+    exit_reason: NotRequired[str | None]
+    """Reason of the exit"""
+    exchange: NotRequired[str | None]
+    """Exchange key"""
+    mode: NotRequired[Literal["live", "paper"] | None]
+    error_message: NotRequired[str | None]
+    """Message of an error; only with status `error`"""
+    assignment_key: NotRequired[str | None]
+    """Key of the assignment: a trade of the other variant does not count"""
+    status: NotRequired[Literal["open", "closed", "error"] | None]
+    """Post the same `trade_id` as `closed` to close an open trade. `error`: the strategy failed to decide or to trade; it is not counted as a trade. Default: "closed\""""
+    trades: NotRequired[list[ChallengeTradesRequestTradesItem] | None]
+
+
+class ChallengeTradesRequestTradesItem(TypedDict):
+    """Requires `trade_id`, and `profit_pct` unless `status` is `open` or `error`"""
+
+    trade_id: NotRequired[str | None]
+    """Unique ID: repeated trades count once"""
+    variant: NotRequired[Literal["champion", "challenger"] | None]
+    """Required unless `version` is given"""
+    version: NotRequired[str | int | None]
+    """One of the two versions of the challenge"""
+    profit_pct: NotRequired[float | None]
+    """Profit after fees, percent of the stake, from -100 times the leverage. Open trades: the unrealized profit, optional; it can be posted again"""
+    profit_abs: NotRequired[float | None]
+    """Profit after fees, quote currency"""
+    stake_amount: NotRequired[float | None]
+    """Quote currency"""
+    fee_abs: NotRequired[float | None]
+    """Fees, quote currency"""
+    leverage: NotRequired[float | None]
+    """Default: 1"""
+    pair: NotRequired[str | None]
+    """`BASE/QUOTE:SETTLE`"""
+    side: NotRequired[Literal["long", "short"] | None]
+    opened_at: NotRequired[str | None]
+    """ISO 8601"""
+    closed_at: NotRequired[str | None]
+    """ISO 8601. Default: now"""
+    exit_reason: NotRequired[str | None]
+    """Reason of the exit"""
+    exchange: NotRequired[str | None]
+    """Exchange key"""
+    mode: NotRequired[Literal["live", "paper"] | None]
+    error_message: NotRequired[str | None]
+    """Message of an error; only with status `error`"""
+    assignment_key: NotRequired[str | None]
+    """Key of the assignment: a trade of the other variant does not count"""
+    status: NotRequired[Literal["open", "closed", "error"] | None]
+    """Post the same `trade_id` as `closed` to close an open trade. `error`: the strategy failed to decide or to trade; it is not counted as a trade. Default: "closed\""""
+
+
+class ChallengeWonEvent(TypedDict):
+    """The challenger won"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["challenge.won"]
+    data: ChallengeWonEventData
+
+
+class ChallengeWonEventData(TypedDict):
+    challenge_id: str
+    status: Literal["active", "completed", "rolled_back", "expired"]
+    """Status after the change"""
+    outcome: Literal["challenger_wins", "champion_wins", "champion_kept", "promoted_manually"] | None
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
+    reason: str | None
+
+
+class ClosedTradeMetrics(TypedDict):
+    """From closed trades only: open losses are not included"""
+
+    total_trades: int
+    """Trades"""
+    winning_trades: int
+    """Winning trades"""
+    losing_trades: int
+    """Losing trades"""
+    draws: int
+    """Draws"""
+    win_rate: float | None
+    """Win rate %"""
+    profit_mean_pct: float | None
+    """Mean profit %"""
+    profit_median_pct: float | None
+    """Median profit %"""
+    profit_sum_pct: float
+    """Sum of profit %"""
+    best_trade_pct: float | None
+    """Best trade %"""
+    worst_trade_pct: float | None
+    """Worst trade %"""
+    avg_duration_minutes: float | None
+    """Average duration"""
+    profit_factor: float | None
+    """Profit factor"""
+    expectancy: float | None
+    """Expectancy"""
+    expectancy_ratio: float | None
+    """Expectancy ratio"""
+    sqn: float | None
+    """System quality number"""
+    p_value: float | None
+    """p-value of the mean trade"""
+    closed_trade_sharpe_ratio: float | None
+    """Sharpe ratio (closed trades)"""
+    closed_trade_sortino_ratio: float | None
+    """Sortino ratio (closed trades)"""
+    closed_trade_calmar_ratio: float | None
+    """Calmar ratio (closed trades)"""
+    closed_trade_max_drawdown_abs: float
+    """Max drawdown (closed trades)"""
+    closed_trade_max_drawdown_pct: float
+    """Max drawdown % (closed trades)"""
+    closed_trade_max_relative_drawdown_pct: float
+    """Max relative drawdown % (closed trades)"""
+    lowest_closed_balance: float
+    """Lowest balance"""
+    highest_closed_balance: float
+    """Highest balance"""
+    best_day_profit: float | None
+    """Best day"""
+    worst_day_profit: float | None
+    """Worst day"""
+    winning_days: int
+    """Winning days"""
+    draw_days: int
+    """Draw days"""
+    losing_days: int
+    """Losing days"""
+
+
+class Collection(TypedDict):
+    collection_id: str
+    status: Literal["pending", "running", "completed", "failed", "cancelled"]
+    exchange: str
+    symbols: list[str]
+    timeframe: str
+    start: str
+    """ISO 8601, UTC"""
+    end: str
+    """ISO 8601, UTC"""
+    progress: float
+    """Completed share, 0 to 1"""
+    candles: int
+    """New candles stored so far; those of a crashed process may be missing from the count"""
+    error: str | None
+    """Failed symbols and reasons; for a pending collection the reason of the delay"""
+    created_at: str
+    """ISO 8601, UTC"""
+    updated_at: str
+    """ISO 8601, UTC"""
+
+
+class CollectionList(TypedDict):
+    items: list[Collection]
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
+
+
+class CollectionRequest(TypedDict):
+    symbols: list[str]
+    """`BASE/QUOTE:SETTLE`"""
+    timeframe: Literal["1m", "5m", "15m", "1h", "4h", "1d"]
+    start: NotRequired[str | None]
+    """First candle, not in the future. Default: 90 days before `end` or now, whichever is earlier"""
+    end: NotRequired[str | None]
+    """Exclusive. Default: now"""
+    exchange: NotRequired[str | None]
+    """`sim`, or the ccxt key of an exchange with perpetual futures. Default: the configured exchange"""
+
+
+class ComparedMetric(TypedDict):
+    a: float
+    b: float
+    improvement: float
+    """Percent of the magnitude of `a`; positive: b is better. Without a direction the relative change. When `a` is 0: 0, 100 or -100"""
+    direction: Literal["higher", "lower", "none"]
+    """Direction of better values; `none` is not counted"""
+    notes: list[Literal["baseline_near_zero", "no_losses"]]
+    """`no_losses`: a profit factor without losing trades is 999"""
+
+
+class ComparisonGuardrail(TypedDict):
+    name: Literal["max_drawdown_pct", "profit_factor", "sharpe_ratio"]
+    status: Literal["passed", "broken"]
+    value: float
+    """Improvement in percent, of profit_factor its value in b"""
+    threshold: float
+    message: str
+
+
+class CostRow(TypedDict):
+    amount: float
+    """Positive: paid"""
+    pct_of_gross_profit: float | None
+    pct_of_turnover: float | None
+
+
+class Coverage(TypedDict):
+    """Stored series of an exchange by month, ascending by symbol"""
+
+    exchange: str
+    items: list[CoverageSeries]
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
+
+
+class CoverageMonth(TypedDict):
+    month: str
+    """`YYYY-MM`, UTC"""
+    candles: int
+    """Stored candles; 0 when the file is corrupt"""
+    expected: int
+    """Candles that the month has, up to now; without those before the exchange listed the symbol, as far as that is known"""
+    gap_count: int
+    """Gaps between the first and the last candle of the series that touch the month"""
+    corrupt: bool
+    """The file of the month is corrupt and is collected again"""
+
+
+class CoverageSeries(TypedDict):
+    symbol: str
+    timeframe: str
+    first: str
+    """Open time of the first candle"""
+    last: str
+    """Open time of the last closed candle"""
+    count: int
+    """Stored candles"""
+    gap_count: int
+    """Number of gaps between the first and the last candle"""
+    complete_from: str | None
+    """The exchange has no candles between this time and `first`; null when unknown"""
+    updated_at: str
+    """ISO 8601, UTC"""
+    months: list[CoverageMonth]
+    """Every month from that of `first` to that of `last`, ascending; also those without a candle"""
+
+
+class CurrentChallengeEvaluation(TypedDict):
+    """Evaluation at the time of the request, on every page; it is not stored"""
+
+    evaluated_at: str
+    """ISO 8601, UTC"""
+    status: Literal["active", "completed", "rolled_back", "expired"]
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
+    traffic_split: list[float]
+    """Traffic share of the champion, then of the challenger; the sum is 1"""
+    champion_trades: int
+    """Closed trades that are analyzed"""
+    challenger_trades: int
+    difference: float
+    """Mean profit of a trade of the challenger minus that of the champion, percentage points, weighted over the stages"""
+    confidence_interval: list[float] | None
+    """95 % confidence sequence of `difference`; null without data"""
+    improvement_pct: float
+    """`difference` in percent of the mean of the champion"""
+    p_value: float
+    """Two-sided"""
+    p_value_method: Literal["welch", "permutation", "always_valid"]
+    equity: CurrentChallengeEvaluationEquity
+    """Sum of the profits of the closed trades of each variant, percentage points, without compounding"""
+
+
+class CurrentChallengeEvaluationEquity(TypedDict):
+    """Sum of the profits of the closed trades of each variant, percentage points, without compounding"""
+
+    champion: float
+    challenger: float
+
+
+class DataCollectedEvent(TypedDict):
+    """Candles were collected"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["data.collected"]
+    data: DataCollectedEventData
+
+
+class DataCollectedEventData(TypedDict):
+    exchange: str
+    timeframe: str
+    symbols: list[str]
+    start: str
+    """ISO 8601, UTC"""
+    end: str
+    """ISO 8601, UTC"""
+    collection_id: str | None
+    """null when the candles were collected for a job"""
+    job_id: str | None
+    """Job that needed the candles; null for a collection"""
+    message: str | None
+    """Result of the collection for a job; null for a collection"""
+
+
+class DataGapEvent(TypedDict):
+    """A candle series has more gaps than before"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["data.gap"]
+    data: DataGapEventData
+
+
+class DataGapEventData(TypedDict):
+    exchange: str
+    timeframe: str
+    symbol: str
+    gaps: int
+    """Gaps between the first and the last stored candle"""
+    new_gaps: int
+    """Gaps that the series did not have before"""
+
+
+class DataStaleEvent(TypedDict):
+    """Candles for a job were stale, and their collection failed"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["data.stale"]
+    data: DataStaleEventData
+
+
+class DataStaleEventData(TypedDict):
+    exchange: str
+    timeframe: str
+    symbols: list[str]
+    start: str
+    """ISO 8601, UTC"""
+    end: str
+    """ISO 8601, UTC"""
+    collection_id: str | None
+    """null when the candles were collected for a job"""
+    job_id: str | None
+    """Job that needed the candles; null for a collection"""
+    message: str | None
+    """Result of the collection for a job; null for a collection"""
+
+
+class DataStatus(TypedDict):
+    """Stored candle series of an exchange"""
+
+    exchange: str
+    series: list[Series]
+    count: int
+    """Series"""
+    candles: int
+    """Candles of all series together"""
+    newest: str | None
+    """Open time of the newest candle; null when none is stored"""
+
+
+class EquityData(TypedDict):
+    dates: list[str]
+    equity: list[float]
+    """At the end of each day, open positions marked to market"""
+    drawdown: list[float]
+    """Percent below the running maximum, zero or negative"""
+    monthly_returns: dict[str, float]
+    """YYYY-MM -> percent: change of the equity from the end of the month before"""
+
+
+class EquityMetrics(TypedDict):
+    """Main family: from the equity with open positions marked to market"""
+
+    sharpe_ratio: float | None
+    """Sharpe ratio (daily equity)"""
+    sortino_ratio: float | None
+    """Sortino ratio (daily equity)"""
+    sortino_ratio_downside: float | None
+    """Sortino ratio, downside deviation"""
+    calmar_ratio: float | None
+    """Calmar ratio (daily equity)"""
+    cagr_to_drawdown: float | None
+    """CAGR to drawdown"""
+    volatility_pct: float | None
+    """Annualized volatility %"""
+    max_drawdown_pct: float
+    """Max drawdown % (daily equity)"""
+    max_drawdown_abs: float
+    """Max drawdown (daily equity)"""
+    max_drawdown_candle_pct: float
+    """Max drawdown % (every candle)"""
+    max_drawdown_candle_abs: float
+    """Max drawdown (every candle)"""
+    time_under_water_pct: float | None
+    """Time under water %"""
+    longest_drawdown_days: int
+    """Longest drawdown"""
+    best_day_pct: float | None
+    """Best day %"""
+    worst_day_pct: float | None
+    """Worst day %"""
+    lowest_equity: float
+    """Lowest equity"""
+    highest_equity: float
+    """Highest equity"""
+
+
+class Error(TypedDict):
+    """An error with a code."""
+
+    detail: ErrorDetail
+
+
+class ErrorDetail(TypedDict):
+    code: str
+    """VAL001, VAL002, VAL003, VAL004, VAL005, VAL006, AUTH001, AUTH002, AUTH003, AUTH004, AUTH005, RES001, RES002, RES003, RES004, RES005, RES006, SVC001, SVC002, SVC003, SVC004, SVC005, SVC006, DATA001, DATA002, DATA003, DATA004, DATA005, OPT001, OPT002, CHL001, COL001, HTTP400, HTTP403, HTTP404, HTTP405, HTTP408, HTTP413, HTTP414, HTTP415, HTTP429, HTTP431, HTTP503"""
+    message: str
+    field: str
+    """Dotted path of the invalid field; empty without one"""
+    context: dict[str, Any]
+    """Values that explain the error"""
+
+
+class Experiment(TypedDict):
+    name: str
+    """`experiment_name` of its jobs"""
+    jobs: ExperimentJobs
+    """Backtests and hyperopt jobs of the owner"""
+    unfinished: int
+    """Pending and running ones, among the newest 1,000 jobs"""
+    best: ExperimentBest1 | None
+    """Completed backtest with the highest `total_profit_pct`, among the newest 1,000 jobs; null without one"""
+    last: ExperimentLast
+    """Newest job"""
+
+
+class ExperimentBest1(TypedDict):
+    job_id: str
+    total_profit_pct: float
+    """Percent of the starting wallet"""
+    sharpe_ratio: float
+    """Mean / population standard deviation of the daily equity returns (open positions marked to market), times sqrt(365); 0 when undefined"""
+    max_drawdown_pct: float
+    """Percent, zero or positive: the largest fall of the daily equity below its running maximum"""
+
+
+class ExperimentJobs(TypedDict):
+    """Backtests and hyperopt jobs of the owner"""
+
+    value: int
+    relation: Literal["exact", "at_least"]
+    """`at_least`: more jobs than `value` may pass the filters"""
+
+
+class ExperimentLast(TypedDict):
+    """Newest job"""
+
+    job_id: str
+    created_at: str
+    """ISO 8601, UTC"""
+
+
+class ExperimentList(TypedDict):
+    items: list[Experiment]
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
+
+
+class ExportLink(TypedDict):
+    url: str
+    """Address of the file: open it in a browser, or get it without a token. It may be relative to the address of the platform"""
+    file_name: str
+    expires_at: str
+    """End of the address; a new request gives a new one"""
+
+
+class FillModelComparison(TypedDict):
+    """The same run under the other fill model"""
+
+    used: Literal["freqtrade", "conservative"]
+    alternative: Literal["freqtrade", "conservative"]
+    differing_trades: int
+    """Trades that exist in one run only, or whose exit differs in time or price"""
+    alternative_trades: int
+    alternative_total_profit: float
+    alternative_total_profit_pct: float
+
+
+class FoundBy(TypedDict):
+    hyperopt_job_id: str
+    trial: int
+    trials: int
+    """Tried by the hyperopt job"""
+
+
+class Freshness(TypedDict):
+    all_fresh: bool
+    """True when no symbol is stale"""
+    stale_symbols: list[str]
+    missing_candles: NotRequired[int]
+    """Estimated number of candles in the range that are not stored, of all symbols and timeframes; absent without timeframe, start and end"""
+    exchange: str
+    stale_threshold_hours: int
+    symbols: list[FreshnessSymbolsItem]
+
+
+class FreshnessSymbolsItem(TypedDict):
+    symbol: str
+    timeframe: str | None
+    """The series examined; null when none is stored"""
+    first: str | None
+    last: str | None
+    age_hours: float | None
+    """Hours since the last closed candle ended; null when none is stored"""
+    fresh: bool
+
+
+class Grant(TypedDict):
+    principal: str
+    """`user:<id>`, `group:<name>` or `everyone`"""
+    level: Literal["read", "write"]
+    """`write` includes `read`"""
+
+
+class Health(TypedDict):
+    status: str
+    """`healthy`, or `degraded` while a dependency is not healthy"""
+    service: str
+    version: str
+    """The service's own version"""
+    dependencies: dict[str, str]
+    """Status of each dependency by name, such as `healthy` or `unavailable`"""
+    reason: NotRequired[str]
+    """Reason of the degraded status; absent when healthy"""
+
+
+class HoldRequest(TypedDict):
+    reason: NotRequired[str | None]
+    """Recorded in the history"""
+
+
+class HyperoptCancelledEvent(TypedDict):
+    """A user has cancelled the hyperopt job"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["hyperopt.cancelled"]
+    data: HyperoptCancelledEventData
+
+
+class HyperoptCancelledEventData(TypedDict):
+    job_id: str
+    strategy: str
+    experiment_name: str | None
+    exchange: str
+    timeframe: str
+    pairs: list[str]
+
+
+class HyperoptCompletedEvent(TypedDict):
+    """The hyperopt job has a best trial"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["hyperopt.completed"]
+    data: HyperoptCompletedEventData
+
+
+class HyperoptCompletedEventData(TypedDict):
+    job_id: str
+    strategy: str
+    experiment_name: str | None
+    exchange: str
+    timeframe: str
+    pairs: list[str]
+    best_trial: int
+    best_value: float
+    """Value of the objective metric of the best trial"""
+
+
+class HyperoptFailedEvent(TypedDict):
+    """The hyperopt job has ended with an error"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["hyperopt.failed"]
+    data: HyperoptFailedEventData
+
+
+class HyperoptFailedEventData(TypedDict):
+    job_id: str
+    strategy: str
+    experiment_name: str | None
+    exchange: str
+    timeframe: str
+    pairs: list[str]
+    error: HyperoptFailedEventDataError
+
+
+class HyperoptFailedEventDataError(TypedDict):
+    code: str
+    message: str
+
+
+class HyperoptJob(TypedDict):
+    job_id: str
+    """Shape `ho-<id>`"""
+    status: Literal["pending", "running", "completed", "failed", "cancelled"]
+    strategy: str
+    experiment_name: str | None
+    created_at: str
+    """ISO 8601, UTC"""
+    updated_at: str
+    """ISO 8601, UTC"""
+    progress: int
+    """Percentage of finished trials, 0 to 100"""
+    current_trial: int
+    """Number of finished trials"""
+    total_trials: int
+    best_value: float | None
+    """null before the first complete trial"""
+    best_trial: int | None
+    error: str | None
+    """Present when failed"""
+    queue: QueueState | None
+    """Place in the queue of a pending job, or of a running one that waits for another run; null for others"""
+    started_at: str | None
+    """null until a worker has started"""
+    finished_at: str | None
+    error_code: str | None
+    stalled: str | None
+    """Position of a running trial without progress for one minute, such as `no progress for 60 s in customExit of ETH/USDT:USDT (trial 3)`; else null"""
+    trials: HyperoptJobTrials
+    config: HyperoptJobConfig
+    pairs: list[str]
+    timeframe: str
+    exchange: str
+    account: HyperoptJobAccount
+    """Account and costs of every trial"""
+    precision: Literal["exchange", "none"]
+    """Precision of every trial"""
+    warnings: list[str]
+    session: str | None
+    """Session of the submission, from its header `Touchstone-Session`; null without one"""
+    resumed_from: str | None
+    """Job that this one resumes: its finished trials are not run again"""
+    collection: HyperoptJobCollection1 | None
+    """Outcome of the data collection that preceded the trials; null when none was needed"""
+    kept: bool
+    """The platform never deletes the job: a user keeps it, it is shared, or a registered version has it as evidence"""
+    expires_at: str | None
+    """Earliest time at which the platform deletes the job, or its results or trials; null: never, or not known before its end"""
+    results_deleted: bool
+    """Its results or trials were deleted; its summary is stored"""
+
+
+class HyperoptJobAccount(TypedDict):
+    """Account and costs of every trial"""
+
+    stake_amount: float | Literal["unlimited"]
+    dry_run_wallet: float
+    max_open_trades: int
+    fee: float
+    slippage: float
+    leverage: float
+
+
+class HyperoptJobCollection1(TypedDict):
+    status: Literal["completed", "failed"]
+    message: str
+    unlisted: NotRequired[list[str]]
+    """Symbols that the exchange does not list; absent when it lists all"""
+    at: str
+    """ISO 8601, UTC"""
+
+
+class HyperoptJobConfig(TypedDict):
+    n_trials: int
+    train_period_days: NotRequired[int]
+    """Absent when no models are trained"""
+    backtest_period_days: int
+    objective_metric: str
+    direction: Literal["maximize", "minimize"]
+    model_types: list[str]
+    """As in the request; only `none` when no models are trained"""
+    n_estimators_range: NotRequired[list[int]]
+    """Absent when no models are trained"""
+    learning_rate_range: NotRequired[list[float]]
+    """Absent when no models are trained"""
+    spaces: NotRequired[list[Literal["params", "stoploss", "roi", "trailing", "ml"]]]
+    """Search spaces; absent when the request has neither spaces nor models"""
+    search: dict[str, HyperoptJobConfigSearchValue1 | HyperoptJobConfigSearchValue2]
+    """Searched parameters of the strategy"""
+    date_range: HyperoptJobConfigDateRange
+    """Traded interval: `start` is the first candle. Training data precede it"""
+    sampler: Literal["tpe", "random"]
+    pruner: Literal["wilcoxon", "median", "none"]
+    seed: int
+    workers: int
+
+
+class HyperoptJobConfigDateRange(TypedDict):
+    """Traded interval: `start` is the first candle. Training data precede it"""
+
+    start: str
+    """ISO 8601, UTC"""
+    end: str
+    """ISO 8601, UTC"""
+
+
+class HyperoptJobConfigSearchValue1(TypedDict):
+    kind: Literal["integer", "number"]
+    min: float
+    max: float
+
+
+class HyperoptJobConfigSearchValue2(TypedDict):
+    kind: Literal["choice"]
+    choices: list[float | str | bool]
+
+
+class HyperoptJobTrials(TypedDict):
+    complete: int
+    pruned: int
+    failed: int
+
+
+class HyperoptList(TypedDict):
+    items: list[HyperoptSummary]
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
+    searched: HyperoptListSearched1 | None
+    """Reach of `q`, `sort` and `pinned`; null without them: the list has all jobs"""
+    count: HyperoptListCount1 | None
+    """Jobs on all pages that the caller may see; null unless requested. Ends at 1,000"""
+
+
+class HyperoptListCount1(TypedDict):
+    value: int
+    relation: Literal["exact", "at_least"]
+    """`at_least`: more jobs than `value` may pass the filters"""
+
+
+class HyperoptListSearched1(TypedDict):
+    jobs: int
+    """Jobs that were searched: the newest ones"""
+    complete: bool
+    """false: older jobs that pass the other filters exist and were not searched"""
+
+
+class HyperoptRequest(TypedDict):
+    """Only `strategy` is required. Unknown keys are ignored; the warnings of the job list them."""
+
+    strategy: str
+    """Name of a strategy, see GET /api/v1/strategies of the backend"""
+    exchange: NotRequired[str | None]
+    """Exchange of the candles. Default: the configured exchange"""
+    pairs: NotRequired[list[str] | None]
+    """`BASE/QUOTE:SETTLE`. Default: the pairs of the strategy"""
+    timeframe: NotRequired[Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None]
+    """Default: the timeframe of the strategy"""
+    collect: NotRequired[Literal["never", "if_stale", "always"] | None]
+    """Collection of candles before the run. `never`: run on the stored candles and report gaps. `if_stale`: collect when the stored candles do not cover the date range. `always`: always fetch from the exchange. Default: "if_stale\""""
+    n_trials: NotRequired[int | None]
+    """Number of trials. Default: 100"""
+    train_period_days: NotRequired[int | None]
+    """Training window of each model, days. Default: 30"""
+    backtest_period_days: NotRequired[int | None]
+    """Out-of-sample days per window. Each window has a model of its own. Default: 7"""
+    objective_metric: NotRequired[str | None]
+    """Numeric metric of the backtest result or report. Default: "sharpe_ratio\""""
+    direction: NotRequired[Literal["maximize", "minimize"] | None]
+    """Default: the direction in which the metric improves"""
+    model_types: NotRequired[list[str] | None]
+    """Classifier kinds to choose from: depthwise_gbdt, leafwise_gbdt, symmetric_gbdt, logistic_regression, or the aliases xgboost, XGBoostClassifier, lightgbm, LightGBMClassifier, catboost, CatboostClassifier. `none` only means the same as `models: none`. Default: ["depthwise_gbdt","leafwise_gbdt","symmetric_gbdt"]"""
+    models: NotRequired[Literal["none"] | None]
+    """`none`: train no models; each trial is a plain backtest with other parameters. Default: search models"""
+    spaces: NotRequired[list[Literal["params", "stoploss", "roi", "trailing", "ml"]] | None]
+    """Search spaces: `params` (all parameters of the strategy), `stoploss`, `roi` (minimal_roi), `trailing`, `ml` (the model). Without `ml` the model keeps its settings; a strategy that declares no model runs without one. Default: `ml` and the parameters in `search`; with `models: none`: `params`. Not together with `search`"""
+    n_estimators_range: NotRequired[list[int] | None]
+    """[min, max] of the number of trees. Default: [50,500]"""
+    learning_rate_range: NotRequired[list[float] | None]
+    """[min, max] of the learning rate, searched on a logarithmic scale. Default: [0.01,0.3]"""
+    search: NotRequired[dict[str, HyperoptRequestSearchValue] | None]
+    """Parameters of the strategy to search: name -> `{min, max}` or `{choices}` within the range of the strategy; `{}`: the whole range"""
+    date_range: NotRequired[HyperoptRequestDateRange | None]
+    """Traded interval, at most 1000 windows: `start` is the first traded candle; training data precede it. Default: 4 times backtest_period_days (without models 90 days) up to the newest stored candle, else now"""
+    stake_amount: NotRequired[float | Literal["unlimited"] | None]
+    """Quote currency per trade, at most the wallet; or `unlimited`: the balance divided by max_open_trades. Default: the stake of the strategy"""
+    dry_run_wallet: NotRequired[float | None]
+    """Starting wallet, quote currency. Default: 1000"""
+    max_open_trades: NotRequired[int | None]
+    """Maximum number of open trades. Default: the number of pairs"""
+    fee: NotRequired[float | None]
+    """Ratio per side. Default: 0.0005"""
+    slippage: NotRequired[float | None]
+    """Adverse price move of every market fill, as a ratio. Default: 0"""
+    leverage: NotRequired[float | None]
+    """Default: the leverage of the strategy, else 1"""
+    precision: NotRequired[Literal["exchange", "none"] | None]
+    """`exchange`: prices and amounts follow the steps and limits of the instruments; orders below the minimum are not placed. `none`: no rounding and no minimum order. Default: `exchange` if the instruments of all pairs are stored, else `none`. Exchange `sim` always runs with `none`"""
+    sampler: NotRequired[Literal["tpe", "random"] | None]
+    """Sampler of the trial parameters. Default: "tpe\""""
+    pruner: NotRequired[Literal["wilcoxon", "median", "none"] | None]
+    """Test that stops a trial whose windows are worse than those of the best. Default: "wilcoxon\""""
+    seed: NotRequired[int | None]
+    """Seed of the sampler. The same seed gives the same trials for any number of workers. Default: 0"""
+    workers: NotRequired[int | None]
+    """Tasks that run trials (local mode: processes). At most a tenth of n_trials run concurrently. Default: 1"""
+    experiment_name: NotRequired[str | None]
+    """The study_name, and a name for filtering the list"""
+
+
+class HyperoptRequestDateRange(TypedDict):
+    """Traded interval, at most 1000 windows: `start` is the first traded candle; training data precede it. Default: 4 times backtest_period_days (without models 90 days) up to the newest stored candle, else now"""
+
+    start: NotRequired[str | None]
+    """ISO 8601, UTC"""
+    end: NotRequired[str | None]
+    """ISO 8601, UTC"""
+
+
+class HyperoptRequestSearchValue(TypedDict):
+    min: NotRequired[float | None]
+    max: NotRequired[float | None]
+    choices: NotRequired[list[float | str | bool] | None]
+
+
+class HyperoptResult(TypedDict):
+    job_id: str
+    """Shape `ho-<id>`"""
+    best_params: HyperoptTrialParams
+    best_value: float
+    best_trial: int
+    n_trials_completed: int
+    """Complete trials; pruned ones are excluded"""
+    study_name: str
+    best_trials: list[HyperoptResultBestTrialsItem]
+    """The ten best; the earlier of equal ones first"""
+    overfitting: OverfittingReport
+    distinct_runs: int | None
+    """Number of different runs among the complete trials: trials with different parameters can make exactly the same trades; null in jobs stored before this field existed"""
+    warnings: list[str]
+    """Limitations of the result, such as parameters without effect"""
+    out_of_sample: EquityData
+    """Equity of the best trial over its out-of-sample windows. Without models: over the date range that selected the parameters"""
+
+
+class HyperoptResultBestTrialsItem(TypedDict):
+    number: int
+    value: float
+    params: HyperoptTrialParams
+
+
+class HyperoptStart(TypedDict):
+    job_id: str
+    """Shape `ho-<id>`"""
+    status: Literal["pending", "running", "completed", "failed", "cancelled"]
+    message: str
+    n_trials: int
+    strategy: str
+    warnings: list[str]
+    """Ignored parts of the request, such as unknown keys"""
+
+
+class HyperoptStartedEvent(TypedDict):
+    """A worker has started the first trials"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["hyperopt.started"]
+    data: HyperoptStartedEventData
+
+
+class HyperoptStartedEventData(TypedDict):
+    job_id: str
+    strategy: str
+    experiment_name: str | None
+    exchange: str
+    timeframe: str
+    pairs: list[str]
+
+
+class HyperoptSummary(TypedDict):
+    job_id: str
+    """Shape `ho-<id>`"""
+    status: Literal["pending", "running", "completed", "failed", "cancelled"]
+    strategy: str
+    experiment_name: str | None
+    created_at: str
+    """ISO 8601, UTC"""
+    updated_at: str
+    """ISO 8601, UTC"""
+    progress: int
+    """Percentage of finished trials, 0 to 100"""
+    current_trial: int
+    """Number of finished trials"""
+    total_trials: int
+    best_value: float | None
+    """null before the first complete trial"""
+    best_trial: int | None
+    error: str | None
+    """Present when failed"""
+    queue: QueueState | None
+    """Place in the queue of a pending job, or of a running one that waits for another run; null for others"""
+    exchange: str
+    pairs: list[str]
+    timeframe: Literal["1m", "5m", "15m", "1h", "4h", "1d"]
+    started_at: str | None
+    """null: not started"""
+    finished_at: str | None
+    """null: not finished"""
+    date_range: HyperoptSummaryDateRange
+    """Traded interval: `start` is the first candle. Training data precede it"""
+    objective_metric: str
+    direction: Literal["maximize", "minimize"]
+    sparkline: list[float] | None
+    """Best value so far, at even distances over the finished trials from the first complete one. null before it, and for jobs of earlier versions"""
+
+
+class HyperoptSummaryDateRange(TypedDict):
+    """Traded interval: `start` is the first candle. Training data precede it"""
+
+    start: str
+    """ISO 8601, UTC"""
+    end: str
+    """ISO 8601, UTC"""
+
+
+class HyperoptTrial(TypedDict):
+    number: int
+    """From 0, in the order of suggestion"""
+    state: Literal["running", "complete", "pruned", "failed"]
+    params: HyperoptTrialParams
+    value: float | None
+    """Objective value; null unless complete"""
+    windows: list[float | None]
+    """Objective value of each evaluated window; null when undefined"""
+    duplicate_of: int | None
+    """Earliest trial with the same parameters, whose result was reused without a run"""
+    same_as: int | None
+    """The same number as `duplicate_of`"""
+    error: str | None
+    """Present when failed"""
+    started_at: str
+    """ISO 8601, UTC"""
+    finished_at: str | None
+    attempt: int
+    """Number of times a worker has started it"""
+    worker: int
+
+
+class HyperoptTrialEvent(TypedDict):
+    number: int
+    """From 0, in the order of suggestion"""
+    state: Literal["complete", "pruned", "failed"]
+    value: float | None
+    """Objective value; null unless complete"""
+    params: HyperoptTrialParams
+    best_value: float | None
+    """Best value of the trials finished so far; null before the first complete one"""
+    progress: int
+    """Percentage of finished trials at that time"""
+
+
+class HyperoptTrialList(TypedDict):
+    items: list[HyperoptTrial]
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
+
+
+class HyperoptTrialParams(TypedDict):
+    """Model settings for `config.ml_engine` of a backtest, searched strategy parameters for `config.params`, and searched `stoploss`, `minimal_roi` and `trailing` for `config`"""
+
+    model_type: str
+    """As in the request; `none` when no models are trained"""
+    n_estimators: NotRequired[int]
+    """Absent when no models are trained"""
+    learning_rate: NotRequired[float]
+    """Absent when no models are trained"""
+
+
+class Instrument(TypedDict):
+    """Current rules of one market. Earlier ones are not stored"""
+
+    amount_step: float | None
+    """Amounts are integer multiples of it, contracts; null where the exchange names none"""
+    min_amount: float | None
+    """Minimum amount of an order, contracts; null where the exchange names none"""
+    max_amount: float | None
+    """Maximum amount of an order, contracts; null where the exchange names none"""
+    min_cost: float | None
+    """Minimum of amount times price of an order, contracts times quote currency; null where the exchange names none"""
+    max_cost: float | None
+    """Maximum of amount times price of an order, contracts times quote currency; null where the exchange names none"""
+    contract_size: float
+    """Base currency of one contract; 1 where amounts are in base currency"""
+    price_tick: float | None
+    """Prices are integer multiples of it, quote currency; null where the exchange names none"""
+    collected_at: str
+    """Time of the request to the exchange, ISO 8601, UTC"""
+    symbol: str
+
+
+class Instruments(TypedDict):
+    """Instruments collected from an exchange"""
+
+    exchange: str
+    instruments: list[Instrument]
+    count: int
+
+
+class JobCounts(TypedDict):
+    """Jobs by status."""
+
+    pending: JobCountsPending
+    running: JobCountsRunning
+    completed: JobCountsCompleted
+    failed: JobCountsFailed
+    cancelled: JobCountsCancelled
+
+
+class JobCountsCancelled(TypedDict):
+    value: int
+    relation: Literal["exact", "at_least"]
+    """`at_least`: more jobs than `value` may pass the filters"""
+
+
+class JobCountsCompleted(TypedDict):
+    value: int
+    relation: Literal["exact", "at_least"]
+    """`at_least`: more jobs than `value` may pass the filters"""
+
+
+class JobCountsFailed(TypedDict):
+    value: int
+    relation: Literal["exact", "at_least"]
+    """`at_least`: more jobs than `value` may pass the filters"""
+
+
+class JobCountsPending(TypedDict):
+    value: int
+    relation: Literal["exact", "at_least"]
+    """`at_least`: more jobs than `value` may pass the filters"""
+
+
+class JobCountsRunning(TypedDict):
+    value: int
+    relation: Literal["exact", "at_least"]
+    """`at_least`: more jobs than `value` may pass the filters"""
+
+
+class JobDurations(TypedDict):
+    queue_ms: int | None
+    """Time in the queue, from the submission to the latest slot, ms; null until it has ended"""
+    start_ms: int | None
+    """Time from there to the claim by its latest task: freshness check, collection, start, ms; null until it has ended"""
+    run_ms: int | None
+    """Time from there to the end of the job, ms; null until it has ended"""
+
+
+class JobEvent(TypedDict):
+    kind: Literal["backtest", "hyperopt", "collection"]
+    id: str
+    """`job_id` or `collection_id`"""
+    status: Literal["pending", "running", "completed", "failed", "cancelled"]
+    progress: float | None
+    """Completed share, 0 to 1; null for a failed or cancelled job"""
+
+
+class KeepRequest(TypedDict):
+    keep: NotRequired[bool | None]
+    """false: the platform may delete the job again. Default: true"""
+
+
+class LabelRequest(TypedDict):
+    aliases: NotRequired[list[str] | None]
+    """Aliases of the version from now on; another version of the model loses them. Letters, digits, `_` and `-`, no number. `latest` and `champion` follow the versions and stages: they have no effect here"""
+    tags: NotRequired[list[str] | None]
+    """Tags from now on"""
+
+
+class LoggedTrade(TypedDict):
+    challenge_id: str
+    trade_id: str
+    variant: Literal["champion", "challenger"]
+    accepted: bool
+    """True when the trade is in the log"""
+    duplicate: bool
+    """True when it was logged before"""
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
+    """Canary stage in which it is compared"""
+    trade_status: Literal["open", "closed", "error"]
+    misassigned: bool
+    late: bool
+    status: Literal["active", "completed", "rolled_back", "expired"]
+    """Status of the challenge after the request"""
+    champion_trades: int
+    challenger_trades: int
+    recommendation: str
+    warnings: list[str]
+    """Ignored keys of the body"""
+
+
+class LoggedTrades(TypedDict):
+    challenge_id: str
+    items: list[LoggedTradesItemsItem1 | LoggedTradesItemsItem2]
+    status: Literal["active", "completed", "rolled_back", "expired"]
+    """Status of the challenge after the request"""
+    champion_trades: int
+    challenger_trades: int
+    recommendation: str
+    warnings: list[str]
+    """Ignored keys of the body"""
+
+
+class LoggedTradesItemsItem1(TypedDict):
+    challenge_id: str
+    trade_id: str
+    variant: Literal["champion", "challenger"]
+    accepted: bool
+    """True when the trade is in the log"""
+    duplicate: bool
+    """True when it was logged before"""
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"]
+    """Canary stage in which it is compared"""
+    trade_status: Literal["open", "closed", "error"]
+    misassigned: bool
+    late: bool
+
+
+class LoggedTradesItemsItem2(TypedDict):
+    trade_id: str
+    accepted: Literal[False]
+    error: LoggedTradesItemsItem2Error
+
+
+class LoggedTradesItemsItem2Error(TypedDict):
+    code: str
+    message: str
+    field: str
+    context: dict[str, Any]
+
+
+class LookAhead(TypedDict):
+    """Result of the look-ahead bias check of a run"""
+
+    state: Literal["certified", "sampled", "not_checked"]
+    message: str
+    """Checked parts, or the reason why nothing was checked"""
+    cuts: int
+    """Number of repeated runs with truncated candles"""
+    rows: int
+    """Candles of the repeated part, over all pairs"""
+    pairs: list[str]
+    """Checked pairs"""
+    findings: list[str]
+    """Values that depend on later candles, one sentence each; at most 20"""
+
+
+class Me(TypedDict):
+    subject: str
+    """Id of the caller, as in `user:<id>` of a grant: the `sub` of the token, or `anonymous` without one"""
+    roles: list[Literal["viewer", "researcher", "approver", "admin"]]
+    """Every role whose operations the caller may use, lowest first: a higher role includes the lower ones"""
+    groups: list[str]
+    """Groups of the token, as in `group:<name>` of a grant; roles are groups too"""
+    enforced: bool
+    """True where every call needs a token; false where calls without one are accepted"""
+
+
+class MetricDefinition(TypedDict):
+    label: str
+    unit: Literal["percent", "quote", "base", "ratio", "count", "minutes", "days", "probability"]
+    family: Literal["account", "equity", "closed_trades", "activity", "trades", "costs", "periods", "drawdowns", "counters", "fill_model", "data", "models"]
+    """A family of metrics, or another part of the report"""
+    formula: str
+    """In the symbols of `notation`"""
+
+
+class Metrics(TypedDict):
+    """All metrics by family; null is undefined"""
+
+    account: AccountMetrics
+    equity: EquityMetrics
+    closed_trades: ClosedTradeMetrics
+    activity: ActivityMetrics
+
+
+class MlEngine(TypedDict):
+    """Models that are trained on the past of each pair and predict its next days, window by window. A setting that is not given is that of the strategy, else the default"""
+
+    enabled: NotRequired[bool | None]
+    """Train models and predict. Default: true"""
+    model_type: NotRequired[str | None]
+    """depthwise_gbdt, leafwise_gbdt, symmetric_gbdt, logistic_regression, or an alias in any case: xgboost, XGBoostClassifier, lightgbm, LightGBMClassifier, catboost, CatboostClassifier. Default: the setting of the strategy, else depthwise_gbdt"""
+    train_period_days: NotRequired[int | None]
+    """Training window before each prediction window, days. Default: the setting of the strategy, else 30"""
+    backtest_period_days: NotRequired[int | None]
+    """Prediction window of one model, days. Default: the setting of the strategy, else 7"""
+    n_estimators: NotRequired[int | None]
+    """Maximum number of trees. Default: the setting of the strategy, else 100"""
+    learning_rate: NotRequired[float | None]
+    """Factor of each tree's values. Default: the setting of the strategy, else 0.1"""
+    max_depth: NotRequired[int | None]
+    """Splits from root to leaf. Default: the setting of the strategy, else 4"""
+    max_leaves: NotRequired[int | None]
+    """Leaves of a tree, leafwise_gbdt only. Default: the setting of the strategy, else 31"""
+    max_bins: NotRequired[int | None]
+    """Bins of a feature's values. Default: the setting of the strategy, else 64"""
+    l2: NotRequired[float | None]
+    """L2 penalty on leaf values or weights. Default: the setting of the strategy, else 1"""
+    min_child_weight: NotRequired[float | None]
+    """Minimum weight of a leaf. Default: the setting of the strategy, else 1"""
+    gamma: NotRequired[float | None]
+    """Minimum loss reduction of a split. Default: the setting of the strategy, else 0"""
+    subsample: NotRequired[float | None]
+    """Fraction of the rows that a tree sees. Default: the setting of the strategy, else 1"""
+    column_sample: NotRequired[float | None]
+    """Fraction of the features that a tree sees. Default: the setting of the strategy, else 1"""
+    early_stopping_rounds: NotRequired[int | None]
+    """Boosting stops after this many trees without improvement on the validation rows; 0: never. Default: the setting of the strategy, else 20"""
+    validation_fraction: NotRequired[float | None]
+    """Validation rows: the last fraction of the training rows. Default: the setting of the strategy, else 0.2"""
+    class_weight: NotRequired[float | Literal["none", "balanced"] | None]
+    """`none`, `balanced`, or the weight of label 1 relative to label 0. Default: the setting of the strategy, else none"""
+    entry_threshold: NotRequired[float | None]
+    """Minimum probability of a long entry; a short needs at most 1 minus it. Not for strategies that read the predictions. Default: 0.5"""
+
+
+class MlflowAliasDeletion(TypedDict):
+    name: str
+    alias: str
+
+
+class MlflowAliasRequest(TypedDict):
+    name: str
+    version: str
+    alias: str
+
+
+class MlflowError(TypedDict):
+    error_code: str
+    """Such as RESOURCE_DOES_NOT_EXIST, INVALID_PARAMETER_VALUE"""
+    message: str
+
+
+class MlflowExperiment(TypedDict):
+    experiment_id: str
+    name: str
+    artifact_location: str
+    lifecycle_stage: Literal["active"]
+    last_update_time: int
+    """Submission of its newest job; 0: unknown"""
+    tags: list[MlflowExperimentTagsItem]
+
+
+class MlflowExperimentAnswer(TypedDict):
+    experiment: MlflowExperiment
+
+
+class MlflowExperimentList(TypedDict):
+    experiments: list[MlflowExperiment]
+    next_page_token: str
+    """Empty at the end"""
+
+
+class MlflowExperimentTagsItem(TypedDict):
+    key: str
+    value: str
+
+
+class MlflowFileList(TypedDict):
+    root_uri: str
+    files: list[MlflowFileListFilesItem]
+
+
+class MlflowFileListFilesItem(TypedDict):
+    path: str
+    """Relative to the path of the request"""
+    is_dir: bool
+
+
+class MlflowGetLatestVersionsBody(TypedDict):
+    name: str
+    stages: NotRequired[list[str] | None]
+    """Default: every stage"""
+
+
+class MlflowMetric(TypedDict):
+    key: str
+    value: float
+    timestamp: int
+    """Milliseconds since 1970"""
+    step: int
+
+
+class MlflowMetricList(TypedDict):
+    metrics: list[MlflowMetric]
+    next_page_token: str
+    """Empty at the end"""
+
+
+class MlflowModelAnswer(TypedDict):
+    registered_model: MlflowRegisteredModel
+
+
+class MlflowModelList(TypedDict):
+    registered_models: list[MlflowRegisteredModel]
+    next_page_token: str
+    """Empty at the end"""
+
+
+class MlflowModelRequest(TypedDict):
+    name: str
+    """Name of a strategy"""
+    tags: NotRequired[list[MlflowModelRequestTagsItem] | None]
+    """Not stored: tag a version"""
+    description: NotRequired[str | None]
+    """Not stored: describe a version"""
+
+
+class MlflowModelRequestTagsItem(TypedDict):
+    key: str
+    value: NotRequired[str | None]
+    """Default: "\""""
+
+
+class MlflowModelVersion(TypedDict):
+    name: str
+    version: str
+    creation_timestamp: int
+    """Milliseconds since 1970"""
+    last_updated_timestamp: int
+    """Milliseconds since 1970"""
+    user_id: str
+    current_stage: str
+    description: str
+    source: str
+    """Artifacts of the backtest"""
+    run_id: str
+    """Backtest that was registered"""
+    status: Literal["READY"]
+    tags: list[MlflowModelVersionTagsItem]
+    aliases: list[str]
+
+
+class MlflowModelVersionTagsItem(TypedDict):
+    key: str
+    value: str
+
+
+MlflowNothing: TypeAlias = "dict[str, Any]"
+
+
+class MlflowRegisteredModel(TypedDict):
+    name: str
+    creation_timestamp: int
+    """Milliseconds since 1970"""
+    last_updated_timestamp: int
+    """Milliseconds since 1970"""
+    user_id: str
+    description: str
+    latest_versions: list[MlflowModelVersion]
+    """Newest version of each stage"""
+    tags: list[MlflowRegisteredModelTagsItem]
+    aliases: list[MlflowRegisteredModelAliasesItem]
+
+
+class MlflowRegisteredModelAliasesItem(TypedDict):
+    alias: str
+    version: str
+
+
+class MlflowRegisteredModelTagsItem(TypedDict):
+    key: str
+    value: str
+
+
+class MlflowRun(TypedDict):
+    info: MlflowRunInfo
+    data: MlflowRunData
+
+
+class MlflowRunAnswer(TypedDict):
+    run: MlflowRun
+
+
+class MlflowRunData(TypedDict):
+    metrics: list[MlflowMetric]
+    params: list[MlflowRunDataParamsItem]
+    tags: list[MlflowRunDataTagsItem]
+
+
+class MlflowRunDataParamsItem(TypedDict):
+    key: str
+    value: str
+
+
+class MlflowRunDataTagsItem(TypedDict):
+    key: str
+    value: str
+
+
+class MlflowRunInfo(TypedDict):
+    run_id: str
+    run_uuid: str
+    """Same as `run_id`"""
+    run_name: str
+    experiment_id: str
+    user_id: str
+    status: Literal["SCHEDULED", "RUNNING", "FINISHED", "FAILED", "KILLED"]
+    start_time: int
+    """Milliseconds since 1970"""
+    end_time: int
+    """0 until the run ends"""
+    artifact_uri: str
+    lifecycle_stage: Literal["active"]
+
+
+class MlflowRunList(TypedDict):
+    runs: list[MlflowRun]
+    next_page_token: str
+    """Empty at the end"""
+
+
+class MlflowSearchExperimentsBody(TypedDict):
+    filter: NotRequired[str | None]
+    """Comparisons joined by AND, such as `metrics.sharpe_ratio > 1 AND params.strategy = "ema_crossover"`. Operators: =, !=, <, <=, >, >=, LIKE, ILIKE, IN, NOT IN"""
+    max_results: NotRequired[int | None]
+    """Maximum number of items on a page"""
+    order_by: NotRequired[list[str] | None]
+    """Fields, each with ASC or DESC"""
+    page_token: NotRequired[str | None]
+    """`next_page_token` of the previous page, with the same filters"""
+    view_type: NotRequired[str | None]
+    """`DELETED_ONLY` finds none"""
+
+
+class MlflowSearchRunsBody(TypedDict):
+    filter: NotRequired[str | None]
+    """Comparisons joined by AND, such as `metrics.sharpe_ratio > 1 AND params.strategy = "ema_crossover"`. Operators: =, !=, <, <=, >, >=, LIKE, ILIKE, IN, NOT IN"""
+    max_results: NotRequired[int | None]
+    """Maximum number of items on a page"""
+    order_by: NotRequired[list[str] | None]
+    """Fields, each with ASC or DESC"""
+    page_token: NotRequired[str | None]
+    """`next_page_token` of the previous page, with the same filters"""
+    experiment_ids: NotRequired[list[str] | None]
+    """Experiments of the runs. Default: all of them"""
+    run_view_type: NotRequired[str | None]
+    """`DELETED_ONLY` finds none"""
+
+
+class MlflowTagDeletion(TypedDict):
+    name: str
+    version: str
+    key: str
+    """Letters, digits, spaces and `_ - . / :`"""
+
+
+class MlflowTagRequest(TypedDict):
+    name: str
+    version: str
+    key: str
+    """Letters, digits, spaces and `_ - . / :`"""
+    value: NotRequired[str | None]
+    """With the key and `=` up to 250 characters"""
+
+
+class MlflowTransitionRequest(TypedDict):
+    name: str
+    version: str
+    stage: str
+    """`Staging` or `Production`; from Archived to Production is a rollback"""
+    archive_existing_versions: NotRequired[bool | None]
+    """Has no effect: a model has one version in Production, and the one before is archived"""
+
+
+class MlflowUri(TypedDict):
+    artifact_uri: str
+
+
+class MlflowVersionAnswer(TypedDict):
+    model_version: MlflowModelVersion
+
+
+class MlflowVersionList(TypedDict):
+    model_versions: list[MlflowModelVersion]
+
+
+class MlflowVersionPage(TypedDict):
+    model_versions: list[MlflowModelVersion]
+    next_page_token: str
+    """Empty at the end"""
+
+
+class MlflowVersionRequest(TypedDict):
+    name: str
+    """Name of a strategy"""
+    source: NotRequired[str | None]
+    """Artifacts of the backtest: `mlflow-artifacts:/bt-<id>` or `runs:/bt-<id>`"""
+    run_id: NotRequired[str | None]
+    """The backtest. Default: that of the source"""
+    tags: NotRequired[list[MlflowVersionRequestTagsItem] | None]
+    """`touchstone.container_image_uri` is the image that runs the version, not a tag"""
+    description: NotRequired[str | None]
+
+
+class MlflowVersionRequestTagsItem(TypedDict):
+    key: str
+    value: NotRequired[str | None]
+    """Default: "\""""
+
+
+ModelEvent = TypedDict("ModelEvent", {
+    "event_id": "str",
+    "sequence": "int",
+    "at": "str",
+    "actor": "str",
+    "action": "Literal[\"register\", \"stage\", \"promote\", \"rollback\", \"validate\", \"label\"]",
+    "version": "str",
+    "from": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"] | None",
+    "to": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"]",
+    "previous_production": "str | None",
+    "production": "str | None",
+    "archived_versions": "list[str]",
+    "reason": "str | None",
+    "notes": "list[str]",
+    "waiver": "ModelEventWaiver1 | None",
+    "challenge_id": "str | None",
+    "correlation_id": "str",
+})
+
+
+class ModelEventWaiver1(TypedDict):
+    checks: list[str]
+    reason: str
+
+
+class ModelHistory(TypedDict):
+    items: list[ModelEvent]
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
+
+
+class ModelQuality(TypedDict):
+    """Out of sample; null where undefined"""
+
+    rows: int
+    """Predictions with a known outcome"""
+    positives_pct: float | None
+    auc: float | None
+    """Probability that a row with label 1 ranks above a row with label 0; 0.5 has no predictive value"""
+    log_loss: float | None
+    """Mean negative log of the predicted probability of the outcome; 0.693 for a coin flip"""
+    base_log_loss: float | None
+    """Log loss of always predicting the base rate of label 1"""
+    brier: float | None
+    """Mean squared error of the probability; 0.25 for a coin flip"""
+
+
+class ModelVersion(TypedDict):
+    version: str
+    stage: Literal["None", "Staging", "Production", "Archived"]
+    created_at: str
+    """ISO 8601, UTC"""
+    updated_at: str
+    """ISO 8601, UTC"""
+    description: str
+    backtest_run_id: str
+    container_image_uri: str
+    image_digest: str | None
+    metrics: BacktestResult
+    thresholds: ModelVersionThresholds1 | None
+    validation_status: str
+    """`pending`, `passed`, `failed` or `skipped`"""
+    look_ahead: Literal["certified", "sampled", "not_checked"]
+    """Result of the look-ahead bias check"""
+    created_by: str
+    staged_at: str | None
+    promoted_at: str | None
+    archived_at: str | None
+    rolled_back: bool
+    rolled_back_reason: str | None
+    aliases: list[str]
+    """`latest`, `champion`, and those that users gave"""
+    tags: list[str]
+    trials: int
+    """Configurations tried to find this one"""
+    evidence: ModelVersionEvidence1 | None
+    """null: registered before it was kept"""
+    waivers: list[Waiver]
+    """Checks of the release policy that admins waived, oldest first"""
+    candle_digest: str
+    strategy_digest: str
+    engine_version: str
+    content_hash: str
+    """sha-256 of what the version is made of: it never changes"""
+
+
+class ModelVersionDetail(TypedDict):
+    model_name: str
+    version: str
+    stage: Literal["None", "Staging", "Production", "Archived"]
+    created_at: str
+    """ISO 8601, UTC"""
+    updated_at: str
+    """ISO 8601, UTC"""
+    description: str
+    backtest_run_id: str
+    container_image_uri: str
+    image_digest: str | None
+    metrics: BacktestResult
+    thresholds: ModelVersionDetailThresholds1 | None
+    validation_status: str
+    """`pending`, `passed`, `failed` or `skipped`"""
+    look_ahead: Literal["certified", "sampled", "not_checked"]
+    """Result of the look-ahead bias check"""
+    created_by: str
+    staged_at: str | None
+    promoted_at: str | None
+    archived_at: str | None
+    rolled_back: bool
+    rolled_back_reason: str | None
+    aliases: list[str]
+    """`latest`, `champion`, and those that users gave"""
+    tags: list[str]
+    trials: int
+    """Configurations tried to find this one"""
+    evidence: ModelVersionDetailEvidence1 | None
+    """null: registered before it was kept"""
+    waivers: list[Waiver]
+    """Checks of the release policy that admins waived, oldest first"""
+    candle_digest: str
+    strategy_digest: str
+    engine_version: str
+    content_hash: str
+    """sha-256 of what the version is made of: it never changes"""
+    config: ResolvedBacktestConfig
+    validation: ModelVersionDetailValidation
+
+
+ModelVersionDetailEvidence1 = TypedDict("ModelVersionDetailEvidence1", {
+    "from": "str",
+    "to": "str",
+    "hyperopt_job_id": "str | None",
+    "deflated_sharpe_ratio": "float | None",
+})
+
+
+class ModelVersionDetailThresholds1(TypedDict):
+    min_sharpe: NotRequired[float]
+    min_profit_factor: NotRequired[float]
+    max_drawdown: NotRequired[float]
+    """Percent, of either sign"""
+
+
+class ModelVersionDetailValidation(TypedDict):
+    status: Literal["pending", "passed", "failed", "skipped"]
+    checks: list[ModelVersionDetailValidationChecksItem]
+    job_id: str | None
+    """Job of the checks that need a task; null without one"""
+
+
+class ModelVersionDetailValidationChecksItem(TypedDict):
+    name: str
+    status: Literal["passed", "failed", "warning", "pending", "skipped", "waived"]
+    """`waived`: it failed, and an admin waived it for this transition"""
+    message: str
+    value: float | str | None
+    threshold: float | str | None
+
+
+ModelVersionEvidence1 = TypedDict("ModelVersionEvidence1", {
+    "from": "str",
+    "to": "str",
+    "hyperopt_job_id": "str | None",
+    "deflated_sharpe_ratio": "float | None",
+})
+
+
+class ModelVersionList(TypedDict):
+    model_name: str
+    versions: list[ModelVersion]
+    """Newest number first"""
+    count: int
+
+
+class ModelVersionThresholds1(TypedDict):
+    min_sharpe: NotRequired[float]
+    min_profit_factor: NotRequired[float]
+    max_drawdown: NotRequired[float]
+    """Percent, of either sign"""
+
+
+class Ohlcv(TypedDict):
+    exchange: str
+    symbol: str
+    timeframe: str
+    data: list[Candle]
+    """Closed candles, ascending by time"""
+    count: int
+
+
+class OpenApiDocument(TypedDict):
+    openapi: str
+
+
+class OverfittingReport(TypedDict):
+    trials: int
+    """Trials of the job, including pruned, failed and repeated ones"""
+    effective_trials: float | None
+    """Number of independent trials they count as, from the mean correlation of their returns; null when undefined"""
+    days: int
+    """Days of daily returns: out of sample, or the whole range without ML models"""
+    sharpe_ratio_daily: float | None
+    """Sharpe ratio of the best trial, per day: not annualized; null when undefined"""
+    expected_max_sharpe_daily: float | None
+    """Expected best Sharpe ratio of the same number of zero-skill trials, per day; null when undefined"""
+    probabilistic_sharpe_ratio: float | None
+    """Probability that the true Sharpe ratio is above 0 if this had been the only trial, 0 to 1; null when undefined"""
+    deflated_sharpe_ratio: float | None
+    """Probability that the true Sharpe ratio exceeds the expected best of the same number of zero-skill trials, 0 to 1; null when undefined"""
+    min_track_record_days: float | None
+    """Days needed for 95 % confidence in a Sharpe ratio above 0; null when undefined"""
+    pbo: OverfittingReportPbo1 | None
+    """Combinatorially symmetric cross-validation (CSCV) of the daily returns of the complete trials; null with too few days or trials"""
+    walk_forward_efficiency: float | None
+    """Annualized return out of sample divided by that in sample, of the best trial. Near 1 the return persists; near 0 or below the trial is overfitted; null when undefined"""
+    plateau: OverfittingReportPlateau1 | None
+    """Plateau around the best parameters; null with fewer than ten complete trials"""
+
+
+class OverfittingReportPbo1(TypedDict):
+    probability: float
+    """Probability of backtest overfitting, 0 to 1: share of the splits in which the best trial in sample is at or below the median out of sample. Good below 0.1, no predictive value above 0.5"""
+    loss_probability: float
+    """Share of the splits in which the best trial in sample loses out of sample"""
+    degradation_slope: float | None
+    """Slope of the out-of-sample Sharpe ratio on the in-sample one; below 0: the better in sample, the worse out of sample; null when undefined"""
+    blocks: int
+    """Blocks that the days are cut into"""
+    splits: int
+    """Ways to choose half of the blocks as in-sample"""
+
+
+class OverfittingReportPlateau1(TypedDict):
+    width: float
+    """Distance from the best parameters, as a share of their ranges, within which values stay near the best. Near 0: an isolated peak"""
+    trials: int
+    """Complete trials within that distance"""
+
+
+class Overview(TypedDict):
+    evaluated_at: str
+    """ISO 8601, UTC"""
+    missing: list[Literal["backtests", "hyperopt", "collections", "production", "challenges", "freshness"]]
+    """Parts that could not be read in time: their fields are null, their jobs are absent"""
+    counts: OverviewCounts
+    """Pending and running jobs are counted up to 100, ended ones up to 1,000, collections among the newest 50"""
+    moving: list[OverviewJob]
+    """Unfinished jobs, the running ones first, at most 50"""
+    ended: list[OverviewJob]
+    """Ended jobs, the last one first: 10 of those submitted last"""
+    production: OverviewProduction1 | None
+    """Versions in Production by name, at most 20"""
+    challenges: OverviewChallenges1 | None
+    """Challenges that are active or whose winner awaits its promotion, newest first, at most 20"""
+    freshness: OverviewFreshness1 | None
+    """Age of the stored candles of the default exchange"""
+
+
+class OverviewChallenges1(TypedDict):
+    items: list[Challenge]
+    more: bool
+    """true: the list of this resource has more"""
+
+
+class OverviewCounts(TypedDict):
+    """Pending and running jobs are counted up to 100, ended ones up to 1,000, collections among the newest 50"""
+
+    backtests: JobCounts | None
+    hyperopt: JobCounts | None
+    collections: JobCounts | None
+
+
+class OverviewFreshness1(TypedDict):
+    exchange: str
+    stale_threshold_hours: int
+    series: int
+    """Number of stored series of the exchange"""
+    complete: bool
+    """false: only the first 500 symbols were read"""
+    stale: int
+    """Number of series that are older than the threshold or corrupt"""
+    worst: list[OverviewFreshness1WorstItem]
+    """Oldest series, at most 5"""
+
+
+class OverviewFreshness1WorstItem(TypedDict):
+    symbol: str
+    timeframe: str | None
+    """The series examined; null when none is stored"""
+    first: str | None
+    last: str | None
+    age_hours: float | None
+    """Hours since the last closed candle ended; null when none is stored"""
+    fresh: bool
+
+
+class OverviewJob(TypedDict):
+    kind: Literal["backtest", "hyperopt", "collection"]
+    id: str
+    """`job_id` or `collection_id`"""
+    status: Literal["pending", "running", "completed", "failed", "cancelled"]
+    progress: float | None
+    """Completed share, 0 to 1; null for a failed or cancelled job"""
+    name: str
+    """Strategy; for a collection its symbols"""
+    experiment_name: str | None
+    created_at: str
+    """ISO 8601, UTC"""
+    started_at: str | None
+    """null: not started; for a collection always null"""
+    finished_at: str | None
+    """null: not finished"""
+    total_profit_pct: float | None
+    """Percent of the starting wallet; null unless a completed backtest"""
+    best_value: float | None
+    """Best value of a hyperopt job so far; null without one"""
+    new_candles: int | None
+    """New candles that a collection has stored so far; null for other jobs"""
+    error: str | None
+    """Begin of the message of a failed job"""
+
+
+class OverviewProduction1(TypedDict):
+    items: list[CatalogStrategy]
+    more: bool
+    """true: the list of this resource has more"""
+
+
+class PeriodRow(TypedDict):
+    """Trades by the UTC day of closing"""
+
+    key: str
+    """YYYY-MM-DD, YYYY-MM, YYYY or the name of a weekday"""
+    return_pct: float
+    """Return of the equity: its value at the period's end over the one before the period, less 1; weekdays: their daily returns compounded"""
+    total_profit: float
+    """Total profit"""
+    total_profit_pct: float
+    """Total profit %"""
+    total_trades: int
+    """Trades"""
+    winning_trades: int
+    """Winning trades"""
+    losing_trades: int
+    """Losing trades"""
+    draws: int
+    """Draws"""
+    win_rate: float | None
+    """Win rate %"""
+    profit_factor: float | None
+    """Profit factor"""
+
+
+class ProductionAt(TypedDict):
+    model_name: str
+    at: str
+    """ISO 8601, UTC"""
+    version: str | None
+    """Version in Production at that time; null without one"""
+
+
+class PromoteReply(TypedDict):
+    success: bool
+    """False only for a check list (`validate_only`) that failed"""
+    message: str
+    archived_versions: list[str]
+    previous_stage: Literal["None", "Staging", "Production", "Archived"]
+    new_stage: Literal["None", "Staging", "Production", "Archived"]
+    model_name: str
+    version: str
+    previous_production: str | None
+    promoted_at: str | None
+    warnings: list[str]
+    """Ignored keys of the body, and other warnings"""
+
+
+class PromoteRequest(TypedDict):
+    """Requires `version` or `model_version`"""
+
+    version: NotRequired[str | int | None]
+    """A version number, or an alias: `latest`, `champion`, or one that users gave"""
+    model_version: NotRequired[str | int | None]
+    """Synonym of `version`"""
+    comment: NotRequired[str | None]
+    """Recorded in the history"""
+    expected_production: NotRequired[str | int | None]
+    """Reject with RES005 unless this version is in Production; null: no version is in Production"""
+    challenge_id: NotRequired[str | None]
+    """Challenge that the version has won"""
+    force: NotRequired[bool | None]
+    """Promote regardless of the validation; stage and release policy still apply. Role admin. Default: false"""
+    waive: NotRequired[WaiveRequest | None]
+    """Checks of the release policy that this transition may fail, and the reason. Recorded in the history. Role admin"""
+
+
+class Provenance(TypedDict):
+    engine_version: str
+    strategy_digest: str
+    """Over the strategy's source; sha-256, hex"""
+    parameters_digest: str
+    """sha-256, hex"""
+    config_digest: str
+    """sha-256, hex"""
+    data_digest: str
+    """sha-256, hex"""
+    instruments_digest: NotRequired[str]
+    """Over the instruments of the pairs; absent in a run without precision; sha-256, hex"""
+    digest: str
+    """Over all of the above: equal digests, equal bytes; sha-256, hex"""
+
+
+class ProxyAnswer(TypedDict):
+    success: bool
+    data: ProxyAnswerData
+    error: NotRequired[ProxyAnswerError]
+    """Present exactly when `success` is false"""
+
+
+class ProxyAnswerData(TypedDict):
+    operation: str
+    result: dict[str, Any] | None
+    """Has `error`, a string, when data collection failed"""
+
+
+class ProxyAnswerError(TypedDict):
+    """Present exactly when `success` is false"""
+
+    code: str
+    message: str
+    field: str
+
+
+class ProxyRequest(TypedDict):
+    operation: Literal["health", "fetch_ohlcv", "symbols", "status", "check-freshness"]
+    params: NotRequired[dict[str, Any] | None]
+    """The operation's parameters"""
+    deadline_ms: NotRequired[float | None]
+    """Maximum duration of the call, ms; the remaining time of the function applies too"""
+    safe: NotRequired[bool | None]
+    """false: a failure of data collection returns an `error` with the status of its code instead of a safe result. Default: true"""
+
+
+class QueueState(TypedDict):
+    position: int | Literal["1,000+"] | None
+    """Estimated number of jobs that start before this one, plus one; null while it starts"""
+    waiting_for: Literal["slot", "capacity", "start"]
+    """`slot`: as many jobs run as the platform allows; `capacity`: AWS had no capacity, and the start is repeated; `start`: the job has a slot, and its task is starting"""
+    reason: str | None
+    """Capacity that was lacking; null otherwise"""
+    next_start: str | None
+    """Next start at the earliest; null: at any time"""
+
+
+class RegisterReply(TypedDict):
+    success: bool
+    """False only for a check list (`validate_only`) that failed"""
+    message: str
+    version: str
+    model_name: str
+    stage: Literal["None", "Staging", "Production", "Archived"]
+    validation: RegisterReplyValidation
+    content_hash: str
+    warnings: list[str]
+    """Ignored keys of the body, and other warnings"""
+
+
+class RegisterReplyValidation(TypedDict):
+    status: Literal["pending", "passed", "failed", "skipped"]
+    checks: list[RegisterReplyValidationChecksItem]
+    job_id: str | None
+    """Job of the checks that need a task; null without one"""
+
+
+class RegisterReplyValidationChecksItem(TypedDict):
+    name: str
+    status: Literal["passed", "failed", "warning", "pending", "skipped", "waived"]
+    """`waived`: it failed, and an admin waived it for this transition"""
+    message: str
+    value: float | str | None
+    threshold: float | str | None
+
+
+class RegisterRequest(TypedDict):
+    backtest_run_id: str
+    """`job_id` of a completed backtest of the strategy"""
+    container_image_uri: str
+    """Image that runs the version"""
+    description: NotRequired[str | None]
+    skip_validation: NotRequired[bool | None]
+    """Register without comparing the thresholds; the version is marked `skipped`. Role admin. Default: false"""
+    thresholds: NotRequired[RegisterRequestThresholds | None]
+    """Required metrics of the backtest; equality passes. Without thresholds the version is marked `skipped`. Unknown ones are ignored and listed in the warnings"""
+    tags: NotRequired[list[str] | None]
+
+
+class RegisterRequestThresholds(TypedDict):
+    """Required metrics of the backtest; equality passes. Without thresholds the version is marked `skipped`. Unknown ones are ignored and listed in the warnings"""
+
+    min_sharpe: NotRequired[float | None]
+    min_profit_factor: NotRequired[float | None]
+    max_drawdown: NotRequired[float | None]
+    """Percent, of either sign"""
+
+
+class ReportCosts(TypedDict):
+    gross_profit: float
+    """Profit before all costs"""
+    turnover: float
+    fees: CostRow
+    slippage: CostRow
+    funding: CostRow
+    total: CostRow
+
+
+class ReportCounters(TypedDict):
+    rejected_signals: int
+    """Entry signals without a free slot"""
+    timed_out_entries: int
+    timed_out_exits: int
+    cancelled_entries: int
+    replaced_entries: int
+
+
+class ReportDrawdowns(TypedDict):
+    daily: list[ReportDrawdownsDailyItem]
+    """The ten deepest falls of the daily equity; the first is max_drawdown_pct"""
+    candle: ReportDrawdownsCandle1 | None
+    """The deepest fall at the close of every candle"""
+
+
+class ReportDrawdownsCandle1(TypedDict):
+    peak_at: str | None
+    """null: the wallet at the start"""
+    low_at: str
+    """ISO 8601, UTC"""
+    peak_equity: float
+    low_equity: float
+    depth_pct: float
+
+
+class ReportDrawdownsDailyItem(TypedDict):
+    start: str
+    """Day of the peak; the run's first day when the peak is the wallet"""
+    low: str
+    """YYYY-MM-DD, UTC"""
+    recovery: str | None
+    """null: the run ended below the peak"""
+    depth_pct: float
+    depth_abs: float
+    duration_days: int
+    """To the recovery, or to the end of the run"""
+    days_to_low: int
+
+
+class ReportModels(TypedDict):
+    model_kind: str
+    """Classifier kind of `model_type`"""
+    features: int
+    horizon: int
+    """Candles until a label is known: the gap between training and prediction"""
+    trained: int
+    """Models over all windows and pairs"""
+    windows_total: int
+    windows: list[ReportWindow]
+    """By pair and time; at most 1,000, evenly spread"""
+    quality: ModelQuality
+    calibration: list[ReportModelsCalibrationItem]
+    """Predicted and observed frequency per decile of probability; deciles without predictions are omitted"""
+    importances: list[ReportModelsImportancesItem]
+    """Largest gain first"""
+
+
+class ReportModelsCalibrationItem(TypedDict):
+    low: float
+    high: float
+    rows: int
+    mean_probability: float
+    positive_share: float
+
+
+class ReportModelsImportancesItem(TypedDict):
+    feature: str
+    gain: float
+    """Mean share of the reduction of the training loss"""
+    permutation: float | None
+    """Mean rise of the log loss out of sample when the feature is shuffled, over at most 12 windows"""
+
+
+class ReportPairData(TypedDict):
+    pair: str
+    candles: int
+    """Traded candles, without startup candles"""
+    first: str
+    """ISO 8601, UTC"""
+    last: str
+    """ISO 8601, UTC"""
+    startup_candles: int
+    filled_candles: int
+    """Gaps filled with the previous close, startup candles included"""
+    filled_pct: float
+    largest_jump_pct: float
+    """From a close to the next open"""
+    enter_long_signals: int
+    enter_short_signals: int
+    market_change_pct: float
+    funding_events: int
+    detail_candles: int
+    digest: str
+    """Over the candles, detail candles and funding read; sha-256, hex"""
+
+
+class ReportPeriods(TypedDict):
+    """Every period of the run, with or without trades"""
+
+    day: list[PeriodRow]
+    week: list[PeriodRow]
+    """Key: the Monday on which the week begins"""
+    month: list[PeriodRow]
+    year: list[PeriodRow]
+    weekday: list[PeriodRow]
+
+
+class ReportSettings(TypedDict):
+    """All settings that affect the results"""
+
+    strategy: str
+    exchange: str
+    pairs: list[str]
+    timeframe: Literal["1m", "5m", "15m", "1h", "4h", "1d"]
+    date_range: ReportSettingsDateRange
+    stake_amount: float | Literal["unlimited"]
+    dry_run_wallet: float
+    max_open_trades: int
+    fee: float
+    slippage: float
+    leverage: float
+    params: dict[str, float | str | bool]
+    stoploss: float
+    minimal_roi: dict[str, float]
+    """Minutes since entry -> required profit ratio; -1 closes at any profit"""
+    trailing: ReportSettingsTrailing1 | None
+    timeframe_detail: Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None
+    fill_model: Literal["freqtrade", "conservative"]
+    seed: int
+    precision: NotRequired[Literal["exchange", "none"]]
+    """`exchange`: prices and amounts follow the steps and limits of the instruments; `none`: no rounding and no minimum order. Default: "none\""""
+    ml_engine: NotRequired[ResolvedMlEngine]
+    """Absent in a run without machine learning"""
+    first_candle: str
+    """Open time of the first candle traded on"""
+    last_candle: str
+    """Open time of the last candle"""
+    startup_candles: int
+    """Startup candles before the start"""
+    can_short: bool
+    use_exit_signal: bool
+    exit_profit_only: bool
+    exit_profit_offset: float
+    ignore_roi_if_entry_signal: bool
+    unfilled_timeout_minutes: float
+    callbacks: list[str]
+    """Per-candle callbacks that the strategy defines"""
+    tradable_balance_ratio: float
+    margin_mode: Literal["isolated"]
+    maintenance_margin_rate: float
+    liquidation_buffer: float
+
+
+class ReportSettingsDateRange(TypedDict):
+    start: str
+    """ISO 8601, UTC"""
+    end: str
+    """Exclusive: the run uses only candles that open before it"""
+
+
+class ReportSettingsTrailing1(TypedDict):
+    positive: NotRequired[float]
+    offset: NotRequired[float]
+    only_offset_is_reached: NotRequired[bool]
+
+
+class ReportTables(TypedDict):
+    """Largest total profit first; the last row is TOTAL"""
+
+    per_pair: list[TableRow]
+    per_enter_tag: list[TableRow]
+    per_exit_reason: list[TableRow]
+    per_enter_tag_and_exit_reason: list[TableRow]
+    per_side: list[TableRow]
+    left_open: list[TableRow]
+    """Trades closed only because the data ended, per pair"""
+
+
+class ReportWindow(TypedDict):
+    """One model: training data and prediction quality"""
+
+    pair: str
+    index: int
+    """0 for the first window"""
+    train_from: str
+    """ISO 8601, UTC"""
+    train_to: str
+    """Exclusive; rows whose label is not known by then are left out"""
+    test_from: str
+    """ISO 8601, UTC"""
+    test_to: str
+    """Exclusive"""
+    training_rows: int
+    training_positives_pct: float | None
+    iterations: int | None
+    """Trees, or steps of the regression; null without a model"""
+    skipped: str | None
+    """Reason why no model was trained; null otherwise"""
+    quality: ModelQuality
+    calibration: list[ReportWindowCalibrationItem]
+    """Predicted and observed frequency per decile of probability; deciles without predictions are omitted"""
+
+
+class ReportWindowCalibrationItem(TypedDict):
+    low: float
+    high: float
+    rows: int
+    mean_probability: float
+    positive_share: float
+
+
+class RequestValidationError(TypedDict):
+    """The body lacks a required field or has a value of the wrong JSON type."""
+
+    detail: list[RequestValidationErrorDetailItem]
+
+
+class RequestValidationErrorDetailItem(TypedDict):
+    type: str
+    """For example `missing`, `string_type`, `json_invalid`"""
+    loc: list[str | int]
+    """Location in the request, starting with `body`"""
+    msg: str
+    input: Any
+    """The invalid value; null when it is missing or large"""
+
+
+class ResolvedBacktestConfig(TypedDict):
+    strategy: str
+    exchange: str
+    pairs: list[str]
+    timeframe: Literal["1m", "5m", "15m", "1h", "4h", "1d"]
+    date_range: ResolvedBacktestConfigDateRange
+    stake_amount: float | Literal["unlimited"]
+    dry_run_wallet: float
+    max_open_trades: int
+    fee: float
+    slippage: float
+    leverage: float
+    params: dict[str, float | str | bool]
+    stoploss: float
+    minimal_roi: dict[str, float]
+    """Minutes since entry -> required profit ratio; -1 closes at any profit"""
+    trailing: ResolvedBacktestConfigTrailing1 | None
+    timeframe_detail: Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None
+    fill_model: Literal["freqtrade", "conservative"]
+    seed: int
+    precision: NotRequired[Literal["exchange", "none"]]
+    """`exchange`: prices and amounts follow the steps and limits of the instruments; `none`: no rounding and no minimum order. Default: "none\""""
+    ml_engine: NotRequired[ResolvedMlEngine]
+    """Absent in a run without machine learning"""
+
+
+class ResolvedBacktestConfigDateRange(TypedDict):
+    start: str
+    """ISO 8601, UTC"""
+    end: str
+    """Exclusive: the run uses only candles that open before it"""
+
+
+class ResolvedBacktestConfigTrailing1(TypedDict):
+    positive: NotRequired[float]
+    offset: NotRequired[float]
+    only_offset_is_reached: NotRequired[bool]
+
+
+class ResolvedMlEngine(TypedDict):
+    enabled: Literal[True]
+    model_type: str
+    """As in the request"""
+    train_period_days: int
+    """Training window before each prediction window, days"""
+    backtest_period_days: int
+    """Prediction window of one model, days"""
+    n_estimators: int
+    """Maximum number of trees"""
+    learning_rate: float
+    """Factor of each tree's values"""
+    max_depth: int
+    """Splits from root to leaf"""
+    max_leaves: int
+    """Leaves of a tree, leafwise_gbdt only"""
+    max_bins: int
+    """Bins of a feature's values"""
+    l2: float
+    """L2 penalty on leaf values or weights"""
+    min_child_weight: float
+    """Minimum weight of a leaf"""
+    gamma: float
+    """Minimum loss reduction of a split"""
+    subsample: float
+    """Fraction of the rows that a tree sees"""
+    column_sample: float
+    """Fraction of the features that a tree sees"""
+    early_stopping_rounds: int
+    """Boosting stops after this many trees without improvement on the validation rows; 0: never"""
+    validation_fraction: float
+    """Validation rows: the last fraction of the training rows"""
+    class_weight: float | Literal["none"] | Literal["balanced"]
+    entry_threshold: float | None
+    """null: the strategy reads the predictions"""
+
+
+class ResumeRequest(TypedDict):
+    comment: NotRequired[str | None]
+    """Recorded in the history"""
+
+
+class RollbackReply(TypedDict):
+    success: bool
+    """False only for a check list (`validate_only`) that failed"""
+    message: str
+    previous_production: str | None
+    """null when none was in Production"""
+    new_production: str
+    model_name: str
+    warnings: list[str]
+    """Ignored keys of the body, and other warnings"""
+
+
+class RollbackRequest(TypedDict):
+    """Requires `version` or `target_version`"""
+
+    version: NotRequired[str | int | None]
+    """A version number, or an alias: `latest`, `champion`, or one that users gave"""
+    target_version: NotRequired[str | int | None]
+    """Synonym of `version`"""
+    reason: NotRequired[str | None]
+    """Recorded in the history"""
+    expected_production: NotRequired[str | int | None]
+    """Reject with RES005 unless this version is in Production; null: no version is in Production"""
+
+
+class Route(TypedDict):
+    model_name: str
+    key: str
+    version: str | None
+    """Version that decides for this key; null when no version is in Production"""
+    challenge_id: str | None
+    """null without a challenge: plain Production"""
+    variant: Literal["champion", "challenger"] | None
+    canary_stage: Literal["stage_1", "stage_2", "stage_3", "stage_4"] | None
+    bucket: float | None
+    traffic_split: list[float] | None
+    should_close: bool
+    """True when the challenger was rolled back with `on_rollback: close`: close the position"""
+
+
+class Series(TypedDict):
+    symbol: str
+    timeframe: str
+    first: str
+    """Open time of the first candle"""
+    last: str
+    """Open time of the last closed candle"""
+    count: int
+    gap_count: int
+    """Number of gaps between the first and the last candle"""
+    gaps: list[SeriesGapsItem]
+    """The longest gaps, by time: at most 20 of a month, at most 40 in all"""
+    complete_from: str | None
+    """The exchange has no candles between this time and `first`; null when unknown"""
+    corrupt: list[str]
+    """Months (`YYYY-MM`) with a corrupt file, to be collected again"""
+    updated_at: str
+    """ISO 8601, UTC"""
+
+
+class SeriesGapsItem(TypedDict):
+    start: str
+    """Open time of the first missing candle"""
+    missing: int
+    """Candles missing"""
+
+
+class Sharing(TypedDict):
+    owner: str
+    """ID of the user who created it"""
+    shared_with: list[Grant]
+    """Empty: private to the owner"""
+
+
+class SharingRequest(TypedDict):
+    shared_with: list[SharingRequestSharedWithItem]
+    """All grants. A principal that is not in the list loses access"""
+
+
+class SharingRequestSharedWithItem(TypedDict):
+    principal: str
+    """`user:<id>` (the `sub` of its tokens), `group:<name>` (of `cognito:groups`; roles are groups), or `everyone`"""
+    level: NotRequired[Literal["read", "write"] | None]
+    """`write` includes `read`. Default: "read\""""
+
+
+class StageReply(TypedDict):
+    success: bool
+    """False only for a check list (`validate_only`) that failed"""
+    message: str
+    previous_stage: Literal["None", "Staging", "Production", "Archived"]
+    new_stage: Literal["None", "Staging", "Production", "Archived"]
+    model_name: str
+    version: str
+    validation: StageReplyValidation
+    warnings: list[str]
+    """Ignored keys of the body, and other warnings"""
+
+
+class StageReplyValidation(TypedDict):
+    status: Literal["pending", "passed", "failed", "skipped"]
+    checks: list[StageReplyValidationChecksItem]
+    job_id: str | None
+    """Job of the checks that need a task; null without one"""
+
+
+class StageReplyValidationChecksItem(TypedDict):
+    name: str
+    status: Literal["passed", "failed", "warning", "pending", "skipped", "waived"]
+    """`waived`: it failed, and an admin waived it for this transition"""
+    message: str
+    value: float | str | None
+    threshold: float | str | None
+
+
+class StageRequest(TypedDict):
+    """Requires `version` or `model_version`"""
+
+    version: NotRequired[str | int | None]
+    """A version number, or an alias: `latest`, `champion`, or one that users gave"""
+    model_version: NotRequired[str | int | None]
+    """Synonym of `version`"""
+    comment: NotRequired[str | None]
+    """Recorded in the history"""
+    validate_only: NotRequired[bool | None]
+    """Run the check list and change nothing. Default: false"""
+    skip_validation: NotRequired[bool | None]
+    """Stage without the check list; the release policy still applies. Role admin. Default: false"""
+    waive: NotRequired[WaiveRequest | None]
+    """Checks of the release policy that this transition may fail, and the reason. Recorded in the history. Role admin"""
+
+
+class StrategyConfiguration(TypedDict):
+    strategy: str
+    """The name that `config.strategy` of a backtest takes"""
+    pairs: list[str]
+    """Default pairs, `BASE/QUOTE:SETTLE`"""
+    timeframe: str
+    stake_amount: float
+    """Default stake per trade, quote currency"""
+    ml_engine: StrategyConfigurationMlEngine
+    description: str
+    startup_candles: int
+    """Candles needed before the first signal with the default parameters, training data included"""
+    can_short: bool
+    leverage: float
+    stoploss: float
+    """Negative ratio of the stake"""
+    minimal_roi: dict[str, float]
+    """Minutes since entry -> required profit ratio"""
+    trailing: StrategyConfigurationTrailing1 | None
+    parameters: dict[str, StrategyParameter]
+
+
+class StrategyConfigurationList(TypedDict):
+    items: list[StrategyConfiguration]
+    broken: list[BrokenStrategyFile]
+
+
+class StrategyConfigurationMlEngine(TypedDict):
+    enabled: bool
+    """True when the strategy trades on predictions; with `config.ml_engine` any strategy can run with models"""
+    model_type: str
+    """`none` for a strategy without machine learning"""
+
+
+class StrategyConfigurationTrailing1(TypedDict):
+    positive: NotRequired[float]
+    offset: NotRequired[float]
+    only_offset_is_reached: NotRequired[bool]
+
+
+StrategyParameter: TypeAlias = "StrategyParameterItem1 | StrategyParameterItem2"
+
+
+class StrategyParameterItem1(TypedDict):
+    kind: Literal["integer", "number"]
+    default: float
+    min: float
+    max: float
+    description: str
+
+
+class StrategyParameterItem2(TypedDict):
+    kind: Literal["choice"]
+    default: str | float | bool
+    choices: list[str | float | bool]
+    description: str
+
+
+class Symbols(TypedDict):
+    """Symbols with stored candles"""
+
+    exchange: str
+    symbols: list[str]
+    count: int
+
+
+class TableRow(TypedDict):
+    """Metrics of one group of trades"""
+
+    key: str
+    """Group of the trades. TOTAL: all trades; OTHERS: all groups except the 199 with the most trades"""
+    total_profit: float
+    """Total profit"""
+    total_profit_pct: float
+    """Total profit %"""
+    cagr_pct: float | None
+    """CAGR %"""
+    total_trades: int
+    """Trades"""
+    winning_trades: int
+    """Winning trades"""
+    losing_trades: int
+    """Losing trades"""
+    draws: int
+    """Draws"""
+    win_rate: float | None
+    """Win rate %"""
+    profit_mean_pct: float | None
+    """Mean profit %"""
+    profit_median_pct: float | None
+    """Median profit %"""
+    profit_sum_pct: float
+    """Sum of profit %"""
+    best_trade_pct: float | None
+    """Best trade %"""
+    worst_trade_pct: float | None
+    """Worst trade %"""
+    avg_duration_minutes: float | None
+    """Average duration"""
+    profit_factor: float | None
+    """Profit factor"""
+    expectancy: float | None
+    """Expectancy"""
+    expectancy_ratio: float | None
+    """Expectancy ratio"""
+    sqn: float | None
+    """System quality number"""
+    p_value: float | None
+    """p-value of the mean trade"""
+    closed_trade_sharpe_ratio: float | None
+    """Sharpe ratio (closed trades)"""
+    closed_trade_sortino_ratio: float | None
+    """Sortino ratio (closed trades)"""
+    closed_trade_calmar_ratio: float | None
+    """Calmar ratio (closed trades)"""
+    closed_trade_max_drawdown_abs: float
+    """Max drawdown (closed trades)"""
+    closed_trade_max_drawdown_pct: float
+    """Max drawdown % (closed trades)"""
+    closed_trade_max_relative_drawdown_pct: float
+    """Max relative drawdown % (closed trades)"""
+
+
+class Trade(TypedDict):
+    id: int
+    """1 for the first trade that was closed"""
+    pair: str
+    side: Literal["long", "short"]
+    opened_at: str
+    """Open time of the candle in which the entry was ordered"""
+    closed_at: str
+    """Open time of the exit candle"""
+    duration_minutes: float
+    entry_price: float
+    exit_price: float
+    amount: float
+    """Base currency"""
+    stake: float
+    """Collateral"""
+    leverage: float
+    enter_tag: str | None
+    exit_reason: str
+    """exit_signal (or its tag), stop_loss, trailing_stop_loss, liquidation, roi, force_exit, or the text of a custom exit"""
+    fees: float
+    """Entry and exit fee"""
+    slippage_cost: float
+    """Cost relative to the prices without slippage"""
+    funding: float
+    """Positive: received"""
+    profit: float
+    """After fees, slippage and funding"""
+    profit_pct: float
+    """Percent of the collateral plus entry fee"""
+    initial_stop_price: float
+    stop_price: float
+    """When the trade was closed"""
+    liquidation_price: float | None
+    lowest_price: float
+    """From the entry to the exit candle"""
+    highest_price: float
+    """From the entry to the exit candle"""
+    left_open: bool
+    """Closed only because the data ended"""
+
+
+class TradeColumns(TypedDict):
+    """Arrays of equal length; times are Unix seconds"""
+
+    id: list[int]
+    pair: list[str]
+    side: list[Literal["long", "short"]]
+    opened_at: list[int]
+    """Open time of the candle in which the entry was ordered, Unix seconds"""
+    closed_at: list[int]
+    """Open time of the exit candle, Unix seconds"""
+    duration_minutes: list[float]
+    entry_price: list[float]
+    exit_price: list[float]
+    amount: list[float]
+    stake: list[float]
+    leverage: list[float]
+    enter_tag: list[str | None]
+    exit_reason: list[str]
+    fees: list[float]
+    slippage_cost: list[float]
+    funding: list[float]
+    profit: list[float]
+    profit_pct: list[float]
+    initial_stop_price: list[float]
+    stop_price: list[float]
+    liquidation_price: list[float | None]
+    lowest_price: list[float]
+    highest_price: list[float]
+    left_open: list[bool]
+
+
+class TradesPage(TypedDict):
+    items: list[Trade]
+    """In the order of closing, 1,000 a page"""
+    page: int
+    pages: int
+    total: int
+
+
+class TrialRecord(TypedDict):
+    owner: int
+    """Trials of the owner on overlapping candles, of any strategy, this one included"""
+    strategy: int
+    """Those of the same strategy"""
+    session: int | None
+    """Those of the same session, of any strategy; null without a session"""
+    sharpe_ratio_daily: float | None
+    """Mean / sample standard deviation of the daily equity returns, not annualized; null when they do not vary"""
+    probabilistic_sharpe_ratio: float | None
+    """Probability of a true Sharpe ratio above 0 if this were the only trial, 0 to 1; null when undefined"""
+    expected_max_sharpe_daily: float | None
+    """Expected best daily Sharpe ratio of as many trials without skill as `owner`; null when fewer than two of several trials have a Sharpe ratio"""
+    deflated_sharpe_ratio: float | None
+    """Probability that the true Sharpe ratio exceeds `expected_max_sharpe_daily`, 0 to 1; null when undefined. The probabilistic Sharpe ratio for a single trial"""
+    strategy_deflated_sharpe_ratio: float | None
+    """Deflated by the trials of `strategy`"""
+    session_deflated_sharpe_ratio: float | None
+    """Deflated by the trials of `session`"""
+
+
+class VersionComparison(TypedDict):
+    model_name: str
+    version_a: str
+    """The champion"""
+    version_b: str
+    """The challenger"""
+    decision: Literal["PROMOTE", "REJECT", "INCONCLUSIVE"]
+    """Decision about the challenger"""
+    confidence: float
+    """0 to 1: probability that the mean trade differs in the decided direction"""
+    confidence_method: Literal["welch", "metric_agreement"]
+    """`welch`: Welch's test on profit_pct of all trades of both backtests. `metric_agreement`, where a trade list is too short or does not vary: share of the metrics with a direction that agree"""
+    sample_sizes: VersionComparisonSampleSizes
+    """Trades of each"""
+    comparable: bool
+    """True for the same market, timeframe and date range"""
+    differences: list[VersionComparisonDifferencesItem]
+    """Differences that prevent a comparison"""
+    metrics: dict[str, ComparedMetric]
+    guardrails: list[ComparisonGuardrail]
+    recommendation: str
+    warnings: list[str]
+    """Differences that bias the comparison"""
+
+
+class VersionComparisonDifferencesItem(TypedDict):
+    field: str
+    a: str
+    b: str
+
+
+class VersionComparisonSampleSizes(TypedDict):
+    """Trades of each"""
+
+    a: int
+    b: int
+
+
+class VersionPromotedEvent(TypedDict):
+    """A version entered Production"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["version.promoted"]
+    data: VersionPromotedEventData
+
+
+VersionPromotedEventData = TypedDict("VersionPromotedEventData", {
+    "model_name": "str",
+    "version": "str",
+    "from": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"] | None",
+    "to": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"]",
+    "production": "str | None",
+    "previous_production": "str | None",
+    "reason": "str | None",
+    "notes": "list[str]",
+    "challenge_id": "str | None",
+})
+
+
+class VersionRefusedEvent(TypedDict):
+    """The staging checks of a version failed"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["version.refused"]
+    data: VersionRefusedEventData
+
+
+VersionRefusedEventData = TypedDict("VersionRefusedEventData", {
+    "model_name": "str",
+    "version": "str",
+    "from": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"] | None",
+    "to": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"]",
+    "production": "str | None",
+    "previous_production": "str | None",
+    "reason": "str | None",
+    "notes": "list[str]",
+    "challenge_id": "str | None",
+})
+
+
+class VersionRegisteredEvent(TypedDict):
+    """A version of a model was registered"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["version.registered"]
+    data: VersionRegisteredEventData
+
+
+VersionRegisteredEventData = TypedDict("VersionRegisteredEventData", {
+    "model_name": "str",
+    "version": "str",
+    "from": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"] | None",
+    "to": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"]",
+    "production": "str | None",
+    "previous_production": "str | None",
+    "reason": "str | None",
+    "notes": "list[str]",
+    "challenge_id": "str | None",
+})
+
+
+class VersionRolledBackEvent(TypedDict):
+    """A rollback took a version out of Production"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["version.rolled_back"]
+    data: VersionRolledBackEventData
+
+
+VersionRolledBackEventData = TypedDict("VersionRolledBackEventData", {
+    "model_name": "str",
+    "version": "str",
+    "from": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"] | None",
+    "to": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"]",
+    "production": "str | None",
+    "previous_production": "str | None",
+    "reason": "str | None",
+    "notes": "list[str]",
+    "challenge_id": "str | None",
+})
+
+
+class VersionStagedEvent(TypedDict):
+    """A version entered Staging"""
+
+    specversion: Literal["1.0"]
+    id: str
+    """The same for each delivery of an event. Use it to ignore repeated deliveries"""
+    source: Literal["touchstone"]
+    subject: str
+    """Path of the resource, such as `backtests/bt-…`, `models/ema_crossover`, `challenges/ch-…`"""
+    time: str
+    """Time of the change, ISO 8601, UTC"""
+    datacontenttype: Literal["application/json"]
+    sequence: int
+    """Order of the events of a subject: later events have higher numbers. Numbers may be missing. Different subjects have no common order"""
+    type: Literal["version.staged"]
+    data: VersionStagedEventData
+
+
+VersionStagedEventData = TypedDict("VersionStagedEventData", {
+    "model_name": "str",
+    "version": "str",
+    "from": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"] | None",
+    "to": "Literal[\"None\", \"Staging\", \"Production\", \"Archived\"]",
+    "production": "str | None",
+    "previous_production": "str | None",
+    "reason": "str | None",
+    "notes": "list[str]",
+    "challenge_id": "str | None",
+})
+
+
+class WaiveRequest(TypedDict):
+    checks: NotRequired[list[Literal["min_trades", "min_days", "max_evidence_age_days", "min_sharpe", "min_profit_factor", "max_drawdown", "min_deflated_sharpe", "look_ahead"]] | None]
+    """Checks of the release policy that this transition may fail; required"""
+    reason: NotRequired[str | None]
+    """Recorded in the history and the catalog; required"""
+
+
+class Waiver(TypedDict):
+    action: Literal["stage", "promote"]
+    checks: list[str]
+    reason: str
+    actor: str
+    at: str
+    """ISO 8601, UTC"""

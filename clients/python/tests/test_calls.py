@@ -1,0 +1,168 @@
+"""Repetition, errors, tokens and streams, against a transport that answers as the test says."""
+
+import json
+import unittest
+from itertools import chain, repeat
+
+import httpx
+from touchstone_client import (
+    AuthenticationError,
+    JobError,
+    RateLimitError,
+    Touchstone,
+    UnavailableError,
+    WaitTimeout,
+)
+from touchstone_client.connection import MAX_STREAM_FAILURES
+
+JOB = {"job_id": "bt-1", "status": "pending", "created_at": "2026-01-01T00:00:00Z", "warnings": []}
+
+
+def failure(status, code, **headers):
+    detail = {"code": code, "message": "No", "field": "", "context": {"value": 1}}
+    return httpx.Response(status, json={"detail": detail}, headers={"X-Correlation-ID": "c-1", **headers})
+
+
+def broken(request):
+    raise httpx.ReadError("reset", request=request)
+
+
+def unreachable(request):
+    raise httpx.ConnectError("refused", request=request)
+
+
+class Calls(unittest.TestCase):
+    def platform(self, *answers, address="http://platform.example/", **options):
+        self.requests, self.pauses = [], []
+        queue = chain(answers, repeat(AssertionError("one call too many")))
+
+        def send(request):
+            request.read()
+            self.requests.append((request.method, request.url, dict(request.headers), request.content))
+            answer = next(queue)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer(request) if callable(answer) else answer
+
+        ts = Touchstone(address, transport=httpx.MockTransport(send), **options)
+        ts.connection.pause = self.pauses.append
+        return ts
+
+    def headers(self, name):
+        return [headers.get(name) for _, _, headers, _ in self.requests]
+
+    def test_a_call_is_repeated_after_retry_after_with_the_same_key(self):
+        ts = self.platform(
+            failure(429, "HTTP429", **{"Retry-After": "7"}), broken, httpx.Response(201, json=JOB)
+        )
+        self.assertEqual(ts.backtest("ema_crossover").id, "bt-1")
+        self.assertEqual(self.pauses[0], 7)
+        self.assertTrue(0.75 <= self.pauses[1] <= 1.25)
+        keys = self.headers("idempotency-key")
+        self.assertEqual((len(keys), len(set(keys)), None in keys), (3, 1, False))
+
+    def test_a_given_key_is_sent(self):
+        self.platform(httpx.Response(201, json=JOB)).backtest("ema_crossover", idempotency_key="nightly")
+        self.assertEqual(self.headers("idempotency-key"), ["nightly"])
+
+    def test_the_last_failure_is_raised_with_its_code(self):
+        ts = self.platform(*repeat(failure(429, "HTTP429"), 3))
+        with self.assertRaises(RateLimitError) as caught:
+            ts.get_backtest("bt-1")
+        error = caught.exception
+        self.assertEqual((error.code, error.status, error.context), ("HTTP429", 429, {"value": 1}))
+        self.assertEqual(error.correlation_id, "c-1")
+        self.assertEqual(len(self.pauses), 2)
+
+    def test_a_pause_that_is_too_long_is_an_error_at_once(self):
+        ts = self.platform(failure(503, "SVC003", **{"Retry-After": "90"}))
+        with self.assertRaises(UnavailableError):
+            ts.get_backtest("bt-1")
+        self.assertEqual(self.pauses, [])
+
+    def test_a_call_that_may_have_been_carried_out_is_not_repeated_without_a_key(self):
+        ts = self.platform(broken)
+        with self.assertRaises(UnavailableError) as caught:
+            ts.backend.cancel_backtest("bt-1")
+        self.assertEqual(caught.exception.code, "NO_RESPONSE")
+        ts = self.platform(unreachable, httpx.Response(200, json={**JOB, "status": "cancelled"}))
+        self.assertEqual(ts.backend.cancel_backtest("bt-1")["status"], "cancelled")
+
+    def test_an_expired_token_is_renewed_once(self):
+        tokens = iter(["old", "new"])
+        ok = httpx.Response(200, json=JOB)
+        ts = self.platform(failure(401, "AUTH001"), ok, ok, token=lambda: next(tokens))
+        ts.get_backtest("bt-1")
+        ts.get_backtest("bt-1")
+        self.assertEqual(self.headers("authorization"), ["Bearer old", "Bearer new", "Bearer new"])
+        ts = self.platform(failure(401, "AUTH001"), token="old")
+        self.assertRaises(AuthenticationError, ts.get_backtest, "bt-1")
+
+    def test_paths_and_queries_are_encoded(self):
+        ts = self.platform(httpx.Response(200, json={}), httpx.Response(200, json={}))
+        ts.backend.get_version("a/b", "1")
+        ts.backend.list_backtest_trades("bt-1", pair=["A/B:B", "C/B:B"], from_="2024-01-01")
+        urls = [url for _, url, _, _ in self.requests]
+        self.assertEqual(urls[0].raw_path, b"/services/backend/api/v1/models/a%2Fb/versions/1")
+        self.assertEqual(urls[1].params.get_list("pair"), ["A/B:B", "C/B:B"])
+        self.assertEqual(urls[1].params["from"], "2024-01-01")
+
+    def test_each_service_may_have_an_address(self):
+        ts = self.platform(httpx.Response(200, json={}), address={"strategy": "http://other.example/v2/"})
+        ts.strategy.get_hyperopt("ho-1")
+        self.assertEqual(str(self.requests[0][1]), "http://other.example/v2/api/v1/hyperopt/ho-1")
+        self.assertRaisesRegex(ValueError, "backend", ts.get_backtest, "bt-1")
+
+    def test_a_stored_file_is_read_without_the_token(self):
+        link = {"url": "https://files.example/x", "file_name": "x", "expires_at": "2026-01-01T00:00:00Z"}
+        ts = self.platform(
+            httpx.Response(201, json=link), httpx.Response(200, content=b"rows"), token="secret"
+        )
+        self.assertEqual(ts.backend.export_backtest("bt-1"), b"rows")
+        self.assertEqual(self.headers("authorization"), ["Bearer secret", None])
+
+    def test_wait_raises_for_a_failed_job_and_after_its_timeout(self):
+        failed = {**JOB, "status": "failed", "error": "no candles", "error_code": "DATA001"}
+        ts = self.platform(httpx.Response(201, json=JOB), *repeat(httpx.Response(200, json=failed), 1))
+        with self.assertRaises(JobError) as caught:
+            ts.backtest("ema_crossover").wait()
+        self.assertEqual((caught.exception.code, caught.exception.job["status"]), ("DATA001", "failed"))
+        ts = self.platform(*repeat(httpx.Response(200, json=JOB), 2))
+        self.assertRaises(WaitTimeout, ts.get_backtest("bt-1").wait, 0)
+
+    def test_lists_are_read_to_their_last_page(self):
+        pages = [
+            {"items": [1, 2], "next_cursor": "a"},
+            {"items": [], "next_cursor": "b"},
+            {"items": [3], "next_cursor": None},
+        ]
+        ts = self.platform(*(httpx.Response(200, json=page) for page in pages))
+        self.assertEqual(list(ts.backtests(status="completed")), [1, 2, 3])
+        self.assertEqual([url.params.get("cursor") for _, url, _, _ in self.requests], [None, "a", "b"])
+
+    def test_a_stream_continues_after_the_last_event(self):
+        def events(*lines):
+            text = "".join(
+                f"event: {name}\nid: {id}\ndata: {json.dumps(data)}\n\n" for name, id, data in lines
+            )
+            return httpx.Response(200, text=text, headers={"Content-Type": "text/event-stream"})
+
+        ts = self.platform(
+            events(("job", "1", {"a": 1})),
+            broken,
+            events(("job", "2", {}), ("reconnect", "2", {})),
+            httpx.Response(204),
+        )
+        self.assertEqual([(name, id) for name, id, _ in ts.events("version.*")], [("job", "1"), ("job", "2")])
+        self.assertEqual(self.headers("last-event-id"), [None, "1", "1", "2"])
+        self.assertEqual(self.requests[0][1].params["types"], "version.*")
+
+    def test_a_stream_that_does_not_return_ends_with_the_error(self):
+        ts = self.platform(*repeat(unreachable, 3 * MAX_STREAM_FAILURES))
+        self.assertRaises(UnavailableError, list, ts.events())
+        ts = self.platform(failure(403, "AUTH004"))
+        self.assertRaisesRegex(Exception, "AUTH004", list, ts.events())
+
+
+if __name__ == "__main__":
+    unittest.main()
