@@ -1,6 +1,6 @@
 /**
- * Writes docs/openapi/*.json and the generated modules of the Python client from the operations table; with `--check` it fails when
- * they differ.
+ * Writes docs/openapi/*.json and the generated modules of the clients from the operations table; with `--check` it fails when they
+ * differ.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { SERVICES } from '#contract/names.ts';
@@ -8,6 +8,7 @@ import { openApiDocument } from '#contract/openapi.ts';
 import type { ServiceName } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
 import { pythonModules } from './python-client.ts';
+import { typeScriptCalls } from './typescript-client.ts';
 
 const root = new URL('../', import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string };
@@ -24,6 +25,7 @@ const documented = Object.entries(SERVICES)
 
 for (const { path, document } of documented) write(path, `${JSON.stringify(document, null, 2)}\n`);
 for (const [path, text] of Object.entries(pythonModules(documented))) write(path, text);
+write('src/client/operations.ts', typeScriptCalls());
 
 function write(path: string, text: string): void {
   if (!check) {

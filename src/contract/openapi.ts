@@ -19,6 +19,7 @@ import {
   type OperationResponse,
   pathsOf,
   type ServiceName,
+  takesIdempotencyKey,
   WITHOUT_BODY,
 } from './operation.ts';
 import { operationsOf } from './operations.ts';
@@ -142,9 +143,7 @@ function operationObject(operation: Operation, path: string, components: Compone
       ...parameters('path', operation.params),
       ...parameters('query', operation.query),
       { $ref: `#/components/parameters/${CORRELATION_HEADER}` },
-      ...(body && operation.method === 'POST' && !operation.integration
-        ? [{ $ref: '#/components/parameters/Idempotency-Key' }]
-        : []),
+      ...(takesIdempotencyKey(operation) ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
       ...(operation.takesSession ? [{ $ref: `#/components/parameters/${SESSION_HEADER}` }] : []),
       ...(operation.streams ? [lastEventParameter(operation)] : []),
     ],

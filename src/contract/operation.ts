@@ -101,6 +101,11 @@ export function isBodyOptional({ body }: Operation): boolean {
   return body?.safeParse({}).success ?? true;
 }
 
+/** True when a service creates nothing twice for requests with the same `Idempotency-Key`. */
+export function takesIdempotencyKey({ method, body, integration }: Operation): boolean {
+  return method === 'POST' && body !== undefined && integration === undefined;
+}
+
 /** True when calls are recorded in the audit trail. */
 export function changesState({
   method,

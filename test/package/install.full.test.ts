@@ -17,6 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 /**
@@ -68,6 +69,63 @@ function run(command: string, args: readonly string[], { hide = true, env = {}, 
 
 const touchstone = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   run('npx', ['--no-install', 'touchstone', ...args], { env });
+
+/** As `run`, while this process serves what the command calls: it reads the output of a platform, for example. */
+async function runInTime(command: string, args: readonly string[], env: Readonly<Record<string, string>>) {
+  const [program, ...rest] = [...hidden, command, ...args] as [string, ...string[]];
+  const child = spawn(program, rest, { cwd: folder, env: { ...environment, ...env } as NodeJS.ProcessEnv });
+  const [stdout, stderr, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ]);
+  return { status, stdout, output: `${stdout}${stderr}` };
+}
+
+/** Starts the platform of the package for a while. */
+async function withPlatform(work: (url: string) => Promise<void>): Promise<void> {
+  const ports = ['--backend-port', '0', '--strategy-port', '0', '--data-collection-port', '0'];
+  const [program, ...rest] = [...hidden, 'npx', '--no-install', 'touchstone', 'start', ...ports];
+  const platform = spawn(program!, rest, {
+    cwd: folder,
+    env: environment as NodeJS.ProcessEnv,
+    detached: true,
+  });
+  try {
+    let url = '';
+    for await (const line of createInterface({ input: platform.stdout })) {
+      url = /dashboard +(\S+)/.exec(line)?.[1] ?? '';
+      if (url) break;
+    }
+    await work(url);
+  } finally {
+    process.kill(-platform.pid!, 'SIGTERM');
+    if (platform.exitCode === null && platform.signalCode === null) await once(platform, 'exit');
+  }
+}
+
+const tsc = (...args: readonly string[]) =>
+  spawnSync(join(ROOT, 'node_modules/.bin/tsc'), args, { cwd: folder, encoding: 'utf8', env: { PATH } });
+
+const checkTypes = (file: string) =>
+  tsc(
+    '--noEmit',
+    '--ignoreConfig',
+    '--strict',
+    '--skipLibCheck',
+    '--module',
+    'nodenext',
+    '--types',
+    'node',
+    file,
+  );
+
+function installNodeTypes(): void {
+  mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
+  for (const name of ['@types/node', 'undici-types']) {
+    cpSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name), { recursive: true });
+  }
+}
 
 function megabytes(path: string): number {
   const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
@@ -127,10 +185,12 @@ describe(`package in an empty folder${canHide ? '' : ' (the repository could not
 
   test('test of the folder fails for a strategy that reads the future', () => {
     const file = join(folder, 'strategies/oracle.ts');
-    const text = readFileSync(join(folder, 'strategies/my_pullback.ts'), 'utf8');
+    const strategy = readFileSync(join(folder, 'strategies/my_pullback.ts'), 'utf8');
     writeFileSync(
       file,
-      text.replace("'my_pullback'", "'oracle'").replace('close[i]! > trend[i]!', 'close[i + 3]! > trend[i]!'),
+      strategy
+        .replace("'my_pullback'", "'oracle'")
+        .replace('close[i]! > trend[i]!', 'close[i + 3]! > trend[i]!'),
     );
     try {
       const tested = run('npm', ['test']);
@@ -166,27 +226,34 @@ describe(`package in an empty folder${canHide ? '' : ' (the repository could not
   });
 
   test('start serves the dashboard and the API reference of the package', async () => {
-    const ports = ['--backend-port', '0', '--strategy-port', '0', '--data-collection-port', '0'];
-    const args = ['--no-install', 'touchstone', 'start', ...ports];
-    const [program, ...rest] = [...hidden, 'npx', ...args];
-    const platform = spawn(program!, rest, {
-      cwd: folder,
-      env: environment as NodeJS.ProcessEnv,
-      detached: true,
-    });
-    try {
-      let url = '';
-      for await (const line of createInterface({ input: platform.stdout })) {
-        url = /dashboard +(\S+)/.exec(line)?.[1] ?? '';
-        if (url) break;
-      }
+    await withPlatform(async (url) => {
       await expect
         .poll(async () => (await fetch(url, { headers: { accept: 'text/html' } })).text())
         .toContain('<script type="module"');
       expect((await fetch(`${url}/docs/swagger-ui.css`)).status).toBe(200);
+    });
+  });
+
+  test('TypeScript example of docs/clients.md type-checks and runs against the platform', async () => {
+    const [, example] = /^```ts\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, 'docs/clients.md'), 'utf8'))!;
+    const file = join(folder, 'client-example.mts');
+    writeFileSync(file, example!);
+    try {
+      installNodeTypes();
+      const checked = checkTypes(file);
+      expect(checked.status, checked.stdout).toBe(0);
+      await withPlatform(async (url) => {
+        const { status, stdout, output } = await runInTime('node', [file], { TOUCHSTONE_URL: url });
+        expect(status, output).toBe(0);
+        for (const part of ['completed: ', 'USDT', 'best_value', 'VAL003 config.timeframe']) {
+          expect(stdout).toContain(part);
+        }
+      });
+      writeFileSync(file, example!.replace("strategy: 'ema_crossover'", "strategi: 'ema_crossover'"));
+      const { stdout } = checkTypes(file);
+      expect(stdout).toContain("'strategi' does not exist in type");
     } finally {
-      process.kill(-platform.pid!, 'SIGTERM');
-      if (platform.exitCode === null && platform.signalCode === null) await once(platform, 'exit');
+      rmSync(file);
     }
   });
 
@@ -209,22 +276,13 @@ describe(`package in an empty folder${canHide ? '' : ' (the repository could not
   test('types of the package complete and check a strategy, also one of the command new', () => {
     expect(touchstone(['new', 'mine']).status).toBe(0);
     expect(readFileSync(join(folder, 'strategies/mine.ts'), 'utf8')).toContain("from 'touchstone/engine'");
-    mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
-    for (const name of ['@types/node', 'undici-types']) {
-      cpSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name), { recursive: true });
-    }
-    const tsc = (file: string) =>
-      spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', file], {
-        cwd: folder,
-        encoding: 'utf8',
-        env: { PATH },
-      });
-    const sound = tsc('.');
+    installNodeTypes();
+    const sound = tsc('-p', '.');
     expect(sound.status, sound.stdout).toBe(0);
     const file = join(folder, 'strategies/wrong.ts');
     writeFileSync(file, "import { ema } from 'touchstone/engine';\nexport default ema('close', 3);\n");
     try {
-      expect(tsc('.').stdout).toContain('strategies/wrong.ts(2,');
+      expect(tsc('-p', '.').stdout).toContain('strategies/wrong.ts(2,');
     } finally {
       rmSync(file);
       rmSync(join(folder, 'strategies/mine.ts'));

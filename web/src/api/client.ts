@@ -1,42 +1,7 @@
 import OPERATIONS_BY_ID from 'virtual:operations';
-import type { OPERATIONS } from '#contract/operations.ts';
+import type { EventsOf, OperationId, RequestOf, ResponseOf } from '#contract/calls.ts';
 
-/** Types of a schema; a structural type, because the dashboard imports nothing of zod. */
-interface Schema {
-  readonly _zod: { readonly input: unknown; readonly output: unknown };
-}
-type Row = (typeof OPERATIONS)[number];
-/** Id of an operation of the contract. */
-export type OperationId = Row['id'];
-type RowOf<I extends OperationId> = Extract<Row, { readonly id: I }>;
-type InputOf<R, K extends string> = R extends { readonly [P in K]: infer S extends Schema }
-  ? OrParsed<S['_zod']['input'], S['_zod']['output']>
-  : undefined;
-/** A query is text, so its schema takes text. The parsed value, such as a number, may be given as well. */
-type OrParsed<I, O> = I extends object ? { [K in keyof I]: I[K] | (K extends keyof O ? O[K] : never) } : I;
-type Responses<R> = R extends { readonly success: infer S } ? S[keyof S] : never;
-type Body<R> =
-  Responses<R> extends infer S
-    ? S extends { readonly schema: infer Z extends Schema }
-      ? Z['_zod']['output']
-      : never
-    : never;
-/** Response body of an operation. */
-export type ResponseOf<I extends OperationId> = Body<RowOf<I>>;
-/** Data of the events of a streaming operation, by event name. */
-export type EventsOf<I extends OperationId> =
-  Extract<Responses<RowOf<I>>, { readonly events: unknown }> extends { readonly events: infer E }
-    ? { readonly [N in keyof E]: E[N] extends Schema ? E[N]['_zod']['output'] : never }
-    : never;
-type Part<K extends string, T> = [T] extends [undefined]
-  ? { readonly [P in K]?: never }
-  : Record<never, never> extends T
-    ? { readonly [P in K]?: T }
-    : { readonly [P in K]: T };
-/** Path variables, query and body of an operation. */
-export type RequestOf<I extends OperationId> = Part<'params', InputOf<RowOf<I>, 'params'>> &
-  Part<'query', InputOf<RowOf<I>, 'query'>> &
-  Part<'body', InputOf<RowOf<I>, 'body'>>;
+export type { EventsOf, OperationId, RequestOf, ResponseOf };
 
 /** The paths of the services collide: each has a prefix on the one origin. */
 const PREFIXES = {

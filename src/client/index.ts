@@ -1,0 +1,26 @@
+/** Client of the services: typed by the operations table, by `fetch` only. docs/clients.md is its guide. */
+export type { ErrorCode } from '#contract/errors.ts';
+export type { Call, FileCall, InputOf, Stream, StreamEvent } from './call.ts';
+export {
+  type Address,
+  type CallOptions,
+  type Connection,
+  type ConnectOptions,
+  connect,
+} from './connection.ts';
+export {
+  AccessError,
+  AuthenticationError,
+  type BodyIssue,
+  ConflictError,
+  DataError,
+  ExpiredError,
+  NotFoundError,
+  RateLimitError,
+  TouchstoneError,
+  UnavailableError,
+  ValidationError,
+} from './errors.ts';
+export * from './operations.ts';
+export { items, type Paged, pages } from './pages.ts';
+export { type WaitOptions, waitFor } from './wait.ts';
