@@ -1,9 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { digestStrategyFiles } from '#adapters/strategy-files.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
-import { expectedMaximumSharpe } from '#engine/stats/sharpe-ratio.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { ApiError } from './client.ts';
 import { type Comparison, changeText, compareResults, valueText } from './comparison.ts';
@@ -23,7 +23,6 @@ export interface DevOptions extends RunOptions {
 const POLL_MS = 20;
 /** Editors write a file in several steps. */
 const SETTLE_MS = 40;
-const DAYS_PER_YEAR = 365;
 
 /** Saves of files in a folder: `next` resolves with the time of the first one since the last call. */
 class Saves {
@@ -120,13 +119,14 @@ class Runs {
   /** Dates of the first run, which all others have. */
   #pinned: Readonly<Record<string, unknown>> = {};
   #last: Results | undefined;
-  /** Digests of runs: an equal run is not another trial. */
-  readonly #trials = new Set<string>();
+  /** Trials of this run of the command. An equal run is not another trial. */
+  #trials = 0;
 
   constructor(session: Session, strategy: string, options: DevOptions) {
     this.#session = session;
     this.#strategy = strategy;
     this.#options = options;
+    session.client.trialSession ??= `dev-${randomUUID()}`;
   }
 
   /** @param saved time of the save, ms of `performance.now()`; undefined for the first run */
@@ -140,7 +140,7 @@ class Runs {
       this.#last = results;
       const { exchange, date_range } = job.config;
       this.#pinned = { exchange, date_range, collect: 'never' };
-      this.#trials.add(results.report.provenance.digest);
+      this.#trials = Math.max(this.#trials, job.trials?.session ?? 0);
       this.#print(results, before, performance.now() - started);
     } catch (error) {
       // A strategy that cannot be loaded: the next save may correct it.
@@ -162,18 +162,17 @@ class Runs {
   }
 
   #failed(message: string): void {
-    if (this.#options.json) console.log(JSON.stringify({ error: message, trials: this.#trials.size }));
+    if (this.#options.json) console.log(JSON.stringify({ error: message, trials: this.#trials }));
     else console.log(`\n${message}`);
   }
 
   #print(results: Results, before: Results | undefined, ms: number): void {
     const { job, report } = results;
     const compared = before && compareResults(before, results);
-    const trials = this.#trials.size;
     if (this.#options.json) {
       const { job_id } = job;
       const { digest } = report.provenance;
-      const line = { job_id, digest, ms: Math.round(ms), trials, metrics: report.metrics };
+      const line = { job_id, digest, ms: Math.round(ms), trials: this.#trials, metrics: report.metrics };
       console.log(JSON.stringify({ ...line, changes: compared ?? null }));
       return;
     }
@@ -187,17 +186,21 @@ class Runs {
     console.log(this.#trialText(results));
   }
 
-  /** Selection bias of the session: the highest Sharpe ratio that trials without skill reach. */
-  #trialText({ equity }: Results): string {
-    const trials = this.#trials.size;
-    if (trials < 2) return 'Trial 1 on these candles';
-    const expected = Math.sqrt(DAYS_PER_YEAR) * expectedMaximumSharpe(1 / equity.dates.length, trials);
-    return `Trial ${trials} on these candles: the best of ${trials} trials without skill has an expected Sharpe ratio of ${number(expected)}`;
+  /** Selection bias: trials of this run of the command, and of the user. */
+  #trialText({ job: { trials } }: Results): string {
+    if (!trials) return '';
+    const { session, owner, session_deflated_sharpe_ratio, deflated_sharpe_ratio } = trials;
+    return [
+      `Trial ${session} of this session: deflated Sharpe ratio ${number(session_deflated_sharpe_ratio, 3)}`,
+      ...(owner === session
+        ? []
+        : [`${owner} of yours on these candles: ${number(deflated_sharpe_ratio, 3)}`]),
+    ].join('; ');
   }
 
   summary(): string {
     const last = this.#last ? `. The last run: ${TOUCHSTONE} show ${this.#last.job.job_id}` : '';
-    return `${this.#trials.size} trials on the same candles${last}`;
+    return `${this.#trials} trials on the same candles${last}`;
   }
 }
 

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { BacktestJob, EquityData } from '#contract/backtest-api.ts';
+import { OVERFITTING_BOUNDS } from '#contract/limits.ts';
 import type { BacktestReportData } from '#contract/report.ts';
 import type { ReportModels } from '#contract/report-models.ts';
 import type { ApiClient } from './client.ts';
@@ -39,6 +40,7 @@ export function reportText({ job, report, equity }: Results): string {
     `${report.strategy.name} on ${candlesText(job)}`,
     wrap(`Settings: ${settingsText(job)}`, WIDTH),
     metricTable({ job, report, equity }),
+    ...(job.trials ? [wrap(trialsText(job.trials), WIDTH)] : []),
     ...(job.look_ahead ? [`Look-ahead bias: ${job.look_ahead.message}`] : []),
     ...(job.look_ahead?.findings ?? []).map((finding) => `  ${finding}`),
     groupTable('Pair', per_pair),
@@ -51,6 +53,18 @@ export function reportText({ job, report, equity }: Results): string {
     ...report.biases.map(({ effect, text }) => indented(effect.padEnd(13), text)),
     ...sourceLines(job, report),
   ].join('\n');
+}
+
+type Trials = NonNullable<Job['trials']>;
+
+/** Trials of the owner so far, and the Sharpe ratio deflated by them. */
+export function trialsText({ owner, strategy, session, deflated_sharpe_ratio: deflated }: Trials): string {
+  const { good, bad } = OVERFITTING_BOUNDS.deflated_sharpe_ratio;
+  const parts = [
+    `${number(strategy, 0)} of this strategy`,
+    ...(session === null ? [] : [`${number(session, 0)} of this session`]),
+  ];
+  return `Trial ${number(owner, 0)} on these candles (${parts.join(', ')}): deflated Sharpe ratio ${number(deflated, 3)} (good above ${good}, bad below ${bad})`;
 }
 
 export function warningLines(job: Job): string[] {

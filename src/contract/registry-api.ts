@@ -211,7 +211,10 @@ const versionFields = {
   rolled_back_reason: z.string().nullable(),
   aliases: z.array(z.string()).meta({ description: '`latest`, `champion`, and those that users gave' }),
   tags: z.array(z.string()),
-  trials: z.int().meta({ description: 'Configurations tried to find this one' }),
+  trials: z.int().meta({
+    description:
+      'Trials to find this configuration: of its hyperopt job, or of the owner of the backtest if they are more',
+  }),
   evidence: Evidence.nullable().meta({ description: 'null: registered before it was kept' }),
   waivers: z
     .array(Waiver)

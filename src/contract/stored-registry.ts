@@ -4,6 +4,7 @@ import { Timestamp } from './common.ts';
 import { LOOK_AHEAD_STATES } from './look-ahead.ts';
 import { ValidationCheck } from './release-policy.ts';
 import { Grant } from './sharing-schemas.ts';
+import { TrialRecord } from './trial-ledger.ts';
 
 /** Shapes of the registry table. A stored shape carries `schema_version`; test/contract pins its hash. */
 
@@ -63,7 +64,11 @@ export const Evidence = z.object({
     .nullable()
     .meta({ description: 'Hyperopt job that found the parameters; null without one' }),
   deflated_sharpe_ratio: z.number().nullable().meta({
-    description: 'Deflated Sharpe ratio of the hyperopt job, 0 to 1; null without a job or when undefined',
+    description:
+      "The lower of the deflated Sharpe ratios of the hyperopt job and of the backtest's `trials`, 0 to 1; null without both or when undefined",
+  }),
+  trial_record: TrialRecord.optional().meta({
+    description: '`trials` of the backtest; absent for backtests of earlier versions',
   }),
 });
 export type Evidence = z.infer<typeof Evidence>;
@@ -80,7 +85,10 @@ export const VersionContent = z.object({
   candle_digest: z.string().meta({ description: 'Digest of all candles that the backtest read' }),
   strategy_digest: z.string(),
   engine_version: z.string(),
-  trials: z.int().meta({ description: 'Configurations tried to find this one; 1 without optimization' }),
+  trials: z.int().meta({
+    description:
+      'Trials to find this configuration: of its hyperopt job, or of the owner of the backtest if they are more',
+  }),
   evidence: Evidence.optional().meta({ description: 'Absent: registered before it was kept' }),
 });
 export type VersionContent = z.infer<typeof VersionContent>;

@@ -31,6 +31,9 @@ describe('results of a completed backtest', () => {
     for (const label of ['Market change %', 'Calmar ratio', 'Expectancy per trade', 'Exit reason']) {
       expect(out).toContain(label);
     }
+    expect(out).toMatch(
+      /^Trial 1 on these candles \(1 of this strategy\): deflated Sharpe ratio [01]\.\d{3} \(good/m,
+    );
     expect(out).toMatch(/optimistic +Orders do not move the price/);
     expect(out).toMatch(/on sim \(simulated candles\), 1h, 2024-01-01 00:00 to 2024-01-11 00:00 UTC/);
     expect(out).toMatch(/Source: data folder \S+, platform at http:\/\/127\.0\.0\.1:\d+\n$/);

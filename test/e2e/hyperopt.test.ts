@@ -134,7 +134,10 @@ describe('hyperopt job with one worker', () => {
     });
     expect(registered.status).toBe(201);
     const { body: version } = await platform.get(`/api/v1/models/${strategy}/versions/1`);
-    expect(version.trials).toBe(40);
+    // Those of the job and the backtest.
+    expect(version.trials).toBe(41);
+    expect(version.evidence.trial_record).toMatchObject({ owner: 41, strategy: 41, session: null });
+    expect(version.evidence.deflated_sharpe_ratio).toBeLessThanOrEqual(overfitting.deflated_sharpe_ratio);
   });
 
   it('backtest of the best parameters requires the same strategy and a completed job', async () => {

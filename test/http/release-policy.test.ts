@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredHyperoptJob } from '#contract/hyperopt.ts';
 import type { ReleasePolicy } from '#contract/release-policy.ts';
+import type { TrialRecord } from '#contract/trial-ledger.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { SOME_RESULT } from '../support/jobs.ts';
 import { as, completedBacktest, ended, taskChecks } from '../support/policy-fixture.ts';
@@ -37,6 +38,12 @@ async function stagedBefore(policy: Partial<ReleasePolicy>, options: FixtureOpti
   const tables = { jobs: before.jobsTable, registry: before.table, series: '' };
   return fixtureOf(policy, { ...options, tables });
 }
+
+const tried = (owner: number, deflated_sharpe_ratio: number | null): TrialRecord => ({
+  ...{ owner, strategy: owner, session: null, sharpe_ratio_daily: 0.1, probabilistic_sharpe_ratio: 0.99 },
+  ...{ expected_max_sharpe_daily: 0, deflated_sharpe_ratio },
+  ...{ strategy_deflated_sharpe_ratio: deflated_sharpe_ratio, session_deflated_sharpe_ratio: null },
+});
 
 describe('release policy check', () => {
   const result = (changes: Partial<typeof SOME_RESULT>) => ({ result: changes });
@@ -198,6 +205,44 @@ describe('release policy check', () => {
     expect(await check(5)).toMatchObject({ status: 'failed', value: 0.6 });
     expect(await versionOf(fixture, '5')).toMatchObject({
       ...{ trials: 50, evidence: { hyperopt_job_id: 'ho-poor', deflated_sharpe_ratio: 0.6 } },
+    });
+  });
+
+  it('deflated Sharpe ratio is required of versions that follow many backtests of their owner', async () => {
+    const fixture = await fixtureOf({ minDeflatedSharpe: 0.95 });
+    const records = [tried(1, 0.4), tried(40, 0.4), tried(40, 0.97), tried(2, null)];
+    for (const [index, trials] of records.entries()) {
+      await completedBacktest(fixture, `bt-t${index}`, { trials });
+      await fixture.register({ backtest_run_id: `bt-t${index}` });
+    }
+    const check = async (version: number) =>
+      checkOf(
+        (await fixture.stage(version, { validate_only: true })).body.validation.checks,
+        'min_deflated_sharpe',
+      );
+    expect(await check(1)).toMatchObject({ status: 'passed', value: null });
+    expect(await check(2)).toMatchObject({
+      ...{ status: 'failed', value: 0.4 },
+      message: 'Deflated Sharpe ratio 0.4 of 40 trials; at least 0.95 is required',
+    });
+    expect(await check(3)).toMatchObject({ status: 'passed', value: 0.97 });
+    expect(await check(4)).toMatchObject({ status: 'failed', value: null });
+    expect(await versionOf(fixture, '2')).toMatchObject({
+      trials: 40,
+      evidence: { deflated_sharpe_ratio: 0.4, trial_record: records[1] },
+    });
+  });
+
+  it('version found by a hyperopt job has the lower of both deflated Sharpe ratios', async () => {
+    const job = { status: 'completed', outcome: { overfitting: { deflated_sharpe_ratio: 0.9 } } };
+    const hyperoptJobs = { get: async () => job as StoredHyperoptJob, setEvidence: async () => true };
+    const fixture = await fixtureOf({ minDeflatedSharpe: 0.5 }, { deps: { hyperoptJobs } });
+    const found_by = { hyperopt_job_id: 'ho-1', trial: 3, trials: 50 };
+    await completedBacktest(fixture, 'bt-both', { job: { found_by }, trials: tried(60, 0.8) });
+    await fixture.register({ backtest_run_id: 'bt-both' });
+    expect(await versionOf(fixture, '1')).toMatchObject({
+      trials: 60,
+      evidence: { hyperopt_job_id: 'ho-1', deflated_sharpe_ratio: 0.8 },
     });
   });
 

@@ -1,5 +1,6 @@
 import type { JobIn } from '#contract/backtest.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
+import type { TrialRecord } from '#contract/trial-ledger.ts';
 import type { StagingChecks, StagingOutcome } from '#domain/transitions/validation.ts';
 import type { Principal } from '#runtime/authenticate.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from './jobs.ts';
@@ -64,12 +65,14 @@ export async function completedBacktest(
     readonly job?: Partial<JobIn<'pending'>>;
     readonly result?: Partial<typeof SOME_RESULT>;
     readonly results?: typeof SOME_RESULTS;
+    readonly trials?: TrialRecord;
   },
 ): Promise<void> {
   const at = '2025-03-02T00:00:00.000Z';
   await fixture.jobs.create(pendingJob(jobId, changes.job));
   await fixture.jobs.claim(jobId, 'task', at);
   const result = { ...SOME_RESULT, ...changes.result };
-  const outcome = { result, results: changes.results ?? SOME_RESULTS, timing: SOME_TIMING, warnings: [] };
+  const { results = SOME_RESULTS, trials } = changes;
+  const outcome = { result, results, timing: SOME_TIMING, warnings: [], ...(trials && { trials }) };
   await fixture.jobs.complete(jobId, 1, outcome, at);
 }

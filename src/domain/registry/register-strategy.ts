@@ -142,8 +142,7 @@ async function checkRegistration(
     candle_digest: data_digest,
     strategy_digest,
     engine_version,
-    trials: lineage.trials,
-    evidence: { ...range, ...lineage.search },
+    ...selectionOf(lineage, range, job),
   };
   const now = deps.clock.now();
   const policy = checkPolicy(deps.releasePolicy, { ...content, created_at: isoTime(now) }, now);
@@ -291,6 +290,30 @@ async function readReport(results: ResultStore, { results: stored, config }: Job
   const to = last + TIMEFRAME_MS[config.timeframe];
   const range: Pick<Evidence, 'from' | 'to'> = { from: isoTime(first), to: isoTime(to) };
   return { provenance, range };
+}
+
+/**
+ * Trials behind a version: those of the search that found its parameters, or those of the backtest's owner if they are more. The lower
+ * of their deflated Sharpe ratios counts, except where that of a hyperopt job is undefined.
+ */
+function selectionOf(
+  { trials, search }: Lineage,
+  range: Pick<Evidence, 'from' | 'to'>,
+  { trial_record: record }: JobIn<'completed'>,
+): Pick<VersionContent, 'trials' | 'evidence'> {
+  if (!record) return { trials, evidence: { ...range, ...search } };
+  const { hyperopt_job_id, deflated_sharpe_ratio: found } = search;
+  const { owner, deflated_sharpe_ratio: own } = record;
+  const isUndefined = hyperopt_job_id !== null && found === null;
+  const known = [found, own].filter((each) => each !== null);
+  return {
+    trials: Math.max(trials, owner),
+    evidence: {
+      ...{ ...range, hyperopt_job_id },
+      deflated_sharpe_ratio: isUndefined || known.length === 0 ? null : Math.min(...known),
+      trial_record: record,
+    },
+  };
 }
 
 interface Lineage {

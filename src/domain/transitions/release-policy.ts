@@ -95,13 +95,19 @@ function requirementsOf(policy: ReleasePolicy, subject: PolicySubject, now: numb
       // Several trials without a job: registered before the job's ratio was kept.
       value: job === null && trials <= 1 ? undefined : deflated,
       describe: (value, required) =>
-        `Deflated Sharpe ratio ${value} of hyperopt job ${job}; at least ${required} is required`,
+        `Deflated Sharpe ratio ${value} of ${job === null ? `${trials} trials` : `hyperopt job ${job}`}; at least ${required} is required`,
       unknown:
         job === null
-          ? 'The deflated Sharpe ratio of its hyperopt job was not kept: register the backtest again'
+          ? unknownDeflation(subject)
           : `Hyperopt job ${job} has no deflated Sharpe ratio: too few of its trials are complete`,
     },
   ];
+}
+
+function unknownDeflation({ trials, evidence }: PolicySubject): string {
+  return evidence?.trial_record
+    ? `The deflated Sharpe ratio of its ${trials} trials is undefined: fewer than two of them have a Sharpe ratio`
+    : 'The deflated Sharpe ratio of its hyperopt job was not kept: register the backtest again';
 }
 
 function checkOf({ name, required, value, holds, describe, unknown }: Requirement): ValidationCheck[] {

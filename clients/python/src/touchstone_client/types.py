@@ -2989,7 +2989,7 @@ class ModelVersion(TypedDict):
     """`latest`, `champion`, and those that users gave"""
     tags: list[str]
     trials: int
-    """Configurations tried to find this one"""
+    """Trials to find this configuration: of its hyperopt job, or of the owner of the backtest if they are more"""
     evidence: ModelVersionEvidence1 | None
     """null: registered before it was kept"""
     waivers: list[Waiver]
@@ -3029,7 +3029,7 @@ class ModelVersionDetail(TypedDict):
     """`latest`, `champion`, and those that users gave"""
     tags: list[str]
     trials: int
-    """Configurations tried to find this one"""
+    """Trials to find this configuration: of its hyperopt job, or of the owner of the backtest if they are more"""
     evidence: ModelVersionDetailEvidence1 | None
     """null: registered before it was kept"""
     waivers: list[Waiver]
@@ -3048,6 +3048,7 @@ ModelVersionDetailEvidence1 = TypedDict("ModelVersionDetailEvidence1", {
     "to": "str",
     "hyperopt_job_id": "str | None",
     "deflated_sharpe_ratio": "float | None",
+    "trial_record": "NotRequired[TrialRecord]",
 })
 
 
@@ -3079,6 +3080,7 @@ ModelVersionEvidence1 = TypedDict("ModelVersionEvidence1", {
     "to": "str",
     "hyperopt_job_id": "str | None",
     "deflated_sharpe_ratio": "float | None",
+    "trial_record": "NotRequired[TrialRecord]",
 })
 
 

@@ -1,4 +1,5 @@
 import { TrendingDown, TrendingUp, TriangleAlert } from 'lucide-react';
+import { withUnit } from '../../ui/format.ts';
 import type { Job, ReportData } from './data.ts';
 
 const EFFECTS = {
@@ -15,6 +16,8 @@ export function NoticesPanel({ report, job }: { readonly report: ReportData; rea
       `The parameters are the best of ${job.found_by.trials} trials: choosing the best inflates the result.`,
     );
   }
+  // Absent in the report as one file: the same inputs give the same bytes.
+  if (job.trials && job.trials.owner > 1) warnings.push(trialsText(job.trials));
   const biases = report.biases;
   if (warnings.length === 0 && biases.length === 0) return null;
   return (
@@ -47,6 +50,18 @@ export function NoticesPanel({ report, job }: { readonly report: ReportData; rea
       )}
     </section>
   );
+}
+
+function trialsText({
+  owner,
+  strategy,
+  deflated_sharpe_ratio: deflated,
+}: NonNullable<Job['trials']>): string {
+  const deflation =
+    deflated === null
+      ? 'is undefined'
+      : `is ${withUnit(deflated, 'probability')}: the probability that it is better than the best of as many trials without skill`;
+  return `Trial ${owner} of the owner on overlapping candles, ${strategy} of them of this strategy. The deflated Sharpe ratio ${deflation}.`;
 }
 
 function lookAheadOf({ look_ahead }: ReportData): readonly string[] {

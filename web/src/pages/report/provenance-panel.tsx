@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { decimal, duration } from '../../ui/format.ts';
+import { decimal, duration, withUnit } from '../../ui/format.ts';
 import { CopyButton, Panel, Time } from '../../ui/parts.tsx';
 import type { Job, ReportData } from './data.ts';
 
@@ -61,6 +61,7 @@ export function ProvenancePanel(props: {
             </dd>
           </>
         )}
+        {job.trials && <Trials trials={job.trials} session={job.session} />}
         <dt>Computed in</dt>
         <dd>
           {timing.total_ms < 1_000 ? `${timing.total_ms} ms` : duration(timing.total_ms / 1_000)},{' '}
@@ -72,5 +73,20 @@ export function ProvenancePanel(props: {
         <pre className="pad">{JSON.stringify(settings, null, 2)}</pre>
       </details>
     </Panel>
+  );
+}
+
+/** Trials of the owner when the backtest completed. */
+function Trials({ trials, session }: { readonly trials: NonNullable<Job['trials']> } & Pick<Job, 'session'>) {
+  const inSession = trials.session === null ? '' : `, ${decimal(trials.session, 0)} in session ${session}`;
+  return (
+    <>
+      <dt>Trials on these candles</dt>
+      <dd>
+        {decimal(trials.owner, 0)}, {decimal(trials.strategy, 0)} of this strategy{inSession}
+      </dd>
+      <dt>Deflated Sharpe ratio</dt>
+      <dd>{withUnit(trials.deflated_sharpe_ratio, 'probability')}</dd>
+    </>
   );
 }

@@ -149,14 +149,16 @@ function LineagePanel({ version }: { readonly version: Version }) {
             engine {engine_version}, strategy <code>{strategy_digest}</code>
           </span>
         </li>
-        {evidence?.hyperopt_job_id && (
+        {(evidence?.hyperopt_job_id || evidence?.trial_record) && (
           <li>
             <strong>Found by</strong>
-            <Link to="/hyperopt/$id" params={{ id: evidence.hyperopt_job_id }}>
-              <code>{evidence.hyperopt_job_id}</code>
-            </Link>
+            {evidence.hyperopt_job_id && (
+              <Link to="/hyperopt/$id" params={{ id: evidence.hyperopt_job_id }}>
+                <code>{evidence.hyperopt_job_id}</code>
+              </Link>
+            )}
             <span className="muted">
-              {version.trials} configurations tried, deflated Sharpe ratio{' '}
+              {version.trials} {version.trials === 1 ? 'trial' : 'trials'}, deflated Sharpe ratio{' '}
               {withUnit(evidence.deflated_sharpe_ratio, 'probability')}
             </span>
           </li>
