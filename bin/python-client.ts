@@ -1,4 +1,4 @@
-import type { Service } from '#contract/names.ts';
+import { SESSION_HEADER, type Service } from '#contract/names.ts';
 
 /** Generated part of the Python client: the types of all schemas, and a method for each operation. */
 
@@ -121,9 +121,10 @@ function methodOf(method: string, path: string, operation: Operation, types: Typ
   const query = typed
     .filter((each) => each.in === 'query')
     .sort((a, b) => Number(b.required ?? false) - Number(a.required ?? false));
-  const hasKey = operation.parameters.some(
-    (each) => '$ref' in each && each.$ref.endsWith('/Idempotency-Key'),
-  );
+  const refers = (header: string) =>
+    operation.parameters.some((each) => '$ref' in each && each.$ref.endsWith(`/${header}`));
+  const hasKey = refers('Idempotency-Key');
+  const hasSession = refers(SESSION_HEADER);
   const body = requestBody?.content['application/json']?.schema;
   const bodyType = body && types.of(body, `${owner}Body`, 'types.');
   const options = [
@@ -131,6 +132,7 @@ function methodOf(method: string, path: string, operation: Operation, types: Typ
       required ? `${as}: ${type}` : `${as}: ${optional(type)} = None`,
     ),
     ...(hasKey ? ['idempotency_key: str | None = None'] : []),
+    ...(hasSession ? ['session: str | None = None'] : []),
   ];
   const signature = [
     'self',
@@ -149,6 +151,7 @@ function methodOf(method: string, path: string, operation: Operation, types: Typ
     ...(query.length > 0 ? [`query=${values(query)}`] : []),
     ...(bodyType ? ['body=body'] : []),
     ...(hasKey ? ['key=idempotency_key', 'keyed=True'] : []),
+    ...(hasSession ? ['session=session'] : []),
   ];
   return [
     `    def ${snake(operationId)}(${signature.join(', ')}) -> ${result}:`,

@@ -72,6 +72,9 @@ describe.skipIf(python === '')('the Python client', () => {
     expect(statSync(join(files, 'equity.png')).size).toBeGreaterThan(5_000);
     expect(read.statuses.at(-1)).toBe('completed');
     expect(read.once).toBe(1);
+    expect(job.session).toBe('trend');
+    expect(read.trial_record).toEqual(job.trials);
+    expect(read.trial_record).toMatchObject({ owner: 1, session: 1 });
 
     const { body: result } = await platform.strategy.get(`/api/v1/hyperopt/${read.study}/result`);
     expect(read.best).toEqual({
@@ -89,6 +92,8 @@ describe.skipIf(python === '')('the Python client', () => {
     const { body: history } = await platform.get('/api/v1/models/ema_crossover/history');
     expect(read.history).toEqual(history.items.map((each: any) => each.action).slice(-read.history.length));
     expect(read.rolled_back).toBe(true);
+    expect(read.labels).toMatchObject({ aliases: ['spare'], tags: ['b'] });
+    expect(read.by_alias).toBe('2');
     expect(read.variants).toEqual(['challenger', 'champion']);
     expect(read.logged).toEqual([240, 240, true]);
     expect(read.evaluation).toMatchObject({ challenge_id: read.challenge, recommendation: 'CONTINUE' });

@@ -11,7 +11,7 @@ import pandas
 from touchstone_client import Touchstone
 
 url, folder = sys.argv[1:]
-ts = Touchstone(url)
+ts = Touchstone(url, session="trend")
 JANUARY = {"timeframe": "1h", "start": "2024-01-01", "end": pandas.Timestamp("2024-02-01", tz="UTC")}
 
 
@@ -87,6 +87,9 @@ print(
             "files": [
                 run.export(Path(folder, name)).stat().st_size for name in ("t.csv", "t.parquet", "t.json")
             ],
+            "trial_record": run.trial_record,
+            "labels": second.label(aliases=["spare"], tags=["b"]).refresh().detail,
+            "by_alias": model.version("spare").number,
             "once": len(set(once)),
             "best": search.best._asdict(),
             "trials": search.trials["value"].dropna().tolist(),

@@ -37,6 +37,7 @@ class Touchstone:
     :param address: Address of the platform, or the address of each service by its name
     :param token: Access token, or a function that returns one; it is called again when the token has expired. Default: the
         environment variable TOUCHSTONE_TOKEN
+    :param session: Session that the jobs belong to: its backtests and hyperopt trials on overlapping candles count as trials
     :param attempts: Times that a call is sent at most
     :param timeout: Longest wait for a connection or a response, s
     :param longest_pause: Longest pause before a call is repeated, s: a longer `Retry-After` is an error at once
@@ -47,6 +48,7 @@ class Touchstone:
         address: str | Mapping[str, str] = "http://127.0.0.1:8000",
         *,
         token: str | Callable[[], str] | None = None,
+        session: str | None = None,
         attempts: int = 3,
         timeout: float = 30.0,
         longest_pause: float = 60.0,
@@ -60,6 +62,7 @@ class Touchstone:
             longest_pause=longest_pause,
             transport=transport,
         )
+        self.session = session
         self.backend = Backend(self.connection)
         self.strategy = Strategy(self.connection)
         self.data_collection = DataCollection(self.connection)
@@ -139,7 +142,7 @@ class Touchstone:
             model_version=model_version,
             hyperopt_job_id=hyperopt_job_id,
         )
-        submitted = self.backend.submit_backtest(body, idempotency_key=idempotency_key)
+        submitted = self.backend.submit_backtest(body, idempotency_key=idempotency_key, session=self.session)
         return Backtest(self, submitted["job_id"])
 
     def hyperopt(
@@ -158,7 +161,8 @@ class Touchstone:
             **_given(n_trials=n_trials, date_range=_date_range(start, end)),
             **settings,
         }
-        return Hyperopt(self, self.strategy.start_hyperopt(body, idempotency_key=idempotency_key)["job_id"])
+        started = self.strategy.start_hyperopt(body, idempotency_key=idempotency_key, session=self.session)
+        return Hyperopt(self, started["job_id"])
 
     def get_backtest(self, job_id: str) -> Backtest:
         """A backtest by its ID."""

@@ -136,11 +136,14 @@ class Connection:
         query: Mapping[str, Any] | None = None,
         key: str | None = None,
         keyed: bool = False,
+        session: str | None = None,
         **parts: Any,
     ) -> httpx.Response:
         request = self._request(service, method, path, query=query, **parts)
         if keyed:
             request.headers["Idempotency-Key"] = key or str(uuid.uuid4())
+        if session is not None:
+            request.headers["Touchstone-Session"] = session
         # A second DELETE, or a second POST without a key, would report a conflict with the first one.
         return self._repeat(request, repeatable=keyed or method in ("GET", "PUT", "PATCH"))
 

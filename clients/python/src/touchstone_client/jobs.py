@@ -119,6 +119,11 @@ class Backtest(_Job):
             raise JobError(self.job)
         return result
 
+    @property
+    def trial_record(self) -> types.TrialRecord | None:
+        """Trials on overlapping candles when the run completed, and the Sharpe ratio deflated by them."""
+        return self.job["trials"]
+
     @cached_property
     def report(self) -> types.BacktestReportData:
         """The report: all metrics with their definitions, periods, costs and overfitting diagnostics. Without its trades."""
@@ -292,7 +297,7 @@ class Hyperopt(_Job):
         return self
 
     def resume(self) -> Self:
-        self._platform.strategy.resume_hyperopt(self.id)
+        self._platform.strategy.resume_hyperopt(self.id, session=self._platform.session)
         return self.refresh()
 
 

@@ -40,12 +40,12 @@ class Backend:
         """
         return self._connection.stream(self._service, "GET", "/api/v1/events", query={"types": types, "after": after})
 
-    def submit_backtest(self, body: types.BacktestRequest, *, idempotency_key: str | None = None) -> types.BacktestSubmission:
+    def submit_backtest(self, body: types.BacktestRequest, *, idempotency_key: str | None = None, session: str | None = None) -> types.BacktestSubmission:
         """Submit a backtest.
 
         Only `config.strategy` is required. With an `Idempotency-Key` header a repeated request returns the job of the first one.
         """
-        return self._connection.json(self._service, "POST", "/api/v1/backtests", body=body, key=idempotency_key, keyed=True)
+        return self._connection.json(self._service, "POST", "/api/v1/backtests", body=body, key=idempotency_key, keyed=True, session=session)
 
     def list_backtests(self, *, limit: int | None = None, cursor: str | None = None, status: Literal["pending", "running", "completed", "failed", "cancelled"] | None = None, experiment_name: str | None = None, strategy: str | None = None, q: str | None = None, sort: Literal["created_at", "total_trades", "winning_trades", "losing_trades", "total_profit", "total_profit_pct", "sharpe_ratio", "profit_factor", "win_rate", "max_drawdown_pct", "draws", "final_balance", "sortino_ratio", "calmar_ratio", "cagr_pct", "expectancy", "sqn", "exposure_pct", "market_change_pct", "fees", "funding"] | None = None, sort_order: Literal["asc", "desc"] | None = None, count: bool | None = None, pinned: bool | None = None) -> types.BacktestJobList:
         """List backtests, newest first.
@@ -604,12 +604,12 @@ class Strategy:
         """This document."""
         return self._connection.json(self._service, "GET", "/openapi.json")
 
-    def start_hyperopt(self, body: types.HyperoptRequest, *, idempotency_key: str | None = None) -> types.HyperoptStart:
+    def start_hyperopt(self, body: types.HyperoptRequest, *, idempotency_key: str | None = None, session: str | None = None) -> types.HyperoptStart:
         """Search the parameters of a strategy and of its model.
 
         Every trial is a walk-forward backtest. The same request with the same seed gives the same trials for any number of workers. With an `Idempotency-Key` a repeated request returns the job of the first one.
         """
-        return self._connection.json(self._service, "POST", "/api/v1/hyperopt", body=body, key=idempotency_key, keyed=True)
+        return self._connection.json(self._service, "POST", "/api/v1/hyperopt", body=body, key=idempotency_key, keyed=True, session=session)
 
     def list_hyperopts(self, *, limit: int | None = None, cursor: str | None = None, status: Literal["pending", "running", "completed", "failed", "cancelled"] | None = None, experiment_name: str | None = None, strategy: str | None = None, q: str | None = None, sort: Literal["created_at", "best_value", "progress"] | None = None, sort_order: Literal["asc", "desc"] | None = None, count: bool | None = None) -> types.HyperoptList:
         """Hyperopt jobs, newest first.
@@ -690,14 +690,14 @@ class Strategy:
         """
         return self._connection.json(self._service, "POST", "/api/v1/hyperopt/{job_id}/cancel", path_values={"job_id": job_id})
 
-    def resume_hyperopt(self, job_id: str) -> types.HyperoptStart:
+    def resume_hyperopt(self, job_id: str, *, session: str | None = None) -> types.HyperoptStart:
         """Resume a cancelled or failed hyperopt job as a new job.
 
         The new job has the same configuration. While strategy and engine are unchanged it has the same trials: finished trials are reused, the others run. The old job is unchanged. RES005 for a job that is completed, pending or running: a job that lost its workers resumes automatically. For the owner of the hyperopt, whom it is shared with at `write`, and admins.
 
         :param job_id: Shape `ho-<id>`
         """
-        return self._connection.json(self._service, "POST", "/api/v1/hyperopt/{job_id}/resume", path_values={"job_id": job_id})
+        return self._connection.json(self._service, "POST", "/api/v1/hyperopt/{job_id}/resume", path_values={"job_id": job_id}, session=session)
 
     def get_hyperopt_sharing(self, job_id: str) -> types.Sharing:
         """Whose a hyperopt job is, and with whom it is shared.

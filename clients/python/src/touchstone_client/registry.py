@@ -122,6 +122,16 @@ class Version:
         self._platform.model(self.model).promote(self.number, **more)
         return self.refresh()
 
+    def label(self, *, aliases: Iterable[str] | None = None, tags: Iterable[str] | None = None) -> Self:
+        """Replaces the aliases or the tags; what is not given stays. Another version of the model loses the aliases."""
+        body: types.LabelRequest = {}
+        if aliases is not None:
+            body["aliases"] = list(aliases)
+        if tags is not None:
+            body["tags"] = list(tags)
+        self.detail = self._platform.backend.label_version(self.model, self.number, body)
+        return self
+
     def __repr__(self) -> str:
         return f"<Version {self.model} {self.number} {self.detail['stage']}>"
 
