@@ -55,9 +55,10 @@ _touchstone() {
 }
 complete -o default -F _touchstone touchstone`,
   zsh: (program) => `# eval "$(touchstone completion zsh)"
+whence compdef >/dev/null || { autoload -Uz compinit && compinit }
 _touchstone() {
   local -a found
-  found=("\${(@f)$(${program} ${COMPLETE} -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  found=(\${(f)"$(${program} ${COMPLETE} -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
   compadd -a found
 }
 compdef _touchstone touchstone`,

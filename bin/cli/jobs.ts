@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import type * as z from 'zod';
 import type { BacktestJobList } from '#contract/backtest-api.ts';
-import { HYPEROPT_ID_PREFIX } from '#contract/limits.ts';
 import type { Collection } from '#contract/market-data.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
 import type { ApiClient } from './client.ts';
 import { JSON_OPTION, UsageError } from './options.ts';
-import { duration, escapeControlChars, number, queueText, second, statusWithError } from './output.ts';
+import { number, queueText, second, statusWithError } from './output.ts';
 import { backtestPath, candlesText, type Job, loadResults, reportText, warningLines } from './report-text.ts';
 import { type Service, type Session, sessionWith, sourceText } from './session.ts';
 
@@ -27,10 +26,10 @@ export function addJobCommands(program: Command): void {
     .action((id: string, { json }: Json) => sessionFor(id)(({ client }) => cancel(client, id, json)));
   program
     .command('logs')
-    .description('print what happened to a backtest, and what its strategy printed')
-    .argument('<id>', 'bt-<id>, or last: the newest backtest')
+    .description('print what happened to a job, and what its strategy printed')
+    .argument('<id>', 'bt-<id>, ho-<id>, co-<id>, or last: the newest backtest')
     .option('--json', 'print JSON: events and lines of output')
-    .action((id: string, { json }: Json) => sessionWith(program)((session) => printLogs(session, id, json)));
+    .action((id: string, { json }: Json) => sessionFor(id)((session) => logs(session, id, json)));
 }
 
 interface Json {
@@ -136,59 +135,12 @@ async function cancel(client: ApiClient, reference: string, json = false): Promi
   console.log(json ? JSON.stringify(job) : `${id}: ${job.status}`);
 }
 
-interface JobEventLine {
-  readonly at: string;
-  readonly text: string;
-}
-
-async function printLogs(session: Session, reference: string, json = false): Promise<void> {
-  if (kindOf(reference) !== 'bt') {
-    const command = reference.startsWith(HYPEROPT_ID_PREFIX) ? 'hyperopt trials' : 'show';
-    throw new UsageError(
-      `logs takes the ID of a backtest, bt-<id>. For this one: touchstone ${command} ${reference}`,
-    );
-  }
-  const { client, platform } = session;
-  const job = await client.get<Job>(backtestPath(await latestId(client, reference)));
-  const events = eventsOf(job);
-  const { readTaskLog } = await import('#adapters/local/task-log.ts');
-  const output = platform ? await readTaskLog(platform.storage, job.job_id) : null;
-  if (json) return console.log(JSON.stringify({ job_id: job.job_id, events, output }));
-  for (const { at, text } of events) console.log(`${second(at)} ${text}`);
-  for (const line of warningLines(job)) console.log(line);
-  if (output === null) {
-    console.log(`Output of its tasks: ${sourceOfLogs(session)}`);
-    return;
-  }
-  console.log(output.length > 0 ? 'Output of its tasks:' : 'Its tasks printed nothing.');
-  for (const line of output) console.log(`  ${escapeControlChars(line)}`);
-  console.log(`Source: ${sourceText(session)}`);
-}
-
-function sourceOfLogs({ client }: Session): string {
-  return `${client.baseUrl} keeps it in CloudWatch Logs, in the log group of the stage's backtest tasks (docs/runbook.md)`;
-}
-
-/** Life of a job, in order of time. */
-function eventsOf(job: Job): JobEventLine[] {
-  const { created_at, started_at, finished_at, collection, durations, attempt, config } = job;
-  const events: JobEventLine[] = [
-    { at: created_at, text: `submitted: ${job.strategy}, ${config.timeframe}, ${config.exchange}` },
-  ];
-  if (collection) {
-    events.push({
-      at: collection.at,
-      text: `market data collection ${collection.status}: ${collection.message}`,
-    });
-  }
-  if (started_at) {
-    const waited = durations.queue_ms === null ? '' : `, after ${duration(durations.queue_ms)} in the queue`;
-    events.push({ at: started_at, text: `started: attempt ${attempt}, lane ${job.lane}${waited}` });
-  }
-  if (job.stalled) events.push({ at: job.updated_at, text: `stalled: ${job.stalled}` });
-  if (finished_at) {
-    const took = durations.run_ms === null ? '' : `, after ${duration(durations.run_ms)}`;
-    events.push({ at: finished_at, text: `${statusWithError(job)}${took}` });
-  }
-  return events.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+async function logs(session: Session, id: string, json = false): Promise<void> {
+  const kind = kindOf(id);
+  const { printLogs } = await import('./logs.ts');
+  if (kind === 'bt') return printLogs(session, backtestPath(await latestId(session.client, id)), json);
+  if (kind !== 'ch') return printLogs(session, `${KINDS[kind][1]}/${encodeURIComponent(id)}`, json);
+  throw new UsageError(
+    `logs takes bt-<id>, ho-<id> or co-<id>. For a challenge: touchstone challenge status ${id}`,
+  );
 }

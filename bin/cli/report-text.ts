@@ -67,7 +67,7 @@ export function trialsText({ owner, strategy, session, deflated_sharpe_ratio: de
   return `Trial ${number(owner, 0)} on these candles (${parts.join(', ')}): deflated Sharpe ratio ${number(deflated, 3)} (good above ${good}, bad below ${bad})`;
 }
 
-export function warningLines(job: Job): string[] {
+export function warningLines(job: Pick<Job, 'status' | 'collection' | 'warnings'>): string[] {
   const failed = job.status !== 'completed' && job.collection?.status === 'failed';
   return [
     ...job.warnings.map((warning) => `Warning: ${warning}`),

@@ -17,7 +17,7 @@ export function addStrategyCommands(program: Command): void {
   program
     .command('strategies')
     .description('list strategies, or show one with its parameters')
-    .argument('[name]')
+    .argument('[strategy]')
     .option(...JSON_OPTION)
     .action((name: string | undefined, { json }: { json?: boolean }) =>
       session(({ client }) => printStrategies(client, name, json)),

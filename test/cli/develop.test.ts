@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,12 +96,27 @@ it('completion completes commands, options, their values and strategies', async 
   expect(await words('rerun', 'last', '--fill')).toEqual(['--fill-model']);
   expect(await words('backtest', 'x', '--fill-model', '')).toEqual(['freqtrade', 'conservative']);
   expect(await words('backtest', 'ema')).toEqual(['ema_crossover']);
-  const shell = `eval "$('${process.execPath}' bin/touchstone.ts completion bash)"
-    COMP_WORDS=(touchstone stra); COMP_CWORD=1; _touchstone; echo "\${COMPREPLY[@]}"`;
-  const bash = spawn('bash', ['-c', shell], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let out = '';
-  for await (const chunk of bash.stdout) out += chunk;
-  expect(out).toBe('strategies\n');
-  for (const name of ['zsh', 'fish'])
-    expect((await touchstone('completion', name)).out).toContain('__complete');
 });
+
+/** Around the script of each shell: commands that print what it completes after `touchstone stra`. */
+const SHELLS = {
+  bash: ['', `COMP_WORDS=(touchstone stra); COMP_CWORD=1; _touchstone; echo "\${COMPREPLY[@]}"`],
+  // The line editor of zsh needs a terminal: here the function gets its words, and its matches are printed.
+  zsh: [
+    `compdef() { : }; compadd() { print -l -- "\${(@P)2}" }`,
+    'words=(touchstone stra); CURRENT=2; _touchstone',
+  ],
+  fish: ['', "complete -C 'touchstone stra'"],
+} as const;
+
+for (const [shell, [before, after]] of Object.entries(SHELLS)) {
+  const isMissing = spawnSync(shell, ['--version']).status !== 0;
+  if (isMissing) console.warn(`Skipped: completion in ${shell}, which is not installed.`);
+  it.skipIf(isMissing)(`the script of ${shell} loads there and completes a command`, async () => {
+    const { out: script } = await touchstone('completion', shell);
+    const { stdout, stderr } = spawnSync(shell, ['-c', [before, script, after].join('\n')], {
+      encoding: 'utf8',
+    });
+    expect([stdout, stderr]).toEqual(['strategies\n', '']);
+  });
+}

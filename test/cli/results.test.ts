@@ -156,10 +156,30 @@ describe('jobs of any kind', () => {
     );
   });
 
+  it('logs prints the life of a hyperopt job and of a collection, and what the trials printed', async () => {
+    const range = ['--start', '2024-01-01T00:00:00Z', '--end', '2024-01-11T00:00:00Z', '--timeframe', '1h'];
+    const started = await touchstone(
+      ...['hyperopt', 'start', 'talker', '--models', 'none', '--trials', '2', '--watch', ...range],
+    );
+    const [id] = /ho-\w+/.exec(started.out)!;
+    const { out } = await touchstone('logs', id);
+    expect(out).toMatch(/ submitted: talker, 1h, sim, 2 trials\n/);
+    expect(out).toMatch(
+      / started\n.* failed: All 2 trials failed.*; 0 complete, 0 pruned, 2 failed trials\n/,
+    );
+    expect(out).toMatch(/Output of its tasks:\n(?:.*\n)*? +20\S+Z .*loaded the talker/);
+    const collected = await touchstone('collect', 'SOL/USDT:USDT', ...range, '--json');
+    const { collection_id } = JSON.parse(collected.out.trim().split('\n').at(-1)!);
+    const life = await touchstone('logs', collection_id);
+    expect(life.out).toMatch(/ submitted: SOL\/USDT:USDT, 1h, sim\n.* completed, \d+ new candles\n/);
+    const { events, output } = JSON.parse((await touchstone('logs', collection_id, '--json')).out);
+    expect([events.length, output]).toEqual([2, null]);
+  });
+
   it('show, cancel and logs explain IDs that they cannot serve', async () => {
     for (const [args, text] of [
       [['show', 'my_model'], /my_model is not the ID of a job/],
-      [['logs', 'ho-1'], /touchstone hyperopt trials ho-1/],
+      [['logs', 'ch-1'], /touchstone challenge status ch-1/],
       [['cancel', 'ch-1'], /touchstone challenge rollback ch-1/],
     ] as const) {
       const { code, err } = await touchstone(...args);

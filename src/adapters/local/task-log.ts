@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { exportsPrefix } from '#adapters/result-store.ts';
-import { BACKTEST_ID_PREFIX } from '#contract/limits.ts';
+import { BACKTEST_ID_PREFIX, HYPEROPT_ID_PREFIX } from '#contract/limits.ts';
 
 /** Where objects of local mode are. */
 interface Storage {
@@ -21,7 +21,10 @@ function pathOf({ OBJECTS_DIRECTORY, RESULTS_BUCKET }: Storage, jobId: string): 
   return join(OBJECTS_DIRECTORY ?? '', RESULTS_BUCKET, exportsPrefix(jobId), 'task.log');
 }
 
-/** Keeps what the tasks of backtests print. */
+/** IDs of jobs that users read. Tasks of staging checks have a report. */
+const KEPT = [BACKTEST_ID_PREFIX, HYPEROPT_ID_PREFIX];
+
+/** Keeps what the tasks of backtests and hyperopt jobs print. */
 export class TaskLogs {
   readonly #storage: Storage;
   readonly #now: () => number;
@@ -33,9 +36,9 @@ export class TaskLogs {
     this.#now = now;
   }
 
-  /** Adds a line to the log of a backtest. Output beyond the limit is dropped. Throws when the disk rejects the write. */
+  /** Adds a line to the log of a job. Output beyond the limit is dropped. Throws when the disk rejects the write. */
   append(jobId: string | undefined, line: string): void {
-    if (!jobId?.startsWith(BACKTEST_ID_PREFIX)) return;
+    if (jobId === undefined || !KEPT.some((prefix) => jobId.startsWith(prefix))) return;
     const before = this.#kept.get(jobId) ?? 0;
     if (before >= MAX_BYTES) return;
     const path = pathOf(this.#storage, jobId);

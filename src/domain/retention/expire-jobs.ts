@@ -176,7 +176,7 @@ async function expireJob(
     if (await isNeeded(deps, job)) return false;
     if (!(await retention.begin(job.job_id, part, isoTime(clock.now())))) return false;
   }
-  if (job.kind !== STUDY_KIND) await results.remove(job.job_id);
+  await results.remove(job.job_id);
   await retention.deleteItems(job.job_id, part);
   const deleteAt = Math.floor((clock.now() + TOMBSTONE_DAYS * DAY_MS) / 1000);
   await retention.finish(job.job_id, part, deleteAt);
