@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { runScript } from '../support/command.ts';
 
 /** Two months of hourly candles: enough for an entry signal, little to simulate. */
@@ -30,12 +30,12 @@ export default {
 export const LEAK =
   "callbacks: { customExit: ({ candles, index }, t, price) => (candles.close[index + 3]! < price ? 'x' : null) },";
 
-/** A strategy folder in a Git repository, and `touchstone ci` on it. */
+/** A strategy folder in a new Git repository, and `touchstone ci` on it, for one test. */
 export function ciFixture() {
   const [root, outside] = ['folder', 'outside'].map((name) =>
     mkdtempSync(join(tmpdir(), `touchstone-ci-${name}-`)),
   ) as [string, string];
-  afterAll(() => {
+  onTestFinished(() => {
     for (const folder of [root, outside]) rmSync(folder, { recursive: true, force: true });
   });
   const git = (...args: string[]) =>

@@ -1,31 +1,33 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { writeComment } from '../../bin/cli/ci/github.ts';
 import { code } from '../../bin/cli/ci/markdown.ts';
 import { ciFixture, crossing, type FakeGitHub, fakeGitHub, LEAK, pullRequest, SHORT } from './ci-fixture.ts';
 
 let github: FakeGitHub;
-beforeAll(async () => {
+beforeEach(async () => {
   github = await fakeGitHub();
 });
-afterAll(() => github.close());
+afterEach(() => github.close());
 
 const HOSTILE = 'z@all |<img src=x onerror=alert(1)>`[x](http:⁄⁄x)`\n::error::#1';
 
 describe('touchstone ci', () => {
-  const { root, outside, write, commit, ci } = ciFixture();
-  let base: string;
-  beforeAll(() => {
+  /** A repository with four strategies, and its commit. */
+  function folder() {
+    const fixture = ciFixture();
+    const { write, commit } = fixture;
     write('touchstone.config.json', { ci: SHORT });
     for (const name of ['changed', 'gone', 'old_name', 'still'])
       write(`strategies/${name}.ts`, crossing(name));
-    base = commit();
-  });
+    return { ...fixture, base: commit() };
+  }
 
   it('ci of an unchanged folder says so, runs nothing and does not comment', async () => {
+    const { outside, ci, base } = folder();
     const environment = pullRequest(join(outside, 'event.json'), base, github.url);
     const { code: exit, out, err } = await ci(['--comment'], environment);
     expect([exit, out]).toEqual([
@@ -37,6 +39,7 @@ describe('touchstone ci', () => {
   });
 
   it('ci compares each changed strategy with the base, fails on look-ahead bias, and escapes names', async () => {
+    const { root, outside, write, commit, ci, base } = folder();
     write('strategies/changed.ts', crossing('changed', 30));
     write('strategies/leak.ts', crossing('leak', 20, LEAK));
     write('strategies/new_name.ts', crossing('new_name'));
@@ -95,6 +98,7 @@ describe('touchstone ci', () => {
   });
 
   it('ci outside of a repository, of an unknown base, or of wrong settings exits with code 2', async () => {
+    const { outside, write, ci } = folder();
     const unknown = await ci(['--base', 'nowhere']);
     expect([unknown.code, unknown.err]).toEqual([
       2,
@@ -112,8 +116,8 @@ describe('touchstone ci', () => {
 });
 
 describe('comment of a pull request', () => {
-  const { outside } = ciFixture();
   const write = async (text: string, worthNew = true) => {
+    const { outside } = ciFixture();
     for (const [name, value] of Object.entries(
       pullRequest(join(outside, 'event.json'), 'a'.repeat(40), github.url),
     )) {
@@ -123,7 +127,6 @@ describe('comment of a pull request', () => {
   };
 
   it('first push creates the comment, later ones update it, whatever others wrote', async () => {
-    github.comments.length = 0;
     expect(await write('first')).toMatchObject({ state: 'created' });
     const own = github.comments.at(-1)!;
     const marker = own.body.split('\n')[0]!;
@@ -141,7 +144,6 @@ describe('comment of a pull request', () => {
   it('token that may only read leaves the report to the summary', async () => {
     github.status = 403;
     const { state, message } = await write('third');
-    github.status = undefined;
     expect(state).toBe('failed');
     expect(message).toMatch(
       /status 403 to GET; a pull request of a fork .* The job summary has the report\.$/,

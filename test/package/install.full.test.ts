@@ -201,6 +201,34 @@ describe(`package in an empty folder${canHide ? '' : ' (the repository could not
     }
   });
 
+  test('command of the workflow compares a changed strategy with its commit', () => {
+    const workflow = readFileSync(join(folder, '.github/workflows/strategies.yml'), 'utf8');
+    const [, command = ''] = /run: npx (.*--comment)/.exec(workflow)!;
+    const git = (...args: string[]) =>
+      run('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@localhost', ...args], { hide: false });
+    const file = join(folder, 'strategies/my_pullback.ts');
+    const text = readFileSync(file, 'utf8');
+    try {
+      for (const args of [
+        ['init', '-q', '-b', 'main'],
+        ['add', '-A'],
+        ['commit', '-q', '-m', 'First'],
+      ]) {
+        const { status, output } = git(...args);
+        expect(status, output).toBe(0);
+      }
+      writeFileSync(file, text.replace('default: 10, min: 5', 'default: 14, min: 5'));
+      const checked = run('npx', command.split(' '));
+      expect(checked.status, checked.output).toBe(0);
+      expect(checked.stdout).toMatch(/^passed my_pullback: changed$/m);
+      expect(checked.stdout).toContain('params.rsi_period: 10 in the base, 14 in the head');
+      expect(checked.stderr).toContain('Comment no pull request');
+    } finally {
+      writeFileSync(file, text);
+      rmSync(join(folder, '.git'), { recursive: true, force: true });
+    }
+  });
+
   test('commands in a subfolder use the strategies and the data of the folder', () => {
     const { status, stdout } = run('npx', ['--no-install', 'touchstone', 'strategies', 'my_pullback'], {
       cwd: join(folder, 'test'),

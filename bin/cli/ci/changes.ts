@@ -6,7 +6,7 @@ import type { BrokenStrategyFile } from '#contract/strategy.ts';
 /** Strategies that a change affects. */
 
 /** A usable strategy of a folder. */
-export interface FolderStrategy {
+interface FolderStrategy {
   readonly name: string;
   readonly file: string;
   /** Over its source and all files in subfolders, which it may import. */

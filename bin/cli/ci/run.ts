@@ -37,7 +37,7 @@ import { compareRuns, type Run, type RunComparison } from './compare-runs.ts';
 import { ciOf, ciSettings, readText } from './settings.ts';
 
 /** `certified`, or why it is not. */
-export interface Certificate {
+interface Certificate {
   readonly state: 'certified' | 'look_ahead' | 'not_checked' | 'failed';
   readonly message: string;
   readonly findings: readonly string[];
