@@ -69,9 +69,15 @@ describe('touchstone ci', () => {
     const main = commit();
     git('checkout', '-q', 'feature');
     const event = pullRequest(join(outside, 'event.json'), main, 'http://127.0.0.1:1');
+    const names = (strategies: any[]) => strategies.map((each) => [each.strategy, each.change]);
     const { base, strategies } = await report([], event);
-    expect(base).toEqual({ commit: common, name: 'main' });
-    expect(strategies.map((each: any) => [each.strategy, each.change])).toEqual([['added', 'new']]);
+    expect([base, names(strategies)]).toEqual([{ commit: common, name: 'main' }, [['added', 'new']]]);
+    // GitHub's merge has a newer commit of the base than the event.
+    git('merge', '-q', '-m', 'Merge', 'main');
+    git('update-ref', 'refs/remotes/origin/main', main);
+    const stale = pullRequest(join(outside, 'event.json'), common, 'http://127.0.0.1:1');
+    const merged = await report([], stale);
+    expect([merged.base.commit, names(merged.strategies)]).toEqual([main, [['added', 'new']]]);
   });
 
   it('changed settings run every strategy and are shown, and a missed guardrail fails', async () => {

@@ -67,7 +67,11 @@ export function findBase({ root, head }: Repository, name: string | undefined): 
   if (!head) return null;
   if (name !== undefined) return commonCommit(root, name, name);
   const { pull_request, before } = readEvent();
-  if (pull_request) return commonCommit(root, pull_request.base.sha, pull_request.base.ref);
+  if (pull_request) {
+    const { sha, ref } = pull_request.base;
+    // GitHub merges the newest commit of the base into HEAD; the one of the event may be older.
+    return commonCommit(root, commitOf(root, `origin/${ref}`) ?? sha, ref);
+  }
   if (before !== undefined) {
     // A first push has no commit before it; the one before a forced push may be gone.
     const commit = NO_COMMIT.test(before) ? null : commitOf(root, before);
