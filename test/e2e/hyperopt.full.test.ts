@@ -29,8 +29,34 @@ describe('reproducibility with several workers', () => {
     expect(reproducible(await readOutcome(platform, jobId))).toEqual(one);
   });
 
-  it('4 workers give the same trials and result', async () => {
-    const { trials, result } = await runHyperopt(platform, { ...HYPEROPT_REQUEST, workers: 4 });
+  it('4 workers share the trials and give the same result', async () => {
+    const jobId = await startHyperopt(platform, { ...HYPEROPT_REQUEST, workers: 4 });
+    const stopped = new Set<number>();
+    const send = (signal: 'SIGSTOP' | 'SIGCONT', pid: number) => {
+      process.kill(pid, signal);
+      if (signal === 'SIGSTOP') stopped.add(pid);
+      else stopped.delete(pid);
+    };
+    try {
+      await platform.untilJob(jobId, () => {
+        for (const pid of workerProcesses(jobId)) if (!stopped.has(pid)) send('SIGSTOP', pid);
+        return stopped.size === 4;
+      });
+      // One after the other ends a trial while all others are stopped: sharing does not depend on the speed of their starts.
+      for (const [done, pid] of [...stopped].slice(0, 2).entries()) {
+        send('SIGCONT', pid);
+        const ended = async () =>
+          (await readOutcome(platform, jobId)).trials.filter((trial) => trial.finished_at);
+        await expect
+          .poll(async () => new Set((await ended()).map(({ worker }) => worker)).size)
+          .toBeGreaterThan(done);
+        send('SIGSTOP', pid);
+      }
+    } finally {
+      for (const pid of [...stopped]) send('SIGCONT', pid);
+    }
+    await platform.until(jobId, ...TERMINAL);
+    const { trials, result } = await readOutcome(platform, jobId);
     expect(reproducible({ trials, result })).toEqual(one);
     expect(new Set(trials.map(({ worker }) => worker)).size).toBeGreaterThan(1);
   });

@@ -87,7 +87,9 @@ export function workerProcesses(jobId: string): number[] {
       try {
         const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-        return environment.includes(`JOB_ID=${jobId}`) && command.includes('tasks/hyperopt.ts');
+        // The shell that supervises a worker has the same arguments.
+        const isWorker = command.includes('tasks/hyperopt.ts') && !command.startsWith('/bin/sh');
+        return environment.includes(`JOB_ID=${jobId}`) && isWorker;
       } catch {
         return false;
       }
