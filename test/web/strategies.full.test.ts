@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { hasChromium } from './support/chromium.ts';
 import { type Dashboard, startDashboard } from './support/dashboard.ts';
-import { seedBacktest, seedStaged, seedVersion } from './support/seed.ts';
+import { seedBacktest, seedProduction, seedStaged, seedVersion } from './support/seed.ts';
 
 describe.skipIf(!hasChromium)('versions of a strategy', () => {
   let dashboard: Dashboard;
@@ -106,19 +106,31 @@ describe.skipIf(!hasChromium)('versions of a strategy', () => {
     expect(await problems()).toEqual([]);
     await close();
   });
+});
+
+describe.skipIf(!hasChromium)('a version whose model changes meanwhile', () => {
+  let dashboard: Dashboard;
+  beforeAll(async () => {
+    dashboard = await startDashboard(inject('dashboard'));
+  });
+  afterAll(() => dashboard?.stop());
 
   test('a promotion that another change preceded is rejected in words', async () => {
     const { platform } = dashboard;
-    const third = await seedStaged(platform, await seedBacktest(platform));
-    const { page, close } = await open(third);
+    const backtest = await seedBacktest(platform);
+    const first = await seedProduction(platform, backtest);
+    const second = await seedProduction(platform, backtest);
+    const third = await seedStaged(platform, backtest);
+    const { page, close } = await dashboard.open(`/strategies/ema_crossover/versions/${third}`);
     await page.getByRole('button', { name: 'Promote' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('v1', { exact: true }).waitFor();
+    await dialog.getByText(`v${second}`, { exact: true }).waitFor();
     // Meanwhile another user rolls back.
-    await platform.post('/api/v1/models/ema_crossover/rollback', { version: '2', reason: 'First' });
+    await platform.post('/api/v1/models/ema_crossover/rollback', { version: first, reason: 'First' });
     await dialog.getByRole('button', { name: 'Promote' }).click();
     await dialog.getByRole('alert').getByText('RES005').waitFor();
-    expect(await productionOf()).toBe('2');
+    const { body } = await platform.get('/api/v1/models/ema_crossover/production');
+    expect(body.version).toBe(first);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Promote');
