@@ -1,4 +1,4 @@
-import { createRouter } from '@tanstack/react-router';
+import { createRouter, stringifySearchWith } from '@tanstack/react-router';
 import { auditRoutes } from './pages/audit/routes.ts';
 import { backtestRoutes } from './pages/backtests/routes.ts';
 import { challengeRoutes } from './pages/challenges/routes.ts';
@@ -12,6 +12,7 @@ import { signInRoutes } from './pages/sign-in/routes.ts';
 import { strategyRoutes } from './pages/strategies/routes.ts';
 import { rootRoute } from './routes.ts';
 import { PageError } from './ui/states.tsx';
+import { quotedText } from './ui/url.ts';
 
 /** Every page; each is loaded when it is opened. */
 export const router = createRouter({
@@ -28,6 +29,7 @@ export const router = createRouter({
     ...signInRoutes,
     ...strategyRoutes,
   ]),
+  stringifySearch: stringifySearchWith(JSON.stringify, quotedText),
   defaultPreload: 'intent',
   // Inside the shell: the navigation stays when a page fails.
   defaultErrorComponent: PageError,

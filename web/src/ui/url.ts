@@ -13,6 +13,16 @@ export function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
+/**
+ * Value of a text that must be quoted in an address, since the router would read it as JSON. A number is not: {@link text} reads it back.
+ *
+ * @throws SyntaxError for a text that is written as it is
+ */
+export function quotedText(value: string): unknown {
+  if (String(Number(value)) === value) throw new SyntaxError('A number is written as it is');
+  return JSON.parse(value);
+}
+
 /** An integer from 0. */
 export function natural(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
