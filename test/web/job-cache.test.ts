@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/react-query';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { JobCache } from '../../web/src/api/job-cache.ts';
+import { countKey, JobCache } from '../../web/src/api/job-cache.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -33,6 +33,15 @@ test('first event of a job loads its list again: nothing is known of what happen
   const { isStale, report } = scene();
   report('running', 0.1);
   expect([LIST, ['getOverview', {}], ONE, OTHER].map(isStale)).toEqual([true, true, true, false]);
+});
+
+test('events of jobs do not load the number of jobs of a list again', () => {
+  const { client, isStale, report } = scene();
+  const queryKey = countKey('listHyperopts', { status: 'running' });
+  client.setQueryData(queryKey, { value: 2, relation: 'exact' });
+  report('running', 0.1);
+  report('completed', 1);
+  expect([LIST, queryKey].map(isStale)).toEqual([true, false]);
 });
 
 test('progress is set in the list in its units, without a load', () => {

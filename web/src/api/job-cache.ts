@@ -59,6 +59,16 @@ export const FOLLOWED: ReadonlySet<OperationId> = new Set<OperationId>([
   ...Object.values(KINDS).flatMap(({ one, list }) => [one, list]),
 ]);
 
+/**
+ * Key of the number of jobs in a list, or of all of them. It does not begin with the operation: events load a list again, while a count
+ * reads all matching jobs and is loaded at fixed times.
+ */
+export const countKey = (list: OperationId, ...filters: readonly object[]): readonly unknown[] => [
+  'count',
+  list,
+  ...filters,
+];
+
 /** Brings the states of jobs into the cache: progress at once; a changed status makes what shows the job load again. */
 export class JobCache {
   readonly #client: QueryClient;

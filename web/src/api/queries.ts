@@ -10,6 +10,7 @@ import {
   useQuery,
 } from '@tanstack/react-query';
 import { ApiError, call, type OperationId, type RequestOf, type ResponseOf } from './client.ts';
+import { countKey } from './job-cache.ts';
 import { isLive, useLive } from './live.ts';
 
 /** Milliseconds between two polls: while something moves, else, and at most after errors. */
@@ -102,6 +103,32 @@ export function useCall<I extends OperationId>(
   return query;
 }
 
+/** Milliseconds between two loads of a count. */
+const COUNT_REFRESH = 30_000;
+
+/** Number of jobs that pass the filters of a list; loaded again every 30 s, and after an action of the user that changes the list. */
+export function countOf<I extends 'listBacktests' | 'listHyperopts'>(
+  id: I,
+  filters: NonNullable<RequestOf<I>['query']>,
+) {
+  return queryOptions({
+    queryKey: countKey(id, filters),
+    queryFn: async ({ signal }): Promise<Count | null> =>
+      (
+        await call<'listBacktests' | 'listHyperopts'>(
+          id,
+          { query: { ...filters, limit: 1, count: true } },
+          { signal },
+        )
+      ).count ?? null,
+    placeholderData: (previous) => previous,
+    staleTime: COUNT_REFRESH / 2,
+    refetchInterval: COUNT_REFRESH,
+  });
+}
+
+type Count = NonNullable<ResponseOf<'listBacktests'>['count']>;
+
 /** Data of several calls of an operation, in the order of the requests. */
 export function useCalls<I extends OperationId>(
   id: I,
@@ -128,7 +155,12 @@ export function useAction<I extends OperationId>(id: I, invalidates: readonly Op
   return useMutation<ResponseOf<I>, Error, RequestOf<I>>({
     mutationFn: (request) => call(id, request, { headers: idempotency(request) }),
     onSettled: (_data, _error, _request, _result, { client }) =>
-      Promise.all(invalidates.map((each) => client.invalidateQueries({ queryKey: [each] }))),
+      Promise.all(
+        invalidates.flatMap((each) => [
+          client.invalidateQueries({ queryKey: [each] }),
+          client.invalidateQueries({ queryKey: countKey(each) }),
+        ]),
+      ),
   });
 }
 

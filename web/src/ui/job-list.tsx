@@ -1,7 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useRef, useState } from 'react';
 import type { RequestOf } from '../api/client.ts';
 import { type JobStatus, STATUSES } from '../api/jobs.ts';
-import { useCall } from '../api/queries.ts';
+import { countOf, useCall } from '../api/queries.ts';
 import { NO_VALUE } from './format.ts';
 
 /** Milliseconds without a key after which a typed filter applies. */
@@ -110,12 +111,7 @@ export function JobCount(props: {
   readonly noun: string;
 }) {
   const { operation, filters, noun } = props;
-  const { data } = useCall(
-    operation,
-    { query: { ...filters, limit: 1, count: true } },
-    { keepPrevious: true },
-  );
-  const count = data?.count;
+  const { data: count } = useQuery(countOf(operation, filters));
   if (!count) return <p className="muted">{NO_VALUE}</p>;
   const { value, relation } = count;
   const number = `${value.toLocaleString('en-GB')}${relation === 'at_least' ? '+' : ''}`;
