@@ -109,6 +109,53 @@ describe.skipIf(!hasChromium)('what can be done with a backtest', () => {
     await close();
   });
 
+  test('equity keeps the zoom between days and candles', async () => {
+    const { page, problems, close } = await dashboard.open(`/backtests/${id}`);
+    const equity = page.getByRole('region', { name: 'Equity', exact: true });
+    await equity.getByRole('img').locator('canvas').first().waitFor();
+    await equity.getByRole('button', { name: 'Zoom in' }).click();
+    const isZoomed = async () =>
+      (await equity.getByRole('button', { name: 'Reset the zoom' }).getAttribute('aria-disabled')) ===
+      'false';
+    await expect.poll(isZoomed).toBe(true);
+    for (const resolution of ['Candles', 'Daily']) {
+      const before = await equity.locator('.report-points').textContent();
+      await equity.getByRole('button', { name: resolution, exact: true }).click();
+      await expect.poll(() => equity.locator('.report-points').textContent()).not.toBe(before);
+      expect(await isZoomed()).toBe(true);
+    }
+    await equity.getByRole('button', { name: 'Reset the zoom' }).click();
+    await expect.poll(isZoomed).toBe(false);
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
+  test('trades with long tags load in the smaller pages that the service asks for', async () => {
+    const { page, close } = await dashboard.open('/backtests');
+    const limits = new Set<string>();
+    await page.route('**/trades?*', async (route) => {
+      const limit = new URL(route.request().url()).searchParams.get('limit')!;
+      limits.add(limit);
+      if (Number(limit) <= 20) return route.continue();
+      const message =
+        'limit must be at most 20: the tags of these trades are long, and the page would exceed 5 MB';
+      const detail = {
+        code: 'VAL005',
+        message,
+        field: 'limit',
+        context: { value: Number(limit), min: 1, max: 20 },
+      };
+      return route.fulfill({ status: 400, json: { detail } });
+    });
+    await page.goto(`${dashboard.url}/backtests/${id}`);
+    const { total_trades } = (await dashboard.platform.get(`/api/v1/backtests/${id}`)).body.result;
+    expect(total_trades).toBeGreaterThan(20);
+    await page.getByRole('region', { name: 'Trades' }).locator('tbody tr').first().waitFor();
+    expect([...limits]).toEqual(['5000', '20']);
+    expect(await page.getByText('VAL005').count()).toBe(0);
+    await close();
+  });
+
   test('a chart zooms by its buttons and by two fingers, and keeps the zoom under its table', async () => {
     const { page, context, problems, close } = await dashboard.open(`/backtests/${id}`);
     const equity = page.getByRole('region', { name: 'Equity', exact: true });

@@ -61,7 +61,6 @@ export function EquityPanel(props: {
       <Loaded query={whole} skeleton={<Skeleton rows={13} className="report-skeleton-equity" />}>
         {(data) => (
           <EquityChart
-            key={data.resolution}
             whole={data}
             part={isPart ? part.data : undefined}
             hasMarket={market === true}

@@ -1,6 +1,6 @@
 import { type UseQueryResult, useQueries } from '@tanstack/react-query';
-import { useMemo } from 'react';
-import type { ResponseOf } from '../../api/client.ts';
+import { useMemo, useState } from 'react';
+import { ApiError, type ResponseOf } from '../../api/client.ts';
 import { queryOf, retryFailed } from '../../api/queries.ts';
 import type { ReportData } from './data.ts';
 import type { ReportSearch } from './search.ts';
@@ -12,6 +12,8 @@ export type TradeRow = { readonly [K in keyof Columns]: Columns[K][number] };
 
 /** Trades on a page: the most that the API returns. */
 const LIMIT = 5_000;
+/** Requests for the trades of a report at most. */
+const MAX_PAGES = 200;
 /** Name of a trade's tag when it has none, as in the tables of the report. */
 export const NO_TAG = '(none)';
 
@@ -36,12 +38,13 @@ export function useTrades(
   id: string,
   total: number,
 ): Pick<Combined, 'error' | 'retry'> & { readonly rows: readonly TradeRow[] | undefined } {
-  const pageCount = Math.ceil(total / LIMIT);
+  const [limit, setLimit] = useState(LIMIT);
+  const pageCount = Math.ceil(total / limit);
   const { pages, error, retry } = useQueries({
     queries: Array.from({ length: pageCount }, (_, index) => ({
       ...queryOf('listBacktestTrades', {
         params: { job_id: id },
-        query: { format: 'columns' as const, limit: LIMIT, page: index + 1 },
+        query: { format: 'columns' as const, limit, page: index + 1 },
       }),
       staleTime: Number.POSITIVE_INFINITY,
       // Comparing 5,000 new rows with the old ones costs more than it saves: they never change.
@@ -50,7 +53,17 @@ export function useTrades(
     combine,
   });
   const rows = useMemo(() => pages?.flatMap(rowsOf), [pages]);
-  return { rows, error, retry };
+  const smaller = smallerLimit(error, limit, total);
+  if (smaller !== undefined) setLimit(smaller);
+  return { rows, error: smaller === undefined ? error : null, retry };
+}
+
+/** Limit that the service asks for, because pages of trades with long tags are too large for a response. */
+function smallerLimit(error: Error | null, limit: number, total: number): number | undefined {
+  if (!(error instanceof ApiError) || error.code !== 'VAL005' || !('limit' in error.fields)) return undefined;
+  const { max } = error.context;
+  const isUsable = typeof max === 'number' && max >= 1 && max < limit && total / max <= MAX_PAGES;
+  return isUsable ? max : undefined;
 }
 
 function rowsOf(page: Page): readonly TradeRow[] {
