@@ -5,11 +5,13 @@ import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { BackendEnv } from '#contract/env.ts';
 import type { EnvInput } from '#contract/env-fields.ts';
 import { IMAGE_RUN_OBJECTS } from '#contract/image-run-keys.ts';
 import { retentionVariables } from '#contract/retention.ts';
+import { WEBHOOK_PARTITION } from '#contract/tables.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { addBackendApi } from './backend-api.ts';
 import { BackupCopyStack } from './backups.ts';
@@ -47,6 +49,7 @@ import { TableEvents } from './table-events.ts';
 import { allowedRegistries, allowRepositories } from './task-image.ts';
 import { backtestTask, collectTask, hyperoptTask } from './tasks.ts';
 import { TrafficShift } from './traffic-shift.ts';
+import { Webhooks } from './webhooks.ts';
 
 interface PlatformStackProps {
   readonly config: StageConfig;
@@ -158,13 +161,19 @@ class PlatformStack extends Stack {
       code: this.#code('reconcile'),
       results: data.results,
     });
-    new TableEvents(this, 'TableEvents', {
+    const { bus } = new TableEvents(this, 'TableEvents', {
       ...{ config, monitoring, tables: data.tables },
       ...{ code: this.#code('table-events'), environment: this.#common },
     });
+    const webhooks = new Webhooks(this, 'Webhooks', {
+      ...{ config, monitoring, tables: data.tables, bus },
+      ...{ code: this.#code('webhooks'), environment: this.#common },
+    });
     new Dispatcher(this, 'Dispatcher', { ...jobServices, code: this.#code('dispatcher') });
     const strategy = this.#strategyService(flows.hyperopt, cluster, reconcile);
-    const backend = this.#backend(flows.backtest, dataProxy, { strategy, cluster, runs: images.forBackend });
+    const backend = this.#backend(flows.backtest, dataProxy, {
+      ...{ strategy, cluster, runs: images.forBackend, webhooks: webhooks.queue },
+    });
     const { api: backendApi, events } = addBackendApi(this, {
       ...{ config, monitoring, data, backend, after: strategy.api, originTokens: this.#originTokens },
       ...{ dataProxy: dataProxy.service.alias, code: this.#code('job-events') },
@@ -320,9 +329,11 @@ class PlatformStack extends Stack {
       strategy,
       cluster,
       runs,
+      webhooks,
     }: {
       readonly strategy: StrategyService;
       readonly cluster: ecs.Cluster;
+      readonly webhooks: Queue;
       readonly runs: RegisteredImages['forBackend'];
     },
   ): ServiceFunction {
@@ -341,6 +352,7 @@ class PlatformStack extends Stack {
       ALLOWED_REGISTRIES: allowedRegistries(config),
       ...runs,
       DATA_PROXY_FUNCTION: dataProxy.service.alias.functionArn,
+      WEBHOOK_QUEUE_URL: webhooks.queueUrl,
       STRATEGY_SERVICE_URL: strategy.api.api.url,
       ...promotionVariables(config),
       REQUIRE_ROLLBACK_REASON: config.rollbackReasonRequired ? 'true' : 'false',
@@ -359,6 +371,9 @@ class PlatformStack extends Stack {
     });
     const role = backend.function.role!;
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem']);
+    // Webhooks that users delete, and deliveries that are replayed.
+    allowTable(role, 'jobs', data.tables.jobs, ['DeleteItem'], { keys: [WEBHOOK_PARTITION] });
+    webhooks.grantSendMessages(role);
     allowTable(role, 'series', data.tables.series, ['BatchGetItem', 'Query']);
     allowTable(role, 'registry', data.tables.registry, [...READ_REGISTRY, ...TRANSITION_REGISTRY], {
       indexes: ['catalog-by-name', 'catalog-by-sharpe', 'catalog-by-drawdown', 'challenges'],

@@ -87,11 +87,12 @@ async function erase(
 }
 
 function erasureText(subject: string, erasure: Erasure, verb: string): string {
-  const { jobs, evidence, grants, registry, audit, unfinished } = erasure;
+  const { jobs, evidence, grants, webhooks, registry, audit, unfinished } = erasure;
   return [
     `${jobs} jobs ${verb} deleted with their results and trials`,
     `${evidence} jobs behind registered versions ${verb} given to ${pseudonymOf(subject)}`,
     `${grants} grants to the user ${verb} removed`,
+    `${webhooks} webhooks ${verb} deleted with their deliveries`,
     `${registry} items of the registry ${verb} given to ${pseudonymOf(subject)}`,
     `${audit} audit entries ${verb} reduced to the ID`,
     ...unfinished.map((job) => `${job} has not ended, or its task still stops: cancel it first`),

@@ -10,6 +10,7 @@ import type { JobQueue } from '#domain/queue/queue-ports.ts';
 import type { JobRetention } from '#domain/retention/expire-jobs.ts';
 import type { EndedValidations } from '#domain/transitions/validation.ts';
 import type { OwnerTrials } from '#domain/trials/owner-trials.ts';
+import type { DeliveryStore, WebhookStore } from '#domain/webhooks/webhook-ports.ts';
 import { createDocumentClient } from './aws/dynamo-client.ts';
 import { DynamoCollectionStore } from './aws/dynamo-collection-store.ts';
 import { DynamoEventLog } from './aws/dynamo-event-log.ts';
@@ -21,6 +22,7 @@ import { DynamoOwnerTrials } from './aws/dynamo-owner-trials.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from './aws/dynamo-series-stores.ts';
 import { DynamoStrategyCosts } from './aws/dynamo-strategy-costs.ts';
 import { DynamoTrialLedger } from './aws/dynamo-trial-ledger.ts';
+import { DynamoDeliveryStore, DynamoWebhookStore } from './aws/dynamo-webhook-store.ts';
 import { openObjectStore } from './open-object-store.ts';
 import { ParquetCandleStore } from './parquet/candle-store.ts';
 import { ObjectResultStore } from './result-store.ts';
@@ -70,6 +72,8 @@ export interface Stores extends MarketStores {
   readonly ownerTrials: OwnerTrials;
   readonly jobRetention: JobRetention;
   readonly events: EventLog;
+  readonly webhooks: WebhookStore;
+  readonly deliveries: DeliveryStore;
 }
 
 /** Opens the stores of market data, jobs and results. */
@@ -85,6 +89,8 @@ export function openStores(env: StorageEnv): Stores {
     ownerTrials: new DynamoOwnerTrials(market.dynamo, env.JOBS_TABLE),
     jobRetention: new DynamoJobRetention(market.dynamo, env.JOBS_TABLE),
     events: new DynamoEventLog(market.dynamo, env.JOBS_TABLE, Date),
+    webhooks: new DynamoWebhookStore(market.dynamo, env.JOBS_TABLE),
+    deliveries: new DynamoDeliveryStore(market.dynamo, env.JOBS_TABLE, Date),
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),
   };
 }

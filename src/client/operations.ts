@@ -113,6 +113,36 @@ export const compareVersions = /* @__PURE__ */ get<'compareVersions'>(backend, '
 /** Audit trail: every call that can change state, newest first. */
 export const listAudit = /* @__PURE__ */ get<'listAudit'>(backend, '/audit');
 
+/** Deliver events to a URL. */
+export const createWebhook = /* @__PURE__ */ post<'createWebhook'>(backend, '/webhooks');
+
+/** Webhooks of the caller; of all users for admins. */
+export const listWebhooks = /* @__PURE__ */ get<'listWebhooks'>(backend, '/webhooks');
+
+/** A webhook, without its secret. */
+export const getWebhook = /* @__PURE__ */ get<'getWebhook'>(backend, '/webhooks/{webhook_id}');
+
+/** Change, pause or resume a webhook. */
+export const updateWebhook = /* @__PURE__ */ patch<'updateWebhook'>(backend, '/webhooks/{webhook_id}');
+
+/** Delete a webhook; its pending deliveries end. */
+export const deleteWebhook = /* @__PURE__ */ remove<'deleteWebhook'>(backend, '/webhooks/{webhook_id}');
+
+/** Replace the secret. */
+export const rotateWebhookSecret = /* @__PURE__ */ postOnce<'rotateWebhookSecret'>(backend, '/webhooks/{webhook_id}/rotate-secret');
+
+/** Send a test event. */
+export const testWebhook = /* @__PURE__ */ postOnce<'testWebhook'>(backend, '/webhooks/{webhook_id}/test');
+
+/** Deliveries of a webhook, newest events first. */
+export const listDeliveries = /* @__PURE__ */ get<'listDeliveries'>(backend, '/webhooks/{webhook_id}/deliveries');
+
+/** Deliver an event again. */
+export const replayDelivery = /* @__PURE__ */ postOnce<'replayDelivery'>(backend, '/webhooks/{webhook_id}/deliveries/{delivery_id}/replay');
+
+/** Deliver the events of a time range again. */
+export const replayWebhook = /* @__PURE__ */ post<'replayWebhook'>(backend, '/webhooks/{webhook_id}/replay');
+
 /** Health of the service and of what it depends on. */
 export const getStrategyServiceHealth = /* @__PURE__ */ get<'getStrategyServiceHealth'>(strategy, '/health');
 

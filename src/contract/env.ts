@@ -188,6 +188,8 @@ export const BackendEnv = {
     REJECT_IMAGES: rejectImages,
     ...images,
     DATA_PROXY_FUNCTION: text,
+    /** Queue of the function that delivers events to webhooks. */
+    WEBHOOK_QUEUE_URL: url,
     /** Base address of the strategy service; without one it is reported as not configured. */
     STRATEGY_SERVICE_URL: optional(url),
     CANARY_TOKEN: optional(CanaryEnv.variables.CANARY_TOKEN),
@@ -377,6 +379,8 @@ export const LocalEnv = {
     MIN_FREE_DISK_MB: integer(256, { min: 0, max: 1_000_000_000 }),
     BACKEND_PORT: integer(SERVICES.backend.port, { min: 0, max: 65_535 }),
     STRATEGY_PORT: integer(SERVICES.strategy.port, { min: 0, max: 65_535 }),
+    /** Webhooks may have http URLs and addresses of this machine, to try receivers. */
+    WEBHOOKS_ALLOW_LOOPBACK: withDefault(flag, false),
     ...gates,
     ...challenges,
     ...retentionEnv,

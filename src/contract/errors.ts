@@ -1,6 +1,6 @@
 /**
  * The error catalogue: every code a client can meet, with its HTTP status and default message.
- * Codes outside the interface's families (HTTP*, OPT*, CHL*, COL*) are Touchstone's own.
+ * Codes outside the interface's families (HTTP*, OPT*, CHL*, COL*, HOOK*) are Touchstone's own.
  */
 export const ERRORS = {
   VAL001: { status: 400, message: 'Invalid date range: start must be before end, ISO 8601' },
@@ -35,6 +35,8 @@ export const ERRORS = {
   OPT002: { status: 400, message: 'Every trial of the hyperopt job failed' },
   CHL001: { status: 404, message: 'Challenge not found' },
   COL001: { status: 404, message: 'Collection not found' },
+  HOOK001: { status: 404, message: 'Webhook not found' },
+  HOOK002: { status: 404, message: 'Delivery not found' },
   HTTP400: { status: 400, message: 'Malformed HTTP request' },
   HTTP403: { status: 403, message: 'The local platform accepts requests from this machine only' },
   HTTP404: { status: 404, message: 'No such path' },

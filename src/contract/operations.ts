@@ -8,6 +8,7 @@ import { DATA_COLLECTION_OPERATIONS } from './operations/data-collection.ts';
 import { HYPEROPT_OPERATIONS } from './operations/hyperopt.ts';
 import { MLFLOW_OPERATIONS } from './operations/mlflow.ts';
 import { STRATEGY_OPERATIONS } from './operations/strategy.ts';
+import { WEBHOOK_OPERATIONS } from './operations/webhooks.ts';
 
 /** The one table. A service's rows live in their own file of `operations/`. */
 export const OPERATIONS = [
@@ -16,6 +17,7 @@ export const OPERATIONS = [
   ...CATALOG_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...MLFLOW_OPERATIONS,
+  ...WEBHOOK_OPERATIONS,
   ...STRATEGY_OPERATIONS,
   ...HYPEROPT_OPERATIONS,
   ...CHALLENGE_OPERATIONS,

@@ -87,6 +87,11 @@ export const EVENT_LOG_PARTITION = '#events';
 
 /** Prefix of the partitions of the Jobs table that hold the trials of users. */
 export const TRIALS_PREFIX = '#trials#';
+/** Partition of the Jobs table that holds the webhooks. */
+export const WEBHOOK_PARTITION = '#webhooks';
+/** Partitions of the Jobs table that hold the deliveries of a webhook, and those that wait for an attempt, end with its ID. */
+export const DELIVERY_PREFIX = '#deliveries#';
+export const PENDING_DELIVERY_PREFIX = '#pending#';
 
 /** Longest `error_summary`, characters. */
 export const ERROR_SUMMARY_LENGTH = 300;
@@ -123,8 +128,8 @@ export const TABLES = {
    * - `TRIAL#000012`: a trial, in no index.
    *
    * Partitions `#owners#backtest` and `#slots#backtest` hold the owners who wait and the slots of a lane, `#costs#<digest>` the
-   * measured cost of a strategy, `#experiments#<owner>` the experiments of a user, `#trials#<owner>` the trials of a user, `#deleted` the jobs that users have deleted and whose data are still stored, `#retention` the progress of passes that delete expired jobs, `#events` the event log. Only expired jobs, those of
-   * the canary, and events have `expires_at`.
+   * measured cost of a strategy, `#experiments#<owner>` the experiments of a user, `#trials#<owner>` the trials of a user, `#deleted` the jobs that users have deleted and whose data are still stored, `#retention` the progress of passes that delete expired jobs, `#events` the event log, `#webhooks` the webhooks, `#deliveries#<webhook>` their deliveries, `#pending#<webhook>` those that wait for an attempt. Only expired jobs, those of
+   * the canary, events and deliveries have `expires_at`.
    */
   jobs: {
     expires: 'expires_at',

@@ -1,22 +1,37 @@
 import type { Ownership, StoredSharing } from './access.ts';
 import type { ChallengeStore } from './challenges/challenge-store.ts';
-import { unknownBacktest, unknownChallenge, unknownHyperopt, unknownModel } from './unknown-resources.ts';
+import {
+  unknownBacktest,
+  unknownChallenge,
+  unknownHyperopt,
+  unknownModel,
+  unknownWebhook,
+} from './unknown-resources.ts';
+import type { WebhookStore } from './webhooks/webhook-ports.ts';
 
 /** Sharing of each kind of owned resource, and the error of an unknown one. */
 export function ownershipOf({
   jobs,
   registry,
   challenges,
+  webhooks,
 }: {
   readonly jobs: { readonly sharing: StoredSharing };
   readonly registry: { readonly sharing: StoredSharing };
   readonly challenges: Pick<ChallengeStore, 'read'>;
+  /** Absent in services without operations on webhooks. */
+  readonly webhooks?: Pick<WebhookStore, 'find'>;
 }): Ownership {
   return {
     backtest: { sharing: jobs.sharing, unknown: unknownBacktest },
     hyperopt: { sharing: jobs.sharing, unknown: unknownHyperopt },
     model: { sharing: registry.sharing, unknown: unknownModel },
     challenge: { sharing: sharedAsModels(challenges, registry.sharing), unknown: unknownChallenge },
+    // Webhooks belong to one user and cannot be shared.
+    webhook: {
+      sharing: { find: async (id) => webhooks?.find(id), share: async () => 'conflict' },
+      unknown: unknownWebhook,
+    },
   };
 }
 

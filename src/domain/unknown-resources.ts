@@ -22,6 +22,10 @@ export function unknownChallenge(id: string, field = 'challenge_id'): CodedError
   return new CodedError('CHL001', { field, context: { challenge_id: id.slice(0, 100) } });
 }
 
+export function unknownWebhook(id: string, field = 'webhook_id'): CodedError {
+  return new CodedError('HOOK001', { field, context: { webhook_id: id.slice(0, 100) } });
+}
+
 /** RES006 for a job, or for a part of it, that was deleted after its retention, or by a user. */
 export function expired(what: string, jobId: string, field = 'job_id'): CodedError {
   return new CodedError('RES006', {

@@ -3,6 +3,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { EventCursor } from '#adapters/local/event-cursor.ts';
 import { StreamRecords } from '#adapters/local/stream-records.ts';
 import { enableStreams, TableStreams } from '#adapters/local/table-streams.ts';
+import type { PlatformEvent } from '#contract/events.ts';
 import type { EventLog } from '#domain/events/event-log.ts';
 import { eventsOf } from '#domain/events/event-of-change.ts';
 import type { Log } from '#runtime/log.ts';
@@ -21,12 +22,14 @@ export interface LocalEventsOptions {
   /** File of the embedded engine; undefined with another engine, which deletes old records itself. */
   readonly dbPath: string | undefined;
   readonly events: EventLog;
+  /** Passes events on. When it throws, it gets them again. */
+  readonly deliver: (events: readonly PlatformEvent[]) => Promise<void>;
   readonly log: Log;
 }
 
 /**
- * Derives events from the streams of the tables and adds them to the log, until it is stopped. The position is stored after
- * the events: an event may be delivered twice, and none is lost.
+ * Derives events from the streams of the tables, adds them to the log and passes them on, until it is stopped. The position is
+ * stored after the events: an event may be delivered twice, and none is lost.
  */
 export async function startEvents(options: LocalEventsOptions): Promise<{ stop(): Promise<void> }> {
   const tables = Object.values(LOCAL_TABLES);
@@ -103,7 +106,10 @@ class Reader {
       const events = eventsOf(changes, (error, { keys }) =>
         this.#options.log.error('failed to derive an event', { error: error as Error, keys }),
       );
-      if (events.length > 0) await this.#options.events.append(events);
+      if (events.length > 0) {
+        await this.#options.events.append(events);
+        await this.#options.deliver(events);
+      }
       if (position === undefined || position === after) continue;
       this.#cursor.set(arn, shard, position, { streams, shards });
       if (position !== 'done') this.#records?.deleteUpTo(table, position);

@@ -55,6 +55,8 @@ export interface PlatformOptions {
   readonly auth?: boolean;
   /** Dashboard at the backend's address, asked for each page. Default: none. */
   readonly dashboard?: () => DashboardState;
+  /** Webhooks may have http URLs and addresses of this machine. Default false. */
+  readonly webhooksAllowLoopback?: boolean;
   /** Responds with 500 if a response violates the contract. */
   readonly checkResponses?: boolean;
 }
@@ -85,6 +87,7 @@ export function platformOptions(env: LocalEnv): PlatformOptions {
     rollbackReasonRequired: env.REQUIRE_ROLLBACK_REASON,
     retention: retentionDays(env),
     auditDays: env.RETENTION_AUDIT_DAYS,
+    webhooksAllowLoopback: env.WEBHOOKS_ALLOW_LOOPBACK,
     auth: env.ENVIRONMENT === 'production',
     checkResponses: env.ENVIRONMENT !== 'production',
   };

@@ -32,6 +32,7 @@ import { LOCAL_TABLES, PLATFORM_FILE, type PlatformInfo } from './platform-info.
 import { type PlatformOptions, TASK_LIMITS } from './platform-options.ts';
 import { localDataProxy, startBackend, startDataCollection, startStrategyService } from './services.ts';
 import { upgradeDataFolder } from './upgrade-data-folder.ts';
+import { openWebhooks } from './webhooks.ts';
 import { createWorkflow, type TaskEnvironment } from './workflow.ts';
 
 export interface Platform {
@@ -100,10 +101,13 @@ async function startServices(
   const storage = storageOf(database, folder);
   const stores = openStores(storage);
   await createTables(stores.dynamo, LOCAL_TABLES);
+  const delivery = openWebhooks(stores, options.webhooksAllowLoopback ?? false, storage, log);
+  running.add(() => delivery.waker.stop());
   const events = await startEvents({
     ...{ dynamo: stores.dynamo, endpoint: database.endpoint, folder: folder.path, log },
     dbPath: options.dynamodbEndpoint ? undefined : folder.dbPath,
     events: stores.events,
+    deliver: (each) => delivery.waker.deliver(each),
   });
   running.add(() => events.stop());
   const strategies = new LocalStrategies({
@@ -198,6 +202,7 @@ async function startServices(
       strategies,
       dataProxy,
       strategyServiceUrl: strategy.url,
+      webhookDelivery: delivery,
       dashboard: options.dashboard,
       otherServices: { strategy: strategy.app, data_collection: data.app },
       ...promotions,
@@ -208,6 +213,7 @@ async function startServices(
   running.add(() => backend.close());
   await keepReconciling(reconcile, running, log);
   await resumeTimers(reconcile.registry.challenges, timers);
+  await delivery.waker.resume();
 
   const info: PlatformInfo = {
     pid: process.pid,

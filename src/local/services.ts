@@ -62,6 +62,7 @@ export async function startBackend(
     readonly retention?: RetentionDays;
     readonly strategies: Strategies;
     readonly dataProxy: DataProxy;
+    readonly webhookDelivery: BackendDeps['webhookDelivery'];
     readonly stagingDryRunRequired?: boolean;
     readonly fourEyesRequired?: boolean;
     readonly releasePolicy?: ReleasePolicy;
@@ -103,6 +104,7 @@ export async function startBackend(
     clock: Date,
     defaultExchange: options.exchange,
     dataProxy,
+    webhookDelivery: deps.webhookDelivery,
     reportPage: async () => reportPageOf(deps.dashboard?.()),
     gzipBase64,
     probes: {

@@ -5,9 +5,13 @@ import { PutCommand, ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { DynamoAuditTrail } from '#adapters/aws/dynamo-audit-trail.ts';
 import { DynamoOwnerTrials } from '#adapters/aws/dynamo-owner-trials.ts';
+import { DynamoDeliveryStore, DynamoWebhookStore } from '#adapters/aws/dynamo-webhook-store.ts';
 import { type EraseUserDeps, eraseUser, pseudonymOf } from '#adapters/aws/erase-user.ts';
+import { sha256 } from '#adapters/ids.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ObjectResultStore } from '#adapters/result-store.ts';
+import type { StoredWebhook } from '#contract/stored-webhook.ts';
+import { newDelivery, testEvent } from '#domain/webhooks/deliveries.ts';
 import { NO_VALUES } from '#engine/stats/running-moments.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingJob } from '../support/jobs.ts';
@@ -146,6 +150,23 @@ test('user is erased: own jobs are deleted, what others rely on has a pseudonym'
   expect((await fixture.jobs.get('bt-3'))?.shared_with).toEqual([{ principal: 'user:bob', level: 'read' }]);
 });
 
+test('webhooks of the user are deleted with their deliveries, those of others stay', async () => {
+  const { client, jobsTable } = deps;
+  const webhooks = new DynamoWebhookStore(client, jobsTable);
+  const deliveries = new DynamoDeliveryStore(client, jobsTable, Date);
+  const of = (webhook_id: string, owner: string) => ({ webhook_id, owner }) as StoredWebhook;
+  await webhooks.create(of('wh-1', SUBJECT));
+  await webhooks.create(of('wh-2', 'grace'));
+  for (const id of ['wh-1', 'wh-2']) {
+    await deliveries.add(newDelivery(sha256, id, testEvent(id, '1', Date.now()), Date.now()));
+  }
+  expect(await erase(true)).toMatchObject({ webhooks: 1 });
+  expect(await erase()).toMatchObject({ webhooks: 1 });
+  expect((await webhooks.list()).map(({ webhook_id }) => webhook_id)).toEqual(['wh-2']);
+  expect(JSON.stringify(await everything())).not.toContain('wh-1');
+  expect(await deliveries.pending('wh-2', 10)).toHaveLength(1);
+});
+
 test('audit trail keeps the ID, operation and resource of the user only', async () => {
   await erase();
   const calls = (await everything()).filter(({ pk = '' }) => pk.startsWith('AUDIT#'));
@@ -163,6 +184,7 @@ test('second run finds nothing', async () => {
     jobs: 0,
     evidence: 0,
     grants: 0,
+    webhooks: 0,
     registry: 0,
     audit: 0,
     unfinished: [],

@@ -45,6 +45,7 @@ async function open() {
     startEvents({
       ...{ dynamo, endpoint: database.endpoint, folder, dbPath, log },
       events: { append, after: events.after.bind(events) },
+      deliver: async () => undefined,
     });
   const logged = async () => (await events.after('2000', 1_000)).map(({ event }) => event);
   return { database, dynamo, jobs, start, logged, lines };

@@ -29,6 +29,10 @@ const UNMARKED: Readonly<Record<string, readonly string[]>> = {
     ...['keepBacktest', 'keepHyperopt', 'deleteBacktest', 'listAudit'],
   ],
   'for the program that trades': ['routeKey', 'assignKey', 'logTrades'],
+  'events sent out of the platform: for people': [
+    ...['createWebhook', 'listWebhooks', 'getWebhook', 'updateWebhook', 'deleteWebhook'],
+    ...['rotateWebhookSecret', 'testWebhook', 'listDeliveries', 'replayDelivery', 'replayWebhook'],
+  ],
 };
 
 it('each operation is a tool of agents or deliberately not one', () => {

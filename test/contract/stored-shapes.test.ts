@@ -26,6 +26,7 @@ import {
   StoredModel,
   StoredVersion,
 } from '#contract/stored-registry.ts';
+import { StoredDelivery, StoredWebhook } from '#contract/stored-webhook.ts';
 import { StoredTrialGroup } from '#contract/trial-ledger.ts';
 
 /**
@@ -57,6 +58,8 @@ it.each([
   ['StoredTrade', StoredTrade, 1, '335468a830513814'],
   ['StoredAssignment', StoredAssignment, 1, '63a98ca794b70395'],
   ['ChallengeEvent', ChallengeEvent, 2, '334f4971efd8021e'],
+  ['StoredWebhook', StoredWebhook, 1, 'a990b0cafa16954d'],
+  ['StoredDelivery', StoredDelivery, 1, '73c567925616c005'],
   ['CatalogRow', CatalogRow, undefined, '6b4c1fa0c1f1f759'],
 ])('stored shape of %s equals its pinned hash', (_, schema, version, hash) => {
   expect({ version: versionOf(schema), hash: shapeHash(schema) }).toEqual({ version, hash });

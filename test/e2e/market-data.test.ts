@@ -164,6 +164,7 @@ function backendOn(url: string): Promise<RunningServer> {
       workflow: {} as Workflow,
       maxRunning: { backtest: 1, fast: 1, hyperopt: 1 },
       strategies: {} as Strategies,
+      webhookDelivery: {} as never,
       dataProxy: localDataProxy(url),
     },
   );

@@ -108,6 +108,9 @@ async function storeEverything(): Promise<Record<string, string[]>> {
   const labels = { aliases: ['shadow'], tags: ['desk=fx', 'b', 'a'] };
   await done(send(platform, 'PATCH', `/api/v1/models/${MODEL}/versions/1`, labels));
 
+  const quiet = { url: 'https://hooks.example/', types: ['data.gap'] };
+  const { webhook_id } = await done(platform.post('/api/v1/webhooks', quiet));
+  const ofWebhook = `/api/v1/webhooks/${webhook_id}`;
   const ofHyperopt = `/api/v1/hyperopt/${hyperopt.job_id}`;
   await until(() => strategy.get(ofHyperopt));
   const ofJob = `/api/v1/backtests/${job.job_id}`;
@@ -155,6 +158,9 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     mlflowGetArtifact: ['trades.csv', 'report.json', 'trades.parquet'].map(
       (file) => `${artifacts}/${job.job_id}/${file}`,
     ),
+    listWebhooks: ['/api/v1/webhooks'],
+    getWebhook: [ofWebhook],
+    listDeliveries: [`${ofWebhook}/deliveries`],
     getMe: ['/api/v1/me'],
     getOverview: ['/api/v1/overview'],
     getBacktestSharing: [`${ofJob}/sharing`],

@@ -8,6 +8,7 @@ import { documentedErrors, type Operation } from '#contract/operation.ts';
 import { OPERATIONS } from '#contract/operations.ts';
 import { OWNED_RESOURCES, type ResourceKind } from '#contract/sharing.ts';
 import type { Grant } from '#contract/sharing-schemas.ts';
+import type { StoredWebhook } from '#contract/stored-webhook.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { Principal } from '#runtime/authenticate.ts';
 import { createService, type ServiceApp } from '#runtime/service.ts';
@@ -30,6 +31,7 @@ const SOME: Record<ResourceKind, { readonly id: string; readonly job: boolean }>
   hyperopt: { id: 'ho-1', job: true },
   model: { id: 'ema_crossover', job: false },
   challenge: { id: 'ch-1', job: false },
+  webhook: { id: 'wh-1', job: false },
 };
 
 let engine: TestEngine;
@@ -40,7 +42,7 @@ beforeAll(async () => {
   engine = await startEngine();
   const { client, tables } = engine;
   for (const [kind, { id, job }] of Object.entries(SOME)) {
-    if (kind === 'challenge') continue;
+    if (kind === 'challenge' || kind === 'webhook') continue;
     const owned = { owner: 'owner', shared_with: SHARED };
     const Item = job
       ? { ...pendingJob(id), ...owned, kind, item: 'JOB' }
@@ -53,6 +55,12 @@ beforeAll(async () => {
     challenges: {
       read: async (id) =>
         id === SOME.challenge.id ? storedChallenge({ model_name: SOME.model.id }) : undefined,
+    },
+    webhooks: {
+      find: async (id) =>
+        id === SOME.webhook.id
+          ? ({ owner: 'owner', shared_with: SHARED } as unknown as StoredWebhook)
+          : undefined,
     },
   });
   const host = { log: memoryLog().log, audit: memoryAudit().audit, authenticate: async () => caller };
@@ -86,6 +94,7 @@ const BODIES: Record<string, unknown> = {
   createChallenge: { champion_version: 1, challenger_version: 2 },
   assignKey: { assignment_key: 'key' },
   logTrades: { trades: [] },
+  replayWebhook: { since: '2026-01-01' },
 };
 
 /** Required queries by operation. */
@@ -138,7 +147,7 @@ describe.each(named.map((operation) => [operation.id, operation] as const))(
 
 describe('owned resources of operations', () => {
   /** Path variables of owned resources, except in operations whose resource has no owner yet. */
-  const OWNED = ['job_id', 'model_name', 'challenge_id', 'name'];
+  const OWNED = ['job_id', 'model_name', 'challenge_id', 'webhook_id', 'name'];
   const NOBODYS = ['getStrategy', 'registerStrategy'];
 
   it.each(operations.filter(({ id }) => !NOBODYS.includes(id)).map((each) => [each.id, each] as const))(

@@ -21,6 +21,7 @@ const BACKEND = {
   BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:backtest',
   DATA_PROXY_FUNCTION: 'data-proxy',
   FAST_LANE_SECONDS: '20',
+  WEBHOOK_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/123456789012/webhooks',
 };
 
 describe('readEnv', () => {

@@ -46,6 +46,7 @@ beforeAll(async () => {
     workflow: {} as Workflow,
     maxRunning: { backtest: 1, fast: 1, hyperopt: 1 },
     strategies: {} as Strategies,
+    webhookDelivery: {} as never,
     dataProxy: localDataProxy(data.url),
   });
 });

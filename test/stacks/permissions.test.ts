@@ -88,6 +88,7 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
       return [...tables].map((table) => `${role} ${table}: ${shortNames(writes)}`);
     });
     expect(writers.sort()).toEqual([
+      'BackendRole Jobs: DeleteItem',
       'BackendRole Jobs: PutItem UpdateItem',
       'BackendRole Registry: PutItem UpdateItem',
       'BacktestFlowRole Jobs: UpdateItem',
@@ -118,6 +119,9 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
       'StrategyServiceRole Jobs: UpdateItem',
       'StrategyServiceRole Registry: PutItem UpdateItem',
       'TableEventsServiceRole Jobs: PutItem',
+      'WebhooksServiceRole Jobs: DeleteItem',
+      'WebhooksServiceRole Jobs: PutItem',
+      'WebhooksServiceRole Jobs: UpdateItem',
     ]);
   });
 
@@ -166,10 +170,15 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
     // Slots and owners of the job queue; only reconcile deletes jobs, which have expired.
     const jobs = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['bt-*', 'ho-*', '#deleted'] } };
     const queue = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['#slots#*', '#owners#*'] } };
+    // Webhooks, and entries of deliveries that have ended.
+    const webhooks = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': '#webhooks' } };
+    const pending = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': '#pending#*' } };
     expect(deletes.map(({ id, statement }) => [shortRole(id), statement.Condition])).toEqual([
       ['ReconcileServiceRole', queue],
       ['ReconcileServiceRole', jobs],
+      ['WebhooksServiceRole', pending],
       ['DispatcherServiceRole', queue],
+      ['BackendRole', webhooks],
     ]);
   });
 
@@ -201,6 +210,7 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
           'StrategyServiceRole',
         ],
         'TableEventsServiceRole',
+        'WebhooksServiceRole',
       ]),
     );
   });

@@ -26,6 +26,7 @@ export const BACKEND_ENVIRONMENT = {
   CANDLES_BUCKET: 'candles',
   BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:backtest',
   DATA_PROXY_FUNCTION: 'data-proxy',
+  WEBHOOK_QUEUE_URL: 'http://127.0.0.1:1/queue',
   FAST_LANE_SECONDS: '20',
 };
 

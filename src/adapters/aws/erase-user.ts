@@ -1,11 +1,13 @@
 import {
   DeleteCommand,
   type DynamoDBDocumentClient,
+  paginateQuery,
   paginateScan,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { isTerminal, type JobStatus } from '#contract/backtest.ts';
 import type { Grant } from '#contract/sharing-schemas.ts';
+import { DELIVERY_PREFIX, PENDING_DELIVERY_PREFIX, WEBHOOK_PARTITION } from '#contract/tables.ts';
 import { userPrincipal } from '#domain/access.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { sha256 } from '../ids.ts';
@@ -31,6 +33,8 @@ export interface Erasure {
   evidence: number;
   /** Grants to the user on what others own. */
   grants: number;
+  /** Webhooks deleted with their deliveries. */
+  webhooks: number;
   /** Models, versions, challenges and events that name the user. */
   registry: number;
   /** Audit entries that lose address, user agent and request. */
@@ -61,7 +65,15 @@ export async function eraseUser(
   subject: string,
   { dryRun }: { readonly dryRun: boolean },
 ): Promise<Erasure> {
-  const erased: Erasure = { jobs: 0, evidence: 0, grants: 0, registry: 0, audit: 0, unfinished: [] };
+  const erased: Erasure = {
+    jobs: 0,
+    evidence: 0,
+    grants: 0,
+    webhooks: 0,
+    registry: 0,
+    audit: 0,
+    unfinished: [],
+  };
   const found = await new Pass(deps, subject, true).run();
   if (dryRun || found.unfinished.length > 0) return found;
   for (let pass = 1; pass <= MAX_PASSES; pass++) {
@@ -83,7 +95,15 @@ class Pass {
   readonly #retention: DynamoJobRetention;
   /** Jobs behind registered versions. */
   readonly #evidence = new Set<unknown>();
-  readonly #erased: Erasure = { jobs: 0, evidence: 0, grants: 0, registry: 0, audit: 0, unfinished: [] };
+  readonly #erased: Erasure = {
+    jobs: 0,
+    evidence: 0,
+    grants: 0,
+    webhooks: 0,
+    registry: 0,
+    audit: 0,
+    unfinished: [],
+  };
 
   constructor(deps: EraseUserDeps, subject: string, dryRun: boolean) {
     this.#deps = deps;
@@ -155,6 +175,8 @@ class Pass {
     // A cancelled job keeps its slot until its execution has ended.
     if (partition.startsWith('#slots#') && item.owner === this.#subject)
       return this.#noteUnfinished(String(item.slot_job));
+    if (partition === WEBHOOK_PARTITION)
+      return item.owner === this.#subject ? this.#ownWebhook(key) : undefined;
     const isQueueEntry = partition.startsWith('#owners#') && item.item === this.#subject;
     const isExperiment =
       partition === `#experiments#${this.#subject}` ||
@@ -164,6 +186,27 @@ class Pass {
     if (item.item !== `ACCESS#${this.#principal}` && !isQueueEntry && !isExperiment && !isTrial) return;
     // Those of own jobs go with the job.
     if (!this.#dryRun) await this.#delete(this.#deps.jobsTable, key);
+  }
+
+  /** The webhook last: a run that was interrupted finds it again. */
+  async #ownWebhook(key: { readonly job_id: unknown; readonly item: unknown }): Promise<void> {
+    this.#erased.webhooks += 1;
+    if (this.#dryRun) return;
+    const { client, jobsTable: TableName } = this.#deps;
+    for (const prefix of [PENDING_DELIVERY_PREFIX, DELIVERY_PREFIX]) {
+      const pages = paginateQuery(
+        { client },
+        {
+          TableName,
+          KeyConditionExpression: 'job_id = :partition',
+          ExpressionAttributeValues: { ':partition': `${prefix}${key.item}` },
+          ExpressionAttributeNames: { '#item': 'item' },
+          ProjectionExpression: 'job_id, #item',
+        },
+      );
+      for await (const { Items = [] } of pages) for (const each of Items) await this.#delete(TableName, each);
+    }
+    await this.#delete(TableName, key);
   }
 
   #noteUnfinished(jobId: string): void {

@@ -41,6 +41,14 @@ export function openAws(env: AwsEnv) {
       const { DynamoEventLog } = await import('./dynamo-event-log.ts');
       return new DynamoEventLog(dynamo, JOBS_TABLE, Date);
     }),
+    webhooks: deferred(async () => {
+      const { DynamoWebhookStore } = await import('./dynamo-webhook-store.ts');
+      return new DynamoWebhookStore(dynamo, JOBS_TABLE);
+    }),
+    deliveries: deferred(async () => {
+      const { DynamoDeliveryStore } = await import('./dynamo-webhook-store.ts');
+      return new DynamoDeliveryStore(dynamo, JOBS_TABLE, Date);
+    }),
     queue: deferred(async () => {
       const { DynamoJobQueue } = await import('./dynamo-job-queue.ts');
       return new DynamoJobQueue(dynamo, JOBS_TABLE);

@@ -4,6 +4,7 @@ import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { deferred } from '#domain/deferred.ts';
 import { gzipBase64 } from '../gzip.ts';
 import { serviceProbe, tableProbe } from '../probes.ts';
+import { webhookSignatures } from '../webhooks/signatures.ts';
 import { openAws } from './open-aws.ts';
 import { openRegistry, promotionRules } from './open-registry.ts';
 
@@ -41,6 +42,18 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
       return new S3Downloads(createS3Client(), env.RESULTS_BUCKET, Date);
     }),
     dataProxy,
+    webhookDelivery: {
+      // It checks addresses; the function of webhooks sends.
+      sender: deferred(async () => {
+        const { HttpsSender } = await import('../webhooks/https-sender.ts');
+        return new HttpsSender({ userAgent: 'touchstone' });
+      }),
+      signatures: webhookSignatures,
+      waker: deferred(async () => {
+        const { WebhookQueue } = await import('./webhook-queue.ts');
+        return new WebhookQueue(env.WEBHOOK_QUEUE_URL, dynamo);
+      }),
+    },
     reportPage: async () => (await import('./report-page.ts')).readReportPage(),
     gzipBase64,
     probes: {

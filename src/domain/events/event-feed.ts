@@ -1,10 +1,10 @@
 import { selects } from '#contract/event-types.ts';
 import type { PlatformEvent } from '#contract/events.ts';
-import type { ResourceKind } from '#contract/sharing.ts';
-import { type Caller, mayAccess, type Ownership } from '../access.ts';
+import type { Caller, Ownership } from '../access.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import type { EventLog } from './event-log.ts';
+import { maySeeEvents } from './visible-events.ts';
 
 export interface EventFeedDeps {
   readonly events: Pick<EventLog, 'after'>;
@@ -18,14 +18,6 @@ const OVERLAP_MS = 10_000;
 const EVENTS_AT_ONCE = 500;
 /** Age of the oldest position from which events are read. */
 const MAX_AGE_MS = 24 * 60 * 60_000;
-
-/** Kind of the owned resource by the first part of a subject. Market data has no owner: every caller sees its events. */
-const KINDS: Readonly<Record<string, ResourceKind>> = {
-  backtests: 'backtest',
-  hyperopt: 'hyperopt',
-  models: 'model',
-  challenges: 'challenge',
-};
 
 /** Events that a caller can see, from pass to pass. */
 export class EventFeed {
@@ -73,12 +65,6 @@ export class EventFeed {
   }
 
   async #isVisible({ type, subject }: PlatformEvent): Promise<boolean> {
-    if (!selects(this.#selection, type)) return false;
-    const [collection, id] = subject.split('/') as [string, string];
-    const kind = KINDS[collection];
-    if (kind === undefined || this.#caller.isAdmin) return true;
-    const resource = await this.#deps.ownership[kind].sharing.find(id);
-    // A deleted resource has no owner left.
-    return resource !== undefined && mayAccess(this.#caller, resource, 'read');
+    return selects(this.#selection, type) && maySeeEvents(this.#deps.ownership, this.#caller, subject);
   }
 }

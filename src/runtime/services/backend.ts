@@ -9,12 +9,14 @@ import type { ActiveJobs, JobRow } from '#domain/job-list-ports.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { DataProxy, JobStore, SeriesStore } from '#domain/ports.ts';
 import type { RegisterStrategyDeps } from '#domain/registry/register-strategy.ts';
+import type { DeliveryStore, WebhookStore } from '#domain/webhooks/webhook-ports.ts';
 import { callerOf, includedRoles } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
 import type { BacktestsDeps } from './backtests.ts';
 import type { RegistryDeps } from './registry.ts';
 import { sharingHandlers } from './sharing.ts';
+import type { WebhookHandlerDeps } from './webhooks.ts';
 
 const { getStrategy, listStrategies } = deferred(() => import('#domain/list-strategies.ts'));
 const { checkFreshness, listSymbols } = deferred(() => import('#domain/market-data.ts'));
@@ -34,6 +36,10 @@ export interface BackendDeps
   readonly series: SeriesStore;
   readonly collections: Pick<CollectionStore, 'get' | 'list'>;
   readonly events: Pick<EventLog, 'after'>;
+  readonly webhooks: WebhookStore;
+  readonly deliveries: DeliveryStore;
+  /** Parts of webhooks that are not stored. */
+  readonly webhookDelivery: Pick<WebhookHandlerDeps, 'sender' | 'signatures' | 'waker'>;
   readonly dataProxy: DataProxy;
   readonly challenges: ChallengeStore;
   /** True where every call needs a token. */
@@ -62,6 +68,10 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
   const events = deferred(async () => {
     const { watchJobsHandler } = await import('./job-events.ts');
     return { watchJobs: watchJobsHandler({ ...deps, ownership }) };
+  });
+  const webhooks = deferred(async () => {
+    const { webhookHandlers } = await import('./webhooks.ts');
+    return webhookHandlers({ ...deps, ...deps.webhookDelivery, ownership });
   });
   const ownership = ownershipOf(deps);
   const backtestSharing = sharingHandlers(ownership, 'backtest', 'job_id');
@@ -148,6 +158,16 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     mlflowGetMetricHistory: mlflow.mlflowGetMetricHistory,
     mlflowListArtifacts: mlflow.mlflowListArtifacts,
     mlflowGetArtifact: mlflow.mlflowGetArtifact,
+    createWebhook: webhooks.createWebhook,
+    listWebhooks: webhooks.listWebhooks,
+    getWebhook: webhooks.getWebhook,
+    updateWebhook: webhooks.updateWebhook,
+    deleteWebhook: webhooks.deleteWebhook,
+    rotateWebhookSecret: webhooks.rotateWebhookSecret,
+    testWebhook: webhooks.testWebhook,
+    listDeliveries: webhooks.listDeliveries,
+    replayDelivery: webhooks.replayDelivery,
+    replayWebhook: webhooks.replayWebhook,
     getDocs: docs.page,
     getDocsAsset: docs.asset,
     getOpenApi: docs.openApi,

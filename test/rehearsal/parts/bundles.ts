@@ -29,6 +29,7 @@ const EVENTS: readonly Event[] = [
   { of: 'DataProxy', event: { operation: 'drop-tables', params: {} }, answer: /"success":false/ },
   { of: 'Reconcile', event: {}, answer: /.*/ },
   { of: 'TableEvents', event: { Records: [] }, answer: /null|^$/ },
+  { of: 'Webhooks', event: { Records: [] }, answer: /null|^$/ },
   { of: 'Dispatcher', event: { Records: [] }, answer: /batchItemFailures|null/ },
 ];
 

@@ -567,6 +567,93 @@ class Backend:
         """
         return self._connection.file(self._service, "GET", "/api/2.0/mlflow-artifacts/artifacts/{job_id}/{file}", path_values={"job_id": job_id, "file": file})
 
+    def create_webhook(self, body: types.WebhookRequest, *, idempotency_key: str | None = None) -> types.WebhookWithSecret:
+        """Deliver events to a URL.
+
+        Signed as Standard Webhooks specify. Each event is delivered at least once and is attempted for 24 hours. Grants to groups do not count: the platform learns groups from tokens only. `all` is for admins.
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/webhooks", body=body, key=idempotency_key, keyed=True)
+
+    def list_webhooks(self) -> types.WebhookList:
+        """Webhooks of the caller; of all users for admins."""
+        return self._connection.json(self._service, "GET", "/api/v1/webhooks")
+
+    def get_webhook(self, webhook_id: str) -> types.Webhook:
+        """A webhook, without its secret.
+
+        For the owner of the webhook, whom it is shared with, and admins.
+
+        :param webhook_id: ID of the webhook, `wh-...`
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/webhooks/{webhook_id}", path_values={"webhook_id": webhook_id})
+
+    def update_webhook(self, webhook_id: str, body: types.WebhookChange | None = None) -> types.Webhook:
+        """Change, pause or resume a webhook.
+
+        For the owner of the webhook, and admins.
+
+        :param webhook_id: ID of the webhook, `wh-...`
+        """
+        return self._connection.json(self._service, "PATCH", "/api/v1/webhooks/{webhook_id}", path_values={"webhook_id": webhook_id}, body=body)
+
+    def delete_webhook(self, webhook_id: str) -> None:
+        """Delete a webhook; its pending deliveries end.
+
+        For the owner of the webhook, and admins.
+
+        :param webhook_id: ID of the webhook, `wh-...`
+        """
+        return self._connection.empty(self._service, "DELETE", "/api/v1/webhooks/{webhook_id}", path_values={"webhook_id": webhook_id})
+
+    def rotate_webhook_secret(self, webhook_id: str) -> types.WebhookWithSecret:
+        """Replace the secret.
+
+        For 24 hours each request has a signature of the new and one of the previous secret. For the owner of the webhook, and admins.
+
+        :param webhook_id: ID of the webhook, `wh-...`
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/webhooks/{webhook_id}/rotate-secret", path_values={"webhook_id": webhook_id})
+
+    def test_webhook(self, webhook_id: str) -> types.WebhookDelivery:
+        """Send a test event.
+
+        An event of type `webhook.test`, which no selection excludes. For the owner of the webhook, and admins.
+
+        :param webhook_id: ID of the webhook, `wh-...`
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/webhooks/{webhook_id}/test", path_values={"webhook_id": webhook_id})
+
+    def list_deliveries(self, webhook_id: str, *, limit: int | None = None, cursor: str | None = None, status: Literal["pending", "delivered", "failed"] | None = None) -> types.WebhookDeliveryList:
+        """Deliveries of a webhook, newest events first.
+
+        For the owner of the webhook, whom it is shared with, and admins.
+
+        :param webhook_id: ID of the webhook, `wh-...`
+        :param limit: Maximum number of items on a page
+        :param cursor: `next_cursor` of the previous page, with the same filters
+        :param status: Only deliveries with this status
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/webhooks/{webhook_id}/deliveries", path_values={"webhook_id": webhook_id}, query={"limit": limit, "cursor": cursor, "status": status})
+
+    def replay_delivery(self, webhook_id: str, delivery_id: str) -> types.WebhookDelivery:
+        """Deliver an event again.
+
+        For the owner of the webhook, and admins.
+
+        :param webhook_id: ID of the webhook, `wh-...`
+        :param delivery_id: ID of the delivery
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay", path_values={"webhook_id": webhook_id, "delivery_id": delivery_id})
+
+    def replay_webhook(self, webhook_id: str, body: types.WebhookReplayRequest, *, idempotency_key: str | None = None) -> types.WebhookReplay:
+        """Deliver the events of a time range again.
+
+        Selected events of the event log, also those that happened while the webhook was paused or did not exist. For the owner of the webhook, and admins.
+
+        :param webhook_id: ID of the webhook, `wh-...`
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/webhooks/{webhook_id}/replay", path_values={"webhook_id": webhook_id}, body=body, key=idempotency_key, keyed=True)
+
 
 class Strategy:
     """Touchstone strategy service. Registration of strategy versions."""

@@ -1779,7 +1779,7 @@ class Error(TypedDict):
 
 class ErrorDetail(TypedDict):
     code: str
-    """VAL001, VAL002, VAL003, VAL004, VAL005, VAL006, AUTH001, AUTH002, AUTH003, AUTH004, AUTH005, RES001, RES002, RES003, RES004, RES005, RES006, SVC001, SVC002, SVC003, SVC004, SVC005, SVC006, DATA001, DATA002, DATA003, DATA004, DATA005, OPT001, OPT002, CHL001, COL001, HTTP400, HTTP403, HTTP404, HTTP405, HTTP408, HTTP413, HTTP414, HTTP415, HTTP429, HTTP431, HTTP503"""
+    """VAL001, VAL002, VAL003, VAL004, VAL005, VAL006, AUTH001, AUTH002, AUTH003, AUTH004, AUTH005, RES001, RES002, RES003, RES004, RES005, RES006, SVC001, SVC002, SVC003, SVC004, SVC005, SVC006, DATA001, DATA002, DATA003, DATA004, DATA005, OPT001, OPT002, CHL001, COL001, HOOK001, HOOK002, HTTP400, HTTP403, HTTP404, HTTP405, HTTP408, HTTP413, HTTP414, HTTP415, HTTP429, HTTP431, HTTP503"""
     message: str
     field: str
     """Dotted path of the invalid field; empty without one"""
@@ -4304,3 +4304,128 @@ class Waiver(TypedDict):
     actor: str
     at: str
     """ISO 8601, UTC"""
+
+
+class Webhook(TypedDict):
+    webhook_id: str
+    owner: str
+    url: str
+    types: list[str]
+    description: str | None
+    all: bool
+    """true: events of all resources"""
+    status: Literal["active", "paused", "disabled"]
+    """`disabled`: the platform has stopped it after days of failures"""
+    disabled_reason: str | None
+    created_at: str
+    """ISO 8601, UTC"""
+    updated_at: str
+    """ISO 8601, UTC"""
+    failing_since: str | None
+    """First failure since the last success"""
+    last_success_at: str | None
+    previous_secret_expires_at: str | None
+    """Until then the previous secret signs too; null without one"""
+
+
+class WebhookAttempt(TypedDict):
+    at: str
+    """ISO 8601, UTC"""
+    status: int | None
+    """HTTP status; null without a response"""
+    error: str | None
+    """Reason of the failure; null after a success"""
+    duration_ms: int
+
+
+class WebhookChange(TypedDict):
+    url: NotRequired[str | None]
+    """Receiver of the POST requests: `https`, port 443 or 1024 and above, without user and password, at a public address"""
+    types: NotRequired[list[str] | None]
+    """Types of events: `backtest.completed`, `version.*` for all of a kind, `*` for all"""
+    description: NotRequired[str | None]
+    """Note for the people who read the list; an empty one removes it"""
+    status: NotRequired[Literal["active", "paused"] | None]
+    """`paused` stops deliveries. `active` continues, also after the platform has disabled it"""
+
+
+class WebhookDelivery(TypedDict):
+    webhook_id: str
+    delivery_id: str
+    message_id: str
+    """Header `webhook-id`: the same for each delivery of an event"""
+    event_id: str
+    type: str
+    subject: str
+    sequence: int
+    status: Literal["pending", "delivered", "failed"]
+    created_at: str
+    """ISO 8601, UTC"""
+    next_attempt_at: str | None
+    attempts: int
+    """Number of attempts"""
+    last_attempts: list[WebhookAttempt]
+    """The last 20 attempts, oldest first"""
+
+
+class WebhookDeliveryList(TypedDict):
+    """Deliveries of the last 7 days"""
+
+    items: list[WebhookDelivery]
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
+
+
+class WebhookList(TypedDict):
+    items: list[Webhook]
+
+
+class WebhookReplay(TypedDict):
+    replayed: int
+    """Events that are delivered again"""
+    next_since: str | None
+    """Time at which the next call continues: one call replays up to 500 events. null: all were replayed"""
+
+
+class WebhookReplayRequest(TypedDict):
+    since: str
+    """Replay the events since this time, ISO 8601, up to 7 days back"""
+    until: NotRequired[str | None]
+    """Default: now"""
+
+
+class WebhookRequest(TypedDict):
+    url: str
+    """Receiver of the POST requests: `https`, port 443 or 1024 and above, without user and password, at a public address"""
+    types: NotRequired[list[str] | None]
+    """Default: all types"""
+    description: NotRequired[str | None]
+    """Note for the people who read the list; an empty one removes it"""
+    all: NotRequired[bool | None]
+    """Deliver the events of all resources, regardless of who owns them. Only for admins. By default only events of resources that its owner may read. Default: false"""
+
+
+class WebhookWithSecret(TypedDict):
+    """After a rotation both secrets sign for 24 h."""
+
+    webhook_id: str
+    owner: str
+    url: str
+    types: list[str]
+    description: str | None
+    all: bool
+    """true: events of all resources"""
+    status: Literal["active", "paused", "disabled"]
+    """`disabled`: the platform has stopped it after days of failures"""
+    disabled_reason: str | None
+    created_at: str
+    """ISO 8601, UTC"""
+    updated_at: str
+    """ISO 8601, UTC"""
+    failing_since: str | None
+    """First failure since the last success"""
+    last_success_at: str | None
+    previous_secret_expires_at: str | None
+    """Until then the previous secret signs too; null without one"""
+    secret: str
+    """Key of the signatures. No other response contains it: store it now"""

@@ -1,0 +1,149 @@
+import { CodedError } from '#contract/errors.ts';
+import { EVENT_LOG_DAYS } from '#contract/event-types.ts';
+import type { StoredDelivery, StoredWebhook } from '#contract/stored-webhook.ts';
+import type { ReplayRequest } from '#contract/webhook-api.ts';
+import { WEBHOOK_LIMITS } from '#contract/webhook-limits.ts';
+import type { EventLog } from '../events/event-log.ts';
+import type { Clock, Digest, Ids } from '../ports.ts';
+import { ACCEPTED_TIMES, isoTime, parseTime } from '../validate.ts';
+import { type DeliveredEvent, newDelivery, receives, started, testEvent } from './deliveries.ts';
+import { getWebhook, unknownDelivery } from './read-webhooks.ts';
+import type { DeliveryDeps, WebhookWaker } from './webhook-ports.ts';
+
+export interface ReplayDeps extends Pick<DeliveryDeps, 'webhooks' | 'deliveries' | 'ownership'> {
+  readonly events: Pick<EventLog, 'after'>;
+  readonly waker: WebhookWaker;
+  readonly ids: Ids;
+  readonly digest: Digest;
+  readonly clock: Clock;
+  /** Events of one replay. Default: the limit of the contract. */
+  readonly maxReplayed?: number;
+}
+
+/** Events of one read of the log. */
+const PAGE = 250;
+/** Events of the log that one call looks at: a selection may have few of them. */
+const MAX_READ = 5_000;
+const MAX_ATTEMPTS = 3;
+
+/** Sends a test event. Throws HOOK001, RES005 for a webhook that is not active, DATA005. */
+export async function testWebhook(deps: ReplayDeps, id: string): Promise<StoredDelivery> {
+  await activeWebhook(deps, id);
+  const event = testEvent(id, deps.ids.ulid(), deps.clock.now());
+  const delivery = newDelivery(deps.digest, id, event, deps.clock.now());
+  await deps.deliveries.add(delivery);
+  await deps.waker.wake(id);
+  return delivery;
+}
+
+/** Throws HOOK001, HOOK002, RES005 for a webhook that is not active, DATA005. */
+export async function replayDelivery(
+  deps: ReplayDeps,
+  id: string,
+  deliveryId: string,
+): Promise<StoredDelivery> {
+  await activeWebhook(deps, id);
+  const replayed = await restart(deps, id, deliveryId);
+  if (!replayed) throw unknownDelivery(deliveryId);
+  await deps.waker.wake(id);
+  return replayed;
+}
+
+/**
+ * Delivers the events of a time range again that the webhook selects and its owner may see.
+ * Throws HOOK001, VAL001, RES005 for a webhook that is not active, DATA005, SVC005.
+ */
+export async function replayWebhook(
+  deps: ReplayDeps,
+  id: string,
+  request: ReplayRequest,
+): Promise<{ readonly replayed: number; readonly next_since: string | null }> {
+  const { since, until } = rangeOf(request, deps.clock.now());
+  const webhook = await activeWebhook(deps, id);
+  let after = isoTime(since);
+  let read = 0;
+  const max = deps.maxReplayed ?? WEBHOOK_LIMITS.replay;
+  const replayed = new Set<string>();
+  const result = (next_since: string | null) => ({ replayed: replayed.size, next_since });
+  try {
+    for (;;) {
+      const rows = await deps.events.after(after, PAGE);
+      for (const { position, event } of rows) {
+        const at = position.split('#')[0]!;
+        if (Date.parse(at) >= until) return result(null);
+        // The next call reads the events of this moment again, which is harmless.
+        if (replayed.size >= max || read++ >= MAX_READ) return result(at);
+        // The log has an event again that was delivered again.
+        if (!replayed.has(event.id) && (await replayEvent(deps, webhook, event))) replayed.add(event.id);
+        after = position;
+      }
+      if (rows.length < PAGE) return result(null);
+    }
+  } finally {
+    if (replayed.size > 0) await deps.waker.wake(id);
+  }
+}
+
+async function replayEvent(
+  deps: ReplayDeps,
+  webhook: StoredWebhook,
+  event: DeliveredEvent,
+): Promise<boolean> {
+  if (!(await receives(deps.ownership, webhook, event))) return false;
+  const delivery = newDelivery(deps.digest, webhook.webhook_id, event, deps.clock.now());
+  if (!(await deps.deliveries.add(delivery))) {
+    await restart(deps, webhook.webhook_id, delivery.delivery_id);
+  }
+  return true;
+}
+
+/** The delivery with new attempts; unchanged if it waits for its first one. Undefined for an unknown one. Throws RES005. */
+async function restart(
+  deps: ReplayDeps,
+  id: string,
+  deliveryId: string,
+): Promise<StoredDelivery | undefined> {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    const delivery = await deps.deliveries.find(id, deliveryId);
+    if (!delivery || (delivery.status === 'pending' && delivery.tries === 0)) return delivery;
+    const again = { ...delivery, ...started(deps.clock.now()), revision: delivery.revision + 1 };
+    if (await deps.deliveries.save(again)) return again;
+  }
+  throw new CodedError('RES005', {
+    message: 'Write conflict: the delivery is being attempted: retry the request',
+    field: 'delivery_id',
+  });
+}
+
+async function activeWebhook(deps: Pick<ReplayDeps, 'webhooks'>, id: string): Promise<StoredWebhook> {
+  const webhook = await getWebhook(deps, id);
+  if (webhook.status === 'active') return webhook;
+  throw new CodedError('RES005', {
+    message: `The webhook is ${webhook.status}: set its status to active first`,
+    field: 'webhook_id',
+    context: { status: webhook.status },
+  });
+}
+
+function rangeOf(request: ReplayRequest, now: number): { readonly since: number; readonly until: number } {
+  const since = timeOf(request.since, 'since');
+  const until = request.until === undefined ? now : timeOf(request.until, 'until');
+  if (since >= until) {
+    throw new CodedError('VAL001', {
+      message: 'since must be before until, and in the past',
+      field: 'since',
+      context: { since: isoTime(since), until: isoTime(until) },
+    });
+  }
+  return { since: Math.max(since, now - EVENT_LOG_DAYS * 24 * 60 * 60_000), until };
+}
+
+function timeOf(text: string, field: string): number {
+  const time = parseTime(text);
+  if (time !== undefined) return time;
+  throw new CodedError('VAL001', {
+    message: `${field} must be ${ACCEPTED_TIMES}`,
+    field,
+    context: { value: text.slice(0, 100) },
+  });
+}
