@@ -52,11 +52,15 @@ export function addBacktestCommands(program: Command): void {
   });
 
   addSubmission(
-    addRunOptions(
-      program
-        .command('rerun')
-        .description('run a backtest again with some settings changed, and compare both')
-        .argument('<job-id>', 'bt-<id>, or last'),
+    withoutDefaults(
+      addRunOptions(
+        program
+          .command('rerun')
+          .description(
+            'run a backtest again with the settings that options change, and compare both; the others are those of the earlier one',
+          )
+          .argument('<job-id>', 'bt-<id>, or last'),
+      ),
     ),
   ).action(async (jobId: string, options: BacktestOptions) => {
     process.exitCode = await session((opened) => rerun(opened, jobId, options));
@@ -70,6 +74,14 @@ export function addBacktestCommands(program: Command): void {
     .option(...LIMIT)
     .option(...JSON_OPTION)
     .action((options: JobsOptions) => session(({ client }) => printJobs(client, options)));
+}
+
+/** Removes the defaults of new backtests from the help. */
+function withoutDefaults(command: Command): Command {
+  for (const option of command.options) {
+    option.description = option.description.replace(/ \(default: [^()]*\)/, '');
+  }
+  return command;
 }
 
 /** Options of a command that submits a backtest. */

@@ -103,8 +103,17 @@ function familiesOf(args: readonly string[]): readonly Family[] {
   return isCommand ? named : FAMILIES;
 }
 
-/** The commands of these families; each is defined in the file that runs it. */
-export async function createProgram(families: readonly Family[]): Promise<Command> {
+/** Writes an error of commander as the errors of commands are written with `--json`. */
+function writeJsonError(text: string, write: (line: string) => void): void {
+  write(`${errorText(text.trim().replace(/^error: /, ''), { json: true })}\n`);
+}
+
+/**
+ * The commands of these families; each is defined in the file that runs it.
+ *
+ * @param json wrong arguments are reported as JSON
+ */
+export async function createProgram(families: readonly Family[], json = false): Promise<Command> {
   const program = new Command('touchstone')
     .description('Backtest, optimize and release trading strategies, locally or against deployed services')
     .option(
@@ -125,7 +134,8 @@ export async function createProgram(families: readonly Family[]): Promise<Comman
       optionDescription: (option) =>
         new Help().optionDescription(option).replace(/ ?\(default: (\[\]|\{\})\)/, ''),
     })
-    .showHelpAfterError('Run touchstone <command> --help for the arguments of a command.')
+    .showHelpAfterError(json ? false : 'Run touchstone <command> --help for the arguments of a command.')
+    .configureOutput(json ? { outputError: writeJsonError } : {})
     .exitOverride();
   const adding = await Promise.all(families.map(async ({ group, load }) => [group, await load()] as const));
   for (const [group, add] of adding) {
@@ -142,11 +152,9 @@ export async function runProgram(): Promise<void> {
     if (error.code === 'EPIPE') process.exit();
     throw error;
   });
-  const program = await createProgram(familiesOf(process.argv.slice(2)));
-  let json = false;
-  program.hook('preAction', (_, command) => {
-    json = command.opts<{ json?: boolean }>().json === true;
-  });
+  const args = process.argv.slice(2);
+  const json = args.includes('--json');
+  const program = await createProgram(familiesOf(args), json);
   try {
     await program.parseAsync();
   } catch (error) {

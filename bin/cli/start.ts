@@ -5,7 +5,7 @@ import { SERVICES, TOUCHSTONE } from '#contract/names.ts';
 import { readEnv } from '#runtime/env.ts';
 import type { PlatformInfo } from '../../src/local/platform-info.ts';
 import type { PlatformOptions } from '../../src/local/platform-options.ts';
-import { integer } from './options.ts';
+import { integer, UsageError } from './options.ts';
 
 type Ports = PlatformOptions['ports'];
 
@@ -57,6 +57,7 @@ async function startLocal(flags: StartOptions): Promise<void> {
   const { platformOptions } = await import('../../src/local/platform-options.ts');
   const { Dashboard } = await import('../dashboard.ts');
   const options = withFlags(platformOptions(readEnv(LocalEnv)), flags);
+  requireDifferentPorts(options.ports);
   const dashboard = new Dashboard();
   const platform = await startPlatform({ ...options, dashboard: dashboard.state }).catch((error: unknown) => {
     throw withPortOption(error, options.ports);
@@ -105,6 +106,17 @@ function withFlags(options: PlatformOptions, flags: StartOptions): PlatformOptio
       strategy: flags.strategyPort ?? options.ports.strategy,
     },
   };
+}
+
+/** @throws UsageError for two services on one port, which the second would report as used by another process */
+function requireDifferentPorts(ports: Ports): void {
+  PORTS.forEach(([field, option, variable, { title }], index) => {
+    const other = PORTS.slice(0, index).find(([each]) => ports[each] === ports[field]);
+    if (!other || ports[field] === 0) return;
+    throw new UsageError(
+      `Port ${ports[field]} is that of the ${other[3].title} and of the ${title}. Choose another one with --${option} or ${variable}; 0 selects a free one.`,
+    );
+  });
 }
 
 /** Adds the option and the variable of a port that is in use. */

@@ -29,6 +29,41 @@ it('each command prints JSON on request, and each option of a command has a desc
   }
 });
 
+it('with --json a wrong argument is reported as JSON', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'touchstone-usage-'));
+  const touchstone = (...args: string[]) => runScript(home, 'bin/touchstone.ts', args);
+  try {
+    const { code, out, err } = await touchstone('backtest', 'any', '--fee', 'much', '--json');
+    expect([code, out]).toEqual([2, '']);
+    expect(JSON.parse(err)).toEqual({
+      error: { message: expect.stringMatching(/^option '--fee <ratio>' argument 'much' is invalid\. Pass/) },
+    });
+    const plain = await touchstone('show');
+    expect([plain.code, plain.err]).toEqual([2, expect.stringMatching(/^error: missing .*'id'\nRun touch/)]);
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+});
+
+it('rerun keeps the settings of the earlier run, so its help states no defaults for them', async () => {
+  const program = await createProgram(FAMILIES);
+  const help = (name: string) => program.commands.find((each) => each.name() === name)!.helpInformation();
+  expect(help('backtest')).toMatch(/starting balance \(default: 1000\)/);
+  expect(help('rerun')).toMatch(/starting balance$/m);
+  expect(help('rerun').match(/\(default:/g)).toHaveLength(1);
+});
+
+it('start rejects one port for two services', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'touchstone-ports-'));
+  try {
+    const ports = ['--backend-port', '9', '--strategy-port', '9'];
+    const { code, err } = await runScript(home, 'bin/touchstone.ts', ['start', ...ports]);
+    expect([code, err]).toEqual([2, expect.stringMatching(/^Port 9 .* --strategy-port or STRATEGY_PORT; 0/)]);
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+});
+
 it('command loads neither schemas, SDKs nor the engine before its first request', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'touchstone-start-'));
   const list = join(folder, 'loaded');
