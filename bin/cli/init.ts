@@ -11,7 +11,8 @@ const MANIFEST = join(ROOT, import.meta.filename.endsWith('.ts') ? '' : '..', 'p
 const TEMPLATES = join(ROOT, 'templates');
 /** Names that npm leaves out of a package, by their name in the templates. */
 const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
-const SCRIPTS = { start: 'touchstone start', test: 'node --test' };
+/** Node before 22 finds no test in TypeScript and succeeds, so the tests begin with a command that needs Node 24. */
+const SCRIPTS = { start: 'touchstone start', test: 'touchstone --version && node --test' };
 /** Packages of an editor: they complete and check what runs without them. */
 const EDITOR_PACKAGES = ['@types/node', 'typescript'];
 /** Packages of a deployment. */
@@ -55,7 +56,8 @@ interface WrittenFile {
 
 /** Writes what is absent; existing files are kept. */
 function initFolder(folder: string, aws: boolean): WrittenFile[] {
-  const manifest = readManifest(folder);
+  // First, because it throws for a folder that has another use.
+  const manifest = complete(readManifest(folder), folder, aws);
   const templates = [join(TEMPLATES, 'strategy-folder'), ...(aws ? [join(TEMPLATES, 'aws')] : [])];
   const files = templates.flatMap((source) =>
     filesOf(source).map((file) => {
@@ -64,7 +66,7 @@ function initFolder(folder: string, aws: boolean): WrittenFile[] {
     }),
   );
   if (aws) files.push(write(join(folder, 'cdk.json'), folder, (path) => writeJson(path, cdkSettings())));
-  writeJson(join(folder, 'package.json'), complete(manifest, folder, aws));
+  writeJson(join(folder, 'package.json'), manifest);
   return files;
 }
 

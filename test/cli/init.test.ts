@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ describe('touchstone init', () => {
     expect(json('package.json')).toMatchObject({
       name: 'mine',
       type: 'module',
-      scripts: { start: 'touchstone start', test: 'node --test', lint: 'mine' },
+      scripts: { start: 'touchstone start', test: 'touchstone --version && node --test', lint: 'mine' },
     });
     expect(json('tsconfig.json')).toEqual({ mine: true });
     expect(out).toMatch(/^kept +tsconfig\.json$/m);
@@ -54,6 +54,7 @@ describe('touchstone init', () => {
     const { code, err } = await init();
     expect([code, err]).toEqual([2, expect.stringContaining('Choose another folder')]);
     expect(json('package.json')).toEqual({ type: 'commonjs' });
+    expect(readdirSync(folder).sort()).toEqual(['index.js', 'package.json']);
   });
 
   it('init --aws adds a CDK app with the behavior of the CDK that the stacks need', async () => {

@@ -1,5 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { accessSync, constants, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { UsageError } from '../options.ts';
 
 export function addCiCommand(program: Command): void {
   program
@@ -28,6 +30,7 @@ interface CiOptions {
 
 /** Returns the exit code: 1 for look-ahead bias, a missing certificate, a failed backtest or a broken guardrail. */
 async function runCi({ base, markdown, comment, json }: CiOptions): Promise<number> {
+  if (markdown) requireWritableFolder(markdown);
   // Loaded only here: the platform and the engine take longer to load than other commands to run.
   const [{ checkChanges }, { markdownOf }, github, { jsonOf }, { terminalText }] = await Promise.all([
     import('./run.ts'),
@@ -48,4 +51,16 @@ async function runCi({ base, markdown, comment, json }: CiOptions): Promise<numb
     console.error(`Comment ${state.replaceAll('_', ' ')}: ${message}`);
   }
   return report.failed ? 1 : 0;
+}
+
+/** @throws UsageError before the runs, which may take minutes */
+function requireWritableFolder(file: string): void {
+  try {
+    accessSync(dirname(resolve(file)), constants.W_OK);
+  } catch (cause) {
+    throw new UsageError(
+      `The report cannot be written to ${file}: its folder does not exist or is read-only. Choose another file with --markdown.`,
+      { cause },
+    );
+  }
 }
