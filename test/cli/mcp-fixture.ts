@@ -1,4 +1,6 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
+import { createInterface } from 'node:readline';
 import { Client, type Transport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
@@ -38,4 +40,20 @@ export function stdio(home: string, args: readonly string[], environment: Record
     env: { TOUCHSTONE_HOME: home, TMPDIR: tmpdir(), NO_COLOR: '1', ...environment },
     stderr: 'inherit',
   });
+}
+
+/** Server over HTTP in a process of its own, and its address. */
+export async function http(
+  home: string,
+  args: readonly string[],
+  environment: Record<string, string> = {},
+): Promise<{ server: ChildProcess; url: string }> {
+  const server = spawn(process.execPath, ['bin/touchstone.ts', 'mcp', '--http', '0', '--json', ...args], {
+    env: { TOUCHSTONE_HOME: home, TMPDIR: tmpdir(), ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface({ input: server.stdout })) {
+    return { server, url: JSON.parse(line).url };
+  }
+  throw new Error('The server ended without printing its address');
 }

@@ -1,16 +1,15 @@
-import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { agentTools } from '#contract/agent-tools.ts';
 import { accessClaims, openIssuerKey, signToken, type TokenOptions } from '../../src/local/issuer-key.ts';
 import { runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
-import { connect, type McpClient, stdio } from './mcp-fixture.ts';
+import { connect, http, type McpClient, stdio } from './mcp-fixture.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-mcp-'));
 const tokenOf = (role: TokenOptions['role'], user: string = role) =>
@@ -170,22 +169,11 @@ describe('mcp on standard input and output', () => {
 });
 
 describe('mcp over HTTP', () => {
-  let server: ReturnType<typeof spawn>;
+  let server: ChildProcess;
   let url: string;
   beforeAll(async () => {
-    server = spawn(
-      process.execPath,
-      ['bin/touchstone.ts', 'mcp', '--http', '0', '--json', '--session', 'desk'],
-      {
-        // A token of the server's own environment is no token of its callers.
-        env: { TOUCHSTONE_HOME: home, TMPDIR: tmpdir(), TOUCHSTONE_TOKEN: researcher },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    );
-    for await (const line of createInterface({ input: server.stdout! })) {
-      url = JSON.parse(line).url;
-      break;
-    }
+    // A token of the server's own environment is no token of its callers.
+    ({ server, url } = await http(home, ['--session', 'desk'], { TOUCHSTONE_TOKEN: researcher }));
   }, 60_000);
   afterAll(async () => {
     server.kill('SIGTERM');

@@ -18,7 +18,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connect } from '../cli/mcp-fixture.ts';
 
 /**
  * Packs the repository, installs the package into an empty folder outside of it, and uses it there. npm downloads the dependencies, as
@@ -282,6 +284,18 @@ describe(`package in an empty folder${canHide ? '' : ' (the repository could not
       expect(stdout).toContain("'strategi' does not exist in type");
     } finally {
       rmSync(file);
+    }
+  });
+
+  test('mcp of the package serves its tools, and a platform that it starts', async () => {
+    const [command, ...args] = [...hidden, 'npx', '--no-install', 'touchstone', 'mcp'];
+    const transport = new StdioClientTransport({ command: command!, args, cwd: folder, env: environment });
+    const { client, call } = await connect(transport);
+    try {
+      const { data } = await call('get_strategy', { name: 'my_pullback' });
+      expect(data.strategy).toBe('my_pullback');
+    } finally {
+      await client.close();
     }
   });
 

@@ -20,10 +20,20 @@ export function compact(value: unknown): Compact {
   for (const rows of [MAX_AGENT_ROWS, 10, 5, 2]) {
     const omitted: string[] = [];
     const cut = cutTo(rows, value, '', omitted);
-    if (JSON.stringify(cut ?? null).length <= MAX_JSON) return { value: cut, omitted };
+    if (JSON.stringify(cut ?? null).length <= MAX_JSON)
+      return { value: withoutSkips(rows, cut, omitted), omitted };
   }
   const omitted: string[] = [];
-  return { value: withoutLongest(cutTo(2, value, '', omitted), omitted), omitted };
+  return { value: withoutLongest(withoutSkips(2, cutTo(2, value, '', omitted), omitted), omitted), omitted };
+}
+
+/** Without the cursor of a page whose rows are cut: the next page would skip them. */
+function withoutSkips(rows: number, value: unknown, omitted: string[]): unknown {
+  if (!omitted.some((part) => part.startsWith('items: '))) return value;
+  const { next_cursor, ...page } = value as { next_cursor?: string };
+  if (next_cursor === undefined) return value;
+  omitted.push(`next_cursor: for the rows after these call again with limit ${rows}`);
+  return page;
 }
 
 function cutTo(rows: number, value: unknown, path: string, omitted: string[]): unknown {

@@ -5,6 +5,7 @@ import type { Me } from '#contract/me.ts';
 import { SESSION_HEADER, SESSION_NAME } from '#contract/names.ts';
 import { createLogger } from '#runtime/log.ts';
 import { type RunningServer, serve } from '#runtime/serve.ts';
+import type { ServiceApp } from '#runtime/service.ts';
 import { ApiError } from '../client.ts';
 import type { Caller } from './call.ts';
 import { createServer, type Toolbox } from './server.ts';
@@ -24,18 +25,27 @@ interface HttpOptions {
   readonly target: Target;
 }
 
+/** What a request brings to the server that is made for it. */
+interface Extra {
+  readonly caller: Caller;
+  /** Aborted when the process stops: a wait may last minutes. */
+  readonly closing: AbortSignal;
+}
+
 /**
  * Serves Streamable HTTP on loopback. The server has no token and no state of its own: each request brings its token, which the
  * platform verifies. Requests that a web site in a local browser could send are rejected.
  */
 export function serveHttp({ port, toolbox, session, target }: HttpOptions): Promise<RunningServer> {
   const handler = createMcpHandler(
-    ({ authInfo }) => createServer(toolbox, authInfo!.extra!.caller as Caller),
-    {
-      maxRequestBodySize: MAX_BODY_BYTES,
+    ({ authInfo }) => {
+      const { caller, closing } = authInfo!.extra as unknown as Extra;
+      return createServer(toolbox, caller, closing);
     },
+    { maxRequestBodySize: MAX_BODY_BYTES },
   );
-  const fetch = async (request: Request): Promise<Response> => {
+  const fetch: ServiceApp['fetch'] = async (request, env) => {
+    const { closing } = env as Pick<Extra, 'closing'>;
     if (new URL(request.url).pathname !== PATH) return rejection(404, `This server has one path: ${PATH}.`);
     const token = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1];
     const named = request.headers.get(SESSION_HEADER);
@@ -49,7 +59,7 @@ export function serveHttp({ port, toolbox, session, target }: HttpOptions): Prom
     if (identified instanceof Response) return identified;
     const caller = target.callerOf(token, named ?? `${session}-${shortDigest(identified.subject)}`);
     return handler.fetch(request, {
-      authInfo: { token: token ?? '', clientId: identified.subject, scopes: [], extra: { caller } },
+      authInfo: { token: token ?? '', clientId: identified.subject, scopes: [], extra: { caller, closing } },
     });
   };
   const log = createLogger('mcp', 'WARN');

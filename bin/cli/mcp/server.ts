@@ -29,8 +29,16 @@ export function toolboxOf(uses: readonly AgentUse[], services: readonly ServiceN
   return { tools, offered, withheld: new Set(all.filter((name) => !offered.has(name))) };
 }
 
-/** A server of the Model Context Protocol that calls a platform as this caller. */
-export function createServer({ tools, offered, withheld }: Toolbox, caller: Caller): Server {
+/**
+ * A server of the Model Context Protocol that calls a platform as this caller.
+ *
+ * @param closing ends calls in progress
+ */
+export function createServer(
+  { tools, offered, withheld }: Toolbox,
+  caller: Caller,
+  closing: AbortSignal = new AbortController().signal,
+): Server {
   const server = new Server(
     { name: 'touchstone', title: 'Touchstone', version: VERSION },
     { capabilities: { tools: {} }, instructions: instructionsOf(caller) },
@@ -53,7 +61,7 @@ export function createServer({ tools, offered, withheld }: Toolbox, caller: Call
   async function callTool(name: string, args: Arguments, context: ServerContext): Promise<ToolResult> {
     const tool = tools.get(name);
     checkNames((tool ?? WAIT_TOOL).inputSchema, args);
-    const call = { caller, args, signal: context.mcpReq.signal };
+    const call = { caller, args, signal: AbortSignal.any([context.mcpReq.signal, closing]) };
     const answer = tool
       ? await viewOf(tool.operation.id, await callOperation(caller, tool.operation, args, call.signal), call)
       : await waitForJob(call, tools, progressOf(context));

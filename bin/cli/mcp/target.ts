@@ -72,7 +72,7 @@ export class Target {
         resolve(foundIn(found));
         if (found.temporary) await this.#closing.promise;
       });
-      this.#stopped = session.catch(reject);
+      this.#stopped = Promise.all([this.#stopped, session.catch(reject)]);
     });
   }
 }
