@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { labelVersion, type VersionLabels } from '#domain/registry/label-version.ts';
+import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { MODEL, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
 import { Invariants } from '../support/registry-invariants.ts';
@@ -152,5 +154,73 @@ describe('rollback', () => {
       { stage: 'Archived', rolled_back: true, rolled_back_reason: null },
       { stage: 'Production', rolled_back: false, rolled_back_reason: null },
     ]);
+  });
+});
+
+describe('aliases and tags', () => {
+  const LABELS = { tags: ['desk=fx'], aliases: ['shadow'] };
+  const call = {
+    actor: { id: 'ann', groups: [], isAdmin: true },
+    ...{ idempotencyKey: null, correlationId: 'c' },
+  };
+  const label = ({ deps }: RegistryFixture, store: RegistryStore, labels: Partial<VersionLabels> = LABELS) =>
+    labelVersion(
+      { ...deps, registry: store },
+      call,
+      { model: MODEL, version: '1', field: 'version' },
+      () => labels,
+    );
+
+  it('a transition that read a version before its tags changed keeps the tags', async () => {
+    let labelled: Promise<unknown> | undefined;
+    const fixture = await registryFixture(engine, {
+      wrap: (store) => {
+        // A batch read is no snapshot: here the version is older than the model.
+        const read: RegistryStore['read'] = async (...args) => {
+          const before = await store.read(...args);
+          if (before.versions.size === 0 || labelled) return before;
+          labelled = label(fixture, store, { tags: LABELS.tags });
+          await labelled;
+          return { ...(await store.read(...args)), versions: before.versions };
+        };
+        return Object.assign(Object.create(store), {
+          read,
+          sharing: store.sharing,
+          commit: store.commit.bind(store),
+        });
+      },
+    });
+    await fixture.register();
+    expect((await fixture.stage(1)).status).toBe(200);
+    const { body } = await fixture.get(`/api/v1/models/${MODEL}/versions/1`);
+    expect([body.stage, body.tags]).toEqual(['Staging', LABELS.tags]);
+    await new Invariants(fixture).check();
+  });
+
+  it('are stored with their event or not at all', async () => {
+    const fixture = await registryFixture(engine);
+    await fixture.register();
+    const before = await fixture.items();
+    const dying = Object.assign(Object.create(fixture.store), {
+      read: fixture.store.read.bind(fixture.store),
+      commit: async () => {
+        throw new Error('the process ends');
+      },
+    });
+    await expect(label(fixture, dying)).rejects.toThrow('the process ends');
+    expect(await fixture.items()).toEqual(before);
+    await label(fixture, fixture.store);
+    await label(fixture, fixture.store);
+    const after = await fixture.items();
+    expect(after).toHaveLength(before.length + 1);
+    expect(after.find(({ sk }) => sk === 'META')).toMatchObject({
+      aliases: [{ alias: 'shadow', version: '1' }],
+      events: 2,
+    });
+    await fixture.stage('shadow');
+    await fixture.promote('shadow', { expected_production: null });
+    const { body } = await fixture.get(`/api/v1/models/${MODEL}/versions/champion`);
+    expect(body).toMatchObject({ aliases: ['latest', 'champion', 'shadow'], tags: ['desk=fx'] });
+    await new Invariants(fixture).check();
   });
 });

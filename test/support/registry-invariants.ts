@@ -13,6 +13,7 @@ const STATE = [
   'rolled_back',
   'rolled_back_reason',
   'waivers',
+  'tags',
   'updated_at',
   'catalog',
   'catalog_name',

@@ -119,6 +119,7 @@ test.each<[string, TableChange]>([
   ['a new job', { ...backtest({}, {}), before: undefined }],
   ['a trial', { ...CHANGES['hyperopt.completed'], keys: { job_id: 'ho-1', item: 'TRIAL#000001' } }],
   ['a passed validation', version('validate', ['validation passed'])],
+  ['a tag in words of a user', version('label', ['validation failed'])],
   ['a version', { ...version('stage'), keys: { pk: 'MODEL#ema', sk: 'VERSION#000002' } }],
   ['a call in the audit trail', { ...version('stage'), keys: { pk: 'AUDIT#2026-06-01#0', sk: `${AT}#1` } }],
   ['a resumed challenge', challenge('resume')],
