@@ -132,7 +132,7 @@ function eventSchema(type: EventType): z.ZodObject {
 /** Schema of each type. */
 export const EVENT_SCHEMAS = Object.fromEntries(
   Object.keys(EVENT_TYPES).map((type) => [type, eventSchema(type as EventType)]),
-) as Record<EventType, z.ZodObject>;
+) as unknown as { readonly [T in EventType]: z.ZodType<Extract<PlatformEvent, { readonly type: T }>> };
 
 /** An event of any type, with the attributes of CloudEvents 1.0 and its extension `sequence`. */
 export type PlatformEvent = {
