@@ -1,10 +1,14 @@
 """Repetition, errors, tokens and streams, against a transport that answers as the test says."""
 
 import json
+import sys
 import unittest
+from importlib.util import find_spec
 from itertools import chain, repeat
+from unittest import mock
 
 import httpx
+
 from touchstone_client import (
     AuthenticationError,
     JobError,
@@ -14,6 +18,7 @@ from touchstone_client import (
     WaitTimeout,
 )
 from touchstone_client.connection import MAX_STREAM_FAILURES
+from touchstone_client.frames import by_day, trades_frame
 
 JOB = {"job_id": "bt-1", "status": "pending", "created_at": "2026-01-01T00:00:00Z", "warnings": []}
 
@@ -116,10 +121,28 @@ class Calls(unittest.TestCase):
     def test_a_stored_file_is_read_without_the_token(self):
         link = {"url": "https://files.example/x", "file_name": "x", "expires_at": "2026-01-01T00:00:00Z"}
         ts = self.platform(
-            httpx.Response(201, json=link), httpx.Response(200, content=b"rows"), token="secret"
+            httpx.Response(201, json=link), broken, httpx.Response(200, content=b"rows"), token="secret"
         )
         self.assertEqual(ts.backend.export_backtest("bt-1"), b"rows")
-        self.assertEqual(self.headers("authorization"), ["Bearer secret", None])
+        self.assertEqual(self.headers("authorization"), ["Bearer secret", None, None])
+
+    def test_without_pandas_values_are_still_read(self):
+        equity = {"dates": ["2024-01-01"], "equity": [1], "drawdown": [0], "monthly_returns": {}}
+        ts = self.platform(httpx.Response(200, json=JOB), *repeat(httpx.Response(200, json=equity), 2))
+        run = ts.get_backtest("bt-1")
+        with mock.patch.dict(sys.modules, {"pandas": None}):
+            self.assertRaisesRegex(ImportError, "need pandas", lambda: run.equity)
+        self.assertEqual(ts.backend.get_backtest_equity("bt-1")["equity"], [1])
+
+    @unittest.skipUnless(find_spec("pandas"), "pandas is not installed")
+    def test_frames_without_rows_have_the_types_of_others(self):
+        columns = {"opened_at": [0], "closed_at": [60], "stake": [100], "id": [1]}
+        full, empty = trades_frame([columns]), trades_frame([{name: [] for name in columns}])
+        self.assertEqual(str(full.index[0]), "1970-01-01 00:01:00+00:00")
+        self.assertEqual((empty["stake"].dtype, str(empty.index.tz)), (full["stake"].dtype, "UTC"))
+        days = [by_day({"equity": values}, dates) for values, dates in ([[1], ["2024-01-01"]], [[], []])]
+        self.assertEqual(days[0].dtypes.tolist(), days[1].dtypes.tolist())
+        self.assertEqual(days[0].index.dtype, days[1].index.dtype)
 
     def test_wait_raises_for_a_failed_job_and_after_its_timeout(self):
         failed = {**JOB, "status": "failed", "error": "no candles", "error_code": "DATA001"}

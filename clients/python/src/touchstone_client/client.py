@@ -16,9 +16,8 @@ from .operations import Backend, DataCollection, Strategy
 from .registry import Challenge, Model
 
 if TYPE_CHECKING:
-    from typing import Self
-
     import pandas as pd
+    from typing_extensions import Self
 
 Timeframe = Literal["1m", "5m", "15m", "1h", "4h", "1d"]
 #: Candles in one call.

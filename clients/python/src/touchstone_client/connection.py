@@ -86,10 +86,8 @@ class Connection:
         if response.status_code == 200:
             return response.content
         target = response.headers["Location"] if response.is_redirect else response.json()["url"]
-        stored = self._http.get(urljoin(str(response.url), target))
-        if not stored.is_success:
-            raise no_response(f"The file's address responded with status {stored.status_code}")
-        return stored.content
+        request = self._http.build_request("GET", urljoin(str(response.url), target))
+        return self._repeat(request, repeatable=True, authorized=False).content
 
     def stream(
         self, service: str, method: str, path: str, *, query: Mapping[str, Any] | None = None, **parts: Any
@@ -118,7 +116,7 @@ class Connection:
                             yield Event(event.event, event.id, event.json())
                 finally:
                     response.close()
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 if failures + 1 >= MAX_STREAM_FAILURES:
                     raise no_response(f"The stream of {request.url} broke off: {error}") from error
             except TouchstoneError as error:
@@ -165,20 +163,24 @@ class Connection:
             **({} if body is None else {"json": body}),
         )
 
-    def _repeat(self, request: httpx.Request, *, repeatable: bool, stream: bool = False) -> httpx.Response:
+    def _repeat(
+        self, request: httpx.Request, *, repeatable: bool, stream: bool = False, authorized: bool = True
+    ) -> httpx.Response:
         """Sends a request until it succeeds: first after `Retry-After`, else after a pause that doubles."""
         attempt = 0
         renewed = False
         while True:
             attempt += 1
             try:
-                response = self._authorized(request, stream)
+                if authorized:
+                    self._authorize(request)
+                response = self._http.send(request, stream=stream)
                 if response.is_success or response.is_redirect:
                     return response
                 response.read()
                 response.close()
                 error = error_of(response)
-            except httpx.TransportError as cause:
+            except httpx.RequestError as cause:
                 error = no_response(f"No response from {request.url}: {cause or type(cause).__name__}")
                 error.__cause__ = cause
             if error.code == "AUTH001" and callable(self._token) and not renewed:
@@ -198,12 +200,11 @@ class Connection:
                 raise error
             self.pause(pause)
 
-    def _authorized(self, request: httpx.Request, stream: bool) -> httpx.Response:
+    def _authorize(self, request: httpx.Request) -> None:
         if callable(self._token) and self._current is None:
             self._current = self._token()
         if self._current:
             request.headers["Authorization"] = f"Bearer {self._current}"
-        return self._http.send(request, stream=stream)
 
 
 def may_pass(error: TouchstoneError) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -133,7 +133,9 @@ def error_of(response: httpx.Response) -> TouchstoneError:
     field, context, issues = "", {}, []
     if isinstance(detail, list):
         code, issues = "INVALID_BODY", detail
-        message = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in issues)
+        message = "; ".join(
+            f"{'.'.join(map(str, each.get('loc', ())))}: {each.get('msg')}" for each in issues
+        )
     elif isinstance(detail, dict):
         code, message = detail.get("code", code), detail.get("message", message)
         field, context = detail.get("field", ""), detail.get("context", {})
@@ -162,4 +164,4 @@ def _retry_after(value: str | None) -> float | None:
         at = parsedate_to_datetime(value)
     except ValueError:
         return None
-    return max(0.0, (at - datetime.now(UTC)).total_seconds())
+    return max(0.0, (at - datetime.now(timezone.utc)).total_seconds())

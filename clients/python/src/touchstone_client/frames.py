@@ -19,7 +19,7 @@ def require_pandas() -> Any:
         import pandas
     except ImportError as error:
         raise ImportError(
-            "Data frames need pandas: pip install 'touchstone-platform-client[pandas]', "
+            "Data frames need pandas: install it, "
             "or read the values with the methods of ts.backend, ts.strategy and ts.data_collection"
         ) from error
     return pandas

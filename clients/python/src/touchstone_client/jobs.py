@@ -16,9 +16,8 @@ from .errors import JobError, WaitTimeout
 from .frames import by_day, by_time, records_frame, trades_frame
 
 if TYPE_CHECKING:
-    from typing import Self
-
     import pandas as pd
+    from typing_extensions import Self
 
     from .client import Touchstone
     from .registry import Version

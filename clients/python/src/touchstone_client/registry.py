@@ -11,9 +11,8 @@ from .frames import records_frame
 from .jobs import Moment, iso
 
 if TYPE_CHECKING:
-    from typing import Self
-
     import pandas as pd
+    from typing_extensions import Self
 
     from .client import Touchstone
 
