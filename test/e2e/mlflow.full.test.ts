@@ -20,110 +20,116 @@ const READS = [
   ...['models:/ema_crossover@champion', 'models:/ema_crossover/Production'],
 ];
 
-it("the client of MLflow reads models, runs and artifacts, and writes by the registry's rules", {
-  timeout: TIMEOUT_MS,
-}, async ({ skip }) => {
-  const found = await pythonWith('mlflow', 'mlflow-skinny==3.17.2');
-  if (found.python === undefined) {
-    console.warn(`Skipped: the client of MLflow. ${found.reason}`);
-    return skip(found.reason);
-  }
-  const folder = mkdtempSync(join(tmpdir(), 'touchstone-mlflow-'));
-  const platform = await startTestPlatform();
-  try {
-    const run = async (fast: number, more = {}) => {
-      const job = await platform.run(
-        { strategy: MODEL, timeframe: '1h', date_range: MONTH, params: { fast } },
-        more,
-      );
-      expect(job.status).toBe('completed');
-      return job;
-    };
-    const backtests = [await run(10), await run(20, { experiment_name: 'trend' }), await run(15)];
-    for (const { job_id } of backtests.slice(0, 2)) {
-      const registered = await platform.strategy.post(`/api/v1/strategies/${MODEL}/register`, {
-        ...{ backtest_run_id: job_id, container_image_uri: 'registry.example/touchstone:1.0.0' },
+const found = await pythonWith('test/e2e/mlflow/requirements.txt');
+if ('missing' in found) console.warn(`Skipped: the client of MLflow. ${found.missing}.`);
+const { python } = 'missing' in found ? { python: '' } : found;
+
+it.skipIf(python === '')(
+  "the client of MLflow reads models, runs and artifacts, and writes by the registry's rules",
+  {
+    timeout: TIMEOUT_MS,
+  },
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'touchstone-mlflow-'));
+    const platform = await startTestPlatform();
+    try {
+      const run = async (fast: number, more = {}) => {
+        const job = await platform.run(
+          { strategy: MODEL, timeframe: '1h', date_range: MONTH, params: { fast } },
+          more,
+        );
+        expect(job.status).toBe('completed');
+        return job;
+      };
+      const backtests = [await run(10), await run(20, { experiment_name: 'trend' }), await run(15)];
+      for (const { job_id } of backtests.slice(0, 2)) {
+        const registered = await platform.strategy.post(`/api/v1/strategies/${MODEL}/register`, {
+          ...{ backtest_run_id: job_id, container_image_uri: 'registry.example/touchstone:1.0.0' },
+        });
+        expect(registered.status).toBe(201);
+      }
+      const { body: study } = await platform.strategy.post('/api/v1/hyperopt', {
+        ...{ strategy: MODEL, models: 'none', timeframe: '1h', n_trials: 3, date_range: MONTH },
+        experiment_name: 'trend',
       });
-      expect(registered.status).toBe(201);
+      await platform.until(study.job_id, 'completed');
+
+      const { stdout } = await promisify(execFile)(python, [
+        ...[join(import.meta.dirname, 'mlflow/client.py'), platform.info.backend_url, folder],
+        backtests[2]!.job_id,
+      ]);
+      const { reads, writes, refused, ...read } = JSON.parse(stdout.trim().split('\n').at(-1)!);
+      const [first, second, third] = backtests.map(({ job_id }) => job_id);
+      const best = backtests.toSorted((a, b) => b.result.total_profit_pct - a.result.total_profit_pct)[0]!;
+      const header = expect.stringMatching(/^id,pair,side,/);
+      // The lists of the platform, newest first.
+      const jobs = (await platform.get('/api/v1/backtests')).body.items;
+      const studies = (await platform.strategy.get('/api/v1/hyperopt')).body.items;
+      const listed = [...jobs, ...studies].toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
+
+      expect(Object.keys(reads)).toEqual(READS);
+      expect(reads).toEqual({
+        search_registered_models: [MODEL],
+        get_registered_model: MODEL,
+        get_latest_versions: [['2', 'None']],
+        get_model_version_by_alias: '2',
+        search_model_versions: [
+          ['2', second],
+          ['1', first],
+        ],
+        get_model_version: first,
+        get_model_version_download_uri: `mlflow-artifacts:/${first}`,
+        search_experiments: [
+          ['0', 'Default'],
+          ['e-trend', 'trend'],
+        ],
+        get_experiment_by_name: 'e-trend',
+        get_experiment: 'trend',
+        search_runs: listed.map(({ job_id, result }) => [
+          job_id,
+          'FINISHED',
+          result?.total_profit_pct ?? null,
+        ]),
+        get_run: best.result.total_profit_pct,
+        get_metric_history: [best.result.total_profit_pct],
+        list_artifacts: ['report.html', 'report.json', 'trades.csv', 'trades.parquet'],
+        download_artifacts: header,
+        'models:/ema_crossover@champion': header,
+        'models:/ema_crossover/Production': header,
+      });
+      expect(read).toMatchObject({
+        best: best.job_id,
+        study: study.job_id,
+        trials: Array(3).fill(study.job_id),
+      });
+      expect(read.unserved[0]).toBe('NOT_IMPLEMENTED');
+
+      expect(writes).toEqual({
+        create_registered_model: ['RESOURCE_ALREADY_EXISTS', expect.stringContaining('has versions already')],
+        create_model_version: ['3', third, 'READY', 'fx'],
+        register_model: ['4', third, 'READY'],
+        set_registered_model_alias: ['1', { latest: '4', shadow: '1' }],
+        delete_registered_model_alias: 'RESOURCE_DOES_NOT_EXIST',
+        set_model_version_tag: 'yes',
+        delete_model_version_tag: null,
+        transition_model_version_stage: [
+          ['2', 'Staging', []],
+          ['2', 'Production', ['champion']],
+        ],
+      });
+      for (const name of ['stage', 'champion', 'latest', 'tag'])
+        expect(refused[name][0], name).toBe('RESOURCE_CONFLICT');
+      expect(refused.run[0]).toBe('INVALID_PARAMETER_VALUE');
+      const { body } = await platform.get(`/api/v1/models/${MODEL}/history`);
+      const actions = body.items.map(({ action }: { action: string }) => action).toReversed();
+      // The checks of the staging end at their own time.
+      expect(actions.filter((action: string) => action !== 'validate')).toEqual([
+        ...['register', 'register', 'register', 'register', 'label', 'label', 'label', 'label'],
+        ...['stage', 'promote'],
+      ]);
+    } finally {
+      await platform.stop();
+      rmSync(folder, { recursive: true });
     }
-    const { body: study } = await platform.strategy.post('/api/v1/hyperopt', {
-      ...{ strategy: MODEL, models: 'none', timeframe: '1h', n_trials: 3, date_range: MONTH },
-      experiment_name: 'trend',
-    });
-    await platform.until(study.job_id, 'completed');
-
-    const { stdout } = await promisify(execFile)(found.python, [
-      ...[join(import.meta.dirname, 'mlflow/client.py'), platform.info.backend_url, folder],
-      backtests[2]!.job_id,
-    ]);
-    const { reads, writes, refused, ...read } = JSON.parse(stdout.trim().split('\n').at(-1)!);
-    const [first, second, third] = backtests.map(({ job_id }) => job_id);
-    const best = backtests.toSorted((a, b) => b.result.total_profit_pct - a.result.total_profit_pct)[0]!;
-    const header = expect.stringMatching(/^id,pair,side,/);
-    // The lists of the platform, newest first.
-    const jobs = (await platform.get('/api/v1/backtests')).body.items;
-    const studies = (await platform.strategy.get('/api/v1/hyperopt')).body.items;
-    const listed = [...jobs, ...studies].toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
-
-    expect(Object.keys(reads)).toEqual(READS);
-    expect(reads).toEqual({
-      search_registered_models: [MODEL],
-      get_registered_model: MODEL,
-      get_latest_versions: [['2', 'None']],
-      get_model_version_by_alias: '2',
-      search_model_versions: [
-        ['2', second],
-        ['1', first],
-      ],
-      get_model_version: first,
-      get_model_version_download_uri: `mlflow-artifacts:/${first}`,
-      search_experiments: [
-        ['0', 'Default'],
-        ['e-trend', 'trend'],
-      ],
-      get_experiment_by_name: 'e-trend',
-      get_experiment: 'trend',
-      search_runs: listed.map(({ job_id, result }) => [job_id, 'FINISHED', result?.total_profit_pct ?? null]),
-      get_run: best.result.total_profit_pct,
-      get_metric_history: [best.result.total_profit_pct],
-      list_artifacts: ['report.html', 'report.json', 'trades.csv', 'trades.parquet'],
-      download_artifacts: header,
-      'models:/ema_crossover@champion': header,
-      'models:/ema_crossover/Production': header,
-    });
-    expect(read).toMatchObject({
-      best: best.job_id,
-      study: study.job_id,
-      trials: Array(3).fill(study.job_id),
-    });
-    expect(read.unserved[0]).toBe('NOT_IMPLEMENTED');
-
-    expect(writes).toEqual({
-      create_registered_model: ['RESOURCE_ALREADY_EXISTS', expect.stringContaining('has versions already')],
-      create_model_version: ['3', third, 'READY', 'fx'],
-      register_model: ['4', third, 'READY'],
-      set_registered_model_alias: ['1', { latest: '4', shadow: '1' }],
-      delete_registered_model_alias: 'RESOURCE_DOES_NOT_EXIST',
-      set_model_version_tag: 'yes',
-      delete_model_version_tag: null,
-      transition_model_version_stage: [
-        ['2', 'Staging', []],
-        ['2', 'Production', ['champion']],
-      ],
-    });
-    for (const name of ['stage', 'champion', 'latest', 'tag'])
-      expect(refused[name][0], name).toBe('RESOURCE_CONFLICT');
-    expect(refused.run[0]).toBe('INVALID_PARAMETER_VALUE');
-    const { body } = await platform.get(`/api/v1/models/${MODEL}/history`);
-    const actions = body.items.map(({ action }: { action: string }) => action).toReversed();
-    // The checks of the staging end at their own time.
-    expect(actions.filter((action: string) => action !== 'validate')).toEqual([
-      ...['register', 'register', 'register', 'register', 'label', 'label', 'label', 'label'],
-      ...['stage', 'promote'],
-    ]);
-  } finally {
-    await platform.stop();
-    rmSync(folder, { recursive: true });
-    found.remove();
-  }
-});
+  },
+);

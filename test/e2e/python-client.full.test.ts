@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
-import { environmentWith, output } from '../support/python.ts';
+import { output, pythonWith } from '../support/python.ts';
 
 /** The Python client, installed by pip from a copy of its folder: against a platform, by its own tests, and by mypy. */
 
 const ROOT = join(import.meta.dirname, '../..');
 const CLIENT = join(ROOT, 'clients/python');
-const found = environmentWith('test/e2e/python/requirements.txt');
+const found = await pythonWith('test/e2e/python/requirements.txt');
 if ('missing' in found)
   console.warn(`Skipped: the Python client needs Python with packages. ${found.missing}.`);
 const { python } = 'missing' in found ? { python: '' } : found;

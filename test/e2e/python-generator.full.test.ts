@@ -6,12 +6,12 @@ import { SERVICES } from '#contract/names.ts';
 import type { ServiceName } from '#contract/operation.ts';
 import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
-import { environmentWith, output } from '../support/python.ts';
+import { output, pythonWith } from '../support/python.ts';
 
 /** openapi-python-client writes a package for each service from its document, and a typed script works with them. */
 
 const ROOT = join(import.meta.dirname, '../..');
-const found = environmentWith('test/e2e/python/generator-requirements.txt');
+const found = await pythonWith('test/e2e/python/generator-requirements.txt');
 if ('missing' in found) console.warn(`Skipped: openapi-python-client needs Python. ${found.missing}.`);
 const { python, bin } = 'missing' in found ? { python: '', bin: '' } : found;
 const SCRIPT = join(import.meta.dirname, 'python/generated.py');

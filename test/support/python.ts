@@ -1,7 +1,6 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -9,46 +8,17 @@ const ROOT = join(import.meta.dirname, '../..');
 const CACHE = join(ROOT, 'node_modules/.cache/touchstone');
 const PYTHON = process.env.PYTHON ?? 'python3';
 const PROBE = 'import sys, venv, ensurepip; sys.exit(0 if sys.version_info >= (3, 11) else 1)';
-const RUN_TIMEOUT_MS = 150_000;
-const run = promisify(execFile);
-
 /** Limit of an installation, ms: a package index that is slow or absent must not hold up the tests. */
 const INSTALL_TIMEOUT_MS = 240_000;
+const RUN_TIMEOUT_MS = 150_000;
 
-/** A Python that imports a module, and the reason without one. */
-export type FoundPython =
-  | { readonly python: string; readonly remove: () => void }
-  | { readonly python: undefined; readonly reason: string };
+const run = promisify(execFile);
 
-/**
- * The Python of the environment (`PYTHON`) if it has the module, else one of a temporary folder into which pip installs the
- * requirement.
- */
-export async function pythonWith(module: string, requirement: string): Promise<FoundPython> {
-  const has = spawnSync(PYTHON, ['-c', `import ${module}`], { encoding: 'utf8' });
-  if (has.error) return { python: undefined, reason: `${PYTHON} cannot be started` };
-  if (has.status === 0) return { python: PYTHON, remove: () => undefined };
-  const folder = mkdtempSync(join(tmpdir(), 'touchstone-python-'));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  try {
-    const limit = { signal: AbortSignal.timeout(INSTALL_TIMEOUT_MS) };
-    await run(PYTHON, ['-m', 'venv', folder], limit);
-    const python = join(folder, 'bin', 'python');
-    const quiet = ['--quiet', '--disable-pip-version-check', '--no-input', '--retries=0', '--timeout=15'];
-    await run(python, ['-m', 'pip', 'install', ...quiet, requirement], limit);
-    return { python, remove };
-  } catch (error) {
-    remove();
-    const { stderr = '', message } = error as Error & { stderr?: string };
-    const reason = stderr.trim().split('\n').at(-1) || message.split('\n')[0]!;
-    return { python: undefined, reason: `${PYTHON} has no ${module}, and pip did not install it: ${reason}` };
-  }
-}
+/** A Python and the folder of its programs, or the reason why there is none. */
+type FoundPython = { readonly python: string; readonly bin: string } | { readonly missing: string };
 
-/** Python with the packages of a requirements file, in an environment that later runs use again; or the reason why there is none. */
-export function environmentWith(
-  requirements: string,
-): { readonly python: string; readonly bin: string } | { readonly missing: string } {
+/** Python with the packages of a requirements file. pip installs them into an environment that later runs use again. */
+export async function pythonWith(requirements: string): Promise<FoundPython> {
   const digest = createHash('sha256')
     .update(PYTHON)
     .update(readFileSync(join(ROOT, requirements)));
@@ -56,26 +26,25 @@ export function environmentWith(
   const bin = join(home, 'bin');
   const found = { python: join(bin, 'python'), bin };
   if (existsSync(join(home, 'complete'))) return found;
-  if (spawnSync(PYTHON, ['-c', PROBE]).status !== 0) {
+  try {
+    await run(PYTHON, ['-c', PROBE]);
+  } catch {
     return { missing: `${PYTHON} is not a Python 3.11 or later with venv. Name one in PYTHON` };
   }
   rmSync(home, { recursive: true, force: true });
   mkdirSync(CACHE, { recursive: true });
-  // Scripts of an environment contain its path, so it is not moved: the marker, which is renamed, says that it is complete.
-  const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--retries', '1'];
-  for (const [command, args] of [
-    [PYTHON, ['-m', 'venv', home]],
-    [found.python, [...install, '-r', requirements]],
-  ] as const) {
-    const { status, stderr } = spawnSync(command, args, {
-      cwd: ROOT,
-      encoding: 'utf8',
-      timeout: INSTALL_TIMEOUT_MS,
-    });
-    if (status === 0) continue;
+  const limit = { cwd: ROOT, signal: AbortSignal.timeout(INSTALL_TIMEOUT_MS) };
+  const quiet = ['--quiet', '--disable-pip-version-check', '--no-input', '--retries=1', '--timeout=15'];
+  try {
+    await run(PYTHON, ['-m', 'venv', home], limit);
+    await run(found.python, ['-m', 'pip', 'install', ...quiet, '-r', requirements], limit);
+  } catch (error) {
     rmSync(home, { recursive: true, force: true });
-    return { missing: `pip could not install ${requirements}: ${stderr.trim().split('\n').at(-1)}` };
+    const { stderr = '', message } = error as Error & { stderr?: string };
+    const reason = stderr.trim().split('\n').at(-1) || message.split('\n')[0]!;
+    return { missing: `pip could not install ${requirements}: ${reason}` };
   }
+  // Programs of an environment contain its path, so it cannot be moved: a folder that is renamed says that it is complete.
   renameSync(mkdtempSync(join(home, 'draft-')), join(home, 'complete'));
   return found;
 }

@@ -111,6 +111,8 @@ class Calls(unittest.TestCase):
         self.assertEqual(urls[0].raw_path, b"/services/backend/api/v1/models/a%2Fb/versions/1")
         self.assertEqual(urls[1].params.get_list("pair"), ["A/B:B", "C/B:B"])
         self.assertEqual(urls[1].params["from"], "2024-01-01")
+        for name in ("", ".", ".."):
+            self.assertRaisesRegex(ValueError, "Pass a name", ts.backend.get_version, name, "1")
 
     def test_each_service_may_have_an_address(self):
         ts = self.platform(httpx.Response(200, json={}), address={"strategy": "http://other.example/v2/"})

@@ -155,7 +155,7 @@ class Connection:
         query: Mapping[str, Any] | None = None,
         body: Any = None,
     ) -> httpx.Request:
-        values = {name: quote(str(value), safe="") for name, value in (path_values or {}).items()}
+        values = {name: _segment(name, str(value)) for name, value in (path_values or {}).items()}
         return self._http.build_request(
             method,
             self.url(service, path.format(**values)),
@@ -205,6 +205,13 @@ class Connection:
             self._current = self._token()
         if self._current:
             request.headers["Authorization"] = f"Bearer {self._current}"
+
+
+def _segment(name: str, value: str) -> str:
+    # These would be the address of something else.
+    if value in ("", ".", ".."):
+        raise ValueError(f"{name} is {value!r}. Pass a name or an ID")
+    return quote(value, safe="")
 
 
 def may_pass(error: TouchstoneError) -> bool:
