@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { writeComment } from '../../bin/cli/ci/github.ts';
-import { code } from '../../bin/cli/ci/markdown.ts';
+import { code, markdownOf } from '../../bin/cli/ci/markdown.ts';
 import { ciFixture, crossing, type FakeGitHub, fakeGitHub, LEAK, pullRequest, SHORT } from './ci-fixture.ts';
 
 let github: FakeGitHub;
@@ -161,6 +161,22 @@ it.each([
   ['\u202Egpj', '<code>&#92;u&#123;202e&#125;gpj</code>'],
 ])('name %j is written without markup', (name, expected) => {
   expect(code(name)).toBe(expected);
+});
+
+it('report that GitHub would not accept is cut between lines, and says so', () => {
+  const broken = Array.from({ length: 500 }, (_, i) => ({
+    file: `${'@'.repeat(50)}${i}.ts`,
+    error: 'No default export',
+  }));
+  const none = { folder: 'strategies', base: null, head: null, settings: {}, formerSettings: undefined };
+  const report = { ...none, strategies: [], unchanged: 0, broken, failed: true };
+  const whole = markdownOf(report, 10_000_000);
+  expect(whole).toContain('499&#46;ts');
+  const text = markdownOf(report, 5_000);
+  expect(text.length).toBeLessThanOrEqual(5_000);
+  const [lines, note] = text.split('\n\n\n');
+  expect(whole.startsWith(`${lines}\n`)).toBe(true);
+  expect(note).toMatch(/^The report is longer than GitHub accepts/);
 });
 
 describe('workflow of a strategy folder', () => {
