@@ -114,7 +114,8 @@ export class ApiClient {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!response.ok) throw await rejectionOf(response);
-    return readJson<T>(await response.text());
+    // 204 has no body.
+    return readJson<T>((await response.text()) || 'null');
   }
 
   #fetch(

@@ -72,6 +72,11 @@ export const FAMILIES: readonly Family[] = [
     commands: ['events'],
     load: async () => (await import('./events.ts')).addEventsCommand,
   },
+  {
+    group: 'Platform',
+    commands: ['webhooks'],
+    load: async () => (await import('./webhooks.ts')).addWebhookCommands,
+  },
   { group: 'Platform', commands: ['mcp'], load: async () => (await import('./mcp.ts')).addMcpCommand },
   {
     group: 'Access',
