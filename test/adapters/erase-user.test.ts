@@ -11,6 +11,7 @@ import { sha256 } from '#adapters/ids.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ObjectResultStore } from '#adapters/result-store.ts';
 import type { StoredWebhook } from '#contract/stored-webhook.ts';
+import { labelVersion } from '#domain/registry/label-version.ts';
 import { newDelivery, testEvent } from '#domain/webhooks/deliveries.ts';
 import { NO_VALUES } from '#engine/stats/running-moments.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
@@ -129,6 +130,9 @@ test('user is erased: own jobs are deleted, what others rely on has a pseudonym'
   await fixture.jobs.experiments.add((await fixture.jobs.get('bt-1'))!);
   await fixture.jobs.sharing.share('bt-1', [], [{ principal: 'user:grace', level: 'read' }]);
   await fixture.jobs.annotate('bt-1', { notes: 'Call Ann about it', tags: ['ann'], pinned: true });
+  const caller = { actor: { id: SUBJECT, groups: [], isAdmin: false }, idempotencyKey: 'label' };
+  const version = { model: MODEL, version: '1', field: 'version', operation: 'labelVersion', input: {} };
+  await labelVersion(fixture.deps, { ...caller, correlationId: 'c' }, version, () => ({ aliases: ['eu'] }));
   expect(await erase()).toMatchObject({ jobs: 1, evidence: 1, grants: 1, audit: 1 });
   expect(await traces()).toEqual([]);
   expect(JSON.stringify(await everything())).not.toContain('secret');

@@ -419,6 +419,11 @@ describe("writes of MLflow's client", () => {
     expect((await label('1', { aliases: ['latest'] })).code).toBe('RES005');
     expect((await label('1', { tags: ['x'.repeat(251)] })).code).toBe('VAL005');
     expect((await label('9', { tags: [] })).code).toBe('RES003');
+    const key = { 'Idempotency-Key': ulids.ulid() };
+    const body = { name: 'macd_momentum', version: '2', alias: 'd' };
+    const set = (alias: string) => person.post(`${MLFLOW}/registered-models/alias`, { ...body, alias }, key);
+    expect([(await set('d')).status, (await set('d')).status]).toEqual([200, 200]);
+    expect(said(await set('e'))).toEqual([409, 'RESOURCE_CONFLICT']);
     const changes = await Promise.all(
       Array.from({ length: 8 }, (_, number) => calls.setTag('2', `t${number}`, 'x')),
     );

@@ -167,7 +167,7 @@ describe('aliases and tags', () => {
     labelVersion(
       { ...deps, registry: store },
       call,
-      { model: MODEL, version: '1', field: 'version' },
+      { model: MODEL, version: '1', field: 'version', operation: 'labelVersion', input: labels },
       () => labels,
     );
 

@@ -5,6 +5,7 @@ import {
   applyTransition,
   type TransitionCall,
   type TransitionDeps,
+  type TransitionRequest,
 } from '../transitions/apply-transition.ts';
 import {
   aliasNames,
@@ -29,6 +30,9 @@ export interface VersionLabels {
   readonly tags: readonly string[];
 }
 
+/** The version, and the request for its Idempotency-Key. */
+interface LabelledVersion extends RequestedVersion, Pick<TransitionRequest, 'operation' | 'input'> {}
+
 /** Letters, digits, `_` and `-`: an alias is written in paths and in `models:/name@alias`. */
 const ALIAS = /^[A-Za-z0-9_-]+$/;
 /** Names that would be read as versions. */
@@ -43,14 +47,14 @@ const NUMBER = /^[vV]?\d+$/;
 export async function labelVersion(
   deps: LabelVersionDeps,
   call: TransitionCall,
-  reference: RequestedVersion,
+  { operation, input, ...reference }: LabelledVersion,
   change: (labels: VersionLabels) => Partial<VersionLabels>,
 ): Promise<string> {
   const { body } = await applyTransition(
     deps,
     stageTransitions(deps.registry),
-    null,
-    () => lookUpVersion(deps.registry, reference, null),
+    { operation, call, input },
+    (key) => lookUpVersion(deps.registry, reference, key),
     async (state) => {
       const found = existing(reference, state);
       const { model, version } = found;

@@ -42,11 +42,13 @@ export function mlflowWriteHandlers(
 ): Pick<Handlers<'backend'>, MlflowWrite> {
   const label = async (
     request: Pick<HandlerRequest<unknown>, 'principal' | 'headers' | 'correlationId'>,
-    { name, version }: { readonly name: string; readonly version: string },
+    operation: MlflowWrite,
+    input: { readonly name: string; readonly version: string },
     change: (labels: VersionLabels) => Partial<VersionLabels>,
   ) => {
+    const { name, version } = input;
     await checkModel(request.principal, name, 'write');
-    const reference = { model: name, version, field: 'version', modelField: 'name' };
+    const reference = { model: name, version, field: 'version', modelField: 'name', operation, input };
     await labelVersion(deps, transitionCallOf(request), reference, change);
     return DONE;
   };
@@ -74,7 +76,7 @@ export function mlflowWriteHandlers(
       return versionOf(name, registered.body.version);
     },
     mlflowSetAlias: async ({ body, ...request }) =>
-      label(request, body, ({ aliases }) => {
+      label(request, 'mlflowSetAlias', body, ({ aliases }) => {
         checkAliasIsFree(body.alias, 'alias');
         return { aliases: [...aliases, body.alias] };
       }),
@@ -84,15 +86,17 @@ export function mlflowWriteHandlers(
       const { model } = await deps.registry.read(name, []);
       const version = model && numberOf(alias, model);
       if (!version) return DONE;
-      return label(request, { name, version }, ({ aliases }) => ({
+      return label(request, 'mlflowDeleteAlias', { name, version }, ({ aliases }) => ({
         aliases: aliases.filter((each) => each !== alias),
       }));
     },
     mlflowSetVersionTag: async ({ body, ...request }) => {
       const { key, value = '' } = body;
-      return label(request, body, ({ tags }) => ({ tags: withTag(tags, { key, value }) }));
+      return label(request, 'mlflowSetVersionTag', body, ({ tags }) => ({
+        tags: withTag(tags, { key, value }),
+      }));
     },
     mlflowDeleteVersionTag: async ({ body, ...request }) =>
-      label(request, body, ({ tags }) => ({ tags: withoutTag(tags, body.key) })),
+      label(request, 'mlflowDeleteVersionTag', body, ({ tags }) => ({ tags: withoutTag(tags, body.key) })),
   };
 }

@@ -87,7 +87,8 @@ export function registryHandlers(given: RegistryDeps): Pick<Handlers<'backend'>,
       body: await getVersion(deps, { model: model_name, version }),
     }),
     labelVersion: async ({ params: { model_name, version }, body: { aliases, tags }, ...request }) => {
-      const reference = { model: model_name, version, field: 'version' };
+      const input = { model_name, version, aliases, tags };
+      const reference = { model: model_name, version, field: 'version', operation: 'labelVersion', input };
       const labelled = await labelVersion(deps, transitionCallOf(request), reference, () => ({
         ...(aliases && { aliases }),
         ...(tags && { tags }),
