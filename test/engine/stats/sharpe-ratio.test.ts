@@ -7,6 +7,7 @@ import {
   meanCorrelation,
   minimumTrackRecord,
   probabilisticSharpe,
+  sharpeInterval,
   sharpeSample,
 } from '#engine/stats/sharpe-ratio.ts';
 
@@ -50,6 +51,22 @@ describe('significance of a Sharpe ratio', () => {
   it('probabilisticSharpe is null for one period or a non-positive variance', () => {
     expect(probabilisticSharpe({ ...FIRST, periods: 1 })).toBeNull();
     expect(probabilisticSharpe({ sharpe: 1, periods: 10, skewness: 2, kurtosis: 5 })).toBeNull();
+  });
+});
+
+describe('sharpeInterval', () => {
+  it('of a normal sample is the ratio +- 1.96 standard errors of sqrt((1 + SR^2 / 2) / (T - 1))', () => {
+    const normal = { sharpe: 0.1, periods: 101, skewness: 0, kurtosis: 3 };
+    // sqrt(1.005 / 100) = 0.1002497, times 1.9599640 = 0.1964858
+    const [low, high] = sharpeInterval(normal)!;
+    expect(low).toBeCloseTo(-0.0964858, 6);
+    expect(high).toBeCloseTo(0.2964858, 6);
+    // Losses that are larger than the gains widen it.
+    expect(sharpeInterval({ ...normal, skewness: -2 })![0]).toBeLessThan(low);
+  });
+
+  it('is null without two periods', () => {
+    expect(sharpeInterval({ sharpe: 0.1, periods: 1, skewness: 0, kurtosis: 3 })).toBeNull();
   });
 });
 
