@@ -73,7 +73,9 @@ export function allowQueueChanges(role: iam.IRole, jobs: dynamodb.ITableV2): voi
 
 /** Allows counting the trials of users. Nothing removes them but the erasure of a user. */
 export function allowTrials(role: iam.IRole, jobs: dynamodb.ITableV2): void {
-  allowTable(role, 'jobs', jobs, ['GetItem', 'Query', 'PutItem'], { keys: [`${TRIALS_PREFIX}*`] });
+  allowTable(role, 'jobs', jobs, ['GetItem', 'Query', 'PutItem', 'UpdateItem'], {
+    keys: [`${TRIALS_PREFIX}*`],
+  });
 }
 
 /** Allows deleting jobs that have expired or that users have deleted, with their items and results, and recording how far a pass is. */

@@ -55,9 +55,11 @@ export const StoredTrialGroup = z.object({
   /** Unix ms; the end is exclusive. */
   candles: z.object({ start: z.int(), end: z.int() }).optional(),
   trials: z.int(),
-  /** Sharpe ratios per day of the trials that have one: number, mean and sum of squared deviations from it. */
-  sharpe: z.object({ count: z.int(), mean: z.number(), squares: z.number() }),
-  /** Digest of the trial that was counted last. Those before it have an item of their own. */
-  last: z.string(),
+  /** Trials that have a Sharpe ratio, and the sums of their daily ratios and of the squares of them. */
+  sharpe_count: z.int(),
+  sharpe_sum: z.number(),
+  sharpe_squares: z.number(),
+  /** Raised whenever digests are taken out of `recent`: a string set, which no JSON Schema describes. */
+  epoch: z.int(),
 });
 export type StoredTrialGroup = z.infer<typeof StoredTrialGroup>;

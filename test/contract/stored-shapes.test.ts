@@ -38,7 +38,7 @@ it.each([
   ['StoredBacktestJob', StoredBacktestJob, 2, 'cb34af8221766b6e'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'ba95c3b6fb2f6bcc'],
   ['StoredHyperoptJob', StoredHyperoptJob, 3, '3c8dd8cb229e87a4'],
-  ['StoredTrialGroup', StoredTrialGroup, 1, '172a29eeed4ffac3'],
+  ['StoredTrialGroup', StoredTrialGroup, 1, '161b95c4235ac74e'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'fd59cf8b59c2c7a5'],
   ['BacktestReport', BacktestReport, 1, 'd65cd63498e18215'],

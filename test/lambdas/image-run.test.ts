@@ -57,6 +57,9 @@ describe('image that holds the task of this release', () => {
     expect(honest.result.total_trades).toBeGreaterThan(5);
     expect(honest.result).toEqual(expected.result);
     expect({ ...honest.results, prefix: '' }).toEqual({ ...expected.results, prefix: '' });
+    // Equal digests are one trial, whoever ran them.
+    expect(honest.trial_record).toMatchObject({ owner: 1, strategy: 1, session: null });
+    expect(expected.trial_record).toEqual(honest.trial_record);
     // Not the platform's own: the sampled part depends on the processor time that a task gets.
     const outcome = readFileSync(`${fixture.folderOf(HONEST.task)}/outcome.json`, 'utf8');
     expect(honest.look_ahead).toEqual(JSON.parse(outcome).look_ahead);

@@ -59,7 +59,7 @@ describe.each(stages)('own tasks of $config.stage', (stage) => {
       expect(
         all.filter((action) => may(role, action)),
         role,
-      ).toEqual(['GetItem', 'Query', 'PutItem']);
+      ).toEqual(['GetItem', 'Query', 'PutItem', 'UpdateItem']);
     }
     expect(all.filter((action) => may('CollectTaskDefinitionTaskRole', action))).toEqual([]);
   });

@@ -1,6 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { type DynamoDBDocumentClient, GetCommand, PutCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  paginateQuery,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { CodedError } from '#contract/errors.ts';
 import { TRIALS_PREFIX } from '#contract/tables.ts';
 import { StoredTrialGroup } from '#contract/trial-ledger.ts';
@@ -12,13 +18,23 @@ import {
   type TrialGroup,
   type TrialScope,
 } from '#domain/trials/owner-trials.ts';
-import { combineMoments, NO_VALUES } from '#engine/stats/running-moments.ts';
+import type { RunningMoments } from '#engine/stats/running-moments.ts';
 import { sha256 } from '../ids.ts';
-import { fromAttributes, type Item, parseItem } from './stored-items.ts';
+import { checkStored, type Item } from './stored-items.ts';
 
-/** Attempts to count in a group that other runs change at the same time. The pauses between them grow to 0.2 s. */
+/** Attempts to count in a group whose digests others move at the same time. The pauses between them grow to 1 s. */
 const ATTEMPTS = 50;
-const MAX_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 1_000;
+/** Digests in a group after which the writer of the last one moves them out. An item stays below 1 KB. */
+const MOVED_AT = 12;
+/** Digests that a group takes at most, while the writers that should move them are late. */
+const MAX_RECENT = 48;
+/** Attempts after which any writer moves the digests of a full group: those that should have are gone. */
+const PATIENCE = 4;
+/** Characters of a stored digest, 128 bits of SHA-256. */
+const DIGEST_LENGTH = 32;
+/** Decimals of stored sums: DynamoDB adds numbers of up to 38 digits exactly. */
+const DECIMALS = 18;
 
 /** Sort key of the group of trials beyond the maximum number of groups. */
 const FURTHER = 'FURTHER';
@@ -27,7 +43,8 @@ const FURTHER = 'FURTHER';
 interface Stored extends TrialGroup {
   /** Sort key. */
   readonly item: string;
-  readonly last: string;
+  readonly recent: ReadonlySet<string>;
+  readonly epoch: number;
 }
 
 /**
@@ -36,9 +53,10 @@ interface Stored extends TrialGroup {
  * - `GROUP#<hash>`: trials of one strategy, range and set of pairs
  * - `RUN#<digest>`: a trial that was counted
  *
- * A trial costs two writes of 1 KB. A group names the digest that it counted last. Before the next one is counted, that digest gets
- * an item of its own. So each counted digest is found again after a crash between any two writes, without a transaction, which would
- * cost four.
+ * One update adds a trial to the sums of its group and its digest to the set of recent ones, unless the digest is there: concurrent
+ * runs do not wait for each other. Every {@link MOVED_AT} trials a writer stores the recent digests as items, then takes them out of the
+ * set and raises the epoch. A count is conditional on the epoch in which its digest had neither. So each digest that was counted is found
+ * after a crash between any two writes, without a transaction, which would cost four writes instead of two.
  */
 export class DynamoOwnerTrials implements OwnerTrials {
   readonly #client: DynamoDBDocumentClient;
@@ -52,28 +70,26 @@ export class DynamoOwnerTrials implements OwnerTrials {
   async count(scope: TrialScope, trials: NewTrials): Promise<readonly TrialGroup[]> {
     const keys = keysOf(scope);
     const groups = await this.#groups(keys);
-    const { digest } = trials;
-    if (groups.some(({ last }) => last === digest)) return groups;
-    const wanted = `${keys.prefix}GROUP#${hashOf(trials.of)}`;
-    const isKnown = groups.some(({ item }) => item === wanted);
-    const item = isKnown || groups.length < MAX_TRIAL_GROUPS ? wanted : `${keys.prefix}GROUP#${FURTHER}`;
-    const others = groups.filter((group) => group.item !== item);
-    let group = groups.find((each) => each.item === item);
+    const digest = trials.digest.slice(0, DIGEST_LENGTH);
+    if (groups.some(({ recent }) => recent.has(digest))) return groups;
+    const added = { ...trials, digest, ...placeOf(keys, trials.of, groups) };
+    const others = groups.filter(({ item }) => item !== added.item);
+    let group = groups.find(({ item }) => item === added.item);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      // After the group was read: whoever replaced the digest in it has stored the item before.
-      if (group?.last === digest || (await this.#isCounted(keys, digest))) {
-        return group ? [...others, group] : others;
+      // After the group was read: a digest that has left it has an item.
+      if (group?.recent.has(digest) || (await this.#isCounted(keys, digest))) break;
+      const isFull = group !== undefined && group.recent.size >= MAX_RECENT;
+      if (isFull && attempt >= PATIENCE) await this.#move(keys, group!);
+      const after = await this.#add(keys, group, added);
+      if (after) {
+        if (after.recent.size % MOVED_AT === 0) await this.#move(keys, after);
+        return [...others, after];
       }
-      if (group) await this.#put({ ...keys.key(`RUN#${group.last}`) });
-      const next: Stored = sumOf(item, item === wanted ? trials.of : null, group, trials);
-      const found = await this.#replace(keys, group, next);
-      if (found === 'replaced') return [...others, next];
-      group = found;
+      if (attempt === ATTEMPTS - 1) throw conflict();
       await wait(Math.random() * Math.min(MAX_PAUSE_MS, 10 * 2 ** attempt));
+      group = await this.#group(keys, added.item);
     }
-    throw new CodedError('DATA005', {
-      message: `Write conflict: the trials of the owner changed during ${ATTEMPTS} attempts to count one`,
-    });
+    return group ? [...others, group] : others;
   }
 
   async #groups({ partition, prefix }: ScopeKeys): Promise<Stored[]> {
@@ -92,52 +108,91 @@ export class DynamoOwnerTrials implements OwnerTrials {
     return found;
   }
 
-  async #isCounted(keys: ScopeKeys, digest: string): Promise<boolean> {
-    const { Item } = await this.#client.send(
-      new GetCommand({ TableName: this.#table, Key: keys.key(`RUN#${digest}`), ConsistentRead: true }),
-    );
-    return Item !== undefined;
+  async #group({ partition }: ScopeKeys, item: string): Promise<Stored | undefined> {
+    const found = await this.#get({ job_id: partition, item });
+    return found && toGroup(found);
   }
 
-  /** Stores a group unless it has changed since. Returns `replaced`, or the group as found. */
-  async #replace(
-    keys: ScopeKeys,
-    before: Stored | undefined,
-    { item, of, trials, sharpe, last }: Stored,
-  ): Promise<'replaced' | Stored | undefined> {
-    const stored: StoredTrialGroup = {
+  async #isCounted(keys: ScopeKeys, digest: string): Promise<boolean> {
+    return (await this.#get(keys.run(digest))) !== undefined;
+  }
+
+  async #get(Key: Item): Promise<Item | undefined> {
+    const { Item } = await this.#client.send(
+      new GetCommand({ TableName: this.#table, Key, ConsistentRead: true }),
+    );
+    return Item;
+  }
+
+  /** The group with the trials; undefined when they may be in it already, when it is full, or when digests have left it. */
+  async #add(
+    { partition }: ScopeKeys,
+    group: Stored | undefined,
+    { item, of, trials, sharpe, digest }: Omit<NewTrials, 'of'> & Pick<Stored, 'item' | 'of'>,
+  ): Promise<Stored | undefined> {
+    const { count, sum, squares } = sumsOf(sharpe);
+    const constants = {
       schema_version: 1,
       ...(of && {
         strategy: of.strategy,
         pairs: of.pairs.join(' '),
         candles: { start: of.start, end: of.end },
       }),
-      ...{ trials, sharpe, last },
+      epoch: group?.epoch ?? 0,
     };
-    try {
-      await this.#client.send(
-        new PutCommand({
-          TableName: this.#table,
-          Item: { job_id: keys.partition, item, ...stored },
-          ...(before
-            ? {
-                ConditionExpression: 'trials = :trials AND #last = :last',
-                ExpressionAttributeNames: { '#last': 'last' },
-                ExpressionAttributeValues: { ':trials': before.trials, ':last': before.last },
-              }
-            : { ConditionExpression: 'attribute_not_exists(job_id)' }),
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      );
-      return 'replaced';
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      return fromAttributes(toGroup, error.Item);
-    }
+    const names = Object.keys(constants);
+    return this.#update({
+      Key: { job_id: partition, item },
+      UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')} ADD trials :trials, sharpe_count :count, sharpe_sum :sum, sharpe_squares :squares, recent :digests`,
+      ConditionExpression: group
+        ? '#epoch = :epoch AND (attribute_not_exists(recent) OR (NOT contains(recent, :digest) AND size(recent) < :max))'
+        : 'attribute_not_exists(job_id)',
+      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+      ExpressionAttributeValues: {
+        ...Object.fromEntries(Object.entries(constants).map(([name, value]) => [`:${name}`, value])),
+        ...{ ':trials': trials, ':count': count, ':sum': sum, ':squares': squares },
+        ':digests': new Set([digest]),
+        ...(group && { ':digest': digest, ':max': MAX_RECENT }),
+      },
+    });
   }
 
-  async #put(item: Item): Promise<void> {
-    await this.#client.send(new PutCommand({ TableName: this.#table, Item: item }));
+  /** Stores the recent digests of a group as items and takes them out of it, unless another writer has done so. */
+  async #move(keys: ScopeKeys, { item, recent, epoch }: Stored): Promise<void> {
+    await Promise.all(
+      [...recent].map((digest) =>
+        this.#client.send(new PutCommand({ TableName: this.#table, Item: keys.run(digest) })),
+      ),
+    );
+    await this.#update({
+      Key: { job_id: keys.partition, item },
+      UpdateExpression: 'SET #epoch = :next DELETE recent :digests',
+      ConditionExpression: '#epoch = :epoch',
+      ExpressionAttributeNames: { '#epoch': 'epoch' },
+      ExpressionAttributeValues: { ':next': epoch + 1, ':epoch': epoch, ':digests': new Set(recent) },
+    });
+  }
+
+  /** The group after the update; undefined when its condition failed. */
+  async #update(
+    update: Pick<
+      ConstructorParameters<typeof UpdateCommand>[0],
+      | 'Key'
+      | 'UpdateExpression'
+      | 'ConditionExpression'
+      | 'ExpressionAttributeNames'
+      | 'ExpressionAttributeValues'
+    >,
+  ): Promise<Stored | undefined> {
+    try {
+      const { Attributes } = await this.#client.send(
+        new UpdateCommand({ TableName: this.#table, ...update, ReturnValues: 'ALL_NEW' }),
+      );
+      return toGroup(Attributes!);
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return undefined;
+      throw error;
+    }
   }
 }
 
@@ -145,14 +200,15 @@ interface ScopeKeys {
   readonly partition: string;
   /** Start of the sort keys of a session. */
   readonly prefix: string;
-  readonly key: (item: string) => { readonly job_id: string; readonly item: string };
+  /** Key of a trial that was counted. */
+  readonly run: (digest: string) => { readonly job_id: string; readonly item: string };
 }
 
 function keysOf({ owner, session }: TrialScope): ScopeKeys {
   const partition = trialsPartition(owner);
   // Names of sessions have no `#`.
   const prefix = session === null ? '' : `SESSION#${session}#`;
-  return { partition, prefix, key: (item) => ({ job_id: partition, item: `${prefix}${item}` }) };
+  return { partition, prefix, run: (digest) => ({ job_id: partition, item: `${prefix}RUN#${digest}` }) };
 }
 
 /** Partition of the trials of a user. */
@@ -164,25 +220,42 @@ function hashOf({ strategy, start, end, pairs }: TrialCandles): string {
   return sha256(JSON.stringify([strategy, start, end, [...pairs].sort()])).slice(0, 32);
 }
 
-function sumOf(
-  item: string,
-  of: TrialCandles | null,
-  group: Stored | undefined,
-  { trials, sharpe, digest }: NewTrials,
-): Stored {
-  return {
-    ...{ item, of, last: digest },
-    trials: (group?.trials ?? 0) + trials,
-    sharpe: combineMoments(group?.sharpe ?? NO_VALUES, sharpe),
-  };
+/** Group that takes new trials: that of their candles, or the common one when there are too many. */
+function placeOf(
+  { prefix }: ScopeKeys,
+  of: TrialCandles,
+  groups: readonly Stored[],
+): Pick<Stored, 'item' | 'of'> {
+  const item = `${prefix}GROUP#${hashOf(of)}`;
+  const hasPlace = groups.length < MAX_TRIAL_GROUPS || groups.some((group) => group.item === item);
+  return hasPlace ? { item, of } : { item: `${prefix}GROUP#${FURTHER}`, of: null };
+}
+
+function conflict(): CodedError {
+  return new CodedError('DATA005', {
+    message: `Write conflict: the trials of the owner changed during ${ATTEMPTS} attempts to count one`,
+  });
+}
+
+/** Sums of the values, and of their squares. */
+function sumsOf({ count, mean, squares }: RunningMoments) {
+  const fixed = (value: number) => Number(value.toFixed(DECIMALS));
+  return { count, sum: fixed(mean * count), squares: fixed(squares + count * mean * mean) };
+}
+
+function momentsOf(count: number, sum: number, squares: number): RunningMoments {
+  const mean = count === 0 ? 0 : sum / count;
+  return { count, mean, squares: Math.max(0, squares - sum * mean) };
 }
 
 function toGroup(item: Item): Stored {
-  const { strategy, pairs, candles, trials, sharpe, last } = parseItem(StoredTrialGroup, item);
+  const name = () => `${String(item.item)} of ${String(item.job_id)}`;
+  const { strategy, pairs, candles, trials, epoch, ...sharpe } = checkStored(StoredTrialGroup, item, name);
   const isKnown = strategy !== undefined && pairs !== undefined && candles !== undefined;
   return {
     item: String(item.item),
     of: isKnown ? { strategy, pairs: pairs.split(' '), ...candles } : null,
-    ...{ trials, sharpe, last },
+    sharpe: momentsOf(sharpe.sharpe_count, sharpe.sharpe_sum, sharpe.sharpe_squares),
+    ...{ trials, recent: item.recent instanceof Set ? item.recent : new Set(), epoch },
   };
 }

@@ -30,7 +30,7 @@ interface CompletedTrial {
 type Selection = Pick<TrialGroup, 'trials' | 'sharpe'>;
 
 /** Larger Sharpe ratios have no meaning: the returns differ by rounding errors only. */
-const MAX_SHARPE = 1e6;
+const MAX_SHARPE = 1_000;
 
 /**
  * Counts a completed backtest as a trial of its owner and session, and returns what its job keeps. Undefined for a validation and

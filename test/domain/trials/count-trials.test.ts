@@ -3,6 +3,7 @@ import {
   type DynamoDBDocumentClient,
   PutCommand,
   QueryCommand,
+  UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoOwnerTrials } from '#adapters/aws/dynamo-owner-trials.ts';
@@ -177,34 +178,50 @@ describe('trials that count', () => {
 describe('concurrency and crashes', () => {
   it('concurrent runs count exactly once each, however often their digests repeat', async () => {
     const owner = newOwner();
-    const digests = Array.from({ length: 24 }, (_, index) => `d${index % 8}`);
+    const digests = Array.from({ length: 60 }, (_, index) => `d${index % 20}`);
     const records = await Promise.all(digests.map((digest) => count({ owner, session: 's' }, digest)));
-    expect(Math.max(...records.map((record) => record.owner))).toBe(8);
+    expect(Math.max(...records.map((record) => record.owner))).toBe(20);
     expect(numbers(await count({ owner, session: 's' }, 'd7'))).toEqual({
-      ...{ owner: 8, strategy: 8, session: 8 },
+      ...{ owner: 20, strategy: 20, session: 20 },
     });
   });
 
-  it('repeated count after a crash at any write counts once', async () => {
+  it('repeated count after a crash around any write counts once', async () => {
     const owner = newOwner();
-    await count({ owner }, 'first');
-    for (const [dead, digest] of ['second', 'third', 'fourth'].entries()) {
-      const dying = dyingClient(dead);
-      await expect(count({ owner }, digest, A, dying)).rejects.toThrow('died');
-      expect((await count({ owner }, digest)).owner).toBe(dead + 2);
+    // Digests are moved out of the group after the 12th trial: 12 items and an update more.
+    let writes = 0;
+    const counting = clientThat(async (send) => {
+      writes++;
+      return send();
+    });
+    const trials = Array.from({ length: 14 }, (_, index) => `p${index}`);
+    for (const trial of trials) await count({ owner }, trial, A, counting);
+    expect(writes).toBe(14 + 13);
+    for (const dying of [1, 12, 13, 20, 24, 25, 26]) {
+      for (const isBefore of [true, false]) {
+        const victim = newOwner();
+        let at = 0;
+        const client = clientThat(async (send) => {
+          if (++at === dying && isBefore) throw new Error('died');
+          const result = await send();
+          if (at === dying) throw new Error('died');
+          return result;
+        });
+        for (const trial of trials) {
+          await count({ owner: victim }, trial, A, client).catch(() => count({ owner: victim }, trial));
+        }
+        for (const trial of ['p0', 'p11', 'p12']) {
+          expect((await count({ owner: victim }, trial)).owner).toBe(trials.length);
+        }
+      }
     }
-    expect((await count({ owner }, 'second')).owner).toBe(4);
   });
 
-  /** A client whose process dies around a write: 0 before the first, 1 after the first, 2 after the second. */
-  function dyingClient(at: number): DynamoDBDocumentClient {
-    let writes = 0;
-    const die = () => Promise.reject(new Error('died'));
-    const send = async (command: unknown) => {
-      if (!(command instanceof PutCommand)) return engine.client.send(command as never);
-      if (at === 0) return die();
-      const result = await engine.client.send(command);
-      return ++writes === at ? die() : result;
+  /** A client whose writes are made by `write`. */
+  function clientThat(write: (send: () => Promise<unknown>) => Promise<unknown>): DynamoDBDocumentClient {
+    const send = (command: unknown) => {
+      const sent = () => engine.client.send(command as PutCommand);
+      return command instanceof PutCommand || command instanceof UpdateCommand ? write(sent) : sent();
     };
     return new Proxy(engine.client, {
       get: (target, name) => (name === 'send' ? send : Reflect.get(target, name)),
@@ -213,11 +230,14 @@ describe('concurrency and crashes', () => {
 });
 
 describe('bounds', () => {
-  it('a trial writes two items, and a read does not grow with the number of trials', async () => {
+  it('a group does not grow with its trials', async () => {
     const owner = newOwner();
-    for (let trial = 0; trial < 5; trial++) await count({ owner }, String(trial));
-    const names = (await itemsOf(owner)).map(({ item }) => String(item).split('#')[0]);
-    expect(names).toEqual(['GROUP', 'RUN', 'RUN', 'RUN', 'RUN']);
+    for (let trial = 0; trial < 30; trial++) await count({ owner }, String(trial));
+    const items = await itemsOf(owner);
+    const [group, ...runs] = items.map(({ item }) => String(item).split('#')[0]);
+    expect([group, new Set(runs)]).toEqual(['GROUP', new Set(['RUN'])]);
+    expect(runs).toHaveLength(24);
+    expect(items[0]!.recent.size).toBe(6);
   });
 
   it('trials beyond the maximum number of groups are in one group, which overlaps with every run', async () => {
@@ -230,9 +250,9 @@ describe('bounds', () => {
     });
     const groups = Array.from({ length: MAX_TRIAL_GROUPS }, (_, index) => ({
       ...{ job_id: `#trials#${owner}`, item: `GROUP#${String(index).padStart(32, '0')}` },
-      ...{ schema_version: 1, strategy: 'x', pairs: 'BTC/USDT:USDT', trials: 1, last: `x${index}` },
+      ...{ schema_version: 1, strategy: 'x', pairs: 'BTC/USDT:USDT', trials: 1, epoch: 0 },
       candles: { start: Date.UTC(2000, 0, 1 + index), end: Date.UTC(2000, 0, 2 + index) },
-      sharpe: { count: 1, mean: 0.1, squares: 0 },
+      ...{ sharpe_count: 1, sharpe_sum: 0.1, sharpe_squares: 0.01, recent: new Set([`x${index}`]) },
     }));
     for (let from = 0; from < groups.length; from += 25) {
       const puts = groups.slice(from, from + 25).map((Item) => ({ PutRequest: { Item } }));
@@ -243,6 +263,6 @@ describe('bounds', () => {
     expect((await count({ owner, ...day(6000) }, 'farther')).owner).toBe(2);
     const record = await count({ owner, ...day(0) }, 'x0');
     expect(numbers(record)).toEqual({ owner: 3, strategy: 2, session: null });
-    expect(await itemsOf(owner)).toHaveLength(MAX_TRIAL_GROUPS + 2);
+    expect(await itemsOf(owner)).toHaveLength(MAX_TRIAL_GROUPS + 1);
   });
 });
