@@ -96,9 +96,11 @@ export async function send<T>(
     redirect: 'error',
     ...(body !== undefined && { body: JSON.stringify(body) }),
   };
+  // Browsers have randomUUID on https only.
+  const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-');
   const sent = {
     ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    ...(keyed && { 'Idempotency-Key': idempotencyKey ?? crypto.randomUUID() }),
+    ...(keyed && { 'Idempotency-Key': idempotencyKey ?? newKey() }),
     ...headers,
   };
   const repeatable = keyed || /GET|PUT|PATCH/.test(method);
@@ -144,8 +146,8 @@ async function sendOnce<T>(
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof TouchstoneError) throw cause;
-    const why = late.signal.aborted ? `within ${timeoutMs} ms` : `: ${(cause as Error).message}`;
-    throw noResponse(`No response from ${url}${late.signal.aborted ? ' ' : ''}${why}`, cause);
+    const why = late.signal.aborted ? ` within ${timeoutMs} ms` : `: ${(cause as Error).message}`;
+    throw noResponse(`No response from ${url}${why}`, cause);
   } finally {
     clearTimeout(timer);
   }
