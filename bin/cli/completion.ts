@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import { type Argument, type Command, InvalidArgumentError, type Option } from 'commander';
+import { TIMEFRAMES } from '#contract/limits.ts';
+import { LAST } from './jobs.ts';
 import { UsageError } from './options.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -44,14 +46,21 @@ function quoted(path: string): string {
 
 /**
  * Scripts that ask the program at each Tab: it always knows its own commands, and the strategies of the folder. Bash breaks words at
- * colons, so it gets words that begin like the current one, and pairs such as BTC/USDT:USDT are not completed.
+ * colons and equals signs, so its script reads the line, and returns what follows the last of these signs.
  */
 const SCRIPTS: Readonly<Record<Shell, (program: string) => string>> = {
   bash: (program) => `# eval "$(touchstone completion bash)"
 _touchstone() {
-  local current="\${COMP_WORDS[COMP_CWORD]}"
-  local IFS=$'\\n'
-  COMPREPLY=($(compgen -W "$(${program} ${COMPLETE} -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "$current"))
+  local line="\${COMP_LINE:0:COMP_POINT}" current kept candidate
+  local -a words
+  read -r -a words <<< "$line"
+  [[ "$line" == *[[:space:]] ]] && words+=('')
+  current="\${words[\${#words[@]}-1]}"
+  kept="\${current%"\${current##*[=:]}"}"
+  COMPREPLY=()
+  while IFS= read -r candidate; do
+    [[ -n "$candidate" ]] && COMPREPLY+=("\${candidate#"$kept"}")
+  done < <(${program} ${COMPLETE} -- "\${words[@]:1}" 2>/dev/null)
 }
 complete -o default -F _touchstone touchstone`,
   zsh: (program) => `# eval "$(touchstone completion zsh)"
@@ -74,7 +83,12 @@ complete -c touchstone -f -a '(__touchstone_complete)'`,
 async function completions(program: Command, words: readonly string[]): Promise<string[]> {
   const current = words.at(-1) ?? '';
   const { command, position, option } = walk(program, words.slice(0, -1));
-  if (option) return matching(current, option.argChoices ?? []);
+  if (option) return matching(current, valuesOfOption(option));
+  const [, long, value = ''] = /^(--[^=]+)=(.*)$/.exec(current) ?? [];
+  if (long) {
+    const named = optionOf(program, command, long);
+    return named ? matching(value, valuesOfOption(named)).map((each) => `${long}=${each}`) : [];
+  }
   if (current.startsWith('-')) return matching(current, optionsOf(command));
   const argument = command.registeredArguments[position] ?? command.registeredArguments.findLast(isVariadic);
   const subcommands = position === 0 ? command.createHelp().visibleCommands(command) : [];
@@ -97,7 +111,7 @@ function walk(program: Command, words: readonly string[]) {
   for (const word of words) {
     if (option) option = undefined;
     else if (word.startsWith('-')) {
-      const named = [...command.options, ...program.options].find((each) => each.long === word);
+      const named = optionOf(program, command, word);
       option = named?.required ? named : undefined;
     } else {
       const sub = position === 0 ? command.commands.find((each) => each.name() === word) : undefined;
@@ -108,6 +122,9 @@ function walk(program: Command, words: readonly string[]) {
   return { command, position, option };
 }
 
+const optionOf = (program: Command, command: Command, name: string): Option | undefined =>
+  [...command.options, ...program.options].find(({ long }) => long === name);
+
 function optionsOf(command: Command): string[] {
   return command
     .createHelp()
@@ -115,10 +132,14 @@ function optionsOf(command: Command): string[] {
     .flatMap(({ long }) => long ?? []);
 }
 
-/** Known values of an argument: shells, strategies. */
+const valuesOfOption = ({ long, argChoices = [] }: Option): readonly string[] =>
+  long === '--timeframe' ? TIMEFRAMES : argChoices;
+
+/** Known values of an argument: shells, strategies, and the newest backtest where a command takes it. */
 async function valuesOf(argument: Argument): Promise<readonly string[]> {
   const name = argument.name();
   if (name === 'shell') return SHELLS;
+  if (argument.description.includes(`or ${LAST}`)) return [LAST];
   if (!['strategy', 'strategy|file', 'model'].includes(name)) return [];
   const { strategyNames } = await import('./strategy-file.ts');
   return strategyNames();

@@ -95,12 +95,15 @@ it('completion completes commands, options, their values and strategies', async 
   expect(await words('data', '')).toEqual(['coverage', 'freshness', 'offline', 'collect', 'help']);
   expect(await words('rerun', 'last', '--fill')).toEqual(['--fill-model']);
   expect(await words('backtest', 'x', '--fill-model', '')).toEqual(['freqtrade', 'conservative']);
+  expect(await words('backtest', 'x', '--fill-model=c')).toEqual(['--fill-model=conservative']);
+  expect(await words('collect', 'BTC/USDT:USDT', '--timeframe', '1')).toEqual(['1m', '15m', '1h', '1d']);
   expect(await words('backtest', 'ema')).toEqual(['ema_crossover']);
+  expect(await words('diff', 'last', '')).toEqual(['last']);
 });
 
 /** Around the script of each shell: commands that print what it completes after `touchstone stra`. */
 const SHELLS = {
-  bash: ['', `COMP_WORDS=(touchstone stra); COMP_CWORD=1; _touchstone; echo "\${COMPREPLY[@]}"`],
+  bash: ['', `COMP_LINE='touchstone stra'; COMP_POINT=15; _touchstone; echo "\${COMPREPLY[@]}"`],
   // The line editor of zsh needs a terminal: here the function gets its words, and its matches are printed.
   zsh: [
     `compdef() { : }; compadd() { print -l -- "\${(@P)2}" }`,
@@ -108,6 +111,22 @@ const SHELLS = {
   ],
   fish: ['', "complete -C 'touchstone stra'"],
 } as const;
+
+it.each([
+  // Bash has six words here, and replaces those after the last sign.
+  ['backtest --pairs BTC/USDT:USDT --param fast=9 ema', 'ema_crossover'],
+  ['backtest ema_crossover --fill-model=c', 'conservative'],
+  ['--url http://127.0.0.1:1 data co', 'coverage collect'],
+])('bash completes a line with colons and equals signs: %s', async (typed, expected) => {
+  const { out: script } = await touchstone('completion', 'bash');
+  const line = `touchstone ${typed}`;
+  const { stdout } = spawnSync(
+    'bash',
+    ['-c', `${script}\nCOMP_LINE='${line}'; COMP_POINT=${line.length}; _touchstone; echo "\${COMPREPLY[*]}"`],
+    { encoding: 'utf8' },
+  );
+  expect(stdout.trim()).toBe(expected);
+});
 
 for (const [shell, [before, after]] of Object.entries(SHELLS)) {
   const isMissing = spawnSync(shell, ['--version']).status !== 0;
