@@ -1,7 +1,10 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
+import { poll } from '../support/poll.ts';
 import { ciFixture, crossing, pullRequest, SHORT } from './ci-fixture.ts';
 
 const helper = (period: number) => `export const PERIOD = ${period};\n`;
@@ -148,6 +151,36 @@ describe('touchstone ci', () => {
     });
     expect(files()).toEqual(before);
     expect(JSON.parse((await touchstone('jobs', '--json')).out).items).toEqual([]);
+  });
+
+  it('stored candles that are missing fail the strategy, and name what is missing', async () => {
+    const { write, commit, ci } = folder();
+    commit();
+    write('touchstone.config.json', { ci: { config: { ...SHORT.config, exchange: 'binanceusdm' } } });
+    const { code, out, err } = await ci();
+    expect([code, err]).toEqual([1, '']);
+    expect(out).toMatch(
+      /Failure: Backtest failed: No 1h candles of BTC\/USDT:USDT on binanceusdm are stored/,
+    );
+  });
+
+  it('a signal leaves neither a temporary folder nor a copy of the candles', async () => {
+    const { root, outside, write } = folder();
+    write('touchstone.config.json', { ci: { config: { ...SHORT.config, exchange: 'binanceusdm' } } });
+    const child = spawn(process.execPath, ['bin/touchstone.ts', 'ci'], {
+      env: {
+        ...{ PATH: process.env.PATH, HOME: root, TMPDIR: outside },
+        ...{ STRATEGIES_DIRECTORY: join(root, 'strategies'), TOUCHSTONE_HOME: join(root, '.touchstone') },
+      },
+      stdio: 'ignore',
+    });
+    const ended = once(child, 'exit');
+    const copies = () => readdirSync(join(root, '.touchstone')).filter((name) => name.startsWith('ci-'));
+    await poll(() => existsSync(join(root, '.touchstone')) && copies().length > 0);
+    expect(readdirSync(outside)).toEqual([expect.stringMatching(/^touchstone-ci-/)]);
+    child.kill('SIGINT');
+    expect(await ended).toEqual([130, null]);
+    expect([copies(), readdirSync(outside)]).toEqual([[], []]);
   });
 
   it('a shallow clone names the setting of the checkout', async () => {

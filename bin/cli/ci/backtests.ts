@@ -1,4 +1,4 @@
-import { cpSync, linkSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, linkSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDataFolder } from '#adapters/local/data-folder.ts';
@@ -89,7 +89,9 @@ export function copyCandles(home: string, target: string): void {
       const isRecord = entry.isFile() && entry.name !== PLATFORM_FILE && !entry.name.includes('.lock');
       if (isRecord) cpSync(join(folder.path, entry.name), join(target, entry.name));
     }
-    linkFiles(join(folder.objectsPath, CANDLES_BUCKET), join(target, 'objects', CANDLES_BUCKET));
+    const candles = join(folder.objectsPath, CANDLES_BUCKET);
+    // Absent before the first collection: the runs then name the candles that are missing.
+    if (existsSync(candles)) linkFiles(candles, join(target, 'objects', CANDLES_BUCKET));
   } catch (error) {
     rmSync(target, { recursive: true, force: true });
     throw error;

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { compileCache } from '#adapters/local/sandbox.ts';
@@ -35,6 +35,7 @@ import {
 } from './changes.ts';
 import { compareRuns, type Run, type RunComparison } from './compare-runs.ts';
 import { ciOf, ciSettings, readText } from './settings.ts';
+import { inTemporaryFolder } from './temporary-folder.ts';
 
 /** `certified`, or why it is not. */
 interface Certificate {
@@ -94,12 +95,11 @@ export async function checkChanges(baseName: string | undefined): Promise<CiRepo
   const settings = ciSettings(written, file);
   const former = base ? ciOfBase(repository, base, file) : written;
   const isSame = JSON.stringify(former) === JSON.stringify(written);
-  const work = mkdtempSync(join(tmpdir(), 'touchstone-ci-'));
   const found = {
     ...{ base, head: repository.head, settings, folder: relative(repository.root, folder) },
     formerSettings: isSame ? undefined : { value: former },
   };
-  try {
+  return inTemporaryFolder(join(tmpdir(), 'touchstone-ci-'), async (work) => {
     const before = base && (await readBase(repository, base, folder, join(work, 'strategies')));
     const after = await readStrategies(folder);
     const renames = base ? renamesSince(repository, base.commit, folder) : new Map<string, string>();
@@ -111,9 +111,7 @@ export async function checkChanges(baseName: string | undefined): Promise<CiRepo
       ...{ ...found, strategies, broken, unchanged: changes.length - affected.length },
       failed: broken.length > 0 || strategies.some(({ failures }) => failures.length > 0),
     };
-  } finally {
-    rmSync(work, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Git names files by their paths without links. */
@@ -155,22 +153,38 @@ interface Inputs {
 const isSourceChanged = ({ head, base }: Change) => head !== null && head.digest !== base?.digest;
 
 async function reportOn(inputs: Inputs, changes: readonly Change[]): Promise<StrategyReport[]> {
-  const { env, settings, work, before, after } = inputs;
-  const config = { ...SIMULATED_CANDLES, ...settings.config };
-  const isSimulated = config.exchange === SIMULATED;
   // A renamed file with the same source has the same result.
   const runs = changes.filter(
     (change) => change.head && (isSourceChanged(change) || change.kind === 'unchanged'),
   );
-  const compared = runs.filter((change) => change.base && isSourceChanged(change));
   if (runs.length === 0) return changes.map((change) => notRun(change));
-  const home = isSimulated ? join(work, 'home') : mkdtempSync(join(homeFor(env), 'ci-'));
+  const { env, settings, work } = inputs;
+  const { exchange = SIMULATED } = settings.config ?? {};
+  if (exchange === SIMULATED) return runAll(inputs, changes, runs, join(work, 'data'));
+  // Links to candles need the same file system.
+  return inTemporaryFolder(join(homeFor(env), 'ci-'), (folder) => {
+    const home = join(folder, 'data');
+    copyCandles(env.TOUCHSTONE_HOME, home);
+    return runAll(inputs, changes, runs, home);
+  });
+}
+
+/** Runs the backtests and certificates of `runs` on a data folder. */
+async function runAll(
+  inputs: Inputs,
+  changes: readonly Change[],
+  runs: readonly Change[],
+  home: string,
+): Promise<StrategyReport[]> {
+  const { env, settings, before, after } = inputs;
+  const compared = runs.filter((change) => change.base && isSourceChanged(change));
+  const config = { ...SIMULATED_CANDLES, ...settings.config };
+  const isSimulated = config.exchange === SIMULATED;
   const bar = progressBar('{bar} {value} of {total} certificates and backtests');
   bar.start(2 * runs.length + compared.length, 0);
   const onEnd = () => bar.increment();
   try {
-    if (!isSimulated) copyCandles(env.TOUCHSTONE_HOME, join(home, 'data'));
-    const folders = { home: join(home, 'data'), strategies: after.path };
+    const folders = { home, strategies: after.path };
     const common = { ...config, ...(!isSimulated && { collect: 'never' }) };
     const dated = isSimulated || settings.config?.date_range ? common : withoutDates(common);
     const heads = outcomesOf(
@@ -192,14 +206,13 @@ async function reportOn(inputs: Inputs, changes: readonly Change[]): Promise<Str
         reports.push(notRun(change));
         continue;
       }
-      const certificate = await certify(inputs, folders.home, change, head);
+      const certificate = await certify(inputs, home, change, head);
       onEnd();
       reports.push(reportOf(settings, change, { head, base: bases.get(change), certificate }));
     }
     return reports;
   } finally {
     bar.stop();
-    rmSync(home, { recursive: true, force: true });
   }
 }
 
