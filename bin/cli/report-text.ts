@@ -58,7 +58,7 @@ export function reportText({ job, report, equity }: Results): string {
 type Trials = NonNullable<Job['trials']>;
 
 /** Trials of the owner so far, and the Sharpe ratio deflated by them. */
-export function trialsText({ owner, strategy, session, deflated_sharpe_ratio: deflated }: Trials): string {
+function trialsText({ owner, strategy, session, deflated_sharpe_ratio: deflated }: Trials): string {
   const { good, bad } = OVERFITTING_BOUNDS.deflated_sharpe_ratio;
   const parts = [
     `${number(strategy, 0)} of this strategy`,
