@@ -16,9 +16,9 @@ const logGroupOf = (stage: Synthesized, reference: { Ref: string }) =>
 describe.each([dev, prod])('functions of $config.stage', (stage) => {
   const functions = ofType(stage, 'AWS::Lambda::Function');
 
-  const count = stage.config.canary ? 15 : 14;
+  const count = stage.config.canary ? 16 : 15;
 
-  test("functions are the platform's fourteen and the canary, without any that CDK adds", () => {
+  test("functions are the platform's fifteen and the canary, without any that CDK adds", () => {
     const descriptions = functions.map(([, each]) => each.Properties.Description);
     expect(descriptions.every((text) => text.startsWith(`Touchstone ${stage.config.stage}:`))).toBe(true);
     expect(functions).toHaveLength(count);
@@ -138,7 +138,7 @@ describe('environments', () => {
           (each) => each.ContainerDefinitions[0].Environment,
         ),
       ];
-      expect(variables).toHaveLength(stage.config.canary ? 20 : 19);
+      expect(variables).toHaveLength(stage.config.canary ? 21 : 20);
       const valuesOf = (name: string) =>
         variables.flatMap((each) => (each[name] ? [JSON.stringify(each[name])] : []));
       const names = ['SERVICE_TOKEN', 'CANARY_TOKEN', 'CANARY_TOKEN_2', 'ORIGIN_TOKEN', 'ORIGIN_TOKEN_2'];
