@@ -130,7 +130,9 @@ describe('results of a completed backtest', () => {
       ],
       ...['--leverage', '2', '--fill-model', 'conservative', '--precision', 'none', '--seed', '7'],
       ...['--stoploss', '-0.03', '--roi', '0=0.05', '--roi', '60=0.01', '--trailing', 'positive=0.02'],
+      ...['--session', 'monday'],
     );
+    expect(JSON.parse(out).job).toMatchObject({ session: 'monday', trials: { session: 1 } });
     expect(JSON.parse(out).job.config).toMatchObject({
       ...{ timeframe_detail: '5m', stake_amount: 50, dry_run_wallet: 500, max_open_trades: 2, fee: 0.001 },
       ...{ slippage: 0.0002, leverage: 2, fill_model: 'conservative', precision: 'none', seed: 7 },
