@@ -200,7 +200,7 @@ class Runs {
 
   summary(): string {
     const last = this.#last ? `. The last run: ${TOUCHSTONE} show ${this.#last.job.job_id}` : '';
-    return `${this.#trials} trials on the same candles${last}`;
+    return `${this.#trials} ${this.#trials === 1 ? 'trial' : 'trials'} on the same candles${last}`;
   }
 }
 
