@@ -57,8 +57,13 @@ function kindOf(id: string): keyof typeof KINDS {
 
 const serviceOf = (id: string): Service => KINDS[kindOf(id)][0];
 
-/** The ID that a reference to a backtest names. */
+/** The ID that a reference to a backtest names. @throws UsageError for the ID of another job */
 export async function latestId(client: ApiClient, reference: string): Promise<string> {
+  if (kindOf(reference) !== 'bt') {
+    throw new UsageError(
+      `${reference} is not the ID of a backtest, bt-<id>. For this one: ${TOUCHSTONE} show ${reference}`,
+    );
+  }
   if (reference !== LAST) return reference;
   const { items } = await client.get<z.infer<typeof BacktestJobList>>('/api/v1/backtests?limit=1');
   if (items[0]) return items[0].job_id;

@@ -205,8 +205,8 @@ function tradeTable(trades: readonly Trade[]): string {
       trade.side,
       minute(trade.opened_at),
       minute(trade.closed_at),
-      trade.entry_price,
-      trade.exit_price,
+      exactPrice(trade.entry_price),
+      exactPrice(trade.exit_price),
       number(trade.stake),
       number(trade.profit),
       percent(trade.profit_pct),
@@ -215,10 +215,18 @@ function tradeTable(trades: readonly Trade[]): string {
   );
 }
 
+/** A price without the last digits of a product, such as 123855.47600000001: those of a market have up to 12. */
+const exactPrice = (price: number): number => Number(price.toPrecision(12));
+
 /** Saves or prints all trades as a file; with filters as CSV of the trades that match. */
 async function saveTrades(client: ApiClient, id: string, options: TradesOptions): Promise<void> {
   const { csv, parquet, out, json } = options;
   if (csv && parquet) throw new UsageError('Pass either --csv or --parquet.');
+  if (csv && json && (out ?? STDOUT) === STDOUT) {
+    throw new UsageError(
+      '--csv prints CSV. For JSON of the file add --out <file>, for JSON of a page leave out --csv.',
+    );
+  }
   const isFiltered = Object.keys(filtersOf(options)).length > 0 || options.sort !== 'id';
   if (parquet) {
     if (isFiltered)

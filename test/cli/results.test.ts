@@ -59,6 +59,9 @@ describe('results of a completed backtest', () => {
     expect((await touchstone('trades', 'last', '--parquet', '--out', file)).out).toMatch(/^Saved .*KB\.\n$/);
     expect(readFileSync(file).subarray(0, 4).toString()).toBe('PAR1');
     expect(await touchstone('trades', 'last', '--parquet', '--side', 'long')).toMatchObject({ code: 2 });
+    expect(await touchstone('trades', 'last', '--csv', '--json')).toMatchObject({ code: 2, out: '' });
+    const other = await touchstone('diff', 'last', 'ho-1');
+    expect([other.code, other.err]).toEqual([2, expect.stringMatching(/^ho-1 is not the ID of a backtest/)]);
   });
 
   it('export saves the whole report as JSON', async () => {
@@ -138,6 +141,8 @@ describe('results of a completed backtest', () => {
       ...{ slippage: 0.0002, leverage: 2, fill_model: 'conservative', precision: 'none', seed: 7 },
       ...{ stoploss: -0.03, minimal_roi: { 0: 0.05, 60: 0.01 }, trailing: { positive: 0.02 } },
     });
+    // Slippage makes prices of many digits, such as 123855.47600000001: the table has those that a market can have.
+    expect((await touchstone('trades', 'last')).out).not.toMatch(/\d\.\d{9}/);
   });
 });
 
