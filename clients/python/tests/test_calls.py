@@ -11,13 +11,17 @@ import httpx
 
 from touchstone_client import (
     AuthenticationError,
+    Backtest,
+    Challenge,
+    Hyperopt,
     JobError,
     RateLimitError,
     Touchstone,
+    TouchstoneError,
     UnavailableError,
     WaitTimeout,
 )
-from touchstone_client.connection import MAX_STREAM_FAILURES
+from touchstone_client.connection import MAX_FAILURES
 from touchstone_client.frames import by_day, trades_frame
 
 JOB = {"job_id": "bt-1", "status": "pending", "created_at": "2026-01-01T00:00:00Z", "warnings": []}
@@ -155,6 +159,85 @@ class Calls(unittest.TestCase):
         ts = self.platform(*repeat(httpx.Response(200, json=JOB), 2))
         self.assertRaises(WaitTimeout, ts.get_backtest("bt-1").wait, 0)
 
+    def test_wait_outlasts_a_restart_of_the_platform(self):
+        down = [failure(503, "SVC001"), *repeat(unreachable, 8)]
+        running, done = ({**JOB, "status": status} for status in ("running", "completed"))
+        ts = self.platform(
+            httpx.Response(200, json=running),
+            httpx.Response(200, json={**JOB, "status": "a later one"}),
+            *down,
+            httpx.Response(200, json=done),
+        )
+        self.assertEqual(ts.get_backtest("bt-1").wait().status, "completed")
+        ts = self.platform(*repeat(unreachable, 3 * MAX_FAILURES))
+        self.assertRaises(UnavailableError, Backtest(ts, "bt-1").wait)
+        ts = self.platform(*repeat(unreachable, 3))
+        self.assertRaisesRegex(WaitTimeout, "cannot be read .*NO_RESPONSE", Backtest(ts, "bt-1").wait, 0)
+        ts = self.platform(failure(404, "RES001"))
+        self.assertRaisesRegex(TouchstoneError, "RES001", Backtest(ts, "bt-1").wait)
+
+    def test_misspelled_keywords_send_nothing(self):
+        ts = self.platform()
+        model, challenge = ts.model("m"), Challenge(ts, "ch-1")
+        for call, hint in (
+            (lambda: ts.hyperopt("m", n_trails=5), "n_trails is no field .* did you mean n_trials"),
+            (lambda: model.promote(2, expected_prodution="1"), "did you mean expected_production"),
+            (lambda: model.stage(2, coment="x"), "did you mean comment"),
+            (lambda: model.rollback(1, "x", expected="2"), "RollbackRequest"),
+            (lambda: model.challenge(2, min_trade=1), "did you mean min_trades"),
+            (lambda: Backtest(ts, "bt-1").register("image", descripton="x"), "did you mean description"),
+            (lambda: challenge.log_trade("t", 1, varient="champion"), "did you mean variant"),
+            (lambda: challenge.promote(coment="x"), "did you mean comment"),
+        ):
+            self.assertRaisesRegex(TypeError, hint, call)
+        self.assertEqual(self.requests, [])
+
+    @unittest.skipUnless(find_spec("pandas"), "pandas is not installed")
+    def test_values_of_numpy_and_pandas_are_sent(self):
+        import numpy
+        import pandas
+
+        row = pandas.DataFrame({"fast": [10], "slow": [30.5]}).iloc[0]
+        ts = self.platform(httpx.Response(201, json=JOB))
+        ts.backtest(
+            "m",
+            fast=numpy.int64(10),
+            slow=row["slow"],
+            shorts=numpy.bool_(True),
+            at=numpy.datetime64("2024-01-01"),
+            pairs=pandas.Series(["A/B:B"]),
+            start=pandas.Timestamp("2024-01-01", tz="Europe/Berlin"),
+        )
+        config = json.loads(self.requests[0][3])["config"]
+        self.assertEqual(config["params"], {"fast": 10, "slow": 30.5, "shorts": True, "at": "2024-01-01"})
+        self.assertEqual(
+            (config["pairs"], config["date_range"]["start"]), (["A/B:B"], "2024-01-01T00:00:00+01:00")
+        )
+        self.assertEqual(self.headers("content-type"), ["application/json"])
+        self.assertRaises(ValueError, ts.backtest, "m", fee=float("nan"))
+        self.assertRaisesRegex(TypeError, "pass a number or a text", ts.backtest, "m", fast={1, 2})
+
+    def test_addresses_and_tokens_are_checked_before_they_are_sent(self):
+        for address in ("localhost:8000", {"backend": "127.0.0.1:8000"}):
+            self.assertRaisesRegex(ValueError, "begin it with http://", Touchstone, address)
+        # The last line of a file.
+        for token in ("secret\n", lambda: "secret\n"):
+            self.platform(httpx.Response(200, json=JOB), token=token).get_backtest("bt-1")
+            self.assertEqual(self.headers("authorization"), ["Bearer secret"])
+
+    def test_a_resumed_job_has_another_result(self):
+        job = {**JOB, "job_id": "ho-1", "status": "cancelled"}
+        ts = self.platform(
+            *(
+                httpx.Response(200, json=each)
+                for each in ({"best_value": 1}, job, {**job, "status": "pending"}, {"best_value": 2})
+            )
+        )
+        search = Hyperopt(ts, "ho-1")
+        self.assertEqual(search.result["best_value"], 1)
+        self.assertEqual(search.resume().status, "pending")
+        self.assertEqual(search.result["best_value"], 2)
+
     def test_lists_are_read_to_their_last_page(self):
         pages = [
             {"items": [1, 2], "next_cursor": "a"},
@@ -164,6 +247,16 @@ class Calls(unittest.TestCase):
         ts = self.platform(*(httpx.Response(200, json=page) for page in pages))
         self.assertEqual(list(ts.backtests(status="completed")), [1, 2, 3])
         self.assertEqual([url.params.get("cursor") for _, url, _, _ in self.requests], [None, "a", "b"])
+
+    def test_lists_with_numbered_pages_are_read_to_the_last_one(self):
+        ts = self.platform(
+            *(
+                httpx.Response(200, json={"items": [page], "page": page, "pages": 3, "total": 3})
+                for page in (1, 2, 3)
+            )
+        )
+        self.assertEqual(list(ts.items(ts.backend.list_backtest_trades, "bt-1", limit=1)), [1, 2, 3])
+        self.assertEqual([url.params.get("page") for _, url, _, _ in self.requests], [None, "2", "3"])
 
     def test_a_stream_continues_after_the_last_event(self):
         def events(*lines):
@@ -183,7 +276,7 @@ class Calls(unittest.TestCase):
         self.assertEqual(self.requests[0][1].params["types"], "version.*")
 
     def test_a_stream_that_does_not_return_ends_with_the_error(self):
-        ts = self.platform(*repeat(unreachable, 3 * MAX_STREAM_FAILURES))
+        ts = self.platform(*repeat(unreachable, 3 * MAX_FAILURES))
         self.assertRaises(UnavailableError, list, ts.events())
         ts = self.platform(failure(403, "AUTH004"))
         self.assertRaisesRegex(Exception, "AUTH004", list, ts.events())

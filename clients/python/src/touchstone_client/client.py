@@ -11,9 +11,10 @@ import httpx
 from . import types
 from .connection import Connection, Event
 from .frames import by_time
-from .jobs import Backtest, Hyperopt, Moment, iso
+from .jobs import Backtest, Hyperopt
 from .operations import Backend, DataCollection, Strategy
 from .registry import Challenge, Model
+from .values import Moment, body_of, iso
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,11 +156,14 @@ class Touchstone:
         **settings: Any,
     ) -> Hyperopt:
         """Starts a hyperopt job. `settings` are fields of `HyperoptRequest`, such as `objective_metric` and `models`."""
-        body: Any = {
-            "strategy": strategy,
-            **_given(n_trials=n_trials, date_range=_date_range(start, end)),
-            **settings,
-        }
+        body = body_of(
+            types.HyperoptRequest,
+            {
+                "strategy": strategy,
+                **_given(n_trials=n_trials, date_range=_date_range(start, end)),
+                **settings,
+            },
+        )
         started = self.strategy.start_hyperopt(body, idempotency_key=idempotency_key, session=self.session)
         return Hyperopt(self, started["job_id"])
 
@@ -236,12 +240,15 @@ class Touchstone:
 
     def pages(self, operation: Callable[..., Any], *path: str, **query: Any) -> Iterator[Any]:
         """Pages of a list: `ts.pages(ts.backend.list_backtests, status="completed")`."""
-        cursor = query.pop("cursor", None)
         while True:
-            page = operation(*path, cursor=cursor, **query)
+            page = operation(*path, **query)
             yield page
-            cursor = page["next_cursor"]
-            if not cursor:
+            if page.get("next_cursor"):
+                query["cursor"] = page["next_cursor"]
+            elif page.get("page", 0) < page.get("pages", 0):
+                # Trades have pages by number.
+                query["page"] = page["page"] + 1
+            else:
                 return
 
     def items(self, operation: Callable[..., Any], *path: str, **query: Any) -> Iterator[Any]:

@@ -13,6 +13,7 @@ import httpx
 import httpx_sse
 
 from .errors import TouchstoneError, error_of, no_response
+from .values import as_json
 
 #: Prefix of each service at the one address of a platform.
 PREFIXES = {
@@ -22,8 +23,8 @@ PREFIXES = {
 }
 #: Services send a comment every 15 s: a stream that is silent for three of them is dead.
 SILENCE_SECONDS = 45.0
-#: Failures in a row without a new event, after which a stream ends with the error: some ten minutes.
-MAX_STREAM_FAILURES = 24
+#: Failures in a row, after which a stream or a wait ends with the error: some ten minutes.
+MAX_FAILURES = 24
 
 
 class Event(NamedTuple):
@@ -49,8 +50,11 @@ class Connection:
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._address = address
+        for each in [address] if isinstance(address, str) else address.values():
+            if not each.startswith(("http://", "https://")):
+                raise ValueError(f"{each!r} is no address: begin it with http:// or https://")
         self._token = token
-        self._current = token if isinstance(token, str) else None
+        self._current = token.strip() if isinstance(token, str) else None
         self._attempts = attempts
         self._longest_pause = longest_pause
         self.pause = pause
@@ -117,13 +121,13 @@ class Connection:
                 finally:
                     response.close()
             except httpx.RequestError as error:
-                if failures + 1 >= MAX_STREAM_FAILURES:
+                if failures + 1 >= MAX_FAILURES:
                     raise no_response(f"The stream of {request.url} broke off: {error}") from error
             except TouchstoneError as error:
-                if not may_pass(error) or failures + 1 >= MAX_STREAM_FAILURES:
+                if not may_pass(error) or failures + 1 >= MAX_FAILURES:
                     raise
             failures += 1
-            self.pause(_back_off(failures))
+            self.pause(back_off(failures))
 
     def _send(
         self,
@@ -160,7 +164,8 @@ class Connection:
             method,
             self.url(service, path.format(**values)),
             params={name: value for name, value in (query or {}).items() if value is not None},
-            **({} if body is None else {"json": body}),
+            content=None if body is None else as_json(body),
+            headers=None if body is None else {"Content-Type": "application/json"},
         )
 
     def _repeat(
@@ -187,7 +192,7 @@ class Connection:
                 renewed, self._current = True, None
                 attempt -= 1
                 continue
-            pause = _back_off(attempt) if error.retry_after is None else error.retry_after
+            pause = back_off(attempt) if error.retry_after is None else error.retry_after
             never_sent = isinstance(
                 error.__cause__, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
             )
@@ -202,7 +207,7 @@ class Connection:
 
     def _authorize(self, request: httpx.Request) -> None:
         if callable(self._token) and self._current is None:
-            self._current = self._token()
+            self._current = self._token().strip()
         if self._current:
             request.headers["Authorization"] = f"Bearer {self._current}"
 
@@ -219,6 +224,6 @@ def may_pass(error: TouchstoneError) -> bool:
     return error.status in (0, 408, 429) or error.status >= 500
 
 
-def _back_off(failures: int) -> float:
+def back_off(failures: int) -> float:
     """Doubles from 0.5 s up to 30 s, with jitter: clients of a service that restarts do not come back in one wave."""
     return min(30.0, 0.5 * 2 ** (failures - 1)) * random.uniform(0.75, 1.25)

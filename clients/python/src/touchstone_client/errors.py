@@ -100,10 +100,11 @@ _CLASSES: tuple[tuple[str, type[TouchstoneError]], ...] = (
 
 
 class JobError(TouchstoneError):
-    """A job that ended without a result. `code` is that of its failure; empty without one."""
+    """A job without a result. `code` is that of its failure; empty without one."""
 
     def __init__(self, job: Mapping[str, Any]) -> None:
-        reason = job.get("error") or f"the job is {job['status']}"
+        is_open = job["status"] in ("pending", "running")
+        reason = job.get("error") or f"the job is {job['status']}{': call wait() first' if is_open else ''}"
         super().__init__(f"{job['job_id']}: {reason}", code=job.get("error_code") or "")
         #: The job as it was read last.
         self.job = dict(job)

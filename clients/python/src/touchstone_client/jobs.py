@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import types
-from .connection import Event
-from .errors import JobError, WaitTimeout
+from .connection import MAX_FAILURES, Event, back_off, may_pass
+from .errors import JobError, TouchstoneError, WaitTimeout
 from .frames import by_day, by_time, records_frame, trades_frame
+from .values import Moment, body_of, iso
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,14 +24,12 @@ if TYPE_CHECKING:
 
 #: Most trades on a page.
 _TRADES_PER_PAGE = 5000
-_UNFINISHED = ("pending", "running")
+_ENDED = ("completed", "failed", "cancelled")
 #: Between two reads of a job, s: the first pause, and the longest.
 _FIRST_INTERVAL = 0.2
 _LONGEST_INTERVAL = 5.0
 
 Progress = Callable[[Mapping[str, Any]], None]
-#: ISO 8601, date or datetime (a `pandas.Timestamp` too). Without an offset it is UTC.
-Moment = str | date
 
 
 class _Job:
@@ -62,7 +60,7 @@ class _Job:
         return self._job
 
     def wait(self, timeout: float | None = None, *, progress: bool | Progress = False) -> Self:
-        """Waits until the job has completed.
+        """Waits until the job has completed, also while the platform restarts: some ten minutes.
 
         :param timeout: Longest wait, s; None waits without a limit
         :param progress: True prints a line to stderr; a function is called with each state of the job
@@ -72,19 +70,30 @@ class _Job:
         report = _progress_line() if progress is True else progress
         interval = _FIRST_INTERVAL
         deadline = None if timeout is None else time.monotonic() + timeout
+        failures = 0
         while True:
-            job = self.refresh()._job
-            if report:
-                report(job)
-            if job["status"] not in _UNFINISHED:
-                break
+            failure: TouchstoneError | None = None
+            try:
+                job = self.refresh()._job
+            except TouchstoneError as error:
+                failures += 1
+                if not may_pass(error) or failures >= MAX_FAILURES:
+                    raise
+                failure, pause = error, max(back_off(failures), error.retry_after or 0)
+            else:
+                failures = 0
+                if report:
+                    report(job)
+                if job["status"] in _ENDED:
+                    break
+                pause, interval = interval, min(_LONGEST_INTERVAL, interval * 1.5)
             left = float("inf") if deadline is None else deadline - time.monotonic()
             if left <= 0:
+                state = f"cannot be read ({failure})" if failure else f"is {job['status']}"
                 raise WaitTimeout(
-                    f"{self.id} is {job['status']} after {timeout} s. Call wait() again to continue"
-                )
-            self._platform.connection.pause(min(interval, left))
-            interval = min(_LONGEST_INTERVAL, interval * 1.5)
+                    f"{self.id} {state} after {timeout} s. Call wait() again to continue"
+                ) from failure
+            self._platform.connection.pause(min(pause, left))
         if job["status"] != "completed":
             raise JobError(job)
         return self
@@ -220,9 +229,10 @@ class Backtest(_Job):
         :param more: Further fields of `RegisterRequest`, such as `description` and `tags`
         """
         key = more.pop("idempotency_key", None)
-        body: Any = {"backtest_run_id": self.id, "container_image_uri": image, **more}
+        fields = {"backtest_run_id": self.id, "container_image_uri": image, **more}
         if thresholds is not None:
-            body["thresholds"] = thresholds
+            fields["thresholds"] = thresholds
+        body = body_of(types.RegisterRequest, fields)
         name = self.job["strategy"]
         reply = self._platform.strategy.register_strategy(name, body, idempotency_key=key)
         return self._platform.model(reply["model_name"]).version(reply["version"])
@@ -297,12 +307,10 @@ class Hyperopt(_Job):
 
     def resume(self) -> Self:
         self._platform.strategy.resume_hyperopt(self.id, session=self._platform.session)
+        # Both are other ones after further trials.
+        for name in ("result", "equity"):
+            self.__dict__.pop(name, None)
         return self.refresh()
-
-
-def iso(moment: Moment | None) -> str | None:
-    """ISO 8601. A date or time without an offset is UTC."""
-    return moment if moment is None or isinstance(moment, str) else moment.isoformat()
 
 
 def _progress_line() -> Progress:
@@ -319,7 +327,7 @@ def _progress_line() -> Progress:
         if text == last:
             return
         last = text
-        is_over = job["status"] not in _UNFINISHED
+        is_over = job["status"] in _ENDED
         print(
             f"\r\x1b[K{text}" if terminal else text,
             end="\n" if is_over or not terminal else "",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import types
 from .frames import records_frame
-from .jobs import Moment, iso
+from .values import Moment, body_of, iso
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,19 +53,20 @@ class Model:
     def stage(self, version: VersionName, **more: Any) -> types.StageReply:
         """Moves a version to Staging. `more`: further fields of `StageRequest`, such as `comment`."""
         key = more.pop("idempotency_key", None)
-        body: Any = {"version": version, **more}
+        body = body_of(types.StageRequest, {"version": version, **more})
         return self._platform.backend.stage_version(self.name, body, idempotency_key=key)
 
     def promote(self, version: VersionName, **more: Any) -> types.PromoteReply:
         """Moves a staged version to Production. `more`: further fields of `PromoteRequest`, such as `expected_production`."""
         key = more.pop("idempotency_key", None)
-        body: Any = {"version": version, **more}
+        body = body_of(types.PromoteRequest, {"version": version, **more})
         return self._platform.backend.promote_version(self.name, body, idempotency_key=key)
 
     def rollback(self, version: VersionName, reason: str | None = None, **more: Any) -> types.RollbackReply:
         """Returns an earlier version to Production."""
         key = more.pop("idempotency_key", None)
-        body: Any = {"version": version, **({} if reason is None else {"reason": reason}), **more}
+        given = {} if reason is None else {"reason": reason}
+        body = body_of(types.RollbackRequest, {"version": version, **given, **more})
         return self._platform.backend.rollback_model(self.name, body, idempotency_key=key)
 
     def route(self, key: str) -> types.Route:
@@ -77,7 +78,8 @@ class Model:
     ) -> Challenge:
         """Starts a challenge of the champion. `more`: further fields of `ChallengeRequest`, such as `min_trades`."""
         key = more.pop("idempotency_key", None)
-        body: Any = {"champion_version": champion, "challenger_version": challenger, **more}
+        pair = {"champion_version": champion, "challenger_version": challenger}
+        body = body_of(types.ChallengeRequest, {**pair, **more})
         created = self._platform.strategy.create_challenge(self.name, body, idempotency_key=key)
         return Challenge(self._platform, created["challenge_id"], created)
 
@@ -165,7 +167,7 @@ class Challenge:
         self, trade_id: str, profit_pct: float, **more: Any
     ) -> types.LoggedTrade | types.LoggedTrades:
         """Logs a closed trade. `more`: `variant` or `version`, and further fields of `ChallengeTradesRequest`."""
-        body: Any = {"trade_id": trade_id, "profit_pct": profit_pct, **more}
+        body = body_of(types.ChallengeTradesRequest, {"trade_id": trade_id, "profit_pct": profit_pct, **more})
         return self._platform.strategy.log_trades(self.id, body)
 
     def log_trades(self, trades: Iterable[Mapping[str, Any]] | pd.DataFrame) -> int:
@@ -194,21 +196,26 @@ class Challenge:
         return self._platform.items(self._platform.strategy.list_challenge_events, self.id)
 
     def advance(self, **more: Any) -> Self:
-        return self._changed(self._platform.strategy.advance_challenge(self.id, _body(more)))
+        body = body_of(types.AdvanceRequest, more)
+        return self._changed(self._platform.strategy.advance_challenge(self.id, body))
 
     def hold(self, **more: Any) -> Self:
-        return self._changed(self._platform.strategy.hold_challenge(self.id, _body(more)))
+        body = body_of(types.HoldRequest, more)
+        return self._changed(self._platform.strategy.hold_challenge(self.id, body))
 
     def resume(self, **more: Any) -> Self:
-        return self._changed(self._platform.strategy.resume_challenge(self.id, _body(more)))
+        body = body_of(types.ResumeRequest, more)
+        return self._changed(self._platform.strategy.resume_challenge(self.id, body))
 
     def promote(self, **more: Any) -> Self:
         """Promotes the challenger that has won."""
-        return self._changed(self._platform.strategy.promote_challenge(self.id, _body(more)))
+        body = body_of(types.ChallengePromoteRequest, more)
+        return self._changed(self._platform.strategy.promote_challenge(self.id, body))
 
     def rollback(self, **more: Any) -> Self:
         """Ends the challenge: the champion stays."""
-        return self._changed(self._platform.strategy.roll_back_challenge(self.id, _body(more)))
+        body = body_of(types.ChallengeRollbackRequest, more)
+        return self._changed(self._platform.strategy.roll_back_challenge(self.id, body))
 
     def _changed(self, state: types.Challenge) -> Self:
         self._state = state
@@ -227,7 +234,3 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in texts.items()
         if value is not None and value != "NaT" and not (isinstance(value, float) and math.isnan(value))
     }
-
-
-def _body(more: Mapping[str, Any]) -> Any:
-    return dict(more)
