@@ -9,8 +9,8 @@ interface Event {
 
 /** Services send a comment every 15 s: a connection that is silent for three of them is dead. */
 const SILENCE_MS = 45_000;
-/** Failures in a row without a new event, after which a stream ends with the error: some ten minutes. */
-const MAX_FAILURES = 24;
+/** Failures in a row, after which a stream or a wait ends with the error: some ten minutes. */
+export const MAX_FAILURES = 24;
 
 /**
  * Events of a stream until it ends. After a break it continues after the last event. `after` of the input is the ID of the event to

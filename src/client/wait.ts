@@ -1,6 +1,8 @@
 import type { OperationId, ResponseOf } from '#contract/calls.ts';
 import type { Call, InputOf } from './call.ts';
-import type { Connection, Input } from './connection.ts';
+import { backOff, type Connection, type Input, mayPass } from './connection.ts';
+import { TouchstoneError } from './errors.ts';
+import { MAX_FAILURES } from './events.ts';
 
 /** IDs of the operations that return a job of any kind. */
 type JobOperation = 'getBacktest' | 'getHyperopt' | 'getCollection';
@@ -14,10 +16,10 @@ export interface WaitOptions<I extends OperationId> {
 }
 
 /**
- * Reads a job until it has ended: `await waitFor(connection, getBacktest, { job_id })`.
+ * Reads a job until it has ended: `await waitFor(connection, getBacktest, { job_id })`. Continues while the platform restarts.
  *
  * @returns the job: `completed`, `failed` or `cancelled`
- * @throws TouchstoneError as the operation does, the reason of `signal` when it is aborted
+ * @throws TouchstoneError as the operation does, or when the platform does not come back; the reason of `signal` when it is aborted
  */
 export async function waitFor<I extends JobOperation>(
   connection: Connection,
@@ -26,10 +28,19 @@ export async function waitFor<I extends JobOperation>(
   { signal, intervalMs = 5_000, onRead }: WaitOptions<I> = {},
 ): Promise<ResponseOf<I>> {
   const read = get as unknown as (...args: [Connection, Input, object]) => Promise<{ status: string }>;
-  for (let ms = intervalMs / 10; ; ms = Math.min(intervalMs, ms * 1.5)) {
-    const job = await read(connection, input as Input, signal ? { signal } : {});
-    onRead?.(job as unknown as ResponseOf<I>);
-    if (job.status !== 'pending' && job.status !== 'running') return job as unknown as ResponseOf<I>;
+  let next = intervalMs / 10;
+  for (let failures = 0; ; ) {
+    let ms = next;
+    const job = await read(connection, input as Input, signal ? { signal } : {}).catch((error: unknown) => {
+      if (!(error instanceof TouchstoneError) || !mayPass(error) || ++failures >= MAX_FAILURES) throw error;
+      ms = Math.max(backOff(failures), (error.retryAfterSeconds ?? 0) * 1000);
+    });
+    if (job) {
+      failures = 0;
+      next = Math.min(intervalMs, ms * 1.5);
+      onRead?.(job as unknown as ResponseOf<I>);
+      if (/^(completed|failed|cancelled)$/.test(job.status)) return job as unknown as ResponseOf<I>;
+    }
     await connection.pause(ms, signal);
   }
 }
