@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { addTouchstone } from '#lib/add-touchstone.ts';
 import { checkDeployable, type StageConfig } from '#lib/config.ts';
-import { addTouchstone } from '#lib/platform-stack.ts';
 import { SettingsError } from '#lib/settings-errors.ts';
 import { readStageConfig } from '#lib/settings-file.ts';
 

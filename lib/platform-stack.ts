@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { type App, CfnOutput, Duration, Fn, Stack, Tags } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Fn, Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
-import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
@@ -14,14 +13,13 @@ import { retentionVariables } from '#contract/retention.ts';
 import { WEBHOOK_PARTITION } from '#contract/tables.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { addBackendApi } from './backend-api.ts';
-import { BackupCopyStack } from './backups.ts';
 import { Canary } from './canary.ts';
 import { environmentOf, type StageConfig } from './config.ts';
 import { acknowledge, defined } from './construct-helpers.ts';
 import { addDashboard, createOriginTokens } from './dashboard.ts';
 import { DataCollection } from './data-collection.ts';
 import { DataProxy } from './data-proxy.ts';
-import { DataStack } from './data-stack.ts';
+import type { DataStack } from './data-stack.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { FastLane } from './fast-lane.ts';
 import { BacktestFlow, HyperoptFlow } from './flow.ts';
@@ -42,7 +40,6 @@ import { Reconcile } from './reconcile.ts';
 import { type RegisteredImages, registeredImages } from './registered-images.ts';
 import { ServiceFunction } from './service-function.ts';
 import type { TokenPair } from './service-tokens.ts';
-import { warnOfSettings } from './settings-warnings.ts';
 import { promotionVariables, slotVariables } from './stage-variables.ts';
 import { StrategyService } from './strategy-service.ts';
 import { TableEvents } from './table-events.ts';
@@ -59,7 +56,7 @@ interface PlatformStackProps {
 }
 
 /** All compute. This stack holds no state: it can be deleted and deployed again. */
-class PlatformStack extends Stack {
+export class PlatformStack extends Stack {
   readonly #props: PlatformStackProps;
   readonly #common: Pick<EnvInput<typeof BackendEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
   readonly #image: ecs.ContainerImage;
@@ -388,25 +385,4 @@ class PlatformStack extends Stack {
     this.#audit.alarmOnFailures(backend, backend.function.logGroup);
     return backend;
   }
-}
-
-/**
- * Adds a stage: the stack that holds state, and the stack that computes. Both are children of the app, not of a cdk.Stage:
- * `cdk synth` validates the app's own stacks only.
- */
-export function addTouchstone(app: App, config: StageConfig, dist: string) {
-  const data = new DataStack(app, `touchstone-${config.stage}-data`, { config });
-  if (config.backup?.copyToRegion) {
-    // Before the first copy: AWS Backup does not create the vault.
-    data.addStackDependency(new BackupCopyStack(app, `touchstone-${config.stage}-copies`, { config }));
-  }
-  warnOfSettings(data, config);
-  if (config.permissionsBoundary) {
-    const boundary = iam.ManagedPolicy.fromManagedPolicyName(data, 'Boundary', config.permissionsBoundary);
-    iam.PermissionsBoundary.of(app).apply(boundary);
-  }
-  const platform = new PlatformStack(app, `touchstone-${config.stage}-platform`, { config, data, dist });
-  Tags.of(app).add('service', 'touchstone');
-  Tags.of(app).add('stage', config.stage);
-  return { data, platform };
 }

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 import type { App, Stack } from 'aws-cdk-lib';
+import { addTouchstone } from './add-touchstone.ts';
 import { checkDeployable, type StageConfig } from './config.ts';
-import { addTouchstone } from './platform-stack.ts';
 import { readStageConfig } from './settings-file.ts';
 
 export interface TouchstoneProps {

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { App } from 'aws-cdk-lib';
+import { addTouchstone } from '../add-touchstone.ts';
 import type { StageConfig } from '../config.ts';
-import { addTouchstone } from '../platform-stack.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

@@ -3,7 +3,6 @@ import {
   digits,
   type EnvDeclaration,
   type EnvOf,
-  type EnvValues,
   flag,
   httpUrl,
   integer,
@@ -20,10 +19,10 @@ import {
 import { MIN_TRADES } from './limits.ts';
 import { SERVICES } from './names.ts';
 import { originTokens } from './origin-token.ts';
-import type { SizedLane } from './queue.ts';
 import type { MinAssignments } from './release-policy.ts';
 import { releasePolicy } from './release-policy-env.ts';
 import { retentionEnv } from './retention.ts';
+import { slots } from './slots-env.ts';
 
 /**
  * The environment of each entry point: read by src/runtime/env.ts, and the type of the CDK `environment` prop
@@ -151,16 +150,6 @@ function checkIdentityProvider(service: ServicePrefix): NonNullable<EnvDeclarati
     ];
   };
 }
-
-/** Slots of each lane of the job queue. */
-const slots = {
-  /** Maximum number of concurrent backtests and validations. */
-  MAX_RUNNING_BACKTESTS: digits({ min: 1, max: 10_000 }),
-  /** Maximum number of concurrent backtests in functions; 0: none. */
-  MAX_RUNNING_FAST: digits({ min: 0, max: 10_000 }),
-  /** Maximum number of concurrent hyperopt jobs. */
-  MAX_RUNNING_HYPEROPTS: digits({ min: 1, max: 1_000 }),
-};
 
 /** Registered images may not run: the network of the stage is public. */
 const rejectImages = withDefault(flag, false);
@@ -390,12 +379,3 @@ export const LocalEnv = {
   },
 };
 export type LocalEnv = EnvOf<typeof LocalEnv>;
-
-/** Slots of each lane that an environment sets. */
-export function maxRunning(env: EnvValues<typeof slots>): Record<SizedLane, number> {
-  return {
-    backtest: env.MAX_RUNNING_BACKTESTS,
-    fast: env.MAX_RUNNING_FAST,
-    hyperopt: env.MAX_RUNNING_HYPEROPTS,
-  };
-}

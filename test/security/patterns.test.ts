@@ -19,7 +19,9 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'bin/cli/client.ts': 'the address of a service, an option of who runs the command',
   'src/engine/run/strategy-errors.ts': 'one line of a stack',
   'src/engine/simulator/rules/precision.ts': 'the 14 digits of a number',
+  'src/client/connection.ts': 'the address of a service, an option of who makes the client',
   'bin/import-rules.ts': "the project's own sources",
+  'bin/python-client.ts': "the project's own sources",
 };
 
 const FOLDERS = ['src', 'lib', 'lambdas', 'bin', 'strategies'];

@@ -5,9 +5,9 @@ import { App, Validations } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { TestProject } from 'vitest/node';
+import { addTouchstone } from '#lib/add-touchstone.ts';
 import { type StageConfig, stageConfig } from '#lib/config.ts';
 import { placeholderBundles } from '#lib/cost/templates.ts';
-import { addTouchstone } from '#lib/platform-stack.ts';
 import { type Synthesized, synthesized, type Templates } from './stacks.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -27,7 +27,12 @@ export function terminalText(report: CiReport): string {
     .join('\n');
 }
 
-const one = (text: string) => text.replaceAll(/\s*[\r\n]\s*/g, ' ');
+const one = (text: string) =>
+  text
+    .split(/[\r\n]/)
+    .map((line) => line.trim())
+    .filter((line, index) => line !== '' || index === 0)
+    .join(' ');
 
 /** One entry per line of text from outside; tables and charts hold numbers and labels only. */
 function strategyLines(report: StrategyReport): string[] {

@@ -1,5 +1,6 @@
-import { type BackendEnv, maxRunning } from '#contract/env.ts';
+import type { BackendEnv } from '#contract/env.ts';
 import { retentionDays } from '#contract/retention.ts';
+import { maxRunning } from '#contract/slots-env.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { deferred } from '#domain/deferred.ts';
 import { gzipBase64 } from '../gzip.ts';

@@ -1,6 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { maxRunning, type ReconcileEnv } from '#contract/env.ts';
+import type { ReconcileEnv } from '#contract/env.ts';
 import { retentionDays } from '#contract/retention.ts';
+import { maxRunning } from '#contract/slots-env.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Log } from '#domain/ports.ts';
 import type { ReconcileDeps } from '#domain/reconcile-jobs.ts';

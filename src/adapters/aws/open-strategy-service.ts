@@ -1,6 +1,7 @@
-import { maxRunning, type StrategyEnv } from '#contract/env.ts';
+import type { StrategyEnv } from '#contract/env.ts';
 import type { HyperoptExecutionInput } from '#contract/hyperopt.ts';
 import { retentionDays } from '#contract/retention.ts';
+import { maxRunning } from '#contract/slots-env.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { deferred } from '#domain/deferred.ts';
 import { tableProbe } from '../probes.ts';

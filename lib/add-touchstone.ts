@@ -1,0 +1,28 @@
+import { type App, Tags } from 'aws-cdk-lib';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import { BackupCopyStack } from './backups.ts';
+import type { StageConfig } from './config.ts';
+import { DataStack } from './data-stack.ts';
+import { PlatformStack } from './platform-stack.ts';
+import { warnOfSettings } from './settings-warnings.ts';
+
+/**
+ * Adds a stage: the stack that holds state, and the stack that computes. Both are children of the app, not of a cdk.Stage:
+ * `cdk synth` validates the app's own stacks only.
+ */
+export function addTouchstone(app: App, config: StageConfig, dist: string) {
+  const data = new DataStack(app, `touchstone-${config.stage}-data`, { config });
+  if (config.backup?.copyToRegion) {
+    // Before the first copy: AWS Backup does not create the vault.
+    data.addStackDependency(new BackupCopyStack(app, `touchstone-${config.stage}-copies`, { config }));
+  }
+  warnOfSettings(data, config);
+  if (config.permissionsBoundary) {
+    const boundary = iam.ManagedPolicy.fromManagedPolicyName(data, 'Boundary', config.permissionsBoundary);
+    iam.PermissionsBoundary.of(app).apply(boundary);
+  }
+  const platform = new PlatformStack(app, `touchstone-${config.stage}-platform`, { config, data, dist });
+  Tags.of(app).add('service', 'touchstone');
+  Tags.of(app).add('stage', config.stage);
+  return { data, platform };
+}
