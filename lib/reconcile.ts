@@ -22,6 +22,7 @@ import {
   allowQueueChanges,
   allowTable,
   allowTasks,
+  allowTrials,
 } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
 
@@ -44,6 +45,8 @@ export function allowJobRepairs(
 ): void {
   allowTable(role, 'jobs', jobs, ['GetItem', 'Query']);
   allowQueueChanges(role, jobs);
+  // Those of cancelled and failed hyperopt jobs.
+  allowTrials(role, jobs);
   // Validation results in versions, and challenge deadlines.
   allowChallengeProcessing(role, registry);
   for (const flow of [flows.backtest, flows.hyperopt]) flow.grantControl(role);

@@ -140,6 +140,7 @@ class Simulation {
       maxRunning: { backtest: account.slots, fast: account.fastSlots, hyperopt: 1 },
       ...{ clock, log, random: this.#random, graceMs: GRACE_MS },
       tasks: { stop: async () => {} },
+      countTrials: async () => {},
       onError: (id, error) => {
         // A start that fails is part of the model; any other error is a bug.
         if (!/modeled/.test(String(error))) throw new Error(`${id}: ${error}`);

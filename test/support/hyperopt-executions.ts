@@ -45,6 +45,7 @@ export async function runExecutions(
     ...{ queue, hyperoptExecutions: executions, random: Math.random, log: memoryLog().log },
     maxRunning: { backtest: 1, fast: 1, hyperopt: 100 },
     tasks: { stop: async () => undefined },
+    countTrials: async () => undefined,
   };
   const lane = hyperoptLane(deps);
   const job = (await deps.hyperoptJobs.get(jobId))!;

@@ -32,6 +32,7 @@ export async function queueScene(engine: TestEngine, slots: number) {
     random: () => 0.5,
     graceMs: 2 * MINUTE,
     tasks: { stop: async () => undefined },
+    countTrials: async () => undefined,
     log: memoryLog().log,
     onError: (_, error) => errors.push(error),
     // No job of these tests is a validation, so the registry is not used.

@@ -12,7 +12,9 @@ import { DynamoHyperoptStore } from './dynamo-hyperopt-store.ts';
 import { DynamoJobQueue } from './dynamo-job-queue.ts';
 import { DynamoJobRetention } from './dynamo-job-retention.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
+import { DynamoOwnerTrials } from './dynamo-owner-trials.ts';
 import { DynamoStrategyCosts } from './dynamo-strategy-costs.ts';
+import { DynamoTrialLedger } from './dynamo-trial-ledger.ts';
 import { createEcsClient, EcsTaskControl } from './ecs-tasks.ts';
 import { openReconcile, type RetentionParts } from './open-reconcile.ts';
 import { promotionRules } from './open-registry.ts';
@@ -31,6 +33,8 @@ export function openDeployedReconcile(
     executions: new SfnExecutions(sfn, env.BACKTEST_STATE_MACHINE_ARN),
     hyperoptJobs: new DynamoHyperoptStore(dynamo, env.JOBS_TABLE),
     hyperoptExecutions: new SfnExecutions(sfn, env.HYPEROPT_STATE_MACHINE_ARN),
+    ledger: new DynamoTrialLedger(dynamo, env.JOBS_TABLE),
+    ownerTrials: new DynamoOwnerTrials(dynamo, env.JOBS_TABLE),
     queue: new DynamoJobQueue(dynamo, env.JOBS_TABLE),
     strategyCosts: new DynamoStrategyCosts(dynamo, env.JOBS_TABLE),
     maxRunning: maxRunning(env),

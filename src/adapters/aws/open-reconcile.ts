@@ -1,5 +1,6 @@
 import type { RetentionDays } from '#contract/retention.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
+import { type CountHyperoptDeps, countEnded } from '#domain/hyperopt/count-hyperopt.ts';
 import type { Log, ResultStore } from '#domain/ports.ts';
 import type { ReconcileDeps } from '#domain/reconcile-jobs.ts';
 import type { JobRetention } from '#domain/retention/expire-jobs.ts';
@@ -22,6 +23,8 @@ export interface ReconcileParts
     'executions' | 'hyperoptJobs' | 'hyperoptExecutions' | 'tasks' | 'queue' | 'strategyCosts' | 'maxRunning'
   > {
   readonly jobs: ReconcileDeps['jobs'] & ReconcileDeps['registry']['validations'];
+  readonly ledger: CountHyperoptDeps['ledger'];
+  readonly ownerTrials: CountHyperoptDeps['ownerTrials'];
   readonly registryTable: string;
   readonly databaseEndpoint: string | undefined;
   readonly onChallengeChange: ChallengeListener;
@@ -33,12 +36,22 @@ export interface ReconcileParts
 
 /** Dependencies of reconcile, in AWS and in local mode. */
 export function openReconcile(parts: ReconcileParts): ReconcileDeps {
-  const { registryTable, databaseEndpoint, onChallengeChange, promotions, retention, ...deps } = parts;
+  const {
+    registryTable,
+    databaseEndpoint,
+    onChallengeChange,
+    promotions,
+    retention,
+    ledger,
+    ownerTrials,
+    ...deps
+  } = parts;
   const registry = openRegistry(registryTable, databaseEndpoint, onChallengeChange);
-  const { jobs, log } = deps;
+  const { jobs, hyperoptJobs, log } = deps;
   return {
     ...deps,
     expiry: retention && { ...retention, registry: registry.registry, clock: Date },
+    countTrials: (job) => countEnded({ hyperoptJobs, ledger, ownerTrials, digest: sha256 }, job),
     random: Math.random,
     clock: Date,
     graceMs: GRACE_MS,

@@ -7,15 +7,14 @@ import type {
   StoredTrial,
   TrialIn,
 } from '#contract/hyperopt.ts';
-import { canonicalJson } from '#engine/digest.ts';
 import { roundNumbers } from '#engine/report/round.ts';
 import { overfittingReport } from '#engine/search/overfitting.ts';
 import type { Dimension } from '#engine/search/space.ts';
 import { groupEqualRuns } from '#engine/search/trials.ts';
 import type { Clock, Digest } from '../ports.ts';
-import { countStudy } from '../trials/count-trials.ts';
 import type { OwnerTrials } from '../trials/owner-trials.ts';
 import { isoTime } from '../validate.ts';
+import { countCompleted } from './count-hyperopt.ts';
 import { EXIT_NAMES } from './exit-space.ts';
 import type { HyperoptStore, TrialLedger, TrialReturns } from './hyperopt-ports.ts';
 import { spaceOf } from './search-space.ts';
@@ -43,11 +42,7 @@ export async function finishHyperopt(deps: FinishHyperoptDeps, jobId: string): P
   if (best?.state === 'complete') {
     const returns = await deps.ledger.returns(jobId);
     const outcome = outcomeOf(job, trials, best, returns);
-    await countStudy(
-      deps.ownerTrials,
-      studyOf(deps, job),
-      [...returns.values()].map((each) => each.returns),
-    );
+    await countCompleted(deps, job, trials, returns);
     await deps.hyperoptJobs.complete(jobId, outcome, now);
   } else {
     await deps.hyperoptJobs.fail(jobId, { code: 'OPT002', message: allFailedMessage(trials) }, now);
@@ -66,18 +61,6 @@ function allFailedMessage(trials: readonly EndedTrial[]): string {
   }
   const [[reason, times] = ['none was complete', 0]] = [...reasons].sort((a, b) => b[1] - a[1]);
   return `All ${trials.length} trials failed. ${times === trials.length ? 'Each' : `${times} of them`}: ${reason}`;
-}
-
-/** The job as trials of its owner. Jobs of the same request and code have the same trials, also one that resumes another. */
-function studyOf(
-  { digest }: Pick<FinishHyperoptDeps, 'digest'>,
-  { owner, session, base, config, code_digest, job_id }: HyperoptJobIn<'running'>,
-) {
-  const { workers: _, ...searched } = config;
-  return {
-    ...{ owner, session: session ?? null, base, trials: config.n_trials },
-    digest: digest(canonicalJson([code_digest ?? job_id, base, searched])),
-  };
 }
 
 function outcomeOf(

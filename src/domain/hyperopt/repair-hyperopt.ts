@@ -9,6 +9,8 @@ import type { HyperoptStore } from './hyperopt-ports.ts';
 export interface HyperoptRepairDeps extends EndRunDeps, HyperoptLaneDeps {
   readonly hyperoptJobs: HyperoptStore;
   readonly tasks: TaskControl;
+  /** Counts the trials of a cancelled or failed job for its owner; repeats count once. */
+  readonly countTrials: (job: StoredHyperoptJob) => Promise<void>;
 }
 
 /**
@@ -19,7 +21,8 @@ const MAX_IDLE_RUNS = 5;
 
 /**
  * Repairs of hyperopt jobs. A job whose execution ended before it goes back into the queue and continues from the
- * ledger. It fails after too many runs without progress, or when ECS rejected its workers. Tasks of an ended hyperopt job are stopped.
+ * ledger. It fails after too many runs without progress, or when ECS rejected its workers. Tasks of an ended hyperopt
+ * job are stopped, and its trials are counted.
  */
 export function hyperoptRepairs(deps: HyperoptRepairDeps): JobRepairs {
   return {
@@ -39,7 +42,9 @@ export function hyperoptRepairs(deps: HyperoptRepairDeps): JobRepairs {
       // The tasks of a completed job end automatically.
       if (status === 'completed') return;
       const job = await deps.hyperoptJobs.get(job_id);
-      if (job) await stopStrayTasks(deps, job);
+      if (!job) return;
+      await stopStrayTasks(deps, job);
+      await deps.countTrials(job);
     },
   };
 }
@@ -63,7 +68,11 @@ async function continueOrFail(deps: HyperoptRepairDeps, job: StoredHyperoptJob):
 
 async function fail(deps: HyperoptRepairDeps, jobId: string, message: string): Promise<RunRepair> {
   const error = { code: 'SVC001', message };
-  return (await deps.hyperoptJobs.fail(jobId, error, isoTime(deps.clock.now()))) ? 'failed' : 'none';
+  if (!(await deps.hyperoptJobs.fail(jobId, error, isoTime(deps.clock.now())))) return 'none';
+  // A crash before this is repaired as an ended job: the slot is still taken.
+  const job = await deps.hyperoptJobs.get(jobId);
+  if (job) await deps.countTrials(job);
+  return 'failed';
 }
 
 async function stopStrayTasks({ tasks }: HyperoptRepairDeps, job: StoredHyperoptJob): Promise<void> {

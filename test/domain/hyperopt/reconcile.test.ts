@@ -30,12 +30,14 @@ async function scene(changes: { running?: boolean } = {}) {
   const queue = new DynamoJobQueue(engine.client, table);
   const hyperoptExecutions = memoryExecutions();
   const stoppedTasks: string[] = [];
+  const counted: string[] = [];
   const clock = { time: AT, now: () => clock.time };
   const deps = {
     ...{ hyperoptJobs, hyperoptExecutions, queue, clock },
     maxRunning: { backtest: 1, fast: 1, hyperopt: 1 },
     random: () => 0.5,
     tasks: { stop: async (task: string) => void stoppedTasks.push(task) },
+    countTrials: async (ended: { status: string }) => void counted.push(ended.status),
     log: memoryLog().log,
   };
   const lane = hyperoptLane(deps);
@@ -51,7 +53,7 @@ async function scene(changes: { running?: boolean } = {}) {
   };
   const { started, stopped, states } = hyperoptExecutions;
   const get = async () => (await hyperoptJobs.get('ho-1'))!;
-  return { table, deps, clock, states, started, stopped, stoppedTasks, repair, get };
+  return { table, deps, clock, states, started, stopped, stoppedTasks, counted, repair, get };
 }
 
 it.each([false, true])(
@@ -82,7 +84,7 @@ it.each(['failed', 'aborted', 'timed_out', 'succeeded'] as const)(
 );
 
 it('hyperopt job fails after 5 lost executions without a finished trial', async () => {
-  const { states, started, repair, get } = await scene({ running: true });
+  const { states, started, counted, repair, get } = await scene({ running: true });
   do states.set(started.at(-1)!, 'failed');
   while ((await repair()) === 'deferred');
   expect(started).toHaveLength(5);
@@ -91,16 +93,18 @@ it('hyperopt job fails after 5 lost executions without a finished trial', async 
     error_code: 'SVC001',
     error: expect.stringMatching(/ended 5 times in a row/),
   });
+  expect(counted).toEqual(['failed']);
 });
 
 it('cancelled hyperopt job stops its execution and tasks and is never restarted', async () => {
-  const { deps, states, started, stopped, stoppedTasks, repair } = await scene({ running: true });
+  const { deps, states, started, stopped, stoppedTasks, counted, repair } = await scene({ running: true });
   await cancelHyperopt(deps, 'ho-1');
   expect(stopped).toEqual(['ho-1-1']);
   expect(stoppedTasks).toEqual(['arn:task']);
   states.set('ho-1-1', 'aborted');
   expect(await repair()).toBe('none');
   expect(stoppedTasks).toEqual(['arn:task', 'arn:task']);
+  expect(counted).toEqual(['cancelled']);
   expect(await deps.queue.slots('hyperopt')).toEqual([]);
   expect(started).toEqual(['ho-1-1']);
 });

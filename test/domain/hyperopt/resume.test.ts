@@ -1,4 +1,6 @@
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { countEnded } from '#domain/hyperopt/count-hyperopt.ts';
 import type { TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import { type FinishedHyperoptJob, hyperoptFixture } from '../../support/hyperopt-fixture.ts';
 import { computeTrial, computing, essence } from '../../support/hyperopt-workers.ts';
@@ -12,8 +14,8 @@ beforeAll(async () => {
 
 describe('resumed hyperopt job', () => {
   /** Cancelled while its `nth` trial ran. */
-  async function interrupted(nth: number): Promise<string> {
-    const jobId = await newHyperopt();
+  async function interrupted(nth: number, owner = 'owner'): Promise<string> {
+    const jobId = await newHyperopt({}, { owner });
     let begun = 0;
     const run: TrialRunner['run'] = async (request) => {
       if (++begun === nth) await deps().hyperoptJobs.cancel(jobId, new Date().toISOString());
@@ -23,8 +25,8 @@ describe('resumed hyperopt job', () => {
     return jobId;
   }
 
-  async function goOn(from: string, codeDigest = computing.codeDigest) {
-    const jobId = await newHyperopt({}, { resumed_from: from });
+  async function goOn(from: string, codeDigest = computing.codeDigest, owner = 'owner') {
+    const jobId = await newHyperopt({}, { resumed_from: from, owner });
     let runs = 0;
     const run: TrialRunner['run'] = (request) => {
       runs++;
@@ -43,6 +45,45 @@ describe('resumed hyperopt job', () => {
     const outcomes = [job, one.job].map((each) => (each.status === 'completed' ? each.outcome : null));
     expect(outcomes[0]!.overfitting).toEqual(outcomes[1]!.overfitting);
     expect((await read(old)).job.status).toBe('cancelled');
+  });
+
+  /** Trials that count for a user, and those of them with a Sharpe ratio. */
+  async function counted(owner: string) {
+    const { client, tables } = fixture.engine();
+    const { Items = [] } = await client.send(
+      new QueryCommand({
+        TableName: tables.jobs,
+        KeyConditionExpression: 'job_id = :partition AND begins_with(#item, :group)',
+        ExpressionAttributeNames: { '#item': 'item' },
+        ExpressionAttributeValues: { ':partition': `#trials#${owner}`, ':group': 'GROUP#' },
+      }),
+    );
+    const sum = (name: string) => Items.reduce((total, item) => total + item[name], 0);
+    return { trials: sum('trials'), known: sum('sharpe_count') };
+  }
+  const end = async (jobId: string) => countEnded(deps(), (await read(jobId)).job);
+
+  it('trials of a cancelled hyperopt job count once, and the job that resumes it adds the others', async () => {
+    const old = await interrupted(25, 'ada');
+    expect((await counted('ada')).trials).toBe(0);
+    await Promise.all([end(old), end(old)]);
+    await end(old);
+    const part = await counted('ada');
+    expect(part.trials).toBe(24);
+    expect(part.known).toBeGreaterThan(0);
+    await goOn(old, computing.codeDigest, 'ada');
+    const whole = await counted('ada');
+    expect(whole.trials).toBe(40);
+    expect(whole.known).toBeGreaterThan(part.known);
+    // For another user all of them are new.
+    await goOn(old, computing.codeDigest, 'bob');
+    expect(await counted('bob')).toEqual(whole);
+  });
+
+  it('hyperopt job without a complete trial counts for nobody', async () => {
+    const none = await interrupted(1, 'eve');
+    await end(none);
+    expect((await counted('eve')).trials).toBe(0);
   });
 
   it('resumed hyperopt job runs every trial when the code has changed', async () => {

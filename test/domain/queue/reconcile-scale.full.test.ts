@@ -85,6 +85,7 @@ test('reconcile with 10,000 pending and 1,000 running jobs reads no pending job 
     maxRunning: { backtest: RUNNING, fast: 1, hyperopt: 1 },
     ...{ clock: { now: () => NOW }, random: () => 0.5, graceMs: 2 * 60_000, log: memoryLog().log },
     tasks: { stop: async () => undefined },
+    countTrials: async () => undefined,
     onError: (_, error) => {
       throw error;
     },

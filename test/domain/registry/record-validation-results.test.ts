@@ -96,6 +96,7 @@ async function scene(): Promise<Scene> {
       log: memoryLog().log,
       hyperoptJobs: new DynamoHyperoptStore(engine.client, fixture.jobsTable),
       hyperoptExecutions: executions,
+      countTrials: async () => undefined,
       graceMs: 2 * MINUTES,
       expiry: null,
       onError: (_, error) => {
