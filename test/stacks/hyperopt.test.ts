@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { TRIALS_PREFIX } from '#contract/tables.ts';
 import { actionsOf, statements, templatesOf } from '../support/stacks.ts';
 
 /** Items of hyperopt jobs, and slots and waiting owners of their lane. */
@@ -19,13 +20,17 @@ const HYPEROPT_KEYS = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'ho
 describe.each([templatesOf('dev'), templatesOf('prod')])('hyperopt permissions of $config.stage', (stage) => {
   const all = statements(stage);
 
-  test('hyperopt workers may access only hyperopt jobs, and read candles', () => {
+  test('hyperopt workers may access only hyperopt jobs and ledgers of trials, and read candles', () => {
     const own = all
       .filter(({ id }) => id.startsWith('HyperoptTaskDefinitionTaskRole'))
       .map(({ statement }) => statement);
     const jobs = own.filter(({ Resource }) => /Jobs/.test(JSON.stringify(Resource)));
     expect(jobs.map(({ Action, Condition }) => [Action, Condition])).toEqual([
       [['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'], HYPEROPT_KEYS],
+      [
+        ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
+        { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': `${TRIALS_PREFIX}*` } },
+      ],
     ]);
     // Index keys are job kinds and principals.
     expect(JSON.stringify(jobs[0]!.Resource)).not.toContain('/index/');
