@@ -146,11 +146,16 @@ async function sendOnce<T>(
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof TouchstoneError) throw cause;
-    const why = late.signal.aborted ? ` within ${timeoutMs} ms` : `: ${(cause as Error).message}`;
+    const why = late.signal.aborted ? ` within ${timeoutMs} ms` : `: ${reasonOf(cause as Error)}`;
     throw noResponse(`No response from ${url}${why}`, cause);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Node's fetch says only that it failed: its cause says why, such as `connect ECONNREFUSED 127.0.0.1:8000`. */
+function reasonOf({ cause, message }: Error): string {
+  return (cause as Error | undefined)?.message || message;
 }
 
 export function noResponse(message: string, cause?: unknown): TouchstoneError {

@@ -229,6 +229,23 @@ describe('errors', () => {
     });
   });
 
+  it('a connection that fails says why', async () => {
+    const failed = (cause?: Error) => () => Promise.reject(new TypeError('fetch failed', { cause }));
+    const why = new Error('connect ECONNREFUSED 127.0.0.1:8000');
+    // The cause has no message where a name has several addresses.
+    for (const [cause, message] of [
+      [why, why.message],
+      [new AggregateError([why]), 'fetch failed'],
+      [undefined, 'fetch failed'],
+    ] as const) {
+      const { connection } = clientOf([failed(cause)], { attempts: 1 });
+      await expect(getBacktest(connection, { job_id: 'bt-1' })).rejects.toMatchObject({
+        ...{ code: 'NO_RESPONSE', status: 0 },
+        message: `No response from http://touchstone.test/services/backend/api/v1/backtests/bt-1: ${message}`,
+      });
+    }
+  });
+
   it('a body that does not fit its schema has its issues', async () => {
     const issue = { type: 'missing', loc: ['body', 'config'], msg: 'Field required', input: {} };
     const { connection } = clientOf([json({ detail: [issue] }, 400)]);

@@ -224,6 +224,8 @@ class Calls(unittest.TestCase):
         for token in ("secret\n", lambda: "secret\n"):
             self.platform(httpx.Response(200, json=JOB), token=token).get_backtest("bt-1")
             self.assertEqual(self.headers("authorization"), ["Bearer secret"])
+        self.platform(httpx.Response(200, json=JOB), token=lambda: None).get_backtest("bt-1")
+        self.assertEqual(self.headers("authorization"), [None])
 
     def test_a_resumed_job_has_another_result(self):
         job = {**JOB, "job_id": "ho-1", "status": "cancelled"}

@@ -47,7 +47,7 @@ class Touchstone:
         self,
         address: str | Mapping[str, str] = "http://127.0.0.1:8000",
         *,
-        token: str | Callable[[], str] | None = None,
+        token: str | Callable[[], str | None] | None = None,
         session: str | None = None,
         attempts: int = 3,
         timeout: float = 30.0,

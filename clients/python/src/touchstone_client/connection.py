@@ -42,7 +42,7 @@ class Connection:
         self,
         address: str | Mapping[str, str],
         *,
-        token: str | Callable[[], str] | None = None,
+        token: str | Callable[[], str | None] | None = None,
         attempts: int = 3,
         timeout: float = 30.0,
         longest_pause: float = 60.0,
@@ -207,7 +207,7 @@ class Connection:
 
     def _authorize(self, request: httpx.Request) -> None:
         if callable(self._token) and self._current is None:
-            self._current = self._token().strip()
+            self._current = (self._token() or "").strip()
         if self._current:
             request.headers["Authorization"] = f"Bearer {self._current}"
 
