@@ -22,7 +22,9 @@ const NOT_SERVED =
 /** An error body as MLflow's client reads it: the code by the status, and what Touchstone says of it. */
 export function mlflowError(status: number, { detail }: ErrorBody | RequestValidationError): MlflowError {
   if (Array.isArray(detail)) {
-    const message = detail.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('; ');
+    const message = detail
+      .map(({ loc, msg }) => [loc.slice(1).join('.'), msg].filter(Boolean).join(': '))
+      .join('; ');
     return { error_code: 'INVALID_PARAMETER_VALUE', message };
   }
   const { code, message, context } = detail;

@@ -65,6 +65,11 @@ describe("MLflow's runs", () => {
       expect([other.status, other.body.error_code]).toEqual([400, 'INVALID_PARAMETER_VALUE']);
     }
     expect(pages).toEqual(ids.toReversed());
+    const { body } = await person.post(`${MLFLOW}/runs/search`, []);
+    expect(body).toMatchObject({
+      error_code: 'INVALID_PARAMETER_VALUE',
+      message: expect.stringMatching(/^\w/),
+    });
   });
 
   it('have info, metrics, parameters and tags; the history of a metric has its last value', async () => {
