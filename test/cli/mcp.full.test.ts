@@ -43,11 +43,14 @@ test('without a platform the first call starts one, which a search uses and whic
     /^Deflated Sharpe ratio 0\.\d{3}: the probability that the best of 3 trials has skill; good from 0\.95\.$/,
   );
   expect(result.data.overfitting.trials).toBe(3);
-  const { tool, arguments: args } = result.content.next[0];
+  const { tool, arguments: args, why } = result.content.next[0];
+  expect(why).toContain('without it the run repeats those of the search');
   // The suggested call is one that works.
   const best = await agent.call(tool, args);
   const run = await agent.call('wait_for_job', { job_id: best.data.job_id });
   expect(run.content.caveats).toContainEqual(expect.stringContaining(`best of 3 trials of ${job_id}`));
+  // On the days of the search.
+  expect(run.data.trials.sharpe_ratio_daily).toBeCloseTo(result.data.overfitting.sharpe_ratio_daily, 5);
   await agent.client.close();
   await expect.poll(() => existsSync(join(home, PLATFORM_FILE)), { timeout: 30_000 }).toBe(false);
 }, 120_000);

@@ -55,6 +55,7 @@ describe('mcp on standard input and output', () => {
     expect(hints.submit_backtest).toMatchObject({ readOnlyHint: false });
     const refused = await agent.call('promote_version', { name: 'ema_crossover', version: '1' });
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('not offered') });
+    expect(refused.content.error.advice).toBe('Do not repeat the call. Ask a person.');
   });
 
   test('agent runs a backtest in its session, waits, and reads the result with its caveats', async () => {

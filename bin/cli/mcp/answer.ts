@@ -1,7 +1,7 @@
 import { toolName } from '#contract/agent-tools.ts';
 import { ApiError } from '../client.ts';
 import { escapeControlChars } from '../output.ts';
-import { ArgumentError } from './call.ts';
+import { ArgumentError, WithheldError } from './call.ts';
 import { compact } from './compact.ts';
 
 /** The next sensible call. */
@@ -106,6 +106,7 @@ export function errorResult(error: unknown, offered: ReadonlySet<string>): ToolR
 function adviceOn(code: string, error: unknown, offered: ReadonlySet<string>): string {
   const list = toolName(LISTS[code] ?? '');
   if (offered.has(list)) return `What exists: ${list}.`;
+  if (error instanceof WithheldError) return 'Do not repeat the call. Ask a person.';
   if (code.startsWith('AUTH'))
     return 'A person must give this server another token or role. Do not repeat the call.';
   if (code.startsWith('SVC') || code === 'HTTP429')

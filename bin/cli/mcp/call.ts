@@ -19,6 +19,11 @@ export class ArgumentError extends Error {
   override readonly name = 'ArgumentError';
 }
 
+/** The server does not offer the tool; the message says who decides. */
+export class WithheldError extends Error {
+  override readonly name = 'WithheldError';
+}
+
 /** Calls an operation. The service validates the arguments. @throws ApiError, ArgumentError */
 export async function callOperation(
   caller: Caller,

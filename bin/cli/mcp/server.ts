@@ -9,7 +9,7 @@ import { type AgentTool, agentTools } from '#contract/agent-tools.ts';
 import type { AgentUse, ServiceName } from '#contract/operation.ts';
 import { VERSION } from '#runtime/version.ts';
 import { errorResult, resultOf, type ToolResult } from './answer.ts';
-import { ArgumentError, type Arguments, type Caller, callOperation } from './call.ts';
+import { ArgumentError, type Arguments, type Caller, callOperation, WithheldError } from './call.ts';
 import { viewOf } from './views.ts';
 import { type OnProgress, WAIT_TOOL, waitForJob } from './wait.ts';
 
@@ -89,7 +89,7 @@ function checkNames({ properties }: AgentTool['inputSchema'], args: Arguments): 
 
 function withheldResult(name: string, offered: ReadonlySet<string>): ToolResult {
   return errorResult(
-    new ArgumentError(
+    new WithheldError(
       `${name} is not offered by this server. A person decides with the command line or the dashboard, or starts the server with other options: touchstone mcp --help.`,
     ),
     offered,

@@ -259,7 +259,7 @@ function hyperoptResult(result: z.infer<typeof HyperoptResult>): Answer {
           config: { strategy: rest.study_name.replace(`_${job_id}`, '') },
           hyperopt_job_id: job_id,
         },
-        why: 'the best parameters, on dates that the search has not seen',
+        why: 'the best parameters; pass config.date_range with dates that the search has not seen: without it the run repeats those of the search',
       },
     ],
   };
