@@ -1,4 +1,6 @@
 import type { LookupAddress } from 'node:dns';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { isPublicAddress } from '#adapters/webhooks/addresses.ts';
 import { HttpsSender, type ResolveAll } from '#adapters/webhooks/https-sender.ts';
@@ -96,6 +98,36 @@ describe('HttpsSender', () => {
       headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1', 'user-agent': 'touchstone/1' },
       body: '{}',
     });
+  });
+
+  it.each([
+    ['switches protocols', 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'],
+    ['is not HTTP', 'SSH-2.0-OpenSSH_9.9\r\n\r\n'],
+  ])('attempt at a receiver that %s ends without a status', async (_, reply) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.write(reply));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const sender = new HttpsSender({ userAgent: 'test', allowLoopback: true });
+    const { status, error } = await sender.send({ ...message, url });
+    server.close();
+    expect([status, error]).toEqual([null, expect.stringMatching(/without a response|Request failed: HPE_/)]);
+  });
+
+  it.each([
+    ...['https://2130706433/', 'https://0x7f.1/', 'https://0177.0.0.1/', 'https://127.0.0.1./'],
+    ...['https://[::ffff:10.0.0.1]/', 'https://[64:ff9b::a00:1]/', 'https://[2002:a00:1::]/'],
+    ...[
+      'https://[fe80::1%25eth0]/',
+      'https://user@a.example/',
+      'https://localhost./',
+      'https://a.example:25/',
+    ],
+    ...['https://a.example/\r\nx: y', 'https://a.example/\u001b[2J', 'https://a.example/\u009b2J'],
+  ])('does not accept the URL %j', async (url) => {
+    expect(await new HttpsSender({ userAgent: 'test' }).urlProblem(url)).toMatch(/^(must|is not)/);
   });
 
   it('ends an attempt at the time limit, and does not name the address of a refused connection', async () => {

@@ -34,6 +34,11 @@ class BlockedAddressError extends Error {
   override readonly name = 'BlockedAddressError';
 }
 
+/** A connection ended before a response. */
+class NoResponseError extends Error {
+  override readonly name = 'NoResponseError';
+}
+
 /**
  * Sends requests to receivers on the internet. The name of a receiver is resolved at each attempt, all its addresses must be public, and
  * the connection goes to one of the addresses that were checked: a name that changes its address in between reaches nothing else.
@@ -49,6 +54,8 @@ export class HttpsSender implements WebhookSender {
 
   async urlProblem(text: string): Promise<string | undefined> {
     if (!URL.canParse(text)) return 'is not a URL';
+    // The parser drops or encodes them, but lists print the text as it was sent.
+    if (/[\p{Cc}\s]/u.test(text)) return 'must not contain spaces or control characters';
     const url = new URL(text);
     const { protocol, username, password, port } = url;
     const host = hostOf(url);
@@ -121,6 +128,10 @@ export class HttpsSender implements WebhookSender {
         },
       );
       sent.on('error', reject);
+      // Node destroys a connection that switches protocols (101) without an error. After a response this does nothing.
+      sent.on('close', () =>
+        reject(new NoResponseError('The receiver ended the connection without a response')),
+      );
       sent.end(body);
     });
   }
@@ -169,7 +180,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
 
 /** Reason without addresses, for users. */
 function messageOf(error: NodeJS.ErrnoException): string {
-  if (error instanceof BlockedAddressError) return error.message;
+  if (error instanceof BlockedAddressError || error instanceof NoResponseError) return error.message;
   if (error.name === 'TimeoutError' || error.name === 'AbortError')
     return 'No response within the time limit';
   const known = MESSAGES[error.code ?? ''];
