@@ -5,7 +5,7 @@ import { describeBreach, neverSucceeded } from './report.ts';
 /** A small part of `npm run fuzz` with a fixed seed. */
 
 const SEED = 20_260_101;
-const REQUESTS = 400;
+const REQUESTS = 550;
 /** Covers a busy machine, because the campaign waits for the work that requests start. */
 const TIMEOUT_MS = 400_000;
 
@@ -23,6 +23,6 @@ it.each([
     // Requests must reach the operations, not only their validation.
     const { size } = result.counts;
     expect(size).toBeGreaterThan(30);
-    expect(neverSucceeded([result]).length).toBeLessThan(size * 0.15);
+    expect(neverSucceeded([result]).length).toBeLessThan(size * 0.2);
   },
 );
