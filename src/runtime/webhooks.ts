@@ -22,8 +22,6 @@ type Message = { readonly detail: DeliveredEvent } | WakeUp;
 
 /** Characters of an unreadable message in the log. */
 const MAX_LOGGED = 200;
-/** Messages may arrive a little early. */
-const EARLY_MS = 1_000;
 
 /**
  * The function that delivers to webhooks. An event becomes a delivery of each webhook that receives it; then these webhooks have a turn.
@@ -49,7 +47,9 @@ export function webhooksLambda({ queue, digest, logger, ...rest }: WebhooksDeps)
       const messages = Records.flatMap(({ body }) => readMessage(body, logger));
       const events = messages.flatMap((message) => ('detail' in message ? message.detail : []));
       const wakeUps = messages.filter((message) => 'webhook_id' in message);
-      const later = wakeUps.filter(({ at }) => at > clock.now() + EARLY_MS);
+      // One that clocks made early is sent again too: a turn before the planned time would take itself for planned, and none would follow.
+      const now = clock.now();
+      const later = wakeUps.filter(({ at }) => at > now);
       const woken = wakeUps.filter((each) => !later.includes(each)).map(({ webhook_id }) => webhook_id);
       const added = events.length === 0 ? [] : await addDeliveries({ ...deps, digest }, events);
       const results = await Promise.allSettled([

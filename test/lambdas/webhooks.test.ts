@@ -80,6 +80,16 @@ it('message that arrives before its time is sent again, with the longest delay o
   expect(messages).toMatchObject([{ delay: 900, message: { webhook_id: 'wh-later' } }]);
 });
 
+it('planned message that arrives a moment early does not end the retries', async () => {
+  const { webhook_id } = await create();
+  await receive({ detail: backtestEvent('bt-1', 9) });
+  const planned = messages.find(({ message }) => message.webhook_id === webhook_id)!.message;
+  messages = [];
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(planned.at - 500);
+  await receive(planned).finally(() => clock.mockRestore());
+  expect(messages).toMatchObject([{ delay: 1, message: planned }]);
+});
+
 it('wake-up of a deleted webhook ends', async () => {
   await receive({ webhook_id: 'wh-gone', at: Date.now() });
   expect(messages).toEqual([]);
