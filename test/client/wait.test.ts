@@ -11,14 +11,15 @@ describe('waitFor while the platform fails', () => {
   it('continues after a restart, with pauses that grow until the job is read again', async () => {
     const replies = [json({ status: 'running' }), rejected(503, 'SVC001'), broken, broken];
     const { connection, pauses } = clientOf(
-      [...replies, json({ status: 'running' }), json({ status: 'completed' })],
+      [...replies, json({ status: 'running' }), broken, json({ status: 'completed' })],
       once,
     );
     const seen: string[] = [];
     const job = await waitFor(connection, getBacktest, JOB, { onRead: ({ status }) => seen.push(status) });
     expect([job.status, seen]).toEqual(['completed', ['running', 'running', 'completed']]);
-    const [first, a, b, c, after] = pauses as [number, number, number, number, number];
+    const [first, a, b, c, after, again] = pauses as [number, number, number, number, number, number];
     expect([first, after]).toEqual([500, 750]);
+    expect(again).toBeLessThan(630);
     expect([a > 370 && a < 630, b > 740 && b < 1260, c > 1490 && c < 2510]).toEqual([true, true, true]);
   });
 
