@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DynamoJobRetention } from '#adapters/aws/dynamo-job-retention.ts';
+import { DynamoOwnerTrials } from '#adapters/aws/dynamo-owner-trials.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { removeDeleted } from '#domain/retention/remove-deleted.ts';
 import { type AccessFixture, accessFixture, type Person } from '../support/access-fixture.ts';
@@ -170,4 +171,19 @@ test('reconcile may remove the data of a deleted job', async () => {
   });
   expect(denied).toEqual([]);
   expect([...actions()]).toContain('DeleteItem');
+});
+
+test.each(['Reconcile', 'Dispatcher'])('%s may count the trials of a cancelled job', async (name) => {
+  const trials = new DynamoOwnerTrials(fixture.client, fixture.jobsTable);
+  const of = { strategy: 'ema_crossover', start: 0, end: 1, pairs: ['BTC/USDT:USDT'] };
+  const sharpe = { count: 0, mean: 0, squares: 0 };
+  const denied = await deniedTo(new RegExp(`^${name}ServiceRole`), async () => {
+    // So many that the digests of the first are moved out of their group.
+    for (let run = 0; run < 12; run++) {
+      await trials.count({ owner: name, session: 'monday' }, { of, sharpe, trials: 3, digest: `${run}` });
+    }
+  });
+  expect(denied).toEqual([]);
+  expect([...actions()].sort()).toEqual(['GetItem', 'PutItem', 'Query', 'UpdateItem']);
+  expect([...partitions()]).toEqual([`#trials#${name}`]);
 });
