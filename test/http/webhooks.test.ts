@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { newDelivery } from '#domain/webhooks/deliveries.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { backtestEvent, webhookFixture } from '../support/webhook-fixture.ts';
 
@@ -195,6 +196,19 @@ describe('deliveries', () => {
     await fixture.lane(webhook_id);
     const statuses = (await fixture.deliveries(webhook_id)).map(({ status }) => status);
     expect(statuses).toEqual(['delivered', 'delivered', 'pending']);
+  });
+
+  it('more events that wait for their next attempt than a page has delay no new event', async () => {
+    const { webhook_id } = await fixture.create();
+    const { deliveries, digest } = fixture.deps;
+    const waiting = { tries: 1, next_attempt_at: new Date(fixture.now() + HOUR).toISOString() };
+    const old = Array.from({ length: 510 }, (_, index) =>
+      newDelivery(digest, webhook_id, backtestEvent('bt-1', index), fixture.now()),
+    );
+    await Promise.all(old.map((delivery) => deliveries.add({ ...delivery, ...waiting })));
+    await fixture.publish(backtestEvent('bt-1', 600));
+    expect((await fixture.lane(webhook_id)).next).toBe(fixture.now() + HOUR);
+    expect(fixture.sent.map(({ body }) => JSON.parse(body).sequence)).toEqual([600]);
   });
 
   it('Retry-After of a receiver delays its next attempt', async () => {

@@ -10,8 +10,11 @@ const LEASE_MS = 40_000;
 const TURN_MS = 10_000;
 /** Pause before a worker that found the lane in use looks again. */
 const HELD_MS = 2_000;
-/** Pending deliveries that a turn looks at. */
-const MAX_PENDING = 500;
+/**
+ * Pending deliveries that a turn looks at, those of the oldest events: beyond them a delivery waits for others. An entry has some 150
+ * bytes, so they are one page of DynamoDB (1 MB).
+ */
+const MAX_PENDING = 5_000;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
