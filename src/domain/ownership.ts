@@ -1,4 +1,5 @@
-import type { Ownership, StoredSharing } from './access.ts';
+import type { StoredWebhook } from '#contract/stored-webhook.ts';
+import type { OwnedResource, Ownership, StoredSharing } from './access.ts';
 import type { ChallengeStore } from './challenges/challenge-store.ts';
 import {
   unknownBacktest,
@@ -8,6 +9,9 @@ import {
   unknownWebhook,
 } from './unknown-resources.ts';
 import type { WebhookStore } from './webhooks/webhook-ports.ts';
+
+/** Owner that no user is: only admins may use the resource. */
+const ADMINS = '';
 
 /** Sharing of each kind of owned resource, and the error of an unknown one. */
 export function ownershipOf({
@@ -29,10 +33,18 @@ export function ownershipOf({
     challenge: { sharing: sharedAsModels(challenges, registry.sharing), unknown: unknownChallenge },
     // Webhooks belong to one user and cannot be shared.
     webhook: {
-      sharing: { find: async (id) => webhooks?.find(id), share: async () => 'conflict' },
+      sharing: {
+        find: async (id) => ownerOfWebhook(await webhooks?.find(id)),
+        share: async () => 'conflict',
+      },
       unknown: unknownWebhook,
     },
   };
+}
+
+/** One that receives all events is for admins: its owner may no longer be one, and must not direct or replay them then. */
+function ownerOfWebhook(webhook: StoredWebhook | undefined): OwnedResource | undefined {
+  return webhook && { owner: webhook.all ? ADMINS : webhook.owner };
 }
 
 /** A challenge has the owner and the grants of its model. */

@@ -132,6 +132,22 @@ describe('access', () => {
     expect(fixture.sent).toHaveLength(2);
   });
 
+  it('webhook with `all` is AUTH005 for an owner who is no longer an admin', async () => {
+    fixture.as({ id: 'root', roles: ['admin'] });
+    const { webhook_id } = await fixture.create({ all: true });
+    expect((await fixture.call('PATCH', `/${webhook_id}`, { description: 'mine' })).status).toBe(200);
+    fixture.as({ id: 'root', roles: ['researcher'] });
+    for (const [method, path, body] of [
+      ['PATCH', '', { url: 'https://hooks.example.com/b' }],
+      ['POST', '/rotate-secret'],
+      ['POST', '/replay', { since: '2026-05-01T00:00:00Z' }],
+      ['GET', '/deliveries'],
+    ] as const) {
+      const { status, body: error } = await fixture.call(method, `/${webhook_id}${path}`, body);
+      expect([status, error.detail.code], `${method} ${path}`).toEqual([403, 'AUTH005']);
+    }
+  });
+
   it('delivery of a resource whose grant was revoked in the meantime fails without a request', async () => {
     await fixture.job('bt-2', 'bob');
     await fixture.share('bt-2', 'user:ada');
