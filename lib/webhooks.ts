@@ -84,7 +84,8 @@ export class Webhooks extends Construct {
       description: 'Events that webhooks may receive',
       eventBus: props.bus,
       eventPattern: { source: [EVENT_SOURCE] },
-      targets: [new SqsQueue(this.queue)],
+      // Events that the bus could not pass on within a day ring the same alarm.
+      targets: [new SqsQueue(this.queue, { deadLetterQueue: lost })],
     });
     const age = this.queue.metricApproximateAgeOfOldestMessage(maximum);
     monitoring.graph('functions', 'Webhooks: oldest message, s', [age]);

@@ -4,7 +4,7 @@ import type { BacktestJobList } from '#contract/backtest-api.ts';
 import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/limits.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
 import type { ApiClient } from './client.ts';
-import { comparisonText } from './comparison.ts';
+import { compareResults, comparisonText } from './comparison.ts';
 import { latestId } from './jobs.ts';
 import { boundsText, given, integer, JSON_OPTION, LIMIT, queryOf, readConfig } from './options.ts';
 import {
@@ -144,7 +144,10 @@ async function rerun(session: Session, reference: string, options: BacktestOptio
   if (job.status !== 'completed') return printUnfinished(job, options.json);
   const results = await loadResults(client, job);
   const compared = before.status === 'completed' ? await loadResults(client, before) : null;
-  console.log(options.json ? JSON.stringify(results) : rerunText(results, before, compared));
+  const comparison = compared && compareResults(compared, results);
+  console.log(
+    options.json ? JSON.stringify({ ...results, comparison }) : rerunText(results, before, compared),
+  );
   return 0;
 }
 

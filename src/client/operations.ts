@@ -174,7 +174,7 @@ export const keepHyperopt = /* @__PURE__ */ post<'keepHyperopt'>(strategy, '/hyp
 export const cancelHyperopt = /* @__PURE__ */ postOnce<'cancelHyperopt'>(strategy, '/hyperopt/{job_id}/cancel');
 
 /** Resume a cancelled or failed hyperopt job as a new job. */
-export const resumeHyperopt = /* @__PURE__ */ postOnce<'resumeHyperopt'>(strategy, '/hyperopt/{job_id}/resume');
+export const resumeHyperopt = /* @__PURE__ */ post<'resumeHyperopt'>(strategy, '/hyperopt/{job_id}/resume');
 
 /** Whose a hyperopt job is, and with whom it is shared. */
 export const getHyperoptSharing = /* @__PURE__ */ get<'getHyperoptSharing'>(strategy, '/hyperopt/{job_id}/sharing');

@@ -102,8 +102,8 @@ export function isBodyOptional({ body }: Operation): boolean {
 }
 
 /** True when a service creates nothing twice for requests with the same `Idempotency-Key`. */
-export function takesIdempotencyKey({ method, body, integration }: Operation): boolean {
-  return method === 'POST' && body !== undefined && integration === undefined;
+export function takesIdempotencyKey({ method, body, startsWork, integration }: Operation): boolean {
+  return method === 'POST' && (body !== undefined || startsWork === true) && integration === undefined;
 }
 
 /** True when calls are recorded in the audit trail. */

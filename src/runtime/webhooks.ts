@@ -64,9 +64,11 @@ export function webhooksLambda({ queue, digest, logger, ...rest }: WebhooksDeps)
 /** A message that cannot be read is dropped: it would return with its whole batch. */
 function readMessage(body: string, logger: Logger): Message[] {
   try {
-    return [JSON.parse(body) as Message];
-  } catch (error) {
-    logger.error('message is not an event', { body: body.slice(0, MAX_LOGGED), error: error as Error });
-    return [];
+    const message: unknown = JSON.parse(body);
+    if (typeof message === 'object' && message !== null) return [message as Message];
+  } catch {
+    // Logged below.
   }
+  logger.error('message is not an event', { body: body.slice(0, MAX_LOGGED) });
+  return [];
 }

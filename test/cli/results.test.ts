@@ -85,7 +85,7 @@ describe('results of a completed backtest', () => {
       '--json',
     );
     expect(code).toBe(0);
-    const { job: changed } = JSON.parse(out);
+    const { job: changed, comparison } = JSON.parse(out);
     expect(changed.config).toEqual({
       ...job.config,
       fee: 0.002,
@@ -94,9 +94,9 @@ describe('results of a completed backtest', () => {
     const text = (await touchstone('diff', job.job_id, 'last')).out;
     expect(text).toMatch(/fee +│ +0\.0005 │ +0\.002/);
     expect(text).toContain('Inputs: same candles, strategy source and engine');
-    const { settings, metrics, equity } = JSON.parse(
-      (await touchstone('diff', job.job_id, changed.job_id, '--json')).out,
-    );
+    const compared = JSON.parse((await touchstone('diff', job.job_id, changed.job_id, '--json')).out);
+    expect(comparison).toEqual(compared);
+    const { settings, metrics, equity } = compared;
     expect(settings.map(({ name }: { name: string }) => name)).toEqual(['fee', 'params.fast']);
     expect(metrics.find(({ name }: { name: string }) => name === 'total_profit_pct')).toMatchObject({
       a: job.result.total_profit_pct,

@@ -61,7 +61,7 @@ const statusesOf = async (id: string) =>
 
 it('event becomes a delivery, and a failed attempt one delayed message', async () => {
   const { webhook_id } = await create();
-  await receive({ detail: backtestEvent('bt-1', 1) }, 'not JSON');
+  await receive({ detail: backtestEvent('bt-1', 1) }, 'not JSON', 'null');
   const [[sequence, attempts, error]] = (await statusesOf(webhook_id)) as any;
   expect([sequence, attempts]).toEqual([1, 1]);
   expect(error).toMatch(/host name/);
@@ -88,6 +88,15 @@ it('planned message that arrives a moment early does not end the retries', async
   const clock = vi.spyOn(Date, 'now').mockReturnValue(planned.at - 500);
   await receive(planned).finally(() => clock.mockRestore());
   expect(messages).toMatchObject([{ delay: 1, message: planned }]);
+});
+
+it('events for a webhook whose lane is in use leave one message, not one for each', async () => {
+  const { webhook_id } = await create();
+  const now = Date.now();
+  await fixture.deps.webhooks.lease(webhook_id, 'another worker', now, now + 60_000);
+  for (const sequence of [11, 12, 13]) await receive({ detail: backtestEvent('bt-1', sequence) });
+  expect(await statusesOf(webhook_id)).toHaveLength(3);
+  expect(messages.filter(({ message }) => message.webhook_id === webhook_id)).toHaveLength(1);
 });
 
 it('wake-up of a deleted webhook ends', async () => {

@@ -12,7 +12,7 @@ import { DELIVERY_PREFIX, PENDING_DELIVERY_PREFIX, WEBHOOK_PARTITION } from '#co
 import type { Clock } from '#domain/ports.ts';
 import type {
   DeliveryStore,
-  Leased,
+  Lease,
   PendingDelivery,
   WebhookHealth,
   WebhookStore,
@@ -85,7 +85,7 @@ export class DynamoWebhookStore implements WebhookStore {
     await this.#client.send(new DeleteCommand({ TableName: this.#table, Key: webhookKey(id) }));
   }
 
-  async lease(id: string, owner: string, now: number, until: number): Promise<Leased | 'held' | 'gone'> {
+  async lease(id: string, owner: string, now: number, until: number): Promise<Lease | 'gone'> {
     const free = 'attribute_not_exists(lease_owner) OR lease_owner = :owner OR lease_expires_at < :now';
     const leased = await this.#set(
       id,
@@ -95,7 +95,7 @@ export class DynamoWebhookStore implements WebhookStore {
     );
     const item = await this.#read(id);
     if (!item) return 'gone';
-    return leased ? { webhook: shapeOf(item), planned: item.wake_at as number | undefined } : 'held';
+    return { webhook: leased ? shapeOf(item) : null, planned: item.wake_at as number | undefined };
   }
 
   async plan(id: string, at: number): Promise<void> {

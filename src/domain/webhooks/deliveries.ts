@@ -9,6 +9,8 @@ import { isoTime } from '../validate.ts';
 import type { DeliveryDeps } from './webhook-ports.ts';
 
 const HOUR_MS = 60 * 60_000;
+/** Webhooks to which events are added at the same time: one by one, a batch for hundreds of them would exceed its time limit. */
+const CONCURRENT_WEBHOOKS = 20;
 /** Characters of the hash in IDs: 128 bits. */
 const HASH_LENGTH = 32;
 
@@ -103,13 +105,15 @@ export async function addDeliveries(
 ): Promise<readonly string[]> {
   const webhooks = (await deps.webhooks.list()).filter(({ status }) => status === 'active');
   const ids = new Set<string>();
-  for (const webhook of webhooks) {
+  const addTo = async (webhook: StoredWebhook) => {
     const { webhook_id: id } = webhook;
     for (const event of events) {
       if (!(await receives(deps.ownership, webhook, event))) continue;
       await deps.deliveries.add(newDelivery(deps.digest, id, event, deps.clock.now()));
       ids.add(id);
     }
-  }
+  };
+  for (let from = 0; from < webhooks.length; from += CONCURRENT_WEBHOOKS)
+    await Promise.all(webhooks.slice(from, from + CONCURRENT_WEBHOOKS).map(addTo));
   return [...ids];
 }

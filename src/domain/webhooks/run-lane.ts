@@ -46,12 +46,12 @@ interface LaneTurn {
  */
 export async function runLane(deps: DeliveryDeps, id: string, worker: string): Promise<LaneTurn> {
   const start = deps.clock.now();
-  const leased = await deps.webhooks.lease(id, worker, start, start + LEASE_MS);
-  if (leased === 'gone') return {};
-  if (leased === 'held') return { next: start + HELD_MS };
+  const lease = await deps.webhooks.lease(id, worker, start, start + LEASE_MS);
+  if (lease === 'gone') return {};
+  const { webhook, planned } = lease;
+  if (webhook === null) return { next: start + HELD_MS, planned };
   try {
-    const next = await new Turn(deps, leased.webhook).run(start + TURN_MS);
-    return { next, planned: leased.planned };
+    return { next: await new Turn(deps, webhook).run(start + TURN_MS), planned };
   } finally {
     await deps.webhooks.release(id, worker);
   }

@@ -20,15 +20,16 @@ export interface WebhookStore {
   record(id: string, health: Partial<WebhookHealth>): Promise<void>;
   remove(id: string): Promise<void>;
   /** Takes the lane of a webhook from now until a time, Unix ms. An owner may take it again. */
-  lease(id: string, owner: string, now: number, until: number): Promise<Leased | 'held' | 'gone'>;
+  lease(id: string, owner: string, now: number, until: number): Promise<Lease | 'gone'>;
   release(id: string, owner: string): Promise<void>;
   /** Records that the webhook will be woken at a time, Unix ms. */
   plan(id: string, at: number): Promise<void>;
 }
 
-/** A webhook whose lane a worker has. */
-export interface Leased {
-  readonly webhook: StoredWebhook;
+/** State of a lane that a worker asked for. */
+export interface Lease {
+  /** null: another worker has the lane. */
+  readonly webhook: StoredWebhook | null;
   /** Time of its next wake-up that is planned, Unix ms. */
   readonly planned: number | undefined;
 }

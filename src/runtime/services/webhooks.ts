@@ -34,10 +34,10 @@ type WebhookOperation =
 /** Handlers of the rows of webhooks. */
 export function webhookHandlers(deps: WebhookHandlerDeps): Pick<Handlers<'backend'>, WebhookOperation> {
   return {
-    createWebhook: async ({ body, principal }) => ({
-      status: 201,
-      body: withSecret(await createWebhook(deps, callerOf(principal), body)),
-    }),
+    createWebhook: async ({ body, principal }) => {
+      const webhook = withSecret(await createWebhook(deps, callerOf(principal), body));
+      return { status: 201, body: webhook, headers: { Location: `webhooks/${webhook.webhook_id}` } };
+    },
     listWebhooks: async ({ principal }) => ({
       status: 200,
       body: { items: (await listWebhooks(deps, callerOf(principal))).map(webhookView) },

@@ -777,14 +777,14 @@ class Strategy:
         """
         return self._connection.json(self._service, "POST", "/api/v1/hyperopt/{job_id}/cancel", path_values={"job_id": job_id})
 
-    def resume_hyperopt(self, job_id: str, *, session: str | None = None) -> types.HyperoptStart:
+    def resume_hyperopt(self, job_id: str, *, idempotency_key: str | None = None, session: str | None = None) -> types.HyperoptStart:
         """Resume a cancelled or failed hyperopt job as a new job.
 
         The new job has the same configuration. While strategy and engine are unchanged it has the same trials: finished trials are reused, the others run. The old job is unchanged. RES005 for a job that is completed, pending or running: a job that lost its workers resumes automatically. For the owner of the hyperopt, whom it is shared with at `write`, and admins.
 
         :param job_id: Shape `ho-<id>`
         """
-        return self._connection.json(self._service, "POST", "/api/v1/hyperopt/{job_id}/resume", path_values={"job_id": job_id}, session=session)
+        return self._connection.json(self._service, "POST", "/api/v1/hyperopt/{job_id}/resume", path_values={"job_id": job_id}, key=idempotency_key, keyed=True, session=session)
 
     def get_hyperopt_sharing(self, job_id: str) -> types.Sharing:
         """Whose a hyperopt job is, and with whom it is shared.
