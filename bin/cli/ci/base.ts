@@ -69,6 +69,8 @@ export function findBase({ root, head }: Repository, name: string | undefined): 
   const { pull_request, before } = readEvent();
   if (pull_request) {
     const { sha, ref } = pull_request.base;
+    // In a shallow clone the branch may be known and its history not: it would seem to be the base of itself.
+    if (isShallow(root)) return commonCommit(root, sha, ref);
     // GitHub merges the newest commit of the base into HEAD; the one of the event may be older.
     return commonCommit(root, commitOf(root, `origin/${ref}`) ?? sha, ref);
   }
@@ -81,11 +83,12 @@ export function findBase({ root, head }: Repository, name: string | undefined): 
   return found === undefined ? null : commonCommit(root, found, found);
 }
 
+const isShallow = (root: string) => line(root, 'rev-parse', '--is-shallow-repository') === 'true';
+
 function commonCommit(root: string, revision: string, name: string): Base {
   const commit = commitOf(root, revision);
   if (!commit) {
-    const shallow = line(root, 'rev-parse', '--is-shallow-repository') === 'true';
-    const hint = shallow
+    const hint = isShallow(root)
       ? 'This clone is shallow: set fetch-depth: 0 of actions/checkout, or run git fetch --unshallow'
       : 'Fetch it, or pass another --base';
     throw new UsageError(`Commit ${escapeControlChars(name)} is not in this repository. ${hint}.`);

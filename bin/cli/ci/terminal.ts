@@ -27,11 +27,11 @@ export function terminalText(report: CiReport): string {
     .join('\n');
 }
 
+/** The text in one line, with its indentation. */
 const one = (text: string) =>
   text
-    .split(/[\r\n]/)
-    .map((line) => line.trim())
-    .filter((line, index) => line !== '' || index === 0)
+    .split(/[\r\n]+/)
+    .map((line, index) => (index === 0 ? line.trimEnd() : line.trim()))
     .join(' ');
 
 /** One entry per line of text from outside; tables and charts hold numbers and labels only. */
