@@ -3,14 +3,15 @@ import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
-import * as sqs from 'aws-cdk-lib/aws-sqs';
+import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { EnvInput } from '#contract/env-fields.ts';
 import type { TableEventsEnv } from '#contract/table-events-env.ts';
 import { EVENT_LOG_PARTITION, type TableId } from '#contract/tables.ts';
 import type { StageConfig } from './config.ts';
-import { acknowledge, stackOutputs } from './construct-helpers.ts';
-import { FIVE_MINUTES, type Monitoring } from './monitoring.ts';
+import { stackOutputs } from './construct-helpers.ts';
+import { deadLetterQueue } from './dead-letter-queue.ts';
+import type { Monitoring } from './monitoring.ts';
 import { allow, allowTable } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
 
@@ -88,25 +89,13 @@ export class TableEvents extends Construct {
     allow(role, { actions: ['events:PutEvents'], resources: [this.bus.eventBusArn] });
     // Lambda requires it of a function that reads streams, and IAM accepts no resource for it.
     allow(role, { actions: ['dynamodb:ListStreams'], resources: ['*'] });
-    const lost = this.#queue(monitoring);
-    for (const table of Object.keys(EVENT_RECORDS) as TableId[]) this.#read(table, tables[table], lost);
-    stackOutputs(this, 'bus of the events', { EventBusName: this.bus.eventBusName });
-  }
-
-  #queue(monitoring: Monitoring): sqs.Queue {
-    const queue = new sqs.Queue(this, 'LostRecords', {
-      encryption: sqs.QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-      retentionPeriod: Duration.days(14),
-    });
-    acknowledge(queue, { 'AwsSolutions-SQS3': 'This is a dead-letter queue.' });
-    monitoring.alarm(this, 'EventsLost', {
-      metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: FIVE_MINUTES }),
-      threshold: 1,
+    const lost = deadLetterQueue(this, 'LostRecords', monitoring, {
+      id: 'EventsLost',
       impact:
         'Changes of tables became no events: rules on the event bus and followers of the stream miss them.',
     });
-    return queue;
+    for (const table of Object.keys(EVENT_RECORDS) as TableId[]) this.#read(table, tables[table], lost);
+    stackOutputs(this, 'bus of the events', { EventBusName: this.bus.eventBusName });
   }
 
   /** The stream of a restored table is unknown here: the table has no events. */

@@ -16,8 +16,8 @@ import {
 } from '#contract/tables.ts';
 import type { WebhooksEnv } from '#contract/webhooks-env.ts';
 import type { StageConfig } from './config.ts';
-import { acknowledge } from './construct-helpers.ts';
-import { FIVE_MINUTES, type Monitoring, maximum } from './monitoring.ts';
+import { deadLetterQueue } from './dead-letter-queue.ts';
+import { type Monitoring, maximum } from './monitoring.ts';
 import { allowTable, BACKTEST_KEYS, HYPEROPT_KEYS } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
 
@@ -51,7 +51,10 @@ export class Webhooks extends Construct {
   constructor(scope: Construct, id: string, props: WebhooksProps) {
     super(scope, id);
     const { config, monitoring, tables } = props;
-    const lost = this.#lost(monitoring);
+    const lost = deadLetterQueue(this, 'LostMessages', monitoring, {
+      id: 'WebhooksLost',
+      impact: 'Events did not become deliveries of webhooks, or retries of a webhook have stopped.',
+    });
     this.queue = new sqs.Queue(this, 'Queue', {
       encryption: sqs.QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
@@ -89,21 +92,6 @@ export class Webhooks extends Construct {
     });
     const age = this.queue.metricApproximateAgeOfOldestMessage(maximum);
     monitoring.graph('functions', 'Webhooks: oldest message, s', [age]);
-  }
-
-  #lost(monitoring: Monitoring): sqs.Queue {
-    const queue = new sqs.Queue(this, 'LostMessages', {
-      encryption: sqs.QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-      retentionPeriod: Duration.days(14),
-    });
-    acknowledge(queue, { 'AwsSolutions-SQS3': 'This is a dead-letter queue.' });
-    monitoring.alarm(this, 'WebhooksLost', {
-      metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: FIVE_MINUTES }),
-      threshold: 1,
-      impact: 'Events did not become deliveries of webhooks, or retries of a webhook have stopped.',
-    });
-    return queue;
   }
 
   #allow({ jobs, registry }: WebhooksProps['tables']): void {

@@ -243,7 +243,7 @@ function sumsOf({ count, mean, squares }: RunningMoments) {
   return { count, sum: fixed(mean * count), squares: fixed(squares + count * mean * mean) };
 }
 
-function momentsOf(count: number, sum: number, squares: number): RunningMoments {
+function momentsOfSums(count: number, sum: number, squares: number): RunningMoments {
   const mean = count === 0 ? 0 : sum / count;
   return { count, mean, squares: Math.max(0, squares - sum * mean) };
 }
@@ -255,7 +255,7 @@ function toGroup(item: Item): Stored {
   return {
     item: String(item.item),
     of: isKnown ? { strategy, pairs: pairs.split(' '), ...candles } : null,
-    sharpe: momentsOf(sharpe.sharpe_count, sharpe.sharpe_sum, sharpe.sharpe_squares),
+    sharpe: momentsOfSums(sharpe.sharpe_count, sharpe.sharpe_sum, sharpe.sharpe_squares),
     ...{ trials, recent: item.recent instanceof Set ? item.recent : new Set(), epoch },
   };
 }

@@ -43,6 +43,10 @@ export interface Erasure {
   readonly unfinished: string[];
 }
 
+function nothingErased(): Erasure {
+  return { jobs: 0, evidence: 0, grants: 0, webhooks: 0, registry: 0, audit: 0, unfinished: [] };
+}
+
 /** Fields that hold the ID of a user, at any depth of an item of the registry. */
 const USER_FIELDS = new Set(['owner', 'created_by', 'actor']);
 /** Fields of an audit entry that say more of its caller than the ID, and their values without the caller. */
@@ -65,15 +69,7 @@ export async function eraseUser(
   subject: string,
   { dryRun }: { readonly dryRun: boolean },
 ): Promise<Erasure> {
-  const erased: Erasure = {
-    jobs: 0,
-    evidence: 0,
-    grants: 0,
-    webhooks: 0,
-    registry: 0,
-    audit: 0,
-    unfinished: [],
-  };
+  const erased = nothingErased();
   const found = await new Pass(deps, subject, true).run();
   if (dryRun || found.unfinished.length > 0) return found;
   for (let pass = 1; pass <= MAX_PASSES; pass++) {
@@ -95,15 +91,7 @@ class Pass {
   readonly #retention: DynamoJobRetention;
   /** Jobs behind registered versions. */
   readonly #evidence = new Set<unknown>();
-  readonly #erased: Erasure = {
-    jobs: 0,
-    evidence: 0,
-    grants: 0,
-    webhooks: 0,
-    registry: 0,
-    audit: 0,
-    unfinished: [],
-  };
+  readonly #erased = nothingErased();
 
   constructor(deps: EraseUserDeps, subject: string, dryRun: boolean) {
     this.#deps = deps;

@@ -3,9 +3,12 @@ import { EVENT_LOG_DAYS } from '#contract/event-types.ts';
 import type { StoredDelivery, StoredWebhook } from '#contract/stored-webhook.ts';
 import type { ReplayRequest } from '#contract/webhook-api.ts';
 import { WEBHOOK_LIMITS } from '#contract/webhook-limits.ts';
+import { DAY_MS } from '#engine/timeframe.ts';
+import { parseRange } from '../data/time-range.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { Clock, Digest, Ids } from '../ports.ts';
-import { ACCEPTED_TIMES, isoTime, parseTime } from '../validate.ts';
+import { retryConflicts } from '../retry-conflicts.ts';
+import { isoTime } from '../validate.ts';
 import { type DeliveredEvent, newDelivery, receives, started, testEvent } from './deliveries.ts';
 import { getWebhook, unknownDelivery } from './read-webhooks.ts';
 import type { DeliveryDeps, WebhookWaker } from './webhook-ports.ts';
@@ -98,20 +101,14 @@ async function replayEvent(
 }
 
 /** The delivery with new attempts; unchanged if it waits for its first one. Undefined for an unknown one. Throws RES005. */
-async function restart(
-  deps: ReplayDeps,
-  id: string,
-  deliveryId: string,
-): Promise<StoredDelivery | undefined> {
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+function restart(deps: ReplayDeps, id: string, deliveryId: string): Promise<StoredDelivery | undefined> {
+  return retryConflicts<StoredDelivery | undefined>({ attempts: MAX_ATTEMPTS }, async () => {
     const delivery = await deps.deliveries.find(id, deliveryId);
-    if (!delivery || (delivery.status === 'pending' && delivery.tries === 0)) return delivery;
+    if (!delivery || (delivery.status === 'pending' && delivery.tries === 0)) return { result: delivery };
     const again = { ...delivery, ...started(deps.clock.now()), revision: delivery.revision + 1 };
-    if (await deps.deliveries.save(again)) return again;
-  }
-  throw new CodedError('RES005', {
-    message: 'Write conflict: the delivery is being attempted: retry the request',
-    field: 'delivery_id',
+    if (await deps.deliveries.save(again)) return { result: again };
+    const message = 'Write conflict: the delivery is being attempted: retry the request';
+    return { conflict: new CodedError('RES005', { message, field: 'delivery_id' }) };
   });
 }
 
@@ -126,24 +123,17 @@ async function activeWebhook(deps: Pick<ReplayDeps, 'webhooks'>, id: string): Pr
 }
 
 function rangeOf(request: ReplayRequest, now: number): { readonly since: number; readonly until: number } {
-  const since = timeOf(request.since, 'since');
-  const until = request.until === undefined ? now : timeOf(request.until, 'until');
+  const { start, end: until = now } = parseRange({ start: request.since, end: request.until }, [
+    'since',
+    'until',
+  ]);
+  const since = start!;
   if (since >= until) {
     throw new CodedError('VAL001', {
-      message: 'since must be before until, and in the past',
+      message: 'since must be in the past',
       field: 'since',
-      context: { since: isoTime(since), until: isoTime(until) },
+      context: { since: request.since },
     });
   }
-  return { since: Math.max(since, now - EVENT_LOG_DAYS * 24 * 60 * 60_000), until };
-}
-
-function timeOf(text: string, field: string): number {
-  const time = parseTime(text);
-  if (time !== undefined) return time;
-  throw new CodedError('VAL001', {
-    message: `${field} must be ${ACCEPTED_TIMES}`,
-    field,
-    context: { value: text.slice(0, 100) },
-  });
+  return { since: Math.max(since, now - EVENT_LOG_DAYS * DAY_MS), until };
 }
