@@ -50,8 +50,8 @@ export function addResultCommands(program: Command): void {
 
   ofBacktest('export', 'save a completed backtest as a file')
     .addOption(
-      new Option('--format <format>', 'json: report, equity and trades; csv, parquet: trades; html: one page')
-        .choices(['json', 'csv', 'parquet', 'html'] satisfies ExportFormat[])
+      new Option('--format <format>', 'json: report, equity and trades; csv, parquet: trades; orders: orders of adjusted trades as CSV; html: one page')
+        .choices(['json', 'csv', 'parquet', 'orders', 'html'] satisfies ExportFormat[])
         .default('json'),
     )
     .option('--out <file>', 'file to write, - for standard output (default: <job-id>.<format>)')
@@ -59,7 +59,7 @@ export function addResultCommands(program: Command): void {
     .action((jobId: string, { format, out, json }: ExportOptions) =>
       (format === 'html' ? withPages : session)(async ({ client }) => {
         const id = await latestId(client, jobId);
-        await saveExport(client, id, format, out ?? `${id}.${format}`, json);
+        await saveExport(client, id, format, out ?? `${id}.${format === 'orders' ? 'orders.csv' : format}`, json);
       }),
     );
 

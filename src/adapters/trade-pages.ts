@@ -6,6 +6,7 @@ import {
   type TextColumn,
   TRADE_NUMBERS,
   type TradeNumber,
+  type TradeOrder,
   type TradeTable,
 } from '#engine/simulator/trade-table.ts';
 
@@ -27,6 +28,8 @@ interface Head {
   readonly first: number;
   readonly length: number;
   readonly texts: { readonly [Name in TextName]: TradeTable[Name]['texts'] };
+  /** Orders of the adjusted trades, by row of the page; absent without any. */
+  readonly orders?: readonly (readonly [row: number, orders: readonly TradeOrder[]])[];
 }
 
 const WORD = 8;
@@ -50,6 +53,7 @@ export function writeTradePage(table: TradeTable, page: number): Buffer {
       [Name in TextName]: TradeTable[Name] & TextColumn;
     }),
     leftOpen: table.leftOpen.subarray(first, end),
+    orders: ordersBetween(table.orders, first, end),
   });
 }
 
@@ -61,7 +65,15 @@ export function encodeTradePage(first: number, table: TradeTable): Buffer {
     ...TEXTS.map((name) => table[name].index),
     table.leftOpen,
   ];
-  return Buffer.concat([writeHead({ first, length: table.length, texts }), ...parts.map(bytesOf)]);
+  const { length, orders } = table;
+  const head = { first, length, texts, ...(orders.size > 0 && { orders: [...orders] }) };
+  return Buffer.concat([writeHead(head), ...parts.map(bytesOf)]);
+}
+
+/** Orders of the rows [first, end), by row from `first`. */
+function ordersBetween(orders: TradeTable['orders'], first: number, end: number): TradeTable['orders'] {
+  const rows = [...orders].filter(([row]) => row >= first && row < end);
+  return new Map(rows.map(([row, each]) => [row - first, each]));
 }
 
 /** Rows [first, end) of a column. */
@@ -96,7 +108,7 @@ export function readTradePage(bytes: Uint8Array): Trade[] {
  */
 export function decodeTradePage(bytes: Uint8Array): TradePage {
   const { head, start } = readHead(bytes);
-  const { first, length, texts } = head;
+  const { first, length, texts, orders = [] } = head;
   if (!Number.isInteger(length) || length < 0) throw new Error('A page of trades has no length');
   let at = start;
   const take = (bytesOfEach: number): ArrayBuffer => {
@@ -113,6 +125,7 @@ export function decodeTradePage(bytes: Uint8Array): TradePage {
     ...(Object.fromEntries(numbers) as Record<TradeNumber, Float64Array>),
     ...(Object.fromEntries(columns) as { [Name in TextName]: TradeTable[Name] & TextColumn }),
     leftOpen: new Uint8Array(take(1)),
+    orders: new Map(orders),
   };
   // Another release may have had more columns.
   if (at !== bytes.length) throw new Error('A page of trades has another format');
@@ -154,7 +167,18 @@ export function joinTradePages(pages: readonly TradeTable[]): TradeTable {
       [Name in TextName]: TradeTable[Name] & TextColumn;
     }),
     leftOpen: joined(new Uint8Array(length), (page) => page.leftOpen),
+    orders: joinOrders(pages),
   };
+}
+
+function joinOrders(pages: readonly TradeTable[]): TradeTable['orders'] {
+  const joined = new Map<number, readonly TradeOrder[]>();
+  let first = 0;
+  for (const { length, orders } of pages) {
+    for (const [row, each] of orders) joined.set(first + row, each);
+    first += length;
+  }
+  return joined;
 }
 
 /** Length of the JSON, the JSON, and spaces up to a multiple of 8 bytes. */

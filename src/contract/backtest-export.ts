@@ -3,7 +3,7 @@ import { Timestamp } from './common.ts';
 
 /** Request and response of the export of a backtest. */
 
-const EXPORT_FORMATS = ['csv', 'json', 'parquet', 'html'] as const;
+const EXPORT_FORMATS = ['csv', 'parquet', 'orders', 'json', 'html'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export const BacktestExportQuery = z.object({
@@ -12,7 +12,8 @@ export const BacktestExportQuery = z.object({
     .default('csv')
     .meta({
       description:
-        '`csv`, `parquet`: the trades. `json`: the whole report with daily equity and all trades as columns. ' +
+        '`csv`, `parquet`: the trades. `orders`: the orders of trades with additions or partial exits, as CSV. ' +
+        '`json`: the whole report with daily equity and all trades as columns. ' +
         '`html`: the report as one page that opens without a network, with the candles around its fifty largest trades',
     }),
 });

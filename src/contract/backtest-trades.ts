@@ -50,19 +50,27 @@ export const BacktestTradesQuery = z.object({
 });
 export type BacktestTradesQuery = Immutable<z.output<typeof BacktestTradesQuery>>;
 
-type TradeShape = typeof Trade.shape;
+const { orders: Orders, ...FIELDS } = Trade.shape;
+type TradeShape = typeof FIELDS;
 const seconds = z.array(z.int());
 
 /** An array of each field of a trade, aligned. */
 const TradeColumns = z
   .object({
-    ...(Object.fromEntries(Object.entries(Trade.shape).map(([name, field]) => [name, z.array(field)])) as {
+    ...(Object.fromEntries(Object.entries(FIELDS).map(([name, field]) => [name, z.array(field)])) as {
       [Name in keyof TradeShape]: z.ZodArray<TradeShape[Name]>;
     }),
     opened_at: seconds.meta({
       description: 'Open time of the candle in which the entry was ordered, Unix seconds',
     }),
     closed_at: seconds.meta({ description: 'Open time of the exit candle, Unix seconds' }),
+    orders: z
+      .array(Orders.unwrap().nullable())
+      .optional()
+      .meta({
+        description:
+          'Orders of each trade, with ISO times; null for a trade of one entry and one exit. Absent when all are',
+      }),
   })
   .meta({ id: 'TradeColumns', description: 'Arrays of equal length; times are Unix seconds' });
 export type TradeColumns = z.infer<typeof TradeColumns>;

@@ -47,7 +47,7 @@ export interface ReportFileData {
   readonly report: Omit<z.infer<typeof BacktestReportData>, 'trades'>;
   /** Of every day. */
   readonly curve: BacktestCurve;
-  readonly trades: Pick<TradeColumns, (typeof FILE_TRADE_COLUMNS)[number]>;
+  readonly trades: Pick<TradeColumns, (typeof FILE_TRADE_COLUMNS)[number] | 'orders'>;
   /** Around the largest trades, by pair and time. They overlap nowhere. */
   readonly candles: readonly FileCandles[];
   /** Trade that is selected first: the largest. */

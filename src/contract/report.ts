@@ -13,6 +13,20 @@ const digest = z.string().meta({ description: 'sha-256, hex' });
 const percent = z.number().meta({ 'x-unit': 'percent' });
 const quote = z.number().meta({ 'x-unit': 'quote' });
 
+const Order = z
+  .object({
+    side: z.enum(['entry', 'exit']),
+    placed_at: timestamp.meta({ format: 'date-time', description: 'Open time of the candle of the order' }),
+    filled_at: timestamp.meta({ format: 'date-time', description: 'Open time of the candle of its fill' }),
+    price: quote,
+    amount: z.number().meta({ description: 'Base currency' }),
+    fee: quote,
+    funding: quote.meta({ 'x-unit': 'quote', description: 'Since the fill before it. Positive: received' }),
+    tag: z.string().nullable().meta({ description: 'Tag of an entry, reason of an exit' }),
+  })
+  .meta({ id: 'Order' });
+export type Order = z.infer<typeof Order>;
+
 export const Trade = z
   .object({
     id: z.int().meta({ description: '1 for the first trade that was closed' }),
@@ -24,17 +38,17 @@ export const Trade = z
     }),
     closed_at: timestamp.meta({ format: 'date-time', description: 'Open time of the exit candle' }),
     duration_minutes: z.number(),
-    entry_price: quote,
-    exit_price: quote,
-    amount: z.number().meta({ description: 'Base currency' }),
-    stake: quote.meta({ 'x-unit': 'quote', description: 'Collateral' }),
+    entry_price: quote.meta({ 'x-unit': 'quote', description: 'With additions: their average' }),
+    exit_price: quote.meta({ 'x-unit': 'quote', description: 'Of the last exit' }),
+    amount: z.number().meta({ description: 'Base currency, of the last exit' }),
+    stake: quote.meta({ 'x-unit': 'quote', description: 'Collateral before the last exit' }),
     leverage: z.number(),
     enter_tag: z.string().nullable(),
     exit_reason: z.string().meta({
       description:
-        'exit_signal (or its tag), stop_loss, trailing_stop_loss, liquidation, roi, force_exit, or the text of a custom exit',
+        'exit_signal (or its tag), stop_loss, trailing_stop_loss, liquidation, roi, force_exit, partial_exit, or the text of a custom exit',
     }),
-    fees: quote.meta({ 'x-unit': 'quote', description: 'Entry and exit fee' }),
+    fees: quote.meta({ 'x-unit': 'quote', description: 'Of all orders' }),
     slippage_cost: quote.meta({
       'x-unit': 'quote',
       description: 'Cost relative to the prices without slippage',
@@ -43,7 +57,7 @@ export const Trade = z
     profit: quote.meta({ 'x-unit': 'quote', description: 'After fees, slippage and funding' }),
     profit_pct: percent.meta({
       'x-unit': 'percent',
-      description: 'Percent of the collateral plus entry fee',
+      description: 'Percent of the collateral of all entries plus their fees',
     }),
     initial_stop_price: quote,
     stop_price: quote.meta({ 'x-unit': 'quote', description: 'When the trade was closed' }),
@@ -51,6 +65,9 @@ export const Trade = z
     lowest_price: quote.meta({ 'x-unit': 'quote', description: 'From the entry to the exit candle' }),
     highest_price: quote.meta({ 'x-unit': 'quote', description: 'From the entry to the exit candle' }),
     left_open: z.boolean().meta({ description: 'Closed only because the data ended' }),
+    orders: z.array(Order).optional().meta({
+      description: 'In the order of filling; absent for a trade of one entry and one exit',
+    }),
   })
   .meta({ id: 'Trade' });
 export type Trade = z.infer<typeof Trade>;
@@ -78,6 +95,7 @@ const ReportSettings = ResolvedBacktestConfig.extend({
   exit_profit_offset: z.number(),
   ignore_roi_if_entry_signal: z.boolean(),
   unfilled_timeout_minutes: z.number(),
+  max_adjustments: z.int().optional().meta({ description: 'Additions to a position; absent without a maximum' }),
   callbacks: z.array(z.string()).meta({ description: 'Per-candle callbacks that the strategy defines' }),
   tradable_balance_ratio: z.number(),
   margin_mode: z.literal('isolated'),

@@ -2,11 +2,11 @@ import type { JobIn } from '#contract/backtest.ts';
 import type { ExportFormat, ExportLink } from '#contract/backtest-export.ts';
 import { MAX_RESPONSE_BYTES } from '#contract/limits.ts';
 import { lookAheadOf } from '#contract/look-ahead.ts';
-import type { BacktestReport, Trade } from '#contract/report.ts';
+import type { BacktestReport, Order, Trade } from '#contract/report.ts';
 import { getCompletedBacktest } from './get-backtest.ts';
 import type { ResultStore, TradePage } from './ports.ts';
 import { type ReportFileDeps, reportFile } from './report-file.ts';
-import { allPages, readTradePages, TRADE_FIELDS, tradeColumn, tradesOf } from './stored-trades.ts';
+import { allPages, readTradePages, TRADE_FIELDS, type TradeField, tradeColumn, tradesOf } from './stored-trades.ts';
 
 /** A file that is offered for download. */
 export interface ExportFile {
@@ -77,6 +77,11 @@ const FORMATS: Readonly<
     leastBytes: leastBytesOf(job),
     chunks: () => csvOf(results, job),
   }),
+  orders: async ({ results }, job) => ({
+    name: fileName(job, 'orders.csv'),
+    contentType: 'text/csv; charset=utf-8',
+    chunks: () => ordersOf(results, job),
+  }),
   json: async ({ results }, job) => ({
     name: fileName(job, 'report.json'),
     contentType: 'application/json',
@@ -135,7 +140,20 @@ export function csvLines(trades: readonly Trade[]): string {
 /** Text that a spreadsheet would calculate (OWASP, CSV injection). Tags and reasons are made by strategies, which may be code of others. */
 const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
 
-function csvField(value: Trade[keyof Trade]): string {
+/** The orders of the adjusted trades: a header, then a line for each order. */
+async function* ordersOf(results: ResultStore, { results: location }: Completed): AsyncGenerator<string> {
+  yield `trade_id,number,${ORDER_FIELDS.join(',')}\r\n`;
+  for await (const page of readTradePages(results, location, allPages(location)))
+    for (const { id, orders = [] } of tradesOf(page))
+      for (const [index, order] of orders.entries())
+        yield `${id},${index + 1},${ORDER_FIELDS.map((name) => csvField(order[name])).join(',')}\r\n`;
+}
+
+const ORDER_FIELDS = [
+  ...(['side', 'placed_at', 'filled_at', 'price', 'amount', 'fee', 'funding', 'tag'] as const),
+] satisfies (keyof Order)[];
+
+function csvField(value: Trade[TradeField] | Order[keyof Order]): string {
   if (value === null) return '';
   if (typeof value !== 'string') return String(value);
   const text = FORMULA.test(value) ? `'${value}` : value;
@@ -181,5 +199,7 @@ async function* jsonOf(results: ResultStore, job: Completed): AsyncGenerator<str
       yield ']';
     }
   }
-  yield '}}\n';
+  const adjusted = pages.flatMap(tradesOf).filter(({ orders }) => orders);
+  const orders = Object.fromEntries(adjusted.map(({ id, orders }) => [id, orders]));
+  yield adjusted.length === 0 ? '}}\n' : `},"orders":${JSON.stringify(orders)}}\n`;
 }

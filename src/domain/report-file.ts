@@ -71,9 +71,12 @@ async function dataOf(
     getBacktestCurve(deps, job_id, { resolution: 'day', points: CURVE_LIMITS.default }),
     readColumns(deps.results, job),
   ]);
-  const trades = Object.fromEntries(
-    FILE_TRADE_COLUMNS.map((name) => [name, columns[name]]),
-  ) as ReportFileData['trades'];
+  const trades = {
+    ...(Object.fromEntries(
+      FILE_TRADE_COLUMNS.map((name) => [name, columns[name]]),
+    ) as ReportFileData['trades']),
+    ...(columns.orders && { orders: columns.orders }),
+  };
   const largest = largestTrades(trades);
   return {
     job: {

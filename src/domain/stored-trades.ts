@@ -36,14 +36,17 @@ export const TRADE_FIELDS = [
   ...(['slippage_cost', 'funding', 'profit', 'profit_pct', 'initial_stop_price', 'stop_price'] as const),
   ...(['liquidation_price', 'lowest_price', 'highest_price', 'left_open'] as const),
 ] satisfies (keyof Trade)[];
+export type TradeField = (typeof TRADE_FIELDS)[number];
 
 /** A field of all trades, with times in Unix seconds. */
-export function tradeColumn(trades: readonly Trade[], name: keyof Trade): Trade[keyof Trade][] {
+export function tradeColumn(trades: readonly Trade[], name: TradeField): Trade[TradeField][] {
   if (name !== 'opened_at' && name !== 'closed_at') return trades.map((trade) => trade[name]);
   return trades.map((trade) => Date.parse(trade[name]) / 1_000);
 }
 
 /** Trades as arrays of their fields. */
 export function tradeColumns(trades: readonly Trade[]): TradeColumns {
-  return Object.fromEntries(TRADE_FIELDS.map((name) => [name, tradeColumn(trades, name)])) as TradeColumns;
+  const columns: [string, unknown][] = TRADE_FIELDS.map((name) => [name, tradeColumn(trades, name)]);
+  if (trades.some(({ orders }) => orders)) columns.push(['orders', trades.map(({ orders = null }) => orders)]);
+  return Object.fromEntries(columns) as TradeColumns;
 }

@@ -76,14 +76,37 @@ export type ParameterValues<S extends ParameterSpec = ParameterSpec> = {
 export interface TradeView {
   readonly pair: string;
   readonly side: 'long' | 'short';
-  /** Open time of the entry candle, ms. */
+  /** Open time of the candle of the first entry order, ms. */
   readonly openedAt: number;
+  /** Average price of the entries, quote currency. */
   readonly entryPrice: number;
+  /** Held now, base currency. */
   readonly amount: number;
+  /** Collateral of the amount held now, quote currency. */
   readonly stake: number;
   readonly leverage: number;
   readonly enterTag: string | null;
   readonly stopPrice: number;
+  /** Filled entry orders: 1, and 1 for each addition. 0 while the first entry waits. */
+  readonly entries: number;
+  /** Filled partial exits. */
+  readonly exits: number;
+  /** Profit of the partial exits so far, quote currency. */
+  readonly realizedProfit: number;
+}
+
+/** Limits of an adjustment, quote currency. Valid during the call only. */
+export interface AdjustmentLimits {
+  /** Least value of an order, leverage included, and of what a partial exit leaves; 0 without a minimum. */
+  readonly minStake: number;
+  /** Largest stake that the wallet and the exchange allow for an addition. */
+  readonly maxStake: number;
+}
+
+/** Stake of an adjustment with the tag of its order. */
+export interface TaggedStake {
+  readonly stake: number;
+  readonly tag: string;
 }
 
 export interface CallbackContext {
@@ -118,7 +141,23 @@ export interface StrategyCallbacks {
   customRoi?(context: CallbackContext, trade: TradeView, minutes: number): number | null;
   /** A string closes the trade at the open with that reason. */
   customExit?(context: CallbackContext, trade: TradeView, price: number, profit: number): string | null;
-  /** Called once per later candle for a pending entry: the same price keeps it, another replaces it, null cancels it. */
+  /**
+   * Distance of the stop from the price of an order that was just filled, as a ratio of the stake, or null to leave the stop.
+   * Called after each entry, addition and partial exit. Unlike `customStoploss` it may also widen the stop.
+   */
+  afterFill?(context: CallbackContext, trade: TradeView, price: number, profit: number): number | null;
+  /**
+   * Called once per candle for an open position, before its stop and exits: a positive stake adds to the position, a negative
+   * one takes that part of its collateral out, null or 0 changes nothing. `price` is the candle's open, `profit` the ratio there.
+   */
+  adjustPosition?(
+    context: CallbackContext,
+    trade: TradeView,
+    price: number,
+    profit: number,
+    limits: AdjustmentLimits,
+  ): number | TaggedStake | null;
+  /** Called once per later candle for a waiting entry or addition: the same price keeps it, another replaces it, null cancels it. */
   adjustEntryPrice?(context: CallbackContext, trade: TradeView, price: number): number | null;
 }
 
@@ -133,6 +172,8 @@ export const CALLBACK_NAMES = Object.keys({
   customStoploss: true,
   customRoi: true,
   customExit: true,
+  afterFill: true,
+  adjustPosition: true,
   adjustEntryPrice: true,
 } satisfies Readonly<Record<keyof StrategyCallbacks, true>>) as (keyof StrategyCallbacks)[];
 
@@ -194,6 +235,8 @@ export interface StrategyDefinition<
   readonly ignoreRoiIfEntrySignal?: boolean;
   /** Minutes after which an unfilled entry or exit order is cancelled. Default 10. */
   readonly unfilledTimeoutMinutes?: number;
+  /** Maximum number of additions to a position by `adjustPosition`. Default: no maximum. */
+  readonly maxAdjustments?: number;
   readonly callbacks?: StrategyCallbacks;
 }
 

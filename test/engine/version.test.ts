@@ -39,7 +39,7 @@ const PINNED = {
 };
 
 /** Callbacks whose return values change trades; called in every candle. */
-const CALLBACKS: Required<StrategyCallbacks> = {
+const CALLBACKS: Required<Omit<StrategyCallbacks, 'afterFill' | 'adjustPosition'>> = {
   leverage: (_context, side, proposed) => (side === 'short' ? proposed + 1 : proposed),
   customStake: ({ index }, _side, proposed) => (index % 2 === 0 ? proposed : proposed / 2),
   customEntryPrice: ({ index }, side, proposed) =>

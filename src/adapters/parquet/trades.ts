@@ -16,8 +16,8 @@ import {
 
 type Make = (name: string, trades: TradeTable) => PlainColumn;
 
-/** Columns of trades.parquet: the fields of a trade record, in the same order. */
-const COLUMNS: Readonly<Record<keyof Trade, Make>> = {
+/** Columns of trades.parquet: the fields of a trade record, in the same order. Orders are a table of their own. */
+const COLUMNS: Readonly<Record<Exclude<keyof Trade, 'orders'>, Make>> = {
   id: (name, { length }) =>
     plainIntegers(
       name,

@@ -183,9 +183,15 @@ function compareTrades(before: Observed, after: Observed, end: number, sides: Si
       .filter((each) => each.openedAt < end)
       .map(entryOf)
       .sort((a, b) => a.opened - b.opened || (a.pair < b.pair ? -1 : 1));
+  const adjusted = ({ trades }: Observed) =>
+    trades
+      .flatMap(adjustmentsOf)
+      .filter(({ filled }) => filled! < end)
+      .sort((a, b) => a.filled! - b.filled! || (a.pair < b.pair ? -1 : 1));
   const byLimit = before.callbacks.some((name) => LIMIT_ENTRIES.includes(name));
   return (
     (byLimit ? undefined : firstDifference(opened(before), opened(after), sides)) ??
+    firstDifference(adjusted(before), adjusted(after), sides) ??
     firstDifference(closed(before), closed(after), sides)
   );
 }
@@ -194,15 +200,29 @@ function compareTrades(before: Observed, after: Observed, end: number, sides: Si
 interface TradeEvent {
   readonly pair: string;
   readonly opened: number;
+  /** Of an addition or partial exit. */
+  readonly filled?: number;
   /** Description for a finding. */
   readonly text: string;
   readonly values: readonly Comparable[];
 }
 
-function entryOf(trade: SimulatedTrade): TradeEvent {
-  const { pair, openedAt, side, entryPrice, amount, stake, leverage, enterTag } = trade;
-  const text = `${side} entry at ${entryPrice}${enterTag === null ? '' : ` (${enterTag})`}`;
-  return { pair, opened: openedAt, text, values: [side, entryPrice, amount, stake, leverage, enterTag] };
+/** The first entry of a trade: later orders change its average price and its amount. */
+function entryOf({ pair, openedAt, side, leverage, enterTag, orders, ...trade }: SimulatedTrade): TradeEvent {
+  const { price, amount } = orders?.[0] ?? { price: trade.entryPrice, amount: trade.amount };
+  const text = `${side} entry at ${price}${enterTag === null ? '' : ` (${enterTag})`}`;
+  return { pair, opened: openedAt, text, values: [side, price, amount, leverage, enterTag] };
+}
+
+/** The additions and partial exits of a trade. Its last exit is its own event. */
+function adjustmentsOf({ pair, openedAt, orders = [], leftOpen }: SimulatedTrade): TradeEvent[] {
+  return orders.slice(1, leftOpen ? -1 : undefined).map(({ side, price, amount, filledAt, tag }) => ({
+    pair,
+    opened: openedAt,
+    filled: filledAt,
+    text: `${side} of ${amount} at ${price} (${iso(filledAt)})`,
+    values: [openedAt, side, price, amount, filledAt, tag],
+  }));
 }
 
 function exitOf(trade: SimulatedTrade): TradeEvent {

@@ -175,7 +175,7 @@ export interface Call {
   readonly returned: Comparable;
 }
 
-type Callback = (context: CallbackContext, ...args: unknown[]) => Comparable;
+type Callback = (context: CallbackContext, ...args: unknown[]) => unknown;
 
 /**
  * Wraps callbacks: every call is added to `calls`.
@@ -192,6 +192,7 @@ export function recordingCallbacks(
     if (!callback) continue;
     recording[name] = (context, ...args) => {
       const returned = callback.call(callbacks, contextFor(context, name), ...args);
+      const isTagged = typeof returned === 'object' && returned !== null;
       const { pair, index: row, candles } = context;
       calls.push({
         callback: name,
@@ -199,7 +200,7 @@ export function recordingCallbacks(
         row,
         opened: candles.timestamp[row]!,
         args: args.filter((each) => typeof each !== 'object') as Comparable[],
-        returned,
+        returned: isTagged ? JSON.stringify(returned) : (returned as Comparable),
       });
       return returned;
     };

@@ -231,7 +231,7 @@ interface OutcomeColumns {
 export interface TradeColumns extends TradeTable, OutcomeColumns {
   readonly profit: Float64Array;
   readonly profitRatio: Float64Array;
-  /** Quote currency moved by entry and exit, before fees. */
+  /** Quote currency moved by the orders, before fees. */
   readonly volume: Float64Array;
 }
 
@@ -243,6 +243,8 @@ export function tradeColumns(trades: TradeTable): TradeColumns {
     minutes[row] = durationMinutes(openedAt[row]!, closedAt[row]!);
     volume[row] = amount[row]! * (entryPrice[row]! + exitPrice[row]!);
   }
+  for (const [row, orders] of trades.orders)
+    volume[row] = orders.reduce((sum, order) => sum + order.amount * order.price, 0);
   return { ...trades, minutes, volume };
 }
 

@@ -111,6 +111,7 @@ export function reportSettings(
     exit_profit_offset: settings.exitProfitOffset,
     ignore_roi_if_entry_signal: settings.ignoreRoiIfEntrySignal,
     unfilled_timeout_minutes: settings.unfilledTimeoutMinutes,
+    ...(settings.maxAdjustments !== undefined && { max_adjustments: settings.maxAdjustments }),
     callbacks: Object.keys(settings.callbacks ?? {}).sort(),
     tradable_balance_ratio: settings.tradableBalanceRatio,
     margin_mode: 'isolated',

@@ -1,6 +1,6 @@
-import type { Trade } from '#contract/report.ts';
+import type { Order, Trade } from '#contract/report.ts';
 import { durationMinutes } from '../metrics/trade-metrics.ts';
-import { type TradeTable, textAt } from '../simulator/trade-table.ts';
+import { type TradeOrder, type TradeTable, textAt } from '../simulator/trade-table.ts';
 import { DAY_MS } from '../timeframe.ts';
 
 /**
@@ -12,6 +12,7 @@ export function tradeRecord(table: TradeTable, row: number, id: number): Trade {
   const openedAt = table.openedAt[row]!;
   const closedAt = table.closedAt[row]!;
   const liquidationPrice = table.liquidationPrice[row]!;
+  const orders = table.orders.get(row);
   return {
     id,
     pair: textAt(table.pair, row),
@@ -37,7 +38,13 @@ export function tradeRecord(table: TradeTable, row: number, id: number): Trade {
     lowest_price: table.lowestPrice[row]!,
     highest_price: table.highestPrice[row]!,
     left_open: table.leftOpen[row] === 1,
+    ...(orders && { orders: orders.map(orderRecord) }),
   };
+}
+
+function orderRecord({ side, placedAt, filledAt, price, amount, fee, funding, tag }: TradeOrder): Order {
+  const times = { placed_at: isoTime(placedAt), filled_at: isoTime(filledAt) };
+  return { side, ...times, price, amount, fee, funding, tag };
 }
 
 /** Profit on the collateral in percent, at 10 decimals: without rounding errors of doubles. */

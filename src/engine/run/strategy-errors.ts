@@ -81,12 +81,12 @@ export function withCallbackContext(callbacks: StrategyCallbacks): StrategyCallb
   const wrapped: Record<string, Callback> = {};
   for (const [name, callback] of Object.entries(callbacks) as [keyof StrategyCallbacks, Callback?][]) {
     const number = CALLBACK_NAMES.indexOf(name) + 1;
-    // Callbacks have at most four parameters; a rest parameter would allocate in every candle.
+    // Callbacks have at most five parameters; a rest parameter would allocate in every candle.
     if (callback)
-      wrapped[name] = (context, a, b, c) => {
+      wrapped[name] = (context, a, b, c, d) => {
         active[0] = number;
         try {
-          return callback.call(callbacks, context, a, b, c);
+          return callback.call(callbacks, context, a, b, c, d);
         } catch (error) {
           const { pair, time } = context as CallbackContext;
           throw new Error(

@@ -41,6 +41,8 @@ export interface ResolvedSettings {
   readonly liquidationBuffer: number;
   readonly liquidationFee: number;
   readonly orderTimeoutMs: number;
+  /** Infinity without a maximum. */
+  readonly maxAdjustments: number;
   readonly callbacks: StrategyCallbacks;
   /** True when an open position must be simulated in every candle: a callback or detail candles may act in any. */
   readonly everyCandle: boolean;
@@ -92,9 +94,11 @@ export function resolveSettings(settings: SimulationSettings): ResolvedSettings 
     liquidationBuffer: settings.liquidation.buffer,
     liquidationFee: settings.liquidation.closingFee ?? settings.fee,
     orderTimeoutMs: (settings.unfilledTimeoutMinutes ?? 10) * MINUTE_MS,
+    maxAdjustments: settings.maxAdjustments ?? Number.POSITIVE_INFINITY,
     callbacks,
     everyCandle:
       detailTimeframeMs < timeframeMs ||
+      callbacks.adjustPosition !== undefined ||
       callbacks.customStoploss !== undefined ||
       callbacks.customRoi !== undefined ||
       (callbacks.customExit !== undefined && settings.useExitSignal),
@@ -131,6 +135,7 @@ function checkSettings(settings: SimulationSettings): void {
   check('liquidation.buffer', liquidation.buffer, { from: 0, below: 1 });
   check('liquidation.closingFee', liquidation.closingFee, { from: 0, below: 1 });
   check('unfilledTimeoutMinutes', settings.unfilledTimeoutMinutes, { from: 0 });
+  check('maxAdjustments', settings.maxAdjustments, { from: 0 });
   for (const [minutes, ratio] of Object.entries(settings.minimalRoi ?? {})) {
     if (!/^\d+$/.test(minutes))
       throw new RangeError(

@@ -1,3 +1,18 @@
+/** One filled order of a trade. Money in quote currency; times are candle open times in ms. */
+export interface TradeOrder {
+  readonly side: 'entry' | 'exit';
+  readonly placedAt: number;
+  readonly filledAt: number;
+  readonly price: number;
+  /** Base currency. */
+  readonly amount: number;
+  readonly fee: number;
+  /** Since the fill before it; positive = received. */
+  readonly funding: number;
+  /** Tag of an entry, reason of an exit. */
+  readonly tag: string | null;
+}
+
 /** One closed trade. Amounts are in quote currency unless stated; times are candle open times in ms. */
 export interface SimulatedTrade {
   readonly pair: string;
@@ -34,6 +49,11 @@ export interface SimulatedTrade {
   readonly highestPrice: number;
   /** True when the trade was closed only because the data ended. */
   readonly leftOpen: boolean;
+  /**
+   * The filled orders in the order of filling, of a trade with more than one entry and one exit. `amount` and `stake` of such a
+   * trade are those that its last exit closed, and `entryPrice` is the average at that time.
+   */
+  readonly orders?: readonly TradeOrder[];
 }
 
 /** A column of few different strings: row `i` holds `texts[index[i]]`. */
@@ -79,6 +99,8 @@ export interface TradeTable extends Readonly<Record<TradeNumber, Float64Array>> 
   readonly liquidationPrice: Float64Array;
   /** 1 for a trade that was closed only because the data ended. */
   readonly leftOpen: Uint8Array;
+  /** The orders of the adjusted trades, by row. */
+  readonly orders: ReadonlyMap<number, readonly TradeOrder[]>;
 }
 
 /** The string in `row`. */
@@ -89,6 +111,7 @@ export function textAt<T extends string | null>({ texts, index }: TextColumn<T>,
 /** The trade in `row` as an object. */
 export function tradeAt(table: TradeTable, row: number): SimulatedTrade {
   const liquidationPrice = table.liquidationPrice[row]!;
+  const orders = table.orders.get(row);
   return {
     pair: textAt(table.pair, row),
     side: textAt(table.side, row),
@@ -112,6 +135,7 @@ export function tradeAt(table: TradeTable, row: number): SimulatedTrade {
     lowestPrice: table.lowestPrice[row]!,
     highestPrice: table.highestPrice[row]!,
     leftOpen: table.leftOpen[row] === 1,
+    ...(orders && { orders }),
   };
 }
 

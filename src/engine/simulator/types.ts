@@ -76,6 +76,8 @@ export interface SimulationSettings {
     readonly closingFee?: number;
   };
   readonly unfilledTimeoutMinutes?: number;
+  /** Maximum number of additions to a position. Default: no maximum. */
+  readonly maxAdjustments?: number;
   readonly callbacks?: StrategyCallbacks;
 }
 

@@ -50,6 +50,7 @@ const DEFINITION_KEYS: Readonly<Record<keyof StrategyDefinition, true>> = {
   exitProfitOffset: true,
   ignoreRoiIfEntrySignal: true,
   unfilledTimeoutMinutes: true,
+  maxAdjustments: true,
   callbacks: true,
 };
 
@@ -178,7 +179,7 @@ function trailingProblems(trailing: TrailingStop): string[] {
 }
 
 function optionProblems(definition: DeclaredData): string[] {
-  const { leverage = 1, exitProfitOffset = 0, unfilledTimeoutMinutes = 1 } = definition;
+  const { leverage = 1, exitProfitOffset = 0, unfilledTimeoutMinutes = 1, maxAdjustments = 0 } = definition;
   const problems: string[] = [];
   if (!(isNumber(leverage) && leverage >= LEVERAGE.min && leverage <= LEVERAGE.max)) {
     problems.push(`leverage must be a number from ${LEVERAGE.min} to ${LEVERAGE.max}`);
@@ -186,6 +187,9 @@ function optionProblems(definition: DeclaredData): string[] {
   if (!isNumber(exitProfitOffset)) problems.push('exitProfitOffset must be a number');
   if (!(isNumber(unfilledTimeoutMinutes) && unfilledTimeoutMinutes > 0)) {
     problems.push('unfilledTimeoutMinutes must be a number above 0');
+  }
+  if (!(isNumber(maxAdjustments) && Number.isInteger(maxAdjustments) && maxAdjustments >= 0)) {
+    problems.push('maxAdjustments must be an integer from 0');
   }
   for (const name of ['canShort', 'useExitSignal', 'exitProfitOnly', 'ignoreRoiIfEntrySignal'] as const) {
     const flag = definition[name];

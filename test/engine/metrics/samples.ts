@@ -57,6 +57,7 @@ export function tableOf(trades: readonly SimulatedTrade[]): TradeTable {
     pair: texts(trades.map(({ pair }) => pair)),
     side: texts(trades.map(({ side }) => side)),
     enterTag: texts(trades.map(({ enterTag }) => enterTag)),
+    orders: new Map(trades.flatMap(({ orders }, row) => (orders ? [[row, orders] as const] : []))),
     exitReason: texts(trades.map(({ exitReason }) => exitReason)),
     leftOpen: Uint8Array.from(trades, ({ leftOpen }) => (leftOpen ? 1 : 0)),
   };

@@ -68,22 +68,22 @@ describe('amounts and stakes', () => {
 
   it('amounts and stakes have a minimum cost or amount with a reserve', () => {
     // 20 * 1.05 / 0.95; 0.3 * 100 * 1.05 / 4; in contracts of half a unit: 10 * 0.5 * 1.05 / 0.95.
-    expect(gridOf({ minCost: 20 }).minStake(100, 1)).toBeCloseTo(22.10526315789, 10);
-    expect(gridOf({ minAmount: 0.3, minCost: 5 }).minStake(100, 4)).toBeCloseTo(7.875, 12);
-    expect(gridOf({ minCost: 10, contractSize: 0.5 }).minStake(1, 1)).toBeCloseTo(5.52631578947, 10);
-    expect(gridOf({ minCost: 20 }).minStake(100, 1, true)).toBe(21);
+    expect(gridOf({ minCost: 20 }).minEntry(100, 1)).toBeCloseTo(22.10526315789, 10);
+    expect(gridOf({ minAmount: 0.3, minCost: 5 }).minEntry(100, 4)).toBeCloseTo(7.875, 12);
+    expect(gridOf({ minCost: 10, contractSize: 0.5 }).minEntry(1, 1)).toBeCloseTo(5.52631578947, 10);
+    expect(gridOf({ minCost: 20 }).minOrder(100, 1)).toBe(21);
   });
 
   it('amounts and stakes are raised to the minimum by up to 30 %, lowered to the maximum, or dropped', () => {
     const grid = gridOf({ minCost: 20, maxCost: 80 });
-    expect(grid.allowedStake(18, 1000, 100, 1)).toBeCloseTo(22.10526315789, 10);
+    expect(grid.allowedEntry(18, 1000, 100, 1)).toBeCloseTo(22.10526315789, 10);
     // 17 * 1.3 = 22.1.
-    expect(grid.allowedStake(17, 1000, 100, 1)).toBe(0);
-    expect(grid.allowedStake(100, 1000, 100, 1)).toBe(80);
-    expect(grid.allowedStake(100, 1000, 100, 4)).toBe(20);
-    expect(grid.allowedStake(100, 50, 100, 1)).toBe(50);
-    expect(grid.allowedStake(50, 22, 100, 1)).toBe(0);
-    expect(gridOf({ maxAmount: 0.2 }).allowedStake(100, 1000, 100, 2)).toBe(10);
+    expect(grid.allowedEntry(17, 1000, 100, 1)).toBe(0);
+    expect(grid.allowedEntry(100, 1000, 100, 1)).toBe(80);
+    expect(grid.allowedEntry(100, 1000, 100, 4)).toBe(20);
+    expect(grid.allowedEntry(100, 50, 100, 1)).toBe(50);
+    expect(grid.allowedEntry(50, 22, 100, 1)).toBe(0);
+    expect(gridOf({ maxAmount: 0.2 }).allowedEntry(100, 1000, 100, 2)).toBe(10);
   });
 
   it('amounts and stakes match the order: the stake follows the truncated amount', () => {

@@ -5,18 +5,6 @@ import { differences, pairsOf, settingsOf, VECTORS } from './vectors.ts';
 
 /** Scenarios of the reference that use features the engine does not have, by feature. */
 const OUT_OF_SCOPE = {
-  'position adjustment': [
-    ...['adjust-averaging-down', 'adjust-averaging-up', 'adjust-maximum', 'adjust-partial-exits'],
-    ...['adjust-both-leverage-funding', 'adjust-funding-off-the-hour', 'adjust-closes-all'],
-    ...['adjust-minimum-rest', 'adjust-waiting-orders', 'adjust-and-exit-signal'],
-    ...[
-      'adjust-and-stop-in-entry-candle',
-      'adjust-stop-after-fill',
-      'adjust-trailing',
-      'adjust-spot-unlimited',
-    ],
-    ...['liquidation-adjusted', 'quirk-no-amount-step', 'quirk-oversized-partial-exit'],
-  ],
   protections: [
     ...['protection-cooldown', 'protection-cooldown-minutes', 'protection-stoploss-guard'],
     ...['protection-stoploss-guard-pair-side', 'protection-low-profit', 'protection-low-profit-side'],
@@ -30,7 +18,9 @@ const OUT_OF_SCOPE = {
   'signals that expire': ['detail-slots-expired'],
   'a part of the wallet': ['wallet-available-capital'],
   'several trades of a pair': ['position-stacking'],
-  'a defect that is not copied': ['quirk-detail-last-candle'],
+  'a defect that is not copied': [
+    ...['quirk-detail-last-candle', 'quirk-no-amount-step', 'quirk-oversized-partial-exit'],
+  ],
 } as const;
 
 const LEFT_OUT: readonly string[] = Object.values(OUT_OF_SCOPE).flat();

@@ -12,18 +12,21 @@ import { candlesOf, type PairScript, pairOf, type Row, START } from './market.ts
 const MINUTE = 60_000;
 const MINUTES: Readonly<Record<string, number>> = { '5m': 5, '30m': 30, '1h': 60 };
 
-type Answer = number | string | boolean | null | readonly string[];
+type Answer = number | string | boolean | null | readonly string[] | readonly [number, string];
 /** By pair or `*`, then by the row of the candle (`row+minutes` for a detail candle) or `*`. */
 type AnswerTable = Readonly<Record<string, Readonly<Record<string, Answer>>>>;
 
 interface VectorPair {
   readonly candles: string;
   readonly detail?: string;
-  readonly funding: string;
+  readonly funding?: string;
   readonly market: Readonly<Partial<Record<string, number>>>;
 }
 
 type Settings = Readonly<Record<string, unknown>>;
+
+/** Is an entry, price, amount, minutes when placed and filled, fee, funding, tag. */
+type OrderRow = readonly [0 | 1, number, number, number, number, number, number, string | null];
 
 export interface Vector {
   readonly id: string;
@@ -34,7 +37,7 @@ export interface Vector {
   readonly signals: Readonly<Record<string, readonly (readonly [number, string, string?])[]>>;
   readonly answers?: Readonly<Record<string, AnswerTable>>;
   readonly expected: {
-    readonly trades: readonly (readonly (string | number | boolean | null)[])[];
+    readonly trades: readonly (readonly (string | number | boolean | null | OrderRow[])[])[];
     readonly counters: Readonly<Record<string, number>>;
     readonly final_balance: number;
     readonly metrics?: Readonly<Record<string, number>>;
@@ -88,17 +91,14 @@ function instrumentOf(market: VectorPair['market']): Instrument {
 
 function signalsOf(said: Vector['signals'][string]): Partial<PairScript> {
   const rows = (column: string) => said.filter(([, name]) => name === column).map(([row]) => row);
-  const tags = (prefix: string) =>
-    Object.fromEntries(
-      said.filter(([, name, tag]) => tag && name.startsWith(prefix)).map(([row, , tag]) => [row, tag!]),
-    );
+  // The program that recorded the vectors passed no tags of exits.
+  const entries = said.filter(([, name, tag]) => tag && name.startsWith('enter'));
   return {
     enterLong: rows('enter_long'),
     exitLong: rows('exit_long'),
     enterShort: rows('enter_short'),
     exitShort: rows('exit_short'),
-    enterTags: tags('enter'),
-    exitTags: tags('exit'),
+    enterTags: Object.fromEntries(entries.map(([row, , tag]) => [row, tag!])),
   };
 }
 
@@ -125,7 +125,7 @@ export function pairsOf(vector: Vector): PairInput[] {
         timeframeMs,
         startsAt: (start_ms - START) / timeframeMs,
         ...signalsOf(vector.signals[pair] ?? []),
-        funding: fundingSet(funding),
+        ...(funding && { funding: fundingSet(funding) }),
         ...(detail && { detail: detailUpTo(detail, timestamp.at(-1)!) }),
       }),
       instrument: instrumentOf(market),
@@ -165,6 +165,18 @@ function callbacksOf({ answers, pairs }: Vector): StrategyCallbacks | undefined 
     ...(has('custom_exit_price') && {
       customExitPrice: (at: At, _trade: TradeView, proposed: number) =>
         asked('custom_exit_price', at, proposed),
+    }),
+    ...(has('custom_stoploss') && {
+      customStoploss: (at) => asked<number | null>('custom_stoploss', at, null),
+    }),
+    ...(has('custom_stoploss_after_fill') && {
+      afterFill: (at) => asked<number | null>('custom_stoploss_after_fill', at, null),
+    }),
+    ...(has('adjust_trade_position') && {
+      adjustPosition: (at) => {
+        const answer = asked<number | readonly [number, string] | null>('adjust_trade_position', at, null);
+        return Array.isArray(answer) ? { stake: answer[0], tag: answer[1] } : (answer as number | null);
+      },
     }),
     ...(has('custom_roi') && { customRoi: (at) => asked<number | null>('custom_roi', at, null) }),
     ...(has('custom_exit') && { customExit: (at) => asked<string | null>('custom_exit', at, null) }),
@@ -214,6 +226,7 @@ export function settingsOf(vector: Vector): SimulationSettings {
     liquidation: { maintenanceMarginRate: 0.005, buffer: 0.05, closingFee: 0 },
     // One timeout applies to both sides; no scenario has waiting orders of both kinds.
     unfilledTimeoutMinutes: vector.answers?.custom_entry_price ? entry : exit,
+    ...(all.max_entry_position_adjustment >= 0 && { maxAdjustments: all.max_entry_position_adjustment }),
     ...(callbacks && { callbacks }),
   };
 }
@@ -252,6 +265,7 @@ export function differences({ trades, counters, finalBalance }: Simulation, vect
       // A long without leverage has no liquidation price here (docs/decisions/039).
       ...(trade.liquidationPrice !== null && { liquidation_price: trade.liquidationPrice }),
     };
+    if (theirs.orders) wrong.push(...differentOrders(trade, theirs.orders as OrderRow[], minute, index));
     for (const [name, value] of Object.entries(ours))
       if (!isSame(value, theirs[name]))
         wrong.push(
@@ -271,6 +285,25 @@ export function differences({ trades, counters, finalBalance }: Simulation, vect
   if (!isSame(finalBalance, expected.final_balance))
     wrong.push(`final balance ${finalBalance}, not ${expected.final_balance}`);
   return wrong;
+}
+
+/** Differences between the orders of a trade; one of two orders has no list of them. */
+function differentOrders(
+  { orders }: Simulation['trades'][number],
+  theirs: readonly OrderRow[],
+  minute: (time: number) => number,
+  trade: number,
+): string[] {
+  if (!orders) return theirs.length === 2 ? [] : [`trade ${trade}: no orders, not ${theirs.length}`];
+  const ours = orders.map(({ side, price, amount, placedAt, filledAt, fee, funding, tag }) => [
+    ...[side === 'entry' ? 1 : 0, price, amount, minute(placedAt), minute(filledAt), fee, funding, tag],
+  ]);
+  const isEqual =
+    ours.length === theirs.length &&
+    ours.every((order, row) => order.every((value, column) => isSame(value, theirs[row]![column])));
+  return isEqual
+    ? []
+    : [`trade ${trade}: orders ${JSON.stringify(ours)}, not ${JSON.stringify(theirs)}`];
 }
 
 /** Equality; numbers to the last digits of a double, which depend on the order of operations. */

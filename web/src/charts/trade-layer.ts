@@ -22,6 +22,10 @@ export interface ChartTrade {
   readonly stop_price: number;
   readonly profit: number;
   readonly exit_reason: string;
+  /** All of them, of a trade with more than one entry and one exit. */
+  readonly orders?:
+    | readonly { readonly side: 'entry' | 'exit'; readonly filled_at: string; readonly price: number }[]
+    | null;
 }
 
 export interface LayerState {
@@ -137,7 +141,7 @@ export class TradeLayer implements ISeriesPrimitive<Time> {
     const { series } = this.#at!;
     const x1 = this.#x(trade.opened_at);
     const x2 = this.#x(trade.closed_at);
-    const y1 = series.priceToCoordinate(trade.entry_price);
+    const y1 = series.priceToCoordinate(trade.orders?.[0]?.price ?? trade.entry_price);
     const y2 = series.priceToCoordinate(trade.exit_price);
     return x1 === null || x2 === null || y1 === null || y2 === null ? undefined : { trade, x1, x2, y1, y2 };
   }
@@ -175,7 +179,7 @@ export class TradeLayer implements ISeriesPrimitive<Time> {
     c.globalAlpha = 1;
   }
 
-  /** Held line from entry to exit, a triangle in the direction of the side, and a dot at the exit. */
+  /** Held line from entry to exit, triangles in the direction of the side at entries, and dots at exits. */
   #shape({ c, rx, ry }: Pen, { trade, x1, x2, y1, y2 }: Place, spacing: number, isSelected: boolean): void {
     const tokens = this.#tokens;
     const result = trade.profit >= 0 ? tokens.up : tokens.down;
@@ -187,20 +191,26 @@ export class TradeLayer implements ISeriesPrimitive<Time> {
     const down = trade.side === 'long' ? 1 : -1;
     c.strokeStyle = tokens.surface;
     c.lineWidth = rx;
-    c.fillStyle = trade.side === 'long' ? tokens['series-1'] : tokens['series-3'];
-    c.beginPath();
-    c.moveTo(x1 * rx, y1 * ry);
-    c.lineTo(x1 * rx - size, y1 * ry + down * size * 1.6);
-    c.lineTo(x1 * rx + size, y1 * ry + down * size * 1.6);
-    c.closePath();
-    c.fill();
-    c.stroke();
+    const entryColor = trade.side === 'long' ? tokens['series-1'] : tokens['series-3'];
+    c.fillStyle = entryColor;
+    triangle(c, x1 * rx, y1 * ry, size, down);
+    for (const { x, y, side } of this.#adjustments(trade)) {
+      c.fillStyle = side === 'entry' ? entryColor : result;
+      if (side === 'entry') triangle(c, x * rx, y * ry, size * 0.7, down);
+      else dot(c, x * rx, y * ry, size * 0.5);
+    }
     c.fillStyle = result;
-    c.beginPath();
-    c.arc(x2 * rx, y2 * ry, size * 0.72, 0, 7);
-    c.fill();
-    c.stroke();
+    dot(c, x2 * rx, y2 * ry, size * 0.72);
     c.globalAlpha = 1;
+  }
+
+  /** Additions and partial exits on the canvas. */
+  *#adjustments({ orders }: ChartTrade): Generator<{ x: number; y: number; side: 'entry' | 'exit' }> {
+    for (const { side, filled_at, price } of orders?.slice(1, -1) ?? []) {
+      const x = this.#x(Date.parse(filled_at) / 1_000);
+      const y = this.#at!.series.priceToCoordinate(price);
+      if (x !== null && y !== null) yield { x, y, side };
+    }
   }
 
   /** The selected trade with its first and last stop, and the reason of the exit. */
@@ -237,6 +247,24 @@ export class TradeLayer implements ISeriesPrimitive<Time> {
     c.fillText(trade.exit_reason, x2 + (isLeft ? -10 : 10), y2 - 6);
     c.restore();
   }
+}
+
+/** Triangle with its tip at a point; `down` is 1 with the tip on top, -1 with the tip below. */
+function triangle(c: CanvasRenderingContext2D, x: number, y: number, size: number, down: number): void {
+  c.beginPath();
+  c.moveTo(x, y);
+  c.lineTo(x - size, y + down * size * 1.6);
+  c.lineTo(x + size, y + down * size * 1.6);
+  c.closePath();
+  c.fill();
+  c.stroke();
+}
+
+function dot(c: CanvasRenderingContext2D, x: number, y: number, radius: number): void {
+  c.beginPath();
+  c.arc(x, y, radius, 0, 7);
+  c.fill();
+  c.stroke();
 }
 
 function line(c: CanvasRenderingContext2D, x1: number, y1: number, x2: number, y2: number): void {

@@ -186,6 +186,7 @@ const FIELDS = {
   exitProfitOffset: z.number().exactOptional(),
   ignoreRoiIfEntrySignal: z.boolean().exactOptional(),
   unfilledTimeoutMinutes: z.number().exactOptional(),
+  maxAdjustments: z.number().exactOptional(),
   callbacks: z.array(z.enum(CALLBACK_NAMES)).max(CALLBACK_NAMES.length),
   ownFeatures: z.boolean(),
   ownLabel: z.boolean(),

@@ -1,3 +1,4 @@
+import type { TaggedStake } from '../../strategy.ts';
 import { netValue, profitRatioOf } from '../rules/money.ts';
 import { bestPrice, type Direction, isTighter, LONG } from '../rules/prices.ts';
 import { stopAt } from '../rules/stops.ts';
@@ -7,6 +8,7 @@ import type { Market } from '../state/market.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import {
+  adjustmentOf,
   confirmationOf,
   distanceOf,
   leverageOf,
@@ -73,6 +75,30 @@ export function callCustomStoploss(run: Run, position: Position): number | null 
   return distanceOf(customStoploss(context, position.view, best, profit), 'customStoploss', context);
 }
 
+/** The stop distance from `price`, at which an order was just filled; null for no change. */
+export function callAfterFill(run: Run, position: Position, price: number): number | null {
+  const { afterFill } = run.settings.callbacks;
+  if (!afterFill) return null;
+  const profit = position.profitRatioAt(price, run.settings.fee);
+  const context = run.contextOf(position.market);
+  return distanceOf(afterFill(context, position.view, price, profit), 'afterFill', context);
+}
+
+/** The stake to add, negative to take out, with its tag; null for no change. */
+export function callAdjustPosition(run: Run, position: Position): number | TaggedStake | null {
+  const { candle, settings } = run;
+  const { adjustPosition } = settings.callbacks;
+  if (!adjustPosition) return null;
+  const profit = position.profitRatioAt(candle.open, settings.fee);
+  const context = run.contextOf(position.market);
+  const limits = run.limitsOf(position);
+  return adjustmentOf(
+    adjustPosition(context, position.view, candle.open, profit, limits),
+    'adjustPosition',
+    context,
+  );
+}
+
 /** The required profit ratio, which counts where it is below the ROI table's; null for the table's. */
 export function callCustomRoi(run: Run, position: Position): number | null {
   const { customRoi } = run.settings.callbacks;
@@ -128,6 +154,7 @@ export function runCallbacksUntil(
   const { callbacks } = settings;
   const { market, view, direction, leverage, amount, openValue, funding, openedAt, stop, tick } = position;
   const { timestamp, open, high, low } = market.candles;
+  const hasAdjustment = Boolean(callbacks.adjustPosition);
   const hasStoploss = Boolean(callbacks.customStoploss);
   const hasRoi = Boolean(callbacks.customRoi);
   const hasExit = settings.useExitSignal && Boolean(callbacks.customExit);
@@ -139,11 +166,16 @@ export function runCallbacksUntil(
   let row = from;
   for (; row < end && low[row]! > bottom && high[row]! < top; row++) {
     candle.moveTo(market, row);
+    let adjustment: CallbackResult<number | TaggedStake>;
     let stoploss: CallbackResult<number>;
     let roi: CallbackResult<number>;
     let exit: CallbackResult<string>;
     let acts = false;
-    if (hasStoploss) {
+    if (hasAdjustment) {
+      adjustment = callAdjustPosition(run, position);
+      acts = adjustment !== null;
+    }
+    if (!acts && hasStoploss) {
       const price = best[row]!;
       const value = netValue(amount, price, kept, received);
       const profit = profitRatioOf(openValue, value, leverage, direction);
@@ -168,7 +200,7 @@ export function runCallbacksUntil(
       acts = exit !== null;
     }
     if (!acts) continue;
-    position.callbackResults.keep(candle.time, stoploss, roi, exit);
+    position.callbackResults.keep(candle.time, adjustment, stoploss, roi, exit);
     break;
   }
   return row;

@@ -11,6 +11,7 @@ import {
   callCustomStake,
   callLeverage,
 } from './callbacks.ts';
+import { adjustStopAfterFill } from './exits.ts';
 
 /** Enters `market` in the present candle if a slot, the wallet and the strategy allow it, in the order of reference 3.2. */
 export function enter(run: Run, market: Market, direction: Direction): void {
@@ -19,7 +20,7 @@ export function enter(run: Run, market: Market, direction: Direction): void {
     run.counters.rejectedSignals++;
     return;
   }
-  const limit = settings.callbacks.customEntryPrice ? customEntryPrice(run, market, direction) : candle.open;
+  const limit = customEntryPrice(run, market, direction);
   const collateral = wallet.collateral();
   const available = availableStake(wallet.balance, collateral, settings.tradableBalanceRatio);
   const proposed = proposedStake(
@@ -41,7 +42,7 @@ export function enter(run: Run, market: Market, direction: Direction): void {
 
   const position = run.open(market, direction, leverage);
   position.order.price = price;
-  position.amount = amount;
+  position.order.amount = amount;
   position.stake = entryStake(stake, amount, price, leverage, market.orderRules);
   position.placeEntry(candle, settings);
   if (limit === candle.open) fillAtMarket(run, position);
@@ -54,11 +55,13 @@ function fillAtMarket(run: Run, position: Position): void {
   const price = slippedEntry(unslipped, settings.slippage, position.direction);
   position.slippageCost = position.amount * Math.abs(price - unslipped);
   position.fill(price, candle, settings);
+  adjustStopAfterFill(run, position, position.order.price);
 }
 
 /** The limit price that the callback returns, rounded to its tick, then limited to the candle's prices (reference 3.1). */
-function customEntryPrice(run: Run, market: Market, direction: Direction): number {
+export function customEntryPrice(run: Run, market: Market, direction: Direction): number {
   const { candle } = run;
+  if (!run.settings.callbacks.customEntryPrice) return candle.open;
   const custom = callCustomEntryPrice(run, market, direction);
   if (custom === candle.open) return custom;
   const price =
@@ -70,16 +73,18 @@ function customEntryPrice(run: Run, market: Market, direction: Direction): numbe
 export function manageOrder(run: Run, position: Position): void {
   const { candle, settings, counters } = run;
   if (candle.time - position.order.time >= settings.orderTimeoutMs) {
-    if (position.order.kind === 'entry') {
-      counters.timedOutEntries++;
-      run.remove(position);
-    } else {
-      counters.timedOutExits++;
-      position.order.kind = 'none';
-    }
+    if (position.order.kind === 'exit') counters.timedOutExits++;
+    else counters.timedOutEntries++;
+    cancelOrder(run, position);
     return;
   }
-  if (position.order.kind === 'entry' && settings.callbacks.adjustEntryPrice) adjustEntry(run, position);
+  if (position.order.kind !== 'exit' && settings.callbacks.adjustEntryPrice) adjustEntry(run, position);
+}
+
+/** Cancels the waiting order. Without its first entry the position is gone. */
+function cancelOrder(run: Run, position: Position): void {
+  if (position.order.kind === 'entry') run.remove(position);
+  else position.order.kind = 'none';
 }
 
 function adjustEntry(run: Run, position: Position): void {
@@ -89,8 +94,8 @@ function adjustEntry(run: Run, position: Position): void {
     run.counters.replacedEntries++;
     return;
   }
-  run.counters.cancelledEntries++;
-  run.remove(position);
+  if (position.order.kind === 'entry') run.counters.cancelledEntries++;
+  cancelOrder(run, position);
 }
 
 /**
@@ -99,25 +104,38 @@ function adjustEntry(run: Run, position: Position): void {
  */
 function replaceEntry(run: Run, position: Position, price: number): boolean {
   const { candle, settings } = run;
-  const { market, direction, leverage } = position;
+  const { market, direction, leverage, order } = position;
   const { orderRules } = market;
-  const limit = run.settings.callbacks.customEntryPrice
-    ? customEntryPrice(run, market, direction)
-    : candle.open;
-  const stake = (position.amount * position.order.price) / leverage;
-  if (orderRules !== null && stake < orderRules.minStake(limit, leverage, true)) return false;
+  const limit = customEntryPrice(run, market, direction);
+  const stake = (order.amount * order.price) / leverage;
+  if (orderRules !== null && stake < orderRules.minOrder(limit, leverage)) return false;
   const amount = entryAmount(stake, price, leverage, orderRules);
   if (!(amount > 0) || !callConfirmEntry(run, market, direction, price)) return false;
-  position.order.price = price;
-  position.amount = amount;
+  order.price = price;
+  order.amount = amount;
+  if (order.kind === 'addition') {
+    order.time = candle.time;
+    order.tag = market.enterTag(candle.row);
+    return true;
+  }
   position.stake = entryStake(stake, amount, price, leverage, orderRules);
   position.placeEntry(candle, settings);
   return true;
 }
 
-/** Fills the waiting entry if the candle touches its price. */
+/** Fills the waiting entry or addition if the candle touches its price. */
 export function tryFillEntry(run: Run, position: Position): void {
-  if (!run.candle.contains(position.order.price)) return;
+  const { order, tick } = position;
+  if (!run.candle.contains(order.price)) return;
+  if (order.kind === 'addition') return fillAddition(run, position);
   run.recordEquity();
-  position.fill(roundHalfUp(position.order.price, position.tick), run.candle, run.settings);
+  position.fill(roundHalfUp(order.price, tick), run.candle, run.settings);
+  adjustStopAfterFill(run, position, order.price);
+}
+
+/** Fills the ordered addition in the present candle. */
+export function fillAddition(run: Run, position: Position): void {
+  run.recordEquity();
+  position.add(position.order.price, run.candle, run.settings);
+  adjustStopAfterFill(run, position, position.order.price);
 }

@@ -12,6 +12,7 @@ import { MINUTE_MS, type ResolvedSettings } from '../settings.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import {
+  callAfterFill,
   callConfirmExit,
   callCustomExit,
   callCustomExitPrice,
@@ -32,8 +33,28 @@ export function checkExits(run: Run, position: Position): void {
     customStoploss(run, position);
   tryExits(run, position);
   const { order } = position;
-  if (order.kind === 'exit' && candle.contains(order.price)) run.close(position);
+  if (order.kind === 'exit' && candle.contains(order.price)) fillExit(run, position);
   else if (settings.conservative) raiseStop(run, position);
+}
+
+/** Fills the exit order. After a partial exit the strategy may set the stop. */
+export function fillExit(run: Run, position: Position): void {
+  const { order } = position;
+  const isPartial = order.amount < position.amount;
+  run.fillExit(position);
+  if (isPartial) adjustStopAfterFill(run, position, order.price);
+}
+
+/** Calls `afterFill` for an order filled at `price`, which may widen the stop, then trails at that price (reference 3.3). */
+export function adjustStopAfterFill(run: Run, position: Position, price: number): void {
+  const { settings } = run;
+  if (!settings.callbacks.afterFill || !isTighter(price, position.stop, position.direction)) return;
+  const distance = callAfterFill(run, position, price);
+  if (distance !== null) {
+    position.stop = stopAt(price, distance, position.leverage, position.direction, position.tick);
+    position.stopDistance = distance;
+  }
+  trailStop(run, position, price, distance);
 }
 
 function tryExits(run: Run, position: Position): void {
@@ -62,9 +83,10 @@ export function orderExit(
   const { order } = position;
   const rounded = roundHalfUp(price, position.tick);
   order.reason = reason;
-  if (order.kind === 'exit' && order.price === rounded) return false;
+  if (order.kind === 'exit' && order.price === rounded && order.amount === position.amount) return false;
   order.kind = 'exit';
   order.price = rounded;
+  order.amount = position.amount;
   order.slips = slips;
   order.time = run.candle.time;
   return true;
@@ -78,8 +100,14 @@ function raiseStop(run: Run, position: Position): void {
   if (isStopReached(position.stop, candle.high, candle.low, direction)) return;
   const best = bestPrice(candle.high, candle.low, direction);
   const custom = customStoploss(run, position);
-  if (custom !== null) moveStop(position, stopAt(best, custom, leverage, direction, position.tick), custom);
+  if (custom !== null) position.moveStop(stopAt(best, custom, leverage, direction, position.tick), custom);
+  trailStop(run, position, best, custom);
+}
+
+/** Moves the trailing stop by the price `best`; `custom` is the distance that the strategy has set now, null for none. */
+function trailStop({ settings }: Run, position: Position, best: number, custom: number | null): void {
   if (!settings.trailing) return;
+  const { direction, leverage, tick } = position;
   const trailed = trailingDistance(
     best,
     position.offsetReached,
@@ -89,14 +117,7 @@ function raiseStop(run: Run, position: Position): void {
     custom ?? settings.stoploss,
     direction,
   );
-  if (trailed > 0) moveStop(position, stopAt(best, trailed, leverage, direction, position.tick), trailed);
-}
-
-function moveStop(position: Position, stop: number, distance: number): void {
-  if (!isTighter(stop, position.stop, position.direction)) return;
-  position.stop = stop;
-  position.stopDistance = distance;
-  position.stopMoved = true;
+  if (trailed > 0) position.moveStop(stopAt(best, trailed, leverage, direction, tick), trailed);
 }
 
 /** True when the candle's best price yields more than the required profit. Sets the position's ROI step. */

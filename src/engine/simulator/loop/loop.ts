@@ -2,6 +2,7 @@ import { indexAtOrAfter } from '../../candles.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import { NEVER, type Slot } from '../state/slot.ts';
+import { adjust } from './adjustments.ts';
 import { enter, manageOrder, tryFillEntry } from './entries.ts';
 import { checkExits, orderExit } from './exits.ts';
 import { nextEventRow } from './next-event.ts';
@@ -108,9 +109,9 @@ function loadDetail({ step, candle }: Run, slot: Slot, detail: number): boolean 
 
 /** A position that survives the last candle of its pair is closed at its open (1.21), before the funding of later detail candles. */
 function limitFunding({ step, settings }: Run, position: Position): void {
-  const { market, filledAt } = position;
+  const { market, lastFilledAt } = position;
   const last = market.candles.timestamp[step - market.offset]!;
-  position.limitFunding(Math.max(last, filledAt), settings);
+  position.limitFunding(Math.max(last, lastFilledAt), settings);
 }
 
 /** Sets the step of a position's next possible event: {@link NEVER} when its pair's data has ended. */
@@ -164,11 +165,15 @@ function advance(run: Run, slot: Slot): void {
   }
   const { position } = slot;
   if (position === null) return;
-  if (position.order.kind === 'entry') tryFillEntry(run, position);
+  if (position.order.kind === 'entry' || position.order.kind === 'addition') tryFillEntry(run, position);
   if (position.order.kind === 'entry') return;
   if (candle.time >= position.nextFundingTime) {
     run.recordEquity();
     position.bookFunding(candle.time, settings);
+  }
+  if (settings.callbacks.adjustPosition) {
+    adjust(run, position);
+    if (slot.position === null) return;
   }
   if (settings.detailPerCandle > 1) position.seeDetail(candle);
   checkExits(run, position);
@@ -184,7 +189,7 @@ function closeLeftOpen(run: Run): void {
     (a, b) => a.market.offset - b.market.offset || a.market.index - b.market.index,
   );
   for (const position of joined) {
-    const { market, filledAt } = position;
+    const { market, lastFilledAt } = position;
     const { detail } = market.input;
     const last = market.length - 1;
     run.candle.load(market, last);
@@ -192,11 +197,11 @@ function closeLeftOpen(run: Run): void {
       run.remove(position);
       continue;
     }
-    if (detail && filledAt > run.candle.time)
-      run.candle.loadDetail(detail, indexAtOrAfter(detail.timestamp, filledAt), last);
+    if (detail && lastFilledAt > run.candle.time)
+      run.candle.loadDetail(detail, indexAtOrAfter(detail.timestamp, lastFilledAt), last);
     position.order.kind = 'none';
     orderExit(run, position, run.candle.open, true, 'force_exit');
-    run.close(position, true);
+    run.fillExit(position, true);
   }
   run.trades.sort();
 }

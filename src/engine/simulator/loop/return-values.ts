@@ -1,4 +1,4 @@
-import type { CallbackContext, StrategyCallbacks } from '../../strategy.ts';
+import type { CallbackContext, StrategyCallbacks, TaggedStake } from '../../strategy.ts';
 
 type Name = keyof StrategyCallbacks;
 
@@ -62,6 +62,19 @@ export function leverageOf(
   return Number.isFinite(value) && value > 0 && value <= MAX_LEVERAGE
     ? Math.max(1, value)
     : reject(callback, value, at, `a number above 0, at most ${MAX_LEVERAGE}`);
+}
+
+/** An adjustment; null for 0, null and undefined. A tag is cut at its maximum length. */
+export function adjustmentOf(
+  value: number | TaggedStake | null | undefined,
+  callback: Name,
+  at: CallbackContext,
+): number | TaggedStake | null {
+  if (value === null || value === undefined || value === 0) return null;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (typeof value !== 'object' || !Number.isFinite(value.stake) || typeof value.tag !== 'string')
+    return reject(callback, value, at, 'a finite number, { stake, tag }, or null');
+  return value.stake === 0 ? null : { stake: value.stake, tag: value.tag.slice(0, MAX_REASON_LENGTH) };
 }
 
 /** true or false, without a default: a forgotten `return` would count as a confirmation. */

@@ -94,6 +94,16 @@ export function decimalProduct(amount: number, price: number, factor: number): n
   return quotient + (product - covered - missingOf(quotient, divisor, covered) + rest) / divisor;
 }
 
+/** `a + b` as the sum of their decimals: 0.7 for 0.8 and -0.1. Numbers with too many digits are added as doubles. */
+export function decimalSum(a: number, b: number): number {
+  const decimalsOfA = decimalsOf(Math.abs(a));
+  const decimalsOfB = decimalsOfA < 0 ? -1 : decimalsOf(Math.abs(b));
+  if (decimalsOfB < 0) return a + b;
+  const power = POWERS[Math.max(decimalsOfA, decimalsOfB)]!;
+  const units = Math.round(a * power) + Math.round(b * power);
+  return Math.abs(units) > MAX_INTEGER ? a + b : units / power;
+}
+
 /** The step of a grid of prices or amounts as a fraction of integers. */
 export interface Step {
   readonly units: number;

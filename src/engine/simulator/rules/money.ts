@@ -35,7 +35,7 @@ export function allowedStake(
 ): number {
   return orderRules === null
     ? Math.min(stake, available)
-    : orderRules.allowedStake(stake, available, price, leverage);
+    : orderRules.allowedEntry(stake, available, price, leverage);
 }
 
 /** Value of the entry after its fee: what a long pays, what a short receives. Quote currency. */

@@ -1,6 +1,6 @@
 import { type Candles, indexAtOrAfter } from '../../candles.ts';
 import type { Instrument } from '../../instrument.ts';
-import { decimalProduct, roundDown, type Step, stepOf, stepOfDecimals } from './decimals.ts';
+import { decimalProduct, roundDown, roundHalfUp, type Step, stepOf, stepOfDecimals } from './decimals.ts';
 
 /** Significant digits of a price. */
 const DIGITS = 14;
@@ -86,10 +86,15 @@ function decimalsAmongDigits(price: number): number {
   return Math.max(0, behindPoint - Number(exponent));
 }
 
+/** Relative error of a product and a quotient of doubles, with some room. */
+const DIVISION_NOISE = 1e-14;
+
 /** Factor on the minimum of an order, so that it can be sold after fees. */
 const RESERVE = 1.05;
 /** Factor for a first entry, which also allows for a loss of 5 %. */
 const ENTRY_RESERVE = RESERVE / (1 - 0.05);
+/** Factor for what a partial exit leaves, which allows for a loss of 10 %. */
+const REST_RESERVE = RESERVE / (1 - 0.1);
 /** A stake below the minimum is raised to it by up to this factor. */
 const MAX_RAISE = 1.3;
 
@@ -112,27 +117,65 @@ export class OrderRules {
 
   /** The amount of base currency, cut down to the step. */
   cut(amount: number): number {
+    return this.#cutBy(roundDown, amount);
+  }
+
+  #cutBy(round: typeof roundDown, amount: number): number {
     const { contractSize } = this.#instrument;
-    if (contractSize === 1) return roundDown(amount, this.#amountStep);
-    return decimalProduct(roundDown(amount / contractSize, this.#amountStep), contractSize, 1);
+    if (contractSize === 1) return round(amount, this.#amountStep);
+    return decimalProduct(round(amount / contractSize, this.#amountStep), contractSize, 1);
   }
 
-  /** The minimum stake; 0 without one. `isReplaced`: for an order that replaces another one. */
-  minStake(price: number, leverage: number, isReplaced = false): number {
+  /** {@link cut} of a part of an amount: one that misses a multiple of the step only by the error of a division is that multiple. */
+  cutPart(amount: number): number {
+    const nearest = this.#cutBy(roundHalfUp, amount);
+    return Math.abs(nearest - amount) <= amount * DIVISION_NOISE ? nearest : this.cut(amount);
+  }
+
+  /** The minimum stake of a first entry; 0 without one. */
+  minEntry(price: number, leverage: number): number {
+    return this.#minValue(price, ENTRY_RESERVE) / leverage;
+  }
+
+  /** The minimum stake of an order that replaces another one or adds to a position; 0 without one. */
+  minOrder(price: number, leverage: number): number {
+    return this.#minValue(price, RESERVE) / leverage;
+  }
+
+  /** The least value that a partial exit may leave; 0 without one. */
+  minRest(price: number): number {
+    return this.#minValue(price, REST_RESERVE);
+  }
+
+  #minValue(price: number, reserve: number): number {
     const { minAmount, minCost, contractSize } = this.#instrument;
-    const cost = (minCost ?? 0) * contractSize * (isReplaced ? RESERVE : ENTRY_RESERVE);
+    const cost = (minCost ?? 0) * contractSize * reserve;
     const amount = (minAmount ?? 0) * contractSize * price * RESERVE;
-    return Math.max(cost, amount) / leverage;
+    return Math.max(cost, amount);
   }
 
-  /** The stake to order in place of `stake`: raised to the minimum, lowered to the maximum, or 0 for no order. */
-  allowedStake(stake: number, available: number, price: number, leverage: number): number {
+  /** The maximum stake of a position; Infinity without one. */
+  maxStake(price: number, leverage: number): number {
     const { maxAmount, maxCost, contractSize } = this.#instrument;
     const cost = maxCost === null ? Number.POSITIVE_INFINITY : maxCost * contractSize;
     const amount = maxAmount === null ? Number.POSITIVE_INFINITY : maxAmount * contractSize * price;
-    const max = Math.min(cost / leverage, amount / leverage, available);
-    const min = this.minStake(price, leverage);
-    if (min > max || stake * MAX_RAISE < min) return 0;
-    return Math.min(Math.max(stake, min), max);
+    return Math.min(cost / leverage, amount / leverage);
   }
+
+  /** The stake of a first entry in place of `stake`: raised to the minimum, lowered to the maximum, or 0 for no order. */
+  allowedEntry(stake: number, available: number, price: number, leverage: number): number {
+    const max = Math.min(this.maxStake(price, leverage), available);
+    return withinLimits(stake, this.minEntry(price, leverage), max);
+  }
+
+  /** {@link allowedEntry} for an addition to a position with the stake `held`. */
+  allowedAddition(stake: number, available: number, price: number, leverage: number, held: number): number {
+    const max = this.maxStake(price, leverage);
+    return withinLimits(stake, this.minOrder(price, leverage), Math.min(max, available, max - held));
+  }
+}
+
+function withinLimits(stake: number, min: number, max: number): number {
+  if (min > max || stake * MAX_RAISE < min) return 0;
+  return Math.min(Math.max(stake, min), max);
 }

@@ -44,17 +44,29 @@ export class AccountCurve implements EquityCurve {
     let cash = this.#startingBalance;
     let from = 0;
     let atEnd = 0;
-    const { table } = this.#trades;
+    const { table, partialExits } = this.#trades;
+    const book = (time: number, profit: number) => {
+      const to = this.#rowOf(time);
+      balances.fill(cash, from, to);
+      cash = round8(cash + profit);
+      from = to;
+    };
+    let partial = 0;
+    const bookPartialExits = (until: number) => {
+      for (; partial < partialExits.length && partialExits[partial]!.time <= until; partial++)
+        book(partialExits[partial]!.time, partialExits[partial]!.profit);
+    };
     for (let trade = 0; trade < table.length; trade++) {
+      const profit = round8(table.profit[trade]! - this.#trades.realizedBefore(trade));
       if (table.leftOpen[trade] === 1) {
-        atEnd = round8(atEnd + table.profit[trade]!);
+        atEnd = round8(atEnd + profit);
         continue;
       }
-      const to = this.#rowOf(table.closedAt[trade]!);
-      balances.fill(cash, from, to);
-      cash = round8(cash + table.profit[trade]!);
-      from = to;
+      const closedAt = table.closedAt[trade]!;
+      bookPartialExits(closedAt);
+      book(closedAt, profit);
     }
+    bookPartialExits(Number.POSITIVE_INFINITY);
     const last = this.timestamp.length - 1;
     balances.fill(cash, from, last);
     return balances.fill(round8(cash + atEnd), Math.max(last, 0));
@@ -128,24 +140,24 @@ function clockTimes({ markets, start, steps }: Clock, timeframeMs: number): Floa
 
 /** Fills rows in which only `position` is open and its pair has candles: one loop, because this is the most frequent case. */
 function fillHolding(equity: Float64Array, position: Position, from: number, to: number, cash: number): void {
-  const { amount, openValue, funding, direction, market } = position;
+  const { amount, openValue, openFunding, direction, market } = position;
   const { close } = market.candles;
   // Curve row 0 is step 1.
   const shift = 1 - market.offset;
   for (let row = from; row < to; row++)
-    equity[row] = cash + unrealizedProfit(amount, close[row + shift]!, openValue, funding, direction);
+    equity[row] = cash + unrealizedProfit(amount, close[row + shift]!, openValue, openFunding, direction);
 }
 
 /** Adds a position's unrealized profit at each close; after the end of its data, at its last close. */
 function addUnrealized(equity: Float64Array, position: Position, from: number, to: number): void {
-  const { amount, openValue, funding, direction, market } = position;
+  const { amount, openValue, openFunding, direction, market } = position;
   const { close } = market.candles;
   // Curve row 0 is step 1.
   const shift = 1 - market.offset;
   const end = Math.min(to, market.length - shift);
   for (let row = from; row < end; row++)
-    equity[row]! += unrealizedProfit(amount, close[row + shift]!, openValue, funding, direction);
+    equity[row]! += unrealizedProfit(amount, close[row + shift]!, openValue, openFunding, direction);
   if (end === to) return;
-  const last = unrealizedProfit(amount, close[market.length - 1]!, openValue, funding, direction);
+  const last = unrealizedProfit(amount, close[market.length - 1]!, openValue, openFunding, direction);
   for (let row = Math.max(from, end); row < to; row++) equity[row]! += last;
 }

@@ -1,29 +1,37 @@
 import { indexAtOrAfter } from '../../candles.ts';
 import type { TradeView } from '../../strategy.ts';
-import type { Step } from '../rules/decimals.ts';
+import { decimalProduct, decimalSum, round8, roundHalfUp, type Step } from '../rules/decimals.ts';
 import {
   closeValue,
+  exactCloseValue,
   exactOpenValue,
   openValue,
   priceExceeding,
   priceReaching,
+  profitOf,
   profitRatioOf,
 } from '../rules/money.ts';
-import { type Direction, LONG } from '../rules/prices.ts';
+import { type Direction, isTighter, LONG } from '../rules/prices.ts';
 import { liquidationPrice, stopAt } from '../rules/stops.ts';
 import { MINUTE_MS, type ResolvedSettings } from '../settings.ts';
 import { CallbackResults } from './callback-results.ts';
 import type { CandleCursor } from './candle-cursor.ts';
 import type { Market } from './market.ts';
+import { OrderHistory } from './order-history.ts';
 
-/** The limit order of a position, reused for entry and exit. */
+/** The limit order of a position, reused for all of its orders: a new one cancels the one that waits. */
 class Order {
-  kind: 'none' | 'entry' | 'exit' = 'none';
+  /** `entry` is the first one, `addition` a later one; an exit of less than the position's amount is a partial one. */
+  kind: 'none' | 'entry' | 'addition' | 'exit' = 'none';
   price = Number.NaN;
+  /** Base currency. */
+  amount = Number.NaN;
   /** Open time of the candle in which it was placed, ms. */
   time = Number.NaN;
   /** Exit reason. */
   reason = '';
+  /** Tag of an addition. */
+  tag: string | null = null;
   /** True when slippage worsens the fill of an exit. */
   slips = false;
 }
@@ -55,14 +63,22 @@ export class Position {
   tick: Step | null = null;
   /** Time of the first entry order, ms. */
   openedAt = Number.NaN;
+  /** Time of the entry order that was filled, ms: a replaced order is placed anew. */
+  placedAt = Number.NaN;
   /** Time of its fill, ms. */
   filledAt = Number.NaN;
+  /** Time of the last fill of any order, ms. */
+  lastFilledAt = Number.NaN;
   /** Lowest and highest price of the detail candles from the entry on; NaN without any. */
   lowest = Number.NaN;
   highest = Number.NaN;
   openValue = Number.NaN;
-  /** Open value at the order price before rounding to the tick: the base of the recorded profit. */
+  /** Open value at the (average) order price before rounding to the tick: the base of the recorded profit. */
   paidValue = Number.NaN;
+  /** Order price of the first entry before rounding to the tick. */
+  paidPrice = Number.NaN;
+  /** null without adjustments. */
+  history: OrderHistory | null = null;
   slippageCost = Number.NaN;
   funding = Number.NaN;
 
@@ -86,6 +102,8 @@ export class Position {
   /** Time of the next funding event to be booked. */
   nextFundingTime = Number.POSITIVE_INFINITY;
   #nextFunding = 0;
+  /** Funding up to the last fill. */
+  #fundingBefore = 0;
 
   constructor(market: Market) {
     this.market = market;
@@ -98,7 +116,8 @@ export class Position {
     this.entryRow = row;
     this.openedAt = time;
     this.tick = this.market.orderRules === null ? null : this.market.orderRules.tickAt(time);
-    this.callbackResults.keep(Number.NaN, undefined, undefined, undefined);
+    this.callbackResults.keep(Number.NaN, undefined, undefined, undefined, undefined);
+    this.history = null;
     this.nextStep = 0;
     this.slippageCost = 0;
     this.funding = 0;
@@ -106,11 +125,12 @@ export class Position {
     this.roiStep = -1;
   }
 
-  /** Places the entry order, whose price, amount and stake are set; the stop is provisional until it is filled. */
+  /** Places the first entry order, whose price, amount and stake are set; the stop is provisional until it is filled. */
   placeEntry({ time }: CandleCursor, settings: ResolvedSettings): void {
     const { order } = this;
     order.kind = 'entry';
     order.time = time;
+    this.amount = order.amount;
     this.entryPrice = order.price;
     this.#setFirstStop(settings);
   }
@@ -124,10 +144,12 @@ export class Position {
 
   /** Opens the position: the entry, ordered before, is filled in the present candle at `entryPrice`. */
   fill(entryPrice: number, { time }: CandleCursor, settings: ResolvedSettings): void {
-    const { amount, leverage, direction, stake, tick } = this;
-    this.order.kind = 'none';
+    const { amount, direction, order } = this;
+    order.kind = 'none';
+    this.placedAt = order.time;
     this.filledAt = time;
     const orderedPrice = this.entryPrice;
+    this.paidPrice = orderedPrice;
     if (entryPrice !== orderedPrice) {
       this.entryPrice = entryPrice;
       this.#setFirstStop(settings);
@@ -142,27 +164,142 @@ export class Position {
       entryPrice === orderedPrice
         ? this.openValue
         : exactOpenValue(amount, orderedPrice, settings.fee, direction);
-    this.liquidation = liquidationPrice(
-      entryPrice,
-      stake,
-      amount,
-      leverage,
-      settings.maintenanceMarginRate,
-      settings.liquidationBuffer,
-      settings.liquidationFee,
-      direction,
-      tick,
-    );
+    this.#setLiquidation(settings);
     this.nextRoiTime =
       settings.roiKeys.length > 0
         ? this.openedAt + settings.roiKeys[0]! * MINUTE_MS
         : Number.POSITIVE_INFINITY;
-    const { funding } = this.market;
-    if (funding) {
-      this.#nextFunding = indexAtOrAfter(funding.timestamp, time);
-      this.#findFundingTime(funding.timestamp);
-    }
+    this.#beginFunding(time);
     this.#findTriggers(settings);
+  }
+
+  #setLiquidation(settings: ResolvedSettings): void {
+    this.liquidation = liquidationPrice(
+      this.entryPrice,
+      this.stake,
+      this.amount,
+      this.leverage,
+      settings.maintenanceMarginRate,
+      settings.liquidationBuffer,
+      settings.liquidationFee,
+      this.direction,
+      this.tick,
+    );
+  }
+
+  /**
+   * Adds the ordered amount, filled in the present candle at `price`, and recalculates the position (4.4). Funding events at
+   * that time are booked before the fill, and again after it with the new amount (4.6).
+   */
+  add(price: number, { time }: CandleCursor, settings: ResolvedSettings): void {
+    const { order, direction } = this;
+    const { amount, tag } = order;
+    const history = this.#adjust(time, settings);
+    const fee = amount * price * settings.fee;
+    history.orders.push({
+      ...{ side: 'entry', placedAt: order.time, filledAt: time, price, amount, fee, tag },
+      funding: this.funding - this.#fundingBefore,
+    });
+    history.entries++;
+    history.fees += fee;
+    history.cost += decimalProduct(amount, price, 1);
+    history.entriesValue += exactOpenValue(amount, price, settings.fee, direction);
+    this.#recalculate(decimalSum(this.amount, amount), history, time, settings);
+  }
+
+  /** Takes the ordered amount out at `price`, recalculates the position (4.4), and returns the profit of that part. */
+  reduce(price: number, { time }: CandleCursor, settings: ResolvedSettings): number {
+    const { order, direction } = this;
+    const { amount, reason } = order;
+    const history = this.#adjust(time, settings);
+    const average = history.cost / this.amount;
+    const received = this.openFunding;
+    const profit = profitOf(
+      exactOpenValue(amount, average, settings.fee, direction),
+      exactCloseValue(amount, price, settings.fee, received, direction),
+      direction,
+    );
+    const fee = amount * price * settings.fee;
+    history.orders.push({
+      ...{ side: 'exit', placedAt: order.time, filledAt: time, price, amount, fee, tag: reason },
+      funding: this.funding - this.#fundingBefore,
+    });
+    history.exits++;
+    history.fees += fee;
+    history.cost -= amount * average;
+    history.realizedProfit = round8(history.realizedProfit + profit);
+    history.realizedFunding += received;
+    this.#recalculate(decimalSum(this.amount, -amount), history, time, settings);
+    return profit;
+  }
+
+  /** Adds the exit that closes an adjusted position to its orders. */
+  recordExit(price: number, { time }: CandleCursor, settings: ResolvedSettings): void {
+    const { history, order, amount } = this;
+    if (history === null) return;
+    const fee = amount * price * settings.fee;
+    history.fees += fee;
+    history.orders.push({
+      ...{ side: 'exit', placedAt: order.time, filledAt: time, price, amount, fee, tag: order.reason },
+      funding: this.funding - this.#fundingBefore,
+    });
+  }
+
+  /** Begins the history at the first adjustment, and books the funding events before `time`. */
+  #adjust(time: number, settings: ResolvedSettings): OrderHistory {
+    if (this.nextFundingTime < time) this.bookFunding(time - 1, settings);
+    this.history ??= new OrderHistory({
+      placedAt: this.placedAt,
+      filledAt: this.filledAt,
+      price: this.entryPrice,
+      amount: this.amount,
+      cost: decimalProduct(this.amount, this.paidPrice, 1),
+      value: this.paidValue,
+      fee: this.amount * this.entryPrice * settings.fee,
+      tag: this.market.enterTag(this.entryRow),
+    });
+    return this.history;
+  }
+
+  #recalculate(amount: number, history: OrderHistory, time: number, settings: ResolvedSettings): void {
+    const { orderRules } = this.market;
+    const { direction, leverage, tick } = this;
+    this.order.kind = 'none';
+    this.amount = orderRules === null ? amount : orderRules.cut(amount);
+    const average = history.cost / this.amount;
+    // Slippage models fills between the ticks.
+    this.entryPrice = settings.slippage > 0 ? average : roundHalfUp(average, tick);
+    this.stake = history.cost / leverage;
+    this.openValue = exactOpenValue(this.amount, this.entryPrice, settings.fee, direction);
+    this.paidValue = exactOpenValue(this.amount, average, settings.fee, direction);
+    this.moveStop(stopAt(this.entryPrice, this.stopDistance, leverage, direction, tick), this.stopDistance);
+    this.#setLiquidation(settings);
+    this.#beginFunding(time);
+    if (time >= this.nextFundingTime) this.bookFunding(time, settings);
+    else this.#findTriggers(settings);
+  }
+
+  /** Moves the stop if that is tighter. */
+  moveStop(stop: number, distance: number): void {
+    if (!isTighter(stop, this.stop, this.direction)) return;
+    this.stop = stop;
+    this.stopDistance = distance;
+    this.stopMoved = true;
+  }
+
+  /** Begins a sum of funding at a fill: events at its time are still to be booked. */
+  #beginFunding(time: number): void {
+    this.lastFilledAt = time;
+    this.#fundingBefore = this.funding;
+    const { funding } = this.market;
+    if (!funding) return;
+    this.#nextFunding = indexAtOrAfter(funding.timestamp, time);
+    this.#findFundingTime(funding.timestamp);
+  }
+
+  /** Funding that no partial exit has realized. */
+  get openFunding(): number {
+    return this.history === null ? this.funding : this.funding - this.history.realizedFunding;
   }
 
   /** Books the funding events up to `time`, included (1.15). A long pays a positive rate. */
@@ -184,8 +321,8 @@ export class Position {
   /** Forgets the funding booked for detail candles after `time`, at which the position is closed in retrospect. */
   limitFunding(time: number, settings: ResolvedSettings): void {
     if (!this.market.funding) return;
-    this.funding = 0;
-    this.#nextFunding = indexAtOrAfter(this.market.funding.timestamp, this.filledAt);
+    this.funding = this.#fundingBefore;
+    this.#nextFunding = indexAtOrAfter(this.market.funding.timestamp, this.lastFilledAt);
     this.bookFunding(time, settings);
   }
 
@@ -211,6 +348,18 @@ export class Position {
   seeDetail({ low, high }: CandleCursor): void {
     if (!(low >= this.lowest)) this.lowest = low;
     if (!(high <= this.highest)) this.highest = high;
+  }
+
+  /** Ends the range of prices before the present candle, at whose open the strategy takes the whole position out. */
+  endRange({ row }: CandleCursor): void {
+    if (!Number.isNaN(this.lowest)) return;
+    this.lowest = this.entryPrice;
+    this.highest = this.entryPrice;
+    const { low, high } = this.market.candles;
+    for (let held = this.market.rowAt(this.filledAt); held < row; held++) {
+      if (low[held]! < this.lowest) this.lowest = low[held]!;
+      if (high[held]! > this.highest) this.highest = high[held]!;
+    }
   }
 
   #findTriggers(settings: ResolvedSettings): void {
@@ -268,5 +417,15 @@ class PositionView implements TradeView {
   }
   get stopPrice() {
     return this.#position.stop;
+  }
+  get entries() {
+    const { history, order } = this.#position;
+    return history?.entries ?? (order.kind === 'entry' ? 0 : 1);
+  }
+  get exits() {
+    return this.#position.history?.exits ?? 0;
+  }
+  get realizedProfit() {
+    return this.#position.history?.realizedProfit ?? 0;
   }
 }

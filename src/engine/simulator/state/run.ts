@@ -1,5 +1,6 @@
 import { setActivePair } from '../../run/strategy-errors.ts';
-import type { CallbackContext, Columns } from '../../strategy.ts';
+import type { AdjustmentLimits, CallbackContext, Columns } from '../../strategy.ts';
+import { availableStake } from '../rules/money.ts';
 import { type Direction, slippedExit } from '../rules/prices.ts';
 import type { ResolvedSettings } from '../settings.ts';
 import type { SimulationCounters } from '../types.ts';
@@ -36,6 +37,7 @@ export class Run {
   /** The present step of the clock. */
   step = 0;
   readonly #context = new Context(this.candle);
+  readonly #limits = new Limits(this);
 
   constructor(settings: ResolvedSettings, clock: Clock, startingBalance: number, withEquity: boolean) {
     this.settings = settings;
@@ -74,22 +76,55 @@ export class Run {
     this.slots[position.market.index]!.position = null;
   }
 
-  /** Closes a position in the present candle by its exit order, and records the trade. */
-  close(position: Position, leftOpen = false): void {
-    const { amount, direction, order } = position;
-    const { price } = order;
+  /** Fills the exit order of a position in the present candle: closes the position, or reduces it if the order is for a part. */
+  fillExit(position: Position, leftOpen = false): void {
+    const { direction, order } = position;
+    const { price, amount } = order;
     const filled = order.slips ? slippedExit(price, this.settings.slippage, direction) : price;
     position.slippageCost += amount * Math.abs(price - filled);
-    position.exitPrice = filled;
     this.recordEquity();
+    if (amount < position.amount) {
+      const profit = position.reduce(filled, this.candle, this.settings);
+      this.wallet.book(profit);
+      this.trades.partialExits.push({ time: this.candle.time, profit });
+      return;
+    }
+    position.exitPrice = filled;
+    position.recordExit(filled, this.candle, this.settings);
     this.wallet.book(this.trades.add(position, this.candle, leftOpen));
     this.remove(position);
+  }
+
+  /** The limits of an adjustment of `position` in the present candle. */
+  limitsOf(position: Position): AdjustmentLimits {
+    this.#limits.position = position;
+    return this.#limits;
   }
 
   /** The callback context of `market` in the present candle. */
   contextOf(market: Market): CallbackContext {
     this.#context.selectMarket(market);
     return this.#context;
+  }
+}
+
+/** The limits of an adjustment in the present candle, reused for every call. They are computed only when they are read. */
+class Limits implements AdjustmentLimits {
+  readonly #run: Run;
+  position: Position | null = null;
+
+  constructor(run: Run) {
+    this.#run = run;
+  }
+
+  get minStake() {
+    return this.position!.market.orderRules?.minRest(this.#run.candle.open) ?? 0;
+  }
+  get maxStake() {
+    const { candle, wallet, settings } = this.#run;
+    const available = availableStake(wallet.balance, wallet.collateral(), settings.tradableBalanceRatio);
+    const { orderRules } = this.position!.market;
+    return orderRules === null ? available : Math.min(orderRules.maxStake(candle.open, 1), available);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Candles } from '../../candles.ts';
+import { round8 } from '../rules/decimals.ts';
 import { bookedRatio, closeValue, exactCloseValue, profitOf } from '../rules/money.ts';
 import { LONG } from '../rules/prices.ts';
 import {
@@ -6,6 +7,7 @@ import {
   type Outcomes,
   type SimulatedTrade,
   type TextColumn,
+  type TradeOrder,
   TRADE_NUMBERS,
   type TradeNumber,
   type TradeTable,
@@ -13,6 +15,7 @@ import {
 } from '../trade-table.ts';
 import type { CandleCursor } from './candle-cursor.ts';
 import type { Market } from './market.ts';
+import type { OrderHistory } from './order-history.ts';
 import type { Position } from './position.ts';
 
 /** Trades of a block of records. */
@@ -26,7 +29,9 @@ const ENTRY_ROW = MARKET + 1;
 const KIND = MARKET + 2;
 /** Time of the entry's fill, ms. */
 const FILLED_AT = MARKET + 3;
-const RECORD = MARKET + 4;
+/** Index of the orders of an adjusted trade, -1 without. */
+const HISTORY = MARKET + 4;
+const RECORD = MARKET + 5;
 
 const OPENED_AT = TRADE_NUMBERS.indexOf('openedAt');
 const CLOSED_AT = TRADE_NUMBERS.indexOf('closedAt');
@@ -49,6 +54,9 @@ export class TradeRecorder implements Outcomes {
   /** Exit reasons by index, and the reverse: a callback may give every trade a reason of its own. */
   readonly #reasons: string[] = [];
   readonly #reasonIndex = new Map<string, number>();
+  readonly #histories: OrderHistory[] = [];
+  /** Partial exits in the order of time. */
+  readonly partialExits: { readonly time: number; readonly profit: number }[] = [];
   #length = 0;
   #lastClosedAt = Number.NEGATIVE_INFINITY;
   #isSorted = true;
@@ -82,15 +90,24 @@ export class TradeRecorder implements Outcomes {
     return this.#column(FILLED_AT);
   }
 
-  /** Records a trade, closed in the present candle, and returns its profit. */
+  /** Profit that partial exits of the trade in `row` had realized before it closed. */
+  realizedBefore(row: number): number {
+    const history = this.#read(row, HISTORY);
+    return history < 0 ? 0 : this.#histories[history]!.realizedProfit;
+  }
+
+  /** Records a trade, closed in the present candle, and returns the profit of its last exit. */
   add(position: Position, { time: closedAt }: CandleCursor, leftOpen: boolean): number {
-    const { market, direction, amount, funding, entryPrice, exitPrice, leverage, paidValue } = position;
+    const { market, direction, amount, openFunding, entryPrice, exitPrice, leverage, paidValue, history } =
+      position;
     const fee = this.#fee;
     const value =
       market.orderRules === null
-        ? closeValue(amount, exitPrice, fee, funding, direction)
-        : exactCloseValue(amount, exitPrice, fee, funding, direction);
-    const profit = profitOf(paidValue, value, direction);
+        ? closeValue(amount, exitPrice, fee, openFunding, direction)
+        : exactCloseValue(amount, exitPrice, fee, openFunding, direction);
+    const lastProfit = profitOf(paidValue, value, direction);
+    const profit = history === null ? lastProfit : round8(history.realizedProfit + lastProfit);
+    const invested = history === null ? paidValue : history.entriesValue;
     if (closedAt < this.#lastClosedAt) this.#isSorted = false;
     this.#lastClosedAt = closedAt;
     const row = this.#length++;
@@ -104,11 +121,12 @@ export class TradeRecorder implements Outcomes {
     block[at++] = amount;
     block[at++] = position.stake;
     block[at++] = leverage;
-    block[at++] = amount * entryPrice * fee + amount * exitPrice * fee;
+    block[at++] =
+      history === null ? amount * entryPrice * fee + amount * exitPrice * fee : history.fees;
     block[at++] = position.slippageCost;
-    block[at++] = funding;
+    block[at++] = position.funding;
     block[at++] = profit;
-    block[at++] = bookedRatio(profit, paidValue, leverage);
+    block[at++] = bookedRatio(profit, invested, leverage);
     block[at++] = position.initialStop;
     block[at++] = position.stop;
     block[at++] = position.liquidation > 0 ? position.liquidation : Number.NaN;
@@ -119,7 +137,8 @@ export class TradeRecorder implements Outcomes {
     block[at++] =
       (direction === LONG ? 0 : 1) + (leftOpen ? 2 : 0) + 4 * this.#indexOf(position.order.reason);
     block[at++] = position.filledAt;
-    return profit;
+    block[at++] = history === null ? -1 : this.#histories.push(history) - 1;
+    return lastProfit;
   }
 
   at(row: number): Outcome {
@@ -184,7 +203,16 @@ export class TradeRecorder implements Outcomes {
       exitReason: { texts: this.#reasons, index: kind.map((each) => each >>> 2) },
       ...numbers,
       leftOpen: Uint8Array.from(kind, (each) => (each >>> 1) & 1),
+      orders: this.#orders(),
     };
+  }
+
+  #orders(): Map<number, readonly TradeOrder[]> {
+    const orders = new Map<number, readonly TradeOrder[]>();
+    if (this.#histories.length === 0) return orders;
+    for (const [row, history] of this.#column(HISTORY).entries())
+      if (history >= 0) orders.set(row, this.#histories[history]!.orders);
+    return orders;
   }
 
   #enterTags(market: Uint32Array): TextColumn<string | null> {

@@ -1,7 +1,8 @@
 import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { isFile } from '../../api/client.ts';
-import { price, signed, tone, utcTime } from '../../ui/format.ts';
+import { NO_VALUE, price, signed, tone, utcTime, value } from '../../ui/format.ts';
 import { Empty, ErrorState, Skeleton } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
 import { timeframeSeconds, useCandles } from './candle-window.ts';
 import { type Job, type ReportData, shortPair } from './data.ts';
 import { useReportSearch } from './search.ts';
@@ -83,6 +84,7 @@ export function CandlesPanel(props: {
           />
         </Suspense>
       )}
+      {shown?.orders && <OrderTable trade={shown} orders={shown.orders} />}
       <p className="report-attribution faint">
         Candles by{' '}
         <a href="https://www.tradingview.com/" rel="noreferrer" target="_blank">
@@ -91,6 +93,30 @@ export function CandlesPanel(props: {
         , © TradingView, Inc.
       </p>
     </section>
+  );
+}
+
+type Orders = NonNullable<TradeRow['orders']>;
+
+const ORDER_COLUMNS: readonly Column<Orders[number]>[] = [
+  { key: 'side', title: 'Order', cell: ({ side }) => side },
+  { key: 'filled_at', title: 'Filled (UTC)', cell: ({ filled_at }) => utcTime(Date.parse(filled_at)) },
+  { key: 'price', title: 'Price', isNumber: true, cell: (order) => price(order.price) },
+  { key: 'amount', title: 'Amount', isNumber: true, cell: ({ amount }) => value(amount, 'base') },
+  { key: 'fee', title: 'Fee', isNumber: true, cell: ({ fee }) => value(fee, 'quote') },
+  { key: 'funding', title: 'Funding', isNumber: true, cell: ({ funding }) => signed(funding, 'quote') },
+  { key: 'tag', title: 'Tag', cell: ({ tag }) => tag ?? NO_VALUE },
+];
+
+/** The orders of a trade with additions or partial exits. */
+function OrderTable({ trade, orders }: { readonly trade: TradeRow; readonly orders: Orders }) {
+  return (
+    <Table
+      rows={orders}
+      columns={ORDER_COLUMNS}
+      idOf={(order) => String(orders.indexOf(order))}
+      label={`Orders of trade ${trade.id}`}
+    />
   );
 }
 

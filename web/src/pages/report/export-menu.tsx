@@ -6,6 +6,7 @@ import { download } from '../../api/download.ts';
 const FORMATS = [
   ['csv', 'Trades as CSV'],
   ['parquet', 'Trades as Parquet'],
+  ['orders', 'Orders as CSV'],
   ['html', 'Report as one page'],
   ['json', 'Report as JSON'],
 ] as const;

@@ -8,7 +8,9 @@ import type { ReportSearch } from './search.ts';
 type Page = ResponseOf<'listBacktestTrades'>;
 type Columns = Extract<Page, { readonly columns: unknown }>['columns'];
 /** A trade; times in Unix seconds. */
-export type TradeRow = { readonly [K in keyof Columns]: Columns[K][number] };
+export type TradeRow = {
+  readonly [K in Exclude<keyof Columns, 'orders'>]: Columns[K][number];
+} & { readonly orders?: NonNullable<Columns['orders']>[number] };
 
 /** Trades on a page: the most that the API returns. */
 const LIMIT = 5_000;
@@ -71,7 +73,7 @@ function rowsOf(page: Page): readonly TradeRow[] {
   const { columns } = page;
   const names = Object.keys(columns) as (keyof Columns)[];
   return columns.id.map(
-    (_, row) => Object.fromEntries(names.map((name) => [name, columns[name][row]])) as TradeRow,
+    (_, row) => Object.fromEntries(names.map((name) => [name, columns[name]?.[row]])) as TradeRow,
   );
 }
 

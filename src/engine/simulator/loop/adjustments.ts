@@ -1,0 +1,79 @@
+import { decimalSum, roundHalfUp } from '../rules/decimals.ts';
+import { availableStake, entryAmount } from '../rules/money.ts';
+import { LONG, slippedEntry } from '../rules/prices.ts';
+import type { Position } from '../state/position.ts';
+import type { Run } from '../state/run.ts';
+import { callAdjustPosition, callCustomExitPrice } from './callbacks.ts';
+import { customEntryPrice, fillAddition } from './entries.ts';
+import { fillExit } from './exits.ts';
+
+/** Share of an amount below which a remainder is an error of the last bits. */
+const NOISE = 1e-13;
+
+/** Asks the strategy whether to add to an open position or to take from it, orders that, and fills it if the candle allows (4.1). */
+export function adjust(run: Run, position: Position): void {
+  const results = position.callbackResults.in(run.candle.time);
+  if (results.adjustment === undefined) results.adjustment = callAdjustPosition(run, position);
+  const { adjustment } = results;
+  if (adjustment === null) return;
+  const [stake, tag] =
+    typeof adjustment === 'number' ? [adjustment, null] : [adjustment.stake, adjustment.tag];
+  if (stake > 0) addTo(run, position, stake, tag);
+  else takeFrom(run, position, -stake, tag ?? 'partial_exit');
+}
+
+/** Orders an addition (4.3). An equal one that waits is kept; another order that waits is cancelled. */
+function addTo(run: Run, position: Position, wanted: number, tag: string | null): void {
+  const { candle, settings, wallet } = run;
+  const { market, direction, leverage, order } = position;
+  if (position.view.entries > settings.maxAdjustments) return;
+  const limit = customEntryPrice(run, market, direction);
+  const available = availableStake(wallet.balance, wallet.collateral(), settings.tradableBalanceRatio);
+  const stake =
+    market.orderRules === null
+      ? Math.min(wanted, available)
+      : market.orderRules.allowedAddition(wanted, available, limit, leverage, position.stake);
+  if (!(stake > 0)) return;
+  const atMarket = limit === candle.open;
+  const price = atMarket ? slippedEntry(limit, settings.slippage, direction) : limit;
+  const amount = entryAmount(stake, price, leverage, market.orderRules);
+  if (!(amount > 0)) return;
+  if (order.kind === 'addition' && order.price === price && order.amount === amount) return;
+  order.kind = 'addition';
+  order.price = price;
+  order.amount = amount;
+  order.tag = tag ?? market.enterTag(candle.row);
+  order.time = candle.time;
+  if (atMarket) position.slippageCost += amount * Math.abs(price - limit);
+  if (atMarket || candle.contains(price)) fillAddition(run, position);
+}
+
+/** Orders a partial exit (4.3), or the exit of the whole position if `taken` is at least its stake. */
+function takeFrom(run: Run, position: Position, taken: number, reason: string): void {
+  const { candle, settings } = run;
+  const { market, direction, order } = position;
+  const wanted = Math.min((taken * position.amount) / position.stake, position.amount);
+  const cut = market.orderRules === null ? wanted : market.orderRules.cutPart(wanted);
+  if (!(cut > 0)) return;
+  const rest = decimalSum(position.amount, -cut);
+  const isWhole = rest <= position.amount * NOISE;
+  if (!isWhole && market.orderRules !== null && rest * candle.open < market.orderRules.minRest(candle.open))
+    return;
+  const amount = isWhole ? position.amount : cut;
+  let limit = candle.open;
+  if (settings.callbacks.customExitPrice) {
+    const custom = callCustomExitPrice(run, position);
+    limit = direction === LONG ? Math.max(custom, candle.low) : Math.min(custom, candle.high);
+  }
+  const price = roundHalfUp(limit, position.tick);
+  if (order.kind === 'exit' && order.price === price && order.amount === amount) return;
+  order.kind = 'exit';
+  order.price = price;
+  order.amount = amount;
+  order.reason = reason;
+  order.slips = limit === candle.open;
+  order.time = candle.time;
+  if (!candle.contains(price)) return;
+  if (isWhole) position.endRange(candle);
+  fillExit(run, position);
+}

@@ -1,0 +1,44 @@
+import type { TradeOrder } from '../trade-table.ts';
+
+/** The first entry of a position: what it has before its first adjustment. */
+interface FirstEntry {
+  readonly placedAt: number;
+  readonly filledAt: number;
+  readonly price: number;
+  /** Amount times the order price before rounding to the tick. */
+  readonly cost: number;
+  readonly amount: number;
+  /** Value after its fee, quote currency. */
+  readonly value: number;
+  readonly fee: number;
+  readonly tag: string | null;
+}
+
+/**
+ * The filled orders of an adjusted position, and the sums that follow from them (reference 2026.9, 4.4). A position without
+ * adjustments has none.
+ */
+export class OrderHistory {
+  readonly orders: TradeOrder[] = [];
+  /** Filled entries, the first included. */
+  entries = 1;
+  /** Filled partial exits. */
+  exits = 0;
+  /** Amount held times the average price of its entries, not rounded to the tick. */
+  cost: number;
+  /** Value of all entries after their fees: what the profit ratio refers to. */
+  entriesValue: number;
+  /** Fees of all filled orders. */
+  fees: number;
+  /** Sum of the profits of the partial exits, at 8 decimals. */
+  realizedProfit = 0;
+  /** Funding that the partial exits have realized. */
+  realizedFunding = 0;
+
+  constructor({ placedAt, filledAt, price, amount, cost, value, fee, tag }: FirstEntry) {
+    this.orders.push({ side: 'entry', placedAt, filledAt, price, amount, fee, funding: 0, tag });
+    this.cost = cost;
+    this.entriesValue = value;
+    this.fees = fee;
+  }
+}
