@@ -15,26 +15,30 @@ import { MINUTE, START, walk } from './run/candles.ts';
 
 /** Engine version and, for each run below, the digest of its output under that version. */
 const PINNED = {
-  version: '1.4.1',
+  version: '1.4.2',
   digests: {
-    bollinger_breakout: '3191b7b86664c6d9',
-    buy_and_hold: 'b39050966bcdde0b',
-    'conservative fills, compounding stake, one slot': '28946b663d414d0b',
-    'detail candles': '176c31d67d20d48c',
-    'detail candles and every callback': '9ba92e7f818ad6c5',
-    donchian_trend: 'f91247d019c71048',
-    ema_crossover: '261e7a560337b3bc',
-    'every callback': '9f668e6a56e61b91',
-    'every callback, conservative fills': '778524cc039b293b',
-    macd_momentum: '51abde1eb2380949',
-    ml_classifier: '7ca6905c4e323874',
-    'one pair, high leverage, liquidations': 'f0fc5e885da63949',
-    'one pair, trailing stop and return table': '731158136ceaa9f3',
-    rsi_mean_reversion: 'b6ff522029c648d4',
-    supertrend: '520cdb4eed73d273',
-    'ticks, lots and minimum orders of one pair': '08838c773e18eaff',
-    'ticks, lots and minimum orders, every callback': '720c0a8ac471561b',
-    'two pairs, leverage, trailing stop, return table, funding, slippage': 'ae4c1e331a76f9d2',
+    'additions and partial exits': '1146e2acdcfc7a61',
+    'additions and partial exits, conservative fills': 'f49a9f542e1a1734',
+    'additions and partial exits, ticks, lots and minimum orders': '3796c0648c1a6dc3',
+    bollinger_breakout: 'b803be6def81203e',
+    buy_and_hold: '12b70c5ce08c65c4',
+    'conservative fills, compounding stake, one slot': '6b5215288d2c38b8',
+    'detail candles': '12e19d1c8fed22f3',
+    'detail candles and every callback': '7c40672ea0f92dc2',
+    'detail candles, additions and partial exits': '35dc9a1e353ef08a',
+    donchian_trend: '6f3fc4d00d051843',
+    ema_crossover: '827c109ab85bfbcc',
+    'every callback': 'd457172f56dc9874',
+    'every callback, conservative fills': '14e7070d141ac71f',
+    macd_momentum: 'caa2b47516b55bcf',
+    ml_classifier: '58355cdf9d200496',
+    'one pair, high leverage, liquidations': 'a3de624f46fad900',
+    'one pair, trailing stop and return table': 'f8a8cc5e6dd70392',
+    rsi_mean_reversion: '5d7aa3b47bdddb66',
+    supertrend: 'fb957c53c8cc5f7d',
+    'ticks, lots and minimum orders of one pair': '1d5ebd062dc8b48d',
+    'ticks, lots and minimum orders, every callback': '2b786f270685b263',
+    'two pairs, leverage, trailing stop, return table, funding, slippage': 'c6f76d6dc6345226',
   },
 };
 
@@ -105,6 +109,18 @@ const INSTRUMENT: Instrument = {
 
 const one = sampleInput().pairs.slice(0, 1);
 const withCallbacks = { ...SAMPLE_STRATEGY, callbacks: CALLBACKS, unfilledTimeoutMinutes: 5 };
+const withAdjustments = {
+  ...SAMPLE_STRATEGY,
+  callbacks: {
+    adjustPosition: ({ index }, { stake }, _price, profit) => {
+      if (index % 5 === 0) return { stake: -0.4 * stake, tag: 'less' };
+      return index % 3 === 0 && profit < 0.01 ? 0.5 * stake : null;
+    },
+    afterFill: (_context, { entries }) => (entries > 1 ? 0.06 : null),
+    customEntryPrice: CALLBACKS.customEntryPrice,
+    customExitPrice: CALLBACKS.customExitPrice,
+  } satisfies StrategyCallbacks,
+};
 const config = (changes: Partial<typeof CONFIG>) => ({ ...CONFIG, ...changes });
 const withDetail = sampleInput().pairs.map((pair, i) => {
   const { timestamp } = pair.candles;
@@ -150,6 +166,21 @@ const RUNS: Record<string, BacktestInput> = {
     strategy: withCallbacks,
     pairs: sampleInput().pairs.map((pair) => ({ ...pair, instrument: INSTRUMENT })),
     config: config({ precision: 'exchange' }),
+  }),
+  'additions and partial exits': sampleInput({ strategy: withAdjustments }),
+  'additions and partial exits, conservative fills': sampleInput({
+    strategy: withAdjustments,
+    config: config({ fill_model: 'conservative' }),
+  }),
+  'additions and partial exits, ticks, lots and minimum orders': sampleInput({
+    strategy: { ...withAdjustments, maxAdjustments: 2 },
+    pairs: sampleInput().pairs.map((pair) => ({ ...pair, instrument: INSTRUMENT })),
+    config: config({ precision: 'exchange' }),
+  }),
+  'detail candles, additions and partial exits': sampleInput({
+    strategy: withAdjustments,
+    pairs: withDetail,
+    config: config({ timeframe_detail: '1m' }),
   }),
   'detail candles': sampleInput({ pairs: withDetail, config: config({ timeframe_detail: '1m' }) }),
   'detail candles and every callback': sampleInput({

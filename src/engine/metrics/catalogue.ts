@@ -145,7 +145,7 @@ const ACTIVITY = defineMetrics<ActivityMetrics>('activity', {
   left_open_trades: 'trades closed only because the data ended; all totals include them',
   avg_stake: 'mean collateral of a trade',
   avg_leverage: 'mean leverage of a trade',
-  total_volume: 'sum of amount * (entry price + exit price) plus both fees, as in freqtrade',
+  total_volume: 'sum of amount * price plus fee of all orders, as in freqtrade',
 });
 
 /** Every metric of the report by name: its label, unit, family and formula. */

@@ -46,6 +46,12 @@ describe('causal strategies', () => {
       candles.open[index]! > price * 1.02 ? null : price,
     customExitPrice: ({ candles, index }, _trade, proposed) => Math.max(proposed, candles.close[index - 1]!),
     confirmExit: ({ index, candles }, _trade, price) => price > 0.5 * candles.close[index - 1]!,
+    adjustPosition: ({ candles, index }, trade, price) => {
+      if (trade.entries + trade.exits > 3) return null;
+      if (price < 0.995 * candles.close[index - 2]!) return { stake: 0.5 * trade.stake, tag: 'dip' };
+      return price > 1.005 * candles.close[index - 2]! ? -0.4 * trade.stake : null;
+    },
+    afterFill: ({ candles, index }, _trade, price) => (price > candles.close[index - 1]! ? 0.09 : null),
   };
 
   it.each([

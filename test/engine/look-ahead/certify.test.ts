@@ -203,6 +203,17 @@ describe('leaks by captured columns', () => {
           at(pair, time, 1) > at(pair, time, 0) ? null : price,
       }),
     ],
+    [
+      'adjustPosition',
+      (at) => ({
+        adjustPosition: ({ pair, time }, trade) =>
+          trade.entries < 3 && at(pair, time, 1) > at(pair, time, 0) ? { stake: 20, tag: 'up' } : null,
+      }),
+    ],
+    [
+      'afterFill',
+      (at) => ({ afterFill: ({ pair, time }) => (at(pair, time, 1) > at(pair, time, 0) ? 0.2 : 0.02) }),
+    ],
   ])('certification finds a captured later close used in %s', async (name, make) => {
     const { findings, calls } = await certify(captured(make));
     expect(calls[name]).toBeGreaterThan(0);

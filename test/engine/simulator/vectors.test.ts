@@ -35,10 +35,10 @@ describe('freqtrade 2026.9', () => {
 });
 
 describe('scope of the freqtrade scenarios', () => {
-  it('freqtrade scenarios are 35 with 285 trades in scope and 36 out of scope', () => {
-    expect(VECTORS).toHaveLength(35);
-    expect(VECTORS.reduce((sum, { expected }) => sum + expected.trades.length, 0)).toBe(285);
-    expect(new Set(LEFT_OUT).size).toBe(36);
+  it('freqtrade scenarios are 50 with 327 trades in scope and 21 out of scope', () => {
+    expect(VECTORS).toHaveLength(50);
+    expect(VECTORS.reduce((sum, { expected }) => sum + expected.trades.length, 0)).toBe(327);
+    expect(new Set(LEFT_OUT).size).toBe(21);
     expect(VECTORS.filter(({ id }) => LEFT_OUT.includes(id))).toEqual([]);
   });
 
