@@ -50,7 +50,10 @@ export function addResultCommands(program: Command): void {
 
   ofBacktest('export', 'save a completed backtest as a file')
     .addOption(
-      new Option('--format <format>', 'json: report, equity and trades; csv, parquet: trades; orders: orders of adjusted trades as CSV; html: one page')
+      new Option(
+        '--format <format>',
+        'json: report, equity and trades; csv, parquet: trades; orders: orders of adjusted trades as CSV; html: one page',
+      )
         .choices(['json', 'csv', 'parquet', 'orders', 'html'] satisfies ExportFormat[])
         .default('json'),
     )
@@ -59,7 +62,13 @@ export function addResultCommands(program: Command): void {
     .action((jobId: string, { format, out, json }: ExportOptions) =>
       (format === 'html' ? withPages : session)(async ({ client }) => {
         const id = await latestId(client, jobId);
-        await saveExport(client, id, format, out ?? `${id}.${format === 'orders' ? 'orders.csv' : format}`, json);
+        await saveExport(
+          client,
+          id,
+          format,
+          out ?? `${id}.${format === 'orders' ? 'orders.csv' : format}`,
+          json,
+        );
       }),
     );
 

@@ -64,13 +64,10 @@ const TradeColumns = z
       description: 'Open time of the candle in which the entry was ordered, Unix seconds',
     }),
     closed_at: seconds.meta({ description: 'Open time of the exit candle, Unix seconds' }),
-    orders: z
-      .array(Orders.unwrap().nullable())
-      .optional()
-      .meta({
-        description:
-          'Orders of each trade, with ISO times; null for a trade of one entry and one exit. Absent when all are',
-      }),
+    orders: z.array(Orders.unwrap().nullable()).optional().meta({
+      description:
+        'Orders of each trade, with ISO times; null for a trade of one entry and one exit. Absent when all are',
+    }),
   })
   .meta({ id: 'TradeColumns', description: 'Arrays of equal length; times are Unix seconds' });
 export type TradeColumns = z.infer<typeof TradeColumns>;

@@ -95,7 +95,10 @@ const ReportSettings = ResolvedBacktestConfig.extend({
   exit_profit_offset: z.number(),
   ignore_roi_if_entry_signal: z.boolean(),
   unfilled_timeout_minutes: z.number(),
-  max_adjustments: z.int().optional().meta({ description: 'Additions to a position; absent without a maximum' }),
+  max_adjustments: z
+    .int()
+    .optional()
+    .meta({ description: 'Additions to a position; absent without a maximum' }),
   callbacks: z.array(z.string()).meta({ description: 'Per-candle callbacks that the strategy defines' }),
   tradable_balance_ratio: z.number(),
   margin_mode: z.literal('isolated'),

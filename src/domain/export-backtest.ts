@@ -6,7 +6,14 @@ import type { BacktestReport, Order, Trade } from '#contract/report.ts';
 import { getCompletedBacktest } from './get-backtest.ts';
 import type { ResultStore, TradePage } from './ports.ts';
 import { type ReportFileDeps, reportFile } from './report-file.ts';
-import { allPages, readTradePages, TRADE_FIELDS, type TradeField, tradeColumn, tradesOf } from './stored-trades.ts';
+import {
+  allPages,
+  readTradePages,
+  TRADE_FIELDS,
+  type TradeField,
+  tradeColumn,
+  tradesOf,
+} from './stored-trades.ts';
 
 /** A file that is offered for download. */
 export interface ExportFile {

@@ -47,6 +47,7 @@ export function tradeColumn(trades: readonly Trade[], name: TradeField): Trade[T
 /** Trades as arrays of their fields. */
 export function tradeColumns(trades: readonly Trade[]): TradeColumns {
   const columns: [string, unknown][] = TRADE_FIELDS.map((name) => [name, tradeColumn(trades, name)]);
-  if (trades.some(({ orders }) => orders)) columns.push(['orders', trades.map(({ orders = null }) => orders)]);
+  if (trades.some(({ orders }) => orders))
+    columns.push(['orders', trades.map(({ orders = null }) => orders)]);
   return Object.fromEntries(columns) as TradeColumns;
 }

@@ -5,7 +5,12 @@ import { ImageRunOutcome, ImageRunResult } from '#contract/image-run.ts';
 import { IMAGE_RUN_LIMITS } from '#contract/image-run-keys.ts';
 import { BacktestReport } from '#contract/report.ts';
 import type { CandleCurve } from '#engine/report/candle-curve.ts';
-import { type TextColumn, TRADE_NUMBERS, type TradeOrder, type TradeTable } from '#engine/simulator/trade-table.ts';
+import {
+  type TextColumn,
+  TRADE_NUMBERS,
+  type TradeOrder,
+  type TradeTable,
+} from '#engine/simulator/trade-table.ts';
 import { DAY_MS, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { isoTime } from '../validate.ts';
 import { InvalidRunError } from './image-run-ports.ts';

@@ -109,7 +109,9 @@ describe('a partial exit', () => {
     expect(run({ 4: -50 }, { slippage: 0.01 }).trades[0]!.orders![1]!.price).toBeCloseTo(118.8, 12);
     const rows = [flat(100), flat(100), [100, 104, 99, 100], flat(100), flat(100)] as Row[];
     const limit = { customExitPrice: () => 103 };
-    expect(ordersOf(run({ 2: -50 }, { slippage: 0.01 }, limit, rows).trades[0]!)[1]).toMatchObject({ 3: 103 });
+    expect(ordersOf(run({ 2: -50 }, { slippage: 0.01 }, limit, rows).trades[0]!)[1]).toMatchObject({
+      3: 103,
+    });
   });
 
   it('funding is realized with the part that received it, and counts in the profit once', () => {
@@ -134,10 +136,22 @@ describe('the callbacks of an adjustment', () => {
     const calls: unknown[] = [];
     const adjustPosition: StrategyCallbacks['adjustPosition'] = ({ index }, trade, price, profit, limits) => {
       const { minStake, maxStake } = limits;
-      calls.push([index, price, profit, minStake, maxStake, trade.entries, trade.exits, trade.realizedProfit]);
+      calls.push([
+        index,
+        price,
+        profit,
+        minStake,
+        maxStake,
+        trade.entries,
+        trade.exits,
+        trade.realizedProfit,
+      ]);
       return { 3: 80, 4: -90 }[index] ?? null;
     };
-    simulate([pairOf({ rows: ROWS, enterLong: [0] })], settingsOf({ stoploss: -0.5, callbacks: { adjustPosition } }));
+    simulate(
+      [pairOf({ rows: ROWS, enterLong: [0] })],
+      settingsOf({ stoploss: -0.5, callbacks: { adjustPosition } }),
+    );
     expect(calls).toEqual([
       [1, 100, 0, 0, 890, 1, 0, 0],
       [2, 100, 0, 0, 890, 1, 0, 0],
@@ -202,41 +216,47 @@ describe('all orders of a run', () => {
 
   it('all orders of a run sum up to the final balance, and each amount is sold once', () => {
     fc.assert(
-      fc.property(prices, stakes, fc.constantFrom(0, 0.001), fc.boolean(), (closes, wanted, fee, conservative) => {
-        const rows = closes.map((close, row): Row => {
-          const open = closes[row - 1] ?? close;
-          return [open, Math.max(open, close) + 1, Math.min(open, close) - 1, close];
-        });
-        const every = rows.map((_, row) => row);
-        const { trades, finalBalance, curve } = simulate(
-          [pairOf({ rows, enterLong: every })],
-          settingsOf({
-            fee,
-            leverage: 2,
-            fillModel: conservative ? 'conservative' : 'freqtrade',
-            minimalRoi: { 0: 0.2 },
-            trailing: { positive: 0.05, offset: 0.1 },
-            callbacks: { adjustPosition: ({ index }) => (index % 2 === 0 ? wanted[index % 40]! : null) },
-          }),
-        );
-        let cash = 0;
-        for (const trade of trades) {
-          const orders = trade.orders ?? [
-            { side: 'entry', amount: trade.amount, price: trade.entryPrice },
-            { side: 'exit', amount: trade.amount, price: trade.exitPrice },
-          ];
-          let held = 0;
-          for (const { side, amount, price } of orders) {
-            const sign = side === 'entry' ? 1 : -1;
-            held += sign * amount;
-            cash -= sign * amount * price * (1 + sign * fee);
+      fc.property(
+        prices,
+        stakes,
+        fc.constantFrom(0, 0.001),
+        fc.boolean(),
+        (closes, wanted, fee, conservative) => {
+          const rows = closes.map((close, row): Row => {
+            const open = closes[row - 1] ?? close;
+            return [open, Math.max(open, close) + 1, Math.min(open, close) - 1, close];
+          });
+          const every = rows.map((_, row) => row);
+          const { trades, finalBalance, curve } = simulate(
+            [pairOf({ rows, enterLong: every })],
+            settingsOf({
+              fee,
+              leverage: 2,
+              fillModel: conservative ? 'conservative' : 'freqtrade',
+              minimalRoi: { 0: 0.2 },
+              trailing: { positive: 0.05, offset: 0.1 },
+              callbacks: { adjustPosition: ({ index }) => (index % 2 === 0 ? wanted[index % 40]! : null) },
+            }),
+          );
+          let cash = 0;
+          for (const trade of trades) {
+            const orders = trade.orders ?? [
+              { side: 'entry', amount: trade.amount, price: trade.entryPrice },
+              { side: 'exit', amount: trade.amount, price: trade.exitPrice },
+            ];
+            let held = 0;
+            for (const { side, amount, price } of orders) {
+              const sign = side === 'entry' ? 1 : -1;
+              held += sign * amount;
+              cash -= sign * amount * price * (1 + sign * fee);
+            }
+            expect(held).toBeCloseTo(0, 9);
           }
-          expect(held).toBeCloseTo(0, 9);
-        }
-        expect(finalBalance - 1000).toBeCloseTo(cash, 5);
-        expect(curve!.balance.at(-1)).toBeCloseTo(finalBalance, 7);
-        expect(curve!.equity.at(-1)).toBeCloseTo(finalBalance, 7);
-      }),
+          expect(finalBalance - 1000).toBeCloseTo(cash, 5);
+          expect(curve!.balance.at(-1)).toBeCloseTo(finalBalance, 7);
+          expect(curve!.equity.at(-1)).toBeCloseTo(finalBalance, 7);
+        },
+      ),
       { numRuns: 200 },
     );
   });

@@ -301,9 +301,7 @@ function differentOrders(
   const isEqual =
     ours.length === theirs.length &&
     ours.every((order, row) => order.every((value, column) => isSame(value, theirs[row]![column])));
-  return isEqual
-    ? []
-    : [`trade ${trade}: orders ${JSON.stringify(ours)}, not ${JSON.stringify(theirs)}`];
+  return isEqual ? [] : [`trade ${trade}: orders ${JSON.stringify(ours)}, not ${JSON.stringify(theirs)}`];
 }
 
 /** Equality; numbers to the last digits of a double, which depend on the order of operations. */

@@ -127,7 +127,10 @@ function replaceEntry(run: Run, position: Position, price: number): boolean {
 export function tryFillEntry(run: Run, position: Position): void {
   const { order, tick } = position;
   if (!run.candle.contains(order.price)) return;
-  if (order.kind === 'addition') return fillAddition(run, position);
+  if (order.kind === 'addition') {
+    fillAddition(run, position);
+    return;
+  }
   run.recordEquity();
   position.fill(roundHalfUp(order.price, tick), run.candle, run.settings);
   adjustStopAfterFill(run, position, order.price);

@@ -7,9 +7,9 @@ import {
   type Outcomes,
   type SimulatedTrade,
   type TextColumn,
-  type TradeOrder,
   TRADE_NUMBERS,
   type TradeNumber,
+  type TradeOrder,
   type TradeTable,
   tradeAt,
 } from '../trade-table.ts';
@@ -121,8 +121,7 @@ export class TradeRecorder implements Outcomes {
     block[at++] = amount;
     block[at++] = position.stake;
     block[at++] = leverage;
-    block[at++] =
-      history === null ? amount * entryPrice * fee + amount * exitPrice * fee : history.fees;
+    block[at++] = history === null ? amount * entryPrice * fee + amount * exitPrice * fee : history.fees;
     block[at++] = position.slippageCost;
     block[at++] = position.funding;
     block[at++] = profit;
