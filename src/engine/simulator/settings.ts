@@ -1,3 +1,4 @@
+import type { Protection } from '#contract/protections.ts';
 import type { StrategyCallbacks } from '../strategy.ts';
 import type { SimulationSettings } from './types.ts';
 
@@ -43,6 +44,7 @@ export interface ResolvedSettings {
   readonly orderTimeoutMs: number;
   /** Infinity without a maximum. */
   readonly maxAdjustments: number;
+  readonly protections: readonly Protection[];
   readonly callbacks: StrategyCallbacks;
   /** True when an open position must be simulated in every candle: a callback or detail candles may act in any. */
   readonly everyCandle: boolean;
@@ -95,6 +97,7 @@ export function resolveSettings(settings: SimulationSettings): ResolvedSettings 
     liquidationFee: settings.liquidation.closingFee ?? settings.fee,
     orderTimeoutMs: (settings.unfilledTimeoutMinutes ?? 10) * MINUTE_MS,
     maxAdjustments: settings.maxAdjustments ?? Number.POSITIVE_INFINITY,
+    protections: settings.protections ?? [],
     callbacks,
     everyCandle:
       detailTimeframeMs < timeframeMs ||

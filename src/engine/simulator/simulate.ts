@@ -34,6 +34,7 @@ export function simulate(
     get trades() {
       return run.trades.trades;
     },
+    locks: run.protections?.locks ?? [],
     curve: run.equity?.curve ?? null,
     finalBalance: run.wallet.balance,
     counters: run.counters,

@@ -1,4 +1,5 @@
 import type { FillModel } from '#contract/limits.ts';
+import type { Protection } from '#contract/protections.ts';
 import type { Candles } from '../candles.ts';
 import type { Instrument } from '../instrument.ts';
 import type { Columns, RoiTable, Signals, StrategyCallbacks, TrailingStop } from '../strategy.ts';
@@ -78,6 +79,7 @@ export interface SimulationSettings {
   readonly unfilledTimeoutMinutes?: number;
   /** Maximum number of additions to a position. Default: no maximum. */
   readonly maxAdjustments?: number;
+  readonly protections?: readonly Protection[];
   readonly callbacks?: StrategyCallbacks;
 }
 
@@ -110,8 +112,23 @@ export interface SimulationCounters {
   readonly replacedEntries: number;
 }
 
+/** A time in which a protection allowed no entry. */
+export interface Lock {
+  /** null: all pairs. */
+  readonly pair: string | null;
+  /** null: both sides. */
+  readonly side: 'long' | 'short' | null;
+  /** Open time of the candle of the exit, ms. */
+  readonly from: number;
+  /** Open time of the first candle that may have an entry again, ms. */
+  readonly until: number;
+  readonly reason: string;
+}
+
 export interface Simulation {
   readonly outcomes: Outcomes;
+  /** In the order in which protections made them. */
+  readonly locks: readonly Lock[];
   /** The trades as columns, built at the first read. */
   readonly table: TradeTable;
   /** The trades as objects, in the order of closing; built at the first read. */

@@ -5,12 +5,6 @@ import { differences, pairsOf, settingsOf, VECTORS } from './vectors.ts';
 
 /** Scenarios of the reference that use features the engine does not have, by feature. */
 const OUT_OF_SCOPE = {
-  protections: [
-    ...['protection-cooldown', 'protection-cooldown-minutes', 'protection-stoploss-guard'],
-    ...['protection-stoploss-guard-pair-side', 'protection-low-profit', 'protection-low-profit-side'],
-    ...['protection-drawdown-ratios', 'protection-drawdown-equity', 'protection-unlock-at'],
-    ...['protection-partial-exit'],
-  ],
   'leverage tiers': ['liquidation-tiers', 'maximum-stake'],
   'cross margin': ['liquidation-cross'],
   'a callback for timeouts': ['entry-timeout-seconds-and-callback'],
@@ -35,10 +29,10 @@ describe('freqtrade 2026.9', () => {
 });
 
 describe('scope of the freqtrade scenarios', () => {
-  it('freqtrade scenarios are 50 with 327 trades in scope and 21 out of scope', () => {
-    expect(VECTORS).toHaveLength(50);
-    expect(VECTORS.reduce((sum, { expected }) => sum + expected.trades.length, 0)).toBe(327);
-    expect(new Set(LEFT_OUT).size).toBe(21);
+  it('freqtrade scenarios are 60 with 498 trades in scope and 11 out of scope', () => {
+    expect(VECTORS).toHaveLength(60);
+    expect(VECTORS.reduce((sum, { expected }) => sum + expected.trades.length, 0)).toBe(498);
+    expect(new Set(LEFT_OUT).size).toBe(11);
     expect(VECTORS.filter(({ id }) => LEFT_OUT.includes(id))).toEqual([]);
   });
 

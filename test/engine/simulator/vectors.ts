@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Protection } from '#contract/protections.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents, PairInput, Simulation, SimulationSettings } from '#engine/simulator/types.ts';
 import type { StrategyCallbacks, TradeView } from '#engine/strategy.ts';
@@ -35,11 +36,14 @@ export interface Vector {
   readonly pairs: Readonly<Record<string, VectorPair>>;
   readonly can_short: boolean;
   readonly signals: Readonly<Record<string, readonly (readonly [number, string, string?])[]>>;
+  readonly protections?: readonly Protection[];
   readonly answers?: Readonly<Record<string, AnswerTable>>;
   readonly expected: {
     readonly trades: readonly (readonly (string | number | boolean | null | OrderRow[])[])[];
     readonly counters: Readonly<Record<string, number>>;
     readonly final_balance: number;
+    /** Pair and side (`*` for all), first and last minute, reason. */
+    readonly locks?: readonly (readonly [string, string, number, number, string])[];
     readonly metrics?: Readonly<Record<string, number>>;
   };
 }
@@ -227,12 +231,16 @@ export function settingsOf(vector: Vector): SimulationSettings {
     // One timeout applies to both sides; no scenario has waiting orders of both kinds.
     unfilledTimeoutMinutes: vector.answers?.custom_entry_price ? entry : exit,
     ...(all.max_entry_position_adjustment >= 0 && { maxAdjustments: all.max_entry_position_adjustment }),
+    ...(vector.protections && { protections: vector.protections }),
     ...(callbacks && { callbacks }),
   };
 }
 
 /** All differences between a run and freqtrade's, as messages. */
-export function differences({ trades, counters, finalBalance }: Simulation, vector: Vector): string[] {
+export function differences(
+  { trades, counters, finalBalance, locks }: Simulation,
+  vector: Vector,
+): string[] {
   const { expected } = vector;
   const start = Math.min(...Object.values(vector.pairs).map(({ candles }) => setOf(candles).start_ms));
   const minute = (time: number) => (time - start) / MINUTE;
@@ -272,6 +280,13 @@ export function differences({ trades, counters, finalBalance }: Simulation, vect
           `trade ${index}: ${name} ${value}, not ${theirs[name]} (opened at ${theirs.open}, ${theirs.exit_reason})`,
         );
   }
+  // The texts of the reasons are our own.
+  const ourLocks = locks.map((lock) => [
+    ...[lock.pair ?? '*', lock.side ?? '*', minute(lock.from), minute(lock.until)],
+  ]);
+  const theirLocks = (expected.locks ?? []).map((lock) => lock.slice(0, 4));
+  if (JSON.stringify(ourLocks.sort()) !== JSON.stringify(theirLocks.sort()))
+    wrong.push(`locks ${JSON.stringify(ourLocks)}, not ${JSON.stringify(theirLocks)}`);
   const ours: Record<string, number> = {
     rejected_signals: counters.rejectedSignals,
     timedout_entry_orders: counters.timedOutEntries,

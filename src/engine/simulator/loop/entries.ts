@@ -16,6 +16,7 @@ import { adjustStopAfterFill } from './exits.ts';
 /** Enters `market` in the present candle if a slot, the wallet and the strategy allow it, in the order of reference 3.2. */
 export function enter(run: Run, market: Market, direction: Direction): void {
   const { settings, candle, wallet } = run;
+  if (run.protections?.isLocked(market, direction, candle.time)) return;
   if (wallet.positions.length >= settings.maxOpenTrades) {
     run.counters.rejectedSignals++;
     return;

@@ -1,3 +1,4 @@
+import { decimalProduct } from '../rules/decimals.ts';
 import type { TradeOrder } from '../trade-table.ts';
 
 /** The first entry of a position: what it has before its first adjustment. */
@@ -5,8 +6,8 @@ interface FirstEntry {
   readonly placedAt: number;
   readonly filledAt: number;
   readonly price: number;
-  /** Amount times the order price before rounding to the tick. */
-  readonly cost: number;
+  /** Order price before rounding to the tick. */
+  readonly ordered: number;
   readonly amount: number;
   /** Value after its fee, quote currency. */
   readonly value: number;
@@ -24,7 +25,9 @@ export class OrderHistory {
   entries = 1;
   /** Filled partial exits. */
   exits = 0;
-  /** Amount held times the average price of its entries, not rounded to the tick. */
+  /** Average price of the entries, not rounded to the tick; an exit leaves it. */
+  average: number;
+  /** Amount held times that average. */
   cost: number;
   /** Value of all entries after their fees: what the profit ratio refers to. */
   entriesValue: number;
@@ -35,9 +38,10 @@ export class OrderHistory {
   /** Funding that the partial exits have realized. */
   realizedFunding = 0;
 
-  constructor({ placedAt, filledAt, price, amount, cost, value, fee, tag }: FirstEntry) {
+  constructor({ placedAt, filledAt, price, amount, ordered, value, fee, tag }: FirstEntry) {
     this.orders.push({ side: 'entry', placedAt, filledAt, price, amount, fee, funding: 0, tag });
-    this.cost = cost;
+    this.average = ordered;
+    this.cost = decimalProduct(amount, ordered, 1);
     this.entriesValue = value;
     this.fees = fee;
   }

@@ -203,6 +203,7 @@ export class Position {
     history.entries++;
     history.fees += fee;
     history.cost += decimalProduct(amount, price, 1);
+    history.average = history.cost / decimalSum(this.amount, amount);
     history.entriesValue += exactOpenValue(amount, price, settings.fee, direction);
     this.#recalculate(decimalSum(this.amount, amount), history, time, settings);
   }
@@ -212,7 +213,7 @@ export class Position {
     const { order, direction } = this;
     const { amount, reason } = order;
     const history = this.#adjust(time, settings);
-    const average = history.cost / this.amount;
+    const { average } = history;
     const received = this.openFunding;
     const profit = profitOf(
       exactOpenValue(amount, average, settings.fee, direction),
@@ -226,7 +227,7 @@ export class Position {
     });
     history.exits++;
     history.fees += fee;
-    history.cost -= amount * average;
+    history.cost -= decimalProduct(amount, average, 1);
     history.realizedProfit = round8(history.realizedProfit + profit);
     history.realizedFunding += received;
     this.#recalculate(decimalSum(this.amount, -amount), history, time, settings);
@@ -253,7 +254,7 @@ export class Position {
       filledAt: this.filledAt,
       price: this.entryPrice,
       amount: this.amount,
-      cost: decimalProduct(this.amount, this.paidPrice, 1),
+      ordered: this.paidPrice,
       value: this.paidValue,
       fee: this.amount * this.entryPrice * settings.fee,
       tag: this.market.enterTag(this.entryRow),
@@ -266,7 +267,7 @@ export class Position {
     const { direction, leverage, tick } = this;
     this.order.kind = 'none';
     this.amount = orderRules === null ? amount : orderRules.cut(amount);
-    const average = history.cost / this.amount;
+    const { average } = history;
     // Slippage models fills between the ticks.
     this.entryPrice = settings.slippage > 0 ? average : roundHalfUp(average, tick);
     this.stake = history.cost / leverage;

@@ -8,6 +8,7 @@ import { CandleCursor } from './candle-cursor.ts';
 import { EquityRecorder } from './equity-curve.ts';
 import type { Clock, Market } from './market.ts';
 import type { Position } from './position.ts';
+import { Protections } from './protections.ts';
 import { Slot } from './slot.ts';
 import { TradeRecorder } from './trade-recorder.ts';
 import { Wallet } from './wallet.ts';
@@ -24,6 +25,8 @@ export class Run {
   readonly trades: TradeRecorder;
   /** null without an equity curve. */
   readonly equity: EquityRecorder | null;
+  /** null without protections. */
+  readonly protections: Protections | null;
   readonly candle = new CandleCursor();
   /** Slots to simulate in the present step; reused. */
   readonly active: Slot[] = [];
@@ -45,6 +48,8 @@ export class Run {
     this.wallet = new Wallet(startingBalance);
     this.slots = clock.markets.map((market) => new Slot(market));
     this.trades = new TradeRecorder(settings.fee, clock.markets);
+    this.protections =
+      settings.protections.length > 0 ? new Protections(settings, startingBalance, this.trades) : null;
     this.equity = withEquity
       ? new EquityRecorder(clock, settings.timeframeMs, this.wallet, this.trades)
       : null;
@@ -87,12 +92,14 @@ export class Run {
       const profit = position.reduce(filled, this.candle, this.settings);
       this.wallet.book(profit);
       this.trades.partialExits.push({ time: this.candle.time, profit });
+      this.protections?.afterExit(position.market, direction, this.candle.time);
       return;
     }
     position.exitPrice = filled;
     position.recordExit(filled, this.candle, this.settings);
     this.wallet.book(this.trades.add(position, this.candle, leftOpen));
     this.remove(position);
+    this.protections?.afterExit(position.market, direction, this.candle.time);
   }
 
   /** The limits of an adjustment of `position` in the present candle. */

@@ -37,6 +37,13 @@ const OPENED_AT = TRADE_NUMBERS.indexOf('openedAt');
 const CLOSED_AT = TRADE_NUMBERS.indexOf('closedAt');
 const EXIT_PRICE = TRADE_NUMBERS.indexOf('exitPrice');
 const PROFIT = TRADE_NUMBERS.indexOf('profit');
+const PROFIT_RATIO = TRADE_NUMBERS.indexOf('profitRatio');
+
+/** A closed trade; `market` is the index of its market. */
+export interface Closed
+  extends Pick<SimulatedTrade, 'side' | 'closedAt' | 'profit' | 'profitRatio' | 'exitReason'> {
+  readonly market: number;
+}
 
 /** Rows between the samples that a search for extremes begins with: few later rows then surprise the branch predictor. */
 const SAMPLE = 8;
@@ -138,6 +145,19 @@ export class TradeRecorder implements Outcomes {
     block[at++] = position.filledAt;
     block[at++] = history === null ? -1 : this.#histories.push(history) - 1;
     return lastProfit;
+  }
+
+  /** What protections read of the trade in `row`. */
+  closed(row: number): Closed {
+    const kind = this.#read(row, KIND);
+    return {
+      market: this.#read(row, MARKET),
+      side: SIDES[kind & 1]!,
+      closedAt: this.#read(row, CLOSED_AT),
+      profit: this.#read(row, PROFIT),
+      profitRatio: this.#read(row, PROFIT_RATIO),
+      exitReason: this.#reasons[kind >>> 2]!,
+    };
   }
 
   at(row: number): Outcome {
