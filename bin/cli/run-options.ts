@@ -110,7 +110,20 @@ function addExitOptions(command: Command): Command {
       parameter,
       {},
     )
-    .option('--no-trailing', "disable the strategy's trailing stop");
+    .option('--no-trailing', "disable the strategy's trailing stop")
+    .option(
+      '--protection <method,name=value...>',
+      "lock pairs after losses, such as StoplossGuard,trade_limit=3,lookback_period_candles=24; repeatable (default: the strategy's)",
+      protection,
+    )
+    .option('--no-protections', "disable the strategy's protections");
+}
+
+/** Adds a protection to those before it. */
+function protection(text: string, previous: readonly Config[] = []): Config[] {
+  const [method = '', ...settings] = text.split(',');
+  const values = settings.reduce((all: Record<string, unknown>, each) => parameter(each, all), {});
+  return [...previous, { method, ...values }];
 }
 
 /** Adds one step `minutes=ratio` of an ROI table. */
@@ -140,6 +153,9 @@ export interface RunOptions {
   readonly roi?: Readonly<Record<string, number>>;
   /** False with --no-trailing. */
   readonly trailing?: Readonly<Record<string, unknown>> | boolean;
+  readonly protection?: readonly Config[];
+  /** False with --no-protections. */
+  readonly protections?: boolean;
   readonly seed?: number;
   readonly param?: Readonly<Record<string, unknown>>;
   readonly ml?: Readonly<Record<string, unknown>>;
@@ -171,6 +187,7 @@ export function configWith(config: Config, options: RunOptions): Config {
       stoploss: options.stoploss,
       minimal_roi: options.roi,
       trailing: trailing === false ? null : trailing === true ? undefined : trailing,
+      protections: options.protections === false ? [] : options.protection,
       precision: options.precision,
       seed: options.seed,
       params: merged('params', param),

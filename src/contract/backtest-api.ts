@@ -26,6 +26,7 @@ import {
   FILL_MODELS,
   HYPEROPT_JOB_ID,
   ON_DEMAND_PRIORITY,
+  PROTECTION_LIMITS,
   SPARKLINE_LENGTH,
   TIMEFRAMES,
 } from './limits.ts';
@@ -100,6 +101,14 @@ export const BacktestConfigRequest = z
     trailing: TrailingRequest.nullable()
       .optional()
       .meta({ description: 'Trailing stop. null disables the one of the strategy' }),
+    protections: z
+      .array(z.looseObject({ method: z.string() }))
+      .optional()
+      .meta({
+        description:
+          'Rules that lock pairs against entries after losses, with the names and defaults of freqtrade. Default: those of the strategy; an empty list disables them',
+        maxItems: PROTECTION_LIMITS.count,
+      }),
     timeframe_detail: z
       .string()
       .optional()

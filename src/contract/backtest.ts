@@ -4,6 +4,7 @@ import { CollectMode } from './common.ts';
 import { FILL_MODELS, type JobStatus, PRECISIONS, TIMEFRAMES } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { ResolvedMlEngine } from './ml-engine.ts';
+import { Protection } from './protections.ts';
 import { queuedJobFields } from './queue.ts';
 import { ValidationCheck } from './release-policy.ts';
 import { retainedJobFields } from './retention-schemas.ts';
@@ -105,6 +106,7 @@ export const ResolvedBacktestConfig = z
     stoploss: z.number(),
     minimal_roi: RoiTable,
     trailing: TrailingStop.nullable(),
+    protections: z.array(Protection).optional().meta({ description: 'Absent without any' }),
     timeframe_detail: z.enum(TIMEFRAMES).nullable(),
     fill_model: z.enum(FILL_MODELS),
     seed: z.int(),

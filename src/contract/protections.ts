@@ -2,13 +2,14 @@ import * as z from 'zod';
 
 /** Protections: rules that lock pairs against entries after losses, with the names and defaults of freqtrade. */
 
-const minutes = (description: string) => z.number().meta({ description, 'x-unit': 'minutes' });
+const minutes = (description: string) =>
+  z.number().meta({ description, 'x-unit': 'minutes', 'x-default': 60 });
 const candles = (description: string) => z.int().meta({ description });
 
 const common = {
-  lookback_period: minutes('Closed trades of this time count; x-default 60').optional(),
+  lookback_period: minutes('Trades closed within this time count').optional(),
   lookback_period_candles: candles('The same in candles of the timeframe').optional(),
-  stop_duration: minutes('Time of the lock from the last counted trade; x-default 60').optional(),
+  stop_duration: minutes('Length of the lock from the last counted trade').optional(),
   stop_duration_candles: candles('The same in candles of the timeframe').optional(),
   unlock_at: z.string().optional().meta({ description: 'End of the lock as a time of day, `HH:MM` in UTC' }),
 };

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { JobTiming, ResolvedBacktestConfig } from './backtest.ts';
-import { FILL_MODELS } from './limits.ts';
+import { FILL_MODELS, REPORTED_LOCKS } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { Metrics, PeriodRow, TableRow } from './report-metrics.ts';
 import { ReportModels } from './report-models.ts';
@@ -26,6 +26,19 @@ const Order = z
   })
   .meta({ id: 'Order' });
 export type Order = z.infer<typeof Order>;
+
+const Lock = z
+  .object({
+    pair: z.string().nullable().meta({ description: 'null: all pairs' }),
+    side: z.enum(['long', 'short']).nullable().meta({ description: 'null: both sides' }),
+    from: timestamp.meta({ format: 'date-time', description: 'Open time of the candle of the exit' }),
+    until: timestamp.meta({
+      format: 'date-time',
+      description: 'Open time of the first candle that may have an entry again',
+    }),
+    reason: z.string(),
+  })
+  .meta({ id: 'Lock' });
 
 export const Trade = z
   .object({
@@ -275,6 +288,15 @@ export const BacktestReport = z
     drawdowns: ReportDrawdowns,
     costs: ReportCosts,
     counters: ReportCounters,
+    locks: z
+      .object({
+        total: z.int(),
+        newest: z.array(Lock).meta({ maxItems: REPORTED_LOCKS }),
+      })
+      .optional()
+      .meta({
+        description: 'Times without entries, made by protections; absent in a run without protections',
+      }),
     fill_model: FillModelComparison,
     data: z.array(ReportPairData),
     models: ReportModels.optional().meta({ description: 'Absent in a run without the ML engine' }),

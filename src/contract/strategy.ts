@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Immutable } from './common.ts';
+import { Protection } from './protections.ts';
 
 const Choice = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -53,6 +54,7 @@ export const StrategyConfiguration = z
         only_offset_is_reached: z.boolean().optional(),
       })
       .nullable(),
+    protections: z.array(Protection),
     parameters: z.record(z.string(), StrategyParameter),
   })
   .meta({ id: 'StrategyConfiguration' });

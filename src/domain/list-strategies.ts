@@ -46,6 +46,7 @@ function configuration({ definition, defaultStartup }: KnownStrategy): StrategyC
     stoploss: definition.stoploss,
     minimal_roi: definition.minimalRoi ?? {},
     trailing: definition.trailing ?? null,
+    protections: definition.protections ?? [],
     parameters: definition.parameters,
   };
 }

@@ -14,9 +14,11 @@ import {
   UNLIMITED_STAKE,
 } from '#contract/limits.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
+import type { Protection } from '#contract/protections.ts';
 import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { historyStartOf } from '#engine/run/history.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
+import { protectionProblems } from '#engine/strategies/protection-problems.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import type { ParameterValues } from '#engine/strategy.ts';
 import { DAY_MS, TIMEFRAME_MS } from '#engine/timeframe.ts';
@@ -106,6 +108,7 @@ export async function resolveConfig(
     stoploss: number('stoploss', strategy.stoploss),
     minimal_roi: checkRoi(input.minimal_roi ?? strategy.minimalRoi ?? {}),
     trailing: resolveTrailing(input.trailing === undefined ? strategy.trailing : input.trailing),
+    ...resolveProtections(input.protections ?? strategy.protections ?? []),
   };
   const fills = {
     timeframe_detail: checkDetail(input.timeframe_detail ?? null, timeframe),
@@ -366,6 +369,12 @@ function resolveTrailing(
     );
   }
   return { ...(positive === undefined ? {} : { positive }), offset, only_offset_is_reached };
+}
+
+function resolveProtections(protections: readonly object[]): Pick<ResolvedBacktestConfig, 'protections'> {
+  const [first] = protectionProblems(protections);
+  if (first) throw invalid(`protections${first.field}`, first.problem, { value: first.value });
+  return protections.length === 0 ? {} : { protections: protections as Protection[] };
 }
 
 function checkDetail(detail: string | null, timeframe: Timeframe): Timeframe | null {

@@ -1,9 +1,10 @@
 import type { RoiTable, TrailingStop } from '#contract/backtest.ts';
 import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
+import type { Protection } from '#contract/protections.ts';
 import type { Candles } from './candles.ts';
 import type { Timeframe } from './timeframe.ts';
 
-export type { RoiTable, TrailingStop };
+export type { Protection, RoiTable, TrailingStop };
 
 /** Settings of the ML engine that a strategy or a request may set. */
 export type MlEngineOverrides = Readonly<Partial<Omit<ResolvedMlEngine, 'enabled'>>>;
@@ -226,6 +227,8 @@ export interface StrategyDefinition<
   readonly stoploss: number;
   readonly trailing?: TrailingStop;
   readonly minimalRoi?: RoiTable;
+  /** Rules that lock pairs against entries after losses. */
+  readonly protections?: readonly Protection[];
   /** Default 1. */
   readonly leverage?: number;
   /** Default true. */

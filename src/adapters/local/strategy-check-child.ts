@@ -83,6 +83,7 @@ function configOf(definition: StrategyDefinition, request: CheckRequest): Resolv
     stoploss: definition.stoploss,
     minimal_roi: definition.minimalRoi ?? {},
     trailing: definition.trailing ?? null,
+    ...(definition.protections && { protections: [...definition.protections] }),
     timeframe_detail: null,
     fill_model: BACKTEST_DEFAULTS.fill_model,
     precision: 'none',

@@ -1,4 +1,5 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import { REPORTED_LOCKS } from '#contract/limits.ts';
 import type {
   BacktestReport,
   FillModelComparison,
@@ -18,6 +19,7 @@ import type { EquityCurve, Simulation, SimulationCounters } from '../simulator/t
 import type { StrategyDefinition } from '../strategy.ts';
 import { roundNumbers } from './round.ts';
 import { buildCosts, buildDrawdowns, buildPeriods, buildTables } from './tables.ts';
+import { isoTime } from './trades.ts';
 
 /** Raised when the shape of a stored report changes. */
 const REPORT_SCHEMA_VERSION = 1;
@@ -65,6 +67,7 @@ export function buildReport(input: ReportInput): BacktestReport {
     drawdowns: buildDrawdowns(wallet, computed.daily, input.curve, computed.candleDrawdown),
     costs: buildCosts(computed.trades),
     counters: reportCounters(counters),
+    ...(config.protections && { locks: reportLocks(simulation.locks) }),
     fill_model: input.fillModel,
     data: [...data],
     ...(input.models && { models: input.models }),
@@ -77,6 +80,15 @@ export function buildReport(input: ReportInput): BacktestReport {
     },
     provenance: input.provenance,
   });
+}
+
+function reportLocks(locks: Simulation['locks']): BacktestReport['locks'] {
+  const newest = locks.slice(-REPORTED_LOCKS).map(({ pair, side, from, until, reason }) => ({
+    ...{ pair, side, reason },
+    from: isoTime(from),
+    until: isoTime(until),
+  }));
+  return { total: locks.length, newest };
 }
 
 function reportCounters(counters: SimulationCounters): ReportCounters {

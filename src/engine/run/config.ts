@@ -48,6 +48,7 @@ export function simulationSettings(
     fillModel: config.fill_model,
     liquidation: config.exchange.startsWith('binance') ? { ...LIQUIDATION, closingFee: 0 } : LIQUIDATION,
     unfilledTimeoutMinutes: strategy.unfilledTimeoutMinutes ?? UNFILLED_TIMEOUT_MINUTES,
+    ...(config.protections && { protections: config.protections }),
     ...(strategy.maxAdjustments !== undefined && { maxAdjustments: strategy.maxAdjustments }),
     ...(strategy.callbacks && { callbacks: withCallbackContext(strategy.callbacks) }),
   };

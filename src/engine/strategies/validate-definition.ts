@@ -19,6 +19,7 @@ import {
 import { isTimeframe, TIMEFRAME_MS, TIMEFRAMES } from '../timeframe.ts';
 import { mlEngineOf } from '../walk-forward/windows.ts';
 import { defaultParameters } from './parameters.ts';
+import { protectionProblems } from './protection-problems.ts';
 
 /** Names of strategies, the values of `config.strategy`. */
 const STRATEGY_NAME = /^[a-z][a-z0-9_]{0,63}$/;
@@ -44,6 +45,7 @@ const DEFINITION_KEYS: Readonly<Record<keyof StrategyDefinition, true>> = {
   stoploss: true,
   trailing: true,
   minimalRoi: true,
+  protections: true,
   leverage: true,
   useExitSignal: true,
   exitProfitOnly: true,
@@ -148,12 +150,15 @@ function functionProblems(definition: StrategyDefinition): string[] {
   return problems;
 }
 
-function exitProblems({ stoploss, trailing, minimalRoi }: DeclaredData): string[] {
+function exitProblems({ stoploss, trailing, minimalRoi, protections = [] }: DeclaredData): string[] {
   const problems: string[] = [];
   if (!(isNumber(stoploss) && stoploss > -1 && stoploss < 0)) {
     problems.push('stoploss must be above -1 and below 0');
   }
   if (trailing !== undefined) problems.push(...trailingProblems(trailing));
+  problems.push(
+    ...protectionProblems(protections).map(({ field, problem }) => `protections${field} ${problem}`),
+  );
   for (const [minutes, ratio] of Object.entries(minimalRoi ?? {})) {
     if (!/^\d{1,9}$/.test(minutes))
       problems.push(`minimalRoi: the key ${minutes} is not a number of minutes`);

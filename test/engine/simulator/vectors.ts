@@ -237,10 +237,7 @@ export function settingsOf(vector: Vector): SimulationSettings {
 }
 
 /** All differences between a run and freqtrade's, as messages. */
-export function differences(
-  { trades, counters, finalBalance, locks }: Simulation,
-  vector: Vector,
-): string[] {
+export function differences({ trades, counters, finalBalance, locks }: Simulation, vector: Vector): string[] {
   const { expected } = vector;
   const start = Math.min(...Object.values(vector.pairs).map(({ candles }) => setOf(candles).start_ms));
   const minute = (time: number) => (time - start) / MINUTE;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
-import { TIMEFRAMES } from '#contract/limits.ts';
+import { PROTECTION_LIMITS, TIMEFRAMES } from '#contract/limits.ts';
+import { Protection } from '#contract/protections.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { MAX_STARTUP_CANDLES } from '#engine/run/history.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
@@ -180,6 +181,7 @@ const FIELDS = {
     })
     .exactOptional(),
   minimalRoi: z.record(text(9), z.number()).exactOptional(),
+  protections: z.array(Protection).max(PROTECTION_LIMITS.count).exactOptional(),
   leverage: z.number().exactOptional(),
   useExitSignal: z.boolean().exactOptional(),
   exitProfitOnly: z.boolean().exactOptional(),
