@@ -54,6 +54,7 @@ export interface ResolvedSettings {
 export function resolveSettings(settings: SimulationSettings): ResolvedSettings {
   checkSettings(settings);
   const { timeframeMs, stake, trailing, callbacks = {} } = settings;
+  const { maxAdjustments = Number.POSITIVE_INFINITY, protections = [] } = settings;
   const detailTimeframeMs = settings.detailTimeframeMs ?? timeframeMs;
   if (!(detailTimeframeMs <= timeframeMs) || timeframeMs % detailTimeframeMs !== 0)
     throw new RangeError('The detail timeframe must divide the timeframe');
@@ -96,8 +97,8 @@ export function resolveSettings(settings: SimulationSettings): ResolvedSettings 
     liquidationBuffer: settings.liquidation.buffer,
     liquidationFee: settings.liquidation.closingFee ?? settings.fee,
     orderTimeoutMs: (settings.unfilledTimeoutMinutes ?? 10) * MINUTE_MS,
-    maxAdjustments: settings.maxAdjustments ?? Number.POSITIVE_INFINITY,
-    protections: settings.protections ?? [],
+    maxAdjustments,
+    protections,
     callbacks,
     everyCandle:
       detailTimeframeMs < timeframeMs ||

@@ -123,7 +123,12 @@ export class Protections {
         (!only_per_side || trade.side === side),
     );
     if (stops.length < trade_limit) return null;
-    return this.#finding(rule, stops, only_per_side ? side : null, `${stops.length} stops`);
+    return this.#finding(
+      rule,
+      stops,
+      only_per_side ? side : null,
+      `${stops.length} ${stops.length === 1 ? 'stop' : 'stops'}`,
+    );
   }
 
   #lowProfit(
