@@ -47,6 +47,7 @@ export function reportText({ job, report, equity }: Results): string {
     groupTable('Exit reason', per_exit_reason),
     // A table of one tag repeats the totals.
     ...(per_enter_tag.length > 2 ? [groupTable('Enter tag', per_enter_tag)] : []),
+    ...(report.locks ? [wrap(locksText(report.locks), WIDTH)] : []),
     ...(report.models ? [modelsText(report.models)] : []),
     ...(days ? [`Equity at the end of each day\n${days}`] : []),
     'Assumptions that bias the result:',
@@ -65,6 +66,15 @@ function trialsText({ owner, strategy, session, deflated_sharpe_ratio: deflated 
     ...(session === null ? [] : [`${number(session, 0)} of this session`]),
   ];
   return `Trial ${number(owner, 0)} on these candles (${parts.join(', ')}): deflated Sharpe ratio ${number(deflated, 3)} (good above ${good}, bad below ${bad})`;
+}
+
+/** Number of the locks by protections, and of each reason among the newest. */
+function locksText({ total, newest }: NonNullable<Report['locks']>): string {
+  const methods = newest.map(({ reason }) => reason.split(':')[0]!);
+  const counts = [...new Set(methods)].map(
+    (method) => `${method} ${methods.filter((each) => each === method).length}`,
+  );
+  return `Locks by protections: ${[number(total, 0), ...counts].join(', ')}`;
 }
 
 export function warningLines(job: Pick<Job, 'status' | 'collection' | 'warnings'>): string[] {
@@ -97,6 +107,7 @@ function settingsText({ config }: Job): string {
     `slippage ${config.slippage}`,
     `leverage ${config.leverage}`,
     `stoploss ${config.stoploss}`,
+    ...(config.protections ? [`protections ${config.protections.map(({ method }) => method).join(' ')}`] : []),
     ...(config.timeframe_detail ? [`detail ${config.timeframe_detail}`] : []),
     `fill model ${config.fill_model}`,
     `precision ${config.precision}`,

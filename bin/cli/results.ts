@@ -194,6 +194,7 @@ async function printTrades(
 }
 
 function tradeTable(trades: readonly Trade[]): string {
+  const hasOrders = trades.some(({ orders }) => orders);
   return table(
     [
       'Id',
@@ -206,6 +207,7 @@ function tradeTable(trades: readonly Trade[]): string {
       'Stake',
       'Profit',
       '%',
+      ...(hasOrders ? ['Orders'] : []),
       'Exit reason',
     ],
     trades.map((trade) => [
@@ -219,6 +221,7 @@ function tradeTable(trades: readonly Trade[]): string {
       number(trade.stake),
       number(trade.profit),
       percent(trade.profit_pct),
+      ...(hasOrders ? [trade.orders?.length ?? 2] : []),
       wrap([trade.exit_reason, trade.enter_tag && `(tag ${trade.enter_tag})`].filter(Boolean).join(' '), 30),
     ]),
   );

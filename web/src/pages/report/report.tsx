@@ -5,6 +5,7 @@ import { CostsPanel } from './costs-panel.tsx';
 import { type Job, quoteOf } from './data.ts';
 import { DrawdownsPanel } from './drawdowns-panel.tsx';
 import { EquityPanel } from './equity-panel.tsx';
+import { LocksPanel } from './locks-panel.tsx';
 import { MonthsPanel } from './months-panel.tsx';
 import { NoticesPanel } from './notices-panel.tsx';
 import { ProvenancePanel } from './provenance-panel.tsx';
@@ -42,6 +43,7 @@ export function Report(props: {
             <DrawdownsPanel report={data} currency={currency} />
             <CostsPanel report={data} currency={currency} />
           </div>
+          {data.locks && <LocksPanel locks={data.locks} />}
           {data.models && (
             <Suspense fallback={<Skeleton rows={8} className="panel" />}>
               <ModelsPanel models={data.models} />
