@@ -161,13 +161,13 @@ class Backend:
         """
         return self._connection.json(self._service, "GET", "/api/v1/backtests/{job_id}/curve", path_values={"job_id": job_id}, query={"resolution": resolution, "from": from_, "to": to, "points": points})
 
-    def export_backtest(self, job_id: str, *, format: Literal["csv", "json", "parquet", "html"] | None = None) -> bytes:
+    def export_backtest(self, job_id: str, *, format: Literal["csv", "parquet", "orders", "json", "html"] | None = None) -> bytes:
         """A completed backtest as a file.
 
         A file of up to 5 MB is in the response, with its name in `Content-Disposition`. A larger one, and any `parquet`, is offered at an address for some minutes. Text of a strategy that begins like a formula begins with an apostrophe in `csv`. For the owner of the backtest, whom it is shared with, and admins.
 
         :param job_id: Shape `bt-<id>`
-        :param format: `csv`, `parquet`: the trades. `json`: the whole report with daily equity and all trades as columns. `html`: the report as one page that opens without a network, with the candles around its fifty largest trades
+        :param format: `csv`, `parquet`: the trades. `orders`: the orders of trades with additions or partial exits, as CSV. `json`: the whole report with daily equity and all trades as columns. `html`: the report as one page that opens without a network, with the candles around its fifty largest trades
         """
         return self._connection.file(self._service, "GET", "/api/v1/backtests/{job_id}/export", path_values={"job_id": job_id}, query={"format": format})
 

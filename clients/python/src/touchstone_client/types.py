@@ -240,6 +240,8 @@ class BacktestConfig(TypedDict):
     """Minutes since entry (integer, 0 to 5256000) -> required profit ratio. Default: the table of the strategy"""
     trailing: NotRequired[BacktestConfigTrailing1 | None]
     """Trailing stop. null disables the one of the strategy"""
+    protections: NotRequired[list[BacktestConfigProtectionsItem] | None]
+    """Rules that lock pairs against entries after losses, with the names and defaults of freqtrade. Default: those of the strategy; an empty list disables them"""
     timeframe_detail: NotRequired[Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None]
     """Shorter timeframe that decides the order of events inside a candle. Default: none"""
     fill_model: NotRequired[Literal["freqtrade", "conservative"] | None]
@@ -257,6 +259,10 @@ class BacktestConfigDateRange(TypedDict):
     """Default: 90 days before `end`"""
     end: NotRequired[str | None]
     """Exclusive: the run uses only candles that open before it. Default: the end of the newest stored candle, else now"""
+
+
+class BacktestConfigProtectionsItem(TypedDict):
+    method: str
 
 
 class BacktestConfigTrailing1(TypedDict):
@@ -406,6 +412,8 @@ class BacktestJobConfig(TypedDict):
     minimal_roi: dict[str, float]
     """Minutes since entry -> required profit ratio; -1 closes at any profit"""
     trailing: BacktestJobConfigTrailing1 | None
+    protections: NotRequired[list[Protection]]
+    """Absent without any"""
     timeframe_detail: Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None
     fill_model: Literal["freqtrade", "conservative"]
     seed: int
@@ -527,6 +535,8 @@ class BacktestReportData(TypedDict):
     drawdowns: ReportDrawdowns
     costs: ReportCosts
     counters: ReportCounters
+    locks: NotRequired[BacktestReportDataLocks]
+    """Times without entries, made by protections; absent in a run without protections"""
     fill_model: FillModelComparison
     data: list[ReportPairData]
     models: NotRequired[ReportModels]
@@ -546,6 +556,13 @@ class BacktestReportData(TypedDict):
 class BacktestReportDataBiasesItem(TypedDict):
     effect: Literal["optimistic", "pessimistic", "neutral"]
     text: str
+
+
+class BacktestReportDataLocks(TypedDict):
+    """Times without entries, made by protections; absent in a run without protections"""
+
+    total: int
+    newest: list[Lock]
 
 
 class BacktestReportDataStrategy(TypedDict):
@@ -2482,6 +2499,15 @@ class LabelRequest(TypedDict):
     """Tags from now on"""
 
 
+Lock = TypedDict("Lock", {
+    "pair": "str | None",
+    "side": "Literal[\"long\", \"short\"] | None",
+    "from": "str",
+    "until": "str",
+    "reason": "str",
+})
+
+
 class LoggedTrade(TypedDict):
     challenge_id: str
     trade_id: str
@@ -3111,6 +3137,22 @@ class OpenApiDocument(TypedDict):
     openapi: str
 
 
+class Order(TypedDict):
+    side: Literal["entry", "exit"]
+    placed_at: str
+    """Open time of the candle of the order"""
+    filled_at: str
+    """Open time of the candle of its fill"""
+    price: float
+    amount: float
+    """Base currency"""
+    fee: float
+    funding: float
+    """Since the fill before it. Positive: received"""
+    tag: str | None
+    """Tag of an entry, reason of an exit"""
+
+
 class OverfittingReport(TypedDict):
     trials: int
     """Trials of the job, including pruned, failed and repeated ones"""
@@ -3310,6 +3352,81 @@ class PromoteRequest(TypedDict):
     """Promote regardless of the validation; stage and release policy still apply. Role admin. Default: false"""
     waive: NotRequired[WaiveRequest | None]
     """Checks of the release policy that this transition may fail, and the reason. Recorded in the history. Role admin"""
+
+
+Protection: TypeAlias = "ProtectionItem1 | ProtectionItem2 | ProtectionItem3 | ProtectionItem4"
+
+
+class ProtectionItem1(TypedDict):
+    method: Literal["CooldownPeriod"]
+    lookback_period: NotRequired[float]
+    """Trades closed within this time count"""
+    lookback_period_candles: NotRequired[int]
+    """The same in candles of the timeframe"""
+    stop_duration: NotRequired[float]
+    """Length of the lock from the last counted trade"""
+    stop_duration_candles: NotRequired[int]
+    """The same in candles of the timeframe"""
+    unlock_at: NotRequired[str]
+    """End of the lock as a time of day, `HH:MM` in UTC"""
+
+
+class ProtectionItem2(TypedDict):
+    method: Literal["StoplossGuard"]
+    lookback_period: NotRequired[float]
+    """Trades closed within this time count"""
+    lookback_period_candles: NotRequired[int]
+    """The same in candles of the timeframe"""
+    stop_duration: NotRequired[float]
+    """Length of the lock from the last counted trade"""
+    stop_duration_candles: NotRequired[int]
+    """The same in candles of the timeframe"""
+    unlock_at: NotRequired[str]
+    """End of the lock as a time of day, `HH:MM` in UTC"""
+    trade_limit: NotRequired[int]
+    """Least number of trades"""
+    only_per_pair: NotRequired[bool]
+    """Lock the pair only"""
+    only_per_side: NotRequired[bool]
+    """Count and lock the side of the closed trade only"""
+    required_profit: NotRequired[float]
+
+
+class ProtectionItem3(TypedDict):
+    method: Literal["LowProfitPairs"]
+    lookback_period: NotRequired[float]
+    """Trades closed within this time count"""
+    lookback_period_candles: NotRequired[int]
+    """The same in candles of the timeframe"""
+    stop_duration: NotRequired[float]
+    """Length of the lock from the last counted trade"""
+    stop_duration_candles: NotRequired[int]
+    """The same in candles of the timeframe"""
+    unlock_at: NotRequired[str]
+    """End of the lock as a time of day, `HH:MM` in UTC"""
+    trade_limit: NotRequired[int]
+    """Least number of trades"""
+    only_per_side: NotRequired[bool]
+    """Count and lock the side of the closed trade only"""
+    required_profit: NotRequired[float]
+
+
+class ProtectionItem4(TypedDict):
+    method: Literal["MaxDrawdown"]
+    lookback_period: NotRequired[float]
+    """Trades closed within this time count"""
+    lookback_period_candles: NotRequired[int]
+    """The same in candles of the timeframe"""
+    stop_duration: NotRequired[float]
+    """Length of the lock from the last counted trade"""
+    stop_duration_candles: NotRequired[int]
+    """The same in candles of the timeframe"""
+    unlock_at: NotRequired[str]
+    """End of the lock as a time of day, `HH:MM` in UTC"""
+    trade_limit: NotRequired[int]
+    """Least number of trades"""
+    max_allowed_drawdown: NotRequired[float]
+    calculation_mode: NotRequired[Literal["ratios", "equity"]]
 
 
 class Provenance(TypedDict):
@@ -3558,6 +3675,8 @@ class ReportSettings(TypedDict):
     minimal_roi: dict[str, float]
     """Minutes since entry -> required profit ratio; -1 closes at any profit"""
     trailing: ReportSettingsTrailing1 | None
+    protections: NotRequired[list[Protection]]
+    """Absent without any"""
     timeframe_detail: Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None
     fill_model: Literal["freqtrade", "conservative"]
     seed: int
@@ -3577,6 +3696,8 @@ class ReportSettings(TypedDict):
     exit_profit_offset: float
     ignore_roi_if_entry_signal: bool
     unfilled_timeout_minutes: float
+    max_adjustments: NotRequired[int]
+    """Additions to a position; absent without a maximum"""
     callbacks: list[str]
     """Per-candle callbacks that the strategy defines"""
     tradable_balance_ratio: float
@@ -3676,6 +3797,8 @@ class ResolvedBacktestConfig(TypedDict):
     minimal_roi: dict[str, float]
     """Minutes since entry -> required profit ratio; -1 closes at any profit"""
     trailing: ResolvedBacktestConfigTrailing1 | None
+    protections: NotRequired[list[Protection]]
+    """Absent without any"""
     timeframe_detail: Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None
     fill_model: Literal["freqtrade", "conservative"]
     seed: int
@@ -3891,6 +4014,7 @@ class StrategyConfiguration(TypedDict):
     minimal_roi: dict[str, float]
     """Minutes since entry -> required profit ratio"""
     trailing: StrategyConfigurationTrailing1 | None
+    protections: list[Protection]
     parameters: dict[str, StrategyParameter]
 
 
@@ -4006,17 +4130,19 @@ class Trade(TypedDict):
     """Open time of the exit candle"""
     duration_minutes: float
     entry_price: float
+    """With additions: their average"""
     exit_price: float
+    """Of the last exit"""
     amount: float
-    """Base currency"""
+    """Base currency, of the last exit"""
     stake: float
-    """Collateral"""
+    """Collateral before the last exit"""
     leverage: float
     enter_tag: str | None
     exit_reason: str
-    """exit_signal (or its tag), stop_loss, trailing_stop_loss, liquidation, roi, force_exit, or the text of a custom exit"""
+    """exit_signal (or its tag), stop_loss, trailing_stop_loss, liquidation, roi, force_exit, partial_exit, or the text of a custom exit"""
     fees: float
-    """Entry and exit fee"""
+    """Of all orders"""
     slippage_cost: float
     """Cost relative to the prices without slippage"""
     funding: float
@@ -4024,7 +4150,7 @@ class Trade(TypedDict):
     profit: float
     """After fees, slippage and funding"""
     profit_pct: float
-    """Percent of the collateral plus entry fee"""
+    """Percent of the collateral of all entries plus their fees"""
     initial_stop_price: float
     stop_price: float
     """When the trade was closed"""
@@ -4035,6 +4161,8 @@ class Trade(TypedDict):
     """From the entry to the exit candle"""
     left_open: bool
     """Closed only because the data ended"""
+    orders: NotRequired[list[Order]]
+    """In the order of filling; absent for a trade of one entry and one exit"""
 
 
 class TradeColumns(TypedDict):
@@ -4066,6 +4194,8 @@ class TradeColumns(TypedDict):
     lowest_price: list[float]
     highest_price: list[float]
     left_open: list[bool]
+    orders: NotRequired[list[list[Order] | None]]
+    """Orders of each trade, with ISO times; null for a trade of one entry and one exit. Absent when all are"""
 
 
 class TradesPage(TypedDict):
