@@ -41,9 +41,12 @@ const RULES: readonly Rule[] = [
   // Bounds, defaults and labels without zod: the engine imports their values, and only types from the rest of the contract.
   { folder: 'src/contract/limits.ts', project: [], packages: [] },
   { folder: 'src/contract/metric-labels.ts', project: [], packages: [] },
+  { folder: 'src/contract/protection-limits.ts', project: [], packages: [] },
   {
     folder: 'src/engine',
-    project: ['src/contract/limits.ts', 'src/contract/metric-labels.ts'],
+    project: [
+      ...['src/contract/limits.ts', 'src/contract/metric-labels.ts', 'src/contract/protection-limits.ts'],
+    ],
     types: ['src/contract'],
     packages: [],
     noClock: true,

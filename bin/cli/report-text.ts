@@ -107,7 +107,9 @@ function settingsText({ config }: Job): string {
     `slippage ${config.slippage}`,
     `leverage ${config.leverage}`,
     `stoploss ${config.stoploss}`,
-    ...(config.protections ? [`protections ${config.protections.map(({ method }) => method).join(' ')}`] : []),
+    ...(config.protections
+      ? [`protections ${config.protections.map(({ method }) => method).join(' ')}`]
+      : []),
     ...(config.timeframe_detail ? [`detail ${config.timeframe_detail}`] : []),
     `fill model ${config.fill_model}`,
     `precision ${config.precision}`,

@@ -26,13 +26,13 @@ import {
   FILL_MODELS,
   HYPEROPT_JOB_ID,
   ON_DEMAND_PRIORITY,
-  PROTECTION_LIMITS,
   SPARKLINE_LENGTH,
   TIMEFRAMES,
 } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { MlEngineRequest } from './ml-engine.ts';
 import { booleanParameter, integerParameter } from './parameters.ts';
+import { PROTECTION_LIMITS } from './protection-limits.ts';
 import { BacktestLane, JobDurations, QueueState } from './queue.ts';
 import { retentionView } from './retention-schemas.ts';
 import { SessionName, TrialRecord } from './trial-ledger.ts';

@@ -26,6 +26,26 @@ export const ImageRunInput = z.object({
 });
 export type ImageRunInput = z.infer<typeof ImageRunInput>;
 
+/** Largest time that a Date holds, ms. */
+const MAX_TIME = 8.64e15;
+const orderTime = z.int().min(-MAX_TIME).max(MAX_TIME);
+
+/** Orders of an adjusted trade, as stored. */
+export const ImageRunOrders = z
+  .array(
+    z.strictObject({
+      side: z.enum(['entry', 'exit']),
+      placedAt: orderTime,
+      filledAt: orderTime,
+      price: z.number(),
+      amount: z.number(),
+      fee: z.number(),
+      funding: z.number(),
+      tag: z.string().max(IMAGE_RUN_LIMITS.text_length).nullable(),
+    }),
+  )
+  .min(3);
+
 const base = { schema_version: z.literal(1), job_id: z.string() };
 
 /** Last object that the task writes. */

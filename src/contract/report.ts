@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { JobTiming, ResolvedBacktestConfig } from './backtest.ts';
-import { FILL_MODELS, REPORTED_LOCKS } from './limits.ts';
+import { FILL_MODELS } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
+import { REPORTED_LOCKS } from './protection-limits.ts';
 import { Metrics, PeriodRow, TableRow } from './report-metrics.ts';
 import { ReportModels } from './report-models.ts';
 

@@ -2,6 +2,7 @@
 export { CANDLE_COLUMNS, type Candles } from './candles.ts';
 export * from './indicators/index.ts';
 export {
+  type AdjustmentLimits,
   type CallbackContext,
   type Columns,
   defineStrategy,
@@ -12,10 +13,12 @@ export {
   type ParameterSpec,
   type ParameterValues,
   type PredictionColumns,
+  type Protection,
   type RoiTable,
   type Signals,
   type StrategyCallbacks,
   type StrategyDefinition,
+  type TaggedStake,
   type TradeView,
   type TrailingStop,
   UNKNOWN_LABEL,

@@ -1,16 +1,10 @@
-import * as z from 'zod';
 import type { BacktestResult, JobRun } from '#contract/backtest.ts';
 import { EquityData } from '#contract/backtest-api.ts';
-import { ImageRunOutcome, ImageRunResult } from '#contract/image-run.ts';
+import { ImageRunOrders, ImageRunOutcome, ImageRunResult } from '#contract/image-run.ts';
 import { IMAGE_RUN_LIMITS } from '#contract/image-run-keys.ts';
 import { BacktestReport } from '#contract/report.ts';
 import type { CandleCurve } from '#engine/report/candle-curve.ts';
-import {
-  type TextColumn,
-  TRADE_NUMBERS,
-  type TradeOrder,
-  type TradeTable,
-} from '#engine/simulator/trade-table.ts';
+import { type TextColumn, TRADE_NUMBERS, type TradeTable } from '#engine/simulator/trade-table.ts';
 import { DAY_MS, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { isoTime } from '../validate.ts';
 import { InvalidRunError } from './image-run-ports.ts';
@@ -136,27 +130,16 @@ export function checkTrades(table: TradeTable, pairs: readonly string[]): void {
   checkTexts('enterTag', table.enterTag, () => true);
   checkTexts('exitReason', table.exitReason, (text) => text !== null);
   for (const [row, orders] of table.orders) {
-    if (!Number.isInteger(row) || row < 0 || row >= table.length || !Orders.safeParse(orders).success) {
+    if (
+      !Number.isInteger(row) ||
+      row < 0 ||
+      row >= table.length ||
+      !ImageRunOrders.safeParse(orders).success
+    ) {
       throw new InvalidRunError('a trade has no valid orders');
     }
   }
 }
-
-const orderTime = z.int().min(-MAX_TIME).max(MAX_TIME);
-const Orders: z.ZodType<readonly TradeOrder[]> = z
-  .array(
-    z.strictObject({
-      side: z.enum(['entry', 'exit']),
-      placedAt: orderTime,
-      filledAt: orderTime,
-      price: z.number(),
-      amount: z.number(),
-      fee: z.number(),
-      funding: z.number(),
-      tag: z.string().max(IMAGE_RUN_LIMITS.text_length).nullable(),
-    }),
-  )
-  .min(3);
 
 /** NaN: the trade has no liquidation price. */
 function isPrice(value: number): boolean {

@@ -1,5 +1,5 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { REPORTED_LOCKS } from '#contract/limits.ts';
+import { REPORTED_LOCKS } from '#contract/protection-limits.ts';
 import type {
   BacktestReport,
   FillModelComparison,

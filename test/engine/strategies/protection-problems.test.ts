@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PROTECTION_KEYS } from '#contract/limits.ts';
+import { PROTECTION_KEYS } from '#contract/protection-limits.ts';
 import { Protection } from '#contract/protections.ts';
 import { protectionProblems } from '#engine/strategies/protection-problems.ts';
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
-import { PROTECTION_LIMITS, TIMEFRAMES } from '#contract/limits.ts';
+import { TIMEFRAMES } from '#contract/limits.ts';
+import { PROTECTION_LIMITS } from '#contract/protection-limits.ts';
 import { Protection } from '#contract/protections.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { MAX_STARTUP_CANDLES } from '#engine/run/history.ts';

@@ -18,6 +18,7 @@ import { CallbackResults } from './callback-results.ts';
 import type { CandleCursor } from './candle-cursor.ts';
 import type { Market } from './market.ts';
 import { OrderHistory } from './order-history.ts';
+import { PositionView } from './position-view.ts';
 
 /** The limit order of a position, reused for all of its orders: a new one cancels the one that waits. */
 class Order {
@@ -381,52 +382,5 @@ export class Position {
       leverage,
       direction,
     );
-  }
-}
-
-/** The callbacks' view of a position. */
-class PositionView implements TradeView {
-  readonly #position: Position;
-
-  constructor(position: Position) {
-    this.#position = position;
-  }
-
-  get pair() {
-    return this.#position.market.input.pair;
-  }
-  get side() {
-    return this.#position.direction === LONG ? 'long' : 'short';
-  }
-  get openedAt() {
-    return this.#position.openedAt;
-  }
-  get entryPrice() {
-    return this.#position.entryPrice;
-  }
-  get amount() {
-    return this.#position.amount;
-  }
-  get stake() {
-    return this.#position.stake;
-  }
-  get leverage() {
-    return this.#position.leverage;
-  }
-  get enterTag() {
-    return this.#position.market.enterTag(this.#position.entryRow);
-  }
-  get stopPrice() {
-    return this.#position.stop;
-  }
-  get entries() {
-    const { history, order } = this.#position;
-    return history?.entries ?? (order.kind === 'entry' ? 0 : 1);
-  }
-  get exits() {
-    return this.#position.history?.exits ?? 0;
-  }
-  get realizedProfit() {
-    return this.#position.history?.realizedProfit ?? 0;
   }
 }
