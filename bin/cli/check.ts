@@ -4,7 +4,7 @@ import type { CheckOutcome } from '#adapters/local/strategy-check.ts';
 import { LocalEnv } from '#contract/env.ts';
 import { describeCertificate, isPutToTest } from '#domain/search-look-ahead.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
-import { isTimeframe, TIMEFRAMES } from '#engine/timeframe.ts';
+import { ALL_TIMEFRAMES, isTimeframe } from '#engine/timeframe.ts';
 import { readEnv } from '#runtime/env.ts';
 import { checkOnCandles, SIMULATED } from '../../src/local/check-on-candles.ts';
 import { UsageError } from './options.ts';
@@ -34,7 +34,7 @@ export async function checkCommand(strategy: string, options: StrategyCheckOptio
   const range = options.timerange === undefined ? undefined : parseRange(options.timerange);
   const { exchange, timeframe } = options;
   if (timeframe !== undefined && !isTimeframe(timeframe)) {
-    throw new UsageError(`--timeframe must be one of ${TIMEFRAMES.join(', ')}`);
+    throw new UsageError(`--timeframe must be one of ${ALL_TIMEFRAMES.join(', ')}`);
   }
   if (exchange !== SIMULATED && !range) {
     throw new UsageError(

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { annotatedJobFields } from './annotation-schemas.ts';
 import { CollectMode } from './common.ts';
-import { FILL_MODELS, type JobStatus, PRECISIONS, TIMEFRAMES } from './limits.ts';
+import { ALL_TIMEFRAMES, FILL_MODELS, type JobStatus, PRECISIONS, TIMEFRAMES } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { ResolvedMlEngine } from './ml-engine.ts';
 import { Protection } from './protections.ts';
@@ -91,7 +91,7 @@ export const ResolvedBacktestConfig = z
     strategy: z.string(),
     exchange: z.string(),
     pairs: z.array(z.string()),
-    timeframe: z.enum(TIMEFRAMES),
+    timeframe: z.enum(ALL_TIMEFRAMES),
     date_range: z.object({
       start: timestamp,
       end: timestamp.meta({ description: 'Exclusive: the run uses only candles that open before it' }),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ERRORS } from './errors.ts';
 import {
+  ALL_TIMEFRAMES,
   BACKTEST_DEFAULTS,
   BACKTEST_LIMITS,
   bounds,
@@ -49,7 +50,10 @@ export const MARKET_FIELDS = {
   timeframe: z
     .string()
     .optional()
-    .meta({ description: 'Default: the timeframe of the strategy', enum: [...TIMEFRAMES] }),
+    .meta({
+      description: `Default: the timeframe of the strategy. Others than ${TIMEFRAMES.join(', ')} only where the strategy declares them`,
+      enum: [...ALL_TIMEFRAMES],
+    }),
   collect: z
     .string()
     .optional()

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { paginated, Timestamp } from './common.ts';
-import { COVERAGE_LIMITS, MAX_SYMBOL_LENGTH, TIMEFRAMES } from './limits.ts';
+import { ALL_TIMEFRAMES, COVERAGE_LIMITS, MAX_SYMBOL_LENGTH } from './limits.ts';
 import { ExchangeQuery } from './market-data.ts';
 import { integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
 
@@ -50,7 +50,7 @@ export type Coverage = z.output<typeof Coverage>;
 export const CoverageQuery = z.object({
   ...ExchangeQuery.shape,
   symbol: stringParameter(MAX_SYMBOL_LENGTH, '`BASE/QUOTE:SETTLE`. Default: all stored ones').optional(),
-  timeframe: stringParameter(10, `One of ${TIMEFRAMES.join(', ')}. Default: all stored ones`).optional(),
+  timeframe: stringParameter(10, `One of ${ALL_TIMEFRAMES.join(', ')}. Default: all stored ones`).optional(),
   limit: integerParameter({ ...COVERAGE_LIMITS, description: 'Maximum number of symbols on a page' }).default(
     COVERAGE_LIMITS.default,
   ),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { BacktestResult, JobRun, JobTiming } from './backtest.ts';
 import { IMAGE_RUN_LIMITS } from './image-run-keys.ts';
-import { TIMEFRAMES } from './limits.ts';
+import { ALL_TIMEFRAMES } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { ValidationCheck } from './release-policy.ts';
 import { InstrumentRecord, StoredSeries, StoredSeriesMonths } from './stored-market-data.ts';
@@ -11,7 +11,7 @@ import { InstrumentRecord, StoredSeries, StoredSeriesMonths } from './stored-mar
  * and writes below its own prefix. Everything below that prefix is written by code of others.
  */
 
-const seriesKey = { symbol: z.string(), timeframe: z.enum(TIMEFRAMES) };
+const seriesKey = { symbol: z.string(), timeframe: z.enum(ALL_TIMEFRAMES) };
 
 /** Job and market data as the platform has them when the run is prepared. The candles are in their own bucket. */
 export const ImageRunInput = z.object({

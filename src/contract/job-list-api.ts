@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { JOB_STATUSES } from './backtest.ts';
 import { paginated } from './common.ts';
-import { BACKTEST_LIMITS, JOB_LIST_LIMITS, TIMEFRAMES } from './limits.ts';
+import { ALL_TIMEFRAMES, BACKTEST_LIMITS, JOB_LIST_LIMITS } from './limits.ts';
 import { booleanParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
 
 /** Parameters, fields and envelope that the lists of jobs of every kind share. */
@@ -40,7 +40,7 @@ export function jobListFields<const Sort extends string>(sorts: readonly [Sort, 
 export const listedJobFields = {
   exchange: z.string(),
   pairs: z.array(z.string()),
-  timeframe: z.enum(TIMEFRAMES),
+  timeframe: z.enum(ALL_TIMEFRAMES),
   started_at: z.string().nullable().meta({ format: 'date-time', description: 'null: not started' }),
   finished_at: z.string().nullable().meta({ format: 'date-time', description: 'null: not finished' }),
 };

@@ -5,7 +5,7 @@ import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
-import { TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
+import { ALL_TIMEFRAMES, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { instrumentOf } from './data/collect-instruments.ts';
 import { recordCorruption } from './data/corrupt-file.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
@@ -99,7 +99,7 @@ async function notAvailable(
 ): Promise<CodedError> {
   const stored = await series.getMany(
     exchange,
-    TIMEFRAMES.map((each) => ({ symbol: pair, timeframe: each })),
+    ALL_TIMEFRAMES.map((each) => ({ symbol: pair, timeframe: each })),
   );
   const others = [...stored.values()].map((info) => info.timeframe);
   const hint = others.length > 0 ? `. Stored timeframes: ${others.join(', ')}` : '';

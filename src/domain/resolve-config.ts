@@ -21,7 +21,7 @@ import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { protectionProblems } from '#engine/strategies/protection-problems.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import type { ParameterValues } from '#engine/strategy.ts';
-import { DAY_MS, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { DAY_MS, divides, floorToGrid, TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
 import { findStrategy } from './find-strategy.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
 import type { Clock, SeriesStore } from './ports.ts';
@@ -192,14 +192,26 @@ function checkPairs(pairs: readonly string[]): string[] {
   return [...pairs];
 }
 
-/** Throws VAL005 for a timeframe longer than one that the strategy reads in addition. */
+/**
+ * Throws VAL003 for a timeframe that neither every strategy nor this one has, VAL005 for one that is longer than a timeframe
+ * that the strategy reads in addition or does not divide it.
+ */
 function checkRunTimeframe(text: string, strategy: DefinitionData): Timeframe {
-  const timeframe = checkTimeframe(text, 'config.timeframe');
-  const max = strategy.informativeTimeframes?.find((each) => TIMEFRAME_MS[each] < TIMEFRAME_MS[timeframe]);
-  if (!max) return timeframe;
-  throw invalid('timeframe', `must be ${max} or shorter: ${strategy.name} reads ${max} candles`, {
+  const allowed = [...new Set([...TIMEFRAMES, strategy.timeframe])];
+  const timeframe = checkTimeframe(text, 'config.timeframe', allowed);
+  const others = strategy.informativeTimeframes ?? [];
+  const max = others.find((each) => TIMEFRAME_MS[each] < TIMEFRAME_MS[timeframe]);
+  if (max) {
+    throw invalid('timeframe', `must be ${max} or shorter: ${strategy.name} reads ${max} candles`, {
+      value: timeframe,
+      max,
+    });
+  }
+  const uneven = others.find((each) => !divides(timeframe, each));
+  if (!uneven) return timeframe;
+  throw invalid('timeframe', `must divide ${uneven}: ${strategy.name} reads ${uneven} candles`, {
     value: timeframe,
-    max,
+    reads: uneven,
   });
 }
 
@@ -244,7 +256,7 @@ async function newestCandleEnd(
   const keys = pairs.map((symbol) => ({ symbol, timeframe }));
   const stored = [...(await series.getMany(exchange, keys)).values()];
   const newest = Math.max(...stored.map(({ last }) => Date.parse(last)));
-  return Number.isFinite(newest) ? newest + step : Math.floor(clock.now() / step) * step;
+  return Number.isFinite(newest) ? newest + step : floorToGrid(clock.now(), step);
 }
 
 function checkStake(stake: number | string, wallet: number): number | typeof UNLIMITED_STAKE {
@@ -377,11 +389,15 @@ function resolveProtections(protections: readonly object[]): Pick<ResolvedBackte
   return protections.length === 0 ? {} : { protections: protections as Protection[] };
 }
 
-function checkDetail(detail: string | null, timeframe: Timeframe): Timeframe | null {
+function checkDetail(
+  detail: string | null,
+  timeframe: Timeframe,
+): ResolvedBacktestConfig['timeframe_detail'] {
   if (detail === null) return null;
   const finer = checkTimeframe(detail, 'config.timeframe_detail');
-  if (TIMEFRAME_MS[finer] < TIMEFRAME_MS[timeframe]) return finer;
-  throw invalid('timeframe_detail', 'must be shorter than config.timeframe', { value: detail, timeframe });
+  if (TIMEFRAME_MS[finer] < TIMEFRAME_MS[timeframe] && divides(finer, timeframe)) return finer;
+  const problem = divides(timeframe, finer) ? 'be shorter than' : 'divide';
+  throw invalid('timeframe_detail', `must ${problem} config.timeframe`, { value: detail, timeframe });
 }
 
 function invalid(name: string, problem: string, context: Readonly<Record<string, unknown>>): CodedError {

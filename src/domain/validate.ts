@@ -7,7 +7,6 @@ import {
   TIMEFRAMES,
   type Timeframe,
 } from '#contract/limits.ts';
-import { isTimeframe } from '#engine/timeframe.ts';
 
 /** Domain rules on single values. Each throws a CodedError that names the field and what is allowed. */
 
@@ -27,12 +26,21 @@ export function isExchangeKey(value: string): boolean {
   return EXCHANGE_KEY.test(value);
 }
 
-/** Throws VAL003 unless `value` is one of the six timeframes. */
-export function checkTimeframe(value: string, field: string): Timeframe {
-  if (!isTimeframe(value)) {
-    throw new CodedError('VAL003', { field, context: { value: value.slice(0, 100), allowed: TIMEFRAMES } });
-  }
-  return value;
+/**
+ * Throws VAL003 unless `value` is allowed.
+ *
+ * @param allowed ALL_TIMEFRAMES for stored candles; for a run also the timeframe of its strategy
+ */
+export function checkTimeframe(value: string, field: string): (typeof TIMEFRAMES)[number];
+export function checkTimeframe(value: string, field: string, allowed: readonly Timeframe[]): Timeframe;
+export function checkTimeframe(
+  value: string,
+  field: string,
+  allowed: readonly Timeframe[] = TIMEFRAMES,
+): Timeframe {
+  const found = allowed.find((each) => each === value);
+  if (found) return found;
+  throw new CodedError('VAL003', { field, context: { value: value.slice(0, 100), allowed } });
 }
 
 /** Smallest magnitude of a number other than 0. DynamoDB cannot store the smallest doubles. */

@@ -23,5 +23,5 @@ export {
   type TrailingStop,
   UNKNOWN_LABEL,
 } from './strategy.ts';
-export { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from './timeframe.ts';
+export { ALL_TIMEFRAMES, TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from './timeframe.ts';
 export { riseLabel } from './walk-forward/labels.ts';

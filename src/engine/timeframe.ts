@@ -1,20 +1,58 @@
-import { TIMEFRAMES, type Timeframe } from '#contract/limits.ts';
+import { ALL_TIMEFRAMES, TIMEFRAMES, type Timeframe } from '#contract/limits.ts';
+
+const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+const WEEK_MS = 7 * DAY_MS;
 
 /** Length of each supported timeframe in milliseconds. */
 export const TIMEFRAME_MS = {
   '1m': 60_000,
+  '3m': 180_000,
   '5m': 300_000,
   '15m': 900_000,
-  '1h': 3_600_000,
-  '4h': 14_400_000,
-  '1d': 86_400_000,
+  '30m': 1_800_000,
+  '1h': HOUR_MS,
+  '2h': 2 * HOUR_MS,
+  '4h': 4 * HOUR_MS,
+  '6h': 6 * HOUR_MS,
+  '8h': 8 * HOUR_MS,
+  '12h': 12 * HOUR_MS,
+  '1d': DAY_MS,
+  '3d': 3 * DAY_MS,
+  '1w': WEEK_MS,
 } as const satisfies Readonly<Record<Timeframe, number>>;
 
-export { TIMEFRAMES, type Timeframe };
-
-export const DAY_MS = 86_400_000;
+export { ALL_TIMEFRAMES, TIMEFRAMES, type Timeframe };
 
 /** True if `text` is a supported timeframe. */
 export function isTimeframe(text: string): text is Timeframe {
   return Object.hasOwn(TIMEFRAME_MS, text);
+}
+
+/** First Monday after the epoch, a Thursday. Exchanges open weekly candles on Monday, 00:00 UTC. */
+const FIRST_MONDAY_MS = 4 * DAY_MS;
+
+/** Time of one candle on the grid of a timeframe, ms. Candles of all timeframes but `1w` open at multiples of their length. */
+const gridOrigin = (stepMs: number) => (stepMs === WEEK_MS ? FIRST_MONDAY_MS : 0);
+
+/** Open time of the candle that contains `time`, ms. @param stepMs length of a candle, ms */
+export function floorToGrid(time: number, stepMs: number): number {
+  const origin = gridOrigin(stepMs);
+  return Math.floor((time - origin) / stepMs) * stepMs + origin;
+}
+
+/** Open time of the first candle that opens at or after `time`, ms. @param stepMs length of a candle, ms */
+export function ceilToGrid(time: number, stepMs: number): number {
+  const origin = gridOrigin(stepMs);
+  return Math.ceil((time - origin) / stepMs) * stepMs + origin;
+}
+
+/** True if a candle of `stepMs` opens at `time`, ms. */
+export function isOnGrid(time: number, stepMs: number): boolean {
+  return (time - gridOrigin(stepMs)) % stepMs === 0;
+}
+
+/** True if candles of `longer` can be computed from whole candles of `shorter`. */
+export function divides(shorter: Timeframe, longer: Timeframe): boolean {
+  return TIMEFRAME_MS[longer] % TIMEFRAME_MS[shorter] === 0;
 }

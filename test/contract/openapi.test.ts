@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { BacktestRequest } from '#contract/backtest-api.ts';
+import { ALL_TIMEFRAMES } from '#contract/limits.ts';
 import { CORRELATION_HEADER, SERVICES } from '#contract/names.ts';
 import { openApiDocument } from '#contract/openapi.ts';
 import { documentedErrors } from '#contract/operation.ts';
@@ -224,7 +225,7 @@ describe('parameters and bodies', () => {
       required: ['strategy'],
       properties: {
         timeframe: {
-          anyOf: [{ type: 'string', enum: ['1m', '5m', '15m', '1h', '4h', '1d'] }, { type: 'null' }],
+          anyOf: [{ type: 'string', enum: [...ALL_TIMEFRAMES] }, { type: 'null' }],
         },
         leverage: { maximum: 125 },
       },

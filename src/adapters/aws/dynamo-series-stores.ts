@@ -16,7 +16,7 @@ import {
 } from '#contract/stored-market-data.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { Page, SeriesInfo, SeriesKey, SeriesMonth, SeriesStore } from '#domain/ports.ts';
-import { TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
+import { ALL_TIMEFRAMES, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { mergeMonths, summarizeMonths, withCorruptMonth } from '../series-months.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { batchGet, checkStored, type Item, parseStoredJson } from './stored-items.ts';
@@ -51,7 +51,7 @@ export class DynamoSeriesStore implements SeriesStore {
     series: readonly Omit<SeriesKey, 'exchange'>[],
   ): Promise<ReadonlyMap<string, SeriesInfo>> {
     const wanted = new Set(series.map(seriesName));
-    const timeframes = TIMEFRAMES.filter((each) => series.some(({ timeframe }) => timeframe === each));
+    const timeframes = ALL_TIMEFRAMES.filter((each) => series.some(({ timeframe }) => timeframe === each));
     const symbols = [...new Set(series.map(({ symbol }) => symbol))];
     const items = await batchGet({
       client: this.#client,
@@ -241,7 +241,7 @@ function readMonths(item: Item): StoredSeriesMonths {
 /** The series of a symbol's item, by timeframe. */
 function readSymbol(exchange: string, item: Item): SeriesInfo[] {
   const symbol = String(item.series);
-  return TIMEFRAMES.flatMap((timeframe) => {
+  return ALL_TIMEFRAMES.flatMap((timeframe) => {
     const json = item[timeframe];
     if (typeof json !== 'string') return [];
     const name = () => `The stored series ${seriesName({ symbol, timeframe })}`;

@@ -5,7 +5,7 @@ import type { Clock } from '#domain/ports.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
-import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import {
   type CcxtClient,
   type CcxtFunding,
@@ -74,8 +74,8 @@ export class CcxtExchange implements Exchange {
       });
     }
     const step = TIMEFRAME_MS[timeframe];
-    const from = Math.ceil(start / step) * step;
-    const to = Math.ceil(Math.min(end, await this.#closedBefore(end, step, signal)) / step) * step;
+    const from = ceilToGrid(start, step);
+    const to = ceilToGrid(Math.min(end, await this.#closedBefore(end, step, signal)), step);
     if (from >= to) return createCandles(0);
     return fetchPages(this.#client, this.#caller, { market, timeframe, start: from, end: to, signal });
   }
@@ -109,14 +109,13 @@ export class CcxtExchange implements Exchange {
    */
   async #closedBefore(end: number, step: number, signal: AbortSignal | undefined): Promise<number> {
     const now = this.#clock.now();
-    if (end + step + CLOCK_ERROR_MS < now || !this.#client.has.fetchTime)
-      return Math.floor(now / step) * step;
+    if (end + step + CLOCK_ERROR_MS < now || !this.#client.has.fetchTime) return floorToGrid(now, step);
     const time = await this.#caller.call(async () => {
       const serverTime = await this.#client.fetchTime();
       if (serverTime === undefined) throw new InvalidResponse('The response has no time');
       return serverTime;
     }, signal);
-    return Math.floor(time / step) * step;
+    return floorToGrid(time, step);
   }
 
   async #market(symbol: string, signal: AbortSignal | undefined): Promise<CcxtMarket> {

@@ -5,7 +5,7 @@ import { type Candles, createCandles } from '#engine/candles.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
 import { hash32, mix32 } from '#engine/random.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
-import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { ceilToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { addPath, BLOCK_MINUTES, levelAt, normalFrom, type Path } from './sim-path.ts';
 
 const MINUTE_MS = TIMEFRAME_MS['1m'];
@@ -102,11 +102,13 @@ export class SimExchange implements Exchange {
   async fetchCandles(symbol: string, timeframe: Timeframe, start: number, end: number): Promise<Candles> {
     const market = this.#market(symbol);
     const step = TIMEFRAME_MS[timeframe];
-    const from = Math.ceil(Math.max(start, SIM_LISTED_MS) / step) * step;
-    const to = Math.ceil(Math.min(end, this.#clock.now() + 1) / step) * step;
+    const from = ceilToGrid(Math.max(start, SIM_LISTED_MS), step);
+    const to = ceilToGrid(Math.min(end, this.#clock.now() + 1), step);
     const candles = createCandles(Math.max(0, (to - from) / step));
-    for (let chunk = from; chunk < to; chunk += CHUNK_MS) {
-      const minutes = market.minutes(chunk / MINUTE_MS, Math.min(chunk + CHUNK_MS, to) / MINUTE_MS);
+    // A chunk holds whole candles.
+    const chunkMs = Math.floor(CHUNK_MS / step) * step;
+    for (let chunk = from; chunk < to; chunk += chunkMs) {
+      const minutes = market.minutes(chunk / MINUTE_MS, Math.min(chunk + chunkMs, to) / MINUTE_MS);
       const part = resampleCandles(minutes, MINUTE_MS, step);
       for (const name of Object.keys(candles) as (keyof Candles)[]) {
         candles[name].set(part[name], (chunk - from) / step);

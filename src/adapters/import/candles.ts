@@ -1,4 +1,5 @@
 import { type Candles, sliceCandles } from '#engine/candles.ts';
+import { isOnGrid } from '#engine/timeframe.ts';
 import { inOrder, rejectWrongRows, type TimeRules, takeTimes, timeProblem } from './checks.ts';
 import { BadFileError, type FileRows, isoTime } from './rows.ts';
 
@@ -99,7 +100,7 @@ function candleProblems(candles: Candles, { step, timeframe }: CandleRules, time
     const [close, volume] = [candles.close[row]!, candles.volume[row]!];
     const wrongTime = timeProblem(time, times);
     if (wrongTime) return wrongTime;
-    if (time % step !== 0) return `${isoTime(time)} is not on the ${timeframe} grid`;
+    if (!isOnGrid(time, step)) return `${isoTime(time)} is not on the ${timeframe} grid`;
     if (Number.isNaN(open + high + low + close)) return 'a price is missing';
     if (!(low > 0)) return `low ${low} is not above 0`;
     if (high === Infinity) return 'high is not finite';

@@ -1,5 +1,5 @@
 import { checkSymbol, isExchangeKey } from '#domain/validate.ts';
-import { isTimeframe, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
+import { ALL_TIMEFRAMES, isTimeframe, type Timeframe } from '#engine/timeframe.ts';
 import { decodeSymbol } from '../parquet/keys.ts';
 import { type Format, formatOf } from './formats.ts';
 
@@ -78,7 +78,8 @@ function hiveContent(groups: Readonly<Record<string, string | undefined>>, forma
 }
 
 function candles(source: Source, timeframe: string): FileContent {
-  if (!isTimeframe(timeframe)) return other(`timeframe ${timeframe} is not one of ${TIMEFRAMES.join(', ')}`);
+  if (!isTimeframe(timeframe))
+    return other(`timeframe ${timeframe} is not one of ${ALL_TIMEFRAMES.join(', ')}`);
   return { kind: 'candles', timeframe, ...source };
 }
 

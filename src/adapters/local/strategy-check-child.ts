@@ -10,7 +10,7 @@ import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { createStrategyRegistry } from '#engine/strategies/registry.ts';
 import { definitionProblems } from '#engine/strategies/validate-definition.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
-import { DAY_MS, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { freshStrategy } from '../fresh-strategy.ts';
 import type { CheckMessage, CheckRequest } from './strategy-check.ts';
@@ -63,7 +63,7 @@ function configOf(definition: StrategyDefinition, request: CheckRequest): Resolv
   const ml = definition.mlEngine && mlEngineOf(definition);
   const stepMs = TIMEFRAME_MS[timeframe];
   const length = ml ? WINDOWS * ml.backtest_period_days * DAY_MS : ROWS * stepMs;
-  const end = request.range?.end ?? Math.floor(request.end / stepMs) * stepMs;
+  const end = request.range?.end ?? floorToGrid(request.end, stepMs);
   const start = request.range?.start ?? end - length;
   const pairs = request.pairs ?? chosenPairs(definition.pairs, request);
   const iso = (time: number) => new Date(time).toISOString();

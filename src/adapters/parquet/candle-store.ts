@@ -9,7 +9,7 @@ import type {
 } from '#domain/ports.ts';
 import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
-import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { isOnGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { KeyedLock } from '../keyed-lock.ts';
 import { describeMonth } from '../series-months.ts';
 import { candlesPrefix, fundingPrefix } from './keys.ts';
@@ -105,7 +105,7 @@ function checkRows(rows: Rows, step: number): void {
   if (rows.some((column) => column.length !== times.length)) throw new RangeError('Columns differ in length');
   for (let row = 0, { length } = times; row < length; row++) {
     const time = times[row]!;
-    if (time % step !== 0) throw new RangeError(`Row ${row}: ${time} is not a multiple of ${step} ms`);
+    if (!isOnGrid(time, step)) throw new RangeError(`Row ${row}: ${time} is not on the grid of ${step} ms`);
     if (row > 0 && time <= times[row - 1]!) throw new RangeError(`Row ${row}: times do not ascend`);
     if (!rows.every((column) => Number.isFinite(column[row]))) throw new RangeError(`Row ${row}: not finite`);
   }

@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
-import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { Exchange } from '../exchange-ports.ts';
 import type { SeriesKey } from '../ports.ts';
 import { isoTime } from '../validate.ts';
@@ -62,9 +62,9 @@ const FAILED_IN_A_ROW = 3;
  */
 export async function collectCandles(deps: CollectDeps, request: CollectRequest): Promise<SymbolOutcome[]> {
   const step = TIMEFRAME_MS[request.timeframe];
-  const start = Math.ceil(request.start / step) * step;
+  const start = ceilToGrid(request.start, step);
   // Candles that are still forming are never wanted.
-  const end = Math.min(Math.ceil(request.end / step) * step, Math.floor(deps.clock.now() / step) * step);
+  const end = Math.min(ceilToGrid(request.end, step), floorToGrid(deps.clock.now(), step));
   const chunks = chunksOf(start, end, step);
   const instruments = await InstrumentCollector.open(deps, request.exchange, request.symbols);
   const outcomes: SymbolOutcome[] = [];

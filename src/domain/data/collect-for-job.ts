@@ -1,5 +1,6 @@
 import type { BacktestExecutionInput, CollectionOutcome } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
+import { ALL_TIMEFRAMES } from '#engine/timeframe.ts';
 import type { Exchanges } from '../exchange-ports.ts';
 import { checkTimeframe, isoTime } from '../validate.ts';
 import { type CollectDeps, collectCandles, type SymbolOutcome } from './collect-candles.ts';
@@ -59,7 +60,7 @@ async function collect(deps: CollectForJobDeps, job: JobToCollect): Promise<Symb
       ...(await collectCandles(deps, {
         exchange,
         symbols,
-        timeframe: checkTimeframe(timeframe, 'timeframe'),
+        timeframe: checkTimeframe(timeframe, 'timeframe', ALL_TIMEFRAMES),
         ...range,
         ...(signal ? { signal } : {}),
       })),

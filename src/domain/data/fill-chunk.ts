@@ -1,5 +1,5 @@
 import { type Candles, createCandles, joinCandles } from '#engine/candles.ts';
-import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { isOnGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { Exchange } from '../exchange-ports.ts';
 import type { CandleStore, Clock, SeriesKey, SeriesMonth, SeriesStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';
@@ -138,7 +138,7 @@ export function cleanCandles(raw: Candles, bounds: CleanBounds): CleanedCandles 
   let rejected = 0;
   for (let i = 0; i < raw.timestamp.length; i++) {
     const time = raw.timestamp[i]!;
-    if (!isPlausible(raw, i) || time % bounds.step !== 0) rejected++;
+    if (!isPlausible(raw, i) || !isOnGrid(time, bounds.step)) rejected++;
     else if (time >= bounds.start && time < bounds.end) rows.set(time, i);
   }
   const order = [...rows.keys()].sort((a, b) => a - b).map((time) => rows.get(time)!);

@@ -1,6 +1,6 @@
 import type { CandleColumns, CandlesQuery } from '#contract/market-data.ts';
 import { completeBuckets } from '#engine/indicators/resample.ts';
-import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
+import { ALL_TIMEFRAMES, ceilToGrid, divides, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { CandleStore, Clock, SeriesInfo, SeriesStore } from '../ports.ts';
 import { checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
 import { notStored, readPage } from './read-page.ts';
@@ -22,9 +22,9 @@ export async function getCandles(
 ): Promise<CandleColumns> {
   const { exchange = deps.defaultExchange, limit } = input;
   const symbol = checkSymbol(input.symbol, 'symbol');
-  const timeframe = checkTimeframe(input.timeframe, 'timeframe');
+  const timeframe = checkTimeframe(input.timeframe, 'timeframe', ALL_TIMEFRAMES);
   const range = parseRange({ start: input.from, end: input.to }, ['from', 'to']);
-  const sources = TIMEFRAMES.filter((each) => TIMEFRAME_MS[timeframe] % TIMEFRAME_MS[each] === 0);
+  const sources = ALL_TIMEFRAMES.filter((each) => divides(each, timeframe));
   const stored = await deps.series.getMany(
     exchange,
     sources.map((each) => ({ symbol, timeframe: each })),
@@ -73,7 +73,7 @@ function boundsOf({ first, last, timeframe: own }: SeriesInfo, timeframe: Timefr
   const storedEnd = Date.parse(last) + TIMEFRAME_MS[own];
   const complete = completeBuckets(Date.parse(first), Date.parse(last), TIMEFRAME_MS[own], stepMs);
   const onGrid = (time: number | undefined, fallback: number) =>
-    time === undefined ? fallback : Math.ceil(time / stepMs) * stepMs;
+    time === undefined ? fallback : ceilToGrid(time, stepMs);
   const end = onGrid(range.end, Number.POSITIVE_INFINITY);
   const isCut = complete.end < storedEnd && complete.end < end && complete.end >= onGrid(range.start, 0);
   return {

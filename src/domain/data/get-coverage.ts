@@ -1,6 +1,6 @@
 import type { Coverage, CoverageMonth, CoverageQuery, CoverageSeries } from '#contract/coverage.ts';
 import { MAX_COVERAGE_MONTHS } from '#contract/limits.ts';
-import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
+import { ALL_TIMEFRAMES, ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { Clock, Page, SeriesInfo, SeriesMonth, SeriesStore } from '../ports.ts';
 import { checkSymbol, checkTimeframe } from '../validate.ts';
 import { monthBounds, monthsBetween } from './months.ts';
@@ -15,7 +15,8 @@ export async function getCoverage(
 ): Promise<Coverage> {
   const { exchange = deps.defaultExchange } = input;
   const symbol = input.symbol === undefined ? undefined : checkSymbol(input.symbol, 'symbol');
-  const timeframe = input.timeframe === undefined ? undefined : checkTimeframe(input.timeframe, 'timeframe');
+  const timeframe =
+    input.timeframe === undefined ? undefined : checkTimeframe(input.timeframe, 'timeframe', ALL_TIMEFRAMES);
   const page =
     symbol === undefined
       ? await pageOf(deps.series, exchange, input, timeframe)
@@ -52,7 +53,7 @@ const monthCount = ({ first, last }: SeriesInfo): number =>
   monthsBetween(Date.parse(first), Date.parse(last) + 1).length;
 
 async function seriesOf(series: SeriesStore, exchange: string, symbol: string): Promise<Page<SeriesInfo>> {
-  const keys = TIMEFRAMES.map((timeframe) => ({ symbol, timeframe }));
+  const keys = ALL_TIMEFRAMES.map((timeframe) => ({ symbol, timeframe }));
   return { items: [...(await series.getMany(exchange, keys)).values()], next: null };
 }
 
@@ -84,7 +85,7 @@ function expectedIn(
 ): number {
   const step = TIMEFRAME_MS[timeframe];
   const { start, end } = monthBounds(month);
-  const closed = Math.max(Math.floor(now / step) * step, Date.parse(last) + step);
+  const closed = Math.max(floorToGrid(now, step), Date.parse(last) + step);
   const begins = Date.parse(first);
   const absentFrom = Math.max(start, complete_from === undefined ? begins : Date.parse(complete_from));
   return (
@@ -95,7 +96,7 @@ function expectedIn(
 
 /** Number of candles that open in `[start, end)` ms. */
 function candlesBetween(start: number, end: number, step: number): number {
-  return Math.max(0, Math.ceil(end / step) - Math.ceil(start / step));
+  return Math.max(0, (ceilToGrid(end, step) - ceilToGrid(start, step)) / step);
 }
 
 /** Gaps within a month, and those at its edges towards its neighbours. */

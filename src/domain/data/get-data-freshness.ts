@@ -1,5 +1,5 @@
 import type { Freshness, FreshnessQuery } from '#contract/market-data.ts';
-import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
+import { ALL_TIMEFRAMES, ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
 import { checkSymbol, checkTimeframe } from '../validate.ts';
 import { missingOf } from './missing-candles.ts';
@@ -23,7 +23,9 @@ export async function getDataFreshness(
 ): Promise<Freshness> {
   const { exchange = deps.defaultExchange, stale_threshold_hours } = query;
   const symbols = [...new Set(query.symbols.map((symbol) => checkSymbol(symbol, 'symbols')))];
-  const timeframes = query.timeframe?.split(',').map((each) => checkTimeframe(each, 'timeframe'));
+  const timeframes = query.timeframe
+    ?.split(',')
+    .map((each) => checkTimeframe(each, 'timeframe', ALL_TIMEFRAMES));
   const range = parseRange(query);
   const stored = await readSeries(deps.series, exchange, symbols, timeframes);
   const now = deps.clock.now();
@@ -61,8 +63,8 @@ function countMissing(
   if (start === undefined || end === undefined) return undefined;
   const missing = timeframes.flatMap((timeframe, at) => {
     const step = TIMEFRAME_MS[timeframe];
-    const opens = (time: number) => Math.ceil(time / step) * step;
-    const interval = { start: opens(start), end: Math.min(opens(end), Math.floor(now / step) * step) };
+    const opens = (time: number) => ceilToGrid(time, step);
+    const interval = { start: opens(start), end: Math.min(opens(end), floorToGrid(now, step)) };
     return stored.flatMap((series) =>
       missingOf(series[at], interval, step).map((part) => (part.end - part.start) / step),
     );
@@ -81,11 +83,11 @@ async function readSeries(
   timeframes: readonly Timeframe[] | undefined,
 ): Promise<(symbol: string) => readonly (SeriesInfo | undefined)[]> {
   const wanted = symbols.flatMap((symbol) =>
-    (timeframes ?? TIMEFRAMES).map((timeframe) => ({ symbol, timeframe })),
+    (timeframes ?? ALL_TIMEFRAMES).map((timeframe) => ({ symbol, timeframe })),
   );
   const stored = await store.getMany(exchange, wanted);
   return (symbol) => {
-    const series = (timeframes ?? TIMEFRAMES).map((timeframe) => stored.get(`${symbol}#${timeframe}`));
+    const series = (timeframes ?? ALL_TIMEFRAMES).map((timeframe) => stored.get(`${symbol}#${timeframe}`));
     return timeframes ? series : [newestOf(series)];
   };
 }
@@ -131,9 +133,9 @@ export function freshnessOf(
 function covers(info: SeriesInfo, range: TimeRange, closedBy: number, longestGap: number): boolean {
   const step = TIMEFRAME_MS[info.timeframe];
   const first = Date.parse(info.first);
-  const from = range.start === undefined ? first : Math.ceil(range.start / step) * step;
-  const opensBefore = range.end === undefined ? Infinity : Math.ceil(range.end / step) * step;
-  const to = Math.min(opensBefore, Math.floor(closedBy / step) * step);
+  const from = range.start === undefined ? first : ceilToGrid(range.start, step);
+  const opensBefore = range.end === undefined ? Infinity : ceilToGrid(range.end, step);
+  const to = Math.min(opensBefore, floorToGrid(closedBy, step));
   const begins = Math.min(first, info.complete_from === undefined ? first : Date.parse(info.complete_from));
   if (begins > from || endOf(info) < to) return false;
   if (info.corrupt && monthsBetween(from, to).some((month) => info.corrupt!.includes(month))) return false;

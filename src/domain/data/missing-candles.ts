@@ -1,5 +1,5 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { ceilToGrid, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import type { TimeInterval } from './missing-ranges.ts';
@@ -24,9 +24,9 @@ export async function missingCandles(
   const stored = await series.getMany(exchange, keys);
   const ranges = keys.flatMap((key) => {
     const step = TIMEFRAME_MS[key.timeframe];
-    const closed = Math.floor(clock.now() / step) * step;
-    const start = Math.ceil(dataStart / step) * step;
-    const end = Math.min(Math.ceil(Date.parse(date_range.end) / step) * step, closed);
+    const closed = floorToGrid(clock.now(), step);
+    const start = ceilToGrid(dataStart, step);
+    const end = Math.min(ceilToGrid(Date.parse(date_range.end), step), closed);
     const missing = missingOf(stored.get(`${key.symbol}#${key.timeframe}`), { start, end }, step);
     return missing.map(
       (each) => `${key.symbol} ${key.timeframe} ${isoTime(each.start)} to ${isoTime(each.end)}`,

@@ -1,5 +1,5 @@
 import { isTerminal, type JobRun } from '#contract/backtest.ts';
-import { TIMEFRAMES } from '#engine/timeframe.ts';
+import { ALL_TIMEFRAMES } from '#engine/timeframe.ts';
 import type { InstrumentStore } from '../instrument-ports.ts';
 import type { Clock, JobStore, SeriesStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';
@@ -21,7 +21,7 @@ export async function prepareImageRun(deps: PrepareImageRunDeps, jobId: string):
   const job = await deps.jobs.get(jobId);
   if (!job || isTerminal(job.status)) throw new Error(`${jobId} is ${job?.status ?? 'not stored'}`);
   const { exchange, pairs, timeframe, timeframe_detail: detail, precision } = job.config;
-  const everything = pairs.flatMap((symbol) => TIMEFRAMES.map((each) => ({ symbol, timeframe: each })));
+  const everything = pairs.flatMap((symbol) => ALL_TIMEFRAMES.map((each) => ({ symbol, timeframe: each })));
   const stored = await deps.series.getMany(exchange, everything);
   const read = everything.filter((each) => each.timeframe === timeframe || each.timeframe === detail);
   const months = await Promise.all(

@@ -5,7 +5,7 @@ import type { ReleasePolicy, ValidationCheck } from '#contract/release-policy.ts
 import type { StoredVersion, Thresholds } from '#contract/stored-registry.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
+import { ALL_TIMEFRAMES, DAY_MS } from '#engine/timeframe.ts';
 import { findStrategy } from '../find-strategy.ts';
 import { checkFreshness } from '../market-data.ts';
 import type { Clock, DataProxy, JobStore, ResultStore } from '../ports.ts';
@@ -95,7 +95,7 @@ async function checkConfiguration(
   try {
     const { pairs, timeframe, strategy, params } = ResolvedBacktestConfig.parse(config);
     for (const pair of pairs) checkSymbol(pair, 'pairs');
-    checkTimeframe(timeframe, 'timeframe');
+    checkTimeframe(timeframe, 'timeframe', ALL_TIMEFRAMES);
     const { definition } = await findStrategy(strategies, strategy, { field: 'name', unknown: 'RES002' });
     const { problems } = resolveParameters(definition.parameters, params);
     if (problems.length > 0)

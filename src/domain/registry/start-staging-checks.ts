@@ -7,7 +7,7 @@ import {
 import type { StoredVersion } from '#contract/stored-registry.ts';
 import { historyStartOf } from '#engine/run/history.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
-import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { Executions } from '../execution-ports.ts';
 import { findStrategy } from '../find-strategy.ts';
 import { idSuffix } from '../id-suffix.ts';
@@ -154,7 +154,7 @@ async function smokeConfig(
     pairs.map((symbol) => ({ symbol, timeframe })),
   );
   const ends = [...stored.values()].map(({ last }) => Date.parse(last) + step);
-  const end = ends.length > 0 ? Math.min(...ends) : Math.floor(deps.clock.now() / step) * step;
+  const end = ends.length > 0 ? Math.min(...ends) : floorToGrid(deps.clock.now(), step);
   const date_range = { start: isoTime(end - SMOKE_CANDLES * step), end: isoTime(end) };
   return { ...config, date_range };
 }

@@ -1,8 +1,9 @@
 import { type Candles, createCandles, indexAtOrAfter, sliceCandles } from '../candles.ts';
+import { ceilToGrid, floorToGrid } from '../timeframe.ts';
 
 /**
  * Candles of a longer timeframe, aggregated from `candles`: first open, highest high, lowest low, last close, summed
- * volume. Buckets start at UTC multiples of `toMs` (a day starts at midnight UTC).
+ * volume. Buckets start at UTC multiples of `toMs` (a day starts at midnight UTC), weeks on Monday.
  *
  * Only complete buckets are returned, see {@link completeBuckets}. A gap inside a bucket means that nothing was traded
  * then. Such a bucket is aggregated from the candles that exist, as exchanges do.
@@ -39,7 +40,7 @@ export function completeBuckets(
   fromMs: number,
   toMs: number,
 ): { readonly start: number; readonly end: number } {
-  return { start: Math.ceil(first / toMs) * toMs, end: Math.floor((last + fromMs) / toMs) * toMs };
+  return { start: ceilToGrid(first, toMs), end: floorToGrid(last + fromMs, toMs) };
 }
 
 /** Every bucket of `toMs` ms that contains a candle, aggregated as {@link resampleCandles} does. */
@@ -52,7 +53,7 @@ export function aggregateCandles(candles: Candles, toMs: number): Candles {
     const time = candles.timestamp[row]!;
     if (time >= bucketEnd) {
       bucket++;
-      const start = Math.floor(time / toMs) * toMs;
+      const start = floorToGrid(time, toMs);
       bucketEnd = start + toMs;
       result.timestamp[bucket] = start;
       result.open[bucket] = candles.open[row]!;
@@ -73,7 +74,7 @@ function countBuckets(timestamps: Float64Array, toMs: number): number {
   for (let row = 0, { length } = timestamps; row < length; row++) {
     if (timestamps[row]! < bucketEnd) continue;
     count++;
-    bucketEnd = (Math.floor(timestamps[row]! / toMs) + 1) * toMs;
+    bucketEnd = floorToGrid(timestamps[row]!, toMs) + toMs;
   }
   return count;
 }

@@ -1,4 +1,5 @@
 import { CANDLE_COLUMNS, type Candles, createCandles } from '../candles.ts';
+import { isOnGrid } from '../timeframe.ts';
 import { BacktestError } from './strategy-errors.ts';
 
 /** Irregularities of valid candles. */
@@ -50,7 +51,7 @@ function checkRows(candles: Candles, stepMs: number): CandleQuality | { row: num
     // Comparisons with NaN are false: each test is written so that NaN fails it.
     if (!(time > previousTime)) return { row, problem: 'does not come after the one before it' };
     // One division per row would cost more than all other checks.
-    if (time - previousTime !== stepMs && time % stepMs !== 0) {
+    if (time - previousTime !== stepMs && !isOnGrid(time, stepMs)) {
       return { row, problem: 'does not open on the grid of its timeframe' };
     }
     if (!(bottom > 0) || !(first > 0) || !(last > 0)) {

@@ -6,7 +6,7 @@ import { derivePriceTicks, type PriceTicks } from '../simulator/rules/precision.
 import type { FundingEvents } from '../simulator/types.ts';
 import type { DefinitionData } from '../strategies/validate-definition.ts';
 import type { ParameterValues, StrategyDefinition } from '../strategy.ts';
-import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
+import { ceilToGrid, DAY_MS, TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
 import { DEFAULT_FEATURE_CANDLES } from '../walk-forward/training-inputs.ts';
 import { type CandleQuality, checkCandles, fillGaps } from './candles.ts';
 import { BacktestError, describeThrown } from './strategy-errors.ts';
@@ -60,7 +60,7 @@ export function tradedRange({ date_range, timeframe }: ResolvedBacktestConfig): 
   end: number;
 } {
   const stepMs = TIMEFRAME_MS[timeframe];
-  const start = Math.ceil(Date.parse(date_range.start) / stepMs) * stepMs;
+  const start = ceilToGrid(Date.parse(date_range.start), stepMs);
   return { start, end: Date.parse(date_range.end) };
 }
 

@@ -16,7 +16,7 @@ import {
   type StrategyDefinition,
   type TrailingStop,
 } from '../strategy.ts';
-import { isTimeframe, TIMEFRAME_MS, TIMEFRAMES } from '../timeframe.ts';
+import { ALL_TIMEFRAMES, divides, isTimeframe, TIMEFRAME_MS } from '../timeframe.ts';
 import { mlEngineOf } from '../walk-forward/windows.ts';
 import { defaultParameters } from './parameters.ts';
 import { protectionProblems } from './protection-problems.ts';
@@ -93,13 +93,15 @@ function identityProblems(definition: DeclaredData): string[] {
     problems.push(`name must match ${STRATEGY_NAME.source}`);
   }
   if (!isNonEmptyString(description)) problems.push('description must be a string');
-  if (!isTimeframe(String(timeframe))) problems.push(`timeframe must be one of ${TIMEFRAMES.join(', ')}`);
+  if (!isTimeframe(String(timeframe))) problems.push(`timeframe must be one of ${ALL_TIMEFRAMES.join(', ')}`);
   if (!isPairList(pairs)) problems.push('pairs must be different symbols of the form BASE/QUOTE:SETTLE');
   if (!(isNumber(stakeAmount) && stakeAmount > 0)) problems.push('stakeAmount must be a number above 0');
   const baseMs = TIMEFRAME_MS[timeframe] ?? 0;
   for (const informative of informativeTimeframes ?? []) {
     if (!isTimeframe(String(informative)) || TIMEFRAME_MS[informative] <= baseMs) {
       problems.push(`informativeTimeframes: ${informative} is not a timeframe longer than ${timeframe}`);
+    } else if (!divides(timeframe, informative)) {
+      problems.push(`informativeTimeframes: ${informative} is not a multiple of ${timeframe}`);
     }
   }
   return problems;

@@ -204,7 +204,7 @@ describe('freshness by range', () => {
 
 it.each([
   [{ symbols: ['BTCUSDT'] }, 'VAL002', 'symbols'],
-  [{ timeframe: '3m' }, 'VAL003', 'timeframe'],
+  [{ timeframe: '7m' }, 'VAL003', 'timeframe'],
   [{ start: 'soon' }, 'VAL001', 'start'],
   [{ start: '2024-01-02', end: '2024-01-02' }, 'VAL001', 'start'],
 ])('freshness rejects %j with %s', async (query, code, field) => {

@@ -69,6 +69,17 @@ describe('resampleCandles', () => {
     expect([...days.timestamp]).toEqual([1, 2, 3].map((day) => Date.UTC(2024, 0, day)));
   });
 
+  it('resampleCandles starts weeks on Monday, and 3d candles at multiples of three days since the epoch', () => {
+    // 1 January 2024 is a Monday, and day 19,723 after the epoch: 3 * 6,574 + 1.
+    const hours = marketCandles(1, 24 * 21);
+    const weeks = resampleCandles(hours, HOUR, TIMEFRAME_MS['1w']);
+    expect([...weeks.timestamp]).toEqual([1, 8, 15].map((day) => Date.UTC(2024, 0, day)));
+    expect(weeks.open[1]).toBe(hours.open[24 * 7]);
+    expect(weeks.close[1]).toBe(hours.close[24 * 14 - 1]);
+    const [first] = resampleCandles(hours, HOUR, TIMEFRAME_MS['3d']).timestamp;
+    expect(first).toBe(Date.UTC(2024, 0, 3));
+  });
+
   it('resampleCandles in two steps equals one step', () => {
     const candles = marketCandles(9, 3_000, '5m');
     const quarters = resampleCandles(candles, FIVE, TIMEFRAME_MS['15m']);

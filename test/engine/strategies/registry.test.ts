@@ -61,7 +61,11 @@ describe('strategy definitions', () => {
     ['a name with capitals', { name: 'Loud' }, 'name must match'],
     ['a name that is too long', { name: `a${'b'.repeat(64)}` }, 'name must match'],
     ['no description', { description: ' ' }, 'description must be a string'],
-    ['an unknown timeframe', { timeframe: '2h' }, 'timeframe must be one of 1m, 5m, 15m, 1h, 4h, 1d'],
+    [
+      'an unknown timeframe',
+      { timeframe: '7h' },
+      'timeframe must be one of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, 3d, 1w',
+    ],
     ['no pairs', { pairs: [] }, 'pairs must be different symbols'],
     ['a spot pair', { pairs: ['BTC/USDT'] }, 'pairs must be different symbols'],
     ['a repeated pair', { pairs: ['BTC/USDT:USDT', 'BTC/USDT:USDT'] }, 'pairs must be different symbols'],
@@ -73,8 +77,13 @@ describe('strategy definitions', () => {
     ],
     [
       'an unknown informative timeframe',
-      { informativeTimeframes: ['1w'] },
-      'informativeTimeframes: 1w is not',
+      { informativeTimeframes: ['1M'] },
+      'informativeTimeframes: 1M is not',
+    ],
+    [
+      'an informative timeframe that its own does not divide',
+      { timeframe: '3d', informativeTimeframes: ['1w'] },
+      'informativeTimeframes: 1w is not a multiple of 3d',
     ],
     ['a stop loss of 0', { stoploss: 0 }, 'stoploss must be above -1 and below 0'],
     ['a stop loss of -1', { stoploss: -1 }, 'stoploss must be above -1 and below 0'],

@@ -1029,7 +1029,7 @@ class DataCollection:
 
         :param exchange: Exchange key. Default: the configured exchange
         :param symbol: `BASE/QUOTE:SETTLE`. Default: all stored ones
-        :param timeframe: One of 1m, 5m, 15m, 1h, 4h, 1d. Default: all stored ones
+        :param timeframe: One of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, 3d, 1w. Default: all stored ones
         :param limit: Maximum number of symbols on a page
         :param cursor: `next_cursor` of the previous page, with the same filters
         """

@@ -212,8 +212,8 @@ class BacktestConfig(TypedDict):
     """Exchange of the candles. Default: the configured exchange"""
     pairs: NotRequired[list[str] | None]
     """`BASE/QUOTE:SETTLE`. Default: the pairs of the strategy"""
-    timeframe: NotRequired[Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None]
-    """Default: the timeframe of the strategy"""
+    timeframe: NotRequired[Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"] | None]
+    """Default: the timeframe of the strategy. Others than 1m, 5m, 15m, 1h, 4h, 1d only where the strategy declares them"""
     collect: NotRequired[Literal["never", "if_stale", "always"] | None]
     """Collection of candles before the run. `never`: run on the stored candles and report gaps. `if_stale`: collect when the stored candles do not cover the date range. `always`: always fetch from the exchange. Default: "if_stale\""""
     date_range: NotRequired[BacktestConfigDateRange | None]
@@ -399,7 +399,7 @@ class BacktestJobConfig(TypedDict):
     strategy: str
     exchange: str
     pairs: list[str]
-    timeframe: Literal["1m", "5m", "15m", "1h", "4h", "1d"]
+    timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
     date_range: BacktestJobConfigDateRange
     stake_amount: float | Literal["unlimited"]
     dry_run_wallet: float
@@ -494,7 +494,7 @@ class BacktestJobSummary(TypedDict):
     """A user has marked the job to find it again"""
     exchange: str
     pairs: list[str]
-    timeframe: Literal["1m", "5m", "15m", "1h", "4h", "1d"]
+    timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
     started_at: str | None
     """null: not started"""
     finished_at: str | None
@@ -2167,8 +2167,8 @@ class HyperoptRequest(TypedDict):
     """Exchange of the candles. Default: the configured exchange"""
     pairs: NotRequired[list[str] | None]
     """`BASE/QUOTE:SETTLE`. Default: the pairs of the strategy"""
-    timeframe: NotRequired[Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None]
-    """Default: the timeframe of the strategy"""
+    timeframe: NotRequired[Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"] | None]
+    """Default: the timeframe of the strategy. Others than 1m, 5m, 15m, 1h, 4h, 1d only where the strategy declares them"""
     collect: NotRequired[Literal["never", "if_stale", "always"] | None]
     """Collection of candles before the run. `never`: run on the stored candles and report gaps. `if_stale`: collect when the stored candles do not cover the date range. `always`: always fetch from the exchange. Default: "if_stale\""""
     n_trials: NotRequired[int | None]
@@ -2324,7 +2324,7 @@ class HyperoptSummary(TypedDict):
     """Place in the queue of a pending job, or of a running one that waits for another run; null for others"""
     exchange: str
     pairs: list[str]
-    timeframe: Literal["1m", "5m", "15m", "1h", "4h", "1d"]
+    timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
     started_at: str | None
     """null: not started"""
     finished_at: str | None
@@ -3662,7 +3662,7 @@ class ReportSettings(TypedDict):
     strategy: str
     exchange: str
     pairs: list[str]
-    timeframe: Literal["1m", "5m", "15m", "1h", "4h", "1d"]
+    timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
     date_range: ReportSettingsDateRange
     stake_amount: float | Literal["unlimited"]
     dry_run_wallet: float
@@ -3784,7 +3784,7 @@ class ResolvedBacktestConfig(TypedDict):
     strategy: str
     exchange: str
     pairs: list[str]
-    timeframe: Literal["1m", "5m", "15m", "1h", "4h", "1d"]
+    timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
     date_range: ResolvedBacktestConfigDateRange
     stake_amount: float | Literal["unlimited"]
     dry_run_wallet: float

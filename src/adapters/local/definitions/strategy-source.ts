@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
-import { TIMEFRAMES } from '#contract/limits.ts';
+import { ALL_TIMEFRAMES } from '#contract/limits.ts';
 import { PROTECTION_LIMITS } from '#contract/protection-limits.ts';
 import { Protection } from '#contract/protections.ts';
 import { canonicalJson } from '#engine/digest.ts';
@@ -166,11 +166,11 @@ const Parameter = z.discriminatedUnion('kind', [
 const FIELDS = {
   name: text(64),
   description,
-  timeframe: z.enum(TIMEFRAMES),
+  timeframe: z.enum(ALL_TIMEFRAMES),
   pairs: z.array(text(50)).max(200),
   stakeAmount: z.number(),
   parameters: z.record(text(64), Parameter),
-  informativeTimeframes: z.array(z.enum(TIMEFRAMES)).max(TIMEFRAMES.length).exactOptional(),
+  informativeTimeframes: z.array(z.enum(ALL_TIMEFRAMES)).max(ALL_TIMEFRAMES.length).exactOptional(),
   mlEngine: z.record(text(64), z.union([z.number(), z.boolean(), text(64), z.null()])).exactOptional(),
   canShort: z.boolean().exactOptional(),
   stoploss: z.number(),

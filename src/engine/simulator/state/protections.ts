@@ -1,5 +1,5 @@
 import type { Protection } from '#contract/protections.ts';
-import { DAY_MS } from '../../timeframe.ts';
+import { DAY_MS, floorToGrid } from '../../timeframe.ts';
 import { type Direction, LONG } from '../rules/prices.ts';
 import { MINUTE_MS, type ResolvedSettings } from '../settings.ts';
 import type { Lock } from '../types.ts';
@@ -81,7 +81,7 @@ export class Protections {
     if (finding === null || this.#hasLock(market, finding.side, finding.end)) return;
     const { side, end, reason } = finding;
     // The start of the next candle, also when the end is the start of one.
-    const until = (Math.floor(end / this.#timeframeMs) + 1) * this.#timeframeMs;
+    const until = floorToGrid(end, this.#timeframeMs) + this.#timeframeMs;
     const isKnown = (lock: OwnLock) =>
       lock.market === market && lock.side === side && lock.until === until && lock.reason === reason;
     if (this.locks.some(isKnown)) return;
