@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { defineConfig, type Plugin } from 'vite';
+import { ACCOUNT_DEFAULTS, ACCOUNT_LIMITS, ORDER_TYPES } from '../src/contract/account-limits.ts';
 import { PRUNERS, SAMPLERS, SPACES } from '../src/contract/hyperopt.ts';
 import { HYPEROPT_DEFAULTS, HYPEROPT_LIMITS } from '../src/contract/hyperopt-request.ts';
 import {
@@ -45,6 +46,7 @@ const TABLES: Readonly<Record<string, () => unknown>> = {
   /** Bounds, defaults and enumerations of the requests, for forms. */
   'virtual:limits': () => ({
     backtest: { limits: BACKTEST_LIMITS, defaults: BACKTEST_DEFAULTS },
+    account: { limits: ACCOUNT_LIMITS, defaults: ACCOUNT_DEFAULTS, orderTypes: ORDER_TYPES },
     models: { limits: { ...ML_ENGINE_LIMITS, ...CLASSIFIER_LIMITS }, defaults: ML_ENGINE_DEFAULTS },
     fillModels: FILL_MODELS,
     hyperopt: { limits: HYPEROPT_LIMITS, defaults: HYPEROPT_DEFAULTS },

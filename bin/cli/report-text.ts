@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { ACCOUNT_DEFAULTS } from '#contract/account-limits.ts';
 import type { BacktestJob, EquityData } from '#contract/backtest-api.ts';
 import { OVERFITTING_BOUNDS } from '#contract/limits.ts';
 import type { BacktestReportData } from '#contract/report.ts';
@@ -106,6 +107,7 @@ function settingsText({ config }: Job): string {
     `fee ${config.fee}`,
     `slippage ${config.slippage}`,
     `leverage ${config.leverage}`,
+    ...accountTexts(config),
     `stoploss ${config.stoploss}`,
     ...(config.protections
       ? [`protections ${config.protections.map(({ method }) => method).join(' ')}`]
@@ -115,6 +117,22 @@ function settingsText({ config }: Job): string {
     `precision ${config.precision}`,
     ...parameters,
   ].join(', ');
+}
+
+/** Options of the account that are not at their defaults. */
+function accountTexts(config: Job['config']): string[] {
+  const { order_types: types, unfilled_timeout: timeout, ignore_entry_after_candles: candles } = config;
+  const shown = {
+    'tradable ratio': config.tradable_balance_ratio,
+    capital: config.available_capital,
+    'last stake from': config.amend_last_stake_amount
+      ? (config.last_stake_amount_min_ratio ?? ACCOUNT_DEFAULTS.last_stake_amount_min_ratio)
+      : undefined,
+    orders: types && `${types.entry}/${types.exit}`,
+    timeout: timeout && `${timeout.entry}/${timeout.exit} min`,
+    'entries within': candles && `${candles} detail candles`,
+  };
+  return Object.entries(shown).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
 }
 
 function metricTable({ job, report }: Results): string {

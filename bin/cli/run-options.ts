@@ -7,6 +7,7 @@ import {
   PRECISIONS,
   TIMEFRAMES,
 } from '#contract/limits.ts';
+import { type AccountOptions, accountFields, addAccountFlags } from './account-options.ts';
 import {
   boundsText,
   costRatio,
@@ -36,7 +37,7 @@ export function addMarketOptions(command: Command): Command {
 
 /** Options of the account and its costs: of a backtest and of a hyperopt job. */
 export function addAccountOptions(command: Command): Command {
-  return command
+  return addAccountFlags(command)
     .option('--stake <amount>', 'stake per trade, or unlimited', stake)
     .option(
       '--wallet <amount>',
@@ -133,7 +134,7 @@ function roiStep(text: string, previous: Readonly<Record<string, number>>): Reco
   throw new InvalidArgumentError('Pass minutes=ratio, such as 60=0.01.');
 }
 
-export interface RunOptions {
+export interface RunOptions extends AccountOptions {
   readonly exchange?: string;
   readonly offline?: boolean;
   readonly pairs?: string;
@@ -183,6 +184,7 @@ export function configWith(config: Config, options: RunOptions): Config {
       fee: options.fee,
       slippage: options.slippage,
       leverage: options.leverage,
+      ...accountFields(options),
       fill_model: options.fillModel,
       stoploss: options.stoploss,
       minimal_roi: options.roi,

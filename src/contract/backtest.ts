@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { RESOLVED_ACCOUNT_OPTIONS } from './account.ts';
 import { annotatedJobFields } from './annotation-schemas.ts';
 import { CollectMode } from './common.ts';
 import { ALL_TIMEFRAMES, FILL_MODELS, type JobStatus, PRECISIONS, TIMEFRAMES } from './limits.ts';
@@ -102,6 +103,7 @@ export const ResolvedBacktestConfig = z
     fee: z.number(),
     slippage: z.number(),
     leverage: z.number(),
+    ...RESOLVED_ACCOUNT_OPTIONS,
     params: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),
     stoploss: z.number(),
     minimal_roi: RoiTable,

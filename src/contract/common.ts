@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ACCOUNT_OPTIONS } from './account.ts';
 import { ERRORS } from './errors.ts';
 import {
   ALL_TIMEFRAMES,
@@ -119,6 +120,7 @@ export const ACCOUNT_FIELDS = {
         '`exchange`: prices and amounts follow the steps and limits of the instruments; orders below the minimum are not placed. `none`: no rounding and no minimum order. Default: `exchange` if the instruments of all pairs are stored, else `none`. Exchange `sim` always runs with `none`',
       enum: [...PRECISIONS],
     }),
+  ...ACCOUNT_OPTIONS,
 };
 
 /** Seed of a run. The requests describe what it seeds. */

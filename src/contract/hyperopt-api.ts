@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { RESOLVED_ACCOUNT_OPTIONS } from './account.ts';
 import { CollectionOutcome, JOB_STATUSES, ResolvedBacktestConfig } from './backtest.ts';
 import { EquityData } from './backtest-api.ts';
 import { paginated, Timestamp } from './common.ts';
@@ -20,10 +21,10 @@ const Status = z.enum(JOB_STATUSES);
 const { minimal_roi: RoiTable, trailing: Trailing } = ResolvedBacktestConfig.shape;
 
 /** Account and costs that apply to every trial. */
-const Account = ResolvedBacktestConfig.pick({
+export const HyperoptAccount = ResolvedBacktestConfig.pick({
   ...{ stake_amount: true, dry_run_wallet: true, max_open_trades: true },
   ...{ fee: true, slippage: true, leverage: true },
-});
+}).extend(RESOLVED_ACCOUNT_OPTIONS);
 
 /** Parameters of a trial, in the form of a backtest's configuration. */
 export const FoundParams = z
@@ -99,7 +100,7 @@ export const HyperoptJob = z
     pairs: z.array(z.string()),
     timeframe: z.string(),
     exchange: z.string(),
-    account: Account.meta({ description: 'Account and costs of every trial' }),
+    account: HyperoptAccount.meta({ description: 'Account and costs of every trial' }),
     precision: z.enum(PRECISIONS).meta({ description: 'Precision of every trial' }),
     warnings: z.array(z.string()),
     session: SessionName,

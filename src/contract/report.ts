@@ -108,7 +108,9 @@ const ReportSettings = ResolvedBacktestConfig.extend({
   exit_profit_only: z.boolean(),
   exit_profit_offset: z.number(),
   ignore_roi_if_entry_signal: z.boolean(),
-  unfilled_timeout_minutes: z.number(),
+  unfilled_timeout_minutes: z
+    .number()
+    .meta({ description: 'Of entries; of exits too where `unfilled_timeout` is absent' }),
   max_adjustments: z
     .int()
     .optional()

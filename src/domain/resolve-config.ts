@@ -25,6 +25,7 @@ import { DAY_MS, divides, floorToGrid, TIMEFRAME_MS, TIMEFRAMES } from '#engine/
 import { findStrategy } from './find-strategy.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
 import type { Clock, SeriesStore } from './ports.ts';
+import { resolveAccount } from './resolve-account.ts';
 import { ML_ENGINE_FIELD, ML_ENGINE_KEYS, resolveMlEngine } from './resolve-ml-engine.ts';
 import type { KnownStrategy, Strategies } from './strategy-ports.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
@@ -102,6 +103,7 @@ export async function resolveConfig(
     slippage: number('slippage', DEFAULTS.slippage),
     leverage: number('leverage', strategy.leverage ?? DEFAULTS.leverage),
   };
+  const { options, warnings: optionWarnings } = resolveAccount(strategy, input);
   const precision = await resolvePrecision(deps, input.precision, exchange, pairs);
   const params = resolveParams(strategy, input.params ?? {});
   const exits = {
@@ -121,6 +123,7 @@ export async function resolveConfig(
     ...{ strategy: strategy.name, exchange, pairs, timeframe },
     date_range: { start: isoTime(range.start), end: isoTime(range.end) },
     ...account,
+    ...options,
     params: { ...params },
     ...exits,
     ...fills,
@@ -135,6 +138,7 @@ export async function resolveConfig(
       ...unknownKeyWarnings(input, CONFIG_KEYS, 'config.', (key, value) => pathOf(strategy, key, value)),
       ...unknownKeyWarnings(input.date_range ?? {}, DATE_RANGE_KEYS, 'config.date_range.'),
       ...unknownKeyWarnings(input.trailing ?? {}, TRAILING_KEYS, 'config.trailing.'),
+      ...optionWarnings,
       ...precision.warnings,
       ...ml.warnings,
     ],

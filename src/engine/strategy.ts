@@ -1,3 +1,4 @@
+import type { OrderTypes, UnfilledTimeout } from '#contract/account.ts';
 import type { RoiTable, TrailingStop } from '#contract/backtest.ts';
 import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
 import type { Protection } from '#contract/protections.ts';
@@ -238,6 +239,12 @@ export interface StrategyDefinition<
   readonly ignoreRoiIfEntrySignal?: boolean;
   /** Minutes after which an unfilled entry or exit order is cancelled. Default 10. */
   readonly unfilledTimeoutMinutes?: number;
+  /** The same per side, minutes; the other side keeps `unfilledTimeoutMinutes`. */
+  readonly unfilledTimeout?: Partial<UnfilledTimeout>;
+  /** A `market` order fills at the open: its price callback is not called. Default: `limit` for both sides. */
+  readonly orderTypes?: Partial<OrderTypes>;
+  /** Detail candles of a candle in which its entry signal acts. Default: all of them. */
+  readonly ignoreEntryAfterCandles?: number;
   /** Maximum number of additions to a position by `adjustPosition`. Default: no maximum. */
   readonly maxAdjustments?: number;
   readonly callbacks?: StrategyCallbacks;

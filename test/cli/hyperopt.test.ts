@@ -226,7 +226,13 @@ describe('startHyperopt', () => {
 
   it('spaces and account options are sent by their request fields', async () => {
     const account = { stake: 'unlimited', wallet: 500, slots: 2, fee: 0.001, slippage: 0, leverage: 3 };
-    await startHyperopt(client, 'ema_crossover', {}, { models: 'none', spaces: 'params, roi', ...account });
+    const options = { capital: 300, amendLastStake: true, timeout: { entry: 60 } };
+    await startHyperopt(
+      client,
+      'ema_crossover',
+      {},
+      { models: 'none', spaces: 'params, roi', ...account, ...options },
+    );
     expect(posted).toEqual({
       strategy: 'ema_crossover',
       model_types: ['none'],
@@ -237,6 +243,9 @@ describe('startHyperopt', () => {
       fee: 0.001,
       slippage: 0,
       leverage: 3,
+      available_capital: 300,
+      amend_last_stake_amount: true,
+      unfilled_timeout: { entry: 60 },
     });
   });
 

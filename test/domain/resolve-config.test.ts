@@ -70,6 +70,11 @@ describe('resolveConfig bounds', () => {
     ['fee', 'fee', [0, 0.1], [-0.01, 0.11]],
     ['slippage', 'slippage', [0, 0.1], [-0.01, 0.11]],
     ['leverage', 'leverage', [1, 125], [0.9, 125.1]],
+    ['tradable share', 'tradable_balance_ratio', [0.01, 1], [0, 1.1]],
+    ['capital', 'available_capital', [1, 1e12], [0, 1.1e12]],
+    ['order types', 'order_types', [{ entry: 'market' }], [{ exit: 'stop' }]],
+    ['timeouts', 'unfilled_timeout', [{ exit: 525_600 }], [{ entry: 0 }, { exit: 525_601 }]],
+    ['late entries', 'ignore_entry_after_candles', [1, 1440, null], [0, 1441, 1.5]],
     ['stop', 'stoploss', [-0.999, -0.001], [-1, 0]],
     ['seed', 'seed', [0, 4_294_967_295], [-1, 4_294_967_296]],
     ['ROI ratio', 'minimal_roi', [{ 0: -1, 5256000: 1000 }], [{ 0: -1.1 }, { 0: 1001 }, { 5256001: 1 }]],
@@ -111,4 +116,40 @@ test('resolveConfig reports the first invalid field in the order of the schema',
   const wrong = { seed: -1, fee: 1, exchange: 'UPPER' };
   await expect(resolve(wrong)).rejects.toMatchObject({ field: 'config.exchange' });
   await expect(resolve({ ...wrong, exchange: 'sim' })).rejects.toMatchObject({ field: 'config.fee' });
+});
+
+describe('resolveConfig of the account', () => {
+  test('options at their defaults are absent', async () => {
+    const given = { tradable_balance_ratio: 0.99, order_types: { entry: 'limit' }, available_capital: null };
+    const plain = await resolve();
+    const { config, warnings } = await resolve({ ...given, amend_last_stake_amount: false });
+    expect(config).toEqual(plain.config);
+    expect(warnings).toEqual([]);
+  });
+
+  test('options are kept, each side with its default', async () => {
+    const given = {
+      ...{ available_capital: 300, amend_last_stake_amount: true, last_stake_amount_min_ratio: 0.2 },
+      ...{ order_types: { exit: 'market' }, unfilled_timeout: { entry: 90 } },
+      ...{ timeframe: '1h', timeframe_detail: '5m', ignore_entry_after_candles: 3 },
+    };
+    const { config, warnings } = await resolve(given);
+    expect(warnings).toEqual([]);
+    expect(config).toMatchObject({
+      ...given,
+      order_types: { entry: 'limit', exit: 'market' },
+      unfilled_timeout: { entry: 90, exit: 10 },
+    });
+  });
+
+  test.each([
+    [{ available_capital: 5, tradable_balance_ratio: 0.5 }, 'tradable_balance_ratio has no effect with'],
+    [{ last_stake_amount_min_ratio: 0.1 }, 'last_stake_amount_min_ratio has no effect without'],
+    [{ ignore_entry_after_candles: 2 }, 'ignore_entry_after_candles has no effect without'],
+    [{ order_types: { stoploss: 'market' } }, 'Unknown key config.order_types.stoploss was ignored'],
+  ])('options %j have a warning', async (given, warning) => {
+    const { config, warnings } = await resolve(given as Partial<BacktestConfigRequest>);
+    expect(warnings).toEqual([expect.stringContaining(warning)]);
+    expect(config).not.toHaveProperty(Object.keys(given)[Object.keys(given).length - 1]!);
+  });
 });

@@ -31,6 +31,11 @@ declare module 'virtual:limits' {
       readonly limits: typeof import('#contract/limits.ts').BACKTEST_LIMITS;
       readonly defaults: typeof import('#contract/limits.ts').BACKTEST_DEFAULTS;
     };
+    readonly account: {
+      readonly limits: typeof import('#contract/account-limits.ts').ACCOUNT_LIMITS;
+      readonly defaults: typeof import('#contract/account-limits.ts').ACCOUNT_DEFAULTS;
+      readonly orderTypes: typeof import('#contract/account-limits.ts').ORDER_TYPES;
+    };
     /** Settings of models. */
     readonly models: {
       readonly limits: typeof import('#contract/limits.ts').ML_ENGINE_LIMITS &

@@ -12,6 +12,7 @@ import {
   TRIAL_STATES,
 } from '#contract/hyperopt-limits.ts';
 import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/limits.ts';
+import { type AccountOptions, accountFields } from '../account-options.ts';
 import type { ApiClient } from '../client.ts';
 import { boundsText, given, integer, jsonOrText, LIMIT, listOf, readConfig } from '../options.ts';
 import { addAccountOptions, addMarketOptions, EXPERIMENT, STATUS } from '../run-options.ts';
@@ -216,7 +217,7 @@ async function watchAndPrint(session: Session, jobId: string, json = false): Pro
   return INTERRUPTED;
 }
 
-interface StartOptions {
+interface StartOptions extends AccountOptions {
   readonly trials?: number;
   readonly exchange?: string;
   readonly precision?: string;
@@ -289,6 +290,7 @@ function requestOf(body: Readonly<Record<string, unknown>>, options: StartOption
     fee: options.fee,
     slippage: options.slippage,
     leverage: options.leverage,
+    ...accountFields(options),
     sampler: options.sampler,
     pruner: options.pruner,
     seed: options.seed,

@@ -6,6 +6,7 @@ import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { BACKTEST_DEFAULTS } from '#contract/limits.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import { historyStart, type PairData } from '#engine/run/history.ts';
+import { orderOptions } from '#engine/strategies/account-options.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { createStrategyRegistry } from '#engine/strategies/registry.ts';
 import { definitionProblems } from '#engine/strategies/validate-definition.ts';
@@ -84,6 +85,7 @@ function configOf(definition: StrategyDefinition, request: CheckRequest): Resolv
     minimal_roi: definition.minimalRoi ?? {},
     trailing: definition.trailing ?? null,
     ...(definition.protections && { protections: [...definition.protections] }),
+    ...orderOptions(definition),
     timeframe_detail: null,
     fill_model: BACKTEST_DEFAULTS.fill_model,
     precision: 'none',

@@ -1,3 +1,4 @@
+import { ACCOUNT_DEFAULTS } from '#contract/account-limits.ts';
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { REPORTED_LOCKS } from '#contract/protection-limits.ts';
 import type {
@@ -14,7 +15,7 @@ import { canonicalJson } from '../digest.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../metrics/catalogue.ts';
 import type { ComputedMetrics } from '../metrics/metrics.ts';
 import { MODEL_DEFINITIONS, REPORT_DEFINITIONS } from '../metrics/report-catalogue.ts';
-import { type RunSettings, TRADABLE_BALANCE_RATIO } from '../run/config.ts';
+import type { RunSettings } from '../run/config.ts';
 import type { EquityCurve, Simulation, SimulationCounters } from '../simulator/types.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { roundNumbers } from './round.ts';
@@ -168,9 +169,12 @@ function whyNoTrades({ config, canShort, data }: ResultWarningInput): string {
     0,
   );
   if (signals === 0) return 'No trades: the strategy produced no entry signal in this range.';
-  const tradable = config.dry_run_wallet * TRADABLE_BALANCE_RATIO;
+  const ratio = config.tradable_balance_ratio ?? ACCOUNT_DEFAULTS.tradable_balance_ratio;
+  const capital = config.available_capital;
+  const tradable = capital ?? config.dry_run_wallet * ratio;
   if (config.stake_amount !== 'unlimited' && config.stake_amount > tradable) {
-    return `No trades: the stake of ${config.stake_amount} exceeds the tradable balance of ${tradable} (${TRADABLE_BALANCE_RATIO * 100} % of the wallet).`;
+    const source = capital === undefined ? `${ratio * 100} % of the wallet` : 'available_capital';
+    return `No trades: the stake of ${config.stake_amount} exceeds the tradable balance of ${tradable} (${source}).`;
   }
   return `No trades: none of ${signals} entry signals led to a trade. Possible causes: colliding signals, the last candle, rejected or unfilled entries, a stake below the minimum.`;
 }

@@ -1,17 +1,12 @@
+import { ACCOUNT_DEFAULTS } from '#contract/account-limits.ts';
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { withCallbackContext } from './strategy-errors.ts';
 
-/** Tradable share of the balance. */
-export const TRADABLE_BALANCE_RATIO = 0.99;
-
 /** Isolated margin. `buffer` moves the liquidation price towards the entry by this share of their distance. */
 const LIQUIDATION = { maintenanceMarginRate: 0.005, buffer: 0.05 } as const;
-
-/** Minutes after which an unfilled order is cancelled. */
-const UNFILLED_TIMEOUT_MINUTES = 10;
 
 /** Simulation settings with explicit defaults, for the report. */
 export type RunSettings = SimulationSettings & {
@@ -32,7 +27,8 @@ export function simulationSettings(
       config.stake_amount === 'unlimited'
         ? { kind: 'unlimited' }
         : { kind: 'fixed', amount: config.stake_amount },
-    tradableBalanceRatio: TRADABLE_BALANCE_RATIO,
+    tradableBalanceRatio: config.tradable_balance_ratio ?? ACCOUNT_DEFAULTS.tradable_balance_ratio,
+    ...walletOptions(config),
     maxOpenTrades: config.max_open_trades,
     fee: config.fee,
     slippage: config.slippage,
@@ -47,9 +43,28 @@ export function simulationSettings(
     ignoreRoiIfEntrySignal: strategy.ignoreRoiIfEntrySignal ?? false,
     fillModel: config.fill_model,
     liquidation: config.exchange.startsWith('binance') ? { ...LIQUIDATION, closingFee: 0 } : LIQUIDATION,
-    unfilledTimeoutMinutes: strategy.unfilledTimeoutMinutes ?? UNFILLED_TIMEOUT_MINUTES,
+    unfilledTimeoutMinutes:
+      config.unfilled_timeout?.entry ?? strategy.unfilledTimeoutMinutes ?? ACCOUNT_DEFAULTS.unfilled_timeout,
+    ...(config.unfilled_timeout && { unfilledTimeout: config.unfilled_timeout }),
+    ...(config.order_types && { orderTypes: config.order_types }),
+    ...(config.ignore_entry_after_candles !== undefined && {
+      ignoreEntryAfterCandles: config.ignore_entry_after_candles,
+    }),
     ...(config.protections && { protections: config.protections }),
     ...(strategy.maxAdjustments !== undefined && { maxAdjustments: strategy.maxAdjustments }),
     ...(strategy.callbacks && { callbacks: withCallbackContext(strategy.callbacks) }),
+  };
+}
+
+function walletOptions(
+  config: ResolvedBacktestConfig,
+): Pick<SimulationSettings, 'availableCapital' | 'amendLastStakeAmount' | 'lastStakeAmountMinRatio'> {
+  const { available_capital, amend_last_stake_amount, last_stake_amount_min_ratio } = config;
+  return {
+    ...(available_capital !== undefined && { availableCapital: available_capital }),
+    ...(amend_last_stake_amount && { amendLastStakeAmount: true }),
+    ...(last_stake_amount_min_ratio !== undefined && {
+      lastStakeAmountMinRatio: last_stake_amount_min_ratio,
+    }),
   };
 }

@@ -1,3 +1,4 @@
+import { ACCOUNT_DEFAULTS } from '#contract/account-limits.ts';
 import type { Protection } from '#contract/protections.ts';
 import type { StrategyCallbacks } from '../strategy.ts';
 import type { SimulationSettings } from './types.ts';
@@ -21,6 +22,8 @@ export interface ResolvedSettings {
   /** 0: a share of the balance. */
   readonly fixedStake: number;
   readonly tradableBalanceRatio: number;
+  /** null: the share of the balance counts. */
+  readonly availableCapital: number | null;
   readonly amendLastStake: boolean;
   readonly lastStakeMinRatio: number;
   readonly stoploss: number;
@@ -41,7 +44,10 @@ export interface ResolvedSettings {
   readonly maintenanceMarginRate: number;
   readonly liquidationBuffer: number;
   readonly liquidationFee: number;
-  readonly orderTimeoutMs: number;
+  readonly entryTimeoutMs: number;
+  readonly exitTimeoutMs: number;
+  /** Detail candles of a candle in which its entry signal acts; Infinity for all. */
+  readonly entryCandles: number;
   /** Infinity without a maximum. */
   readonly maxAdjustments: number;
   readonly protections: readonly Protection[];
@@ -53,8 +59,9 @@ export interface ResolvedSettings {
 /** Fills in the defaults. Throws RangeError on settings that are out of bounds or contradict each other. */
 export function resolveSettings(settings: SimulationSettings): ResolvedSettings {
   checkSettings(settings);
-  const { timeframeMs, stake, trailing, callbacks = {} } = settings;
+  const { timeframeMs, stake, trailing } = settings;
   const { maxAdjustments = Number.POSITIVE_INFINITY, protections = [] } = settings;
+  const callbacks = callbacksOf(settings);
   const detailTimeframeMs = settings.detailTimeframeMs ?? timeframeMs;
   if (!(detailTimeframeMs <= timeframeMs) || timeframeMs % detailTimeframeMs !== 0)
     throw new RangeError('The detail timeframe must divide the timeframe');
@@ -78,9 +85,7 @@ export function resolveSettings(settings: SimulationSettings): ResolvedSettings 
     canShort: settings.canShort,
     maxOpenTrades,
     fixedStake: stake.kind === 'fixed' ? stake.amount : 0,
-    tradableBalanceRatio: settings.tradableBalanceRatio ?? 0.99,
-    amendLastStake: settings.amendLastStakeAmount ?? false,
-    lastStakeMinRatio: settings.lastStakeAmountMinRatio ?? 0.5,
+    ...walletSettings(settings),
     stoploss: settings.stoploss,
     trailing: trailing !== undefined,
     trailingPositive,
@@ -96,7 +101,7 @@ export function resolveSettings(settings: SimulationSettings): ResolvedSettings 
     maintenanceMarginRate: settings.liquidation.maintenanceMarginRate,
     liquidationBuffer: settings.liquidation.buffer,
     liquidationFee: settings.liquidation.closingFee ?? settings.fee,
-    orderTimeoutMs: (settings.unfilledTimeoutMinutes ?? 10) * MINUTE_MS,
+    ...orderSettings(settings),
     maxAdjustments,
     protections,
     callbacks,
@@ -106,6 +111,34 @@ export function resolveSettings(settings: SimulationSettings): ResolvedSettings 
       callbacks.customStoploss !== undefined ||
       callbacks.customRoi !== undefined ||
       (callbacks.customExit !== undefined && settings.useExitSignal),
+  };
+}
+
+function walletSettings(settings: SimulationSettings) {
+  return {
+    tradableBalanceRatio: settings.tradableBalanceRatio ?? ACCOUNT_DEFAULTS.tradable_balance_ratio,
+    availableCapital: settings.availableCapital ?? null,
+    amendLastStake: settings.amendLastStakeAmount ?? false,
+    lastStakeMinRatio: settings.lastStakeAmountMinRatio ?? ACCOUNT_DEFAULTS.last_stake_amount_min_ratio,
+  };
+}
+
+function orderSettings(settings: SimulationSettings) {
+  const { unfilledTimeoutMinutes = ACCOUNT_DEFAULTS.unfilled_timeout, unfilledTimeout } = settings;
+  return {
+    entryTimeoutMs: (unfilledTimeout?.entry ?? unfilledTimeoutMinutes) * MINUTE_MS,
+    exitTimeoutMs: (unfilledTimeout?.exit ?? unfilledTimeoutMinutes) * MINUTE_MS,
+    entryCandles: settings.ignoreEntryAfterCandles ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+/** The callbacks without those that name the price of a market order. */
+function callbacksOf({ callbacks = {}, orderTypes }: SimulationSettings): StrategyCallbacks {
+  const { customEntryPrice, customExitPrice, ...others } = callbacks;
+  return {
+    ...others,
+    ...(customEntryPrice && orderTypes?.entry !== 'market' && { customEntryPrice }),
+    ...(customExitPrice && orderTypes?.exit !== 'market' && { customExitPrice }),
   };
 }
 
@@ -127,6 +160,7 @@ function checkSettings(settings: SimulationSettings): void {
   check('startingBalance', settings.startingBalance, { from: 0 });
   if (stake.kind === 'fixed') check('stake.amount', stake.amount, { above: 0 });
   check('tradableBalanceRatio', settings.tradableBalanceRatio, { above: 0, to: 1 });
+  check('availableCapital', settings.availableCapital, { above: 0 });
   check('lastStakeAmountMinRatio', settings.lastStakeAmountMinRatio, { from: 0, to: 1 });
   check('fee', settings.fee, { from: 0, below: 1 });
   check('slippage', settings.slippage, { from: 0, below: 1 });
@@ -139,6 +173,9 @@ function checkSettings(settings: SimulationSettings): void {
   check('liquidation.buffer', liquidation.buffer, { from: 0, below: 1 });
   check('liquidation.closingFee', liquidation.closingFee, { from: 0, below: 1 });
   check('unfilledTimeoutMinutes', settings.unfilledTimeoutMinutes, { from: 0 });
+  check('unfilledTimeout.entry', settings.unfilledTimeout?.entry, { from: 0 });
+  check('unfilledTimeout.exit', settings.unfilledTimeout?.exit, { from: 0 });
+  check('ignoreEntryAfterCandles', settings.ignoreEntryAfterCandles, { from: 1 });
   check('maxAdjustments', settings.maxAdjustments, { from: 0 });
   for (const [minutes, ratio] of Object.entries(settings.minimalRoi ?? {})) {
     if (!/^\d+$/.test(minutes))

@@ -1,3 +1,4 @@
+import type { OrderTypes, UnfilledTimeout } from '#contract/account.ts';
 import type { FillModel } from '#contract/limits.ts';
 import type { Protection } from '#contract/protections.ts';
 import type { Candles } from '../candles.ts';
@@ -49,8 +50,11 @@ export interface SimulationSettings {
   readonly stake: Stake;
   /** Share of the balance that may be traded. Default 0.99. */
   readonly tradableBalanceRatio?: number;
+  /** Quote currency that may be traded, and the profit of closed trades; in place of the share. */
+  readonly availableCapital?: number;
+  /** Give the last trade what is left in place of its full stake. Default false. */
   readonly amendLastStakeAmount?: boolean;
-  /** Default 0.5. */
+  /** Least share of the full stake that such a trade gets. Default 0.5. */
   readonly lastStakeAmountMinRatio?: number;
   /** Maximum number of concurrent open trades; Infinity for no limit. */
   readonly maxOpenTrades: number;
@@ -76,7 +80,14 @@ export interface SimulationSettings {
     /** Fee of the closing order that the exchange sets aside. Default: `fee`; 0 for Binance. */
     readonly closingFee?: number;
   };
+  /** Age at which an unfilled order of either side is cancelled. Default 10. */
   readonly unfilledTimeoutMinutes?: number;
+  /** The same per side, minutes. */
+  readonly unfilledTimeout?: Partial<UnfilledTimeout>;
+  /** A side with market orders calls no price callback. Default: limit orders. */
+  readonly orderTypes?: Partial<OrderTypes>;
+  /** Detail candles of a candle in which its entry signal acts. Default: all of them. */
+  readonly ignoreEntryAfterCandles?: number;
   /** Maximum number of additions to a position. Default: no maximum. */
   readonly maxAdjustments?: number;
   readonly protections?: readonly Protection[];

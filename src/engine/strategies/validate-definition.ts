@@ -18,6 +18,7 @@ import {
 } from '../strategy.ts';
 import { ALL_TIMEFRAMES, divides, isTimeframe, TIMEFRAME_MS } from '../timeframe.ts';
 import { mlEngineOf } from '../walk-forward/windows.ts';
+import { orderOptionProblems } from './account-options.ts';
 import { defaultParameters } from './parameters.ts';
 import { protectionProblems } from './protection-problems.ts';
 
@@ -52,6 +53,9 @@ const DEFINITION_KEYS: Readonly<Record<keyof StrategyDefinition, true>> = {
   exitProfitOffset: true,
   ignoreRoiIfEntrySignal: true,
   unfilledTimeoutMinutes: true,
+  unfilledTimeout: true,
+  orderTypes: true,
+  ignoreEntryAfterCandles: true,
   maxAdjustments: true,
   callbacks: true,
 };
@@ -80,6 +84,7 @@ export function dataProblems(definition: DeclaredData): string[] {
     ...parameterProblems(definition.parameters),
     ...exitProblems(definition),
     ...optionProblems(definition),
+    ...orderOptionProblems(definition),
     ...mlProblems(definition),
   ];
 }

@@ -1,11 +1,12 @@
 import type * as z from 'zod';
 import type { StoredHyperoptJob, StoredTrial, TrialCounts } from '#contract/hyperopt.ts';
-import type {
-  HyperoptJob,
-  HyperoptResult,
-  HyperoptStart,
-  HyperoptSummary,
-  HyperoptTrial,
+import {
+  HyperoptAccount,
+  type HyperoptJob,
+  type HyperoptResult,
+  type HyperoptStart,
+  type HyperoptSummary,
+  type HyperoptTrial,
 } from '#contract/hyperopt-api.ts';
 import type { QueueState } from '#contract/queue.ts';
 import type { RetentionDays } from '#contract/retention.ts';
@@ -57,7 +58,7 @@ export function jobView(
     // In jobs of the previous version the range includes the training days.
     config: { ...job.config, date_range: base.date_range },
     exchange: base.exchange,
-    account: accountOf(base),
+    account: HyperoptAccount.parse(base),
     precision: base.precision,
     pairs: base.pairs,
     timeframe: base.timeframe,
@@ -67,11 +68,6 @@ export function jobView(
     collection: job.collection,
     ...retentionOf(job, retention),
   };
-}
-
-function accountOf(base: StoredHyperoptJob['base']): z.input<typeof HyperoptJob>['account'] {
-  const { stake_amount, dry_run_wallet, max_open_trades, fee, slippage, leverage } = base;
-  return { stake_amount, dry_run_wallet, max_open_trades, fee, slippage, leverage };
 }
 
 function progressOf(trials: TrialCounts) {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { OrderTypes } from '#contract/account.ts';
 import type { Protection } from '#contract/protections.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents, PairInput, Simulation, SimulationSettings } from '#engine/simulator/types.ts';
@@ -198,7 +199,9 @@ function callbacksOf({ answers, pairs }: Vector): StrategyCallbacks | undefined 
 export function settingsOf(vector: Vector): SimulationSettings {
   const all: Record<string, any> = { ...shared.default_settings, ...vector.settings };
   const callbacks = callbacksOf(vector);
-  const { entry, exit } = all.unfilledtimeout as { entry: number; exit: number };
+  const { entry, exit, unit } = all.unfilledtimeout as { entry: number; exit: number; unit: string };
+  const perMinute = unit === 'seconds' ? 60 : 1;
+  const { entry: entryType, exit: exitType } = all.order_types as OrderTypes;
   return {
     timeframeMs: MINUTES[all.timeframe]! * MINUTE,
     ...(all.timeframe_detail && { detailTimeframeMs: MINUTES[all.timeframe_detail]! * MINUTE }),
@@ -228,8 +231,14 @@ export function settingsOf(vector: Vector): SimulationSettings {
     ignoreRoiIfEntrySignal: all.ignore_roi_if_entry_signal,
     fillModel: 'freqtrade',
     liquidation: { maintenanceMarginRate: 0.005, buffer: 0.05, closingFee: 0 },
-    // One timeout applies to both sides; no scenario has waiting orders of both kinds.
-    unfilledTimeoutMinutes: vector.answers?.custom_entry_price ? entry : exit,
+    unfilledTimeout: { entry: entry / perMinute, exit: exit / perMinute },
+    orderTypes: { entry: entryType, exit: exitType },
+    ...(all.available_capital && { availableCapital: all.available_capital }),
+    ...(all.ignore_buying_expired_candle_after && {
+      // A signal of this age still acts.
+      ignoreEntryAfterCandles:
+        Math.floor(all.ignore_buying_expired_candle_after / (MINUTES[all.timeframe_detail]! * 60)) + 1,
+    }),
     ...(all.max_entry_position_adjustment >= 0 && { maxAdjustments: all.max_entry_position_adjustment }),
     ...(vector.protections && { protections: vector.protections }),
     ...(callbacks && { callbacks }),

@@ -6,6 +6,7 @@ import { type StoredSeries, useStoredData } from '../api/coverage.ts';
 import { useCall } from '../api/queries.ts';
 import { commonRange } from '../charts/coverage.ts';
 import { CoverageStrip } from '../charts/coverage-strip.tsx';
+import { type AccountOption, AccountOptionFields } from './account-option-fields.tsx';
 import { MultiSelect, SelectField } from './choices.tsx';
 import { DateRangeField, NumberField, TextField } from './inputs.tsx';
 import type { Strategy } from './start-job.tsx';
@@ -13,7 +14,8 @@ import type { Strategy } from './start-job.tsx';
 type MarketField = 'exchange' | 'pairs' | 'timeframe' | 'collect' | 'date_range';
 type AccountField =
   | ('stake_amount' | 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'leverage')
-  | 'precision';
+  | 'precision'
+  | AccountOption;
 
 /** Fields that the requests of all kinds of jobs have. */
 type JobFields = Pick<BacktestConfigRequest, MarketField | AccountField>;
@@ -237,6 +239,7 @@ export function AccountFields({ prefix, strategy, fields, onChange }: JobFieldsP
         options={optionsOf(LIMITS.precisions)}
         onChange={(value) => onChange({ precision: value })}
       />
+      <AccountOptionFields {...{ prefix, fields, onChange }} />
     </div>
   );
 }

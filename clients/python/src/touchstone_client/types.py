@@ -232,6 +232,20 @@ class BacktestConfig(TypedDict):
     """Default: the leverage of the strategy, else 1"""
     precision: NotRequired[Literal["exchange", "none"] | None]
     """`exchange`: prices and amounts follow the steps and limits of the instruments; orders below the minimum are not placed. `none`: no rounding and no minimum order. Default: `exchange` if the instruments of all pairs are stored, else `none`. Exchange `sim` always runs with `none`"""
+    tradable_balance_ratio: NotRequired[float | None]
+    """Share of the balance that may be traded. Default: 0.99"""
+    available_capital: NotRequired[float | None]
+    """Quote currency that may be traded, and the profit of closed trades with it; it replaces tradable_balance_ratio. Default: null, the share of the balance"""
+    amend_last_stake_amount: NotRequired[bool | None]
+    """Lower the last stake to what is left, where that is enough. Default: false"""
+    last_stake_amount_min_ratio: NotRequired[float | None]
+    """Least share of the stake that such a trade gets. Default: 0.5"""
+    order_types: NotRequired[BacktestConfigOrderTypes | None]
+    """A market order fills at the open: its price callback is not called. Default: those of the strategy, else limit"""
+    unfilled_timeout: NotRequired[BacktestConfigUnfilledTimeout | None]
+    """Age at which an unfilled order is cancelled, minutes. Default: that of the strategy, else 10"""
+    ignore_entry_after_candles: NotRequired[int | None]
+    """Detail candles of a candle in which its entry signal acts, from the first on; it needs timeframe_detail. null: in all of them. Default: that of the strategy, else null"""
     params: NotRequired[dict[str, Any] | None]
     """Values of parameters of the strategy. The others keep their defaults"""
     stoploss: NotRequired[float | None]
@@ -261,6 +275,13 @@ class BacktestConfigDateRange(TypedDict):
     """Exclusive: the run uses only candles that open before it. Default: the end of the newest stored candle, else now"""
 
 
+class BacktestConfigOrderTypes(TypedDict):
+    """A market order fills at the open: its price callback is not called. Default: those of the strategy, else limit"""
+
+    entry: NotRequired[Literal["limit", "market"] | None]
+    exit: NotRequired[Literal["limit", "market"] | None]
+
+
 class BacktestConfigProtectionsItem(TypedDict):
     method: str
 
@@ -272,6 +293,13 @@ class BacktestConfigTrailing1(TypedDict):
     """Profit ratio from which `positive` applies. Default: 0"""
     only_offset_is_reached: NotRequired[bool | None]
     """Do not trail before the offset is reached. Default: false"""
+
+
+class BacktestConfigUnfilledTimeout(TypedDict):
+    """Age at which an unfilled order is cancelled, minutes. Default: that of the strategy, else 10"""
+
+    entry: NotRequired[float | None]
+    exit: NotRequired[float | None]
 
 
 class BacktestCurve(TypedDict):
@@ -407,6 +435,20 @@ class BacktestJobConfig(TypedDict):
     fee: float
     slippage: float
     leverage: float
+    tradable_balance_ratio: NotRequired[float]
+    """Absent: 0.99"""
+    available_capital: NotRequired[float]
+    """Quote currency that may be traded; absent: tradable_balance_ratio decides"""
+    amend_last_stake_amount: NotRequired[bool]
+    """Absent: false"""
+    last_stake_amount_min_ratio: NotRequired[float]
+    """Absent: 0.5"""
+    order_types: NotRequired[BacktestJobConfigOrderTypes]
+    """Absent: limit orders"""
+    unfilled_timeout: NotRequired[BacktestJobConfigUnfilledTimeout]
+    """Minutes per side; absent: the one of the strategy for both"""
+    ignore_entry_after_candles: NotRequired[int]
+    """Detail candles in which an entry signal acts; absent: all"""
     params: dict[str, float | str | bool]
     stoploss: float
     minimal_roi: dict[str, float]
@@ -431,10 +473,24 @@ class BacktestJobConfigDateRange(TypedDict):
     """Exclusive: the run uses only candles that open before it"""
 
 
+class BacktestJobConfigOrderTypes(TypedDict):
+    """Absent: limit orders"""
+
+    entry: Literal["limit", "market"]
+    exit: Literal["limit", "market"]
+
+
 class BacktestJobConfigTrailing1(TypedDict):
     positive: NotRequired[float]
     offset: NotRequired[float]
     only_offset_is_reached: NotRequired[bool]
+
+
+class BacktestJobConfigUnfilledTimeout(TypedDict):
+    """Minutes per side; absent: the one of the strategy for both"""
+
+    entry: float
+    exit: float
 
 
 class BacktestJobList(TypedDict):
@@ -2073,6 +2129,34 @@ class HyperoptJobAccount(TypedDict):
     fee: float
     slippage: float
     leverage: float
+    tradable_balance_ratio: NotRequired[float]
+    """Absent: 0.99"""
+    available_capital: NotRequired[float]
+    """Quote currency that may be traded; absent: tradable_balance_ratio decides"""
+    amend_last_stake_amount: NotRequired[bool]
+    """Absent: false"""
+    last_stake_amount_min_ratio: NotRequired[float]
+    """Absent: 0.5"""
+    order_types: NotRequired[HyperoptJobAccountOrderTypes]
+    """Absent: limit orders"""
+    unfilled_timeout: NotRequired[HyperoptJobAccountUnfilledTimeout]
+    """Minutes per side; absent: the one of the strategy for both"""
+    ignore_entry_after_candles: NotRequired[int]
+    """Detail candles in which an entry signal acts; absent: all"""
+
+
+class HyperoptJobAccountOrderTypes(TypedDict):
+    """Absent: limit orders"""
+
+    entry: Literal["limit", "market"]
+    exit: Literal["limit", "market"]
+
+
+class HyperoptJobAccountUnfilledTimeout(TypedDict):
+    """Minutes per side; absent: the one of the strategy for both"""
+
+    entry: float
+    exit: float
 
 
 class HyperoptJobCollection1(TypedDict):
@@ -2209,6 +2293,20 @@ class HyperoptRequest(TypedDict):
     """Default: the leverage of the strategy, else 1"""
     precision: NotRequired[Literal["exchange", "none"] | None]
     """`exchange`: prices and amounts follow the steps and limits of the instruments; orders below the minimum are not placed. `none`: no rounding and no minimum order. Default: `exchange` if the instruments of all pairs are stored, else `none`. Exchange `sim` always runs with `none`"""
+    tradable_balance_ratio: NotRequired[float | None]
+    """Share of the balance that may be traded. Default: 0.99"""
+    available_capital: NotRequired[float | None]
+    """Quote currency that may be traded, and the profit of closed trades with it; it replaces tradable_balance_ratio. Default: null, the share of the balance"""
+    amend_last_stake_amount: NotRequired[bool | None]
+    """Lower the last stake to what is left, where that is enough. Default: false"""
+    last_stake_amount_min_ratio: NotRequired[float | None]
+    """Least share of the stake that such a trade gets. Default: 0.5"""
+    order_types: NotRequired[HyperoptRequestOrderTypes | None]
+    """A market order fills at the open: its price callback is not called. Default: those of the strategy, else limit"""
+    unfilled_timeout: NotRequired[HyperoptRequestUnfilledTimeout | None]
+    """Age at which an unfilled order is cancelled, minutes. Default: that of the strategy, else 10"""
+    ignore_entry_after_candles: NotRequired[int | None]
+    """Detail candles of a candle in which its entry signal acts, from the first on; it needs timeframe_detail. null: in all of them. Default: that of the strategy, else null"""
     sampler: NotRequired[Literal["tpe", "random"] | None]
     """Sampler of the trial parameters. Default: "tpe\""""
     pruner: NotRequired[Literal["wilcoxon", "median", "none"] | None]
@@ -2230,10 +2328,24 @@ class HyperoptRequestDateRange(TypedDict):
     """ISO 8601, UTC"""
 
 
+class HyperoptRequestOrderTypes(TypedDict):
+    """A market order fills at the open: its price callback is not called. Default: those of the strategy, else limit"""
+
+    entry: NotRequired[Literal["limit", "market"] | None]
+    exit: NotRequired[Literal["limit", "market"] | None]
+
+
 class HyperoptRequestSearchValue(TypedDict):
     min: NotRequired[float | None]
     max: NotRequired[float | None]
     choices: NotRequired[list[float | str | bool] | None]
+
+
+class HyperoptRequestUnfilledTimeout(TypedDict):
+    """Age at which an unfilled order is cancelled, minutes. Default: that of the strategy, else 10"""
+
+    entry: NotRequired[float | None]
+    exit: NotRequired[float | None]
 
 
 class HyperoptResult(TypedDict):
@@ -3670,6 +3782,19 @@ class ReportSettings(TypedDict):
     fee: float
     slippage: float
     leverage: float
+    tradable_balance_ratio: float
+    available_capital: NotRequired[float]
+    """Quote currency that may be traded; absent: tradable_balance_ratio decides"""
+    amend_last_stake_amount: NotRequired[bool]
+    """Absent: false"""
+    last_stake_amount_min_ratio: NotRequired[float]
+    """Absent: 0.5"""
+    order_types: NotRequired[ReportSettingsOrderTypes]
+    """Absent: limit orders"""
+    unfilled_timeout: NotRequired[ReportSettingsUnfilledTimeout]
+    """Minutes per side; absent: the one of the strategy for both"""
+    ignore_entry_after_candles: NotRequired[int]
+    """Detail candles in which an entry signal acts; absent: all"""
     params: dict[str, float | str | bool]
     stoploss: float
     minimal_roi: dict[str, float]
@@ -3696,11 +3821,11 @@ class ReportSettings(TypedDict):
     exit_profit_offset: float
     ignore_roi_if_entry_signal: bool
     unfilled_timeout_minutes: float
+    """Of entries; of exits too where `unfilled_timeout` is absent"""
     max_adjustments: NotRequired[int]
     """Additions to a position; absent without a maximum"""
     callbacks: list[str]
     """Per-candle callbacks that the strategy defines"""
-    tradable_balance_ratio: float
     margin_mode: Literal["isolated"]
     maintenance_margin_rate: float
     liquidation_buffer: float
@@ -3713,10 +3838,24 @@ class ReportSettingsDateRange(TypedDict):
     """Exclusive: the run uses only candles that open before it"""
 
 
+class ReportSettingsOrderTypes(TypedDict):
+    """Absent: limit orders"""
+
+    entry: Literal["limit", "market"]
+    exit: Literal["limit", "market"]
+
+
 class ReportSettingsTrailing1(TypedDict):
     positive: NotRequired[float]
     offset: NotRequired[float]
     only_offset_is_reached: NotRequired[bool]
+
+
+class ReportSettingsUnfilledTimeout(TypedDict):
+    """Minutes per side; absent: the one of the strategy for both"""
+
+    entry: float
+    exit: float
 
 
 class ReportTables(TypedDict):
@@ -3792,6 +3931,20 @@ class ResolvedBacktestConfig(TypedDict):
     fee: float
     slippage: float
     leverage: float
+    tradable_balance_ratio: NotRequired[float]
+    """Absent: 0.99"""
+    available_capital: NotRequired[float]
+    """Quote currency that may be traded; absent: tradable_balance_ratio decides"""
+    amend_last_stake_amount: NotRequired[bool]
+    """Absent: false"""
+    last_stake_amount_min_ratio: NotRequired[float]
+    """Absent: 0.5"""
+    order_types: NotRequired[ResolvedBacktestConfigOrderTypes]
+    """Absent: limit orders"""
+    unfilled_timeout: NotRequired[ResolvedBacktestConfigUnfilledTimeout]
+    """Minutes per side; absent: the one of the strategy for both"""
+    ignore_entry_after_candles: NotRequired[int]
+    """Detail candles in which an entry signal acts; absent: all"""
     params: dict[str, float | str | bool]
     stoploss: float
     minimal_roi: dict[str, float]
@@ -3815,10 +3968,24 @@ class ResolvedBacktestConfigDateRange(TypedDict):
     """Exclusive: the run uses only candles that open before it"""
 
 
+class ResolvedBacktestConfigOrderTypes(TypedDict):
+    """Absent: limit orders"""
+
+    entry: Literal["limit", "market"]
+    exit: Literal["limit", "market"]
+
+
 class ResolvedBacktestConfigTrailing1(TypedDict):
     positive: NotRequired[float]
     offset: NotRequired[float]
     only_offset_is_reached: NotRequired[bool]
+
+
+class ResolvedBacktestConfigUnfilledTimeout(TypedDict):
+    """Minutes per side; absent: the one of the strategy for both"""
+
+    entry: float
+    exit: float
 
 
 class ResolvedMlEngine(TypedDict):

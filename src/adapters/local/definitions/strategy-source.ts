@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ORDER_TYPES } from '#contract/account-limits.ts';
 import { CodedError } from '#contract/errors.ts';
 import { ALL_TIMEFRAMES } from '#contract/limits.ts';
 import { PROTECTION_LIMITS } from '#contract/protection-limits.ts';
@@ -189,6 +190,13 @@ const FIELDS = {
   exitProfitOffset: z.number().exactOptional(),
   ignoreRoiIfEntrySignal: z.boolean().exactOptional(),
   unfilledTimeoutMinutes: z.number().exactOptional(),
+  unfilledTimeout: z
+    .object({ entry: z.number().exactOptional(), exit: z.number().exactOptional() })
+    .exactOptional(),
+  orderTypes: z
+    .object({ entry: z.enum(ORDER_TYPES).exactOptional(), exit: z.enum(ORDER_TYPES).exactOptional() })
+    .exactOptional(),
+  ignoreEntryAfterCandles: z.number().exactOptional(),
   maxAdjustments: z.number().exactOptional(),
   callbacks: z.array(z.enum(CALLBACK_NAMES)).max(CALLBACK_NAMES.length),
   ownFeatures: z.boolean(),

@@ -1,5 +1,5 @@
 import { decimalSum, roundHalfUp } from '../rules/decimals.ts';
-import { availableStake, entryAmount } from '../rules/money.ts';
+import { entryAmount } from '../rules/money.ts';
 import { LONG, slippedEntry } from '../rules/prices.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
@@ -24,11 +24,11 @@ export function adjust(run: Run, position: Position): void {
 
 /** Orders an addition (4.3). An equal one that waits is kept; another order that waits is cancelled. */
 function addTo(run: Run, position: Position, wanted: number, tag: string | null): void {
-  const { candle, settings, wallet } = run;
+  const { candle, settings } = run;
   const { market, direction, leverage, order } = position;
   if (position.view.entries > settings.maxAdjustments) return;
   const limit = customEntryPrice(run, market, direction);
-  const available = availableStake(wallet.balance, wallet.collateral(), settings.tradableBalanceRatio);
+  const available = run.wallet.available();
   const stake =
     market.orderRules === null
       ? Math.min(wanted, available)

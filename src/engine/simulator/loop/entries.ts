@@ -1,5 +1,5 @@
 import { roundHalfUp } from '../rules/decimals.ts';
-import { allowedStake, availableStake, entryAmount, entryStake, proposedStake } from '../rules/money.ts';
+import { allowedStake, entryAmount, entryStake, proposedStake } from '../rules/money.ts';
 import { type Direction, LONG, slippedEntry } from '../rules/prices.ts';
 import type { Market } from '../state/market.ts';
 import type { Position } from '../state/position.ts';
@@ -23,7 +23,7 @@ export function enter(run: Run, market: Market, direction: Direction): void {
   }
   const limit = customEntryPrice(run, market, direction);
   const collateral = wallet.collateral();
-  const available = availableStake(wallet.balance, collateral, settings.tradableBalanceRatio);
+  const available = wallet.available(collateral);
   const proposed = proposedStake(
     settings.fixedStake,
     available,
@@ -73,13 +73,15 @@ export function customEntryPrice(run: Run, market: Market, direction: Direction)
 /** Cancels, replaces or keeps an order that has waited since an earlier candle (reference 1.5). */
 export function manageOrder(run: Run, position: Position): void {
   const { candle, settings, counters } = run;
-  if (candle.time - position.order.time >= settings.orderTimeoutMs) {
-    if (position.order.kind === 'exit') counters.timedOutExits++;
+  const isExit = position.order.kind === 'exit';
+  const timeoutMs = isExit ? settings.exitTimeoutMs : settings.entryTimeoutMs;
+  if (candle.time - position.order.time >= timeoutMs) {
+    if (isExit) counters.timedOutExits++;
     else counters.timedOutEntries++;
     cancelOrder(run, position);
     return;
   }
-  if (position.order.kind !== 'exit' && settings.callbacks.adjustEntryPrice) adjustEntry(run, position);
+  if (!isExit && settings.callbacks.adjustEntryPrice) adjustEntry(run, position);
 }
 
 /** Cancels the waiting order. Without its first entry the position is gone. */

@@ -80,6 +80,7 @@ function simulateStep(run: Run): void {
 /** Simulates a main candle as detail candles, all pairs concurrently (1.22). Pairs without them take the main candle, first. */
 function simulateDetailedStep(run: Run): void {
   for (let detail = 0; detail < run.settings.detailPerCandle; detail++) {
+    run.detail = detail;
     const count = gather(run);
     for (let index = 0; index < count; index++) {
       const slot = run.active[index]!;
@@ -159,7 +160,7 @@ function simulateCandle(run: Run, slot: Slot): void {
 function advance(run: Run, slot: Slot): void {
   const { candle, settings } = run;
   if (slot.position !== null && slot.position.order.kind !== 'none') manageOrder(run, slot.position);
-  if (slot.position === null && run.step < run.clock.steps) {
+  if (slot.position === null && run.step < run.clock.steps && run.detail < settings.entryCandles) {
     const direction = slot.market.entryDirection(candle.row);
     if (direction !== 0) enter(run, slot.market, direction);
   }

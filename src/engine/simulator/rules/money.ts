@@ -106,9 +106,9 @@ export function unrealizedProfit(
   return direction * (amount * price - openValueOfTrade) + funding;
 }
 
-/** Quote currency available for a new trade: the tradable share of the balance less the collateral in trades, at most what is free. */
-export function availableStake(balance: number, inTrades: number, tradableBalanceRatio: number): number {
-  return Math.min(balance * tradableBalanceRatio - inTrades, balance - inTrades);
+/** Quote currency available for a new trade: the tradable balance less the collateral in trades, at most what is free. */
+export function availableStake(balance: number, inTrades: number, tradable: number): number {
+  return Math.min(tradable - inTrades, balance - inTrades);
 }
 
 /**

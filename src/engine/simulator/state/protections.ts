@@ -43,14 +43,14 @@ export class Protections {
 
   /** `trades`: those of the run, recorded before {@link afterExit}. */
   constructor(
-    { protections, timeframeMs, timeframeMinutes, tradableBalanceRatio }: ResolvedSettings,
+    { protections, timeframeMs, timeframeMinutes, tradableBalanceRatio, availableCapital }: ResolvedSettings,
     startingBalance: number,
     trades: TradeRecorder,
   ) {
     this.#rules = protections;
     this.#timeframeMs = timeframeMs;
     this.#timeframeMinutes = timeframeMinutes;
-    this.#balance = startingBalance * tradableBalanceRatio;
+    this.#balance = availableCapital ?? startingBalance * tradableBalanceRatio;
     this.#trades = trades;
   }
 

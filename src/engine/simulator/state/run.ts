@@ -1,6 +1,5 @@
 import { setActivePair } from '../../run/strategy-errors.ts';
 import type { AdjustmentLimits, CallbackContext, Columns } from '../../strategy.ts';
-import { availableStake } from '../rules/money.ts';
 import { type Direction, slippedExit } from '../rules/prices.ts';
 import type { ResolvedSettings } from '../settings.ts';
 import type { SimulationCounters } from '../types.ts';
@@ -39,13 +38,15 @@ export class Run {
   };
   /** The present step of the clock. */
   step = 0;
+  /** Index of the present detail candle in its candle; 0 without detail candles. */
+  detail = 0;
   readonly #context = new Context(this.candle);
   readonly #limits = new Limits(this);
 
   constructor(settings: ResolvedSettings, clock: Clock, startingBalance: number, withEquity: boolean) {
     this.settings = settings;
     this.clock = clock;
-    this.wallet = new Wallet(startingBalance);
+    this.wallet = new Wallet(startingBalance, settings);
     this.slots = clock.markets.map((market) => new Slot(market));
     this.trades = new TradeRecorder(settings.fee, clock.markets);
     this.protections =
@@ -128,8 +129,8 @@ class Limits implements AdjustmentLimits {
     return this.position!.market.orderRules?.minRest(this.#run.candle.open) ?? 0;
   }
   get maxStake() {
-    const { candle, wallet, settings } = this.#run;
-    const available = availableStake(wallet.balance, wallet.collateral(), settings.tradableBalanceRatio);
+    const { candle, wallet } = this.#run;
+    const available = wallet.available();
     const { orderRules } = this.position!.market;
     return orderRules === null ? available : Math.min(orderRules.maxStake(candle.open, 1), available);
   }

@@ -1,15 +1,45 @@
 import { round8 } from '../rules/decimals.ts';
+import { availableStake } from '../rules/money.ts';
+import type { ResolvedSettings } from '../settings.ts';
 import type { Position } from './position.ts';
 
 /** The account of a run. */
 export class Wallet {
-  /** Starting balance plus the profit of closed trades, quote currency, at 8 decimals like each profit. */
+  /** Starting balance plus the profit of all exits, quote currency, at 8 decimals like each profit. */
   balance: number;
   /** Open positions and waiting entries in the order they were opened. */
   readonly positions: Position[] = [];
 
-  constructor(startingBalance: number) {
+  readonly #start: number;
+  readonly #tradableBalanceRatio: number;
+  readonly #availableCapital: number | null;
+
+  constructor(
+    startingBalance: number,
+    {
+      tradableBalanceRatio,
+      availableCapital,
+    }: Pick<ResolvedSettings, 'tradableBalanceRatio' | 'availableCapital'>,
+  ) {
     this.balance = startingBalance;
+    this.#start = startingBalance;
+    this.#tradableBalanceRatio = tradableBalanceRatio;
+    this.#availableCapital = availableCapital;
+  }
+
+  /** Quote currency for further orders; `collateral` is that of all positions (reference 6.1). */
+  available(collateral = this.collateral()): number {
+    const capital = this.#availableCapital;
+    const tradable =
+      capital === null ? this.balance * this.#tradableBalanceRatio : capital + this.#closedProfit();
+    return availableStake(this.balance, collateral, tradable);
+  }
+
+  /** Profit of closed trades, without what partial exits of open ones have realized. */
+  #closedProfit(): number {
+    let open = 0;
+    for (const { history } of this.positions) open += history?.realizedProfit ?? 0;
+    return round8(this.balance - this.#start - open);
   }
 
   /** Collateral of all positions, waiting entries included. Summed each time: a running sum would drift. */
@@ -19,7 +49,7 @@ export class Wallet {
     return sum;
   }
 
-  /** Books the profit of a closed trade. */
+  /** Books the profit of an exit. */
   book(profit: number): void {
     this.balance = round8(this.balance + profit);
   }

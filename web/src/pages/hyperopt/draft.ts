@@ -1,6 +1,7 @@
 import type { Space } from '#contract/hyperopt.ts';
 import type { HyperoptRequest } from '#contract/hyperopt-request.ts';
 import type { RequestOf, ResponseOf } from '../../api/client.ts';
+import type { AccountOption } from '../../forms/account-option-fields.tsx';
 import type { Strategy } from '../../forms/start-job.tsx';
 
 type Job = ResponseOf<'getHyperopt'>;
@@ -11,6 +12,7 @@ type FieldName =
   | ('objective_metric' | 'direction' | 'n_trials' | 'workers' | 'seed' | 'sampler' | 'pruner')
   | ('backtest_period_days' | 'train_period_days')
   | ('model_types' | 'n_estimators_range' | 'learning_rate_range')
+  | AccountOption
   | ('stake_amount' | 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'leverage' | 'precision');
 type Fields = Pick<HyperoptRequest, FieldName>;
 export type ChangeFields = (fields: Partial<Fields>) => void;

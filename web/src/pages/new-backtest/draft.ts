@@ -1,5 +1,6 @@
 import type { BacktestConfigRequest, BacktestRequest } from '#contract/backtest-api.ts';
 import type { RequestOf, ResponseOf } from '../../api/client.ts';
+import type { AccountOption } from '../../forms/account-option-fields.tsx';
 import type { Strategy } from '../../forms/start-job.tsx';
 
 export type Job = ResponseOf<'getBacktest'>;
@@ -7,6 +8,7 @@ type Body = RequestOf<'submitBacktest'>['body'];
 
 type ConfigField =
   | ('strategy' | 'exchange' | 'pairs' | 'timeframe' | 'collect' | 'date_range' | 'params')
+  | AccountOption
   | ('stake_amount' | 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'leverage' | 'precision')
   | ('stoploss' | 'trailing' | 'timeframe_detail' | 'fill_model' | 'seed' | 'ml_engine');
 export type Config = Pick<BacktestConfigRequest, ConfigField>;

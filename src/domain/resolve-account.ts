@@ -1,0 +1,110 @@
+import {
+  ACCOUNT_DEFAULTS as DEFAULTS,
+  ACCOUNT_LIMITS as LIMITS,
+  ORDER_TYPES,
+} from '#contract/account-limits.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
+import { type GivenOptions, type OrderOptions, orderOptions } from '#engine/strategies/account-options.ts';
+import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
+import { unknownKeyWarnings } from './unknown-keys.ts';
+import { checkNumber, checkOneOf } from './validate.ts';
+
+type WalletOptions = Pick<
+  ResolvedBacktestConfig,
+  'tradable_balance_ratio' | 'available_capital' | 'amend_last_stake_amount' | 'last_stake_amount_min_ratio'
+>;
+
+const SIDES = ['entry', 'exit'] as const;
+
+export interface ResolvedAccount {
+  /** Absent at their defaults, so that runs without them keep their digest. */
+  readonly options: WalletOptions & OrderOptions;
+  readonly warnings: readonly string[];
+}
+
+/** Options of the account and its orders; those of the request win over the strategy's. Throws VAL005. */
+export function resolveAccount(strategy: DefinitionData, input: BacktestConfigRequest): ResolvedAccount {
+  const orders = orderOptions(strategy, givenOrders(input));
+  const isExpiring = orders.ignore_entry_after_candles !== undefined;
+  const { ignore_entry_after_candles: _, ...withoutExpiry } = orders;
+  const detailed = input.timeframe_detail != null;
+  return {
+    options: { ...walletOptions(input), ...(detailed ? orders : withoutExpiry) },
+    warnings: [
+      ...unknownKeyWarnings(input.order_types ?? {}, SIDES, 'config.order_types.'),
+      ...unknownKeyWarnings(input.unfilled_timeout ?? {}, SIDES, 'config.unfilled_timeout.'),
+      ...uselessOptions(input),
+      ...(isExpiring && !detailed
+        ? ['config.ignore_entry_after_candles has no effect without config.timeframe_detail']
+        : []),
+    ],
+  };
+}
+
+function walletOptions(input: BacktestConfigRequest): WalletOptions {
+  const ratio = number(input, 'tradable_balance_ratio');
+  const capital = number(input, 'available_capital');
+  const least = number(input, 'last_stake_amount_min_ratio');
+  return {
+    ...(capital === undefined &&
+      ratio !== undefined &&
+      ratio !== DEFAULTS.tradable_balance_ratio && { tradable_balance_ratio: ratio }),
+    ...(capital !== undefined && { available_capital: capital }),
+    ...(input.amend_last_stake_amount && {
+      amend_last_stake_amount: true,
+      ...(least !== undefined &&
+        least !== DEFAULTS.last_stake_amount_min_ratio && { last_stake_amount_min_ratio: least }),
+    }),
+  };
+}
+
+function number(
+  input: BacktestConfigRequest,
+  name: 'tradable_balance_ratio' | 'available_capital' | 'last_stake_amount_min_ratio',
+): number | undefined {
+  const value = input[name];
+  return value == null ? undefined : checkNumber(value, `config.${name}`, LIMITS[name]);
+}
+
+/** Options that another one makes useless. */
+function uselessOptions(input: BacktestConfigRequest): string[] {
+  return [
+    ...(input.available_capital != null && input.tradable_balance_ratio !== undefined
+      ? ['config.tradable_balance_ratio has no effect with config.available_capital']
+      : []),
+    ...(!input.amend_last_stake_amount && input.last_stake_amount_min_ratio !== undefined
+      ? ['config.last_stake_amount_min_ratio has no effect without config.amend_last_stake_amount']
+      : []),
+  ];
+}
+
+function givenOrders(input: BacktestConfigRequest): GivenOptions {
+  const { order_types: types, unfilled_timeout: timeout, ignore_entry_after_candles: candles } = input;
+  const limit = LIMITS.ignore_entry_after_candles;
+  return {
+    order_types:
+      types && bySide(types, 'order_types', (value, field) => checkOneOf(value, field, ORDER_TYPES)),
+    unfilled_timeout:
+      timeout &&
+      bySide(timeout, 'unfilled_timeout', (value, field) =>
+        checkNumber(value, field, LIMITS.unfilled_timeout),
+      ),
+    ignore_entry_after_candles:
+      candles == null ? candles : checkNumber(candles, 'config.ignore_entry_after_candles', limit),
+  };
+}
+
+/** The values per side that are given, checked. */
+function bySide<T, R>(
+  values: { readonly entry?: T | undefined; readonly exit?: T | undefined },
+  name: string,
+  check: (value: T, field: string) => R,
+): { entry?: R; exit?: R } {
+  const found: { entry?: R; exit?: R } = {};
+  for (const side of SIDES) {
+    const value = values[side];
+    if (value !== undefined) found[side] = check(value, `config.${name}.${side}`);
+  }
+  return found;
+}

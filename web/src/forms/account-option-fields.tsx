@@ -1,0 +1,121 @@
+import LIMITS from 'virtual:limits';
+import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
+import { CheckField, SelectField } from './choices.tsx';
+import { NumberField } from './inputs.tsx';
+
+export type AccountOption = keyof typeof import('#contract/account.ts').ACCOUNT_OPTIONS;
+type Options = Pick<BacktestConfigRequest, AccountOption>;
+
+const { limits, defaults, orderTypes } = LIMITS.account;
+const SIDES = [
+  { side: 'entry', title: 'Entry' },
+  { side: 'exit', title: 'Exit' },
+] as const;
+
+/** What may be traded of the wallet, and how orders are placed. */
+export function AccountOptionFields(props: {
+  readonly prefix: '' | 'config.';
+  readonly fields: Options;
+  readonly onChange: (fields: Options) => void;
+}) {
+  const { prefix, fields, onChange } = props;
+  const { available_capital: capital, order_types: types, unfilled_timeout: timeout } = fields;
+  return (
+    <>
+      {capital == null && (
+        <NumberField
+          label="Tradable share of the balance"
+          path={`${prefix}tradable_balance_ratio`}
+          min={limits.tradable_balance_ratio.min}
+          max={limits.tradable_balance_ratio.max}
+          value={fields.tradable_balance_ratio}
+          placeholder={String(defaults.tradable_balance_ratio)}
+          onChange={(value) => onChange({ tradable_balance_ratio: value })}
+        />
+      )}
+      <NumberField
+        label="Capital, quote currency"
+        path={`${prefix}available_capital`}
+        help="May be traded with its profit, in place of a share of the balance"
+        min={limits.available_capital.min}
+        max={limits.available_capital.max}
+        value={capital ?? undefined}
+        placeholder="A share of the balance"
+        onChange={(value) =>
+          onChange({
+            available_capital: value,
+            ...(value !== undefined && { tradable_balance_ratio: undefined }),
+          })
+        }
+      />
+      <CheckField
+        label="Lower the last stake to what is left"
+        path={`${prefix}amend_last_stake_amount`}
+        value={fields.amend_last_stake_amount ?? false}
+        onChange={(isOn) =>
+          onChange({
+            amend_last_stake_amount: isOn || undefined,
+            ...(!isOn && { last_stake_amount_min_ratio: undefined }),
+          })
+        }
+      />
+      {fields.amend_last_stake_amount && (
+        <NumberField
+          label="Least share of the last stake"
+          path={`${prefix}last_stake_amount_min_ratio`}
+          min={limits.last_stake_amount_min_ratio.min}
+          max={limits.last_stake_amount_min_ratio.max}
+          value={fields.last_stake_amount_min_ratio}
+          placeholder={String(defaults.last_stake_amount_min_ratio)}
+          onChange={(value) => onChange({ last_stake_amount_min_ratio: value })}
+        />
+      )}
+      {SIDES.map(({ side, title }) => (
+        <SelectField
+          key={side}
+          label={`${title} orders`}
+          path={`${prefix}order_types.${side}`}
+          value={types?.[side]}
+          placeholder="Those of the strategy"
+          options={orderTypes.map((value) => ({ value }))}
+          onChange={(value) => onChange({ order_types: withSide(types, side, value) })}
+        />
+      ))}
+      {SIDES.map(({ side, title }) => (
+        <NumberField
+          key={side}
+          label={`${title} timeout, minutes`}
+          path={`${prefix}unfilled_timeout.${side}`}
+          min={limits.unfilled_timeout.min}
+          max={limits.unfilled_timeout.max}
+          value={timeout?.[side]}
+          placeholder="That of the strategy"
+          onChange={(value) => onChange({ unfilled_timeout: withSide(timeout, side, value) })}
+        />
+      ))}
+      <NumberField
+        label="Detail candles that may enter"
+        path={`${prefix}ignore_entry_after_candles`}
+        help="An entry signal acts in the first of them only. It needs an order of events inside a candle"
+        {...{
+          min: limits.ignore_entry_after_candles.min,
+          max: limits.ignore_entry_after_candles.max,
+          isInteger: true,
+        }}
+        value={fields.ignore_entry_after_candles ?? undefined}
+        placeholder="Those of the strategy"
+        onChange={(value) => onChange({ ignore_entry_after_candles: value })}
+      />
+    </>
+  );
+}
+
+/** The values with another one for a side; undefined without any. */
+function withSide<T>(
+  values: { readonly entry?: T | undefined; readonly exit?: T | undefined } | undefined,
+  side: 'entry' | 'exit',
+  value: T | undefined,
+) {
+  const next = { ...values, [side]: value };
+  return next.entry === undefined && next.exit === undefined ? undefined : next;
+}
