@@ -132,7 +132,8 @@ async function rerun(session: Session, reference: string, options: BacktestOptio
   const before = await client.get<Job>(backtestPath(await latestId(client, reference)));
   const { config, registered, found_by, experiment_name } = before;
   const request = {
-    config: configWith(config, options),
+    // A run without protections must not get those of the strategy.
+    config: configWith({ protections: [], ...config }, options),
     model_version: registered?.version,
     hyperopt_job_id: found_by?.hyperopt_job_id,
   };

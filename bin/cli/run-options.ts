@@ -189,11 +189,12 @@ export function configWith(config: Config, options: RunOptions): Config {
       stoploss: options.stoploss,
       minimal_roi: options.roi,
       trailing: trailing === false ? null : trailing === true ? undefined : trailing,
-      protections: options.protections === false ? [] : options.protection,
+      protections: options.protection,
       precision: options.precision,
       seed: options.seed,
       params: merged('params', param),
       ml_engine: merged('ml_engine', ml),
     }),
+    ...(options.protections === false && { protections: [] }),
   };
 }

@@ -166,6 +166,8 @@ export function requestOver(
   const { entry_threshold, ...ml } = ml_engine ?? {};
   return {
     ...base,
+    // A run without protections must not get those of the strategy.
+    protections: base.protections ?? [],
     ...(timeframe_detail && { timeframe_detail }),
     ...given,
     params: { ...base.params, ...given.params },
