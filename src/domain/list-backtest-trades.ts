@@ -42,7 +42,7 @@ export async function listBacktestTrades(
   return { ...content, page, pages, total };
 }
 
-/** Tags and reasons of a strategy may have any length. */
+/** Trades may have many orders, and long tags. */
 function checkBytes(content: object, count: number, limit: number): void {
   // The host puts the text into a string of JSON.
   const bytes = Buffer.byteLength(JSON.stringify(JSON.stringify(content)));
@@ -51,7 +51,7 @@ function checkBytes(content: object, count: number, limit: number): void {
   // Half of what would fit: other pages may have longer texts.
   const max = Math.max(min, Math.floor((count * MAX_RESPONSE_BYTES) / bytes / 2));
   throw new CodedError('VAL005', {
-    message: `limit must be at most ${max}: the tags of these trades are long, and the page would exceed 5 MB`,
+    message: `limit must be at most ${max}: these trades have long tags or many orders, and the page would exceed 5 MB`,
     field: 'limit',
     context: { value: limit, min, max },
   });

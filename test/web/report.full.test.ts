@@ -138,7 +138,7 @@ describe.skipIf(!hasChromium)('what can be done with a backtest', () => {
       limits.add(limit);
       if (Number(limit) <= 20) return route.continue();
       const message =
-        'limit must be at most 20: the tags of these trades are long, and the page would exceed 5 MB';
+        'limit must be at most 20: these trades have long tags or many orders, and the page would exceed 5 MB';
       const detail = {
         code: 'VAL005',
         message,

@@ -208,6 +208,40 @@ describe('the callbacks of an adjustment', () => {
       `adjustPosition returned ${shown} for A in the candle of 2024-01-01T02:00:00.000Z; it must return a finite number, { stake, tag }, or null.`,
     );
   });
+
+  it('an object of a strategy is read once', () => {
+    const answers = [80, Number.NaN];
+    const hostile = {
+      get stake() {
+        return answers.shift() ?? 0;
+      },
+      tag: 'more',
+    };
+    expect(ordersOf(run({ 3: hostile }).trades[0]!)[1]).toEqual(['entry', 3, 1, 80, 'more']);
+  });
+
+  it('a trade with 1,000 orders cannot be adjusted again', () => {
+    const rows = Array.from({ length: 1_003 }, () => flat(100));
+    const every = (last: number) => Object.fromEntries(rows.map((_, row) => [row, row < last ? 0.01 : 0]));
+    // The entry and 998 additions; the exit is the thousandth order.
+    expect(run(every(999), {}, {}, rows).trades[0]!.orders).toHaveLength(1_000);
+    expect(() => run(every(1_000), {}, {}, rows)).toThrow(
+      /^adjustPosition adjusts the trade of A again in the candle of 2024-\S+Z, but a trade has at most 1000 orders/,
+    );
+  });
+
+  it.each([5e-324, 1e-300, 1e308, -5e-324, -1e-300, -1e308, -99.99999999999999])(
+    'a stake of %d leaves every number finite, and each amount is sold once',
+    (stake) => {
+      const { trades, finalBalance, curve } = run({ 2: stake, 3: -stake, 4: stake }, { fee: 0.001 });
+      const { orders = [], ...trade } = trades[0]!;
+      const numbers = [...Object.values(trade), ...orders.flatMap((order) => Object.values(order))];
+      expect(numbers.filter((value) => typeof value === 'number' && !Number.isFinite(value))).toEqual([]);
+      const held = orders.reduce((sum, { side, amount }) => sum + (side === 'entry' ? amount : -amount), 0);
+      expect(held).toBeCloseTo(0, 12);
+      expect(curve!.equity.at(-1)).toBeCloseTo(finalBalance, 8);
+    },
+  );
 });
 
 describe('all orders of a run', () => {

@@ -26,6 +26,38 @@ describe('protections of a run', () => {
     expect(counters.rejectedSignals).toBe(0);
   });
 
+  it('a drawdown of the balance counts from what the account had at the start of the lookback period', () => {
+    const drawdown = (max_allowed_drawdown: number) =>
+      run({
+        stake: { kind: 'fixed', amount: 500 },
+        maxOpenTrades: 1,
+        protections: [
+          {
+            ...{ method: 'MaxDrawdown', calculation_mode: 'equity', max_allowed_drawdown },
+            ...{ lookback_period_candles: 2, stop_duration: 30 },
+          },
+        ],
+      }).locks.map(({ from, reason }) => `${hourOf(from)} ${reason}`);
+    // 100 lost of 990 at hour 2, 125 of 890 at hour 5, when the first loss is no longer in the period.
+    expect(drawdown(0.1)).toEqual(['2 MaxDrawdown: drawdown 10.10 %', '5 MaxDrawdown: drawdown 14.04 %']);
+    expect(drawdown(0.102)).toEqual(['5 MaxDrawdown: drawdown 14.04 %']);
+  });
+
+  it('a partial exit makes no lock that would have ended before', () => {
+    const rows: Row[] = [100, 100, 80, 100, 100, 100, 100, 100, 100].map(flat);
+    const { locks } = simulate(
+      [pairOf({ rows, enterLong: [0, 3] })],
+      settingsOf({
+        protections: [{ method: 'CooldownPeriod', lookback_period_candles: 20, stop_duration_candles: 1 }],
+        callbacks: { adjustPosition: ({ index }) => (index === 7 ? -50 : null) },
+      }),
+    );
+    expect(locks.map(({ from, until }) => [hourOf(from), hourOf(until)])).toEqual([
+      [2, 4],
+      [8, 10],
+    ]);
+  });
+
   it('a run without protections has no locks and the same trades as before', () => {
     const plain = run({});
     expect(plain.locks).toEqual([]);

@@ -10,12 +10,20 @@ import { fillExit } from './exits.ts';
 /** Share of an amount below which a remainder is an error of the last bits. */
 const NOISE = 1e-13;
 
-/** Asks the strategy whether to add to an open position or to take from it, orders that, and fills it if the candle allows (4.1). */
+/** Orders of a trade, its last exit included: the record of a trade holds them all, and one response must hold the record. */
+const MAX_ORDERS = 1_000;
+
+/**
+ * Asks the strategy whether to add to an open position or to take from it, orders that, and fills it if the candle allows (4.1).
+ * Throws for a trade with too many orders.
+ */
 export function adjust(run: Run, position: Position): void {
   const results = position.callbackResults.in(run.candle.time);
   if (results.adjustment === undefined) results.adjustment = callAdjustPosition(run, position);
   const { adjustment } = results;
   if (adjustment === null) return;
+  if (position.history !== null && position.history.orders.length >= MAX_ORDERS - 1)
+    rejectOrder(run, position);
   const [stake, tag] =
     typeof adjustment === 'number' ? [adjustment, null] : [adjustment.stake, adjustment.tag];
   if (stake > 0) addTo(run, position, stake, tag);
@@ -76,4 +84,11 @@ function takeFrom(run: Run, position: Position, taken: number, reason: string): 
   if (!candle.contains(price)) return;
   if (isWhole) position.endRange(candle);
   fillExit(run, position);
+}
+
+function rejectOrder({ candle }: Run, { market }: Position): never {
+  throw new RangeError(
+    `adjustPosition adjusts the trade of ${market.input.pair} again in the candle of ${new Date(candle.time).toISOString()}, but a ` +
+      `trade has at most ${MAX_ORDERS} orders: adjust it less often, or set maxAdjustments.`,
+  );
 }

@@ -72,9 +72,11 @@ export function adjustmentOf(
 ): number | TaggedStake | null {
   if (value === null || value === undefined || value === 0) return null;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (typeof value !== 'object' || !Number.isFinite(value.stake) || typeof value.tag !== 'string')
+  // Read once: a getter may answer another value each time.
+  const { stake, tag }: Partial<TaggedStake> = typeof value === 'object' ? value : {};
+  if (!Number.isFinite(stake) || typeof tag !== 'string')
     return reject(callback, value, at, 'a finite number, { stake, tag }, or null');
-  return value.stake === 0 ? null : { stake: value.stake, tag: value.tag.slice(0, MAX_REASON_LENGTH) };
+  return stake === 0 ? null : { stake: stake!, tag: tag.slice(0, MAX_REASON_LENGTH) };
 }
 
 /** true or false, without a default: a forgotten `return` would count as a confirmation. */
