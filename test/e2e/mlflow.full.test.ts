@@ -92,7 +92,7 @@ it.skipIf(python === '')(
         ]),
         get_run: best.result.total_profit_pct,
         get_metric_history: [best.result.total_profit_pct],
-        list_artifacts: ['report.html', 'report.json', 'trades.csv', 'trades.parquet'],
+        list_artifacts: ['orders.csv', 'report.html', 'report.json', 'trades.csv', 'trades.parquet'],
         download_artifacts: header,
         'models:/ema_crossover@champion': header,
         'models:/ema_crossover/Production': header,

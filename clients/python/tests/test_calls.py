@@ -150,6 +150,14 @@ class Calls(unittest.TestCase):
         self.assertEqual(days[0].dtypes.tolist(), days[1].dtypes.tolist())
         self.assertEqual(days[0].index.dtype, days[1].index.dtype)
 
+    @unittest.skipUnless(find_spec("pandas"), "pandas is not installed")
+    def test_trades_of_pages_with_and_without_orders_are_one_frame(self):
+        plain = {"opened_at": [0], "closed_at": [60], "id": [1]}
+        adjusted = {"opened_at": [60], "closed_at": [120], "id": [2], "orders": [[{"side": "entry"}]]}
+        self.assertEqual(trades_frame([plain, adjusted])["orders"].tolist(), [None, [{"side": "entry"}]])
+        self.assertEqual(trades_frame([adjusted, plain])["orders"].tolist(), [[{"side": "entry"}], None])
+        self.assertNotIn("orders", trades_frame([plain, plain]))
+
     def test_wait_raises_for_a_failed_job_and_after_its_timeout(self):
         failed = {**JOB, "status": "failed", "error": "no candles", "error_code": "DATA001"}
         ts = self.platform(httpx.Response(201, json=JOB), *repeat(httpx.Response(200, json=failed), 1))

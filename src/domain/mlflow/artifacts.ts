@@ -3,6 +3,7 @@ import { CodedError } from '#contract/errors.ts';
 
 /** Files of a completed backtest as MLflow's artifacts, by name. */
 const FILES: Readonly<Record<string, ExportFormat>> = {
+  'orders.csv': 'orders',
   'report.html': 'html',
   'report.json': 'json',
   'trades.csv': 'csv',

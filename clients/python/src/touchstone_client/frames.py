@@ -48,8 +48,14 @@ def by_time(columns: Mapping[str, Sequence[float]], times: Sequence[int]) -> pd.
 def trades_frame(pages: Sequence[Mapping[str, Sequence[Any]]]) -> pd.DataFrame:
     """A row for each trade. The index is the time at which it was closed."""
     pandas = require_pandas()
-    names = list(pages[0]) if pages else []
-    frame = pandas.DataFrame({name: [value for page in pages for value in page[name]] for name in names})
+    # A page without adjusted trades has no column of orders.
+    names = list(dict.fromkeys(name for page in pages for name in page))
+    frame = pandas.DataFrame(
+        {
+            name: [value for page in pages for value in page.get(name, [None] * len(page["id"]))]
+            for name in names
+        }
+    )
     # JSON has no mark for a float: columns of whole numbers, or of none, would have another type.
     frame = frame.astype({name: "float64" for name in names if name in _FLOATS})
     for name in ("opened_at", "closed_at"):

@@ -188,9 +188,9 @@ class Backtest(_Job):
         )
 
     def export(
-        self, path: str | Path, format: Literal["csv", "json", "parquet", "html"] | None = None
+        self, path: str | Path, format: Literal["csv", "json", "parquet", "orders", "html"] | None = None
     ) -> Path:
-        """Saves the trades (`csv`, `parquet`), the report (`json`) or the report as a page (`html`).
+        """Saves trades (`csv`, `parquet`), orders of adjusted trades (`orders`), or the report (`json`, `html`).
 
         :param format: Default: the suffix of `path`
         """
