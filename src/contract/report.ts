@@ -5,6 +5,7 @@ import { LookAhead } from './look-ahead.ts';
 import { REPORTED_LOCKS } from './protection-limits.ts';
 import { Metrics, PeriodRow, TableRow } from './report-metrics.ts';
 import { ReportModels } from './report-models.ts';
+import { ReportRobustness } from './report-robustness.ts';
 
 /** The report of a completed backtest and its trades, as the task stores them. */
 
@@ -131,6 +132,7 @@ const MetricDefinition = z
       .enum([
         ...(['account', 'equity', 'closed_trades', 'activity'] as const),
         ...(['trades', 'costs', 'periods', 'drawdowns', 'counters', 'fill_model', 'data', 'models'] as const),
+        'robustness',
       ])
       .meta({ description: 'A family of metrics, or another part of the report' }),
     formula: z.string().meta({ description: 'In the symbols of `notation`' }),
@@ -302,6 +304,9 @@ export const BacktestReport = z
       }),
     fill_model: FillModelComparison,
     data: z.array(ReportPairData),
+    robustness: ReportRobustness.optional().meta({
+      description: 'Dependence on costs, market and luck; absent in reports of earlier engines',
+    }),
     models: ReportModels.optional().meta({ description: 'Absent in a run without the ML engine' }),
     biases: z.array(
       z.object({

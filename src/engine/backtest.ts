@@ -14,6 +14,7 @@ import {
   compareFillModels,
   provenanceOf,
 } from './report/result.ts';
+import { measureRobustness } from './robustness/robustness.ts';
 import { type RunSettings, simulationSettings } from './run/config.ts';
 import { type PairData, startupRows, trainingRows } from './run/history.ts';
 import { type PreparedPair, preparePair, withSimulationErrors } from './run/prepare-pair.ts';
@@ -62,6 +63,8 @@ export interface BacktestOutcome {
   /** The trades as objects, built at the first read. */
   readonly trades: readonly SimulatedTrade[];
   readonly timing: BacktestTiming;
+  /** Part of `report_ms` for the robustness of the result. */
+  readonly robustnessMs: number;
   /** Number of traded candles, over all pairs. */
   readonly candles: number;
 }
@@ -115,7 +118,7 @@ function* backtestSteps(input: BacktestInput, options: BacktestOptions): Generat
   const simulatedAt = now();
   yield;
   reportActivity('the report', input.config.pairs);
-  const documents = describe(input, options.digest, settings, prepared, runs, warnings);
+  const { robustnessMs, ...documents } = describe(input, options, settings, prepared, runs, warnings);
   progress(1);
   return {
     ...documents,
@@ -127,6 +130,7 @@ function* backtestSteps(input: BacktestInput, options: BacktestOptions): Generat
     get trades() {
       return runs.run.trades;
     },
+    robustnessMs,
     timing: {
       indicators_ms: preparedAt - started,
       simulate_ms: simulatedAt - preparedAt,
@@ -197,7 +201,7 @@ function simulateBoth(
 
 function describe(
   input: BacktestInput,
-  digest: Digest,
+  { digest, now = () => 0 }: BacktestOptions,
   settings: RunSettings,
   prepared: readonly PreparedPair[],
   { run, other }: Runs,
@@ -210,6 +214,17 @@ function describe(
   const startup = startupRows(strategy, params, timeframe, ml) + trainingRows(timeframe, ml);
   const echoed = reportSettings(config, settings, startup, data);
   const computed = measureRun(config, data, run);
+  const provenance = provenanceOf(input, data, digest);
+  const { config_digest, strategy_digest, data_digest } = provenance;
+  const begun = now();
+  const robustness = withSimulationErrors(strategy, () =>
+    measureRobustness({
+      ...{ settings, computed, pairs: prepared.map((pair) => pair.input) },
+      // Not the version of the engine: a release that changes only texts keeps the numbers.
+      inputs: [config_digest, strategy_digest, data_digest].join(),
+    }),
+  );
+  const robustnessMs = now() - begun;
   const report = buildReport({
     strategy,
     config,
@@ -220,13 +235,13 @@ function describe(
     fillModel: compareFillModels(config.fill_model, run, other, wallet),
     data,
     models: modelsOf(config, prepared),
-    warnings,
-    provenance: provenanceOf(input, data, digest),
+    ...{ robustness, warnings, provenance },
   });
   return {
     result: buildResult(computed.metrics, computed.trades),
     equity: buildEquityData(wallet, computed.daily),
     report,
+    robustnessMs,
   };
 }
 

@@ -10,35 +10,36 @@ import type { StrategyCallbacks, StrategyDefinition } from '#engine/strategy.ts'
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
 import { mlEngineOf } from '#engine/walk-forward/windows.ts';
-import { CONFIG, SAMPLE_STRATEGY, STEP, sampleInput, sha256 } from './backtest-sample.ts';
+import { CONFIG, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from './backtest-sample.ts';
 import { MINUTE, START, walk } from './run/candles.ts';
 
 /** Engine version and, for each run below, the digest of its output under that version. */
 const PINNED = {
-  version: '1.4.2',
+  version: '1.5.0',
   digests: {
-    'additions and partial exits': '500a16e40e49bb6a',
-    'additions and partial exits, conservative fills': 'bf6d2fa6f4785a78',
-    'additions and partial exits, ticks, lots and minimum orders': '94ba8476206939ee',
-    bollinger_breakout: 'b803be6def81203e',
-    buy_and_hold: '12b70c5ce08c65c4',
-    'conservative fills, compounding stake, one slot': '6b5215288d2c38b8',
-    'detail candles': '12e19d1c8fed22f3',
-    'detail candles and every callback': '7c40672ea0f92dc2',
-    'detail candles, additions and partial exits': '9650f4e065e8c6e0',
-    donchian_trend: '6f3fc4d00d051843',
-    ema_crossover: '827c109ab85bfbcc',
-    'every callback': 'd457172f56dc9874',
-    'every callback, conservative fills': '14e7070d141ac71f',
-    macd_momentum: 'caa2b47516b55bcf',
-    ml_classifier: '58355cdf9d200496',
-    'one pair, high leverage, liquidations': 'a3de624f46fad900',
-    'one pair, trailing stop and return table': 'f8a8cc5e6dd70392',
-    rsi_mean_reversion: '5d7aa3b47bdddb66',
-    supertrend: 'fb957c53c8cc5f7d',
-    'ticks, lots and minimum orders of one pair': '1d5ebd062dc8b48d',
-    'ticks, lots and minimum orders, every callback': '2b786f270685b263',
-    'two pairs, leverage, trailing stop, return table, funding, slippage': 'c6f76d6dc6345226',
+    'additions and partial exits': 'cc7ffa71a41dc37b',
+    'additions and partial exits, conservative fills': 'b105b4266d493c88',
+    'additions and partial exits, ticks, lots and minimum orders': '5c0c549afa5ab5a7',
+    bollinger_breakout: '33a5fde8d069a924',
+    buy_and_hold: '3bb1391aa89b1b66',
+    'conservative fills, compounding stake, one slot': '59b28447e18fd67b',
+    'detail candles': '2b6c3c06ebb66995',
+    'detail candles and every callback': 'da651505e5a114f6',
+    'detail candles, additions and partial exits': '513494c969b2307c',
+    donchian_trend: '85096abb8b058469',
+    ema_crossover: '8da29ece60445bb2',
+    'every callback': 'a221106cb320ab9c',
+    'every callback, conservative fills': 'd1cca52b9763dc88',
+    macd_momentum: '707f2dc7f4fc3a43',
+    ml_classifier: '791b40a20eac9c57',
+    'one pair, high leverage, liquidations': '2f0d34650efb9a39',
+    'one pair, trailing stop and return table': '53b9ee8f7e2fabeb',
+    rsi_mean_reversion: '0ea50fa54bc68784',
+    supertrend: 'f7ab66211853ac62',
+    'two hundred days': '73356179b26f93fa',
+    'ticks, lots and minimum orders of one pair': '18882ae3ebb68437',
+    'ticks, lots and minimum orders, every callback': '0b478734aba32156',
+    'two pairs, leverage, trailing stop, return table, funding, slippage': 'e8d1f0dd1c6f02fa',
   },
 };
 
@@ -181,6 +182,17 @@ const RUNS: Record<string, BacktestInput> = {
     strategy: withAdjustments,
     pairs: withDetail,
     config: config({ timeframe_detail: '1m' }),
+  }),
+  'two hundred days': sampleInput({
+    config: config({
+      timeframe: '4h',
+      date_range: { start: '2024-01-01T00:00:00.000Z', end: '2024-07-19T00:00:00.000Z' },
+      ...{ stoploss: -0.2, leverage: 1, trailing: null, minimal_roi: { 0: 0.1 } },
+    }),
+    pairs: CONFIG.pairs.map((pair, i) => ({
+      pair,
+      candles: walk(1_200 + STARTUP, 48 * STEP, i + 1, START - STARTUP * 48 * STEP),
+    })),
   }),
   'detail candles': sampleInput({ pairs: withDetail, config: config({ timeframe_detail: '1m' }) }),
   'detail candles and every callback': sampleInput({

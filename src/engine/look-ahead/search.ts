@@ -192,6 +192,8 @@ interface SampleOptions {
   readonly opened: ArrayLike<number>;
   /** Maximum share of sampling in the processor time, sampling included. Default 0.1. */
   readonly share?: number;
+  /** Part of `spent` that went to other checks of the result, ms: it counts as sampling. Default 0. */
+  readonly used?: number;
   /** Seed of the choice of the part and its cuts. Default 1. */
   readonly seed?: number;
   /** Awaited between runs. */
@@ -223,9 +225,9 @@ export async function sampleLookAhead(
   subject: LookAheadSubject,
   options: SampleOptions,
 ): Promise<LookAheadSample> {
-  const { spent, share = 0.1, pause = async () => undefined } = options;
+  const { spent, share = 0.1, used = 0, pause = async () => undefined } = options;
   const begun = spent();
-  const limit = begun + (begun * share) / (1 - share);
+  const limit = begun + ((begun - used) * share) / (1 - share) - used;
   const random = createRandom(options.seed ?? 1);
   const noSample = { cuts: 0, rows: 0, pairs: [], findings: [] };
   try {

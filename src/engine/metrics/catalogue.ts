@@ -10,7 +10,17 @@ import type {
 /** Families of metrics and other parts of a report. */
 type MetricFamily =
   | ('account' | 'equity' | 'closed_trades' | 'activity')
-  | ('trades' | 'costs' | 'periods' | 'drawdowns' | 'counters' | 'fill_model' | 'data' | 'models');
+  | (
+      | 'trades'
+      | 'costs'
+      | 'periods'
+      | 'drawdowns'
+      | 'counters'
+      | 'fill_model'
+      | 'data'
+      | 'models'
+      | 'robustness'
+    );
 
 /** Symbols of the formulas. */
 export const METRIC_NOTATION = {

@@ -11,10 +11,12 @@ import type {
 } from '#contract/report.ts';
 import type { Metrics } from '#contract/report-metrics.ts';
 import type { ReportModels } from '#contract/report-models.ts';
+import type { ReportRobustness } from '#contract/report-robustness.ts';
 import { canonicalJson } from '../digest.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../metrics/catalogue.ts';
 import type { ComputedMetrics } from '../metrics/metrics.ts';
 import { MODEL_DEFINITIONS, REPORT_DEFINITIONS } from '../metrics/report-catalogue.ts';
+import { ROBUSTNESS_DEFINITIONS } from '../metrics/robustness-catalogue.ts';
 import type { RunSettings } from '../run/config.ts';
 import type { EquityCurve, Simulation, SimulationCounters } from '../simulator/types.ts';
 import type { StrategyDefinition } from '../strategy.ts';
@@ -35,6 +37,7 @@ interface ReportInput {
   readonly fillModel: FillModelComparison;
   readonly data: readonly ReportPairData[];
   readonly models: ReportModels | undefined;
+  readonly robustness: ReportRobustness;
   /** Warnings from before the simulation; the report adds its own. */
   readonly warnings: readonly string[];
   readonly provenance: Provenance;
@@ -71,12 +74,14 @@ export function buildReport(input: ReportInput): BacktestReport {
     ...(config.protections && { locks: reportLocks(simulation.locks) }),
     fill_model: input.fillModel,
     data: [...data],
+    robustness: input.robustness,
     ...(input.models && { models: input.models }),
     biases: knownBiases(strategy, config),
     notation: METRIC_NOTATION,
     definitions: {
       ...METRIC_DEFINITIONS,
       ...REPORT_DEFINITIONS,
+      ...ROBUSTNESS_DEFINITIONS,
       ...(input.models && MODEL_DEFINITIONS),
     },
     provenance: input.provenance,

@@ -57,10 +57,21 @@ export function probabilisticSharpe(sample: SharpeSample, benchmark = 0): number
  * @returns null with fewer than 2 periods, or when the variance of the estimate is not positive
  */
 export function sharpeInterval(sample: SharpeSample, confidence = 0.95): readonly [number, number] | null {
+  const error = sharpeError(sample);
+  if (error === null) return null;
+  const width = normalQuantile((1 + confidence) / 2) * error;
+  return [sample.sharpe - width, sample.sharpe + width];
+}
+
+/**
+ * Standard error of the Sharpe ratio, per period (same source).
+ *
+ * @returns null with fewer than 2 periods, or when the variance of the estimate is not positive
+ */
+export function sharpeError(sample: SharpeSample): number | null {
   const spread = unitVariance(sample);
   if (sample.periods < 2 || !(spread > 0)) return null;
-  const width = normalQuantile((1 + confidence) / 2) * Math.sqrt(spread / (sample.periods - 1));
-  return [sample.sharpe - width, sample.sharpe + width];
+  return Math.sqrt(spread / (sample.periods - 1));
 }
 
 /**

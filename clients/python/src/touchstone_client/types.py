@@ -595,6 +595,8 @@ class BacktestReportData(TypedDict):
     """Times without entries, made by protections; absent in a run without protections"""
     fill_model: FillModelComparison
     data: list[ReportPairData]
+    robustness: NotRequired[ReportRobustness]
+    """Dependence on costs, market and luck; absent in reports of earlier engines"""
     models: NotRequired[ReportModels]
     """Absent in a run without the ML engine"""
     biases: list[BacktestReportDataBiasesItem]
@@ -758,6 +760,47 @@ class BacktestTradesItem2(TypedDict):
     """Pages of this limit; 0 without matching trades"""
     total: int
     """Trades that match the filters"""
+
+
+class BenchmarkAttribution(TypedDict):
+    benchmark: Literal["equal_weight", "btc"]
+    """Buying and holding all pairs in equal parts, or bitcoin, with fees and funding"""
+    pair: str | None
+    """Pair of bitcoin; null for all pairs, or without one"""
+    days: int | None
+    """Daily returns of the regression"""
+    lag: int | None
+    """Lags of the Newey-West errors"""
+    benchmark_return_pct: float | None
+    alpha_pct: float | None
+    """Return a year that the benchmark does not explain"""
+    alpha_low_pct: float | None
+    """Lower end of the 95 % interval"""
+    alpha_high_pct: float | None
+    """Upper end of the 95 % interval"""
+    alpha_p_value: float | None
+    beta: float | None
+    beta_low: float | None
+    beta_high: float | None
+    information_ratio: float | None
+    up_capture_pct: float | None
+    down_capture_pct: float | None
+    beta_neutral_sharpe_ratio: float | None
+    reason: str | None
+    """Why the figures are null; null: they are known"""
+
+
+class BreakEven(TypedDict):
+    cost: float | None
+    """Cost per side, as a share of the value of a fill, at which the profit is 0"""
+    paid: float
+    """Fee and slippage per side of this run"""
+    method: Literal["closed_form", "simulated", "same_trades"] | None
+    """`closed_form`: exact, as costs cannot change these trades; `simulated`: found by further simulations; `same_trades`: the trades are held as they were"""
+    simulations: int
+    """Simulations that were run for it"""
+    reason: str | None
+    """Why the figures are null; null: they are known"""
 
 
 class BrokenStrategyFile(TypedDict):
@@ -2712,7 +2755,7 @@ class Me(TypedDict):
 class MetricDefinition(TypedDict):
     label: str
     unit: Literal["percent", "quote", "base", "ratio", "count", "minutes", "days", "probability"]
-    family: Literal["account", "equity", "closed_trades", "activity", "trades", "costs", "periods", "drawdowns", "counters", "fill_model", "data", "models"]
+    family: Literal["account", "equity", "closed_trades", "activity", "trades", "costs", "periods", "drawdowns", "counters", "fill_model", "data", "models", "robustness"]
     """A family of metrics, or another part of the report"""
     formula: str
     """In the symbols of `notation`"""
@@ -3599,6 +3642,23 @@ class QueueState(TypedDict):
     """Next start at the earliest; null: at any time"""
 
 
+class RegimeCell(TypedDict):
+    trend: Literal["up", "down"]
+    """Sign of the 90-day return of the benchmark"""
+    volatility: Literal["low", "middle", "high"]
+    """Tercile of the 30-day volatility of the benchmark among its values up to then"""
+    days: int
+    trades: int
+    """By the day of closing"""
+    return_pct: float | None
+    profit: float
+    """Change of the equity on these days"""
+    profit_share_pct: float | None
+    sharpe_ratio: float | None
+    sharpe_ratio_error: float | None
+    max_drawdown_pct: float | None
+
+
 class RegisterReply(TypedDict):
     success: bool
     """False only for a check list (`validate_only`) that failed"""
@@ -3766,6 +3826,38 @@ class ReportPeriods(TypedDict):
     month: list[PeriodRow]
     year: list[PeriodRow]
     weekday: list[PeriodRow]
+
+
+class ReportRobustness(TypedDict):
+    findings: list[str]
+    """What the figures say, one sentence each"""
+    break_even: BreakEven
+    regimes: ReportRobustnessRegimes
+    stress: list[StressResult]
+    """Stress windows that the run overlaps"""
+    benchmarks: list[BenchmarkAttribution]
+    bootstrap: ReportRobustnessBootstrap
+    """Stationary bootstrap of the daily returns: luck of the path only"""
+
+
+class ReportRobustnessBootstrap(TypedDict):
+    """Stationary bootstrap of the daily returns: luck of the path only"""
+
+    samples: int
+    mean_block_days: int | None
+    cagr_pct: RobustnessInterval | None
+    max_drawdown_pct: RobustnessInterval | None
+    time_under_water_pct: RobustnessInterval | None
+    reason: str | None
+    """Why the figures are null; null: they are known"""
+
+
+class ReportRobustnessRegimes(TypedDict):
+    days_before: int
+    """First days, which have no regime yet"""
+    cells: list[RegimeCell]
+    reason: str | None
+    """Why the figures are null; null: they are known"""
 
 
 class ReportSettings(TypedDict):
@@ -4030,6 +4122,14 @@ class ResumeRequest(TypedDict):
     """Recorded in the history"""
 
 
+class RobustnessInterval(TypedDict):
+    """Quantiles 5 %, 50 % and 95 %"""
+
+    low: float
+    median: float
+    high: float
+
+
 class RollbackReply(TypedDict):
     success: bool
     """False only for a check list (`validate_only`) that failed"""
@@ -4219,6 +4319,23 @@ class StrategyParameterItem2(TypedDict):
     default: str | float | bool
     choices: list[str | float | bool]
     description: str
+
+
+class StressResult(TypedDict):
+    name: str
+    start: str
+    """YYYY-MM-DD, UTC"""
+    end: str
+    """YYYY-MM-DD, UTC"""
+    text: str
+    days: int
+    """Days of the window in the run"""
+    trades: int
+    """Closed in these days"""
+    return_pct: float
+    market_return_pct: float
+    """Of holding the pairs"""
+    max_drawdown_pct: float
 
 
 class Symbols(TypedDict):

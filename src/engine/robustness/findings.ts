@@ -1,0 +1,52 @@
+import type { ReportRobustness } from '#contract/report-robustness.ts';
+
+/** Share of the profit that a single cell of the regimes may earn without a warning, percent. */
+const MAX_SHARE_PCT = 80;
+
+/** Sentences about the figures that a reader should not overlook. */
+export function findingsOf(figures: Omit<ReportRobustness, 'findings'>): string[] {
+  return [
+    ...costFinding(figures.break_even),
+    ...alphaFindings(figures.benchmarks),
+    ...regimeFinding(figures.regimes.cells),
+    ...luckFinding(figures.bootstrap),
+  ];
+}
+
+const basisPoints = (ratio: number) => Number((ratio * 10_000).toPrecision(3)).toString();
+const percent = (value: number) => `${value.toFixed(1)} %`;
+
+function costFinding({ cost, paid, method, reason }: ReportRobustness['break_even']): string[] {
+  if (method === null) return [];
+  const pays = `you pay ${basisPoints(paid)}`;
+  if (cost === null) return [`${reason!.replace(/\.$/, '')}; ${pays} bp a side.`];
+  const estimate = method === 'same_trades' ? ', if its trades stay the same' : '';
+  return [`The strategy breaks even at ${basisPoints(cost)} bp a side${estimate}; ${pays}.`];
+}
+
+function alphaFindings(benchmarks: ReportRobustness['benchmarks']): string[] {
+  return benchmarks.flatMap(({ benchmark, pair, alpha_pct, alpha_low_pct: low, alpha_high_pct: high }) => {
+    if (alpha_pct === null || low === null || high === null) return [];
+    const held = benchmark === 'btc' ? `holding ${pair}` : 'holding the pairs in equal parts';
+    const interval = `${percent(alpha_pct)} a year (95 %: ${percent(low)} to ${percent(high)})`;
+    if (low > 0) return [`Against ${held} alpha is ${interval}: it is above 0.`];
+    if (high < 0) return [`Against ${held} alpha is ${interval}: it is below 0.`];
+    return [`Against ${held} alpha is ${interval}. The interval contains 0: no alpha is shown.`];
+  });
+}
+
+function regimeFinding(cells: ReportRobustness['regimes']['cells']): string[] {
+  const best = cells.find(({ profit_share_pct: share }) => share !== null && share > MAX_SHARE_PCT);
+  if (!best) return [];
+  const cell = `${best.trend} trend, ${best.volatility} volatility`;
+  return [
+    `Warning: one regime (${cell}, ${best.days} days) earns ${best.profit_share_pct!.toFixed(0)} % of the profit. Expect less elsewhere.`,
+  ];
+}
+
+function luckFinding({ cagr_pct: cagr, max_drawdown_pct: fall }: ReportRobustness['bootstrap']): string[] {
+  if (!cagr || !fall) return [];
+  return [
+    `With the same days in other orders, 90 % of the paths grow by ${percent(cagr.low)} to ${percent(cagr.high)} a year; 5 % of them fall by more than ${percent(fall.high)}.`,
+  ];
+}

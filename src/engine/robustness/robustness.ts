@@ -1,0 +1,105 @@
+import type { BenchmarkAttribution, ReportRobustness } from '#contract/report-robustness.ts';
+import { dailyReturns, dayOf } from '../metrics/equity-curve.ts';
+import type { ComputedMetrics } from '../metrics/metrics.ts';
+import { hash32, mix32 } from '../random.ts';
+import type { RunSettings } from '../run/config.ts';
+import type { PairInput } from '../simulator/types.ts';
+import { deviation } from '../stats/moments.ts';
+import { DAY_MS } from '../timeframe.ts';
+import { attribute, NO_ATTRIBUTION } from './attribution.ts';
+import { holdEquity } from './benchmark.ts';
+import { bootstrap, NO_BOOTSTRAP } from './bootstrap.ts';
+import { breakEven } from './break-even.ts';
+import { findingsOf } from './findings.ts';
+import { type RunDays, regimeCells, regimesOf } from './regimes.ts';
+import { stressResults } from './stress.ts';
+
+/** Fewer days say too little about a year, and a regime needs as many before it. */
+const MIN_DAYS = 90;
+
+export interface RobustnessInput {
+  readonly pairs: readonly PairInput[];
+  readonly settings: RunSettings;
+  readonly computed: ComputedMetrics;
+  /** Digest of the inputs of the run: the only source of chance. */
+  readonly inputs: string;
+}
+
+/** The parts of the section that every report has. */
+export function measureRobustness({ pairs, settings, computed, inputs }: RobustnessInput): ReportRobustness {
+  const { daily, trades } = computed;
+  const wallet = settings.startingBalance;
+  const days: RunDays = {
+    equity: daily.equity,
+    returns: dailyReturns(wallet, daily.equity),
+    trades: closedPerDay(trades.closedAt, daily.day),
+  };
+  const hold = (held: readonly PairInput[]) => holdEquity(held, wallet, daily, settings);
+  const market = hold(pairs);
+  const marketReturns = dailyReturns(wallet, market);
+  const figures = {
+    break_even: breakEven({ pairs, settings, trades, thorough: false }),
+    regimes: regimesSection(market, days, wallet),
+    stress: stressResults(daily.day, days, marketReturns),
+    benchmarks: [
+      { benchmark: 'equal_weight' as const, pair: null, ...attribution(days.returns, marketReturns) },
+      againstBitcoin(pairs, days, (pair) => dailyReturns(wallet, hold([pair]))),
+    ],
+    bootstrap: bootstrapSection(days.returns, mix32(hash32(inputs))),
+  };
+  return { findings: findingsOf(figures), ...figures };
+}
+
+function closedPerDay(closedAt: Float64Array, day: Float64Array): Float64Array {
+  const counts = new Float64Array(day.length);
+  for (let row = 0; row < closedAt.length; row++) counts[(dayOf(closedAt[row]!) - day[0]!) / DAY_MS]!++;
+  return counts;
+}
+
+function tooShort(days: number): string {
+  return `The run has ${days} ${days === 1 ? 'day' : 'days'}; ${MIN_DAYS} are needed.`;
+}
+
+const NO_CHANGE = 'The equity never changes.';
+
+function regimesSection(market: Float64Array, days: RunDays, wallet: number): ReportRobustness['regimes'] {
+  const regimes = regimesOf(market);
+  const before = regimes.reduce((count, cell) => count + (cell < 0 ? 1 : 0), 0);
+  const known = regimes.length - before;
+  if (known > 0) return { days_before: before, cells: regimeCells(regimes, days, wallet), reason: null };
+  const reason = `The run has ${regimes.length} days; a regime needs ${MIN_DAYS + 1} before it.`;
+  return { days_before: before, cells: [], reason };
+}
+
+type Attribution = Omit<BenchmarkAttribution, 'benchmark' | 'pair'>;
+
+function attribution(returns: Float64Array, benchmark: Float64Array): Attribution {
+  const none = (reason: string): Attribution => ({ ...NO_ATTRIBUTION, reason });
+  if (returns.length < MIN_DAYS) return none(tooShort(returns.length));
+  if (!(deviation(returns, 'population') > 0)) return none(NO_CHANGE);
+  // The first and the last day have the costs of its fills.
+  const isFlat = !(deviation(benchmark.subarray(1, -1), 'population') > 0);
+  const figures = isFlat ? undefined : attribute(returns, benchmark);
+  return figures ? { ...figures, reason: null } : none('The price of the benchmark never changes.');
+}
+
+/** Attribution to the first pair of bitcoin that the run trades. */
+function againstBitcoin(
+  pairs: readonly PairInput[],
+  days: RunDays,
+  returnsOf: (pair: PairInput) => Float64Array,
+): BenchmarkAttribution {
+  const bitcoin = pairs.find(({ pair }) => pair.startsWith('BTC/'));
+  if (!bitcoin) {
+    const reason = 'The run has no pair of bitcoin. Add one to its pairs to compare with it.';
+    return { benchmark: 'btc', pair: null, ...NO_ATTRIBUTION, reason };
+  }
+  return { benchmark: 'btc', pair: bitcoin.pair, ...attribution(days.returns, returnsOf(bitcoin)) };
+}
+
+function bootstrapSection(returns: Float64Array, seed: number): ReportRobustness['bootstrap'] {
+  const none = (reason: string) => ({ ...NO_BOOTSTRAP, reason });
+  if (returns.length < MIN_DAYS) return none(tooShort(returns.length));
+  if (!(deviation(returns, 'population') > 0)) return none(NO_CHANGE);
+  return { ...bootstrap(returns, seed), reason: null };
+}

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { ReportRobustness } from '#contract/report-robustness.ts';
+import { type BacktestInput, runBacktest } from '#engine/backtest.ts';
+import { ROBUSTNESS_DEFINITIONS } from '#engine/metrics/robustness-catalogue.ts';
+import type { StrategyDefinition } from '#engine/strategy.ts';
+import { DAY_MS } from '#engine/timeframe.ts';
+import { CONFIG, SAMPLE_STRATEGY, sampleInput, sha256 } from '../backtest-sample.ts';
+import { START, walk } from '../run/candles.ts';
+
+const HOURS = 4;
+const STEP = (HOURS * DAY_MS) / 24;
+const STARTUP = 20;
+
+interface Case {
+  readonly days: number;
+  readonly strategy?: StrategyDefinition;
+  readonly pairs?: readonly string[];
+  readonly isFlat?: boolean;
+}
+
+function inputOf({ days, strategy = SAMPLE_STRATEGY, pairs = CONFIG.pairs, isFlat }: Case): BacktestInput {
+  const end = new Date(START + days * DAY_MS).toISOString();
+  return sampleInput({
+    strategy,
+    config: {
+      ...CONFIG,
+      ...{ timeframe: '4h', pairs: [...pairs], date_range: { start: CONFIG.date_range.start, end } },
+      ...{ leverage: 1, trailing: null, minimal_roi: {}, stoploss: -0.3, slippage: 0 },
+    },
+    pairs: pairs.map((pair, i) => {
+      const candles = walk((days * 24) / HOURS + STARTUP, STEP, i + 3, START - STARTUP * STEP);
+      if (!isFlat) return { pair, candles };
+      const flat = candles.close.map(() => 100);
+      return { pair, candles: { ...candles, open: flat, high: flat, low: flat, close: flat } };
+    }),
+  });
+}
+
+const robustnessOf = (each: Case) => runBacktest(inputOf(each), { digest: sha256 }).report.robustness!;
+
+/** Names of all numbers, without those of the rows of lists. */
+function numbersOf(value: unknown, names = new Set<string>()): Set<string> {
+  for (const [name, each] of Object.entries(Object(value))) {
+    if (typeof each === 'number') names.add(name);
+    else if (typeof each === 'object') numbersOf(each, names);
+  }
+  return names;
+}
+
+const silent: StrategyDefinition = { ...SAMPLE_STRATEGY, signals: () => ({}) };
+const once: StrategyDefinition = {
+  ...SAMPLE_STRATEGY,
+  signals: ({ close }) => ({
+    enterLong: Uint8Array.from(close, (_, row) => (row === 100 ? 1 : 0)),
+    exitLong: Uint8Array.from(close, (_, row) => (row === 160 ? 1 : 0)),
+  }),
+};
+
+describe('robustness of a report', () => {
+  const long = robustnessOf({ days: 300 });
+
+  it('has every part for a long run, and the same bytes for the same inputs', () => {
+    expect(ReportRobustness.parse(long)).toEqual(long);
+    expect(JSON.stringify(robustnessOf({ days: 300 }))).toBe(JSON.stringify(long));
+    const { break_even, regimes, benchmarks, bootstrap } = long;
+    expect(break_even.method).toBe('closed_form');
+    expect([regimes, ...benchmarks, bootstrap].map(({ reason }) => reason)).toEqual([null, null, null, null]);
+    expect(benchmarks.map(({ benchmark, pair }) => [benchmark, pair])).toEqual([
+      ['equal_weight', null],
+      ['btc', 'BTC/USDT:USDT'],
+    ]);
+    expect(regimes.days_before).toBe(91);
+    expect(regimes.cells.reduce((days, cell) => days + cell.days, 0)).toBe(300 - 91);
+    expect(bootstrap.samples).toBe(1_000);
+  });
+
+  it('other inputs draw other paths', () => {
+    const input = inputOf({ days: 300 });
+    const other = runBacktest({ ...input, strategyDigest: sha256('other') }, { digest: sha256 });
+    expect(other.report.robustness!.bootstrap).not.toEqual(long.bootstrap);
+    expect(other.report.robustness!.regimes).toEqual(long.regimes);
+  });
+
+  it('defines every number', () => {
+    const names = [...numbersOf(long)].filter((name) => !['low', 'median', 'high'].includes(name));
+    for (const name of names) expect(ROBUSTNESS_DEFINITIONS, name).toHaveProperty([`robustness.${name}`]);
+  });
+
+  it('says what costs it bears and whether alpha is shown', () => {
+    expect(long.findings[0]).toMatch(
+      /^(The strategy breaks even at [\d.]+ bp a side; you pay 5\.|The trades lose .*; you pay 5 bp a side\.)$/,
+    );
+    const intervals = long.benchmarks.map(
+      ({ alpha_low_pct: low, alpha_high_pct: high }) => low! < 0 && high! > 0,
+    );
+    const told = long.findings.filter((finding) => finding.includes('The interval contains 0'));
+    expect(told).toHaveLength(intervals.filter(Boolean).length);
+  });
+
+  it.each([
+    ['no trades', { days: 120, strategy: silent }, 'The equity never changes.'],
+    [
+      'constant prices',
+      { days: 120, strategy: once, isFlat: true },
+      'The price of the benchmark never changes.',
+    ],
+    ['a short run', { days: 30 }, 'The run has 30 days; 90 are needed.'],
+  ])('%s: figures are null with a reason, never NaN', (_name, each, reason) => {
+    const section = robustnessOf(each);
+    expect(JSON.stringify(section)).not.toContain('NaN');
+    expect(ReportRobustness.parse(section)).toEqual(section);
+    expect(section.benchmarks[0]).toMatchObject({ alpha_pct: null, beta: null, reason });
+  });
+
+  it('one trade has a break-even cost, and bitcoin is missed where no pair has it', () => {
+    const section = robustnessOf({ days: 120, strategy: once, pairs: ['ETH/USDT:USDT'] });
+    expect(section.break_even.method).toBe('closed_form');
+    expect(section.benchmarks[1]).toMatchObject({
+      ...{ benchmark: 'btc', pair: null, alpha_pct: null },
+      reason: 'The run has no pair of bitcoin. Add one to its pairs to compare with it.',
+    });
+  });
+});
