@@ -6,6 +6,7 @@ import type { BacktestReportData } from '#contract/report.ts';
 import type { ReportModels } from '#contract/report-models.ts';
 import type { ApiClient } from './client.ts';
 import { chart, duration, minute, number, percent, table, wrap } from './output.ts';
+import { robustnessText } from './robustness-text.ts';
 
 export type Job = z.infer<typeof BacktestJob>;
 type Report = z.infer<typeof BacktestReportData>;
@@ -50,6 +51,7 @@ export function reportText({ job, report, equity }: Results): string {
     ...(per_enter_tag.length > 2 ? [groupTable('Enter tag', per_enter_tag)] : []),
     ...(report.locks ? [wrap(locksText(report.locks), WIDTH)] : []),
     ...(report.models ? [modelsText(report.models)] : []),
+    ...(report.robustness ? [robustnessText(report.robustness)] : []),
     ...(days ? [`Equity at the end of each day\n${days}`] : []),
     'Assumptions that bias the result:',
     ...report.biases.map(({ effect, text }) => indented(effect.padEnd(13), text)),

@@ -129,9 +129,10 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
   await deps.pause();
   const computed = deps.clock.now();
   const results = await deps.results.write(job.job_id, job.attempt, resultFiles(deps, outcome));
+  const { robustness_ms: _, ...runTiming } = outcome.timing;
   const timing: JobTiming = {
     load_ms: loaded - started,
-    ...outcome.timing,
+    ...runTiming,
     write_ms: deps.clock.now() - computed,
     total_ms: deps.clock.now() - started,
     candles: outcome.candles,

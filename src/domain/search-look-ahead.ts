@@ -28,13 +28,13 @@ export async function sampleBacktest(
   },
 ): Promise<LookAhead> {
   const { config, pairs, outcome } = run;
-  const { indicators_ms, simulate_ms } = outcome.timing;
+  const { indicators_ms, simulate_ms, robustness_ms } = outcome.timing;
   const { cuts, rows, findings, reason, ...sample } = await sampleLookAhead(
     { load, config, pairs },
     {
       spent: processorMs,
       pause,
-      used: outcome.robustnessMs,
+      used: robustness_ms,
       runMs: indicators_ms + simulate_ms,
       opened: outcome.table.openedAt,
       seed: config.seed ^ hash32(digest),

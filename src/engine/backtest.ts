@@ -49,6 +49,8 @@ interface BacktestTiming {
   readonly simulate_ms: number;
   /** Metrics, equity and report. */
   readonly report_ms: number;
+  /** Part of `report_ms` for the robustness of the result. */
+  readonly robustness_ms: number;
 }
 
 /** Outcome of a run. Everything except `timing` is a pure function of the input, byte for byte. */
@@ -63,8 +65,6 @@ export interface BacktestOutcome {
   /** The trades as objects, built at the first read. */
   readonly trades: readonly SimulatedTrade[];
   readonly timing: BacktestTiming;
-  /** Part of `report_ms` for the robustness of the result. */
-  readonly robustnessMs: number;
   /** Number of traded candles, over all pairs. */
   readonly candles: number;
 }
@@ -130,11 +130,11 @@ function* backtestSteps(input: BacktestInput, options: BacktestOptions): Generat
     get trades() {
       return runs.run.trades;
     },
-    robustnessMs,
     timing: {
       indicators_ms: preparedAt - started,
       simulate_ms: simulatedAt - preparedAt,
       report_ms: now() - simulatedAt,
+      robustness_ms: robustnessMs,
     },
     candles: prepared.reduce((count, pair) => count + pair.summary.candles, 0),
   };

@@ -41,7 +41,7 @@ it.each([
   ['StoredTrialGroup', StoredTrialGroup, 1, '161b95c4235ac74e'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'fd59cf8b59c2c7a5'],
-  ['BacktestReport', BacktestReport, 1, '49ff68847a0810b5'],
+  ['BacktestReport', BacktestReport, 1, '4217d920f5b206c2'],
   ['StoredSeries', StoredSeries, 3, '5b66aa89d824f6bd'],
   ['StoredSeriesMonths', StoredSeriesMonths, 2, '9e9c0ab251637c21'],
   ['StoredInstrument', StoredInstrument, 1, '54612e5e38038618'],

@@ -252,7 +252,7 @@ it('progress rises from 0.2 to 1, and the clock affects only the timing', () => 
   expect(shares.length).toBeGreaterThan(10);
   expect(shares.at(-1)).toBe(1);
   // The report reads the clock before and after the robustness.
-  expect(outcome.timing).toEqual({ indicators_ms: 7, simulate_ms: 7, report_ms: 21 });
+  expect(outcome.timing).toEqual({ indicators_ms: 7, simulate_ms: 7, report_ms: 21, robustness_ms: 7 });
   expect(bytes(outcome)).toBe(bytes(run()));
 });
 

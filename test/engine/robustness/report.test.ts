@@ -63,7 +63,7 @@ describe('robustness of a report', () => {
     expect(ReportRobustness.parse(long)).toEqual(long);
     expect(JSON.stringify(robustnessOf({ days: 300 }))).toBe(JSON.stringify(long));
     const { break_even, regimes, benchmarks, bootstrap } = long;
-    expect(break_even.method).toBe('closed_form');
+    expect(break_even.method).toBe('simulated');
     expect([regimes, ...benchmarks, bootstrap].map(({ reason }) => reason)).toEqual([null, null, null, null]);
     expect(benchmarks.map(({ benchmark, pair }) => [benchmark, pair])).toEqual([
       ['equal_weight', null],

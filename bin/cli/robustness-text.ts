@@ -1,0 +1,76 @@
+import type { ReportRobustness } from '#contract/report-robustness.ts';
+import { number, percent, table, wrap } from './output.ts';
+
+const WIDTH = 100;
+
+/** The robustness of a report: its findings, the tables behind them, and why figures are missing. */
+export function robustnessText(section: ReportRobustness): string {
+  const { findings, break_even, benchmarks, regimes, stress, bootstrap } = section;
+  const known = benchmarks.filter(({ reason }) => reason === null);
+  const reasons = new Set([break_even, ...benchmarks, regimes, bootstrap].map(({ reason }) => reason));
+  return [
+    'Robustness:',
+    ...findings.map((finding) => wrap(`- ${finding}`, WIDTH)),
+    ...(known.length > 0 ? [benchmarkTable(known)] : []),
+    ...(bootstrap.cagr_pct ? [bootstrapTable(bootstrap)] : []),
+    ...(regimes.cells.length > 0 ? [regimeTable(regimes.cells)] : []),
+    ...(stress.length > 0 ? [stressTable(stress)] : []),
+    ...[...reasons].flatMap((reason) => (reason === null ? [] : [wrap(`Not known: ${reason}`, WIDTH)])),
+  ].join('\n');
+}
+
+function benchmarkTable(benchmarks: ReportRobustness['benchmarks']): string {
+  return table(
+    ['Against holding', 'Alpha a year', '95 %', 'Beta', 'Information ratio', 'Up / down capture'],
+    benchmarks.map((each) => [
+      each.pair ?? 'all pairs',
+      percent(each.alpha_pct),
+      `${percent(each.alpha_low_pct)} to ${percent(each.alpha_high_pct)}`,
+      number(each.beta),
+      number(each.information_ratio),
+      `${percent(each.up_capture_pct)} / ${percent(each.down_capture_pct)}`,
+    ]),
+  );
+}
+
+function bootstrapTable(bootstrap: ReportRobustness['bootstrap']): string {
+  const rows = [
+    ['CAGR', bootstrap.cagr_pct],
+    ['Max drawdown', bootstrap.max_drawdown_pct],
+    ['Time under water', bootstrap.time_under_water_pct],
+  ] as const;
+  return table(
+    [`${number(bootstrap.samples, 0)} paths of these days`, '5 %', '50 %', '95 %'],
+    rows.map(([name, interval]) => [
+      name,
+      ...[interval?.low, interval?.median, interval?.high].map((value) => percent(value ?? null)),
+    ]),
+  );
+}
+
+function regimeTable(cells: ReportRobustness['regimes']['cells']): string {
+  return table(
+    ['Regime', 'Days', 'Trades', 'Return', 'Share', 'Sharpe', 'Error', 'Max drawdown'],
+    cells.map((cell) => [
+      `${cell.trend}, ${cell.volatility} volatility`,
+      ...[
+        number(cell.days, 0),
+        number(cell.trades, 0),
+        percent(cell.return_pct),
+        percent(cell.profit_share_pct),
+      ],
+      ...[number(cell.sharpe_ratio), number(cell.sharpe_ratio_error), percent(cell.max_drawdown_pct)],
+    ]),
+  );
+}
+
+function stressTable(windows: ReportRobustness['stress']): string {
+  return table(
+    ['Stress window', 'Days', 'Trades', 'Return', 'Market', 'Max drawdown'],
+    windows.map((each) => [
+      `${each.name} (${each.start})`,
+      ...[number(each.days, 0), number(each.trades, 0), percent(each.return_pct)],
+      ...[percent(each.market_return_pct), percent(each.max_drawdown_pct)],
+    ]),
+  );
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { runBacktest } from '#engine/backtest.ts';
+import { robustnessText } from '../../bin/cli/robustness-text.ts';
+import { CONFIG, sampleInput, sha256 } from '../engine/backtest-sample.ts';
+import { START, walk } from '../engine/run/candles.ts';
+
+const FOUR_HOURS = 4 * 3_600_000;
+
+function textOf(days: number): string {
+  const date_range = { ...CONFIG.date_range, end: new Date(START + days * 86_400_000).toISOString() };
+  const input = sampleInput({
+    config: { ...CONFIG, timeframe: '4h', date_range, leverage: 1, trailing: null },
+    pairs: CONFIG.pairs.map((pair, i) => ({
+      pair,
+      candles: walk(days * 6 + 20, FOUR_HOURS, i + 1, START - 20 * FOUR_HOURS),
+    })),
+  });
+  return robustnessText(runBacktest(input, { digest: sha256 }).report.robustness!);
+}
+
+describe('robustness in a terminal', () => {
+  it('a long run shows findings and every table', () => {
+    const text = textOf(300);
+    for (const part of [
+      'bp a side',
+      'Against holding',
+      'BTC/USDT:USDT',
+      '1000 paths',
+      'up, low volatility',
+      'August 2024',
+    ])
+      expect(text.replaceAll(',000 paths', '000 paths')).toContain(part);
+    expect(text).not.toMatch(/NaN|undefined/);
+  });
+
+  it('a short run says once why figures are missing', () => {
+    const text = textOf(30);
+    expect(text.match(/The run has 30 days; 90 are needed\./g)).toHaveLength(1);
+    expect(text).not.toContain('Against holding');
+  });
+});
