@@ -43,11 +43,13 @@ const RULES: readonly Rule[] = [
   { folder: 'src/contract/metric-labels.ts', project: [], packages: [] },
   { folder: 'src/contract/protection-limits.ts', project: [], packages: [] },
   { folder: 'src/contract/account-limits.ts', project: [], packages: [] },
+  { folder: 'src/contract/signals-limits.ts', project: [], packages: [] },
   {
     folder: 'src/engine',
     project: [
       ...['src/contract/limits.ts', 'src/contract/metric-labels.ts', 'src/contract/protection-limits.ts'],
       ...['src/contract/account-limits.ts'],
+      'src/contract/signals-limits.ts',
     ],
     types: ['src/contract'],
     packages: [],

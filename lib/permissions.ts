@@ -5,6 +5,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import { BACKTEST_ID_PREFIX, VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
 import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
+import { SIGNALS_ID_PREFIX } from '#contract/signals-limits.ts';
 import { TABLES, type TableId, TRIALS_PREFIX } from '#contract/tables.ts';
 import { acknowledgeWildcard } from './construct-helpers.ts';
 
@@ -30,6 +31,11 @@ export interface Permission {
 export const BACKTEST_KEYS = [`${BACKTEST_ID_PREFIX}*`, `${VALIDATION_ID_PREFIX}*`] as const;
 /** Partition keys of hyperopt jobs with their trials. */
 export const HYPEROPT_KEYS = [`${HYPEROPT_ID_PREFIX}*`] as const;
+
+/** Partition keys of the records of uploaded signals. */
+export const SIGNALS_KEYS = [`${SIGNALS_ID_PREFIX}*`] as const;
+/** Keys of the uploaded signals in the bucket of results. */
+export const SIGNAL_FILES = 'signals/*';
 
 /** Adds a permission to a role, with the reason for a wildcard that cdk-nag requires. */
 export function allow(role: iam.IRole, { wildcard, ...statement }: Permission): void {
@@ -83,8 +89,9 @@ export function allowExpiry(role: iam.IRole, jobs: dynamodb.ITableV2, results: s
   allowTable(role, 'jobs', jobs, ['BatchGetItem']);
   allowTable(role, 'jobs', jobs, ['PutItem'], { keys: ['#retention'] });
   allowTable(role, 'jobs', jobs, ['DeleteItem'], {
-    keys: [`${BACKTEST_ID_PREFIX}*`, ...HYPEROPT_KEYS, '#deleted'],
+    keys: [`${BACKTEST_ID_PREFIX}*`, ...HYPEROPT_KEYS, '#deleted', ...SIGNALS_KEYS],
   });
+  allowTable(role, 'jobs', jobs, ['UpdateItem'], { keys: SIGNALS_KEYS });
   allowObjects(role, results, ['DeleteObject']);
 }
 

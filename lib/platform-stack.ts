@@ -33,6 +33,8 @@ import {
   allowTable,
   allowTasks,
   READ_REGISTRY,
+  SIGNAL_FILES,
+  SIGNALS_KEYS,
   TRANSITION_REGISTRY,
 } from './permissions.ts';
 import { QuotaAlarms } from './quota-alarms.ts';
@@ -368,8 +370,10 @@ export class PlatformStack extends Stack {
     });
     const role = backend.function.role!;
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem']);
-    // Webhooks that users delete, and deliveries that are replayed.
-    allowTable(role, 'jobs', data.tables.jobs, ['DeleteItem'], { keys: [WEBHOOK_PARTITION] });
+    // Webhooks and files of signals that users delete, and deliveries that are replayed.
+    allowTable(role, 'jobs', data.tables.jobs, ['DeleteItem'], {
+      keys: [WEBHOOK_PARTITION, ...SIGNALS_KEYS],
+    });
     webhooks.grantSendMessages(role);
     allowTable(role, 'series', data.tables.series, ['BatchGetItem', 'Query']);
     allowTable(role, 'registry', data.tables.registry, [...READ_REGISTRY, ...TRANSITION_REGISTRY], {
@@ -377,6 +381,8 @@ export class PlatformStack extends Stack {
     });
     allowObjects(role, data.results, ['GetObject']);
     allowObjects(role, data.results, ['PutObject'], { keys: ['exports/*'], list: false });
+    // An address for an upload has the permissions of the role that signs it.
+    allowObjects(role, data.results, ['PutObject', 'DeleteObject'], { keys: [SIGNAL_FILES], list: false });
     allowObjects(role, data.runs, ['GetObject'], { keys: [`runs/*/${IMAGE_RUN_OBJECTS.progress}`] });
     allowRepositories(role, config, ['DescribeImages']);
     flow.grantControl(role);

@@ -12,7 +12,14 @@ import type { StageConfig } from './config.ts';
 import type { DataStack } from './data-stack.ts';
 import type { Flow } from './flow.ts';
 import { type Monitoring, p99 } from './monitoring.ts';
-import { allowObjects, allowTable, allowTasks, READ_REGISTRY, TRANSITION_REGISTRY } from './permissions.ts';
+import {
+  allowObjects,
+  allowTable,
+  allowTasks,
+  READ_REGISTRY,
+  SIGNALS_KEYS,
+  TRANSITION_REGISTRY,
+} from './permissions.ts';
 import type { Schedules } from './reconcile.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
@@ -62,7 +69,9 @@ export class StrategyService extends Construct {
     // Reads the backtests that versions are registered from; creates, lists, shares and cancels hyperopt jobs.
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query']);
     // Marks the backtest behind a version, so that it never expires.
-    allowTable(role, 'jobs', data.tables.jobs, ['UpdateItem'], { keys: [`${BACKTEST_ID_PREFIX}*`] });
+    allowTable(role, 'jobs', data.tables.jobs, ['UpdateItem'], {
+      keys: [`${BACKTEST_ID_PREFIX}*`, ...SIGNALS_KEYS],
+    });
     // One statement: taking a slot writes a slot and a job in one transaction.
     allowTable(role, 'jobs', data.tables.jobs, ['PutItem', 'UpdateItem'], {
       keys: [`${HYPEROPT_ID_PREFIX}*`, '#slots#hyperopt', '#owners#hyperopt', '#experiments#*'],

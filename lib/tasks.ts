@@ -11,7 +11,14 @@ import { IMAGE_INPUT_PREFIX } from '#contract/image-run-keys.ts';
 import type { StageConfig } from './config.ts';
 import { acknowledge, defined, type Environment, logGroup } from './construct-helpers.ts';
 import type { DataStack } from './data-stack.ts';
-import { allowObjects, allowTable, allowTrials, BACKTEST_KEYS, HYPEROPT_KEYS } from './permissions.ts';
+import {
+  allowObjects,
+  allowTable,
+  allowTrials,
+  BACKTEST_KEYS,
+  HYPEROPT_KEYS,
+  SIGNAL_FILES,
+} from './permissions.ts';
 
 /** Name of the only container of every task, for environment overrides of RunTask. */
 const CONTAINER = 'task';
@@ -173,6 +180,8 @@ export function allowBacktest(role: iam.IRole, data: DataStack): void {
     keys: BACKTEST_KEYS.map((key) => `results/${key}`),
     list: false,
   });
+  // The job names the file and its digest; without a list the role cannot find those of other users.
+  allowObjects(role, data.results, ['GetObject'], { keys: [SIGNAL_FILES], list: false });
 }
 
 /**

@@ -148,6 +148,7 @@ class Simulation {
       // No job is a validation, so the registry is not used.
       registry: {} as ReconcileDeps['registry'],
       expiry: null,
+      signalsExpiry: null,
     };
   }
 

@@ -139,6 +139,7 @@ export class TaskFixture {
       {
         ...this.#stores,
         registry: new DynamoRegistryStore(this.#stores.dynamo, TABLES.registry),
+        signalFiles: { isUploaded: async () => false },
         strategies: await loadStrategies(),
         executions,
         // Slots for all jobs of a benchmark: no dispatcher frees them.

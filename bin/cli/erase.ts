@@ -5,6 +5,7 @@ import { type EraseUserDeps, type Erasure, eraseUser, pseudonymOf } from '#adapt
 import { ulids } from '#adapters/ids.ts';
 import { openObjectStore } from '#adapters/open-object-store.ts';
 import { ObjectResultStore } from '#adapters/result-store.ts';
+import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
 import type { StoredAuditCall } from '#contract/audit.ts';
 import { LOCAL_TABLES } from '../../src/local/platform-info.ts';
 import { UsageError } from './options.ts';
@@ -43,12 +44,14 @@ function storageOf(
   names: { readonly jobs: string; readonly registry: string; readonly results: string },
   folder?: string,
 ): Storage {
+  const objects = openObjectStore({ OBJECTS_DIRECTORY: folder }, names.results);
   return {
     endpoint,
     client: createDocumentClient({ endpoint }),
     jobsTable: names.jobs,
     registryTable: names.registry,
-    results: new ObjectResultStore(openObjectStore({ OBJECTS_DIRECTORY: folder }, names.results)),
+    results: new ObjectResultStore(objects),
+    signalFiles: new StoredSignalFiles(objects),
   };
 }
 
@@ -87,11 +90,12 @@ async function erase(
 }
 
 function erasureText(subject: string, erasure: Erasure, verb: string): string {
-  const { jobs, evidence, grants, webhooks, registry, audit, unfinished } = erasure;
+  const { jobs, evidence, grants, signals, webhooks, registry, audit, unfinished } = erasure;
   return [
     `${jobs} jobs ${verb} deleted with their results and trials`,
     `${evidence} jobs behind registered versions ${verb} given to ${pseudonymOf(subject)}`,
     `${grants} grants to the user ${verb} removed`,
+    `${signals} files of signals ${verb} deleted, or given to ${pseudonymOf(subject)} where a version has them`,
     `${webhooks} webhooks ${verb} deleted with their deliveries`,
     `${registry} items of the registry ${verb} given to ${pseudonymOf(subject)}`,
     `${audit} audit entries ${verb} reduced to the ID`,

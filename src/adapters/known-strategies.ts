@@ -4,6 +4,7 @@ import type { KnownStrategy, Strategies } from '#domain/strategy-ports.ts';
 import { startupCandles } from '#engine/run/history.ts';
 import { BacktestError } from '#engine/run/strategy-errors.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
+import { givenSignals } from '#engine/strategies/given-signals.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
 import { definitionData } from '#engine/strategies/validate-definition.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
@@ -11,7 +12,7 @@ import { sha256 } from './ids.ts';
 
 /** Built-in strategy by name. The engine version replaces the source in its digest. */
 export function findBuiltIn(name: string): StrategyWithDigest | undefined {
-  const definition = builtInStrategies.find((each) => each.name === name);
+  const definition = [...builtInStrategies, givenSignals].find((each) => each.name === name);
   if (!definition) return undefined;
   const digest = sha256(`engine ${ENGINE_VERSION} ${name}`);
   // Built-in strategies keep no state between runs.
@@ -22,6 +23,9 @@ export function findBuiltIn(name: string): StrategyWithDigest | undefined {
 export function knownBuiltIns(): KnownStrategy[] {
   return builtInStrategies.map(({ name }) => inProcess(findBuiltIn(name)!));
 }
+
+/** Strategy of uploaded signals: found by its name and in no list, because it needs a file. */
+export const GIVEN_SIGNALS = inProcess(findBuiltIn(givenSignals.name)!);
 
 /** A checked strategy whose functions run in this process: only for code that was reviewed. */
 export function inProcess({
@@ -48,7 +52,7 @@ export function fixedStrategies(known: readonly KnownStrategy[]): Strategies {
   const byName = new Map(known.map((each) => [each.definition.name, each]));
   const strategies = sortedByName(known);
   return {
-    find: async (name) => byName.get(name),
+    find: async (name) => (name === GIVEN_SIGNALS.definition.name ? GIVEN_SIGNALS : byName.get(name)),
     list: async () => ({ strategies, broken: [] }),
   };
 }

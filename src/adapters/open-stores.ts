@@ -5,9 +5,10 @@ import type { EventLog } from '#domain/events/event-log.ts';
 import type { HyperoptRow, HyperoptStore, TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { ActiveJobs, JobRow } from '#domain/job-list-ports.ts';
-import type { CandleStore, JobStore, ResultStore, SeriesStore } from '#domain/ports.ts';
+import type { CandleStore, JobStore, ObjectStore, ResultStore, SeriesStore } from '#domain/ports.ts';
 import type { JobQueue } from '#domain/queue/queue-ports.ts';
 import type { JobRetention } from '#domain/retention/expire-jobs.ts';
+import type { SignalsStore } from '#domain/signals/signals-ports.ts';
 import type { EndedValidations } from '#domain/transitions/validation.ts';
 import type { OwnerTrials } from '#domain/trials/owner-trials.ts';
 import type { DeliveryStore, WebhookStore } from '#domain/webhooks/webhook-ports.ts';
@@ -20,6 +21,7 @@ import { DynamoJobRetention } from './aws/dynamo-job-retention.ts';
 import { DynamoJobStore } from './aws/dynamo-job-store.ts';
 import { DynamoOwnerTrials } from './aws/dynamo-owner-trials.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from './aws/dynamo-series-stores.ts';
+import { DynamoSignalsStore } from './aws/dynamo-signals-store.ts';
 import { DynamoStrategyCosts } from './aws/dynamo-strategy-costs.ts';
 import { DynamoTrialLedger } from './aws/dynamo-trial-ledger.ts';
 import { DynamoDeliveryStore, DynamoWebhookStore } from './aws/dynamo-webhook-store.ts';
@@ -74,11 +76,15 @@ export interface Stores extends MarketStores {
   readonly events: EventLog;
   readonly webhooks: WebhookStore;
   readonly deliveries: DeliveryStore;
+  readonly signals: SignalsStore;
+  /** Bucket of results, with the uploaded signals. */
+  readonly resultObjects: ObjectStore;
 }
 
 /** Opens the stores of market data, jobs and results. */
 export function openStores(env: StorageEnv): Stores {
   const market = openMarketStores(env);
+  const resultObjects = openObjectStore(env, env.RESULTS_BUCKET);
   return {
     ...market,
     jobs: new DynamoJobStore(market.dynamo, env.JOBS_TABLE),
@@ -91,6 +97,8 @@ export function openStores(env: StorageEnv): Stores {
     events: new DynamoEventLog(market.dynamo, env.JOBS_TABLE, Date),
     webhooks: new DynamoWebhookStore(market.dynamo, env.JOBS_TABLE),
     deliveries: new DynamoDeliveryStore(market.dynamo, env.JOBS_TABLE, Date),
-    results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),
+    signals: new DynamoSignalsStore(market.dynamo, env.JOBS_TABLE),
+    resultObjects,
+    results: new ObjectResultStore(resultObjects),
   };
 }

@@ -143,6 +143,24 @@ export const replayDelivery = /* @__PURE__ */ postOnce<'replayDelivery'>(backend
 /** Deliver the events of a time range again. */
 export const replayWebhook = /* @__PURE__ */ post<'replayWebhook'>(backend, '/webhooks/{webhook_id}/replay');
 
+/** Upload a file of signals. */
+export const createSignals = /* @__PURE__ */ post<'createSignals'>(backend, '/signals');
+
+/** Files of signals of the caller, newest first. */
+export const listSignals = /* @__PURE__ */ get<'listSignals'>(backend, '/signals');
+
+/** A file of signals, without its content. */
+export const getSignals = /* @__PURE__ */ get<'getSignals'>(backend, '/signals/{signals_id}');
+
+/** Delete a file of signals. */
+export const deleteSignals = /* @__PURE__ */ remove<'deleteSignals'>(backend, '/signals/{signals_id}');
+
+/** Whose a file of signals is, and with whom it is shared. */
+export const getSignalsSharing = /* @__PURE__ */ get<'getSignalsSharing'>(backend, '/signals/{signals_id}/sharing');
+
+/** Share a file of signals, or stop sharing it. */
+export const shareSignals = /* @__PURE__ */ put<'shareSignals'>(backend, '/signals/{signals_id}/sharing');
+
 /** Health of the service and of what it depends on. */
 export const getStrategyServiceHealth = /* @__PURE__ */ get<'getStrategyServiceHealth'>(strategy, '/health');
 

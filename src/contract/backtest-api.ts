@@ -35,6 +35,7 @@ import { booleanParameter, integerParameter } from './parameters.ts';
 import { PROTECTION_LIMITS } from './protection-limits.ts';
 import { BacktestLane, JobDurations, QueueState } from './queue.ts';
 import { retentionView } from './retention-schemas.ts';
+import { SIGNALS_ID, SIGNALS_STRATEGY } from './signals-limits.ts';
 import { SessionName, TrialRecord } from './trial-ledger.ts';
 
 /** Requests and responses of the backtest operations. */
@@ -129,6 +130,18 @@ export const BacktestConfigRequest = z
     ml_engine: MlEngineRequest.optional().meta({
       description:
         'Models that predict each pair. Default: the models that the strategy declares. With `enabled`, any strategy can run with models: its entries then need the probability of `entry_threshold`',
+    }),
+  })
+  .extend({
+    signals: z
+      .string()
+      .optional()
+      .meta({
+        description: `ID of an uploaded file of signals, see POST /api/v1/signals. Only with strategy \`${SIGNALS_STRATEGY}\``,
+        pattern: SIGNALS_ID.source,
+      }),
+    signals_digest: z.string().optional().meta({
+      description: 'SHA-256 that the file must have, hex; jobs have it in their configuration',
     }),
   })
   .meta({

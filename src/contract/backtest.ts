@@ -117,6 +117,8 @@ export const ResolvedBacktestConfig = z
         '`exchange`: prices and amounts follow the steps and limits of the instruments; `none`: no rounding and no minimum order',
     }),
     ml_engine: ResolvedMlEngine.optional().meta({ description: 'Absent in a run without machine learning' }),
+    signals: z.string().optional().meta({ description: 'Uploaded file of signals; absent without one' }),
+    signals_digest: z.string().optional().meta({ description: 'SHA-256 of the file of `signals`, hex' }),
   })
   .meta({ id: 'ResolvedBacktestConfig' });
 export type ResolvedBacktestConfig = z.infer<typeof ResolvedBacktestConfig>;

@@ -1,6 +1,6 @@
 /**
  * The error catalogue: every code a client can meet, with its HTTP status and default message.
- * Codes outside the interface's families (HTTP*, OPT*, CHL*, COL*, HOOK*) are Touchstone's own.
+ * Codes outside the interface's families (HTTP*, OPT*, CHL*, COL*, HOOK*, SIG*) are Touchstone's own.
  */
 export const ERRORS = {
   VAL001: { status: 400, message: 'Invalid date range: start must be before end, ISO 8601' },
@@ -37,6 +37,7 @@ export const ERRORS = {
   COL001: { status: 404, message: 'Collection not found' },
   HOOK001: { status: 404, message: 'Webhook not found' },
   HOOK002: { status: 404, message: 'Delivery not found' },
+  SIG001: { status: 404, message: 'File of signals not found' },
   HTTP400: { status: 400, message: 'Malformed HTTP request' },
   HTTP403: { status: 403, message: 'The local platform accepts requests from this machine only' },
   HTTP404: { status: 404, message: 'No such path' },

@@ -7,6 +7,7 @@ import { CHALLENGE_OPERATIONS } from './operations/challenges.ts';
 import { DATA_COLLECTION_OPERATIONS } from './operations/data-collection.ts';
 import { HYPEROPT_OPERATIONS } from './operations/hyperopt.ts';
 import { MLFLOW_OPERATIONS } from './operations/mlflow.ts';
+import { SIGNALS_OPERATIONS } from './operations/signals.ts';
 import { STRATEGY_OPERATIONS } from './operations/strategy.ts';
 import { WEBHOOK_OPERATIONS } from './operations/webhooks.ts';
 
@@ -18,6 +19,7 @@ export const OPERATIONS = [
   ...AUDIT_OPERATIONS,
   ...MLFLOW_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
+  ...SIGNALS_OPERATIONS,
   ...STRATEGY_OPERATIONS,
   ...HYPEROPT_OPERATIONS,
   ...CHALLENGE_OPERATIONS,

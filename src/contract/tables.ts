@@ -126,6 +126,7 @@ export const TABLES = {
    *   status is `open` until the row records the job's end.
    * - `EXPERIMENT#name`: the job's row in the list of its experiment, with `list` and `position`.
    * - `TRIAL#000012`: a trial, in no index.
+   * - `SIGNALS`: an uploaded file of signals, in `list` `signals#0` and in `principal_kind` of its owner.
    *
    * Partitions `#owners#backtest` and `#slots#backtest` hold the owners who wait and the slots of a lane, `#costs#<digest>` the
    * measured cost of a strategy, `#experiments#<owner>` the experiments of a user, `#trials#<owner>` the trials of a user, `#deleted` the jobs that users have deleted and whose data are still stored, `#retention` the progress of passes that delete expired jobs, `#events` the event log, `#webhooks` the webhooks, `#deliveries#<webhook>` their deliveries, `#pending#<webhook>` those that wait for an attempt. Only expired jobs, those of

@@ -4,6 +4,7 @@ import { CodedError } from '#contract/errors.ts';
 import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
+import type { GivenSignals } from '#engine/run/given-signals.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { ALL_TIMEFRAMES, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { instrumentOf } from './data/collect-instruments.ts';
@@ -22,6 +23,8 @@ export interface PairCandles {
   readonly detail?: Candles;
   /** Present only in a run with precision `exchange`. */
   readonly instrument?: Instrument;
+  /** Present only in a run of uploaded signals. */
+  readonly given?: GivenSignals;
 }
 
 export interface LoadCandlesDeps {

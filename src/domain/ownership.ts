@@ -1,11 +1,13 @@
 import type { StoredWebhook } from '#contract/stored-webhook.ts';
 import type { OwnedResource, Ownership, StoredSharing } from './access.ts';
 import type { ChallengeStore } from './challenges/challenge-store.ts';
+import type { SignalsStore } from './signals/signals-ports.ts';
 import {
   unknownBacktest,
   unknownChallenge,
   unknownHyperopt,
   unknownModel,
+  unknownSignals,
   unknownWebhook,
 } from './unknown-resources.ts';
 import type { WebhookStore } from './webhooks/webhook-ports.ts';
@@ -13,24 +15,31 @@ import type { WebhookStore } from './webhooks/webhook-ports.ts';
 /** Owner that no user is: only admins may use the resource. */
 const ADMINS = '';
 
+/** Sharing of a kind that a service does not have. */
+const NONE: StoredSharing = { find: async () => undefined, share: async () => 'conflict' };
+
 /** Sharing of each kind of owned resource, and the error of an unknown one. */
 export function ownershipOf({
   jobs,
   registry,
   challenges,
   webhooks,
+  signals,
 }: {
   readonly jobs: { readonly sharing: StoredSharing };
   readonly registry: { readonly sharing: StoredSharing };
   readonly challenges: Pick<ChallengeStore, 'read'>;
   /** Absent in services without operations on webhooks. */
   readonly webhooks?: Pick<WebhookStore, 'find'>;
+  /** Absent in services without operations on signals. */
+  readonly signals?: Pick<SignalsStore, 'sharing'>;
 }): Ownership {
   return {
     backtest: { sharing: jobs.sharing, unknown: unknownBacktest },
     hyperopt: { sharing: jobs.sharing, unknown: unknownHyperopt },
     model: { sharing: registry.sharing, unknown: unknownModel },
     challenge: { sharing: sharedAsModels(challenges, registry.sharing), unknown: unknownChallenge },
+    signals: { sharing: signals?.sharing ?? NONE, unknown: unknownSignals },
     // Webhooks belong to one user and cannot be shared.
     webhook: {
       sharing: {

@@ -25,6 +25,7 @@ import {
 import { stagingOutcomes } from './registry/start-staging-checks.ts';
 import { type ExpireJobsDeps, type ExpiryReport, expireJobs } from './retention/expire-jobs.ts';
 import { removeDeleted } from './retention/remove-deleted.ts';
+import { type ExpireSignalsDeps, expireSignals } from './signals/expire-signals.ts';
 import { isoTime } from './validate.ts';
 
 export interface ReconcileDeps extends BacktestLaneDeps, HyperoptRepairDeps {
@@ -37,6 +38,8 @@ export interface ReconcileDeps extends BacktestLaneDeps, HyperoptRepairDeps {
   /** Records validation results and applies deadlines of challenges. */
   /** Null: nothing expires. */
   readonly expiry: ExpireJobsDeps | null;
+  /** Null: files of signals stay. */
+  readonly signalsExpiry: ExpireSignalsDeps | null;
   readonly registry: RecordValidationDeps & Omit<ChallengeDeps, 'stagingChecks'>;
 }
 
@@ -124,6 +127,7 @@ export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileRepor
   if (challenges.status === 'rejected') throw challenges.reason;
   // Last: what the other steps need comes first.
   const removed = deps.expiry ? await removeDeleted(deps.expiry, deps.onError) : 0;
+  if (deps.signalsExpiry) await expireSignals(deps.signalsExpiry, deps.onError);
   const expired = deps.expiry ? await expireJobs(deps.expiry, deps.onError) : { details: 0, job: 0 };
   return { ...jobs.value, challenges: challenges.value, expired, removed };
 }

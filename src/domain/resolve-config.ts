@@ -27,6 +27,7 @@ import type { InstrumentStore } from './instrument-ports.ts';
 import type { Clock, SeriesStore } from './ports.ts';
 import { resolveAccount } from './resolve-account.ts';
 import { ML_ENGINE_FIELD, ML_ENGINE_KEYS, resolveMlEngine } from './resolve-ml-engine.ts';
+import { resolveSignals } from './signals/use-signals.ts';
 import type { KnownStrategy, Strategies } from './strategy-ports.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
 import {
@@ -129,6 +130,7 @@ export async function resolveConfig(
     ...fills,
     precision: precision.value,
     ...(ml.ml_engine && { ml_engine: ml.ml_engine }),
+    ...resolveSignals(input),
   };
   const startup = await known.startupCandles(params);
   return {

@@ -20,6 +20,8 @@ import type {
 } from './ports.ts';
 import { describeCode, runStagingChecks } from './registry/run-staging-checks.ts';
 import { lookAheadWarnings, sampleBacktest } from './search-look-ahead.ts';
+import { withSignals } from './signals/place-signals.ts';
+import type { ReadSignals } from './signals/signal-table.ts';
 import { hasOtherSource, sourceWarnings } from './source-change.ts';
 import { countBacktest } from './trials/count-trials.ts';
 import type { OwnerTrials } from './trials/owner-trials.ts';
@@ -34,6 +36,8 @@ export interface RunBacktestJobDeps extends LoadCandlesDeps {
   readonly findStrategy: FindStrategy;
   /** The container image that this process runs in; null outside of one. */
   readonly image: string | null;
+  /** Absent in the task of a registered image, which never runs a file. */
+  readonly readSignals?: ReadSignals | undefined;
   readonly encodeTrades: (trades: TradeTable) => Uint8Array;
   readonly digest: Digest;
   readonly clock: Clock;
@@ -96,10 +100,11 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
   }
   const { definition: strategy, digest: strategyDigest } = found;
   const changed = sourceWarnings(job, found);
-  const pairs = await loadCandles(deps, config, dataStartOf(job, found), {
+  const candles = await loadCandles(deps, config, dataStartOf(job, found), {
     collection: job.collection,
     collect: job.execution_input.collect,
   });
+  const { pairs, warnings: leftOut } = await withSignals(deps.readSignals, config, candles);
   const loaded = deps.clock.now();
   const progress = progressWriter(deps, job);
   progress.report(LOADED);
@@ -141,6 +146,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
   const warnings = [
     ...(await collectionWarnings(deps, job)),
     ...changed,
+    ...leftOut,
     ...codeWarnings(deps, job, strategyDigest),
     ...(lookAhead ? lookAheadWarnings(lookAhead) : []),
     ...outcome.report.warnings,

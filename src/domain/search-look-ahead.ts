@@ -1,5 +1,6 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { type LookAhead, MAX_LOOK_AHEAD_FINDINGS, notChecked } from '#contract/look-ahead.ts';
+import { SIGNALS_NOT_CHECKED } from '#contract/signals-limits.ts';
 import type { BacktestOutcome } from '#engine/backtest.ts';
 import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
 import type { LookAheadFinding } from '#engine/look-ahead/findings.ts';
@@ -28,6 +29,7 @@ export async function sampleBacktest(
   },
 ): Promise<LookAhead> {
   const { config, pairs, outcome } = run;
+  if (config.signals !== undefined) return notChecked(SIGNALS_NOT_CHECKED);
   const { indicators_ms, simulate_ms, robustness_ms } = outcome.timing;
   const { cuts, rows, findings, reason, ...sample } = await sampleLookAhead(
     { load, config, pairs },

@@ -30,6 +30,7 @@ import {
   withRegisteredConfig,
 } from './registry/container-image.ts';
 import { CONFIG_KEYS, type ResolveDeps, resolveConfig } from './resolve-config.ts';
+import { type UseSignalsDeps, useSignals } from './signals/use-signals.ts';
 import { readVersion } from './transitions/find-version.ts';
 import type { RegistryStore } from './transitions/registry-store.ts';
 import { checkSpelling, unknownKeyWarnings } from './unknown-keys.ts';
@@ -45,7 +46,7 @@ export interface SubmitBacktestInput {
   readonly correlationId: string;
 }
 
-export interface SubmitBacktestDeps extends ResolveDeps, ChooseLaneDeps, ImagePolicy {
+export interface SubmitBacktestDeps extends ResolveDeps, ChooseLaneDeps, ImagePolicy, UseSignalsDeps {
   readonly jobs: JobStore;
   readonly registry: RegistryStore;
   readonly hyperoptJobs: Pick<HyperoptStore, 'get'>;
@@ -62,7 +63,7 @@ const KEYS = Object.keys(BacktestRequest.shape);
 /**
  * Validates a submission and stores its job in the queue.
  * Throws VAL001 to VAL006, RES002, RES003 (no such version), RES005 (an Idempotency-Key reused with another body),
- * AUTH005 (the version belongs to another owner's model), HTTP429 (too many jobs wait), DATA005, SVC005.
+ * AUTH005 (the version belongs to another owner's model, the signals to another user), SIG001 (no such signals), HTTP429 (too many jobs wait), DATA005, SVC005.
  */
 export async function submitBacktest(
   deps: SubmitBacktestDeps,
@@ -92,7 +93,9 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
   const registered = await findRegistered(deps, caller, body);
   const found = await findBest(deps, caller, body);
   const given = registered ? withRegisteredConfig(registered, body.config) : (found?.config ?? body.config);
-  const { config, collect, warnings, dataStart, strategy } = await resolveConfig(deps, given);
+  const { config: resolved, collect, warnings, dataStart, strategy } = await resolveConfig(deps, given);
+  const isOwnFile = registered === null || body.config.signals !== undefined;
+  const config = await useSignals(deps, isOwnFile ? caller : null, resolved);
   const kind = caller.isCanary ? 'canary' : 'backtest';
   const prefix = caller.isCanary ? CANARY_ID_PREFIX : BACKTEST_ID_PREFIX;
   const jobId = `${prefix}${idSuffix(deps, owner, input.idempotencyKey)}`;

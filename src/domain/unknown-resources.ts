@@ -26,6 +26,10 @@ export function unknownWebhook(id: string, field = 'webhook_id'): CodedError {
   return new CodedError('HOOK001', { field, context: { webhook_id: id.slice(0, 100) } });
 }
 
+export function unknownSignals(id: string, field = 'signals_id'): CodedError {
+  return new CodedError('SIG001', { field, context: { signals_id: id.slice(0, 100) } });
+}
+
 /** RES006 for a job, or for a part of it, that was deleted after its retention, or by a user. */
 export function expired(what: string, jobId: string, field = 'job_id'): CodedError {
   return new CodedError('RES006', {

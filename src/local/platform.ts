@@ -14,6 +14,7 @@ import { type Database, databaseMissing, startDatabase } from '#adapters/local/d
 import { compileCache } from '#adapters/local/sandbox.ts';
 import type { TaskLimits } from '#adapters/local/task-runner.ts';
 import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
+import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
 import { NO_POLICY } from '#contract/release-policy.ts';
 import { KEEP_FOREVER } from '#contract/retention.ts';
 import { LAYOUT_VERSION } from '#contract/tables.ts';
@@ -168,7 +169,10 @@ async function startServices(
   const retention = options.retention ?? KEEP_FOREVER;
   const reconcile = openReconcile({
     ...stores,
-    retention: { days: retention, retention: stores.jobRetention, results: stores.results },
+    retention: {
+      ...{ days: retention, retention: stores.jobRetention, results: stores.results },
+      ...{ signals: stores.signals, signalFiles: new StoredSignalFiles(stores.resultObjects) },
+    },
     maxRunning,
     executions: workflow.executions,
     hyperoptExecutions: workflow.hyperoptExecutions,

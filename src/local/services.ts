@@ -29,6 +29,7 @@ import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.
 import { VERSION } from '#runtime/version.ts';
 import { type DashboardState, reportPageOf, withDashboard } from './dashboard.ts';
 import { LocalDownloads } from './downloads.ts';
+import { LocalSignalUploads } from './signal-uploads.ts';
 import type { Workflow } from './workflow.ts';
 
 const HOST = '127.0.0.1';
@@ -81,9 +82,11 @@ export async function startBackend(
   const { log } = options;
   const dataProxy = new DataProxyClient((event) => deps.dataProxy(event));
   const downloads = new LocalDownloads(Date);
+  const signalFiles = new LocalSignalUploads(deps.stores.resultObjects, Date);
   const services: BackendDeps = {
     ...stores,
     downloads,
+    signalFiles,
     ...openRegistry(deps.registryTable, deps.databaseEndpoint, deps.onChallengeChange),
     images: null,
     allowedRegistries: null,
@@ -129,7 +132,7 @@ export async function startBackend(
   );
   // Where calls need a token, the user pastes one of the command line: there are no pages to sign in at.
   const config = { stage: 'local', version: VERSION, exchange: options.exchange, auth: null };
-  return serve(downloads.infront(withDashboard(app, config, deps.dashboard)), {
+  return serve(signalFiles.infront(downloads.infront(withDashboard(app, config, deps.dashboard))), {
     ...listening(options),
     prefixes: new Map(prefixes),
   });

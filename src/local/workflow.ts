@@ -8,6 +8,7 @@ import { TaskLogs } from '#adapters/local/task-log.ts';
 import { type TaskLimits, type TaskRequest, TaskRunner } from '#adapters/local/task-runner.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import { resultsPrefix } from '#adapters/result-store.ts';
+import { SIGNALS_PREFIX } from '#adapters/signals/keys.ts';
 import { USER_STRATEGIES } from '#adapters/strategy-files.ts';
 import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/allocators.ts';
 import type { BacktestExecutionInput } from '#contract/backtest.ts';
@@ -162,9 +163,14 @@ function backtestGrants(environment: TaskEnvironment, jobId: string): SandboxGra
   const { OBJECTS_DIRECTORY: objects, CANDLES_BUCKET, RESULTS_BUCKET, STRATEGIES_DIRECTORY } = environment;
   const candles = join(objects, CANDLES_BUCKET);
   const results = join(objects, RESULTS_BUCKET, resultsPrefix(jobId));
-  for (const folder of [candles, results]) mkdirSync(folder, { recursive: true });
+  const signals = join(objects, RESULTS_BUCKET, SIGNALS_PREFIX);
+  for (const folder of [candles, results, signals]) mkdirSync(folder, { recursive: true });
   const strategies = STRATEGIES_DIRECTORY ?? USER_STRATEGIES;
-  return { read: [candles], write: [results], strategies: existsSync(strategies) ? strategies : undefined };
+  return {
+    read: [candles, signals],
+    write: [results],
+    strategies: existsSync(strategies) ? strategies : undefined,
+  };
 }
 
 /** Logs the stall and stores it in the job. */

@@ -1,6 +1,8 @@
 /** Entry point of a backtest: the same in a Fargate container and as a child process. */
+import { openObjectStore } from '#adapters/open-object-store.ts';
 import { openStores } from '#adapters/open-stores.ts';
 import { BacktestTaskEnv } from '#contract/env.ts';
+import type { ReadSignals } from '#domain/signals/signal-table.ts';
 import { startProcess } from '#runtime/process.ts';
 import { useShortRunV8Flags } from '#runtime/v8-flags.ts';
 import { runBacktest } from './shared/run-backtest.ts';
@@ -9,4 +11,13 @@ useShortRunV8Flags();
 const started = startProcess(BacktestTaskEnv, 'backtest');
 const { env } = started;
 
-await runBacktest(started, () => ({ jobId: env.JOB_ID, stores: openStores(env) }));
+/** Loaded by runs of a file only. */
+const readSignals: ReadSignals = async (...file) => {
+  const { openSignals } = await import('#adapters/signals/read-signals.ts');
+  return openSignals(openObjectStore(env, env.RESULTS_BUCKET))(...file);
+};
+
+await runBacktest(started, () => ({
+  jobId: env.JOB_ID,
+  stores: { ...openStores(env), readSignals },
+}));

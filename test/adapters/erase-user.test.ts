@@ -5,11 +5,13 @@ import { PutCommand, ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { DynamoAuditTrail } from '#adapters/aws/dynamo-audit-trail.ts';
 import { DynamoOwnerTrials } from '#adapters/aws/dynamo-owner-trials.ts';
+import { DynamoSignalsStore } from '#adapters/aws/dynamo-signals-store.ts';
 import { DynamoDeliveryStore, DynamoWebhookStore } from '#adapters/aws/dynamo-webhook-store.ts';
 import { type EraseUserDeps, eraseUser, pseudonymOf } from '#adapters/aws/erase-user.ts';
 import { sha256 } from '#adapters/ids.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ObjectResultStore } from '#adapters/result-store.ts';
+import { StoredSignalFiles } from '#adapters/signals/stored-signal-files.ts';
 import type { StoredWebhook } from '#contract/stored-webhook.ts';
 import { labelVersion } from '#domain/registry/label-version.ts';
 import { newDelivery, testEvent } from '#domain/webhooks/deliveries.ts';
@@ -47,6 +49,7 @@ beforeEach(async () => {
     jobsTable: fixture.jobsTable,
     registryTable: fixture.table,
     results: new ObjectResultStore(objects),
+    signalFiles: new StoredSignalFiles(objects),
   };
   await fixture.backtest('bt-2');
   await fixture.jobs.sharing.share('bt-2', [], [{ principal: 'user:grace', level: 'read' }]);
@@ -154,6 +157,26 @@ test('user is erased: own jobs are deleted, what others rely on has a pseudonym'
   expect((await fixture.jobs.get('bt-3'))?.shared_with).toEqual([{ principal: 'user:bob', level: 'read' }]);
 });
 
+test('files of signals are deleted, those of versions are given to the pseudonym, grants to the user end', async () => {
+  const store = new DynamoSignalsStore(engine.client, deps.jobsTable);
+  const fileOf = (signals_id: string, owner: string) => ({
+    ...{ schema_version: 1 as const, signals_id, owner, name: 'mine.csv', format: 'csv' as const, bytes: 1 },
+    ...{ sha256: '0'.repeat(64), created_at: '2026-05-01T00:00:00.000Z', last_used_at: null },
+  });
+  for (const id of ['sg-1', 'sg-2']) await store.create(fileOf(id, SUBJECT));
+  await store.create(fileOf('sg-3', 'grace'));
+  await store.keep('sg-2', 'signals');
+  await store.sharing.share('sg-3', [], [{ principal: `user:${SUBJECT}`, level: 'read' }]);
+  await objects.put('signals/sg-1', Buffer.from('x'), 'text/csv');
+  expect(await erase(true)).toMatchObject({ signals: 2 });
+  expect(await erase()).toMatchObject({ signals: 2 });
+  expect(await store.find('sg-1')).toBe(undefined);
+  expect(await objects.get('signals/sg-1')).toBe(undefined);
+  expect(await store.find('sg-2')).toMatchObject({ owner: pseudonymOf(SUBJECT), name: null });
+  expect((await store.sharing.find('sg-3'))?.shared_with).toEqual([]);
+  expect(await erase(true)).toMatchObject({ signals: 0 });
+});
+
 test('webhooks of the user are deleted with their deliveries, those of others stay', async () => {
   const { client, jobsTable } = deps;
   const webhooks = new DynamoWebhookStore(client, jobsTable);
@@ -188,6 +211,7 @@ test('second run finds nothing', async () => {
     jobs: 0,
     evidence: 0,
     grants: 0,
+    signals: 0,
     webhooks: 0,
     registry: 0,
     audit: 0,

@@ -26,8 +26,10 @@ const UNMARKED: Readonly<Record<string, readonly string[]>> = {
   'the same as another tool': ['listSymbols', 'listDataSymbols', 'getDataFreshness', 'listChallenges'],
   'who may see what, how long it is kept, and who did what: for people': [
     ...['Backtest', 'Model', 'Hyperopt'].flatMap((of) => [`get${of}Sharing`, `share${of}`]),
+    ...['getSignalsSharing', 'shareSignals'],
     ...['keepBacktest', 'keepHyperopt', 'deleteBacktest', 'listAudit'],
   ],
+  'files, which a program sends': ['createSignals', 'listSignals', 'getSignals', 'deleteSignals'],
   'for the program that trades': ['routeKey', 'assignKey', 'logTrades'],
   'events sent out of the platform: for people': [
     ...['createWebhook', 'listWebhooks', 'getWebhook', 'updateWebhook', 'deleteWebhook'],

@@ -26,6 +26,7 @@ import {
   StoredModel,
   StoredVersion,
 } from '#contract/stored-registry.ts';
+import { StoredSignals } from '#contract/stored-signals.ts';
 import { StoredDelivery, StoredWebhook } from '#contract/stored-webhook.ts';
 import { StoredTrialGroup } from '#contract/trial-ledger.ts';
 
@@ -35,20 +36,20 @@ import { StoredTrialGroup } from '#contract/trial-ledger.ts';
  * Descriptions are not part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 2, '46cfb1d317d86508'],
+  ['StoredBacktestJob', StoredBacktestJob, 2, '02ba40d42a7fae37'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'ba95c3b6fb2f6bcc'],
-  ['StoredHyperoptJob', StoredHyperoptJob, 3, 'f85cec853db60fe4'],
+  ['StoredHyperoptJob', StoredHyperoptJob, 3, '4c6eb12d1ac6ab30'],
   ['StoredTrialGroup', StoredTrialGroup, 1, '161b95c4235ac74e'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'fd59cf8b59c2c7a5'],
-  ['BacktestReport', BacktestReport, 1, '4217d920f5b206c2'],
+  ['BacktestReport', BacktestReport, 1, 'e1fef5d89b23d482'],
   ['StoredSeries', StoredSeries, 3, '5b66aa89d824f6bd'],
   ['StoredSeriesMonths', StoredSeriesMonths, 2, '9e9c0ab251637c21'],
   ['StoredInstrument', StoredInstrument, 1, '54612e5e38038618'],
   ['StoredCollection', StoredCollection, 2, 'f27fa5bcd792e434'],
   ['CollectionQueue', CollectionQueue, 2, '1e247ed524daf8c0'],
   ['StoredModel', StoredModel, 2, '83036f90450e89dd'],
-  ['StoredVersion', StoredVersion, 1, 'a08fb4dbc9d5de5b'],
+  ['StoredVersion', StoredVersion, 1, '14b5a9ed4a12d815'],
   ['RegistryEvent', RegistryEvent, 1, 'b76506e02bec47fa'],
   ['StoredIdempotencyRecord', StoredIdempotencyRecord, 1, '5d37428b7cbbe944'],
   ['StoredAuditCall', StoredAuditCall, 1, 'c4ce9a0feec41a0e'],
@@ -58,6 +59,7 @@ it.each([
   ['StoredTrade', StoredTrade, 1, '335468a830513814'],
   ['StoredAssignment', StoredAssignment, 1, '63a98ca794b70395'],
   ['ChallengeEvent', ChallengeEvent, 2, '334f4971efd8021e'],
+  ['StoredSignals', StoredSignals, 1, 'c45323cda4b43666'],
   ['StoredWebhook', StoredWebhook, 1, 'a990b0cafa16954d'],
   ['StoredDelivery', StoredDelivery, 1, '73c567925616c005'],
   ['CatalogRow', CatalogRow, undefined, '6b4c1fa0c1f1f759'],

@@ -111,6 +111,9 @@ async function storeEverything(): Promise<Record<string, string[]>> {
   const quiet = { url: 'https://hooks.example/', types: ['data.gap'] };
   const { webhook_id } = await done(platform.post('/api/v1/webhooks', quiet));
   const ofWebhook = `/api/v1/webhooks/${webhook_id}`;
+  const file = { format: 'csv', bytes: 1, sha256: '0'.repeat(64) };
+  const { signals_id } = await done(platform.post('/api/v1/signals', file));
+  const ofSignals = `/api/v1/signals/${signals_id}`;
   const ofHyperopt = `/api/v1/hyperopt/${hyperopt.job_id}`;
   await until(() => strategy.get(ofHyperopt));
   const ofJob = `/api/v1/backtests/${job.job_id}`;
@@ -161,6 +164,9 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     listWebhooks: ['/api/v1/webhooks'],
     getWebhook: [ofWebhook],
     listDeliveries: [`${ofWebhook}/deliveries`],
+    listSignals: ['/api/v1/signals'],
+    getSignals: [ofSignals],
+    getSignalsSharing: [`${ofSignals}/sharing`],
     getMe: ['/api/v1/me'],
     getOverview: ['/api/v1/overview'],
     getBacktestSharing: [`${ofJob}/sharing`],

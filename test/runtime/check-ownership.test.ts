@@ -31,6 +31,7 @@ const SOME: Record<ResourceKind, { readonly id: string; readonly job: boolean }>
   hyperopt: { id: 'ho-1', job: true },
   model: { id: 'ema_crossover', job: false },
   challenge: { id: 'ch-1', job: false },
+  signals: { id: 'sg-1', job: false },
   webhook: { id: 'wh-1', job: false },
 };
 
@@ -42,7 +43,7 @@ beforeAll(async () => {
   engine = await startEngine();
   const { client, tables } = engine;
   for (const [kind, { id, job }] of Object.entries(SOME)) {
-    if (kind === 'challenge' || kind === 'webhook') continue;
+    if (kind === 'challenge' || kind === 'webhook' || kind === 'signals') continue;
     const owned = { owner: 'owner', shared_with: SHARED };
     const Item = job
       ? { ...pendingJob(id), ...owned, kind, item: 'JOB' }
@@ -55,6 +56,12 @@ beforeAll(async () => {
     challenges: {
       read: async (id) =>
         id === SOME.challenge.id ? storedChallenge({ model_name: SOME.model.id }) : undefined,
+    },
+    signals: {
+      sharing: {
+        find: async (id) => (id === SOME.signals.id ? { owner: 'owner', shared_with: SHARED } : undefined),
+        share: async () => 'done',
+      },
     },
     webhooks: {
       find: async (id) =>
@@ -90,6 +97,7 @@ const REACHED = new Proxy(
 const BODIES: Record<string, unknown> = {
   shareBacktest: { shared_with: [] },
   shareModel: { shared_with: [] },
+  shareSignals: { shared_with: [] },
   shareHyperopt: { shared_with: [] },
   createChallenge: { champion_version: 1, challenger_version: 2 },
   assignKey: { assignment_key: 'key' },
@@ -149,7 +157,7 @@ describe.each(named.map((operation) => [operation.id, operation] as const))(
 
 describe('owned resources of operations', () => {
   /** Path variables of owned resources, except in operations whose resource has no owner yet. */
-  const OWNED = ['job_id', 'model_name', 'challenge_id', 'webhook_id', 'name'];
+  const OWNED = ['job_id', 'model_name', 'challenge_id', 'webhook_id', 'signals_id', 'name'];
   const NOBODYS = ['getStrategy', 'registerStrategy'];
 
   it.each(operations.filter(({ id }) => !NOBODYS.includes(id)).map((each) => [each.id, each] as const))(

@@ -174,10 +174,12 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
         ),
     );
     // Slots and owners of the job queue; only reconcile deletes jobs, which have expired.
-    const jobs = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['bt-*', 'ho-*', '#deleted'] } };
+    const jobs = {
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['bt-*', 'ho-*', '#deleted', 'sg-*'] },
+    };
     const queue = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['#slots#*', '#owners#*'] } };
     // Webhooks, and entries of deliveries that have ended.
-    const webhooks = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': '#webhooks' } };
+    const webhooks = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['#webhooks', 'sg-*'] } };
     const pending = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': '#pending#*' } };
     expect(deletes.map(({ id, statement }) => [shortRole(id), statement.Condition])).toEqual([
       ['ReconcileServiceRole', queue],

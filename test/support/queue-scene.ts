@@ -38,6 +38,7 @@ export async function queueScene(engine: TestEngine, slots: number) {
     // No job of these tests is a validation, so the registry is not used.
     registry: {} as ReconcileDeps['registry'],
     expiry: null,
+    signalsExpiry: null,
   };
   const lane = backtestLane(deps);
   const newJob = (id: string, changes: Partial<JobIn<'pending'>> = {}) =>

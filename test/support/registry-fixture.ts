@@ -4,6 +4,7 @@ import { decodeCursor, encodeCursor } from '#adapters/aws/cursor.ts';
 import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
+import { DynamoSignalsStore } from '#adapters/aws/dynamo-signals-store.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
 import type { BacktestResult } from '#contract/backtest.ts';
@@ -120,6 +121,7 @@ export async function registryFixture(
     jobs,
     results: someResults,
     strategies: fixedStrategies(knownBuiltIns()),
+    signals: new DynamoSignalsStore(engine.client, tables.jobs),
     dataProxy: { call: async () => FRESH },
     defaultExchange: 'sim',
     images: null,

@@ -10,10 +10,12 @@ import type { Grant } from '#contract/sharing-schemas.ts';
 import { DELIVERY_PREFIX, PENDING_DELIVERY_PREFIX, WEBHOOK_PARTITION } from '#contract/tables.ts';
 import { userPrincipal } from '#domain/access.ts';
 import type { ResultStore } from '#domain/ports.ts';
+import type { SignalFiles } from '#domain/signals/signals-ports.ts';
 import { sha256 } from '../ids.ts';
 import { memberListsOf } from './dynamo-experiments.ts';
 import { DynamoJobRetention } from './dynamo-job-retention.ts';
 import { trialsPartition } from './dynamo-owner-trials.ts';
+import { SIGNALS_ITEM } from './dynamo-signals-store.ts';
 import { VERSION_PREFIX } from './registry-item.ts';
 import { type Item, JOB_ITEM, jobKey } from './stored-items.ts';
 import { unlessConditionFails } from './transactions.ts';
@@ -23,6 +25,7 @@ export interface EraseUserDeps {
   readonly jobsTable: string;
   readonly registryTable: string;
   readonly results: Pick<ResultStore, 'remove'>;
+  readonly signalFiles: Pick<SignalFiles, 'remove'>;
 }
 
 /** Numbers of what was erased, or would be. */
@@ -33,6 +36,8 @@ export interface Erasure {
   evidence: number;
   /** Grants to the user on what others own. */
   grants: number;
+  /** Files of signals deleted; those of registered versions stay under the pseudonym. */
+  signals: number;
   /** Webhooks deleted with their deliveries. */
   webhooks: number;
   /** Models, versions, challenges and events that name the user. */
@@ -44,7 +49,7 @@ export interface Erasure {
 }
 
 function nothingErased(): Erasure {
-  return { jobs: 0, evidence: 0, grants: 0, webhooks: 0, registry: 0, audit: 0, unfinished: [] };
+  return { jobs: 0, evidence: 0, grants: 0, signals: 0, webhooks: 0, registry: 0, audit: 0, unfinished: [] };
 }
 
 /** Fields that hold the ID of a user, at any depth of an item of the registry. */
@@ -159,7 +164,8 @@ class Pass {
     const key = { job_id: item.job_id, item: item.item };
     const partition = String(item.job_id);
     if (item.item === JOB_ITEM)
-      return item.owner === this.#subject ? this.#ownJob(item) : this.#jobOfOthers(item);
+      return item.owner === this.#subject ? this.#ownJob(item) : this.#withoutGrants(item);
+    if (item.item === SIGNALS_ITEM) return this.#signals(item);
     // A cancelled job keeps its slot until its execution has ended.
     if (partition.startsWith('#slots#') && item.owner === this.#subject)
       return this.#noteUnfinished(String(item.slot_job));
@@ -174,6 +180,26 @@ class Pass {
     if (item.item !== `ACCESS#${this.#principal}` && !isQueueEntry && !isExperiment && !isTrial) return;
     // Those of own jobs go with the job.
     if (!this.#dryRun) await this.#delete(this.#deps.jobsTable, key);
+  }
+
+  /** The file first: a run that was interrupted finds the record again. Those of versions stay, as their jobs do. */
+  async #signals(record: Item): Promise<void> {
+    if (record.owner !== this.#subject) return this.#withoutGrants(record);
+    const { jobsTable } = this.#deps;
+    const key = { job_id: record.job_id, item: record.item };
+    this.#erased.signals += 1;
+    if (record.registered_by !== undefined) {
+      const changed = {
+        owner: this.#pseudonym,
+        name: null,
+        principal_kind: `${userPrincipal(this.#pseudonym)}#signals`,
+      };
+      await this.#replace(jobsTable, key, record, changed);
+      return;
+    }
+    if (this.#dryRun) return;
+    await this.#deps.signalFiles.remove(String(record.job_id));
+    await this.#delete(jobsTable, key);
   }
 
   /** The webhook last: a run that was interrupted finds it again. */
@@ -256,12 +282,12 @@ class Pass {
     });
   }
 
-  async #jobOfOthers(job: Item): Promise<void> {
-    const shared = (job.shared_with ?? []) as readonly Grant[];
+  async #withoutGrants(item: Item): Promise<void> {
+    const shared = (item.shared_with ?? []) as readonly Grant[];
     const rest = shared.filter(({ principal }) => principal !== this.#principal);
     if (rest.length === shared.length) return;
-    const key = jobKey(String(job.job_id));
-    if (await this.#replace(this.#deps.jobsTable, key, job, { shared_with: rest })) this.#erased.grants += 1;
+    const key = { job_id: item.job_id, item: item.item };
+    if (await this.#replace(this.#deps.jobsTable, key, item, { shared_with: rest })) this.#erased.grants += 1;
   }
 
   /** The value with the pseudonym in fields of users, and without grants to the user. */

@@ -49,6 +49,10 @@ export function openAws(env: AwsEnv) {
       const { DynamoDeliveryStore } = await import('./dynamo-webhook-store.ts');
       return new DynamoDeliveryStore(dynamo, JOBS_TABLE, Date);
     }),
+    signals: deferred(async () => {
+      const { DynamoSignalsStore } = await import('./dynamo-signals-store.ts');
+      return new DynamoSignalsStore(dynamo, JOBS_TABLE);
+    }),
     queue: deferred(async () => {
       const { DynamoJobQueue } = await import('./dynamo-job-queue.ts');
       return new DynamoJobQueue(dynamo, JOBS_TABLE);

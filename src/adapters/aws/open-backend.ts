@@ -42,6 +42,11 @@ export function openBackend(env: BackendEnv, onChallengeChange: ChallengeListene
       const { createS3Client } = await import('./s3-object-store.ts');
       return new S3Downloads(createS3Client(), env.RESULTS_BUCKET, Date);
     }),
+    signalFiles: deferred(async () => {
+      const { S3SignalFiles } = await import('./s3-signal-files.ts');
+      const { createS3Client } = await import('./s3-object-store.ts');
+      return new S3SignalFiles(createS3Client(), env.RESULTS_BUCKET, Date);
+    }),
     dataProxy,
     webhookDelivery: {
       // It checks addresses; the function of webhooks sends.

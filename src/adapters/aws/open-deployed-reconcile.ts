@@ -7,12 +7,14 @@ import type { Log } from '#domain/ports.ts';
 import type { ReconcileDeps } from '#domain/reconcile-jobs.ts';
 import { openObjectStore } from '../open-object-store.ts';
 import { ObjectResultStore } from '../result-store.ts';
+import { StoredSignalFiles } from '../signals/stored-signal-files.ts';
 import { createDocumentClient } from './dynamo-client.ts';
 import { DynamoHyperoptStore } from './dynamo-hyperopt-store.ts';
 import { DynamoJobQueue } from './dynamo-job-queue.ts';
 import { DynamoJobRetention } from './dynamo-job-retention.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
 import { DynamoOwnerTrials } from './dynamo-owner-trials.ts';
+import { DynamoSignalsStore } from './dynamo-signals-store.ts';
 import { DynamoStrategyCosts } from './dynamo-strategy-costs.ts';
 import { DynamoTrialLedger } from './dynamo-trial-ledger.ts';
 import { createEcsClient, EcsTaskControl } from './ecs-tasks.ts';
@@ -50,9 +52,12 @@ export function openDeployedReconcile(
 /** Null without a bucket, in functions that remove nothing. */
 function retentionParts(env: ReconcileEnv, dynamo: DynamoDBDocumentClient): RetentionParts | null {
   if (!env.RESULTS_BUCKET) return null;
+  const objects = openObjectStore({}, env.RESULTS_BUCKET);
   return {
     days: retentionDays(env),
     retention: new DynamoJobRetention(dynamo, env.JOBS_TABLE),
-    results: new ObjectResultStore(openObjectStore({}, env.RESULTS_BUCKET)),
+    results: new ObjectResultStore(objects),
+    signals: new DynamoSignalsStore(dynamo, env.JOBS_TABLE),
+    signalFiles: new StoredSignalFiles(objects),
   };
 }

@@ -4,6 +4,7 @@ import { type CountHyperoptDeps, countEnded } from '#domain/hyperopt/count-hyper
 import type { Log, ResultStore } from '#domain/ports.ts';
 import type { ReconcileDeps } from '#domain/reconcile-jobs.ts';
 import type { JobRetention } from '#domain/retention/expire-jobs.ts';
+import type { SignalFiles, SignalsStore } from '#domain/signals/signals-ports.ts';
 import { sha256, ulids } from '../ids.ts';
 import { openRegistry, type promotionRules } from './open-registry.ts';
 
@@ -15,6 +16,8 @@ export interface RetentionParts {
   readonly days: RetentionDays;
   readonly retention: JobRetention;
   readonly results: Pick<ResultStore, 'remove'>;
+  readonly signals: SignalsStore;
+  readonly signalFiles: Pick<SignalFiles, 'remove'>;
 }
 
 export interface ReconcileParts
@@ -50,6 +53,7 @@ export function openReconcile(parts: ReconcileParts): ReconcileDeps {
   const { jobs, hyperoptJobs, log } = deps;
   return {
     ...deps,
+    signalsExpiry: retention && { ...retention, clock: Date },
     expiry: retention && { ...retention, registry: registry.registry, clock: Date },
     countTrials: (job) => countEnded({ hyperoptJobs, ledger, ownerTrials, digest: sha256 }, job),
     random: Math.random,

@@ -111,6 +111,7 @@ export const BACKEND_OPERATIONS = [
       'RES005',
       'RES006',
       'OPT001',
+      'SIG001',
       'DATA005',
       'SVC005',
     ],

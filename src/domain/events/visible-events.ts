@@ -9,7 +9,7 @@ const KINDS: Readonly<Record<string, EventResource>> = {
   challenges: 'challenge',
 };
 
-type EventResource = Exclude<ResourceKind, 'webhook'>;
+type EventResource = Exclude<ResourceKind, 'webhook' | 'signals'>;
 
 /** True when the caller may see the events of a subject at this moment. Throws DATA005, SVC005. */
 export async function maySeeEvents(

@@ -70,7 +70,9 @@ export function registeredOf(version: StoredVersion): RegisteredVersion {
 }
 
 /** The registered image by its digest; null where it was not resolved. */
-export function imageOf({ container_image_uri, image_digest }: StoredVersion): string | null {
+export function imageOf({ container_image_uri, image_digest, config }: StoredVersion): string | null {
+  // A file of signals has no code: the platform's own image runs it, which may read the file.
+  if (config.signals !== undefined) return null;
   return image_digest && pinnedUri(container_image_uri, image_digest);
 }
 

@@ -18,6 +18,7 @@ import { checkAccess } from '../access.ts';
 import { findStrategy } from '../find-strategy.ts';
 import type { HyperoptStore } from '../hyperopt/hyperopt-ports.ts';
 import type { JobStore, ResultStore } from '../ports.ts';
+import type { SignalsStore } from '../signals/signals-ports.ts';
 import type { Strategies } from '../strategy-ports.ts';
 import {
   applyTransition,
@@ -45,6 +46,7 @@ export interface RegisterStrategyDeps extends TransitionDeps {
   readonly jobs: JobStore;
   readonly results: ResultStore;
   readonly strategies: Strategies;
+  readonly signals: Pick<SignalsStore, 'keep' | 'sharing'>;
   readonly images: ImageRegistry | null;
   /** Registries from which images may come; null: any. */
   readonly allowedRegistries: readonly string[] | null;
@@ -157,12 +159,20 @@ async function checkRegistration(
  * since they were read.
  */
 async function keepEvidence(
-  { jobs, hyperoptJobs }: RegisterStrategyDeps,
-  { backtest_run_id: id, evidence }: VersionContent,
+  { jobs, hyperoptJobs, signals }: RegisterStrategyDeps,
+  { backtest_run_id: id, evidence, config }: VersionContent,
   model: string,
   at: string,
 ): Promise<void> {
   const search = evidence?.hyperopt_job_id;
+  const file = config.signals;
+  if (file !== undefined && !(await signals.keep(file, model))) {
+    throw new CodedError('RES006', {
+      message: `The file of signals ${file} was deleted: upload it again and register a backtest of the new one`,
+      field: 'backtest_run_id',
+      context: { signals_id: file },
+    });
+  }
   const [isStored] = await Promise.all([
     jobs.setEvidence(id, model, at),
     // The version has what it needs of its search: an expired one does not prevent it.

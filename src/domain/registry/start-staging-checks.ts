@@ -142,11 +142,12 @@ async function newJob(
   };
 }
 
-/** The registered configuration on the newest candles that all its pairs have; without any, up to now. */
+/** The registered configuration on the newest candles that all its pairs have; without any, up to now. Given signals have their own range. */
 async function smokeConfig(
   deps: StagingChecksDeps,
   config: ResolvedBacktestConfig,
 ): Promise<ResolvedBacktestConfig> {
+  if (config.signals !== undefined) return config;
   const { exchange, pairs, timeframe } = config;
   const step = TIMEFRAME_MS[timeframe];
   const stored = await deps.series.getMany(

@@ -258,8 +258,14 @@ function fillBiases(config: ResolvedBacktestConfig): Bias[] {
   return biases;
 }
 
+const GIVEN_SIGNALS: Bias = {
+  effect: 'optimistic',
+  text: 'The signals were given in a file, not computed. Nothing shows that they use closed candles only: one row too early is look-ahead bias.',
+};
+
 function marketBiases(config: ResolvedBacktestConfig): Bias[] {
   const biases: Bias[] = [
+    ...(config.signals === undefined ? [] : [GIVEN_SIGNALS]),
     {
       effect: 'optimistic',
       text: 'Orders do not move the price, regardless of their size relative to the volume of the candle.',

@@ -9,6 +9,7 @@ import type { ParameterValues, StrategyDefinition } from '../strategy.ts';
 import { ceilToGrid, DAY_MS, TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
 import { DEFAULT_FEATURE_CANDLES } from '../walk-forward/training-inputs.ts';
 import { type CandleQuality, checkCandles, fillGaps } from './candles.ts';
+import type { GivenSignals } from './given-signals.ts';
 import { BacktestError, describeThrown } from './strategy-errors.ts';
 
 /** Stored data of one pair. */
@@ -21,6 +22,8 @@ export interface PairData {
   readonly detail?: Candles;
   /** Steps and limits of prices and amounts. Without it nothing is rounded and orders have no minimum. */
   readonly instrument?: Instrument;
+  /** Signals of an uploaded file, which replace those of a strategy. */
+  readonly given?: GivenSignals;
 }
 
 /** Candles of one pair for a run: checked, gaps filled, cut to the rows that the run reads. */

@@ -9,6 +9,7 @@ import type { Columns, ParameterValues, Signals, StrategyDefinition } from '../s
 import { type MlAnalysis, type MlRun, predicting } from '../walk-forward/fit-window.ts';
 import { planWindows } from '../walk-forward/windows.ts';
 import { detectWrites, type WriteDetectingCandles } from './candles.ts';
+import { givenAnalysis } from './given-signals.ts';
 import { type PairData, type PairHistory, readHistory, type SkippedPair } from './history.ts';
 import { BacktestError, messageOf, reportActivity } from './strategy-errors.ts';
 import { dataWarnings, detailWarnings, fundingWarnings, modelWarnings, noModelReason } from './warnings.ts';
@@ -132,6 +133,8 @@ export function* runStrategy(
   history: PairHistory,
 ): Generator<number, Analysis | MlAnalysis> {
   reportActivity('the analysis', [history.data.pair]);
+  const { given } = history.data;
+  if (given) return givenAnalysis(given, history.candles, history.stepMs);
   const own = atTimeframe(strategy, config);
   const params = config.params as ParameterValues;
   const run = mlRunOf(config, history);

@@ -6,6 +6,7 @@ import {
   MODEL_KINDS,
   SYMBOL,
 } from '#contract/limits.ts';
+import { SIGNALS_STRATEGY } from '#contract/signals-limits.ts';
 import { classifierSettingProblems, modelKindOf } from '../ml/settings.ts';
 import { nearestName } from '../nearest-name.ts';
 import {
@@ -97,6 +98,7 @@ function identityProblems(definition: DeclaredData): string[] {
   if (typeof name !== 'string' || !STRATEGY_NAME.test(name)) {
     problems.push(`name must match ${STRATEGY_NAME.source}`);
   }
+  if (name === SIGNALS_STRATEGY) problems.push(`name ${name} is reserved for uploaded signals`);
   if (!isNonEmptyString(description)) problems.push('description must be a string');
   if (!isTimeframe(String(timeframe))) problems.push(`timeframe must be one of ${ALL_TIMEFRAMES.join(', ')}`);
   if (!isPairList(pairs)) problems.push('pairs must be different symbols of the form BASE/QUOTE:SETTLE');

@@ -9,6 +9,7 @@ import type { ActiveJobs, JobRow } from '#domain/job-list-ports.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { DataProxy, JobStore, SeriesStore } from '#domain/ports.ts';
 import type { RegisterStrategyDeps } from '#domain/registry/register-strategy.ts';
+import type { SignalFiles, SignalsStore } from '#domain/signals/signals-ports.ts';
 import type { DeliveryStore, WebhookStore } from '#domain/webhooks/webhook-ports.ts';
 import { callerOf, includedRoles } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
@@ -37,6 +38,8 @@ export interface BackendDeps
   readonly collections: Pick<CollectionStore, 'get' | 'list'>;
   readonly events: Pick<EventLog, 'after'>;
   readonly webhooks: WebhookStore;
+  readonly signals: SignalsStore;
+  readonly signalFiles: SignalFiles;
   readonly deliveries: DeliveryStore;
   /** Parts of webhooks that are not stored. */
   readonly webhookDelivery: Pick<WebhookHandlerDeps, 'sender' | 'signatures' | 'waker'>;
@@ -73,8 +76,10 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     const { webhookHandlers } = await import('./webhooks.ts');
     return webhookHandlers({ ...deps, ...deps.webhookDelivery, ownership });
   });
+  const signals = deferred(async () => (await import('./signals.ts')).signalsHandlers(deps));
   const ownership = ownershipOf(deps);
   const backtestSharing = sharingHandlers(ownership, 'backtest', 'job_id');
+  const signalsSharing = sharingHandlers(ownership, 'signals', 'signals_id');
   const modelSharing = sharingHandlers(ownership, 'model', 'model_name');
   return {
     getHealth: async () => ({
@@ -168,6 +173,12 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     listDeliveries: webhooks.listDeliveries,
     replayDelivery: webhooks.replayDelivery,
     replayWebhook: webhooks.replayWebhook,
+    createSignals: signals.createSignals,
+    listSignals: signals.listSignals,
+    getSignals: signals.getSignals,
+    deleteSignals: signals.deleteSignals,
+    getSignalsSharing: signalsSharing.read,
+    shareSignals: signalsSharing.share,
     getDocs: docs.page,
     getDocsAsset: docs.asset,
     getOpenApi: docs.openApi,

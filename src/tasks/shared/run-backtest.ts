@@ -24,7 +24,7 @@ interface OpenedJob {
   readonly jobId: string;
   readonly stores: Pick<
     RunBacktestJobDeps,
-    'ownerTrials' | 'jobs' | 'results' | 'series' | 'instruments' | 'candles'
+    'ownerTrials' | 'jobs' | 'results' | 'series' | 'instruments' | 'candles' | 'readSignals'
   >;
 }
 

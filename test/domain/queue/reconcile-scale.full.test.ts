@@ -91,6 +91,7 @@ test('reconcile with 10,000 pending and 1,000 running jobs reads no pending job 
     },
     registry: {} as ReconcileDeps['registry'],
     expiry: null,
+    signalsExpiry: null,
   };
 
   expect(await measureQueue(deps)).toMatchObject({

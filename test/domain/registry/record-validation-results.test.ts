@@ -99,6 +99,7 @@ async function scene(): Promise<Scene> {
       countTrials: async () => undefined,
       graceMs: 2 * MINUTES,
       expiry: null,
+      signalsExpiry: null,
       onError: (_, error) => {
         throw error;
       },

@@ -654,6 +654,57 @@ class Backend:
         """
         return self._connection.json(self._service, "POST", "/api/v1/webhooks/{webhook_id}/replay", path_values={"webhook_id": webhook_id}, body=body, key=idempotency_key, keyed=True)
 
+    def create_signals(self, body: types.SignalsRequest, *, idempotency_key: str | None = None) -> types.SignalsUpload:
+        """Upload a file of signals.
+
+        Returns an address for a PUT of the file, CSV or Parquet. A backtest of strategy `signals` then names it in `config.signals`. The task checks the rows. With an `Idempotency-Key` a repeated request returns the same file with a new address.
+        """
+        return self._connection.json(self._service, "POST", "/api/v1/signals", body=body, key=idempotency_key, keyed=True)
+
+    def list_signals(self, *, limit: int | None = None, cursor: str | None = None) -> types.SignalsList:
+        """Files of signals of the caller, newest first.
+
+        :param limit: Maximum number of items on a page
+        :param cursor: `next_cursor` of the previous page, with the same filters
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/signals", query={"limit": limit, "cursor": cursor})
+
+    def get_signals(self, signals_id: str) -> types.Signals:
+        """A file of signals, without its content.
+
+        For the owner of the signals, whom it is shared with, and admins.
+
+        :param signals_id: ID of the file, `sg-...`
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/signals/{signals_id}", path_values={"signals_id": signals_id})
+
+    def delete_signals(self, signals_id: str) -> None:
+        """Delete a file of signals.
+
+        Backtests with it keep their results and cannot be run again. The file of a registered version stays. For the owner of the signals, and admins.
+
+        :param signals_id: ID of the file, `sg-...`
+        """
+        return self._connection.empty(self._service, "DELETE", "/api/v1/signals/{signals_id}", path_values={"signals_id": signals_id})
+
+    def get_signals_sharing(self, signals_id: str) -> types.Sharing:
+        """Whose a file of signals is, and with whom it is shared.
+
+        For the owner of the signals, whom it is shared with, and admins.
+
+        :param signals_id: ID of the file, `sg-...`
+        """
+        return self._connection.json(self._service, "GET", "/api/v1/signals/{signals_id}/sharing", path_values={"signals_id": signals_id})
+
+    def share_signals(self, signals_id: str, body: types.SharingRequest) -> types.Sharing:
+        """Share a file of signals, or stop sharing it.
+
+        For the owner and admins. Replaces the whole list: principals that are not in it lose access immediately. A grant does not replace a role: a caller needs both. For the owner of the signals, and admins.
+
+        :param signals_id: ID of the file, `sg-...`
+        """
+        return self._connection.json(self._service, "PUT", "/api/v1/signals/{signals_id}/sharing", path_values={"signals_id": signals_id}, body=body)
+
 
 class Strategy:
     """Touchstone strategy service. Registration of strategy versions."""

@@ -264,6 +264,10 @@ class BacktestConfig(TypedDict):
     """Seed of all random numbers. Default: 0"""
     ml_engine: NotRequired[MlEngine | None]
     """Models that predict each pair. Default: the models that the strategy declares. With `enabled`, any strategy can run with models: its entries then need the probability of `entry_threshold`"""
+    signals: NotRequired[str | None]
+    """ID of an uploaded file of signals, see POST /api/v1/signals. Only with strategy `signals`"""
+    signals_digest: NotRequired[str | None]
+    """SHA-256 that the file must have, hex; jobs have it in their configuration"""
 
 
 class BacktestConfigDateRange(TypedDict):
@@ -463,6 +467,10 @@ class BacktestJobConfig(TypedDict):
     """`exchange`: prices and amounts follow the steps and limits of the instruments; `none`: no rounding and no minimum order. Default: "none\""""
     ml_engine: NotRequired[ResolvedMlEngine]
     """Absent in a run without machine learning"""
+    signals: NotRequired[str]
+    """Uploaded file of signals; absent without one"""
+    signals_digest: NotRequired[str]
+    """SHA-256 of the file of `signals`, hex"""
     collect: Literal["never", "if_stale", "always"]
 
 
@@ -1895,7 +1903,7 @@ class Error(TypedDict):
 
 class ErrorDetail(TypedDict):
     code: str
-    """VAL001, VAL002, VAL003, VAL004, VAL005, VAL006, AUTH001, AUTH002, AUTH003, AUTH004, AUTH005, RES001, RES002, RES003, RES004, RES005, RES006, SVC001, SVC002, SVC003, SVC004, SVC005, SVC006, DATA001, DATA002, DATA003, DATA004, DATA005, OPT001, OPT002, CHL001, COL001, HOOK001, HOOK002, HTTP400, HTTP403, HTTP404, HTTP405, HTTP408, HTTP413, HTTP414, HTTP415, HTTP429, HTTP431, HTTP503"""
+    """VAL001, VAL002, VAL003, VAL004, VAL005, VAL006, AUTH001, AUTH002, AUTH003, AUTH004, AUTH005, RES001, RES002, RES003, RES004, RES005, RES006, SVC001, SVC002, SVC003, SVC004, SVC005, SVC006, DATA001, DATA002, DATA003, DATA004, DATA005, OPT001, OPT002, CHL001, COL001, HOOK001, HOOK002, SIG001, HTTP400, HTTP403, HTTP404, HTTP405, HTTP408, HTTP413, HTTP414, HTTP415, HTTP429, HTTP431, HTTP503"""
     message: str
     field: str
     """Dotted path of the invalid field; empty without one"""
@@ -3901,6 +3909,10 @@ class ReportSettings(TypedDict):
     """`exchange`: prices and amounts follow the steps and limits of the instruments; `none`: no rounding and no minimum order. Default: "none\""""
     ml_engine: NotRequired[ResolvedMlEngine]
     """Absent in a run without machine learning"""
+    signals: NotRequired[str]
+    """Uploaded file of signals; absent without one"""
+    signals_digest: NotRequired[str]
+    """SHA-256 of the file of `signals`, hex"""
     first_candle: str
     """Open time of the first candle traded on"""
     last_candle: str
@@ -4051,6 +4063,10 @@ class ResolvedBacktestConfig(TypedDict):
     """`exchange`: prices and amounts follow the steps and limits of the instruments; `none`: no rounding and no minimum order. Default: "none\""""
     ml_engine: NotRequired[ResolvedMlEngine]
     """Absent in a run without machine learning"""
+    signals: NotRequired[str]
+    """Uploaded file of signals; absent without one"""
+    signals_digest: NotRequired[str]
+    """SHA-256 of the file of `signals`, hex"""
 
 
 class ResolvedBacktestConfigDateRange(TypedDict):
@@ -4214,6 +4230,57 @@ class SharingRequestSharedWithItem(TypedDict):
     """`user:<id>` (the `sub` of its tokens), `group:<name>` (of `cognito:groups`; roles are groups), or `everyone`"""
     level: NotRequired[Literal["read", "write"] | None]
     """`write` includes `read`. Default: "read\""""
+
+
+class Signals(TypedDict):
+    """A file of signals. Its content never changes"""
+
+    signals_id: str
+    owner: str
+    name: str | None
+    format: Literal["csv", "parquet"]
+    bytes: int
+    sha256: str
+    created_at: str
+    """ISO 8601, UTC"""
+    last_used_at: str | None
+    """Submission of the newest backtest with this file; null: none. A file without one is deleted after 30 days"""
+
+
+class SignalsList(TypedDict):
+    items: list[Signals]
+    next_cursor: str | None
+    """Opaque; send it as `cursor` with the same filters. null ends the iteration"""
+
+
+class SignalsRequest(TypedDict):
+    format: Literal["csv", "parquet"]
+    """Format of the file"""
+    bytes: int
+    """Size of the file"""
+    sha256: str
+    """SHA-256 of the file, hex: the upload accepts these bytes only"""
+    name: NotRequired[str | None]
+    """Name for lists"""
+
+
+class SignalsUpload(TypedDict):
+    signals_id: str
+    owner: str
+    name: str | None
+    format: Literal["csv", "parquet"]
+    bytes: int
+    sha256: str
+    created_at: str
+    """ISO 8601, UTC"""
+    last_used_at: str | None
+    """Submission of the newest backtest with this file; null: none. A file without one is deleted after 30 days"""
+    upload_url: str
+    """Address for a PUT of the file. Locally it is a path of this service"""
+    upload_headers: dict[str, str]
+    """Headers that the PUT must have, with these values"""
+    upload_expires_at: str
+    """The PUT must begin before. Repeat the request with its Idempotency-Key for another address"""
 
 
 class StageReply(TypedDict):

@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { knownBuiltIns, sortedByName } from '#adapters/known-strategies.ts';
+import { GIVEN_SIGNALS, knownBuiltIns, sortedByName } from '#adapters/known-strategies.ts';
 import { digestSources, strategyDigests, USER_STRATEGIES } from '#adapters/strategy-files.ts';
 import type { BrokenStrategyFile } from '#contract/strategy.ts';
 import type { KnownStrategy, Strategies, StrategyList } from '#domain/strategy-ports.ts';
@@ -94,7 +94,7 @@ export class LocalStrategies implements Strategies {
   }
 
   async find(name: string): Promise<KnownStrategy | undefined> {
-    const builtIn = this.#builtIns.get(name);
+    const builtIn = name === GIVEN_SIGNALS.definition.name ? GIVEN_SIGNALS : this.#builtIns.get(name);
     if (builtIn) return builtIn;
     const versions = await this.#current();
     await Promise.all(versions.filter(({ formerName }) => formerName === name).map(({ reading }) => reading));

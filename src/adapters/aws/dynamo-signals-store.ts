@@ -1,0 +1,176 @@
+import {
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  type QueryCommandInput,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import type { Grant } from '#contract/sharing-schemas.ts';
+import { StoredSignals } from '#contract/stored-signals.ts';
+import { type StoredSharing, userPrincipal } from '#domain/access.ts';
+import type { ListedSignals, SignalsStore } from '#domain/signals/signals-ports.ts';
+import { batchGet, type Item, parseItem } from './stored-items.ts';
+import { unlessConditionFails } from './transactions.ts';
+
+/** Sort key of the record of a file. */
+export const SIGNALS_ITEM = 'SIGNALS';
+/** Partition of the list of all files. */
+const ALL = 'signals#0';
+
+const keyOf = (id: string) => ({ job_id: id, item: SIGNALS_ITEM });
+const listOf = (owner: string) => `${userPrincipal(owner)}#signals`;
+
+/** Records of files of signals: items of the Jobs table in two of its lists. */
+export class DynamoSignalsStore implements SignalsStore {
+  readonly sharing: StoredSharing = {
+    find: (id) => this.find(id),
+    share: (id, before, after) => this.#share(id, before, after),
+  };
+  readonly #client: DynamoDBDocumentClient;
+  readonly #table: string;
+
+  constructor(client: DynamoDBDocumentClient, table: string) {
+    this.#client = client;
+    this.#table = table;
+  }
+
+  async create(signals: StoredSignals): Promise<StoredSignals> {
+    const { signals_id, owner, created_at } = signals;
+    const lists = { list: ALL, principal_kind: listOf(owner), position: `${created_at}#${signals_id}` };
+    const put = new PutCommand({
+      TableName: this.#table,
+      Item: { ...keyOf(signals_id), ...lists, ...signals },
+      ConditionExpression: 'attribute_not_exists(job_id)',
+    });
+    if (await unlessConditionFails(this.#client.send(put))) return signals;
+    // Between the two calls the record may be removed: then the caller's is as good as any.
+    return (await this.#read(signals_id)) ?? signals;
+  }
+
+  async find(id: string): Promise<StoredSignals | undefined> {
+    const found = await this.#read(id);
+    return found?.deleted_at === undefined ? found : undefined;
+  }
+
+  async list(owner: string, after: string | undefined, limit: number): Promise<readonly ListedSignals[]> {
+    return this.#page({
+      IndexName: 'by-principal',
+      KeyConditionExpression: `principal_kind = :list${after === undefined ? '' : ' AND #position < :after'}`,
+      ExpressionAttributeValues: { ':list': listOf(owner), ...(after !== undefined && { ':after': after }) },
+      ...(after !== undefined && { ExpressionAttributeNames: { '#position': 'position' } }),
+      ScanIndexForward: false,
+      Limit: limit,
+    });
+  }
+
+  async count(owner: string, max: number): Promise<number> {
+    const { Count = 0 } = await this.#client.send(
+      new QueryCommand({
+        TableName: this.#table,
+        IndexName: 'by-principal',
+        KeyConditionExpression: 'principal_kind = :list',
+        ExpressionAttributeValues: { ':list': listOf(owner) },
+        Select: 'COUNT',
+        Limit: max,
+      }),
+    );
+    return Count;
+  }
+
+  async use(id: string, at: string): Promise<boolean> {
+    return this.#set(id, 'last_used_at = :value', ':value', at);
+  }
+
+  async keep(id: string, model: string): Promise<boolean> {
+    return this.#set(id, 'registered_by = if_not_exists(registered_by, :value)', ':value', model);
+  }
+
+  async beginDeletion({ signals_id, last_used_at }: StoredSignals, at: string): Promise<boolean> {
+    return unlessConditionFails(
+      this.#client.send(
+        new UpdateCommand({
+          TableName: this.#table,
+          Key: keyOf(signals_id),
+          UpdateExpression: 'SET deleted_at = :at REMOVE principal_kind',
+          ConditionExpression:
+            'attribute_exists(job_id) AND attribute_not_exists(registered_by) AND last_used_at = :used',
+          ExpressionAttributeValues: { ':at': at, ':used': last_used_at },
+        }),
+      ),
+    );
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#client.send(new DeleteCommand({ TableName: this.#table, Key: keyOf(id) }));
+  }
+
+  async oldest(after: string, limit: number): Promise<readonly ListedSignals[]> {
+    return this.#page({
+      IndexName: 'by-list',
+      KeyConditionExpression: '#list = :list AND #position > :after',
+      ExpressionAttributeNames: { '#list': 'list', '#position': 'position' },
+      ExpressionAttributeValues: { ':list': ALL, ':after': after || ' ' },
+      Limit: limit,
+    });
+  }
+
+  /** Rows of an index, read from the table: an index lags behind and has other attributes. */
+  async #page(query: Omit<QueryCommandInput, 'TableName'>): Promise<readonly ListedSignals[]> {
+    const { Items = [] } = await this.#client.send(new QueryCommand({ TableName: this.#table, ...query }));
+    const items = await batchGet({
+      client: this.#client,
+      table: this.#table,
+      keys: Items.map(({ job_id }) => keyOf(String(job_id))),
+      busy: 'DATA005',
+    });
+    const byId = new Map(items.map((item) => [item.job_id, item]));
+    return Items.flatMap(({ job_id, position }) => {
+      const item = byId.get(job_id);
+      return item ? [{ position: String(position), signals: signalsOf(item) }] : [];
+    });
+  }
+
+  async #read(id: string): Promise<StoredSignals | undefined> {
+    const { Item } = await this.#client.send(
+      new GetCommand({ TableName: this.#table, Key: keyOf(id), ConsistentRead: true }),
+    );
+    return Item && signalsOf(Item);
+  }
+
+  /** Sets an attribute. False: the file is gone, or is being deleted. */
+  #set(id: string, assignment: string, name: string, value: string): Promise<boolean> {
+    return unlessConditionFails(
+      this.#client.send(
+        new UpdateCommand({
+          TableName: this.#table,
+          Key: keyOf(id),
+          UpdateExpression: `SET ${assignment}`,
+          ConditionExpression: 'attribute_exists(job_id) AND attribute_not_exists(deleted_at)',
+          ExpressionAttributeValues: { [name]: value },
+        }),
+      ),
+    );
+  }
+
+  async #share(id: string, before: readonly Grant[], after: readonly Grant[]): Promise<'done' | 'conflict'> {
+    const unshared = before.length === 0 ? 'attribute_not_exists(shared_with) OR ' : '';
+    const done = await unlessConditionFails(
+      this.#client.send(
+        new UpdateCommand({
+          TableName: this.#table,
+          Key: keyOf(id),
+          UpdateExpression: 'SET shared_with = :after',
+          ConditionExpression: `attribute_exists(job_id) AND attribute_not_exists(deleted_at) AND (${unshared}shared_with = :before)`,
+          ExpressionAttributeValues: { ':before': before, ':after': after },
+        }),
+      ),
+    );
+    return done ? 'done' : 'conflict';
+  }
+}
+
+function signalsOf(item: Item): StoredSignals {
+  return parseItem(StoredSignals, item);
+}

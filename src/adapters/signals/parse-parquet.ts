@@ -1,0 +1,29 @@
+import '../parquet/tiering.ts';
+
+import { RecordBatchReader } from 'apache-arrow';
+import { readParquet, readSchema } from 'parquet-wasm';
+import { BadSignalsError, type Cell, SignalTableBuilder } from './table-builder.ts';
+
+/** Rows decompressed in one step: WebAssembly memory never shrinks. */
+const ROWS_AT_ONCE = 131_072;
+/** Index columns that pandas writes. */
+const INDEX = /^__index_level_\d+__$/;
+
+/** Reads Parquet of any writer and compression. Throws BadSignalsError; errors of the library for a corrupt file. */
+export function parseSignalsParquet(bytes: Uint8Array): SignalTableBuilder {
+  const schema = RecordBatchReader.from(readSchema(bytes).intoIPCStream()).open().schema;
+  const names = schema.fields.map(({ name }) => name).filter((name) => !INDEX.test(name));
+  const builder = new SignalTableBuilder(names);
+  for (let offset = 0; ; offset += ROWS_AT_ONCE) {
+    const table = readParquet(bytes, { columns: names, offset, limit: ROWS_AT_ONCE });
+    for (const batch of RecordBatchReader.from(table.intoIPCStream())) {
+      const columns = names.map((name) => batch.getChild(name));
+      if (columns.includes(null)) throw new BadSignalsError('lacks one of its columns');
+      // Arrow returns timestamps of any unit as Unix ms.
+      for (let row = 0; row < batch.numRows; row++) {
+        builder.add(columns.map((column) => column!.get(row) as Cell));
+      }
+    }
+    if (builder.rows < offset + ROWS_AT_ONCE) return builder;
+  }
+}

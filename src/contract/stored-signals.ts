@@ -1,0 +1,25 @@
+import * as z from 'zod';
+import { Timestamp } from './common.ts';
+import { Grant } from './sharing-schemas.ts';
+import { SIGNALS_FORMATS } from './signals-limits.ts';
+
+/** A file of signals as it is stored. The file itself is an object that is named after the ID. */
+export const StoredSignals = z.object({
+  schema_version: z.literal(1),
+  signals_id: z.string(),
+  owner: z.string(),
+  /** Absent: never shared. */
+  shared_with: z.array(Grant).optional(),
+  name: z.string().nullable(),
+  format: z.enum(SIGNALS_FORMATS),
+  bytes: z.int(),
+  sha256: z.string(),
+  created_at: Timestamp,
+  /** Submission of the newest job with the file; null: none. */
+  last_used_at: Timestamp.nullable(),
+  /** Model with a version that was registered from a run of the file: it is kept then. */
+  registered_by: z.string().optional(),
+  /** Present: the file is being deleted. */
+  deleted_at: Timestamp.optional(),
+});
+export type StoredSignals = z.infer<typeof StoredSignals>;

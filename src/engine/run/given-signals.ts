@@ -1,0 +1,38 @@
+import type { Candles } from '../candles.ts';
+import { type Analysis, SIGNAL_COLUMNS } from '../strategies/analyze.ts';
+import type { Columns, Signals } from '../strategy.ts';
+
+/** Rows of a file of signals for one pair: ascending, each at the open time of a candle of the run. */
+export interface GivenSignals {
+  /** Open time of the candle that decides the row, ms. */
+  readonly timestamp: Float64Array;
+  /** A value per row, as a strategy would return it per candle. */
+  readonly signals: Signals;
+  /** Factor of the stake of an entry on the row; absent: 1 on all rows. */
+  readonly stakeRatio?: Float64Array;
+}
+
+/** Column with the factor of the stake of each candle's entry. */
+export const STAKE_RATIO = 'stake_ratio';
+
+/** The rows at their candles, as if a strategy had returned them. Candles without a row have no signal. */
+export function givenAnalysis(given: GivenSignals, { timestamp }: Candles, stepMs: number): Analysis {
+  const { length } = timestamp;
+  // Gaps are filled: the candles are a grid.
+  const rows = Int32Array.from(given.timestamp, (time) => Math.round((time - timestamp[0]!) / stepMs));
+  const placed: Record<string, Uint8Array> = {};
+  for (const name of SIGNAL_COLUMNS) {
+    const column = given.signals[name];
+    if (column) placed[name] = place(column, rows, new Uint8Array(length));
+  }
+  const { tags } = given.signals;
+  const columns: Columns = given.stakeRatio
+    ? { [STAKE_RATIO]: place(given.stakeRatio, rows, new Float64Array(length).fill(1)) }
+    : {};
+  return { columns, informative: {}, signals: { ...placed, ...(tags && { tags }) } };
+}
+
+function place<T extends Uint8Array | Float64Array>(values: T, rows: Int32Array, into: T): T {
+  for (let at = 0, { length } = rows; at < length; at++) into[rows[at]!] = values[at]!;
+  return into;
+}

@@ -1,0 +1,228 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  Table as ArrowTable,
+  makeVector,
+  TimestampNanosecond,
+  tableToIPC,
+  Utf8,
+  vectorFromArray,
+} from 'apache-arrow';
+import { Table, writeParquet } from 'parquet-wasm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+const PAIRS = ['BTC/USDT:USDT', 'ETH/USDT:USDT'];
+const RUN = {
+  ...{ pairs: PAIRS, timeframe: '1h', stoploss: -0.99, minimal_roi: {}, trailing: null },
+  date_range: { start: '2026-01-05T00:00:00Z', end: '2026-02-16T00:00:00Z' },
+};
+const HOUR = 3_600_000;
+
+interface Trade {
+  readonly pair: string;
+  readonly side: 'long' | 'short';
+  readonly opened_at: string;
+  readonly closed_at: string;
+  readonly exit_reason: string;
+  readonly stake: number;
+}
+
+interface Row {
+  readonly timestamp: string;
+  readonly pair: string;
+  readonly [column: string]: string | number;
+}
+
+const home = mkdtempSync(join(tmpdir(), 'touchstone-signals-'));
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await startTestPlatform({ home });
+});
+afterAll(async () => {
+  await platform?.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const requestFor = (file: Uint8Array, format = 'csv') => ({
+  ...{ format, bytes: file.length, name: `cross.${format}` },
+  sha256: createHash('sha256').update(file).digest('hex'),
+});
+
+async function upload(content: string | Uint8Array, format = 'csv') {
+  const file = Buffer.from(content);
+  const { status, body } = await platform.post('/api/v1/signals', requestFor(file, format));
+  expect(status).toBe(201);
+  const put = await platform.request(body.upload_url, {
+    method: 'PUT',
+    headers: body.upload_headers,
+    body: file,
+  });
+  expect([put.status, await put.text()]).toEqual([200, '']);
+  return body as { signals_id: string; sha256: string };
+}
+
+const tradesOf = async (jobId: string): Promise<Trade[]> =>
+  (await platform.get(`/api/v1/backtests/${jobId}/trades?limit=5000`)).body.items;
+
+const csvOf = (rows: readonly Row[], columns: readonly string[]) =>
+  [columns.join(','), ...rows.map((row) => columns.map((name) => row[name] ?? '').join(','))].join('\n');
+
+/** The rows that make these trades: each signal acts at the open of the candle after its own. */
+function rowsOf(trades: readonly Trade[]): Row[] {
+  const rows = new Map<string, Row>();
+  const set = (pair: string, at: string, more: Readonly<Record<string, string | number>>) => {
+    const timestamp = new Date(Date.parse(at) - HOUR).toISOString();
+    const key = `${timestamp} ${pair}`;
+    rows.set(key, { ...rows.get(key), timestamp, pair, ...more });
+  };
+  for (const { pair, side, opened_at, closed_at, exit_reason } of trades) {
+    set(pair, opened_at, { [`enter_${side}`]: 1, enter_tag: `${side}, "given"` });
+    if (exit_reason !== 'force_exit') set(pair, closed_at, { [`exit_${side}`]: 1 });
+  }
+  return [...rows.values()];
+}
+
+const COLUMNS = ['timestamp', 'pair', 'enter_long', 'exit_long', 'enter_short', 'exit_short'];
+
+describe('given signals', () => {
+  let trades: Trade[];
+  let rows: Row[];
+  beforeAll(async () => {
+    const job = await platform.run({ ...RUN, strategy: 'ema_crossover' });
+    trades = await tradesOf(job.job_id);
+    rows = rowsOf(trades);
+  });
+
+  it('file with the signals of a strategy trades as the strategy', async () => {
+    expect(trades.length).toBeGreaterThan(20);
+    const { signals_id, sha256 } = await upload(csvOf(rows, COLUMNS));
+    const job = await platform.run({ ...RUN, strategy: 'signals', signals: signals_id });
+    expect(job).toMatchObject({
+      status: 'completed',
+      config: { signals: signals_id, signals_digest: sha256 },
+      look_ahead: { state: 'not_checked', message: 'not_checked (signals were given)' },
+    });
+    const pick = (all: readonly any[]) =>
+      all.map(({ pair, side, opened_at, closed_at, profit, stake }) => [
+        pair,
+        side,
+        opened_at,
+        closed_at,
+        profit,
+        stake,
+      ]);
+    expect(pick(await tradesOf(job.job_id))).toEqual(pick(trades));
+    const report = (await platform.get(`/api/v1/backtests/${job.job_id}/report-data`)).body;
+    expect(report.settings).toMatchObject({ signals: signals_id, signals_digest: sha256 });
+    expect(report.biases.map(({ text }: { text: string }) => text).join()).toContain(
+      'signals were given in a file',
+    );
+    const listed = (await platform.get('/api/v1/signals')).body.items;
+    expect(listed[0]).toMatchObject({ signals_id, name: 'cross.csv', last_used_at: expect.any(String) });
+    // The same configuration runs again with the same file and leaves the same bytes.
+    const again = await platform.run(job.config);
+    const digestOf = async (id: string) =>
+      (await platform.get(`/api/v1/backtests/${id}/report-data`)).body.provenance.digest;
+    expect(await digestOf(again.job_id)).toBe(await digestOf(job.job_id));
+  });
+
+  it('Parquet of pandas trades as CSV, with tags and stakes', async () => {
+    const columns = [...COLUMNS, 'enter_tag', 'stake_ratio'];
+    const quoted = rows.map((row) => ({
+      ...row,
+      stake_ratio: 0.5,
+      ...(row.enter_tag !== undefined && { enter_tag: `"${String(row.enter_tag).replaceAll('"', '""')}"` }),
+    }));
+    const flags = (name: string) => rows.map((row) => row[name] === 1);
+    const table = new ArrowTable({
+      timestamp: vectorFromArray(
+        rows.map((row) => Date.parse(row.timestamp)),
+        new TimestampNanosecond('UTC'),
+      ),
+      pair: vectorFromArray(
+        rows.map((row) => row.pair),
+        new Utf8(),
+      ),
+      ...Object.fromEntries(COLUMNS.slice(2).map((name) => [name, vectorFromArray(flags(name))])),
+      enter_tag: vectorFromArray(
+        rows.map((row) => (row.enter_tag as string) ?? null),
+        new Utf8(),
+      ),
+      stake_ratio: makeVector(Float64Array.from(rows, () => 0.5)),
+      __index_level_0__: makeVector(Int32Array.from(rows, (_, index) => index)),
+    });
+    const parquet = writeParquet(Table.fromIPCStream(tableToIPC(table, 'stream')));
+    const files = [
+      await upload(csvOf(quoted, columns).replaceAll('\n', '\r\n')),
+      await upload(parquet, 'parquet'),
+    ];
+    const runs = [];
+    for (const { signals_id } of files) {
+      const job = await platform.run({ ...RUN, strategy: 'signals', signals: signals_id });
+      expect(job.error).toBe(null);
+      runs.push(await tradesOf(job.job_id));
+    }
+    expect(runs[1]).toEqual(runs[0]);
+    expect(runs[0]![0]).toMatchObject({ enter_tag: `${trades[0]!.side}, "given"` });
+    expect(runs[0]![0]!.stake / trades[0]!.stake).toBeCloseTo(0.5, 9);
+  });
+
+  it('rows that cannot be used are refused by their numbers', async () => {
+    const at = (text: string, pair = PAIRS[0]!, enter = 1) => ({ timestamp: text, pair, enter_long: enter });
+    const { signals_id } = await upload(
+      csvOf(
+        [
+          at('2026-01-01T00:00:00Z'),
+          at('2026-01-06 00:00:00+00:00'),
+          at('2026-01-06T00:30:00Z'),
+          at('1767657600'),
+          at('2026-02-16T00:00:00Z', PAIRS[1]),
+          at('2026-01-07T00:00:00Z', '../etc'),
+        ],
+        ['timestamp', 'pair', 'enter_long'],
+      ),
+    );
+    const job = await platform.run({ ...RUN, strategy: 'signals', signals: signals_id });
+    expect(job).toMatchObject({ status: 'failed', error_code: 'VAL005' });
+    for (const part of [
+      '"../etc" is not in config.pairs (row 6)',
+      'not the open time of a candle (row 3, 2026-01-06T00:30:00.000Z)',
+      'another row has the same timestamp and pair (row 4)',
+      'future of the run: the last candle of ETH/USDT:USDT opens at 2026-02-15T23:00:00.000Z (row 5)',
+    ]) {
+      expect(job.error).toContain(part);
+    }
+    const broken = await upload(
+      csvOf([at('2026-01-06T00:00:00Z'), at('soon')], ['timestamp', 'pair', 'enter_long']),
+    );
+    const failed = await platform.run({ ...RUN, strategy: 'signals', signals: broken.signals_id });
+    expect(failed.error).toContain('row 2 has the timestamp "soon"');
+  });
+
+  it('upload accepts the bytes of its request only', async () => {
+    const file = Buffer.from('timestamp,pair,enter_long\n');
+    const { body } = await platform.post('/api/v1/signals', requestFor(file));
+    const put = (content: Uint8Array, path = body.upload_url) =>
+      platform.request(path, { method: 'PUT', body: Buffer.from(content) });
+    expect((await put(Buffer.alloc(file.length, 'x'))).status).toBe(400);
+    expect((await put(Buffer.alloc(file.length + 1))).status).toBe(400);
+    expect((await put(file, '/uploads/../signals/x')).status).toBe(404);
+    expect((await put(file, '/uploads/0')).status).toBe(404);
+    const submit = (config: object) => platform.post('/api/v1/backtests', { config: { ...RUN, ...config } });
+    const codeOf = async (config: object) => (await submit(config)).body.detail.code;
+    const { signals_id: signals } = body;
+    expect(await codeOf({ strategy: 'signals', signals })).toBe('RES005');
+    expect((await put(file)).status).toBe(200);
+    expect(await codeOf({ strategy: 'ema_crossover', signals })).toBe('VAL005');
+    expect(await codeOf({ strategy: 'signals' })).toBe('VAL005');
+    expect(await codeOf({ strategy: 'signals', signals: 'sg-../../x' })).toBe('VAL005');
+    expect(await codeOf({ strategy: 'signals', signals: `sg-${'0'.repeat(26)}` })).toBe('SIG001');
+    expect(await codeOf({ strategy: 'signals', signals, signals_digest: '0'.repeat(64) })).toBe('VAL005');
+    expect((await platform.request(`/api/v1/signals/${signals}`, { method: 'DELETE' })).status).toBe(204);
+    expect((await platform.get(`/api/v1/signals/${signals}`)).status).toBe(404);
+    expect(await codeOf({ strategy: 'signals', signals })).toBe('SIG001');
+  });
+});
