@@ -225,6 +225,10 @@ const ReportCounters = z
     timed_out_exits: z.int(),
     cancelled_entries: z.int(),
     replaced_entries: z.int(),
+    cancelled_exits: z.int().optional().meta({
+      description: 'Only of a strategy that adjusts the prices of waiting exits, like `replaced_exits`',
+    }),
+    replaced_exits: z.int().optional(),
   })
   .meta({ id: 'ReportCounters' });
 export type ReportCounters = z.infer<typeof ReportCounters>;

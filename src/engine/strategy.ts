@@ -2,10 +2,11 @@ import type { OrderTypes, UnfilledTimeout } from '#contract/account.ts';
 import type { RoiTable, TrailingStop } from '#contract/backtest.ts';
 import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
 import type { Protection } from '#contract/protections.ts';
+import type { OrderView, StoredData, StoredValue } from './callback-values.ts';
 import type { Candles } from './candles.ts';
 import type { Timeframe } from './timeframe.ts';
 
-export type { Protection, RoiTable, TrailingStop };
+export type { OrderView, Protection, RoiTable, StoredData, StoredValue, TrailingStop };
 
 /** Settings of the ML engine that a strategy or a request may set. */
 export type MlEngineOverrides = Readonly<Partial<Omit<ResolvedMlEngine, 'enabled'>>>;
@@ -95,6 +96,8 @@ export interface TradeView {
   readonly exits: number;
   /** Profit of the partial exits so far, quote currency. */
   readonly realizedProfit: number;
+  /** What the strategy keeps for this trade; empty when the trade is ordered. */
+  readonly data: StoredData;
 }
 
 /** Limits of an adjustment, quote currency. Valid during the call only. */
@@ -111,9 +114,16 @@ export interface TaggedStake {
   readonly tag: string;
 }
 
-export interface CallbackContext {
+/** What all callbacks of a simulation have in common. */
+interface SimulationContext<S extends ParameterSpec> {
   /** Open time of the candle now forming, ms. */
   readonly time: number;
+  readonly params: ParameterValues<S>;
+  /** What the strategy keeps for the simulation; empty at its start. */
+  readonly state: StoredData;
+}
+
+export interface CallbackContext<S extends ParameterSpec = ParameterSpec> extends SimulationContext<S> {
   /** Row of the candle now forming; signals and columns may be read at `index - 1` and before, never later. */
   readonly index: number;
   readonly pair: string;
@@ -121,46 +131,64 @@ export interface CallbackContext {
   readonly columns: Columns;
 }
 
+export interface LoopContext<S extends ParameterSpec = ParameterSpec> extends SimulationContext<S> {
+  /** The pairs that have the candle now forming and at least one before it, in their order. Valid during the call only. */
+  readonly pairs: readonly CallbackContext<S>[];
+}
+
 /**
  * Callbacks of the simulation.
  * Prices are in quote currency, profits are ratios after both fees, times leverage.
  */
-export interface StrategyCallbacks {
-  leverage?(context: CallbackContext, side: 'long' | 'short', proposed: number): number;
-  customStake?(context: CallbackContext, side: 'long' | 'short', proposed: number): number;
-  customEntryPrice?(context: CallbackContext, side: 'long' | 'short', proposed: number): number;
-  customExitPrice?(context: CallbackContext, trade: TradeView, proposed: number, profit: number): number;
-  confirmEntry?(context: CallbackContext, side: 'long' | 'short', price: number): boolean;
-  confirmExit?(context: CallbackContext, trade: TradeView, price: number, reason: string): boolean;
+export interface StrategyCallbacks<S extends ParameterSpec = ParameterSpec> {
+  leverage?(context: CallbackContext<S>, side: 'long' | 'short', proposed: number): number;
+  customStake?(context: CallbackContext<S>, side: 'long' | 'short', proposed: number): number;
+  customEntryPrice?(context: CallbackContext<S>, side: 'long' | 'short', proposed: number): number;
+  customExitPrice?(context: CallbackContext<S>, trade: TradeView, proposed: number, profit: number): number;
+  confirmEntry?(context: CallbackContext<S>, side: 'long' | 'short', price: number): boolean;
+  confirmExit?(context: CallbackContext<S>, trade: TradeView, price: number, reason: string): boolean;
   /** Distance from the candle's best price as a ratio of the stake, or null to leave the stop. It may only tighten. */
   customStoploss?(
-    context: CallbackContext,
+    context: CallbackContext<S>,
     trade: TradeView,
     bestPrice: number,
     profit: number,
   ): number | null;
   /** Required profit ratio now, or null for the ROI table. */
-  customRoi?(context: CallbackContext, trade: TradeView, minutes: number): number | null;
+  customRoi?(context: CallbackContext<S>, trade: TradeView, minutes: number): number | null;
   /** A string closes the trade at the open with that reason. */
-  customExit?(context: CallbackContext, trade: TradeView, price: number, profit: number): string | null;
+  customExit?(context: CallbackContext<S>, trade: TradeView, price: number, profit: number): string | null;
   /**
    * Distance of the stop from the price of an order that was just filled, as a ratio of the stake, or null to leave the stop.
    * Called after each entry, addition and partial exit. Unlike `customStoploss` it may also widen the stop.
    */
-  afterFill?(context: CallbackContext, trade: TradeView, price: number, profit: number): number | null;
+  afterFill?(context: CallbackContext<S>, trade: TradeView, price: number, profit: number): number | null;
   /**
    * Called once per candle for an open position, before its stop and exits: a positive stake adds to the position, a negative
    * one takes that part of its collateral out, null or 0 changes nothing. `price` is the candle's open, `profit` the ratio there.
    */
   adjustPosition?(
-    context: CallbackContext,
+    context: CallbackContext<S>,
     trade: TradeView,
     price: number,
     profit: number,
     limits: AdjustmentLimits,
   ): number | TaggedStake | null;
+  /** Called once in every candle of the strategy's timeframe, before the pairs. */
+  loopStart?(context: LoopContext<S>): void;
+  /**
+   * Called after each fill, before `afterFill`. An entry or addition is part of the trade by then, an exit is not yet taken from
+   * it. Not called for trades that are closed because the data ends.
+   */
+  orderFilled?(context: CallbackContext<S>, trade: TradeView, order: OrderView): void;
+  /** Called once per later candle for an entry or addition that waits and has not timed out: true cancels it. */
+  checkEntryTimeout?(context: CallbackContext<S>, trade: TradeView, order: OrderView): boolean;
+  /** Called once per later candle for an exit that waits and has not timed out: true cancels it. */
+  checkExitTimeout?(context: CallbackContext<S>, trade: TradeView, order: OrderView): boolean;
+  /** Called once per later candle for a waiting exit: the same price keeps it, another replaces it, null cancels it. */
+  adjustExitPrice?(context: CallbackContext<S>, trade: TradeView, price: number): number | null;
   /** Called once per later candle for a waiting entry or addition: the same price keeps it, another replaces it, null cancels it. */
-  adjustEntryPrice?(context: CallbackContext, trade: TradeView, price: number): number | null;
+  adjustEntryPrice?(context: CallbackContext<S>, trade: TradeView, price: number): number | null;
 }
 
 /** Names of all callbacks; a record, so that the compiler requires every key of {@link StrategyCallbacks}. */
@@ -177,6 +205,11 @@ export const CALLBACK_NAMES = Object.keys({
   afterFill: true,
   adjustPosition: true,
   adjustEntryPrice: true,
+  adjustExitPrice: true,
+  checkEntryTimeout: true,
+  checkExitTimeout: true,
+  orderFilled: true,
+  loopStart: true,
 } satisfies Readonly<Record<keyof StrategyCallbacks, true>>) as (keyof StrategyCallbacks)[];
 
 /** Columns of informative timeframes, already shifted so that a row holds closed candles only. */
@@ -247,7 +280,7 @@ export interface StrategyDefinition<
   readonly ignoreEntryAfterCandles?: number;
   /** Maximum number of additions to a position by `adjustPosition`. Default: no maximum. */
   readonly maxAdjustments?: number;
-  readonly callbacks?: StrategyCallbacks;
+  readonly callbacks?: StrategyCallbacks<S>;
 }
 
 /**

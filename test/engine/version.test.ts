@@ -6,7 +6,7 @@ import type { Instrument } from '#engine/instrument.ts';
 import { historyStart } from '#engine/run/history.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
-import type { StrategyCallbacks, StrategyDefinition } from '#engine/strategy.ts';
+import type { CallbackContext, StrategyCallbacks, StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
 import { mlEngineOf } from '#engine/walk-forward/windows.ts';
@@ -34,6 +34,7 @@ const PINNED = {
     ml_classifier: '791b40a20eac9c57',
     'one pair, high leverage, liquidations': '2f0d34650efb9a39',
     'one pair, trailing stop and return table': '53b9ee8f7e2fabeb',
+    'orders that are watched and replaced, data of trades and of the run': 'e4159a5c783c34f9',
     rsi_mean_reversion: '0ea50fa54bc68784',
     supertrend: 'f7ab66211853ac62',
     'two hundred days': '73356179b26f93fa',
@@ -44,7 +45,7 @@ const PINNED = {
 };
 
 /** Callbacks whose return values change trades; called in every candle. */
-const CALLBACKS: Required<Omit<StrategyCallbacks, 'afterFill' | 'adjustPosition'>> = {
+const CALLBACKS = {
   leverage: (_context, side, proposed) => (side === 'short' ? proposed + 1 : proposed),
   customStake: ({ index }, _side, proposed) => (index % 2 === 0 ? proposed : proposed / 2),
   customEntryPrice: ({ index }, side, proposed) =>
@@ -61,7 +62,32 @@ const CALLBACKS: Required<Omit<StrategyCallbacks, 'afterFill' | 'adjustPosition'
     index % 6 < 3 && time - openedAt > 15 * MINUTE ? 'too old' : null,
   adjustEntryPrice: ({ index }, _trade, price) =>
     index % 2 === 0 ? price : index % 3 === 0 ? null : price * 0.999,
+} satisfies StrategyCallbacks;
+
+/** The callbacks that the runs above do not have, together with those. */
+const ORDER_CALLBACKS: Required<StrategyCallbacks> = {
+  ...CALLBACKS,
+  afterFill: () => null,
+  adjustPosition: () => null,
+  loopStart: ({ state, pairs }) => state.set('rising', pairs.filter(isRising).length),
+  orderFilled: ({ state, params }, { data }, { kind, price }) => {
+    data.set('fills', [...(data.get<number[]>('fills') ?? []), price]);
+    if (kind === 'entry') data.set('rising', state.get('rising'));
+    data.set('params', Object.keys(params).length);
+  },
+  customStoploss: () => null,
+  customRoi: () => null,
+  checkEntryTimeout: ({ index }, _trade, { price }) => index % 4 === 0 && price > 0,
+  customExitPrice: (_context, { side }, proposed) => proposed * (side === 'long' ? 1.02 : 0.98),
+  checkExitTimeout: ({ index }) => index % 5 === 0,
+  adjustExitPrice: ({ index }, _trade, price) => {
+    if (index % 4 === 3) return null;
+    return index % 4 === 1 ? price * 0.997 : price;
+  },
+  customExit: ({ index, time }, { openedAt, data }) =>
+    index % 6 < 3 && time - openedAt > 15 * MINUTE && data.get('rising') !== 1 ? 'too old' : null,
 };
+const isRising = ({ candles: { close }, index }: CallbackContext) => close[index - 1]! > close[index - 2]!;
 
 /** 600 candles of a built-in strategy's timeframe, with its settings. */
 function builtIn(strategy: StrategyDefinition): BacktestInput {
@@ -155,6 +181,10 @@ const RUNS: Record<string, BacktestInput> = {
     strategy: withCallbacks,
     config: config({ fill_model: 'conservative' }),
   }),
+  'orders that are watched and replaced, data of trades and of the run': sampleInput({
+    strategy: { ...withCallbacks, callbacks: ORDER_CALLBACKS, unfilledTimeoutMinutes: 60 },
+    config: config({ stoploss: -0.2 }),
+  }),
   'ticks, lots and minimum orders of one pair': sampleInput({
     pairs: one.map((pair) => ({ ...pair, instrument: INSTRUMENT })),
     config: config({
@@ -233,8 +263,8 @@ describe('ENGINE_VERSION', () => {
     for (const [name, outcome] of outcomes) {
       expect(outcome.trades.length, name).toBeGreaterThan(1);
     }
-    for (const name of Object.keys(outcomes[0]![1].report.counters)) {
-      const total = outcomes.reduce((sum, [, { report }]) => sum + Object(report.counters)[name], 0);
+    for (const name of new Set(outcomes.flatMap(([, { report }]) => Object.keys(report.counters)))) {
+      const total = outcomes.reduce((sum, [, { report }]) => sum + (Object(report.counters)[name] ?? 0), 0);
       expect(total, name).toBeGreaterThan(0);
     }
   });

@@ -47,7 +47,7 @@ export class ProcessWatch {
     if (this.#what === '') return 'its start';
     const [callback, pair] = this.#ended ? [0, 0] : this.#lastCallback();
     const name = CALLBACK_NAMES[callback - 1];
-    const pairs = name ? this.#pairs.slice(pair, pair + 1) : this.#pairs;
+    const pairs = name && name !== 'loopStart' ? this.#pairs.slice(pair, pair + 1) : this.#pairs;
     return [name ?? this.#what, ...(pairs.length > 0 ? [listed(pairs)] : [])].join(' of ');
   }
 

@@ -127,12 +127,10 @@ function compareCalls(before: Observed, after: Observed, end: number, sides: Sid
   for (let index = 0; index < count; index++) {
     const [a, b] = [callsBefore[index], callsAfter[index]];
     if (a && b && isSameCall(a, b)) {
-      if (isSameValue(a.returned, b.returned)) continue;
-      return callFinding(
-        a,
-        `returned ${shown(a.returned)} ${sides.before} and ${shown(b.returned)} ${sides.after}`,
-        sides,
-      );
+      const changed = changedResult(a, b);
+      if (changed === null) continue;
+      const [did, one, other] = changed;
+      return callFinding(a, `${did} ${one} ${sides.before} and ${other} ${sides.after}`, sides);
     }
     if (!b || (a && a.opened <= b.opened))
       return callFinding(a!, `was called ${sides.before} but not ${sides.after}`, sides);
@@ -140,6 +138,31 @@ function compareCalls(before: Observed, after: Observed, end: number, sides: Sid
   }
   return undefined;
 }
+
+/** What two equal calls did differently, with both values; null without a difference. */
+function changedResult(a: Call, b: Call): readonly [did: string, one: string, other: string] | null {
+  if (!isSameValue(a.returned, b.returned)) return ['returned', shown(a.returned), shown(b.returned)];
+  if (isSameData(a.stored, b.stored)) return null;
+  return ['stored', shownData(a.stored), shownData(b.stored)];
+}
+
+function isSameData(a: string | null, b: string | null): boolean {
+  if (a === b) return true;
+  return a !== null && b !== null && isSameJson(JSON.parse(a), JSON.parse(b));
+}
+
+function isSameJson(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null)
+    return isSameValue(a as Comparable, b as Comparable);
+  const [ours, theirs] = [Object.entries(a), Object.entries(b)];
+  return (
+    ours.length === theirs.length &&
+    ours.every(([key, value], index) => key === theirs[index]![0] && isSameJson(value, theirs[index]![1]))
+  );
+}
+
+const MAX_SHOWN_DATA = 200;
+const shownData = (stored: string | null) => stored?.slice(0, MAX_SHOWN_DATA) ?? 'nothing';
 
 function callFinding(call: Call, difference: string, { kind }: Sides): LookAheadFinding {
   const { callback, pair, row, opened } = call;
@@ -151,7 +174,7 @@ function callFinding(call: Call, difference: string, { kind }: Sides): LookAhead
     column: null,
     time: opened,
     location: '',
-    message: `${callback} of ${pair} in the candle of ${iso(opened)} (row ${row}) ${difference}`,
+    message: `${callback}${pair === null ? '' : ` of ${pair}`} in the candle of ${iso(opened)}${row === null ? '' : ` (row ${row})`} ${difference}`,
   };
 }
 

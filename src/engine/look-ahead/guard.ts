@@ -1,5 +1,6 @@
+import { DataStore } from '../callback-values.ts';
 import { CANDLE_COLUMNS, type Candles } from '../candles.ts';
-import type { CallbackContext, Columns, StrategyCallbacks } from '../strategy.ts';
+import type { CallbackContext, Columns, LoopContext, StrategyCallbacks, TradeView } from '../strategy.ts';
 
 /** Forbidden read or write of a callback, thrown where it happens. */
 export class GuardError extends Error {
@@ -62,7 +63,8 @@ export function guarding(
   log: GuardLog,
 ): (context: CallbackContext, callback: CallbackName) => CallbackContext {
   const pairs = new Map<string, { known: Known; candles: Candles; columns: Columns }>();
-  return ({ time, index, pair, candles, columns }, callback) => {
+  return ({ candles, columns, ...context }, callback) => {
+    const { index, pair } = context;
     const call = { callback, pair, row: index, opened: candles.timestamp[index]! };
     let views = pairs.get(pair);
     if (!views) {
@@ -72,7 +74,7 @@ export function guarding(
     }
     views.known.index = index;
     views.known.call = call;
-    return { time, index, pair, candles: views.candles, columns: views.columns };
+    return { ...context, candles: views.candles, columns: views.columns };
   };
 }
 
@@ -165,48 +167,76 @@ export type Comparable = number | string | boolean | null | undefined;
 /** One call of a callback with its arguments and return value. */
 export interface Call {
   readonly callback: CallbackName;
-  readonly pair: string;
-  /** Row of the forming candle, in the rows that the callback sees. */
-  readonly row: number;
+  /** null for `loopStart`, which has no pair. */
+  readonly pair: string | null;
+  /** Row of the forming candle, in the rows that the callback sees; null without a pair. */
+  readonly row: number | null;
   /** Open time of that candle, ms. */
   readonly opened: number;
   /** Arguments after the context, without the trade. */
   readonly args: readonly Comparable[];
   readonly returned: Comparable;
+  /** What the strategy keeps for trade and simulation, if the call changed it; else null. */
+  readonly stored: string | null;
 }
 
-type Callback = (context: CallbackContext, ...args: unknown[]) => unknown;
+/** Context for the strategy in place of the simulator's. */
+type ContextFor = (context: CallbackContext, callback: CallbackName) => CallbackContext;
+type Callback = (context: CallbackContext | LoopContext, ...args: unknown[]) => unknown;
 
-/**
- * Wraps callbacks: every call is added to `calls`.
- *
- * @param contextFor context for the strategy in place of the simulator's
- */
+/** Wraps callbacks: every call is added to `calls`. */
 export function recordingCallbacks(
   callbacks: StrategyCallbacks,
   calls: Call[],
-  contextFor: (context: CallbackContext, callback: CallbackName) => CallbackContext,
+  contextFor: ContextFor,
 ): StrategyCallbacks {
   const recording: Record<string, Callback> = {};
   for (const [name, callback] of Object.entries(callbacks) as [CallbackName, Callback | undefined][]) {
     if (!callback) continue;
     recording[name] = (context, ...args) => {
-      const returned = callback.call(callbacks, contextFor(context, name), ...args);
-      const isTagged = typeof returned === 'object' && returned !== null;
-      const { pair, index: row, candles } = context;
+      const stores = storesOf(context, args[0]);
+      const before = changesOf(stores);
+      const returned = callback.call(callbacks, seenContext(context, name, contextFor), ...args);
       calls.push({
         callback: name,
-        pair,
-        row,
-        opened: candles.timestamp[row]!,
-        args: args.filter((each) => typeof each !== 'object') as Comparable[],
-        returned: isTagged ? JSON.stringify(returned) : (returned as Comparable),
+        ...placeOf(context),
+        args: args.flatMap(comparables),
+        returned:
+          typeof returned === 'object' && returned !== null
+            ? JSON.stringify(returned)
+            : (returned as Comparable),
+        stored: changesOf(stores) === before ? null : `[${stores.map((each) => each.text()).join(',')}]`,
       });
       return returned;
     };
   }
   return recording as StrategyCallbacks;
 }
+
+function seenContext(context: CallbackContext | LoopContext, name: CallbackName, contextFor: ContextFor) {
+  if ('candles' in context) return contextFor(context, name);
+  const { time, params, state, pairs } = context;
+  return { time, params, state, pairs: pairs.map((each) => contextFor(each, name)) };
+}
+
+function placeOf(context: CallbackContext | LoopContext): Pick<Call, 'pair' | 'row' | 'opened'> {
+  if (!('candles' in context)) return { pair: null, row: null, opened: context.time };
+  const { pair, index: row, candles } = context;
+  return { pair, row, opened: candles.timestamp[row]! };
+}
+
+/** The values of an order, and a value itself. The trade and the limits are views, which show the present. */
+function comparables(arg: unknown): Comparable[] {
+  if (typeof arg !== 'object' || arg === null) return [arg as Comparable];
+  return Object.getPrototypeOf(arg) === Object.prototype ? (Object.values(arg) as Comparable[]) : [];
+}
+
+function storesOf({ state }: CallbackContext | LoopContext, trade: unknown): DataStore[] {
+  const data = typeof trade === 'object' && trade !== null ? (trade as Partial<TradeView>).data : undefined;
+  return [state, data].filter((each) => each instanceof DataStore);
+}
+
+const changesOf = (stores: readonly DataStore[]) => stores.reduce((sum, { changes }) => sum + changes, 0);
 
 /** Index of the proposed value among the compared arguments; returning it means no change. */
 const PROPOSED: Partial<Record<CallbackName, number>> = {
@@ -215,14 +245,21 @@ const PROPOSED: Partial<Record<CallbackName, number>> = {
   customEntryPrice: 1,
   customExitPrice: 0,
   adjustEntryPrice: 0,
+  adjustExitPrice: 0,
 };
 
-/** True if the return value has an effect: a changed value, a denied confirmation, a stop, a ratio or an exit. */
-export function hasActed({ callback, args, returned }: Call): boolean {
-  if (callback === 'confirmEntry' || callback === 'confirmExit') return returned === false;
-  if (callback === 'adjustEntryPrice' && returned === null) return true;
+const CONFIRMATIONS: readonly CallbackName[] = ['confirmEntry', 'confirmExit'];
+const CANCELLING: readonly CallbackName[] = ['adjustEntryPrice', 'adjustExitPrice'];
+const WITHOUT_RESULT: readonly CallbackName[] = ['orderFilled', 'loopStart'];
+
+/** True if the call has an effect: a changed value, a denied confirmation, a stop, a ratio, an exit, or kept data. */
+export function hasActed({ callback, args, returned, stored }: Call): boolean {
+  if (stored !== null) return true;
+  if (WITHOUT_RESULT.includes(callback)) return false;
+  if (CONFIRMATIONS.includes(callback)) return returned === false;
+  if (CANCELLING.includes(callback) && returned === null) return true;
   if (returned === null || returned === undefined) return false;
   const proposed = PROPOSED[callback];
   if (proposed !== undefined) return returned !== args[proposed];
-  return returned !== 0 && returned !== '';
+  return returned !== 0 && returned !== '' && returned !== false;
 }

@@ -172,8 +172,8 @@ async function observe(
   }
   const calls: Call[] = [];
   const own = (context: CallbackContext): CallbackContext => {
-    const { time, index, pair } = context;
-    return { time, index, pair, ...views.get(pair)! };
+    const { time, index, pair, params, state } = context;
+    return { time, index, pair, params, state, ...views.get(pair)! };
   };
   const guarded = guard && guarding(guard);
   const recorded = strategy.callbacks && {

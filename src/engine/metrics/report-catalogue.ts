@@ -112,6 +112,16 @@ const COUNTERS = define('counters', {
   ],
 });
 
+/** Counters of strategies with `adjustExitPrice`. */
+export const EXIT_ORDER_DEFINITIONS = define('counters', {
+  'counters.cancelled_exits': ['Cancelled exits', 'count', 'unfilled exit orders that a callback cancelled'],
+  'counters.replaced_exits': [
+    'Replaced exits',
+    'count',
+    'unfilled exit orders that a callback replaced at another price',
+  ],
+});
+
 const FILL_MODEL = define('fill_model', {
   'fill_model.differing_trades': [
     'Differing trades',

@@ -15,7 +15,11 @@ import type { ReportRobustness } from '#contract/report-robustness.ts';
 import { canonicalJson } from '../digest.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../metrics/catalogue.ts';
 import type { ComputedMetrics } from '../metrics/metrics.ts';
-import { MODEL_DEFINITIONS, REPORT_DEFINITIONS } from '../metrics/report-catalogue.ts';
+import {
+  EXIT_ORDER_DEFINITIONS,
+  MODEL_DEFINITIONS,
+  REPORT_DEFINITIONS,
+} from '../metrics/report-catalogue.ts';
 import { ROBUSTNESS_DEFINITIONS } from '../metrics/robustness-catalogue.ts';
 import type { RunSettings } from '../run/config.ts';
 import type { EquityCurve, Simulation, SimulationCounters } from '../simulator/types.ts';
@@ -70,7 +74,7 @@ export function buildReport(input: ReportInput): BacktestReport {
     periods: buildPeriods(computed.trades, computed.daily, wallet),
     drawdowns: buildDrawdowns(wallet, computed.daily, input.curve, computed.candleDrawdown),
     costs: buildCosts(computed.trades),
-    counters: reportCounters(counters),
+    counters: reportCounters(counters, strategy),
     ...(config.protections && { locks: reportLocks(simulation.locks) }),
     fill_model: input.fillModel,
     data: [...data],
@@ -82,6 +86,7 @@ export function buildReport(input: ReportInput): BacktestReport {
       ...METRIC_DEFINITIONS,
       ...REPORT_DEFINITIONS,
       ...ROBUSTNESS_DEFINITIONS,
+      ...(adjustsExits(strategy) && EXIT_ORDER_DEFINITIONS),
       ...(input.models && MODEL_DEFINITIONS),
     },
     provenance: input.provenance,
@@ -97,13 +102,19 @@ function reportLocks(locks: Simulation['locks']): BacktestReport['locks'] {
   return { total: locks.length, newest };
 }
 
-function reportCounters(counters: SimulationCounters): ReportCounters {
+const adjustsExits = ({ callbacks }: StrategyDefinition) => callbacks?.adjustExitPrice !== undefined;
+
+function reportCounters(counters: SimulationCounters, strategy: StrategyDefinition): ReportCounters {
   return {
     rejected_signals: counters.rejectedSignals,
     timed_out_entries: counters.timedOutEntries,
     timed_out_exits: counters.timedOutExits,
     cancelled_entries: counters.cancelledEntries,
     replaced_entries: counters.replacedEntries,
+    ...(adjustsExits(strategy) && {
+      cancelled_exits: counters.cancelledExits,
+      replaced_exits: counters.replacedExits,
+    }),
   };
 }
 

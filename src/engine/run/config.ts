@@ -1,7 +1,7 @@
 import { ACCOUNT_DEFAULTS } from '#contract/account-limits.ts';
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
-import type { StrategyDefinition } from '#engine/strategy.ts';
+import type { ParameterValues, StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { withCallbackContext } from './strategy-errors.ts';
 
@@ -53,6 +53,7 @@ export function simulationSettings(
     ...(config.protections && { protections: config.protections }),
     ...(strategy.maxAdjustments !== undefined && { maxAdjustments: strategy.maxAdjustments }),
     ...(strategy.callbacks && { callbacks: withCallbackContext(strategy.callbacks) }),
+    params: config.params as ParameterValues,
   };
 }
 

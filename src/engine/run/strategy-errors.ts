@@ -1,4 +1,9 @@
-import { CALLBACK_NAMES, type CallbackContext, type StrategyCallbacks } from '../strategy.ts';
+import {
+  CALLBACK_NAMES,
+  type CallbackContext,
+  type LoopContext,
+  type StrategyCallbacks,
+} from '../strategy.ts';
 
 /** Maximum characters of a thrown message, of a whole error with its file and line, and of a stack frame. */
 const MAX_MESSAGE_LENGTH = 1_000;
@@ -88,9 +93,10 @@ export function withCallbackContext(callbacks: StrategyCallbacks): StrategyCallb
         try {
           return callback.call(callbacks, context, a, b, c, d);
         } catch (error) {
-          const { pair, time } = context as CallbackContext;
+          const at = context as CallbackContext | LoopContext;
+          const { time } = at;
           throw new Error(
-            `${name} threw for ${pair} in the candle of ${new Date(time).toISOString()}: ${describeThrown(error)}`,
+            `${name} threw${'pair' in at ? ` for ${at.pair}` : ''} in the candle of ${new Date(time).toISOString()}: ${describeThrown(error)}`,
             { cause: error },
           );
         }

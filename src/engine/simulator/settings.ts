@@ -1,6 +1,6 @@
 import { ACCOUNT_DEFAULTS } from '#contract/account-limits.ts';
 import type { Protection } from '#contract/protections.ts';
-import type { StrategyCallbacks } from '../strategy.ts';
+import type { ParameterValues, StrategyCallbacks } from '../strategy.ts';
 import type { SimulationSettings } from './types.ts';
 
 export const MINUTE_MS = 60_000;
@@ -52,6 +52,7 @@ export interface ResolvedSettings {
   readonly maxAdjustments: number;
   readonly protections: readonly Protection[];
   readonly callbacks: StrategyCallbacks;
+  readonly params: ParameterValues;
   /** True when an open position must be simulated in every candle: a callback or detail candles may act in any. */
   readonly everyCandle: boolean;
 }
@@ -105,6 +106,7 @@ export function resolveSettings(settings: SimulationSettings): ResolvedSettings 
     maxAdjustments,
     protections,
     callbacks,
+    params: Object.freeze({ ...settings.params }),
     everyCandle:
       detailTimeframeMs < timeframeMs ||
       callbacks.adjustPosition !== undefined ||

@@ -3,7 +3,14 @@ import type { FillModel } from '#contract/limits.ts';
 import type { Protection } from '#contract/protections.ts';
 import type { Candles } from '../candles.ts';
 import type { Instrument } from '../instrument.ts';
-import type { Columns, RoiTable, Signals, StrategyCallbacks, TrailingStop } from '../strategy.ts';
+import type {
+  Columns,
+  ParameterValues,
+  RoiTable,
+  Signals,
+  StrategyCallbacks,
+  TrailingStop,
+} from '../strategy.ts';
 import type { PriceTicks } from './rules/precision.ts';
 import type { Outcomes, SimulatedTrade, TradeTable } from './trade-table.ts';
 
@@ -92,6 +99,8 @@ export interface SimulationSettings {
   readonly maxAdjustments?: number;
   readonly protections?: readonly Protection[];
   readonly callbacks?: StrategyCallbacks;
+  /** Parameter values for callbacks. Default: none. */
+  readonly params?: ParameterValues;
 }
 
 /**
@@ -121,6 +130,10 @@ export interface SimulationCounters {
   readonly cancelledEntries: number;
   /** Waiting entry orders that were replaced at another price. */
   readonly replacedEntries: number;
+  /** Exit orders that the strategy cancelled by `adjustExitPrice`. */
+  readonly cancelledExits: number;
+  /** Waiting exit orders that the strategy replaced at another price. */
+  readonly replacedExits: number;
 }
 
 /** A time in which a protection allowed no entry. */

@@ -1,4 +1,5 @@
-import { crossedAbove, crossedBelow } from '#engine/indicators/index.ts';
+import type { Candles } from '#engine/candles.ts';
+import { crossedAbove, crossedBelow, sma } from '#engine/indicators/index.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { defineStrategy, type StrategyCallbacks, type StrategyDefinition } from '#engine/strategy.ts';
@@ -32,3 +33,24 @@ export const certify = (define: () => StrategyDefinition, options = {}) =>
 
 /** Causal strategies by name. */
 export const KINDS = [...builtInStrategies, example].map((strategy) => [strategy.name, strategy] as const);
+
+/** Close `ahead` rows later, read from a column that the guard does not see. */
+export function captured(
+  make: (at: (pair: string, time: number, ahead: number) => number) => StrategyCallbacks,
+) {
+  return (): StrategyDefinition => {
+    const series: Candles[] = [];
+    const at = (_pair: string, time: number, ahead: number) => {
+      // Uses the candles of the first pair; any pair suffices for a leak.
+      const candles = series[0]!;
+      return candles.close[candles.timestamp.indexOf(time) + ahead] ?? Number.NaN;
+    };
+    return sound({
+      indicators: (candles) => {
+        series.push(candles);
+        return { average: sma(candles.close, 20) };
+      },
+      callbacks: make(at),
+    });
+  };
+}

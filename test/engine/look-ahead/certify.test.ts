@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Candles } from '#engine/candles.ts';
 import { crossedAbove, crossedBelow, sma } from '#engine/indicators/index.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import type { StrategyCallbacks, StrategyDefinition } from '#engine/strategy.ts';
-import { certify, KINDS, sound, withCallbacks } from './certify-fixture.ts';
+import { captured, certify, KINDS, sound, withCallbacks } from './certify-fixture.ts';
 import { lookAheadSubject } from './look-ahead-subject.ts';
 
 describe('callback leaks found by the guard', () => {
@@ -133,25 +132,6 @@ describe('callback leaks by members that depend on the number of candles', () =>
     expect(found.location).toMatch(/^certify\.test\.ts:\d+$/);
   });
 });
-
-/** Close `ahead` rows later, read from a column that the guard does not see. */
-function captured(make: (at: (pair: string, time: number, ahead: number) => number) => StrategyCallbacks) {
-  return (): StrategyDefinition => {
-    const series: Candles[] = [];
-    const at = (_pair: string, time: number, ahead: number) => {
-      // Uses the candles of the first pair; any pair suffices for a leak.
-      const candles = series[0]!;
-      return candles.close[candles.timestamp.indexOf(time) + ahead] ?? Number.NaN;
-    };
-    return sound({
-      indicators: (candles) => {
-        series.push(candles);
-        return { average: sma(candles.close, 20) };
-      },
-      callbacks: make(at),
-    });
-  };
-}
 
 const STEP = 3_600_000;
 const opened = (time: number) => Math.floor(time / STEP) * STEP;

@@ -5,6 +5,7 @@ import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents, PairInput, Simulation, SimulationSettings } from '#engine/simulator/types.ts';
 import type { StrategyCallbacks, TradeView } from '#engine/strategy.ts';
 import { candlesOf, type PairScript, pairOf, type Row, START } from './market.ts';
+import type { ListedCall } from './vector-calls.ts';
 
 /**
  * Reference vectors: results of freqtrade 2026.9 for tables of signals and callback values on seeded synthetic candles. The
@@ -46,6 +47,7 @@ export interface Vector {
     /** Pair and side (`*` for all), first and last minute, reason. */
     readonly locks?: readonly (readonly [string, string, number, number, string])[];
     readonly metrics?: Readonly<Record<string, number>>;
+    readonly calls?: readonly ListedCall[];
   };
 }
 
@@ -188,6 +190,12 @@ function callbacksOf({ answers, pairs }: Vector): StrategyCallbacks | undefined 
     ...(has('adjust_entry_price') && {
       adjustEntryPrice: (at, _trade, present) => asked<number | null>('adjust_entry_price', at, present),
     }),
+    ...(has('adjust_exit_price') && {
+      adjustExitPrice: (at, _trade, present) => asked<number | null>('adjust_exit_price', at, present),
+    }),
+    ...(has('check_entry_timeout') && {
+      checkEntryTimeout: (at) => asked<boolean>('check_entry_timeout', at, false),
+    }),
     ...(has('confirm_trade_exit_refused_reasons') && {
       confirmExit: (at, _trade, _price, reason) =>
         !asked<readonly string[]>('confirm_trade_exit_refused_reasons', at, []).includes(reason),
@@ -299,6 +307,11 @@ export function differences({ trades, counters, finalBalance, locks }: Simulatio
     timedout_exit_orders: counters.timedOutExits,
     canceled_trade_entries: counters.cancelledEntries,
     replaced_entry_orders: counters.replacedEntries,
+    replaced_exit_orders: counters.replacedExits,
+    // freqtrade counts a replaced exit as a cancelled one too, and one that gives way to another exit.
+    ...(vector.answers?.adjust_exit_price && {
+      canceled_exit_orders: counters.replacedExits + counters.cancelledExits,
+    }),
   };
   for (const [name, count] of Object.entries(ours))
     if (count !== (expected.counters[name] ?? 0))

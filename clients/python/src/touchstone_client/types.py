@@ -3735,6 +3735,9 @@ class ReportCounters(TypedDict):
     timed_out_exits: int
     cancelled_entries: int
     replaced_entries: int
+    cancelled_exits: NotRequired[int]
+    """Only of a strategy that adjusts the prices of waiting exits, like `replaced_exits`"""
+    replaced_exits: NotRequired[int]
 
 
 class ReportDrawdowns(TypedDict):

@@ -1,4 +1,4 @@
-import type { TaggedStake } from '../../strategy.ts';
+import type { OrderView, TaggedStake } from '../../strategy.ts';
 import { netValue, profitRatioOf } from '../rules/money.ts';
 import { bestPrice, type Direction, isTighter, LONG } from '../rules/prices.ts';
 import { stopAt } from '../rules/stops.ts';
@@ -9,6 +9,7 @@ import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import {
   adjustmentOf,
+  checkDone,
   confirmationOf,
   distanceOf,
   leverageOf,
@@ -62,6 +63,54 @@ export function callAdjustEntryPrice(run: Run, { market, view, order }: Position
   const context = run.contextOf(market);
   const price = adjustEntryPrice(context, view, order.price);
   return price === null ? null : priceOf(price, order.price, 'adjustEntryPrice', context);
+}
+
+/** The new price of a waiting exit; null to cancel it. */
+export function callAdjustExitPrice(run: Run, { market, view, order }: Position): number | null {
+  const { adjustExitPrice } = run.settings.callbacks;
+  if (!adjustExitPrice) return order.price;
+  const context = run.contextOf(market);
+  const price = adjustExitPrice(context, view, order.price);
+  return price === null ? null : priceOf(price, order.price, 'adjustExitPrice', context);
+}
+
+/** True to cancel the waiting order, as if it had timed out. */
+export function callCheckTimeout(run: Run, position: Position): boolean {
+  const { market, view, order } = position;
+  const name = order.kind === 'exit' ? 'checkExitTimeout' : 'checkEntryTimeout';
+  const { callbacks } = run.settings;
+  if (!callbacks[name]) return false;
+  const context = run.contextOf(market);
+  return confirmationOf(callbacks[name](context, view, orderView(position, order.price)), name, context);
+}
+
+/** Tells the strategy that the position's order was filled at `price`. `tag` and the like are still those of the order. */
+export function callOrderFilled(run: Run, position: Position, filled: OrderView): void {
+  const { orderFilled } = run.settings.callbacks;
+  if (!orderFilled) return;
+  const context = run.contextOf(position.market);
+  checkDone(orderFilled(context, position.view, filled), 'orderFilled', context);
+}
+
+/** The position's order for a callback, as placed or filled at `price`. */
+export function orderView({ market, order, amount, entryRow }: Position, price: number): OrderView {
+  const { time: placedAt } = order;
+  if (order.kind === 'exit') {
+    const kind = order.amount < amount ? 'partial_exit' : 'exit';
+    return Object.freeze({ side: 'exit', kind, price, amount: order.amount, tag: order.reason, placedAt });
+  }
+  const isAddition = order.kind === 'addition';
+  const kind = isAddition ? 'addition' : 'entry';
+  const tag = isAddition ? order.tag : market.enterTag(entryRow);
+  return Object.freeze({ side: 'entry', kind, price, amount: order.amount, tag, placedAt });
+}
+
+/** Begins the main candle of `step`. */
+export function callLoopStart(run: Run, step: number): void {
+  const { loopStart } = run.settings.callbacks;
+  if (!loopStart) return;
+  const context = run.loopContext(step);
+  checkDone(loopStart(context), 'loopStart', { time: context.time });
 }
 
 /** The stop distance at the candle's best price, null for no change. */

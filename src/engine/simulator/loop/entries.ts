@@ -6,10 +6,14 @@ import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import {
   callAdjustEntryPrice,
+  callAdjustExitPrice,
+  callCheckTimeout,
   callConfirmEntry,
   callCustomEntryPrice,
   callCustomStake,
   callLeverage,
+  callOrderFilled,
+  orderView,
 } from './callbacks.ts';
 import { adjustStopAfterFill } from './exits.ts';
 
@@ -55,8 +59,18 @@ function fillAtMarket(run: Run, position: Position): void {
   const unslipped = roundHalfUp(candle.open, position.tick);
   const price = slippedEntry(unslipped, settings.slippage, position.direction);
   position.slippageCost = position.amount * Math.abs(price - unslipped);
-  position.fill(price, candle, settings);
-  adjustStopAfterFill(run, position, position.order.price);
+  fillEntryAt(run, position, price);
+}
+
+/** Fills the ordered entry or addition in the present candle, and calls `orderFilled` and `afterFill` (reference 3.3). */
+function fillEntryAt(run: Run, position: Position, price: number): void {
+  const { candle, settings } = run;
+  const { order } = position;
+  const filled = settings.callbacks.orderFilled ? orderView(position, price) : null;
+  if (order.kind === 'addition') position.add(price, candle, settings);
+  else position.fill(price, candle, settings);
+  if (filled !== null) callOrderFilled(run, position, filled);
+  adjustStopAfterFill(run, position, order.price);
 }
 
 /** The limit price that the callback returns, rounded to its tick, then limited to the candle's prices (reference 3.1). */
@@ -75,13 +89,30 @@ export function manageOrder(run: Run, position: Position): void {
   const { candle, settings, counters } = run;
   const isExit = position.order.kind === 'exit';
   const timeoutMs = isExit ? settings.exitTimeoutMs : settings.entryTimeoutMs;
-  if (candle.time - position.order.time >= timeoutMs) {
+  if (candle.time - position.order.time >= timeoutMs || callCheckTimeout(run, position)) {
     if (isExit) counters.timedOutExits++;
     else counters.timedOutEntries++;
     cancelOrder(run, position);
     return;
   }
-  if (!isExit && settings.callbacks.adjustEntryPrice) adjustEntry(run, position);
+  if (isExit) adjustExit(run, position);
+  else if (settings.callbacks.adjustEntryPrice) adjustEntry(run, position);
+}
+
+/** Replaces or cancels a waiting exit as the strategy wants; it keeps amount and reason. */
+function adjustExit(run: Run, position: Position): void {
+  const { order, tick } = position;
+  const price = callAdjustExitPrice(run, position);
+  if (price === order.price) return;
+  if (price === null) {
+    run.counters.cancelledExits++;
+    order.kind = 'none';
+    return;
+  }
+  run.counters.replacedExits++;
+  order.price = roundHalfUp(price, tick);
+  order.slips = price === run.candle.open;
+  order.time = run.candle.time;
 }
 
 /** Cancels the waiting order. Without its first entry the position is gone. */
@@ -135,13 +166,11 @@ export function tryFillEntry(run: Run, position: Position): void {
     return;
   }
   run.recordEquity();
-  position.fill(roundHalfUp(order.price, tick), run.candle, run.settings);
-  adjustStopAfterFill(run, position, order.price);
+  fillEntryAt(run, position, roundHalfUp(order.price, tick));
 }
 
 /** Fills the ordered addition in the present candle. */
 export function fillAddition(run: Run, position: Position): void {
   run.recordEquity();
-  position.add(position.order.price, run.candle, run.settings);
-  adjustStopAfterFill(run, position, position.order.price);
+  fillEntryAt(run, position, position.order.price);
 }

@@ -18,6 +18,8 @@ import {
   callCustomExitPrice,
   callCustomRoi,
   callCustomStoploss,
+  callOrderFilled,
+  orderView,
 } from './callbacks.ts';
 
 /**
@@ -41,6 +43,8 @@ export function checkExits(run: Run, position: Position): void {
 export function fillExit(run: Run, position: Position): void {
   const { order } = position;
   const isPartial = order.amount < position.amount;
+  if (run.settings.callbacks.orderFilled)
+    callOrderFilled(run, position, orderView(position, run.exitPriceOf(position)));
   run.fillExit(position);
   if (isPartial) adjustStopAfterFill(run, position, order.price);
 }

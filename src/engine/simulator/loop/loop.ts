@@ -3,12 +3,32 @@ import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import { NEVER, type Slot } from '../state/slot.ts';
 import { adjust } from './adjustments.ts';
+import { callLoopStart } from './callbacks.ts';
 import { enter, manageOrder, tryFillEntry } from './entries.ts';
 import { checkExits, orderExit } from './exits.ts';
 import { nextEventRow } from './next-event.ts';
 
 /** Simulates all steps of the clock. `onStep` is called with each step that needs one, and may throw. */
 export function runLoop(run: Run, onStep: (step: number) => void): void {
+  if (run.settings.callbacks.loopStart) simulateEveryStep(run, onStep);
+  else simulateEvents(run, onStep);
+  closeLeftOpen(run);
+  run.equity?.record(run.clock.steps + 1);
+}
+
+/** Begins each main candle with `loopStart`. The pairs without a possible event are skipped as in {@link simulateEvents}. */
+function simulateEveryStep(run: Run, onStep: (step: number) => void): void {
+  for (let step = 1; step <= run.clock.steps; step++) {
+    callLoopStart(run, step);
+    const next = nextStep(run, null);
+    run.step = step;
+    if (next === step) simulatePairs(run);
+    onStep(step);
+  }
+}
+
+/** Simulates the steps with a possible event. */
+function simulateEvents(run: Run, onStep: (step: number) => void): void {
   const { clock, settings, wallet, slots } = run;
   for (;;) {
     const only =
@@ -18,13 +38,15 @@ export function runLoop(run: Run, onStep: (step: number) => void): void {
     else if (next > clock.steps) break;
     else {
       run.step = next;
-      if (settings.detailPerCandle === 1) simulateStep(run);
-      else simulateDetailedStep(run);
+      simulatePairs(run);
     }
     onStep(run.step);
   }
-  closeLeftOpen(run);
-  run.equity?.record(clock.steps + 1);
+}
+
+function simulatePairs(run: Run): void {
+  if (run.settings.detailPerCandle === 1) simulateStep(run);
+  else simulateDetailedStep(run);
 }
 
 /**

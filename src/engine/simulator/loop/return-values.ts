@@ -1,6 +1,8 @@
 import type { CallbackContext, StrategyCallbacks, TaggedStake } from '../../strategy.ts';
 
 type Name = keyof StrategyCallbacks;
+/** `loopStart` has no pair. */
+type At = Pick<CallbackContext, 'time'> & Partial<Pick<CallbackContext, 'pair'>>;
 
 /** The limit of the configuration's `leverage` too. */
 const MAX_LEVERAGE = 125;
@@ -84,9 +86,14 @@ export function confirmationOf(value: boolean, callback: Name, at: CallbackConte
   return typeof value === 'boolean' ? value : reject(callback, value, at, 'true or false');
 }
 
-function reject(callback: Name, value: unknown, { pair, time }: CallbackContext, allowed: string): never {
+/** Any value but a promise, whose work would be done after the run: a function without a result may return something. */
+export function checkDone(value: unknown, callback: Name, at: At): void {
+  if (value instanceof Promise) reject(callback, value, at, 'at once, without a promise');
+}
+
+function reject(callback: Name, value: unknown, { pair, time }: At, allowed: string): never {
   throw new TypeError(
-    `${callback} returned ${describeValue(value)} for ${pair} in the candle of ${new Date(time).toISOString()}; ` +
+    `${callback} returned ${describeValue(value)}${pair === undefined ? '' : ` for ${pair}`} in the candle of ${new Date(time).toISOString()}; ` +
       `it must return ${allowed}.`,
   );
 }

@@ -1,4 +1,4 @@
-import type { TradeView } from '../../strategy.ts';
+import type { StoredData, TradeView } from '../../strategy.ts';
 import { type Direction, LONG } from '../rules/prices.ts';
 import type { Market } from './market.ts';
 import type { OrderHistory } from './order-history.ts';
@@ -12,6 +12,7 @@ interface Viewed
   readonly direction: Direction;
   readonly history: OrderHistory | null;
   readonly order: { readonly kind: string };
+  readonly data: StoredData;
 }
 
 /** The callbacks' view of a position. */
@@ -58,5 +59,8 @@ export class PositionView implements TradeView {
   }
   get realizedProfit() {
     return this.#position.history?.realizedProfit ?? 0;
+  }
+  get data() {
+    return this.#position.data;
   }
 }

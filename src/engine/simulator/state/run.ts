@@ -1,18 +1,18 @@
+import { DataStore } from '../../callback-values.ts';
 import { setActivePair } from '../../run/strategy-errors.ts';
-import type { AdjustmentLimits, CallbackContext, Columns } from '../../strategy.ts';
+import type { AdjustmentLimits, CallbackContext, LoopContext, ParameterValues } from '../../strategy.ts';
 import { type Direction, slippedExit } from '../rules/prices.ts';
 import type { ResolvedSettings } from '../settings.ts';
 import type { SimulationCounters } from '../types.ts';
 import { CandleCursor } from './candle-cursor.ts';
 import { EquityRecorder } from './equity-curve.ts';
+import { LoopView, NO_COLUMNS } from './loop-view.ts';
 import type { Clock, Market } from './market.ts';
 import type { Position } from './position.ts';
 import { Protections } from './protections.ts';
 import { Slot } from './slot.ts';
 import { TradeRecorder } from './trade-recorder.ts';
 import { Wallet } from './wallet.ts';
-
-const NO_COLUMNS: Columns = {};
 
 /** State of one simulation. */
 export class Run {
@@ -35,18 +35,27 @@ export class Run {
     timedOutExits: 0,
     cancelledEntries: 0,
     replacedEntries: 0,
+    cancelledExits: 0,
+    replacedExits: 0,
   };
   /** The present step of the clock. */
   step = 0;
   /** Index of the present detail candle in its candle; 0 without detail candles. */
   detail = 0;
-  readonly #context = new Context(this.candle);
+  readonly #context: Context;
+  /** null without `loopStart`. */
+  readonly #loop: LoopView | null;
   readonly #limits = new Limits(this);
 
   constructor(settings: ResolvedSettings, clock: Clock, startingBalance: number, withEquity: boolean) {
     this.settings = settings;
     this.clock = clock;
     this.wallet = new Wallet(startingBalance, settings);
+    const state = new DataStore();
+    this.#context = new Context(this.candle, settings.params, state);
+    this.#loop = settings.callbacks.loopStart
+      ? new LoopView(clock, settings.timeframeMs, settings.params, state)
+      : null;
     this.slots = clock.markets.map((market) => new Slot(market));
     this.trades = new TradeRecorder(settings.fee, clock.markets);
     this.protections =
@@ -82,11 +91,16 @@ export class Run {
     this.slots[position.market.index]!.position = null;
   }
 
+  /** The price at which the exit order of a position is filled: its own, or a worse one by the slippage. */
+  exitPriceOf({ order, direction }: Position): number {
+    return order.slips ? slippedExit(order.price, this.settings.slippage, direction) : order.price;
+  }
+
   /** Fills the exit order of a position in the present candle: closes the position, or reduces it if the order is for a part. */
   fillExit(position: Position, leftOpen = false): void {
     const { direction, order } = position;
     const { price, amount } = order;
-    const filled = order.slips ? slippedExit(price, this.settings.slippage, direction) : price;
+    const filled = this.exitPriceOf(position);
     position.slippageCost += amount * Math.abs(price - filled);
     this.recordEquity();
     if (amount < position.amount) {
@@ -107,6 +121,11 @@ export class Run {
   limitsOf(position: Position): AdjustmentLimits {
     this.#limits.position = position;
     return this.#limits;
+  }
+
+  /** The context of `loopStart` in the main candle of `step`. */
+  loopContext(step: number): LoopContext {
+    return this.#loop!.moveTo(step);
   }
 
   /** The callback context of `market` in the present candle. */
@@ -138,11 +157,15 @@ class Limits implements AdjustmentLimits {
 
 /** The callbacks' view of the present candle, reused for every call. */
 class Context implements CallbackContext {
+  readonly params: ParameterValues;
+  readonly state: DataStore;
   readonly #candle: CandleCursor;
   #market: Market | null = null;
 
-  constructor(candle: CandleCursor) {
+  constructor(candle: CandleCursor, params: ParameterValues, state: DataStore) {
     this.#candle = candle;
+    this.params = params;
+    this.state = state;
   }
 
   selectMarket(market: Market): void {

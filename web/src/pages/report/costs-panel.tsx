@@ -62,6 +62,14 @@ export function CostsPanel({ report, currency }: { readonly report: ReportData; 
         <dd>
           {value(counters.cancelled_entries, 'count')}, {value(counters.replaced_entries, 'count')}
         </dd>
+        {counters.replaced_exits !== undefined && (
+          <>
+            <dt>Exits cancelled or replaced</dt>
+            <dd>
+              {value(counters.cancelled_exits ?? 0, 'count')}, {value(counters.replaced_exits, 'count')}
+            </dd>
+          </>
+        )}
       </dl>
       <h3 className="report-sub">Fill model compared</h3>
       <dl className="defs pad">

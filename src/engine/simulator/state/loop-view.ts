@@ -1,0 +1,63 @@
+import type { DataStore } from '../../callback-values.ts';
+import type { CallbackContext, Columns, LoopContext, ParameterValues } from '../../strategy.ts';
+import type { Clock, Market } from './market.ts';
+
+export const NO_COLUMNS: Columns = {};
+
+/** The context of `loopStart`, reused for every candle. */
+export class LoopView implements LoopContext {
+  time = Number.NaN;
+  pairs: readonly CallbackContext[] = [];
+  readonly params: ParameterValues;
+  readonly state: DataStore;
+  readonly #clock: Clock;
+  readonly #timeframeMs: number;
+  readonly #all: readonly PairRow[];
+
+  constructor(clock: Clock, timeframeMs: number, params: ParameterValues, state: DataStore) {
+    this.#clock = clock;
+    this.#timeframeMs = timeframeMs;
+    this.params = params;
+    this.state = state;
+    this.#all = clock.markets.map((market) => new PairRow(market, params, state));
+  }
+
+  /** Moves to the main candle of `step`. */
+  moveTo(step: number): this {
+    this.time = this.#clock.start + step * this.#timeframeMs;
+    for (const row of this.#all) row.moveTo(step, this.time);
+    this.pairs = this.#all.filter(({ isTraded }) => isTraded);
+    return this;
+  }
+}
+
+/** The row of one pair. */
+class PairRow implements CallbackContext {
+  time = Number.NaN;
+  index = 0;
+  readonly pair: string;
+  readonly candles: CallbackContext['candles'];
+  readonly columns: Columns;
+  readonly params: ParameterValues;
+  readonly state: DataStore;
+  readonly #market: Market;
+
+  constructor(market: Market, params: ParameterValues, state: DataStore) {
+    this.#market = market;
+    this.pair = market.input.pair;
+    this.candles = market.candles;
+    this.columns = market.input.columns ?? NO_COLUMNS;
+    this.params = params;
+    this.state = state;
+  }
+
+  moveTo(step: number, time: number): void {
+    this.index = step - this.#market.offset;
+    this.time = time;
+  }
+
+  /** False in a pair's first candle, before it and after its last one. */
+  get isTraded(): boolean {
+    return this.index >= 1 && this.index < this.#market.length;
+  }
+}
