@@ -103,12 +103,9 @@ const bench: Bench = {
   name: 'gbdt',
   description: `gradient boosting with ${MAX_BINS} bins compared with XGBoost hist on one thread with as many bins: processor time, in turns (${availableParallelism()} cores)`,
   async run() {
-    const python = pythonWithXgboost();
-    if (!python)
-      console.log(
-        'gbdt: XGBoost is not installed; no comparison. Install it: apt-get install python3-xgboost',
-      );
-    const xgboost = python ? await startXgboost(python) : undefined;
+    const found = await pythonWithXgboost();
+    if ('missing' in found) console.log(`gbdt: no comparison with XGBoost: ${found.missing}`);
+    const xgboost = 'python' in found ? await startXgboost(found.python) : undefined;
     const large = nonlinear(1, 20_000);
     const month = nonlinear(2, 8640);
     const fresh = nonlinear(3, 10_000);

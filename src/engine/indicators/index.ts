@@ -9,12 +9,13 @@
  * - Conventions follow TA-Lib for each indicator that TA-Lib has. The comment of a function names its deviations.
  */
 export { cci, type Macd, macd, momentum, rateOfChange, rsi } from './momentum.ts';
-export { dema, ema, hma, rma, sma, tema, wma } from './moving-averages.ts';
+export { dema, ema, emas, hma, rma, sma, tema, wma } from './moving-averages.ts';
 export {
   allOf,
   anyOf,
   crossedAbove,
   crossedBelow,
+  crossings,
   predictedAbove,
   predictedBelow,
   where,

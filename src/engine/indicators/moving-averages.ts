@@ -42,17 +42,64 @@ export function rma(values: Float64Array, period: number, out?: Float64Array): F
   return smooth(values, period, 1 / period, outputColumn(values.length, out));
 }
 
-function smooth(values: Float64Array, period: number, factor: number, out: Float64Array): Float64Array {
+/**
+ * {@link ema} of several periods, a column each. It computes two at a time: a row of one average waits for the row before it, so
+ * the second one costs nothing.
+ * @throws RangeError for a period that is not an integer from 1
+ */
+export function emas<const P extends readonly number[]>(
+  values: Float64Array,
+  periods: P,
+): { -readonly [Index in keyof P]: Float64Array } {
+  for (const period of periods) checkPeriod('emas', period);
+  const columns = periods.map(() => outputColumn(values.length));
+  for (let index = 0; index < periods.length; index += 2) {
+    if (index + 1 === periods.length)
+      smooth(values, periods[index]!, 2 / (periods[index]! + 1), columns[index]!);
+    else smoothTwo(values, [periods[index]!, periods[index + 1]!], [columns[index]!, columns[index + 1]!]);
+  }
+  return columns as { -readonly [Index in keyof P]: Float64Array };
+}
+
+function smooth(
+  values: Float64Array,
+  period: number,
+  factor: number,
+  out: Float64Array,
+  end = values.length,
+): Float64Array {
   const seedRow = firstDefined(values) + period - 1;
   warmUp(out, seedRow);
   if (seedRow >= values.length) return out;
   let average = meanOf(values, seedRow - period + 1, period);
   out[seedRow] = average;
-  for (let row = seedRow + 1, { length } = values; row < length; row++) {
+  for (let row = seedRow + 1; row < end; row++) {
     average += (values[row]! - average) * factor;
     out[row] = average;
   }
   return out;
+}
+
+/** {@link smooth} of two columns: each alone until both are defined, then both in one pass. */
+function smoothTwo(
+  values: Float64Array,
+  [periodA, periodB]: readonly [number, number],
+  [outA, outB]: readonly [Float64Array, Float64Array],
+): void {
+  const both = Math.min(firstDefined(values) + Math.max(periodA, periodB), values.length);
+  const factorA = 2 / (periodA + 1);
+  const factorB = 2 / (periodB + 1);
+  smooth(values, periodA, factorA, outA, both);
+  smooth(values, periodB, factorB, outB, both);
+  let a = outA[both - 1]!;
+  let b = outB[both - 1]!;
+  for (let row = both, { length } = values; row < length; row++) {
+    const value = values[row]!;
+    a += (value - a) * factorA;
+    b += (value - b) * factorB;
+    outA[row] = a;
+    outB[row] = b;
+  }
 }
 
 /**

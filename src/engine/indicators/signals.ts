@@ -12,6 +12,28 @@ export function crossedBelow(left: Float64Array, right: Float64Array | number): 
   return typeof right === 'number' ? crossedLevel(left, right, -1) : crossedColumn(right, left);
 }
 
+/** {@link crossedAbove} and {@link crossedBelow} of two columns in one pass. */
+export function crossings(
+  left: Float64Array,
+  right: Float64Array,
+): { readonly above: Uint8Array; readonly below: Uint8Array } {
+  checkLength(left.length, right.length);
+  const above = new Uint8Array(left.length);
+  const below = new Uint8Array(left.length);
+  let a = Number.NaN;
+  let b = Number.NaN;
+  for (let row = 0, { length } = left; row < length; row++) {
+    const wasA = a;
+    const wasB = b;
+    a = left[row]!;
+    b = right[row]!;
+    if (a > b) {
+      if (wasA <= wasB) above[row] = 1;
+    } else if (a < b && wasA >= wasB) below[row] = 1;
+  }
+  return { above, below };
+}
+
 function crossedColumn(left: Float64Array, right: Float64Array): Uint8Array {
   checkLength(left.length, right.length);
   const result = new Uint8Array(left.length);

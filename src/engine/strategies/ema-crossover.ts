@@ -1,4 +1,4 @@
-import { crossedAbove, crossedBelow, ema } from '../indicators/index.ts';
+import { crossings, emas } from '../indicators/index.ts';
 import { defineStrategy } from '../strategy.ts';
 import { DEFAULT_PAIRS, DEFAULT_STAKE } from './default-pairs.ts';
 
@@ -30,11 +30,13 @@ export const emaCrossover = defineStrategy({
   },
   // After five lengths the start has a weight of e^-10 in the average.
   startupCandles: ({ slow }) => 5 * slow,
-  indicators: ({ close }, { fast, slow }) => ({ fast: ema(close, fast), slow: ema(close, slow) }),
-  signals: (_candles, columns) => {
-    const rising = crossedAbove(columns.fast, columns.slow);
-    const falling = crossedBelow(columns.fast, columns.slow);
-    return { enterLong: rising, exitLong: falling, enterShort: falling, exitShort: rising };
+  indicators: ({ close }, lengths) => {
+    const [fast, slow] = emas(close, [lengths.fast, lengths.slow]);
+    return { fast, slow };
+  },
+  signals: (_candles, { fast, slow }) => {
+    const { above, below } = crossings(fast, slow);
+    return { enterLong: above, exitLong: below, enterShort: below, exitShort: above };
   },
   canShort: true,
   stoploss: -0.08,

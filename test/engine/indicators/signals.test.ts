@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { allOf, anyOf, crossedAbove, crossedBelow, shift, where } from '#engine/indicators/index.ts';
+import {
+  allOf,
+  anyOf,
+  crossedAbove,
+  crossedBelow,
+  crossings,
+  shift,
+  where,
+} from '#engine/indicators/index.ts';
 
 const five = new Float64Array(11).fill(5);
 const around = Float64Array.of(4, 4, 6, 6, 6, 4, 4, 6, 5, 5, 5);
@@ -20,6 +28,19 @@ describe('crossedAbove and crossedBelow', () => {
   it('crossing counts after a touch and not after an undefined value', () => {
     expect([...crossedAbove(Float64Array.of(5, 6), five.slice(0, 2))]).toEqual([0, 1]);
     expect([...crossedAbove(Float64Array.of(Number.NaN, 6, 4, 6), 5)]).toEqual([0, 0, 0, 1]);
+  });
+});
+
+describe('crossings', () => {
+  it('equals crossedAbove and crossedBelow, also at touches and undefined values', () => {
+    const steps = [Number.NaN, 4, 5, 6];
+    const left = Float64Array.from({ length: 256 }, (_, row) => steps[(row >> 2) & 3]!);
+    const right = Float64Array.from({ length: 256 }, (_, row) => steps[(row ^ (row >> 5)) & 3]!);
+    const { above, below } = crossings(left, right);
+    expect(above).toEqual(crossedAbove(left, right));
+    expect(below).toEqual(crossedBelow(left, right));
+    expect(above).toContain(1);
+    expect(below).toContain(1);
   });
 });
 

@@ -1,20 +1,14 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { pythonWith } from '../../support/python.ts';
+import { startDriver } from '../../support/python-driver.ts';
 import type { Labeled } from './synthetic.ts';
 
-/** Debian's packages belong to the system's Python, which may not be first in PATH. */
-const PYTHONS = ['python3', '/usr/bin/python3'];
 const DRIVER = join(import.meta.dirname, 'xgboost-driver.py');
 
-/** Path of a Python with XGBoost (`apt-get install python3-xgboost`), undefined if absent. */
-export function pythonWithXgboost(): string | undefined {
-  return PYTHONS.find(
-    (python) => spawnSync(python, ['-c', 'import xgboost'], { stdio: 'ignore' }).status === 0,
-  );
-}
+/** Python with XGBoost, which pip installs, or the reason why there is none. */
+export const pythonWithXgboost = () => pythonWith('test/engine/ml/requirements.txt');
 
 /** XGBoost on one thread in a separate process. */
 export interface Xgboost {
@@ -31,11 +25,10 @@ interface Reply {
   readonly version: string;
 }
 
-/** Starts XGBoost. `python` is the result of {@link pythonWithXgboost}. */
+/** Starts XGBoost with the Python at the path `python`, that of {@link pythonWithXgboost}. */
 export async function startXgboost(python: string): Promise<Xgboost> {
   const folder = mkdtempSync(join(tmpdir(), 'xgboost-'));
-  const child = spawn(python, [DRIVER], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const ask = asker(child);
+  const { ask, stop } = startDriver<Reply>(python, DRIVER);
   const files = new Map<Labeled, { features: string; labels: string; rows: number }>();
   const filesOf = (data: Labeled) => {
     const known = files.get(data);
@@ -64,19 +57,8 @@ export async function startXgboost(python: string): Promise<Xgboost> {
       return { probabilities, cpuMs: cpu_ms };
     },
     stop() {
-      child.kill();
+      stop();
       rmSync(folder, { recursive: true });
     },
-  };
-}
-
-/** Sends a request and waits for its reply; one at a time. */
-function asker(child: ChildProcess): (request: object) => Promise<Reply> {
-  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
-  return async (request) => {
-    child.stdin!.write(`${JSON.stringify(request)}\n`);
-    const { value, done } = await lines.next();
-    if (done) throw new Error('XGBoost ended without a reply');
-    return JSON.parse(value) as Reply;
   };
 }

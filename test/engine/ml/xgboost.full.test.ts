@@ -5,10 +5,8 @@ import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
 import { auc, type Labeled, labeled, matrixOf, nonlinear } from './synthetic.ts';
 import { pythonWithXgboost, startXgboost, type Xgboost } from './xgboost.ts';
 
-const python = pythonWithXgboost();
-if (!python) {
-  console.warn('Skipped: the comparison with XGBoost needs it installed (apt-get install python3-xgboost).');
-}
+const found = await pythonWithXgboost();
+if ('missing' in found) console.warn(`Skipped: the comparison with XGBoost. ${found.missing}`);
 
 /** XGBoost's settings of a growth policy. */
 const POLICIES = {
@@ -16,10 +14,10 @@ const POLICIES = {
   leafwise_gbdt: { grow_policy: 'lossguide', max_leaves: 31 },
 } as const;
 
-describe.skipIf(!python)('XGBoost (skipped where it is not installed)', () => {
+describe.skipIf('missing' in found)('XGBoost (skipped where pip cannot install it)', () => {
   let xgboost: Xgboost;
   beforeAll(async () => {
-    xgboost = await startXgboost(python!);
+    if ('python' in found) xgboost = await startXgboost(found.python);
   });
   afterAll(() => xgboost.stop());
 
