@@ -21,6 +21,7 @@ import {
 import { MLFLOW_PREFIX } from '../src/contract/mlflow-paths.ts';
 import type { Operation } from '../src/contract/operation.ts';
 import { OPERATIONS } from '../src/contract/operations.ts';
+import { PROTECTION_KEYS, PROTECTION_LIMITS } from '../src/contract/protection-limits.ts';
 import { ANALYSIS_UNITS, CANARY_STAGES, ON_ROLLBACK } from '../src/contract/stored-challenge.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../src/engine/metrics/catalogue.ts';
 import { OBJECTIVES } from '../src/engine/walk-forward/objectives.ts';
@@ -48,6 +49,7 @@ const TABLES: Readonly<Record<string, () => unknown>> = {
     backtest: { limits: BACKTEST_LIMITS, defaults: BACKTEST_DEFAULTS },
     account: { limits: ACCOUNT_LIMITS, defaults: ACCOUNT_DEFAULTS, orderTypes: ORDER_TYPES },
     models: { limits: { ...ML_ENGINE_LIMITS, ...CLASSIFIER_LIMITS }, defaults: ML_ENGINE_DEFAULTS },
+    protections: { limits: PROTECTION_LIMITS, keys: PROTECTION_KEYS },
     fillModels: FILL_MODELS,
     hyperopt: { limits: HYPEROPT_LIMITS, defaults: HYPEROPT_DEFAULTS },
     timeframes: TIMEFRAMES,

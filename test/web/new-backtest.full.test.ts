@@ -74,6 +74,35 @@ describe.skipIf(!hasChromium)('the form of a backtest', () => {
     await close();
   });
 
+  test('takes the protections of a run, and sends none that is incomplete', async () => {
+    const { page, problems, findings, close } = await dashboard.open(`/backtests/new?from=${id}`);
+    await page.getByRole('combobox', { name: 'Protections' }).selectOption('own');
+    await page.getByRole('textbox', { name: 'Lock for' }).fill('');
+    await page.getByRole('button', { name: 'Run the backtest' }).click();
+    await page.getByText('A number of candles is needed').waitFor();
+    await page.getByRole('textbox', { name: 'Lock for' }).fill('4');
+    await page.getByRole('button', { name: 'Protection', exact: true }).click();
+    const second = page.getByRole('group', { name: 'Protection 2' });
+    await second.getByRole('combobox', { name: 'Protection 2' }).selectOption('StoplossGuard');
+    await second.getByRole('combobox', { name: 'Lock in' }).selectOption('until');
+    await second.getByRole('textbox', { name: 'Lock until, UTC' }).fill('25:00');
+    await second.getByRole('checkbox', { name: 'Lock the pair only' }).check();
+    await page.getByRole('button', { name: 'Run the backtest' }).click();
+    await second.getByText(/unlock_at must be a time of day in UTC/).waitFor();
+    expect(await findings()).toEqual([]);
+    await second.getByRole('textbox', { name: 'Lock until, UTC' }).fill('18:00');
+    await page.getByRole('button', { name: 'Run the backtest' }).click();
+    await page.waitForURL(/\/backtests\/bt-/);
+    await page.getByRole('heading', { name: /^Locks by protections, \d/ }).waitFor();
+    const { body } = await dashboard.platform.get(`/api/v1/backtests/${page.url().split('/').at(-1)}`);
+    expect(body.config.protections).toEqual([
+      { method: 'CooldownPeriod', stop_duration_candles: 4 },
+      { method: 'StoplossGuard', unlock_at: '18:00', only_per_pair: true },
+    ]);
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
   test('limits the range to the stored candles until others are to be collected', async () => {
     const { page, close } = await dashboard.open('/backtests/new?strategy=ema_crossover');
     await page.getByRole('button', { name: 'Pairs: ' }).click();

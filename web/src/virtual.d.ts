@@ -42,6 +42,11 @@ declare module 'virtual:limits' {
         typeof import('#contract/limits.ts').CLASSIFIER_LIMITS;
       readonly defaults: typeof import('#contract/limits.ts').ML_ENGINE_DEFAULTS;
     };
+    readonly protections: {
+      readonly limits: typeof import('#contract/protection-limits.ts').PROTECTION_LIMITS;
+      /** Settings of each protection, by its method. */
+      readonly keys: typeof import('#contract/protection-limits.ts').PROTECTION_KEYS;
+    };
     readonly fillModels: typeof import('#contract/limits.ts').FILL_MODELS;
     readonly hyperopt: {
       readonly limits: typeof import('#contract/hyperopt-request.ts').HYPEROPT_LIMITS;

@@ -10,7 +10,7 @@ type ConfigField =
   | ('strategy' | 'exchange' | 'pairs' | 'timeframe' | 'collect' | 'date_range' | 'params')
   | AccountOption
   | ('stake_amount' | 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'leverage' | 'precision')
-  | ('stoploss' | 'trailing' | 'timeframe_detail' | 'fill_model' | 'seed' | 'ml_engine');
+  | ('stoploss' | 'trailing' | 'protections' | 'timeframe_detail' | 'fill_model' | 'seed' | 'ml_engine');
 export type Config = Pick<BacktestConfigRequest, ConfigField>;
 type Submission = Pick<BacktestRequest, 'experiment_name' | 'priority' | 'model_version' | 'hyperopt_job_id'>;
 
@@ -40,6 +40,8 @@ export function draftOf(job: Job): Draft {
   return {
     config: {
       ...config,
+      // A run without protections must not get those of the strategy.
+      protections: config.protections ?? [],
       ...(timeframe_detail === null ? {} : { timeframe_detail }),
       ...(ml_engine
         ? { ml_engine: { ...ml, ...(entry_threshold === null ? {} : { entry_threshold }) } }

@@ -9,6 +9,7 @@ import { AccountFields, MarketFields } from '../../forms/job-fields.tsx';
 import { JobForm, type Strategy } from '../../forms/start-job.tsx';
 import { Panel } from '../../ui/parts.tsx';
 import { type Config, type Draft, draftFor, requestOf } from './draft.ts';
+import { ExitFields } from './exit-fields.tsx';
 import { ModelFields } from './model-fields.tsx';
 import { ParameterFields } from './parameter-fields.tsx';
 import { ProtectionFields } from './protection-fields.tsx';
@@ -38,8 +39,8 @@ export function NewForm(props: {
   const changeSubmission = (next: Partial<Draft['submission']>) =>
     setDraft((before) => ({ ...before, submission: { ...before.submission, ...next } }));
   const pickStrategy = (name: string) => {
-    // Costs, range and account stay; parameters, market and protections belong to the strategy.
-    const { pairs: _, timeframe: __, params, stoploss, trailing, ml_engine, ...others } = config;
+    // Costs, range and account stay; parameters, market, exits and protections belong to the strategy.
+    const { pairs: _, timeframe: __, params, stoploss, trailing, protections, ml_engine, ...others } = config;
     const { model_version, hyperopt_job_id, ...rest } = submission;
     const next = draftFor(strategies.find((each) => each.strategy === name));
     setDraft({ ...next, config: { ...others, strategy: name }, submission: rest });
@@ -85,11 +86,18 @@ export function NewForm(props: {
       <Panel title="Account and costs">
         <AccountFields prefix="config." strategy={strategy} fields={config} onChange={change} />
       </Panel>
-      <Panel title="Protections and fills">
-        <ProtectionFields
+      <Panel title="Exits and fills">
+        <ExitFields
           {...{ strategy, config, roi }}
           onChange={change}
           onRoi={(steps) => setDraft((before) => ({ ...before, roi: steps }))}
+        />
+      </Panel>
+      <Panel title="Protections">
+        <ProtectionFields
+          strategy={strategy}
+          value={config.protections}
+          onChange={(protections) => change({ protections })}
         />
       </Panel>
       <Panel title="Models">

@@ -1,208 +1,257 @@
 import LIMITS from 'virtual:limits';
 import { Plus, X } from 'lucide-react';
 import { CheckField, SelectField } from '../../forms/choices.tsx';
-import { FieldGroup } from '../../forms/field.tsx';
-import { NumberField } from '../../forms/inputs.tsx';
+import { NumberField, TextField } from '../../forms/inputs.tsx';
 import type { Strategy } from '../../forms/start-job.tsx';
-import type { Config, Draft, RoiStep } from './draft.ts';
-import { stepsOf } from './draft.ts';
+import type { Config } from './draft.ts';
 
-const { limits, defaults } = LIMITS.backtest;
+const { limits, keys } = LIMITS.protections;
 
-type Choice = 'own' | 'none';
-const OWN_OR_NONE = [
-  { value: 'own', label: 'Own values' },
+type Values = NonNullable<Config['protections']>[number];
+type Method = keyof typeof keys;
+
+const METHODS = [
+  { value: 'CooldownPeriod', label: 'Cooldown after each trade' },
+  { value: 'StoplossGuard', label: 'Guard against stops' },
+  { value: 'LowProfitPairs', label: 'Low profit of the pair' },
+  { value: 'MaxDrawdown', label: 'Drawdown of all pairs' },
+] as const satisfies readonly { value: Method; label: string }[];
+
+const CHOICES = [
+  { value: 'own', label: 'Own protections' },
   { value: 'none', label: 'None' },
 ] as const;
 
-/** Stop, targets and trailing stop, and how orders fill inside a candle. */
+/** A candle after each trade: the smallest protection. */
+const FIRST: Values = { method: 'CooldownPeriod', stop_duration_candles: 1 };
+
+/** Rules that lock pairs against entries after losses: those of the strategy, none, or own ones. */
 export function ProtectionFields(props: {
   readonly strategy: Strategy | undefined;
-  readonly config: Config;
-  readonly roi: Draft['roi'];
-  readonly onChange: (config: Partial<Config>) => void;
-  readonly onRoi: (roi: Draft['roi']) => void;
+  readonly value: Config['protections'];
+  readonly onChange: (protections: Config['protections']) => void;
 }) {
-  const { strategy, config, roi, onChange, onRoi } = props;
-  const { trailing } = config;
-  const roiChoice: Choice | undefined = roi && (roi.length > 0 ? 'own' : 'none');
-  const trailingChoice: Choice | undefined = trailing === null ? 'none' : trailing && 'own';
+  const { strategy, value, onChange } = props;
+  const declared = strategy?.protections ?? [];
+  const choice = value && (value.length > 0 ? 'own' : 'none');
   return (
     <div className="stack pad">
       <div className="fields">
-        <NumberField
-          label="Stop loss, ratio of the stake"
-          path="config.stoploss"
-          help="Negative: -0.1 is 10 % below the entry"
-          min={limits.stoploss.min}
-          max={limits.stoploss.max}
-          value={config.stoploss}
-          placeholder={String(strategy?.stoploss ?? '')}
-          onChange={(stoploss) => onChange({ stoploss })}
-        />
         <SelectField
-          label="Minimal ROI"
-          path="config.minimal_roi"
-          help="Profit at which a trade closes, by its age"
-          value={roiChoice}
-          placeholder={`That of the strategy (${roiText(strategy)})`}
-          options={OWN_OR_NONE}
-          onChange={(choice) => onRoi(choice === 'own' ? firstSteps(strategy) : choice && [])}
-        />
-        <SelectField
-          label="Trailing stop"
-          path="config.trailing"
-          value={trailingChoice}
-          placeholder={`That of the strategy (${strategy?.trailing ? 'on' : 'none'})`}
-          options={OWN_OR_NONE}
-          onChange={(choice) =>
-            onChange({ trailing: choice === 'own' ? (strategy?.trailing ?? {}) : choice && null })
+          label="Protections"
+          path="config.protections"
+          help="Rules that lock pairs against entries after losses"
+          value={choice}
+          placeholder={`Those of the strategy (${declared.length === 0 ? 'none' : declared.length})`}
+          options={CHOICES}
+          onChange={(next) =>
+            onChange(next === 'own' ? (declared.length > 0 ? [...declared] : [FIRST]) : next && [])
           }
         />
-        <SelectField
-          label="Order of events inside a candle"
-          path="config.timeframe_detail"
-          help="A shorter timeframe decides it; its candles must be stored or are collected"
-          value={config.timeframe_detail}
-          placeholder="By rule"
-          options={LIMITS.timeframes.map((value) => ({ value }))}
-          onChange={(value) => onChange({ timeframe_detail: value })}
-        />
-        <SelectField
-          label="Fill model"
-          path="config.fill_model"
-          help="conservative: never a favorable order of events inside a candle"
-          value={config.fill_model}
-          placeholder={`${defaults.fill_model} (default)`}
-          options={LIMITS.fillModels.map((value) => ({ value }))}
-          onChange={(value) => onChange({ fill_model: value })}
-        />
-        <NumberField
-          label="Seed"
-          path="config.seed"
-          help="The same seed gives the same run"
-          {...{ min: limits.seed.min, max: limits.seed.max, isInteger: true }}
-          value={config.seed}
-          placeholder={String(defaults.seed)}
-          onChange={(seed) => onChange({ seed })}
-        />
       </div>
-      {roi && roi.length > 0 && <RoiSteps steps={roi} onChange={onRoi} />}
-      {trailing && <TrailingFields value={trailing} onChange={(next) => onChange({ trailing: next })} />}
-    </div>
-  );
-}
-
-function roiText(strategy: Strategy | undefined): string {
-  const count = Object.keys(strategy?.minimal_roi ?? {}).length;
-  return count === 0 ? 'none' : count === 1 ? '1 step' : `${count} steps`;
-}
-
-/** Steps to start from: those of the strategy. */
-function firstSteps(strategy: Strategy | undefined): readonly RoiStep[] {
-  const steps = stepsOf(strategy?.minimal_roi ?? {});
-  return steps.length > 0 ? steps : [{ minutes: 0, ratio: undefined }];
-}
-
-function RoiSteps(props: {
-  readonly steps: readonly RoiStep[];
-  readonly onChange: (steps: readonly RoiStep[]) => void;
-}) {
-  const { steps, onChange } = props;
-  const { minutes, ratio, steps: most } = limits.minimal_roi;
-  const set = (index: number, step: RoiStep) => onChange(steps.with(index, { ...steps[index], ...step }));
-  return (
-    <FieldGroup label="Minimal ROI" path="config.minimal_roi.steps" help="-1 closes at any profit">
-      {() => (
-        <div className="stack tight">
-          {steps.map((step, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a step has no identity of its own
-            <div key={index} className="roi-step">
-              <NumberField
-                label="From minute"
-                path={`config.minimal_roi.${step.minutes}`}
-                {...{ min: minutes.min, max: minutes.max, isInteger: true }}
-                value={step.minutes}
-                problem={minuteProblem(steps, index)}
-                onChange={(value) => set(index, { ...step, minutes: value })}
-              />
-              <NumberField
-                label="Profit, ratio"
-                path={`config.minimal_roi.${step.minutes}.ratio`}
-                {...{ min: ratio.min, max: ratio.max }}
-                value={step.ratio}
-                problem={step.ratio === undefined ? MISSING : undefined}
-                onChange={(value) => set(index, { ...step, ratio: value })}
-              />
-              <button
-                type="button"
-                className="btn icon"
-                aria-label={`Remove step ${index + 1}`}
-                onClick={() => onChange(steps.toSpliced(index, 1))}
-              >
-                <X aria-hidden="true" />
-              </button>
-            </div>
-          ))}
-          {steps.length < most && (
-            <button
-              type="button"
-              className="btn small roi-add"
-              onClick={() => onChange([...steps, { minutes: undefined, ratio: undefined }])}
-            >
-              <Plus aria-hidden="true" /> Step
-            </button>
-          )}
-        </div>
+      {value?.map((values, index) => (
+        <Protection
+          // biome-ignore lint/suspicious/noArrayIndexKey: a protection has no identity of its own
+          key={index}
+          number={index + 1}
+          path={`config.protections[${index}]`}
+          values={values}
+          onChange={(next) => onChange(value.with(index, next))}
+          onRemove={() => onChange(value.toSpliced(index, 1))}
+        />
+      ))}
+      {value && value.length > 0 && value.length < limits.count && (
+        <button type="button" className="btn small roi-add" onClick={() => onChange([...value, FIRST])}>
+          <Plus aria-hidden="true" /> Protection
+        </button>
       )}
-    </FieldGroup>
+    </div>
   );
 }
 
-const MISSING = 'A step needs a minute and a profit';
-
-/** A table has one profit for each minute: a second one would replace the first. */
-function minuteProblem(steps: readonly RoiStep[], index: number): string | undefined {
-  const { minutes } = steps[index]!;
-  if (minutes === undefined) return MISSING;
-  const isTaken = steps.slice(0, index).some((step) => step.minutes === minutes);
-  return isTaken ? 'Another step begins at this minute' : undefined;
+interface PartProps {
+  readonly path: string;
+  readonly values: Values;
+  readonly onChange: (values: Values) => void;
 }
 
-type Trailing = NonNullable<Config['trailing']>;
-
-function TrailingFields(props: {
-  readonly value: Trailing;
-  readonly onChange: (trailing: Trailing) => void;
-}) {
-  const { value, onChange } = props;
+function Protection(
+  props: PartProps & {
+    /** From 1. */
+    readonly number: number;
+    readonly onRemove: () => void;
+  },
+) {
+  const { number, path, values, onChange, onRemove } = props;
+  const part = { path, values, onChange };
+  const method = values.method as Method;
+  const has = (key: string) => (keys[method] as readonly string[]).includes(key);
   return (
-    <div className="fields">
-      <NumberField
-        label="Trailing distance, ratio"
-        path="config.trailing.positive"
-        help="Once the offset is reached. Empty: the stop loss"
-        min={limits.trailing.positive.min}
-        max={limits.trailing.positive.max}
-        value={value.positive}
-        onChange={(positive) => onChange({ ...value, positive })}
+    <fieldset className="protection" aria-label={`Protection ${number}`}>
+      <div className="protection-head">
+        <SelectField
+          label={`Protection ${number}`}
+          path={`${path}.method`}
+          options={METHODS}
+          value={method}
+          onChange={(next) => next && onChange(withMethod(values, next))}
+        />
+        <button
+          type="button"
+          className="btn icon"
+          aria-label={`Remove protection ${number}`}
+          onClick={onRemove}
+        >
+          <X aria-hidden="true" />
+        </button>
+      </div>
+      <div className="fields">
+        <PeriodFields {...part} name="lookback_period" label="Trades of the last" />
+        <PeriodFields {...part} name="stop_duration" label="Lock for" />
+        {has('trade_limit') && (
+          <NumberFor
+            {...part}
+            {...{
+              name: 'trade_limit',
+              label: 'Number of trades',
+              bounds: limits.trade_limit,
+              isInteger: true,
+            }}
+            placeholder={method === 'StoplossGuard' ? '10' : '1'}
+          />
+        )}
+        {has('required_profit') && (
+          <NumberFor
+            {...part}
+            {...{ name: 'required_profit', label: 'Profit below, ratio', bounds: limits.required_profit }}
+            placeholder="0"
+          />
+        )}
+        {has('max_allowed_drawdown') && (
+          <NumberFor
+            {...part}
+            {...{ name: 'max_allowed_drawdown', label: 'Drawdown above, ratio' }}
+            {...{ bounds: limits.max_allowed_drawdown, placeholder: '0' }}
+          />
+        )}
+        {has('calculation_mode') && (
+          <SelectField
+            label="Drawdown of"
+            path={`${path}.calculation_mode`}
+            value={values.calculation_mode as 'ratios' | 'equity' | undefined}
+            placeholder="summed profit ratios (default)"
+            options={[{ value: 'equity', label: 'the balance' }]}
+            onChange={(calculation_mode) => onChange({ ...values, calculation_mode })}
+          />
+        )}
+        {has('only_per_pair') && <FlagFor {...part} name="only_per_pair" label="Lock the pair only" />}
+        {has('only_per_side') && (
+          <FlagFor {...part} name="only_per_side" label="Only the side of the closed trade" />
+        )}
+      </div>
+    </fieldset>
+  );
+}
+
+/** The values with another method, which keeps those that it has too. */
+function withMethod(values: Values, method: Method): Values {
+  const known: readonly string[] = keys[method];
+  return { ...Object.fromEntries(Object.entries(values).filter(([key]) => known.includes(key))), method };
+}
+
+const UNITS = { candles: '_candles', minutes: '' } as const;
+type Unit = keyof typeof UNITS | 'until';
+
+/** A length in candles or minutes; that of a lock may be a time of day as well. */
+function PeriodFields({
+  path,
+  values,
+  onChange,
+  name,
+  label,
+}: PartProps & { readonly name: 'lookback_period' | 'stop_duration'; readonly label: string }) {
+  const isLock = name === 'stop_duration';
+  const unit: Unit =
+    isLock && 'unlock_at' in values ? 'until' : `${name}_candles` in values ? 'candles' : 'minutes';
+  const key = unit === 'until' ? 'unlock_at' : `${name}${UNITS[unit]}`;
+  const given = values[key];
+  const setUnit = (next: Unit) => {
+    const { [key]: _, ...rest } = values;
+    const renamed = next === 'until' ? 'unlock_at' : `${name}${UNITS[next]}`;
+    const keeps = next !== 'until' && unit !== 'until';
+    onChange({ ...rest, method: values.method, [renamed]: keeps ? given : undefined });
+  };
+  return (
+    <>
+      {unit === 'until' ? (
+        <TextField
+          label="Lock until, UTC"
+          path={`${path}.${key}`}
+          placeholder="18:00"
+          maxLength={5}
+          value={given as string | undefined}
+          onChange={(text) => onChange({ ...values, [key]: text })}
+        />
+      ) : (
+        <NumberField
+          label={label}
+          path={`${path}.${key}`}
+          {...{ min: limits[unit].min, max: limits[unit].max, isInteger: unit === 'candles' }}
+          value={given as number | undefined}
+          placeholder={unit === 'minutes' ? '60' : undefined}
+          problem={unit === 'candles' && given === undefined ? 'A number of candles is needed' : undefined}
+          onChange={(number) => onChange({ ...values, [key]: number })}
+        />
+      )}
+      <SelectField
+        label={isLock ? 'Lock in' : 'Count in'}
+        path={`${path}.${name}.unit`}
+        value={unit}
+        options={[
+          { value: 'candles' as Unit },
+          { value: 'minutes' },
+          ...(isLock ? [{ value: 'until' as const, label: 'time of day' }] : []),
+        ]}
+        onChange={(next) => next && setUnit(next)}
       />
-      <NumberField
-        label="Trailing offset, ratio"
-        path="config.trailing.offset"
-        help="Profit from which the distance applies"
-        min={limits.trailing.offset.min}
-        max={limits.trailing.offset.max}
-        value={value.offset}
-        placeholder={String(defaults.trailing.offset)}
-        onChange={(offset) => onChange({ ...value, offset })}
-      />
-      <CheckField
-        label="Do not trail before the offset"
-        path="config.trailing.only_offset_is_reached"
-        value={value.only_offset_is_reached ?? defaults.trailing.only_offset_is_reached}
-        onChange={(only_offset_is_reached) => onChange({ ...value, only_offset_is_reached })}
-      />
-    </div>
+    </>
+  );
+}
+
+function NumberFor(
+  props: PartProps & {
+    readonly name: string;
+    readonly label: string;
+    readonly bounds: { readonly min: number; readonly max: number };
+    readonly isInteger?: boolean;
+    readonly placeholder: string;
+  },
+) {
+  const { path, values, onChange, name, label, bounds, isInteger = false, placeholder } = props;
+  return (
+    <NumberField
+      label={label}
+      path={`${path}.${name}`}
+      {...{ min: bounds.min, max: bounds.max, isInteger, placeholder }}
+      value={values[name] as number | undefined}
+      onChange={(number) => onChange({ ...values, [name]: number })}
+    />
+  );
+}
+
+function FlagFor({
+  path,
+  values,
+  onChange,
+  name,
+  label,
+}: PartProps & { readonly name: string; readonly label: string }) {
+  return (
+    <CheckField
+      label={label}
+      path={`${path}.${name}`}
+      value={values[name] === true}
+      onChange={(flag) => onChange({ ...values, [name]: flag })}
+    />
   );
 }

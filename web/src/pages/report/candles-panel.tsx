@@ -2,7 +2,7 @@ import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { isFile } from '../../api/client.ts';
 import { NO_VALUE, price, signed, tone, utcTime, value } from '../../ui/format.ts';
 import { Empty, ErrorState, Skeleton } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { type Column, VirtualTable } from '../../ui/table.tsx';
 import { timeframeSeconds, useCandles } from './candle-window.ts';
 import { type Job, type ReportData, shortPair } from './data.ts';
 import { useReportSearch } from './search.ts';
@@ -99,24 +99,37 @@ export function CandlesPanel(props: {
 type Orders = NonNullable<TradeRow['orders']>;
 
 const ORDER_COLUMNS: readonly Column<Orders[number]>[] = [
-  { key: 'side', title: 'Order', cell: ({ side }) => side },
-  { key: 'filled_at', title: 'Filled (UTC)', cell: ({ filled_at }) => utcTime(Date.parse(filled_at)) },
-  { key: 'price', title: 'Price', isNumber: true, cell: (order) => price(order.price) },
-  { key: 'amount', title: 'Amount', isNumber: true, cell: ({ amount }) => value(amount, 'base') },
-  { key: 'fee', title: 'Fee', isNumber: true, cell: ({ fee }) => value(fee, 'quote') },
-  { key: 'funding', title: 'Funding', isNumber: true, cell: ({ funding }) => signed(funding, 'quote') },
-  { key: 'tag', title: 'Tag', cell: ({ tag }) => tag ?? NO_VALUE },
+  { key: 'side', title: 'Order', width: 80, cell: ({ side }) => side },
+  {
+    key: 'filled_at',
+    title: 'Filled (UTC)',
+    width: 150,
+    cell: ({ filled_at }) => utcTime(Date.parse(filled_at)),
+  },
+  { key: 'price', title: 'Price', width: 110, isNumber: true, cell: (order) => price(order.price) },
+  { key: 'amount', title: 'Amount', width: 110, isNumber: true, cell: ({ amount }) => value(amount, 'base') },
+  { key: 'fee', title: 'Fee', width: 80, isNumber: true, cell: ({ fee }) => value(fee, 'quote') },
+  {
+    key: 'funding',
+    title: 'Funding',
+    width: 90,
+    isNumber: true,
+    cell: ({ funding }) => signed(funding, 'quote'),
+  },
+  { key: 'tag', title: 'Tag', width: 140, cell: ({ tag }) => tag ?? NO_VALUE },
 ];
 
 /** The orders of a trade with additions or partial exits. */
 function OrderTable({ trade, orders }: { readonly trade: TradeRow; readonly orders: Orders }) {
   return (
-    <Table
-      rows={orders}
-      columns={ORDER_COLUMNS}
-      idOf={(order) => String(orders.indexOf(order))}
-      label={`Orders of trade ${trade.id}`}
-    />
+    <div className="report-bounded">
+      <VirtualTable
+        rows={orders}
+        columns={ORDER_COLUMNS}
+        idOf={(order) => orders.indexOf(order)}
+        label={`Orders of trade ${trade.id}`}
+      />
+    </div>
   );
 }
 

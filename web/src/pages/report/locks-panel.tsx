@@ -1,18 +1,18 @@
 import { value } from '../../ui/format.ts';
 import { Panel, Time } from '../../ui/parts.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { type Column, VirtualTable } from '../../ui/table.tsx';
 import { type ReportData, shortPair } from './data.ts';
 
 type Locks = NonNullable<ReportData['locks']>;
 type Lock = Locks['newest'][number];
 
 const COLUMNS: readonly Column<Lock>[] = [
-  { key: 'pair', title: 'Pair', cell: ({ pair }) => (pair === null ? 'all' : shortPair(pair)) },
-  { key: 'side', title: 'Side', cell: ({ side }) => side ?? 'both' },
-  { key: 'from', title: 'From (UTC)', cell: ({ from }) => <Time at={from} /> },
-  { key: 'until', title: 'Until (UTC)', cell: ({ until }) => <Time at={until} /> },
-  { key: 'reason', title: 'Reason', cell: ({ reason }) => reason },
+  { key: 'pair', title: 'Pair', width: 110, cell: ({ pair }) => (pair === null ? 'all' : shortPair(pair)) },
+  { key: 'reason', title: 'Reason', width: 260, cell: ({ reason }) => reason },
+  { key: 'from', title: 'From', width: 170, cell: ({ from }) => <Time at={from} /> },
+  { key: 'until', title: 'Until', width: 170, cell: ({ until }) => <Time at={until} /> },
+  { key: 'side', title: 'Side', width: 70, cell: ({ side }) => side ?? 'both' },
 ];
 
 /** Times in which protections allowed no entry. */
@@ -22,12 +22,14 @@ export function LocksPanel({ locks: { total, newest } }: { readonly locks: Locks
       {total === 0 ? (
         <Empty title="No protection made a lock">The limits of the protections were never reached.</Empty>
       ) : (
-        <Table
-          rows={newest}
-          columns={COLUMNS}
-          idOf={(lock) => newest.indexOf(lock)}
-          label={total > newest.length ? `The newest ${newest.length} locks` : 'Locks'}
-        />
+        <div className="report-bounded">
+          <VirtualTable
+            rows={newest}
+            columns={COLUMNS}
+            idOf={(lock) => newest.indexOf(lock)}
+            label={total > newest.length ? `The newest ${newest.length} locks` : 'Locks'}
+          />
+        </div>
       )}
     </Panel>
   );
