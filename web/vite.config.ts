@@ -1,6 +1,11 @@
 import { join } from 'node:path';
 import { defineConfig, type Plugin } from 'vite';
-import { ACCOUNT_DEFAULTS, ACCOUNT_LIMITS, ORDER_TYPES } from '../src/contract/account-limits.ts';
+import {
+  ACCOUNT_DEFAULTS,
+  ACCOUNT_LIMITS,
+  MARGIN_MODES,
+  ORDER_TYPES,
+} from '../src/contract/account-limits.ts';
 import { PRUNERS, SAMPLERS, SPACES } from '../src/contract/hyperopt.ts';
 import { HYPEROPT_DEFAULTS, HYPEROPT_LIMITS } from '../src/contract/hyperopt-request.ts';
 import {
@@ -47,7 +52,12 @@ const TABLES: Readonly<Record<string, () => unknown>> = {
   /** Bounds, defaults and enumerations of the requests, for forms. */
   'virtual:limits': () => ({
     backtest: { limits: BACKTEST_LIMITS, defaults: BACKTEST_DEFAULTS },
-    account: { limits: ACCOUNT_LIMITS, defaults: ACCOUNT_DEFAULTS, orderTypes: ORDER_TYPES },
+    account: {
+      limits: ACCOUNT_LIMITS,
+      defaults: ACCOUNT_DEFAULTS,
+      orderTypes: ORDER_TYPES,
+      marginModes: MARGIN_MODES,
+    },
     models: { limits: { ...ML_ENGINE_LIMITS, ...CLASSIFIER_LIMITS }, defaults: ML_ENGINE_DEFAULTS },
     protections: { limits: PROTECTION_LIMITS, keys: PROTECTION_KEYS },
     fillModels: FILL_MODELS,

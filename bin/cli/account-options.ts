@@ -1,5 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { ACCOUNT_DEFAULTS, ACCOUNT_LIMITS, ORDER_TYPES } from '#contract/account-limits.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { ACCOUNT_DEFAULTS, ACCOUNT_LIMITS, MARGIN_MODES, ORDER_TYPES } from '#contract/account-limits.ts';
 import { given, integer, positiveNumber } from './options.ts';
 
 /** Options of the account and its orders: of a backtest and of a hyperopt job. */
@@ -12,6 +12,9 @@ export interface AccountOptions {
   readonly orderType?: Readonly<Record<string, string>>;
   readonly timeout?: Readonly<Record<string, number>>;
   readonly ignoreEntryAfter?: number;
+  /** False with --no-stack. */
+  readonly stack?: boolean;
+  readonly marginMode?: string;
 }
 
 export function addAccountFlags(command: Command): Command {
@@ -47,6 +50,14 @@ export function addAccountFlags(command: Command): Command {
       '--ignore-entry-after <candles>',
       'detail candles of a candle in which its entry signal acts (default: all)',
       integer(ACCOUNT_LIMITS.ignore_entry_after_candles),
+    )
+    .option('--stack', 'a pair may have several trades at a time')
+    .option('--no-stack', 'a pair has one trade at a time')
+    .addOption(
+      new Option(
+        '--margin-mode <mode>',
+        `margin of a leveraged position: its stake, or the account (default: ${ACCOUNT_DEFAULTS.margin_mode})`,
+      ).choices(MARGIN_MODES),
     );
 }
 
@@ -60,6 +71,8 @@ export function accountFields(options: AccountOptions): Readonly<Record<string, 
     order_types: options.orderType,
     unfilled_timeout: options.timeout,
     ignore_entry_after_candles: options.ignoreEntryAfter,
+    position_stacking: options.stack,
+    margin_mode: options.marginMode,
   });
 }
 

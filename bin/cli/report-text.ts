@@ -132,6 +132,8 @@ function accountTexts(config: Job['config']): string[] {
       : undefined,
     orders: types && `${types.entry}/${types.exit}`,
     timeout: timeout && `${timeout.entry}/${timeout.exit} min`,
+    stacking: config.position_stacking && 'on',
+    margin: config.margin_mode,
     'entries within': candles && `${candles} detail candles`,
   };
   return Object.entries(shown).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));

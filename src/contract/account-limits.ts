@@ -2,6 +2,9 @@
 
 export const ORDER_TYPES = ['limit', 'market'] as const;
 
+export const MARGIN_MODES = ['isolated', 'cross'] as const;
+export type MarginMode = (typeof MARGIN_MODES)[number];
+
 export const ACCOUNT_LIMITS = {
   tradable_balance_ratio: { min: 0, aboveMin: true, max: 1 },
   available_capital: { min: 0, aboveMin: true, max: 1e12 },
@@ -15,6 +18,7 @@ export const ACCOUNT_DEFAULTS = {
   tradable_balance_ratio: 0.99,
   last_stake_amount_min_ratio: 0.5,
   order_type: 'limit',
+  margin_mode: 'isolated',
   /** Minutes. */
   unfilled_timeout: 10,
 } as const;

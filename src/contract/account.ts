@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ACCOUNT_DEFAULTS, ACCOUNT_LIMITS, ORDER_TYPES } from './account-limits.ts';
+import { ACCOUNT_DEFAULTS, ACCOUNT_LIMITS, MARGIN_MODES, ORDER_TYPES } from './account-limits.ts';
 import { bounds } from './limits.ts';
 
 /** Options of the account and its orders, in requests and in resolved configurations. */
@@ -72,6 +72,19 @@ export const ACCOUNT_OPTIONS = {
         'Detail candles of a candle in which its entry signal acts, from the first on; it needs timeframe_detail. null: in all of them. Default: that of the strategy, else null',
       ...bounds(ACCOUNT_LIMITS.ignore_entry_after_candles),
     }),
+  position_stacking: z.boolean().optional().meta({
+    description: 'A pair may have several trades at a time, up to max_open_trades of all pairs',
+    default: false,
+  }),
+  margin_mode: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        '`isolated`: the stake is the margin of a position. `cross`: the account is, less what other positions must keep',
+      default: ACCOUNT_DEFAULTS.margin_mode,
+      enum: [...MARGIN_MODES],
+    }),
 };
 
 /** Options of a resolved configuration, absent at their defaults. */
@@ -97,4 +110,6 @@ export const RESOLVED_ACCOUNT_OPTIONS = {
     .int()
     .optional()
     .meta({ description: 'Detail candles in which an entry signal acts; absent: all' }),
+  position_stacking: z.boolean().optional().meta({ description: 'Absent: one trade per pair' }),
+  margin_mode: z.enum(MARGIN_MODES).optional().meta({ description: 'Absent: isolated' }),
 };

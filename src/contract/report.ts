@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { MARGIN_MODES } from './account-limits.ts';
 import { JobTiming, ResolvedBacktestConfig } from './backtest.ts';
 import { FILL_MODELS } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
@@ -118,7 +119,7 @@ const ReportSettings = ResolvedBacktestConfig.extend({
     .meta({ description: 'Additions to a position; absent without a maximum' }),
   callbacks: z.array(z.string()).meta({ description: 'Per-candle callbacks that the strategy defines' }),
   tradable_balance_ratio: z.number(),
-  margin_mode: z.literal('isolated'),
+  margin_mode: z.enum(MARGIN_MODES),
   maintenance_margin_rate: z.number(),
   liquidation_buffer: z.number(),
 }).meta({ id: 'ReportSettings', description: 'All settings that affect the results' });

@@ -1,6 +1,7 @@
 import {
   ACCOUNT_DEFAULTS as DEFAULTS,
   ACCOUNT_LIMITS as LIMITS,
+  MARGIN_MODES,
   ORDER_TYPES,
 } from '#contract/account-limits.ts';
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
@@ -12,7 +13,8 @@ import { checkNumber, checkOneOf } from './validate.ts';
 
 type WalletOptions = Pick<
   ResolvedBacktestConfig,
-  'tradable_balance_ratio' | 'available_capital' | 'amend_last_stake_amount' | 'last_stake_amount_min_ratio'
+  | ('tradable_balance_ratio' | 'available_capital' | 'amend_last_stake_amount')
+  | ('last_stake_amount_min_ratio' | 'position_stacking' | 'margin_mode')
 >;
 
 const SIDES = ['entry', 'exit'] as const;
@@ -46,6 +48,7 @@ function walletOptions(input: BacktestConfigRequest): WalletOptions {
   const ratio = number(input, 'tradable_balance_ratio');
   const capital = number(input, 'available_capital');
   const least = number(input, 'last_stake_amount_min_ratio');
+  const margin = checkOneOf(input.margin_mode ?? DEFAULTS.margin_mode, 'config.margin_mode', MARGIN_MODES);
   return {
     ...(capital === undefined &&
       ratio !== undefined &&
@@ -56,6 +59,8 @@ function walletOptions(input: BacktestConfigRequest): WalletOptions {
       ...(least !== undefined &&
         least !== DEFAULTS.last_stake_amount_min_ratio && { last_stake_amount_min_ratio: least }),
     }),
+    ...(input.position_stacking && { position_stacking: true }),
+    ...(margin !== DEFAULTS.margin_mode && { margin_mode: margin }),
   };
 }
 

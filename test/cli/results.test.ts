@@ -135,6 +135,7 @@ describe('results of a completed backtest', () => {
       ...['--stoploss', '-0.03', '--roi', '0=0.05', '--roi', '60=0.01', '--trailing', 'positive=0.02'],
       ...['--tradable-ratio', '0.8', '--amend-last-stake', '--last-stake-min', '0.3'],
       ...['--order-type', 'entry=market', '--timeout', 'exit=30', '--ignore-entry-after', '4'],
+      ...['--stack', '--margin-mode', 'cross'],
       ...['--session', 'monday'],
     );
     expect(JSON.parse(out).job).toMatchObject({ session: 'monday', trials: { session: 1 } });
@@ -143,7 +144,7 @@ describe('results of a completed backtest', () => {
       ...{ slippage: 0.0002, leverage: 2, fill_model: 'conservative', precision: 'none', seed: 7 },
       ...{ tradable_balance_ratio: 0.8, amend_last_stake_amount: true, last_stake_amount_min_ratio: 0.3 },
       ...{ order_types: { entry: 'market', exit: 'limit' }, unfilled_timeout: { entry: 10, exit: 30 } },
-      ...{ ignore_entry_after_candles: 4 },
+      ...{ ignore_entry_after_candles: 4, position_stacking: true, margin_mode: 'cross' },
       ...{ stoploss: -0.03, minimal_roi: { 0: 0.05, 60: 0.01 }, trailing: { positive: 0.02 } },
     });
     // Slippage makes prices of many digits, such as 123855.47600000001: the table has those that a market can have.

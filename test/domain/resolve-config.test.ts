@@ -75,6 +75,7 @@ describe('resolveConfig bounds', () => {
     ['order types', 'order_types', [{ entry: 'market' }], [{ exit: 'stop' }]],
     ['timeouts', 'unfilled_timeout', [{ exit: 525_600 }], [{ entry: 0 }, { exit: 525_601 }]],
     ['late entries', 'ignore_entry_after_candles', [1, 1440, null], [0, 1441, 1.5]],
+    ['margin', 'margin_mode', ['cross', 'isolated'], ['portfolio']],
     ['stop', 'stoploss', [-0.999, -0.001], [-1, 0]],
     ['seed', 'seed', [0, 4_294_967_295], [-1, 4_294_967_296]],
     ['ROI ratio', 'minimal_roi', [{ 0: -1, 5256000: 1000 }], [{ 0: -1.1 }, { 0: 1001 }, { 5256001: 1 }]],

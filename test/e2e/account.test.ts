@@ -7,14 +7,20 @@ const SOURCE = /```ts\n([^`]+name: 'my_limits'[^`]+)```/.exec(
   readFileSync(new URL('../../docs/account.md', import.meta.url), 'utf8'),
 )![1]!;
 
+/** The same with an entry signal in every candle of a rise. */
+const STACKING = SOURCE.replace("name: 'my_limits'", "name: 'my_stack'").replace(
+  'crossedAbove(fast, slow)',
+  'Uint8Array.from(fast, (value, row) => Number(value > slow[row]))',
+);
+
 const range = { start: '2026-01-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
 
 describe('account and orders', () => {
-  const fixture = strategyFilesFixture({ 'my_limits.ts': SOURCE });
+  const fixture = strategyFilesFixture({ 'my_limits.ts': SOURCE, 'my_stack.ts': STACKING });
 
-  const run = async (options: object = {}) => {
+  const run = async (options: object = {}, strategy = 'my_limits') => {
     const { platform } = fixture;
-    const { job_id } = await platform.run({ ...weekOf('my_limits'), date_range: range, ...options });
+    const { job_id } = await platform.run({ ...weekOf(strategy), date_range: range, ...options });
     const path = `/api/v1/backtests/${job_id}`;
     const [report, list] = await Promise.all([
       platform.get(`${path}/report-data?trades=false`),
@@ -56,5 +62,23 @@ describe('account and orders', () => {
     );
     expect(amended.trades[0].stake).toBe(50);
     expect(amended.report.settings).toMatchObject({ ...capital, last_stake_amount_min_ratio: 0.3 });
+  });
+
+  it('a pair has several trades at a time with stacking, and the account as margin', async () => {
+    const options = { position_stacking: true, max_open_trades: 3, margin_mode: 'cross', leverage: 5 };
+    const { report, trades } = await run({ ...options, order_types: { entry: 'market' } }, 'my_stack');
+    const isOpen = (trade: { opened_at: string; closed_at: string }, at: string) =>
+      trade.opened_at < at && trade.closed_at > at;
+    const most = Math.max(
+      ...trades.map(
+        (trade: { opened_at: string }) =>
+          trades.filter((each: { opened_at: string; closed_at: string }) => isOpen(each, trade.opened_at))
+            .length,
+      ),
+    );
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThan(3);
+    expect(report.settings).toMatchObject(options);
+    expect(JSON.stringify(report.biases)).toContain('A pair may have several open trades');
   });
 });

@@ -35,6 +35,7 @@ declare module 'virtual:limits' {
       readonly limits: typeof import('#contract/account-limits.ts').ACCOUNT_LIMITS;
       readonly defaults: typeof import('#contract/account-limits.ts').ACCOUNT_DEFAULTS;
       readonly orderTypes: typeof import('#contract/account-limits.ts').ORDER_TYPES;
+      readonly marginModes: typeof import('#contract/account-limits.ts').MARGIN_MODES;
     };
     /** Settings of models. */
     readonly models: {

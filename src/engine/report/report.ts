@@ -143,7 +143,7 @@ export function reportSettings(
     ...(settings.maxAdjustments !== undefined && { max_adjustments: settings.maxAdjustments }),
     callbacks: Object.keys(settings.callbacks ?? {}).sort(),
     tradable_balance_ratio: settings.tradableBalanceRatio,
-    margin_mode: 'isolated',
+    margin_mode: settings.liquidation.marginMode ?? ACCOUNT_DEFAULTS.margin_mode,
     maintenance_margin_rate: settings.liquidation.maintenanceMarginRate,
     liquidation_buffer: settings.liquidation.buffer,
   };
@@ -318,7 +318,7 @@ function rules(strategy: StrategyDefinition, config: ResolvedBacktestConfig): Bi
   const biases: Bias[] = [
     {
       effect: 'neutral',
-      text: 'Each pair has at most one open trade. Trades open at the end are closed at the open of the last candle and count in all totals.',
+      text: `${config.position_stacking ? 'A pair may have several open trades, each with its own stop.' : 'Each pair has at most one open trade.'} Trades open at the end are closed at the open of the last candle and count in all totals.`,
     },
   ];
   if (config.max_open_trades < config.pairs.length) {

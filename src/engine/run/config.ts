@@ -5,7 +5,7 @@ import type { ParameterValues, StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { withCallbackContext } from './strategy-errors.ts';
 
-/** Isolated margin. `buffer` moves the liquidation price towards the entry by this share of their distance. */
+/** `buffer` moves the liquidation price towards the entry by this share of their distance. */
 const LIQUIDATION = { maintenanceMarginRate: 0.005, buffer: 0.05 } as const;
 
 /** Simulation settings with explicit defaults, for the report. */
@@ -42,7 +42,12 @@ export function simulationSettings(
     exitProfitOffset: strategy.exitProfitOffset ?? 0,
     ignoreRoiIfEntrySignal: strategy.ignoreRoiIfEntrySignal ?? false,
     fillModel: config.fill_model,
-    liquidation: config.exchange.startsWith('binance') ? { ...LIQUIDATION, closingFee: 0 } : LIQUIDATION,
+    liquidation: {
+      ...LIQUIDATION,
+      ...(config.exchange.startsWith('binance') && { closingFee: 0 }),
+      ...(config.margin_mode && { marginMode: config.margin_mode }),
+    },
+    ...(config.position_stacking && { positionStacking: true }),
     unfilledTimeoutMinutes:
       config.unfilled_timeout?.entry ?? strategy.unfilledTimeoutMinutes ?? ACCOUNT_DEFAULTS.unfilled_timeout,
     ...(config.unfilled_timeout && { unfilledTimeout: config.unfilled_timeout }),

@@ -41,6 +41,7 @@ export interface ResolvedSettings {
   readonly exitProfitOnly: boolean;
   readonly exitProfitOffset: number;
   readonly ignoreRoiIfEntrySignal: boolean;
+  /** Of a market without leverage tiers. */
   readonly maintenanceMarginRate: number;
   readonly liquidationBuffer: number;
   readonly liquidationFee: number;
@@ -51,9 +52,13 @@ export interface ResolvedSettings {
   /** Infinity without a maximum. */
   readonly maxAdjustments: number;
   readonly protections: readonly Protection[];
+  /** Several trades of a pair at a time. */
+  readonly stacking: boolean;
+  /** Cross margin: a fill changes the liquidation prices of all trades. */
+  readonly cross: boolean;
   readonly callbacks: StrategyCallbacks;
   readonly params: ParameterValues;
-  /** True when an open position must be simulated in every candle: a callback or detail candles may act in any. */
+  /** True when an open position must be simulated in every candle: a callback, detail candles or a fill of another pair may act. */
   readonly everyCandle: boolean;
 }
 
@@ -63,6 +68,7 @@ export function resolveSettings(settings: SimulationSettings): ResolvedSettings 
   const { timeframeMs, stake, trailing } = settings;
   const { maxAdjustments = Number.POSITIVE_INFINITY, protections = [] } = settings;
   const callbacks = callbacksOf(settings);
+  const cross = settings.liquidation.marginMode === 'cross';
   const detailTimeframeMs = settings.detailTimeframeMs ?? timeframeMs;
   if (!(detailTimeframeMs <= timeframeMs) || timeframeMs % detailTimeframeMs !== 0)
     throw new RangeError('The detail timeframe must divide the timeframe');
@@ -107,7 +113,10 @@ export function resolveSettings(settings: SimulationSettings): ResolvedSettings 
     protections,
     callbacks,
     params: Object.freeze({ ...settings.params }),
+    stacking: settings.positionStacking ?? false,
+    cross,
     everyCandle:
+      cross ||
       detailTimeframeMs < timeframeMs ||
       callbacks.adjustPosition !== undefined ||
       callbacks.customStoploss !== undefined ||

@@ -1,5 +1,6 @@
 import { reportActivity } from '../run/strategy-errors.ts';
 import { runLoop } from './loop/loop.ts';
+import { runStackedLoop } from './loop/stacked.ts';
 import { resolveSettings } from './settings.ts';
 import { createClock } from './state/market.ts';
 import { Run } from './state/run.ts';
@@ -25,7 +26,8 @@ export function simulate(
   const resolved = resolveSettings(settings);
   const clock = createClock(pairs, resolved);
   const run = new Run(resolved, clock, settings.startingBalance, options.equity !== false);
-  runLoop(run, progressReporter(options.onProgress, clock.steps));
+  const loop = resolved.stacking ? runStackedLoop : runLoop;
+  loop(run, progressReporter(options.onProgress, clock.steps));
   return {
     outcomes: run.trades,
     get table() {

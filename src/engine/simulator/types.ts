@@ -1,4 +1,5 @@
 import type { OrderTypes, UnfilledTimeout } from '#contract/account.ts';
+import type { MarginMode } from '#contract/account-limits.ts';
 import type { FillModel } from '#contract/limits.ts';
 import type { Protection } from '#contract/protections.ts';
 import type { Candles } from '../candles.ts';
@@ -80,8 +81,11 @@ export interface SimulationSettings {
   readonly exitProfitOffset: number;
   readonly ignoreRoiIfEntrySignal: boolean;
   readonly fillModel: FillModel;
-  /** Isolated margin; maintenance margin rate and safety buffer are ratios. Applied when leverage > 1 or the side is short. */
+  /** Maintenance margin rate and safety buffer are ratios. Applied when leverage > 1 or the side is short. */
   readonly liquidation: {
+    /** Default isolated. */
+    readonly marginMode?: MarginMode;
+    /** Of a market without leverage tiers. */
     readonly maintenanceMarginRate: number;
     readonly buffer: number;
     /** Fee of the closing order that the exchange sets aside. Default: `fee`; 0 for Binance. */
@@ -95,6 +99,8 @@ export interface SimulationSettings {
   readonly orderTypes?: Partial<OrderTypes>;
   /** Detail candles of a candle in which its entry signal acts. Default: all of them. */
   readonly ignoreEntryAfterCandles?: number;
+  /** A pair may have several trades at a time. Default false. */
+  readonly positionStacking?: boolean;
   /** Maximum number of additions to a position. Default: no maximum. */
   readonly maxAdjustments?: number;
   readonly protections?: readonly Protection[];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Instrument } from '#engine/instrument.ts';
+import { MarginTiers } from '#engine/simulator/rules/margin.ts';
 import { derivePriceTicks, OrderRules, PriceTicks } from '#engine/simulator/rules/precision.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
@@ -16,7 +17,8 @@ const ANY: Instrument = {
   priceTick: null,
 };
 
-const gridOf = (changes: Partial<Instrument>) => new OrderRules({ ...ANY, ...changes }, new PriceTicks([]));
+const gridOf = (changes: Partial<Instrument>) =>
+  new OrderRules({ ...ANY, ...changes }, new PriceTicks([]), new MarginTiers([], 0));
 
 function run(rows: readonly Row[], changes: Partial<Instrument>, settings: Partial<SimulationSettings> = {}) {
   const pair = { ...pairOf({ rows, enterLong: [0] }), instrument: { ...ANY, ...changes } };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { round8, stepOf } from '#engine/simulator/rules/decimals.ts';
+import * as margin from '#engine/simulator/rules/margin.ts';
 import * as money from '#engine/simulator/rules/money.ts';
 import * as prices from '#engine/simulator/rules/prices.ts';
 import * as roi from '#engine/simulator/rules/roi.ts';
@@ -7,6 +8,7 @@ import * as stops from '#engine/simulator/rules/stops.ts';
 
 const rules = { ...prices, ...roi, ...stops, ...money };
 const { LONG, SHORT } = rules;
+const RATE = [{ rate: 0.005, amount: 0 }];
 
 describe('stops', () => {
   it('stops are a loss on the stake: leverage brings them nearer', () => {
@@ -140,18 +142,18 @@ describe('ROI', () => {
 describe('liquidation', () => {
   it('liquidation follows the general isolated formula, moved towards the entry by the buffer', () => {
     // Entry 100, leverage 5: v = 20. (100 - 20) / (1 - 0.006) = 80.482897; plus 5 % of 19.517103 = 81.4587525.
-    expect(rules.liquidationPrice(100, 20, 1, 5, 0.005, 0.05, 0.001, LONG, null)).toBeCloseTo(81.4587525, 7);
+    expect(margin.liquidationPrice(100, 20, 1, 5, RATE, 0.05, 0.001, LONG, null)).toBeCloseTo(81.4587525, 7);
     // (100 + 20) / 1.006 = 119.284294; minus 5 % of 19.284294 = 118.3200795.
-    expect(rules.liquidationPrice(100, 20, 1, 5, 0.005, 0.05, 0.001, SHORT, null)).toBeCloseTo(
+    expect(margin.liquidationPrice(100, 20, 1, 5, RATE, 0.05, 0.001, SHORT, null)).toBeCloseTo(
       118.3200795,
       7,
     );
   });
 
   it('liquidation price is 0 for an unleveraged long but not for a short', () => {
-    expect(rules.liquidationPrice(100, 100, 1, 1, 0.005, 0.05, 0, LONG, null)).toBe(0);
+    expect(margin.liquidationPrice(100, 100, 1, 1, RATE, 0.05, 0, LONG, null)).toBe(0);
     // 200 / 1.005 = 199.004975; minus 5 % of 99.004975 = 194.0547264.
-    expect(rules.liquidationPrice(100, 100, 1, 1, 0.005, 0.05, 0, SHORT, null)).toBeCloseTo(194.0547264, 7);
+    expect(margin.liquidationPrice(100, 100, 1, 1, RATE, 0.05, 0, SHORT, null)).toBeCloseTo(194.0547264, 7);
   });
 });
 

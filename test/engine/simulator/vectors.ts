@@ -39,6 +39,13 @@ export interface Vector {
   readonly can_short: boolean;
   readonly signals: Readonly<Record<string, readonly (readonly [number, string, string?])[]>>;
   readonly protections?: readonly Protection[];
+  readonly leverage_tiers?: readonly {
+    readonly minNotional: number;
+    readonly maxNotional: number;
+    readonly maintenanceMarginRate: number;
+    readonly maxLeverage: number;
+    readonly maintAmt: number;
+  }[];
   readonly answers?: Readonly<Record<string, AnswerTable>>;
   readonly expected: {
     readonly trades: readonly (readonly (string | number | boolean | null | OrderRow[])[])[];
@@ -84,8 +91,15 @@ function fundingSet(name: string): FundingEvents {
   };
 }
 
-function instrumentOf(market: VectorPair['market']): Instrument {
+function instrumentOf(market: VectorPair['market'], tiers: Vector['leverage_tiers']): Instrument {
   return {
+    ...(tiers && {
+      leverageTiers: tiers.map(({ maintenanceMarginRate, maintAmt, ...tier }) => ({
+        ...tier,
+        maintenanceRate: maintenanceMarginRate,
+        maintenanceAmount: maintAmt,
+      })),
+    }),
     amountStep: market.amount_step ?? null,
     minAmount: market.amount_min ?? null,
     maxAmount: market.amount_max ?? null,
@@ -135,7 +149,7 @@ export function pairsOf(vector: Vector): PairInput[] {
         ...(funding && { funding: fundingSet(funding) }),
         ...(detail && { detail: detailUpTo(detail, timestamp.at(-1)!) }),
       }),
-      instrument: instrumentOf(market),
+      instrument: instrumentOf(market, vector.leverage_tiers),
     };
   });
 }
@@ -238,7 +252,8 @@ export function settingsOf(vector: Vector): SimulationSettings {
     exitProfitOffset: all.exit_profit_offset,
     ignoreRoiIfEntrySignal: all.ignore_roi_if_entry_signal,
     fillModel: 'freqtrade',
-    liquidation: { maintenanceMarginRate: 0.005, buffer: 0.05, closingFee: 0 },
+    liquidation: { maintenanceMarginRate: 0.005, buffer: 0.05, closingFee: 0, marginMode: all.margin_mode },
+    positionStacking: all.position_stacking,
     unfilledTimeout: { entry: entry / perMinute, exit: exit / perMinute },
     orderTypes: { entry: entryType, exit: exitType },
     ...(all.available_capital && { availableCapital: all.available_capital }),

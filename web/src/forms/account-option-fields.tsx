@@ -6,7 +6,7 @@ import { NumberField } from './inputs.tsx';
 export type AccountOption = keyof typeof import('#contract/account.ts').ACCOUNT_OPTIONS;
 type Options = Pick<BacktestConfigRequest, AccountOption>;
 
-const { limits, defaults, orderTypes } = LIMITS.account;
+const { limits, defaults, orderTypes, marginModes } = LIMITS.account;
 const SIDES = [
   { side: 'entry', title: 'Entry' },
   { side: 'exit', title: 'Exit' },
@@ -105,6 +105,21 @@ export function AccountOptionFields(props: {
         value={fields.ignore_entry_after_candles ?? undefined}
         placeholder="Those of the strategy"
         onChange={(value) => onChange({ ignore_entry_after_candles: value })}
+      />
+      <SelectField
+        label="Margin"
+        path={`${prefix}margin_mode`}
+        help="isolated: the stake of a position. cross: the account"
+        value={fields.margin_mode}
+        placeholder={`${defaults.margin_mode} (default)`}
+        options={marginModes.map((value) => ({ value }))}
+        onChange={(value) => onChange({ margin_mode: value })}
+      />
+      <CheckField
+        label="Several trades of a pair at a time"
+        path={`${prefix}position_stacking`}
+        value={fields.position_stacking ?? false}
+        onChange={(isOn) => onChange({ position_stacking: isOn || undefined })}
       />
     </>
   );

@@ -246,6 +246,10 @@ class BacktestConfig(TypedDict):
     """Age at which an unfilled order is cancelled, minutes. Default: that of the strategy, else 10"""
     ignore_entry_after_candles: NotRequired[int | None]
     """Detail candles of a candle in which its entry signal acts, from the first on; it needs timeframe_detail. null: in all of them. Default: that of the strategy, else null"""
+    position_stacking: NotRequired[bool | None]
+    """A pair may have several trades at a time, up to max_open_trades of all pairs. Default: false"""
+    margin_mode: NotRequired[Literal["isolated", "cross"] | None]
+    """`isolated`: the stake is the margin of a position. `cross`: the account is, less what other positions must keep. Default: "isolated\""""
     params: NotRequired[dict[str, Any] | None]
     """Values of parameters of the strategy. The others keep their defaults"""
     stoploss: NotRequired[float | None]
@@ -453,6 +457,10 @@ class BacktestJobConfig(TypedDict):
     """Minutes per side; absent: the one of the strategy for both"""
     ignore_entry_after_candles: NotRequired[int]
     """Detail candles in which an entry signal acts; absent: all"""
+    position_stacking: NotRequired[bool]
+    """Absent: one trade per pair"""
+    margin_mode: NotRequired[Literal["isolated", "cross"]]
+    """Absent: isolated"""
     params: dict[str, float | str | bool]
     stoploss: float
     minimal_roi: dict[str, float]
@@ -2194,6 +2202,10 @@ class HyperoptJobAccount(TypedDict):
     """Minutes per side; absent: the one of the strategy for both"""
     ignore_entry_after_candles: NotRequired[int]
     """Detail candles in which an entry signal acts; absent: all"""
+    position_stacking: NotRequired[bool]
+    """Absent: one trade per pair"""
+    margin_mode: NotRequired[Literal["isolated", "cross"]]
+    """Absent: isolated"""
 
 
 class HyperoptJobAccountOrderTypes(TypedDict):
@@ -2358,6 +2370,10 @@ class HyperoptRequest(TypedDict):
     """Age at which an unfilled order is cancelled, minutes. Default: that of the strategy, else 10"""
     ignore_entry_after_candles: NotRequired[int | None]
     """Detail candles of a candle in which its entry signal acts, from the first on; it needs timeframe_detail. null: in all of them. Default: that of the strategy, else null"""
+    position_stacking: NotRequired[bool | None]
+    """A pair may have several trades at a time, up to max_open_trades of all pairs. Default: false"""
+    margin_mode: NotRequired[Literal["isolated", "cross"] | None]
+    """`isolated`: the stake is the margin of a position. `cross`: the account is, less what other positions must keep. Default: "isolated\""""
     sampler: NotRequired[Literal["tpe", "random"] | None]
     """Sampler of the trial parameters. Default: "tpe\""""
     pruner: NotRequired[Literal["wilcoxon", "median", "none"] | None]
@@ -3898,6 +3914,9 @@ class ReportSettings(TypedDict):
     """Minutes per side; absent: the one of the strategy for both"""
     ignore_entry_after_candles: NotRequired[int]
     """Detail candles in which an entry signal acts; absent: all"""
+    position_stacking: NotRequired[bool]
+    """Absent: one trade per pair"""
+    margin_mode: Literal["isolated", "cross"]
     params: dict[str, float | str | bool]
     stoploss: float
     minimal_roi: dict[str, float]
@@ -3933,7 +3952,6 @@ class ReportSettings(TypedDict):
     """Additions to a position; absent without a maximum"""
     callbacks: list[str]
     """Per-candle callbacks that the strategy defines"""
-    margin_mode: Literal["isolated"]
     maintenance_margin_rate: float
     liquidation_buffer: float
 
@@ -4052,6 +4070,10 @@ class ResolvedBacktestConfig(TypedDict):
     """Minutes per side; absent: the one of the strategy for both"""
     ignore_entry_after_candles: NotRequired[int]
     """Detail candles in which an entry signal acts; absent: all"""
+    position_stacking: NotRequired[bool]
+    """Absent: one trade per pair"""
+    margin_mode: NotRequired[Literal["isolated", "cross"]]
+    """Absent: isolated"""
     params: dict[str, float | str | bool]
     stoploss: float
     minimal_roi: dict[str, float]

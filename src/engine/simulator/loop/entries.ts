@@ -37,7 +37,7 @@ export function enter(run: Run, market: Market, direction: Direction): void {
     settings.lastStakeMinRatio,
   );
   if (!(proposed > 0)) return;
-  const leverage = callLeverage(run, market, direction);
+  const leverage = Math.min(callLeverage(run, market, direction), market.margin.maxLeverage(proposed));
   const wanted = callCustomStake(run, market, direction, proposed);
   const stake = allowedStake(wanted, Math.max(available, proposed), market.orderRules, limit, leverage);
   if (!(stake > 0)) return;
@@ -70,6 +70,7 @@ function fillEntryAt(run: Run, position: Position, price: number): void {
   if (order.kind === 'addition') position.add(price, candle, settings);
   else position.fill(price, candle, settings);
   if (filled !== null) callOrderFilled(run, position, filled);
+  run.renewLiquidations();
   adjustStopAfterFill(run, position, order.price);
 }
 

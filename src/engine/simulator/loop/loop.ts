@@ -119,7 +119,7 @@ function simulateDetailedStep(run: Run): void {
 }
 
 /** Loads detail candle `detail` of the present step; without detail candles, the main candle as the first. False beyond the last. */
-function loadDetail({ step, candle }: Run, slot: Slot, detail: number): boolean {
+export function loadDetail({ step, candle }: Run, slot: Slot, detail: number): boolean {
   const { market, detailIndex, detailCount } = slot;
   const row = step - market.offset;
   if (detailIndex >= 0) {
@@ -131,14 +131,14 @@ function loadDetail({ step, candle }: Run, slot: Slot, detail: number): boolean 
 }
 
 /** A position that survives the last candle of its pair is closed at its open (1.21), before the funding of later detail candles. */
-function limitFunding({ step, settings }: Run, position: Position): void {
+export function limitFunding({ step, settings }: Run, position: Position): void {
   const { market, lastFilledAt } = position;
   const last = market.candles.timestamp[step - market.offset]!;
   position.limitFunding(Math.max(last, lastFilledAt), settings);
 }
 
 /** Sets the step of a position's next possible event: {@link NEVER} when its pair's data has ended. */
-function planNextStep(run: Run, position: Position): void {
+export function planNextStep(run: Run, position: Position): void {
   const { step, settings } = run;
   const { market } = position;
   const row = step + 1 - market.offset;
@@ -180,14 +180,17 @@ function simulateCandle(run: Run, slot: Slot): void {
 
 /** The steps of reference 1.2 in their order: manage the waiting order, enter, fill the entry, funding, exits. */
 function advance(run: Run, slot: Slot): void {
-  const { candle, settings } = run;
   if (slot.position !== null && slot.position.order.kind !== 'none') manageOrder(run, slot.position);
-  if (slot.position === null && run.step < run.clock.steps && run.detail < settings.entryCandles) {
-    const direction = slot.market.entryDirection(candle.row);
+  if (slot.position === null && run.mayEnter) {
+    const direction = slot.market.entryDirection(run.candle.row);
     if (direction !== 0) enter(run, slot.market, direction);
   }
-  const { position } = slot;
-  if (position === null) return;
+  if (slot.position !== null) hold(run, slot.position);
+}
+
+/** The steps of reference 1.2 from the fill of an entry on. */
+export function hold(run: Run, position: Position): void {
+  const { candle, settings } = run;
   if (position.order.kind === 'entry' || position.order.kind === 'addition') tryFillEntry(run, position);
   if (position.order.kind === 'entry') return;
   if (candle.time >= position.nextFundingTime) {
@@ -196,7 +199,7 @@ function advance(run: Run, slot: Slot): void {
   }
   if (settings.callbacks.adjustPosition) {
     adjust(run, position);
-    if (slot.position === null) return;
+    if (!position.isOpen) return;
   }
   if (settings.detailPerCandle > 1) position.seeDetail(candle);
   checkExits(run, position);
@@ -206,7 +209,7 @@ function advance(run: Run, slot: Slot): void {
  * Closes positions left open at the open of their pair's last candle, in the order in which the pairs joined the clock (1.21);
  * entries that never filled are dropped. An entry filled later than that by a detail candle is closed at the open of this one.
  */
-function closeLeftOpen(run: Run): void {
+export function closeLeftOpen(run: Run): void {
   run.step = run.clock.steps;
   const joined = run.wallet.positions.toSorted(
     (a, b) => a.market.offset - b.market.offset || a.market.index - b.market.index,

@@ -1,6 +1,7 @@
 import { type Candles, indexAtOrAfter } from '../../candles.ts';
 import type { Instrument } from '../../instrument.ts';
 import { decimalProduct, roundDown, roundHalfUp, type Step, stepOf, stepOfDecimals } from './decimals.ts';
+import type { MarginTiers } from './margin.ts';
 
 /** Significant digits of a price. */
 const DIGITS = 14;
@@ -103,8 +104,10 @@ export class OrderRules {
   readonly #instrument: Instrument;
   readonly #ticks: PriceTicks;
   readonly #amountStep: Step | null;
+  readonly #margin: MarginTiers;
 
-  constructor(instrument: Instrument, ticks: PriceTicks) {
+  constructor(instrument: Instrument, ticks: PriceTicks, margin: MarginTiers) {
+    this.#margin = margin;
     this.#instrument = instrument;
     this.#ticks = ticks;
     this.#amountStep = stepOf(instrument.amountStep);
@@ -159,7 +162,7 @@ export class OrderRules {
     const { maxAmount, maxCost, contractSize } = this.#instrument;
     const cost = maxCost === null ? Number.POSITIVE_INFINITY : maxCost * contractSize;
     const amount = maxAmount === null ? Number.POSITIVE_INFINITY : maxAmount * contractSize * price;
-    return Math.min(cost / leverage, amount / leverage);
+    return Math.min(cost / leverage, amount / leverage, this.#margin.maxNotional(leverage) / leverage);
   }
 
   /** The stake of a first entry in place of `stake`: raised to the minimum, lowered to the maximum, or 0 for no order. */

@@ -1,5 +1,5 @@
-/** Stop loss, trailing stop and liquidation as functions of numbers (freqtrade 2026.9, reference sections 1.6, 1.8, 3.1 and 9.2). */
-import { roundDown, roundHalfUp, roundUp, type Step } from './decimals.ts';
+/** Stop loss and trailing stop as functions of numbers (freqtrade 2026.9, reference sections 1.6, 1.8 and 3.1). */
+import { roundDown, roundUp, type Step } from './decimals.ts';
 import { type Direction, isAtOrBeyond, LONG } from './prices.ts';
 
 /**
@@ -85,27 +85,4 @@ export function entryCandleTrailingPrice(
     ? open * (1 + direction * Math.abs(offset) - direction * Math.abs(positive / leverage))
     : stopAt(open, distance, leverage, direction, null);
   return direction === LONG ? Math.max(price, low) : Math.min(price, high);
-}
-
-/**
- * Liquidation price of an isolated position (reference 9.2), moved towards the entry by `buffer`. `closingFee`: fee that the
- * exchange reserves for the closing order; the fee in the general formula, 0 in the formula of Binance.
- *
- * 0 for a long without leverage, which cannot be liquidated.
- */
-export function liquidationPrice(
-  entryPrice: number,
-  stake: number,
-  amount: number,
-  leverage: number,
-  maintenanceMarginRate: number,
-  buffer: number,
-  closingFee: number,
-  direction: Direction,
-  tick: Step | null,
-): number {
-  if (direction === LONG && leverage <= 1) return 0;
-  const bankruptcy = entryPrice - (direction * stake) / amount;
-  const price = bankruptcy / (1 - direction * (maintenanceMarginRate + closingFee));
-  return roundHalfUp(Math.max(0, price + direction * Math.abs(entryPrice - price) * buffer), tick);
 }

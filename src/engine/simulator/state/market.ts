@@ -1,4 +1,5 @@
 import type { Candles } from '../../candles.ts';
+import { MarginTiers } from '../rules/margin.ts';
 import { derivePriceTicks, OrderRules } from '../rules/precision.ts';
 import { type Direction, LONG, SHORT } from '../rules/prices.ts';
 import type { ResolvedSettings } from '../settings.ts';
@@ -19,6 +20,7 @@ export class Market {
   readonly length: number;
   /** null: prices and amounts are not rounded, and orders have no limits. */
   readonly orderRules: OrderRules | null;
+  readonly margin: MarginTiers;
   /** Open time of the first candle, ms. */
   readonly start: number;
   readonly #timeframeMs: number;
@@ -32,7 +34,7 @@ export class Market {
     input: PairInput,
     index: number,
     offset: number,
-    { timeframeMs, canShort }: ResolvedSettings,
+    { timeframeMs, canShort, maintenanceMarginRate }: ResolvedSettings,
     silent: Uint8Array,
   ) {
     this.input = input;
@@ -41,8 +43,13 @@ export class Market {
     this.start = input.candles.timestamp[0]!;
     this.#timeframeMs = timeframeMs;
     const { instrument, ticks } = input;
+    this.margin = new MarginTiers(instrument?.leverageTiers ?? [], maintenanceMarginRate);
     this.orderRules = instrument
-      ? new OrderRules(instrument, ticks ?? derivePriceTicks(input.candles, instrument.priceTick))
+      ? new OrderRules(
+          instrument,
+          ticks ?? derivePriceTicks(input.candles, instrument.priceTick),
+          this.margin,
+        )
       : null;
     this.funding = input.funding && input.funding.timestamp.length > 0 ? input.funding : null;
     this.offset = offset;

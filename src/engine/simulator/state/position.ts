@@ -2,6 +2,7 @@ import { DataStore } from '../../callback-values.ts';
 import { indexAtOrAfter } from '../../candles.ts';
 import type { TradeView } from '../../strategy.ts';
 import { decimalProduct, decimalSum, round8, roundHalfUp, type Step } from '../rules/decimals.ts';
+import { liquidationPrice } from '../rules/margin.ts';
 import {
   closeValue,
   exactCloseValue,
@@ -13,7 +14,7 @@ import {
   profitRatioOf,
 } from '../rules/money.ts';
 import { type Direction, isTighter, LONG } from '../rules/prices.ts';
-import { liquidationPrice, stopAt } from '../rules/stops.ts';
+import { stopAt } from '../rules/stops.ts';
 import { MINUTE_MS, type ResolvedSettings } from '../settings.ts';
 import { CallbackResults } from './callback-results.ts';
 import type { CandleCursor } from './candle-cursor.ts';
@@ -54,6 +55,8 @@ export class Position {
   leverage = Number.NaN;
   /** Collateral, quote currency. */
   stake = Number.NaN;
+  /** True from the entry order on, until the exit or the end of that order. */
+  isOpen = false;
   /** Main row of the entry order. */
   entryRow = 0;
 
@@ -120,6 +123,7 @@ export class Position {
 
   /** Begins a trade in the candle of its entry order. */
   reset(direction: Direction, leverage: number, { row, time }: CandleCursor): void {
+    this.isOpen = true;
     this.direction = direction;
     this.leverage = leverage;
     this.entryRow = row;
@@ -174,7 +178,7 @@ export class Position {
       entryPrice === orderedPrice
         ? this.openValue
         : exactOpenValue(amount, orderedPrice, settings.fee, direction);
-    this.#setLiquidation(settings);
+    this.setLiquidation(this.stake, settings);
     this.nextRoiTime =
       settings.roiKeys.length > 0
         ? this.openedAt + settings.roiKeys[0]! * MINUTE_MS
@@ -183,13 +187,14 @@ export class Position {
     this.#findTriggers(settings);
   }
 
-  #setLiquidation(settings: ResolvedSettings): void {
+  /** Sets the liquidation price for a margin, quote currency: the stake, or that of the account in cross margin. */
+  setLiquidation(margin: number, settings: ResolvedSettings): void {
     this.liquidation = liquidationPrice(
       this.entryPrice,
-      this.stake,
+      margin,
       this.amount,
       this.leverage,
-      settings.maintenanceMarginRate,
+      this.market.margin.maintenance,
       settings.liquidationBuffer,
       settings.liquidationFee,
       this.direction,
@@ -284,7 +289,7 @@ export class Position {
     this.openValue = exactOpenValue(this.amount, this.entryPrice, settings.fee, direction);
     this.paidValue = exactOpenValue(this.amount, average, settings.fee, direction);
     this.moveStop(stopAt(this.entryPrice, this.stopDistance, leverage, direction, tick), this.stopDistance);
-    this.#setLiquidation(settings);
+    this.setLiquidation(this.stake, settings);
     this.#beginFunding(time);
     if (time >= this.nextFundingTime) this.bookFunding(time, settings);
     else this.#findTriggers(settings);

@@ -8,7 +8,7 @@ import { CandleCursor } from './candle-cursor.ts';
 import { EquityRecorder } from './equity-curve.ts';
 import { LoopView, NO_COLUMNS } from './loop-view.ts';
 import type { Clock, Market } from './market.ts';
-import type { Position } from './position.ts';
+import { Position } from './position.ts';
 import { Protections } from './protections.ts';
 import { Slot } from './slot.ts';
 import { TradeRecorder } from './trade-recorder.ts';
@@ -74,7 +74,7 @@ export class Run {
   open(market: Market, direction: Direction, leverage: number): Position {
     this.recordEquity();
     const slot = this.slots[market.index]!;
-    const position = slot.pooledPosition;
+    const position = this.settings.stacking ? new Position(market) : slot.pooledPosition;
     position.reset(direction, leverage, this.candle);
     this.wallet.positions.push(position);
     slot.position = position;
@@ -88,7 +88,36 @@ export class Run {
     // `splice` allocates.
     if (positions.at(-1) === position) positions.pop();
     else positions.splice(positions.indexOf(position), 1);
-    this.slots[position.market.index]!.position = null;
+    position.isOpen = false;
+    const slot = this.slots[position.market.index]!;
+    slot.position = this.settings.stacking ? this.#otherOf(position) : null;
+  }
+
+  /** Another trade of the same pair, the last one that was opened. */
+  #otherOf({ market }: Position): Position | null {
+    return this.wallet.positions.findLast((each) => each.market === market) ?? null;
+  }
+
+  /** True if an entry signal may act in the present candle. */
+  get mayEnter(): boolean {
+    return this.step < this.clock.steps && this.detail < this.settings.entryCandles;
+  }
+
+  /**
+   * After each fill in cross margin: what the account holds besides a position is its margin. Other positions count with their
+   * maintenance margin at their entry price (9.3).
+   */
+  renewLiquidations(): void {
+    if (!this.settings.cross) return;
+    const filled = this.wallet.positions.filter(({ order }) => order.kind !== 'entry');
+    const maintenance = filled.map(({ market, amount, entryPrice }) =>
+      market.margin.maintenanceOf(amount * entryPrice),
+    );
+    for (const [index, position] of filled.entries()) {
+      let margin = this.wallet.balance;
+      for (const [other, required] of maintenance.entries()) if (other !== index) margin -= required;
+      position.setLiquidation(margin, this.settings);
+    }
   }
 
   /** The price at which the exit order of a position is filled: its own, or a worse one by the slippage. */
@@ -107,6 +136,7 @@ export class Run {
       const profit = position.reduce(filled, this.candle, this.settings);
       this.wallet.book(profit);
       this.trades.partialExits.push({ time: this.candle.time, profit });
+      this.renewLiquidations();
       this.protections?.afterExit(position.market, direction, this.candle.time);
       return;
     }
@@ -114,6 +144,7 @@ export class Run {
     position.recordExit(filled, this.candle, this.settings);
     this.wallet.book(this.trades.add(position, this.candle, leftOpen));
     this.remove(position);
+    if (!leftOpen) this.renewLiquidations();
     this.protections?.afterExit(position.market, direction, this.candle.time);
   }
 

@@ -1,0 +1,76 @@
+import type { Market } from '../state/market.ts';
+import type { Position } from '../state/position.ts';
+import type { Run } from '../state/run.ts';
+import type { Slot } from '../state/slot.ts';
+import { NEVER } from '../state/slot.ts';
+import { enter, manageOrder } from './entries.ts';
+import { closeLeftOpen, hold, limitFunding, loadDetail, planNextStep } from './loop.ts';
+
+/**
+ * Simulates all steps of the clock of a run in which a pair may have several trades. Each is simulated on its own, in the order of
+ * opening; a closed one is not followed by one of the other side in the same candle (reference 6.3).
+ */
+export function runStackedLoop(run: Run, onStep: (step: number) => void): void {
+  const { clock, settings } = run;
+  for (run.step = nextStep(run); run.step <= clock.steps; run.step = nextStep(run)) {
+    for (let detail = 0; detail < settings.detailPerCandle; detail++) {
+      run.detail = detail;
+      for (const slot of visited(run)) simulateDetail(run, slot, detail);
+    }
+    for (const position of run.wallet.positions) plan(run, position);
+    onStep(run.step);
+  }
+  closeLeftOpen(run);
+  run.equity?.record(clock.steps + 1);
+}
+
+function plan(run: Run, position: Position): void {
+  if (position.nextStep > run.step) return;
+  planNextStep(run, position);
+  const isLast = position.nextStep === NEVER && position.order.kind !== 'entry';
+  if (isLast && run.settings.detailPerCandle > 1) limitFunding(run, position);
+}
+
+/** The next step at which a position or an entry signal needs simulation; beyond the last step without one. */
+function nextStep({ step, slots, clock, wallet }: Run): number {
+  let next = clock.steps + 1;
+  for (const slot of slots) {
+    if (slot.nextEntryStep <= step) slot.findNextEntry(step + 1);
+    next = Math.min(next, slot.nextEntryStep);
+  }
+  for (const position of wallet.positions) next = Math.min(next, position.nextStep);
+  return next;
+}
+
+/** The pairs to simulate now: those with trades in the order of opening, then those with an entry signal in whitelist order. */
+function visited({ wallet, slots, step }: Run): Set<Slot> {
+  const active = new Set<Slot>();
+  for (const { market, nextStep: own } of wallet.positions) {
+    const slot = slots[market.index]!;
+    if (own <= step || slot.nextEntryStep === step) active.add(slot);
+  }
+  // A pair that was seen with a trade and has none now stays out of the rest of the candle (2.4).
+  for (const slot of slots) if (slot.nextEntryStep === step && slot.heldStep !== step) active.add(slot);
+  return active;
+}
+
+function simulateDetail(run: Run, slot: Slot, detail: number): void {
+  if (detail === 0) slot.findDetail(run.step - slot.market.offset, run.settings);
+  if (slot.position !== null) slot.heldStep = run.step;
+  if (loadDetail(run, slot, detail)) simulateCandle(run, slot.market);
+}
+
+/** The steps of reference 1.2 in their order: manage the waiting orders, enter, then each trade on its own. */
+function simulateCandle(run: Run, market: Market): void {
+  for (const position of tradesOf(run, market))
+    if (position.order.kind !== 'none') manageOrder(run, position);
+  if (run.mayEnter) {
+    const direction = market.entryDirection(run.candle.row);
+    if (direction !== 0) enter(run, market, direction);
+  }
+  for (const position of tradesOf(run, market)) hold(run, position);
+}
+
+function tradesOf({ wallet }: Run, market: Market): Position[] {
+  return wallet.positions.filter((position) => position.market === market);
+}

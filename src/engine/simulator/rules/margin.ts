@@ -1,0 +1,83 @@
+/** Maintenance margin and liquidation of leveraged positions (freqtrade 2026.9, reference section 9). */
+import type { LeverageTier } from '../../instrument.ts';
+import { roundHalfUp, type Step } from './decimals.ts';
+import { type Direction, isTighter, LONG } from './prices.ts';
+
+/** The margin that a position of a value must keep: rate times value less amount, quote currency. */
+interface Maintenance {
+  readonly rate: number;
+  readonly amount: number;
+}
+
+/** Leverage tiers of one market, by the value of a position in quote currency. */
+export class MarginTiers {
+  readonly maintenance: readonly Maintenance[];
+  /** Ascending; empty: any leverage and any value is allowed. */
+  readonly #tiers: readonly LeverageTier[];
+
+  /** `rate` is the maintenance margin rate of a market without tiers. */
+  constructor(tiers: readonly LeverageTier[], rate: number) {
+    this.#tiers = tiers;
+    this.maintenance =
+      tiers.length === 0
+        ? [{ rate, amount: 0 }]
+        : tiers.map(({ maintenanceRate, maintenanceAmount }) => ({
+            rate: maintenanceRate,
+            amount: maintenanceAmount,
+          }));
+  }
+
+  /** The maximum leverage for a stake: that of the first tier in which the stake fits with it. */
+  maxLeverage(stake: number): number {
+    if (this.#tiers.length === 0) return Number.POSITIVE_INFINITY;
+    const fits = this.#tiers.find(({ maxNotional, maxLeverage }) => stake <= maxNotional / maxLeverage);
+    return (fits ?? this.#tiers.at(-1)!).maxLeverage;
+  }
+
+  /** The maximum value of a position with `leverage`: that of the highest tier that allows it. */
+  maxNotional(leverage: number): number {
+    if (this.#tiers.length === 0) return Number.POSITIVE_INFINITY;
+    const allowed = this.#tiers.findLast(({ maxLeverage }) => maxLeverage >= leverage);
+    return allowed?.maxNotional ?? 0;
+  }
+
+  /**
+   * The maintenance margin of a position worth `notional`. Rates rise with the tiers, and the amounts make the margin continuous:
+   * the tier of a value is the one with the largest margin.
+   */
+  maintenanceOf(notional: number): number {
+    let margin = 0;
+    for (const { rate, amount } of this.maintenance) margin = Math.max(margin, notional * rate - amount);
+    return margin;
+  }
+}
+
+/**
+ * Liquidation price: `margin` plus profit equals the maintenance margin of the position's value at that price. The result is moved
+ * towards the entry by `buffer`. Of all tiers the nearest price counts: there the tier is the one of that value.
+ *
+ * 0 for a long without leverage, which cannot be liquidated.
+ *
+ * @param margin quote currency: the stake, or in cross margin what the account has besides
+ * @param closingFee fee that the exchange reserves for the closing order; the fee in the general formula, 0 in that of Binance
+ */
+export function liquidationPrice(
+  entryPrice: number,
+  margin: number,
+  amount: number,
+  leverage: number,
+  tiers: readonly Maintenance[],
+  buffer: number,
+  closingFee: number,
+  direction: Direction,
+  tick: Step | null,
+): number {
+  if (direction === LONG && leverage <= 1) return 0;
+  let price = direction === LONG ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  for (const tier of tiers) {
+    const bankruptcy = entryPrice - (direction * (margin + tier.amount)) / amount;
+    const own = bankruptcy / (1 - direction * (tier.rate + closingFee));
+    if (isTighter(own, price, direction)) price = own;
+  }
+  return roundHalfUp(Math.max(0, price + direction * Math.abs(entryPrice - price) * buffer), tick);
+}
