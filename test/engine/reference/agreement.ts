@@ -122,6 +122,10 @@ export function disagreements(engine: Simulation, reference: Outcome, rules: Rul
   if (rejectedSignals !== reference.rejectedSignals) {
     wrong.push(`rejectedSignals: engine ${rejectedSignals}, reference ${reference.rejectedSignals}`);
   }
+  for (const [name, count] of Object.entries(reference.orders)) {
+    const mine = engine.counters[name as keyof Outcome['orders']];
+    if (mine !== count) wrong.push(`${name}: engine ${mine}, reference ${count}`);
+  }
   if (!(Math.abs(engine.finalBalance - reference.finalBalance) <= BALANCE_TOLERANCE)) {
     wrong.push(`finalBalance: engine ${engine.finalBalance}, reference ${reference.finalBalance}`);
   }

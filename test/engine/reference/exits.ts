@@ -1,9 +1,11 @@
 import { openValue, ratioAt, sign } from './arithmetic.ts';
-import type { Bar, Position, Rules, Signals } from './types.ts';
+import type { Bar, OrderAnswers, OrderCounters, Position, Rules, Signals } from './types.ts';
 
 export interface Exit {
   reason: string;
   price: number;
+  /** True without slippage. */
+  atLimit: boolean;
 }
 
 /** Candle or detail candle of a trade: its prices and the signals of the candle before. */
@@ -11,6 +13,7 @@ export interface Moment {
   bar: Bar;
   signals: Signals;
   customStop: number | undefined;
+  answers: OrderAnswers | undefined;
 }
 
 const best = (position: Position, bar: Bar): number => (position.side === 'long' ? bar.high : bar.low);
@@ -21,7 +24,7 @@ const worst = (position: Position, bar: Bar): number => (position.side === 'long
 const reached = (position: Position, price: number, level: number): boolean =>
   position.side === 'long' ? price <= level : price >= level;
 
-const minutesOpen = (position: Position, bar: Bar): number =>
+export const minutesOpen = (position: Position, bar: Bar): number =>
   Math.floor((bar.time - position.openTime) / 60_000);
 
 /** Moves the stop to a distance from the candle's best price, if that tightens it. */
@@ -99,37 +102,53 @@ function roiPrice(
   bar: Bar,
   [minutes, ratio]: readonly [number, number],
   rules: Rules,
-): number {
+): number | undefined {
   const onCandle = minutes % rules.timeframeMinutes === 0;
   if (ratio === -1) return onCandle ? bar.open : worst(position, bar);
   const target = roiTarget(position, ratio, rules);
   const openIsBetter = position.side === 'long' ? bar.open > target : bar.open < target;
   const duration = minutesOpen(position, bar);
   if (duration > 0 && duration === minutes && onCandle && openIsBetter) return bar.open;
+  if (duration === 0 && boughtTheDip(position, bar, target)) return undefined;
   return Math.min(bar.high, Math.max(bar.low, target));
+}
+
+/** An entry below the open of a candle that fell does not reach a target above its close (freqtrade-2026.md 1.6.6). */
+function boughtTheDip({ side, entry }: Position, { open, close }: Bar, target: number): boolean {
+  return side === 'long'
+    ? close < open && entry < open && target > close
+    : close > open && entry > open && target < close;
 }
 
 function entersAgain(position: Position, signals: Signals): boolean {
   return position.side === 'long' ? signals.enterLong : signals.enterShort;
 }
 
-function signalExit(position: Position, { bar, signals }: Moment, rules: Rules): Exit | undefined {
+function signalExit(position: Position, { bar, signals, answers }: Moment, rules: Rules): Exit | undefined {
   const leaves = position.side === 'long' ? signals.exitLong : signals.exitShort;
   if (!rules.useExitSignal || !leaves || entersAgain(position, signals)) return undefined;
   if (rules.exitProfitOnly && !(ratioAt(position, bar.open, rules) > rules.exitProfitOffset)) {
     return undefined;
   }
-  return { reason: signals.exitTag ?? 'exit_signal', price: bar.open };
+  return { reason: signals.exitTag ?? 'exit_signal', ...signalPrice(position, bar, answers) };
+}
+
+/** A price of the strategy is limited to the candle on the side that would fill at once. */
+function signalPrice(position: Position, bar: Bar, answers: OrderAnswers | undefined) {
+  const custom = bar.open * (answers?.exit ?? 1);
+  const price = position.side === 'long' ? Math.max(custom, bar.low) : Math.min(custom, bar.high);
+  return { price, atLimit: price !== bar.open };
 }
 
 function stopExit(position: Position, { bar }: Moment, rules: Rules): Exit | undefined {
   const low = worst(position, bar);
   if (reached(position, low, position.stop)) {
     if (position.stopMoved) return undefined;
-    return { reason: 'stop_loss', price: levelPrice(position, bar, position.stop, rules) };
+    return { reason: 'stop_loss', price: levelPrice(position, bar, position.stop, rules), atLimit: false };
   }
   if (position.liquidation !== undefined && reached(position, low, position.liquidation)) {
-    return { reason: 'liquidation', price: levelPrice(position, bar, position.liquidation, rules) };
+    const price = levelPrice(position, bar, position.liquidation, rules);
+    return { reason: 'liquidation', price, atLimit: false };
   }
   return undefined;
 }
@@ -139,14 +158,15 @@ function roiExit(position: Position, { bar, signals }: Moment, rules: Rules): Ex
   const step = roiStep(position, bar, rules);
   if (step === undefined) return undefined;
   if (!(ratioAt(position, best(position, bar), rules) > step[1])) return undefined;
-  return { reason: 'roi', price: roiPrice(position, bar, step, rules) };
+  const price = roiPrice(position, bar, step, rules);
+  return price === undefined ? undefined : { reason: 'roi', price, atLimit: true };
 }
 
 function trailingExit(position: Position, { bar }: Moment, rules: Rules): Exit | undefined {
   if (!position.stopMoved || !reached(position, worst(position, bar), position.stop)) {
     return undefined;
   }
-  return { reason: 'trailing_stop_loss', price: trailingPrice(position, bar, rules) };
+  return { reason: 'trailing_stop_loss', price: trailingPrice(position, bar, rules), atLimit: false };
 }
 
 /** Exits that this candle triggers, in the order in which they are tried (1.6). */
@@ -160,14 +180,40 @@ function reasons(position: Position, moment: Moment, rules: Rules): Exit[] {
   return ordered.filter((exit) => exit !== undefined);
 }
 
-/** Minutes after which a waiting order is cancelled, at the latest. */
-const TIMEOUT = 10;
+/** Minutes after which a waiting order is cancelled, unless the rules say otherwise. */
+export const TIMEOUT = 10;
+
+/** Cancels, keeps or replaces the exit that waits since an earlier candle (freqtrade-2026.md 1.5). */
+function manageExit(
+  position: Position,
+  { bar, answers }: Moment,
+  rules: Rules,
+  counters: OrderCounters,
+): void {
+  const { order } = position;
+  if (order === undefined) return;
+  const isOld = bar.time - order.placed >= (rules.exitTimeout ?? TIMEOUT) * 60_000;
+  if (isOld || answers?.cancelExit) {
+    counters.timedOutExits += 1;
+    position.order = undefined;
+    return;
+  }
+  if (answers?.adjustExit === null) {
+    counters.cancelledExits += 1;
+    position.order = undefined;
+    return;
+  }
+  const price = order.price * (answers?.adjustExit ?? 1);
+  if (price === order.price) return;
+  counters.replacedExits += 1;
+  position.order = { ...order, price, placed: bar.time, atLimit: price !== bar.open };
+}
 
 /** Orders the first exit other than the waiting one and replaces that (freqtrade-2026.md 1.2, step 4c). */
 function placeOrder(position: Position, moment: Moment, rules: Rules): void {
-  for (const { reason, price } of reasons(position, moment, rules)) {
+  for (const { reason, price, atLimit } of reasons(position, moment, rules)) {
     if (position.order === undefined || position.order.price !== price) {
-      position.order = { reason, price, placed: moment.bar.time };
+      position.order = { reason, price, placed: moment.bar.time, atLimit };
       return;
     }
     position.order.reason = reason;
@@ -175,10 +221,14 @@ function placeOrder(position: Position, moment: Moment, rules: Rules): void {
 }
 
 /** The exit that is filled in this candle, if any. */
-export function findExit(position: Position, moment: Moment, rules: Rules): Exit | undefined {
+export function findExit(
+  position: Position,
+  moment: Moment,
+  rules: Rules,
+  counters: OrderCounters,
+): Exit | undefined {
   const { bar } = moment;
-  const { order } = position;
-  if (order !== undefined && bar.time - order.placed >= TIMEOUT * 60_000) position.order = undefined;
+  manageExit(position, moment, rules, counters);
   if (!rules.conservative) trail(position, moment, rules);
   placeOrder(position, moment, rules);
   const placed = position.order;

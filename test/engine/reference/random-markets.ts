@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Bar, FundingEvent, Market, Rules, Signals, Trailing } from './types.ts';
+import type { Bar, FundingEvent, Market, OrderAnswers, Rules, Signals, Trailing } from './types.ts';
 
 /** Random markets and rules, generated so that prices often equal levels exactly. */
 
@@ -113,14 +113,35 @@ function fundingOf(bars: readonly Bar[], rates: readonly number[], everyMs: numb
 
 const scale = fc.constantFrom(1e-7, 0.003, 1, 100, 100, 100, 60_000, 1e6);
 
+function rarely<T>(rare: T, usual: T): fc.Arbitrary<T> {
+  return fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constant(rare) });
+}
+
 interface Shape {
   timeframeMinutes: number;
   detailMinutes: number | undefined;
   candles: number;
+  /** With limit orders that wait, time out and are replaced. */
+  hasOrders?: boolean;
 }
 
+const factor = fc.constantFrom(1, 1, 0.9, 0.98, 0.99, 0.999, 1.001, 1.01, 1.02, 1.1);
+const adjusted = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.constant(null) },
+  { weight: 3, arbitrary: factor },
+);
+const orderAnswers: fc.Arbitrary<OrderAnswers> = fc.record({
+  entry: factor,
+  exit: fc.constantFrom(1, 0.7, 0.9, 0.97, 0.99, 1.01, 1.03, 1.1, 1.3),
+  cancelEntry: fc.integer({ min: 0, max: 9 }).map((drawn) => drawn === 9),
+  cancelExit: fc.integer({ min: 0, max: 9 }).map((drawn) => drawn === 9),
+  adjustEntry: adjusted,
+  adjustExit: adjusted,
+});
+
 function market(pair: string, shape: Shape): fc.Arbitrary<Market> {
-  const { timeframeMinutes, detailMinutes, candles } = shape;
+  const { timeframeMinutes, detailMinutes, candles, hasOrders } = shape;
   const fineMinutes = detailMinutes ?? timeframeMinutes;
   const count = timeframeMinutes / fineMinutes;
   return fc
@@ -132,6 +153,7 @@ function market(pair: string, shape: Shape): fc.Arbitrary<Market> {
         minLength: 1,
         maxLength: 7,
       }),
+      answers: fc.array(orderAnswers, { minLength: 1, maxLength: 11 }),
       wildness: fc.constantFrom(1, 1, 0.3, 0.1, 0.01),
       // Only every n-th candle may have signals.
       talk: fc.constantFrom(1, 1, 3, 11),
@@ -143,7 +165,7 @@ function market(pair: string, shape: Shape): fc.Arbitrary<Market> {
         { weight: 1, arbitrary: fc.integer({ min: 2, max: 9 }) },
       ),
     })
-    .map(({ steps, late, price, stops, wildness, talk, rates, fundingEvery, missing }) => {
+    .map(({ steps, late, price, stops, answers, wildness, talk, rates, fundingEvery, missing }) => {
       const stepMs = timeframeMinutes * MINUTE;
       const from = Math.ceil(START / stepMs) * stepMs + late * stepMs;
       const fine = barsOf(steps, from, fineMinutes * MINUTE, price, wildness);
@@ -154,6 +176,7 @@ function market(pair: string, shape: Shape): fc.Arbitrary<Market> {
         bars,
         signals: bars.map((_, i) => (i % talk === 0 ? signalsOf(steps[i] as Step) : NO_SIGNALS)),
         customStop: bars.map((_, i) => stops[i % stops.length]),
+        ...(hasOrders && { orders: bars.map((_, i) => answers[i % answers.length] as OrderAnswers) }),
         funding: fundingOf(bars, rates, fundingEvery * MINUTE),
         detail: detailMinutes === undefined ? [] : there,
       };
@@ -179,9 +202,7 @@ const roi = fc.uniqueArray(
   { maxLength: 4, selector: ([minutes]) => minutes },
 );
 
-function rarely<T>(rare: T, usual: T): fc.Arbitrary<T> {
-  return fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constant(rare) });
-}
+const timeout = fc.constantFrom(10, 60, 61, 150, 10_000);
 
 function rulesOf(shape: Shape): fc.Arbitrary<Rules> {
   const drawn = fc.record({
@@ -206,6 +227,16 @@ function rulesOf(shape: Shape): fc.Arbitrary<Rules> {
     ignoreRoiIfEntrySignal: fc.boolean(),
     conservative: rarely(true, false),
     hasCustomStop: rarely(true, false),
+    // Few other exits: those of a limit order then wait.
+    ...(shape.hasOrders && {
+      entryTimeout: timeout,
+      exitTimeout: timeout,
+      useExitSignal: fc.constant(true),
+      exitProfitOnly: fc.constant(false),
+      stoploss: fc.constantFrom(0.1, 0.3, 0.99),
+      roi: rarely([[60, 0.03]] as const, []),
+      leverage: fc.constantFrom(1, 1, 1, 3),
+    }),
   });
   // An unlimited stake is divided by the number of slots, so that must be finite.
   return drawn.filter(({ stake, maxOpenTrades }) => stake !== 'unlimited' || Number.isFinite(maxOpenTrades));
@@ -238,3 +269,10 @@ export const manyPairs = fc
 export const withDetail = fc
   .integer({ min: 1, max: 3 })
   .chain((pairs) => caseOf({ timeframeMinutes: 60, detailMinutes: 15, candles: 20 }, pairs));
+
+/** Limit orders that wait, time out, are cancelled and replaced. */
+export const withOrders = fc
+  .tuple(fc.integer({ min: 1, max: 3 }), fc.constantFrom(undefined, undefined, 15))
+  .chain(([pairs, detailMinutes]) =>
+    caseOf({ timeframeMinutes: 60, detailMinutes, candles: detailMinutes ? 15 : 40, hasOrders: true }, pairs),
+  );

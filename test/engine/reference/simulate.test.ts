@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { simulate } from '#engine/simulator/simulate.ts';
 import { disagreements, endsInDust } from './agreement.ts';
-import { type Case, cases, manyPairs, onePair, withDetail } from './random-markets.ts';
+import { type Case, cases, manyPairs, onePair, withDetail, withOrders } from './random-markets.ts';
 import { GOLDEN } from './reference-scenarios.ts';
 import { runReference } from './simulator.ts';
 import { pairInputOf, settingsOf } from './translate.ts';
@@ -22,6 +22,7 @@ describe('simulate and the reference implementation', () => {
     ['one pair', onePair],
     ['many pairs', manyPairs],
     ['detail candles', withDetail],
+    ['limit orders', withOrders],
   ])('simulate equals the reference on random %s', (_name, arbitrary) => {
     fc.assert(
       fc.property(arbitrary, (drawn) => {

@@ -1,5 +1,6 @@
-import { closedRatio, liquidationPrice, openProfitAt, profitAt, round8, sign } from './arithmetic.ts';
-import { findExit, type Moment } from './exits.ts';
+import { closedRatio, openProfitAt, profitAt, round8, sign } from './arithmetic.ts';
+import { manageEntry, orderEntry, tryEntry } from './entries.ts';
+import { type Exit, findExit, type Moment } from './exits.ts';
 import type { Bar, Market, Outcome, Position, ReferenceTrade, Rules, Side, Signals } from './types.ts';
 import { proposeStake } from './wallet.ts';
 
@@ -12,6 +13,7 @@ interface Book {
   trades: ReferenceTrade[];
   closedProfit: number;
   rejectedSignals: number;
+  orders: Outcome['orders'];
   /** Pairs visited with an open trade in the current main candle. */
   seen: Set<string>;
 }
@@ -56,14 +58,15 @@ const openOf = (book: Book, pair: string): Position | undefined =>
 const buyPrice = (price: number, rules: Rules): number => price * (1 + rules.slippage);
 const sellPrice = (price: number, rules: Rules): number => price * (1 - rules.slippage);
 
-/** Exit price. The profit target is a limit order; every other exit is a market order. */
-function exitPrice(position: Position, price: number, reason: string, rules: Rules): number {
-  if (reason === 'roi') return price;
+/** Exit price. The profit target and prices of the strategy are limit orders; every other exit is a market order. */
+function exitPrice(position: Position, { price, atLimit }: Exit, rules: Rules): number {
+  if (atLimit) return price;
   return position.side === 'long' ? sellPrice(price, rules) : buyPrice(price, rules);
 }
 
 /** Change of the entry price caused by slippage. */
 function unslipped(position: Position, rules: Rules): number {
+  if (position.atLimit) return 0;
   const quoted = position.entry / (1 + sign(position.side) * rules.slippage);
   return Math.abs(position.entry - quoted);
 }
@@ -77,41 +80,20 @@ function enter(book: Book, market: Market, moment: Moment, side: Side): void {
   }
   const stake = proposeStake(book.closedProfit, open, rules);
   if (stake === undefined) return;
-  const price = moment.bar.open;
-  const entry = side === 'long' ? buyPrice(price, rules) : sellPrice(price, rules);
-  const position: Position = {
-    pair: market.pair,
-    side,
-    openTime: moment.bar.time,
-    entry,
-    amount: (stake / entry) * rules.leverage,
-    stake,
-    stop: entry * (1 - (sign(side) * rules.stoploss) / rules.leverage),
-    stopRatio: rules.stoploss,
-    stopMoved: false,
-    initialStop: 0,
-    liquidation: undefined,
-    funding: 0,
-    lowest: moment.bar.low,
-    highest: moment.bar.high,
-    enterTag: moment.signals.enterTag,
-    order: undefined,
-  };
-  position.initialStop = position.stop;
-  position.liquidation = liquidationPrice(position, rules);
-  open.push(position);
+  open.push(orderEntry(market.pair, side, stake, moment, rules));
 }
 
 /** Funding since the entry, up to and including now (1.15). Longs pay a positive rate. */
 function fund(position: Position, market: Market, now: number): void {
-  const due = market.funding.filter(({ time }) => time >= position.openTime && time <= now);
+  const due = market.funding.filter(({ time }) => time >= position.filledTime! && time <= now);
   const paid = due.reduce((sum, { rate, mark }) => sum + rate * mark * position.amount, 0);
   position.funding = -sign(position.side) * paid;
 }
 
-function close(book: Book, position: Position, time: number, price: number, reason: string): void {
+function close(book: Book, position: Position, time: number, exited: Exit): void {
   const { rules } = book;
-  const exit = exitPrice(position, price, reason, rules);
+  const { reason, price } = exited;
+  const exit = exitPrice(position, exited, rules);
   const profit = profitAt(position, exit, rules);
   book.trades.push({
     pair: position.pair,
@@ -136,37 +118,45 @@ function close(book: Book, position: Position, time: number, price: number, reas
     highest: position.highest,
   });
   book.closedProfit = round8(book.closedProfit + profit);
-  book.open.splice(book.open.indexOf(position), 1);
+  remove(book, position);
 }
 
-/** Entry, then exit, of one pair in one candle (1.4). Returns the side that was closed. */
-function step(book: Book, market: Market, moment: Moment, mayEnter: boolean): Side | undefined {
-  const side = direction(moment.signals, book.rules);
+/** Waiting entry, new entry, then exit, of one pair in one candle (1.4). */
+function step(book: Book, market: Market, moment: Moment, mayEnter: boolean): void {
+  const { rules, orders } = book;
+  const before = openOf(book, market.pair);
+  if (before !== undefined && !manageEntry(before, moment, rules, orders)) remove(book, before);
+  const side = direction(moment.signals, rules);
   if (mayEnter && side !== undefined && openOf(book, market.pair) === undefined) {
     enter(book, market, moment, side);
   }
   const position = openOf(book, market.pair);
-  if (position === undefined) return undefined;
+  if (position === undefined) return;
+  tryEntry(position, moment, rules);
+  if (position.filledTime === undefined) return;
   position.lowest = Math.min(position.lowest, moment.bar.low);
   position.highest = Math.max(position.highest, moment.bar.high);
   fund(position, market, moment.bar.time);
-  const exit = findExit(position, moment, book.rules);
-  if (exit === undefined) return undefined;
-  close(book, position, moment.bar.time, exit.price, exit.reason);
-  return position.side;
+  const exit = findExit(position, moment, rules, orders);
+  if (exit !== undefined) close(book, position, moment.bar.time, exit);
 }
+
+const remove = (book: Book, position: Position): void => {
+  book.open.splice(book.open.indexOf(position), 1);
+};
 
 /**
  * One pair in one candle. A close against an opposite entry signal gives it a second turn. A pair that was visited with
  * a trade in this main candle and has none now stays out of the rest of it (freqtrade-2026.md 2.4).
  */
 function visit(book: Book, market: Market, moment: Moment, last: boolean): void {
-  if (openOf(book, market.pair) !== undefined) book.seen.add(market.pair);
+  const held = openOf(book, market.pair)?.side;
+  if (held !== undefined) book.seen.add(market.pair);
   else if (book.seen.has(market.pair)) return;
-  const closed = step(book, market, moment, !last);
+  step(book, market, moment, !last);
   const side = direction(moment.signals, book.rules);
-  const flips = closed !== undefined && side !== undefined && side !== closed;
-  if (flips) step(book, market, moment, !last);
+  const flips = held !== undefined && side !== undefined && side !== held;
+  if (flips && openOf(book, market.pair) === undefined) step(book, market, moment, !last);
 }
 
 /** Candles of a pair within one main candle: the candle itself or its detail candles (1.22). */
@@ -195,7 +185,8 @@ function walkCandle(book: Book, time: number, last: boolean): void {
       const bar = bars.find((candidate) => candidate.time === time + minute * MINUTE);
       const signals = market.signals[index - 1] as Signals;
       const customStop = market.customStop?.[index];
-      if (bar !== undefined) visit(book, market, { bar, signals, customStop }, last);
+      const answers = market.orders?.[index];
+      if (bar !== undefined) visit(book, market, { bar, signals, customStop, answers }, last);
     }
   }
 }
@@ -206,8 +197,9 @@ function walkCandle(book: Book, time: number, last: boolean): void {
  */
 function lastBar(market: Market, position: Position): Bar {
   const last = market.bars.at(-1) as Bar;
-  const entered = market.detail.find(({ time }) => time === position.openTime);
-  return position.openTime > last.time && entered !== undefined ? entered : last;
+  const filled = position.filledTime as number;
+  const entered = market.detail.find(({ time }) => time === filled);
+  return filled > last.time && entered !== undefined ? entered : last;
 }
 
 const marketOf = (book: Book, { pair }: Position): Market =>
@@ -220,9 +212,13 @@ function closeTheRest(book: Book): void {
   for (const market of ranked) {
     const position = openOf(book, market.pair);
     if (position === undefined) continue;
+    if (position.filledTime === undefined) {
+      remove(book, position);
+      continue;
+    }
     const bar = lastBar(market, position);
     fund(position, market, bar.time);
-    close(book, position, bar.time, bar.open, 'force_exit');
+    close(book, position, bar.time, { reason: 'force_exit', price: bar.open, atLimit: false });
   }
   book.trades.sort((a, b) => a.closeTime - b.closeTime);
 }
@@ -231,7 +227,8 @@ function closeTheRest(book: Book): void {
 function equityAt(book: Book, time: number): Outcome['equity'][number] {
   const balance = book.rules.wallet + book.closedProfit;
   let value = balance;
-  for (const position of book.open) {
+  const filled = book.open.filter(({ filledTime }) => filledTime !== undefined);
+  for (const position of filled) {
     const market = marketOf(book, position);
     const row = book.rows.get(position.pair)?.get(time);
     const bar = (row === undefined ? market.bars.at(-1) : market.bars[row]) as Bar;
@@ -239,7 +236,7 @@ function equityAt(book: Book, time: number): Outcome['equity'][number] {
     if (bar === market.bars.at(-1)) fund(position, market, lastBar(market, position).time);
     value += openProfitAt(position, bar.close, book.rules);
   }
-  return { time, value, balance, openTrades: book.open.length };
+  return { time, value, balance, openTrades: filled.length };
 }
 
 /** Runs the reference's rules (freqtrade fill model) one candle at a time. */
@@ -252,6 +249,10 @@ export function runReference(markets: readonly Market[], rules: Rules): Outcome 
     trades: [],
     closedProfit: 0,
     rejectedSignals: 0,
+    orders: {
+      ...{ timedOutEntries: 0, timedOutExits: 0, cancelledEntries: 0, cancelledExits: 0 },
+      ...{ replacedEntries: 0, replacedExits: 0 },
+    },
     seen: new Set(),
   };
   const times = clock(markets, rules);
@@ -266,6 +267,7 @@ export function runReference(markets: readonly Market[], rules: Rules): Outcome 
     trades: book.trades,
     finalBalance: rules.wallet + book.closedProfit,
     rejectedSignals: book.rejectedSignals,
+    orders: book.orders,
     equity,
   };
 }

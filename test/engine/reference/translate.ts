@@ -1,6 +1,6 @@
 import { type Candles, createCandles } from '#engine/candles.ts';
 import type { PairInput, SimulationSettings } from '#engine/simulator/types.ts';
-import type { StrategyCallbacks, TrailingStop } from '#engine/strategy.ts';
+import type { CallbackContext, StrategyCallbacks, TrailingStop } from '#engine/strategy.ts';
 import type { Bar, Market, Rules, Signals, Trailing } from './types.ts';
 
 // Converts between the objects of the reference implementation and the input of the engine.
@@ -58,14 +58,37 @@ function trailingOf({ positive, offset, onlyOffset }: Trailing): TrailingStop {
 
 /** A callback that returns the values of the markets' tables. */
 function callbacksOf(markets: readonly Market[]): StrategyCallbacks {
-  const tables = new Map(markets.map(({ pair, customStop }) => [pair, customStop]));
-  return { customStoploss: ({ pair, index }) => tables.get(pair)?.[index] ?? null };
+  const tables = new Map(markets.map((market) => [market.pair, market]));
+  return { customStoploss: ({ pair, index }) => tables.get(pair)?.customStop?.[index] ?? null };
+}
+
+/** Callbacks for limit orders that return the values of the markets' tables. */
+function orderCallbacksOf(markets: readonly Market[]): StrategyCallbacks {
+  const tables = new Map(markets.map((market) => [market.pair, market]));
+  const at = ({ pair, index }: CallbackContext) => tables.get(pair)!.orders![index]!;
+  const adjusted = (factor: number | null | undefined, price: number) =>
+    factor === null ? null : price * (factor ?? 1);
+  return {
+    customEntryPrice: (context, _side, open) => open * at(context).entry,
+    customExitPrice: (context, _trade, open) => open * at(context).exit,
+    checkEntryTimeout: (context) => at(context).cancelEntry,
+    checkExitTimeout: (context) => at(context).cancelExit,
+    adjustEntryPrice: (context, _trade, price) => adjusted(at(context).adjustEntry, price),
+    adjustExitPrice: (context, _trade, price) => adjusted(at(context).adjustExit, price),
+  };
 }
 
 /** `markets` are needed only for callbacks. */
 export function settingsOf(rules: Rules, markets: readonly Market[] = []): SimulationSettings {
   return {
-    ...(rules.hasCustomStop && { callbacks: callbacksOf(markets) }),
+    callbacks: {
+      ...(rules.hasCustomStop && callbacksOf(markets)),
+      ...(markets[0]?.orders && orderCallbacksOf(markets)),
+    },
+    unfilledTimeout: {
+      ...(rules.entryTimeout !== undefined && { entry: rules.entryTimeout }),
+      ...(rules.exitTimeout !== undefined && { exit: rules.exitTimeout }),
+    },
     timeframeMs: rules.timeframeMinutes * MINUTE,
     ...(rules.detailMinutes !== undefined && { detailTimeframeMs: rules.detailMinutes * MINUTE }),
     startingBalance: rules.wallet,

@@ -32,6 +32,21 @@ export interface Market {
   detail: readonly Bar[];
   /** Distance of the stop from the best price that a callback returns in each candle; undefined to leave the stop. */
   customStop?: readonly (number | undefined)[];
+  /** What callbacks for limit orders return in each candle. */
+  orders?: readonly OrderAnswers[];
+}
+
+/** Return values of the callbacks for limit orders in one candle. */
+export interface OrderAnswers {
+  /** Price of a new entry or exit by signal, as a factor of the open. */
+  entry: number;
+  exit: number;
+  /** True to cancel a waiting order. */
+  cancelEntry: boolean;
+  cancelExit: boolean;
+  /** New price of a waiting order, as a factor of its price; undefined to keep it, null to cancel it. */
+  adjustEntry: number | null | undefined;
+  adjustExit: number | null | undefined;
 }
 
 export interface Trailing {
@@ -65,6 +80,9 @@ export interface Rules {
   ignoreRoiIfEntrySignal: boolean;
   /** True if the strategy has a callback that moves stops. */
   hasCustomStop: boolean;
+  /** Minutes after which a waiting order is cancelled. */
+  entryTimeout?: number;
+  exitTimeout?: number;
   /** The fill model of design section 6 that assumes no favorable order of ticks within a candle. */
   conservative: boolean;
 }
@@ -74,7 +92,14 @@ export type Side = 'long' | 'short';
 export interface Position {
   pair: string;
   side: Side;
+  /** Time of the first entry order. */
   openTime: number;
+  /** Time of its fill; undefined while it waits. */
+  filledTime: number | undefined;
+  /** Time of the present entry order: a replaced one is placed anew. */
+  entryPlaced: number;
+  /** True if the entry was a limit order, which has no slippage. */
+  atLimit: boolean;
   entry: number;
   amount: number;
   stake: number;
@@ -96,6 +121,8 @@ interface ExitOrder {
   reason: string;
   price: number;
   placed: number;
+  /** True for an order at a price of the strategy or of the ROI table, which has no slippage. */
+  atLimit: boolean;
 }
 
 export interface ReferenceTrade {
@@ -121,11 +148,21 @@ export interface ReferenceTrade {
   highest: number;
 }
 
+export interface OrderCounters {
+  timedOutEntries: number;
+  timedOutExits: number;
+  cancelledEntries: number;
+  cancelledExits: number;
+  replacedEntries: number;
+  replacedExits: number;
+}
+
 export interface Outcome {
   /** In the order of closing. */
   trades: ReferenceTrade[];
   finalBalance: number;
   rejectedSignals: number;
+  orders: OrderCounters;
   /** Balance with open positions valued, at the close of each candle of the clock. */
   equity: { time: number; value: number; balance: number; openTrades: number }[];
 }

@@ -1,0 +1,87 @@
+import { liquidationPrice, sign } from './arithmetic.ts';
+import { type Moment, TIMEOUT } from './exits.ts';
+import type { Bar, OrderCounters, Position, Rules, Side } from './types.ts';
+
+/** The price of an entry, worse than the quoted one by the slippage. */
+function slipped(price: number, side: Side, rules: Rules): number {
+  return price * (1 + sign(side) * rules.slippage);
+}
+
+/** An entry order in this candle: at the open, or at the strategy's price, limited to the candle. */
+export function orderEntry(
+  pair: string,
+  side: Side,
+  stake: number,
+  { bar, signals, answers }: Moment,
+  rules: Rules,
+): Position {
+  const custom = bar.open * (answers?.entry ?? 1);
+  const limit = side === 'long' ? Math.min(custom, bar.high) : Math.max(custom, bar.low);
+  const atLimit = limit !== bar.open;
+  const entry = atLimit ? limit : slipped(limit, side, rules);
+  const position: Position = {
+    pair,
+    side,
+    openTime: bar.time,
+    filledTime: undefined,
+    entryPlaced: bar.time,
+    atLimit,
+    entry,
+    amount: (stake / entry) * rules.leverage,
+    stake,
+    stop: 0,
+    stopRatio: rules.stoploss,
+    stopMoved: false,
+    initialStop: 0,
+    liquidation: undefined,
+    funding: 0,
+    lowest: bar.low,
+    highest: bar.high,
+    enterTag: signals.enterTag,
+    order: undefined,
+  };
+  if (!atLimit) fillEntry(position, bar, rules);
+  return position;
+}
+
+function fillEntry(position: Position, bar: Bar, rules: Rules): void {
+  position.filledTime = bar.time;
+  position.stop = position.entry * (1 - (sign(position.side) * rules.stoploss) / rules.leverage);
+  position.initialStop = position.stop;
+  position.liquidation = liquidationPrice(position, rules);
+  position.lowest = bar.low;
+  position.highest = bar.high;
+}
+
+/** Fills the waiting entry if the candle touches its price. */
+export function tryEntry(position: Position, { bar }: Moment, rules: Rules): void {
+  if (position.filledTime !== undefined) return;
+  if (position.entry >= bar.low && position.entry <= bar.high) fillEntry(position, bar, rules);
+}
+
+/** Cancels, keeps or replaces the entry that waits since an earlier candle (freqtrade-2026.md 1.5); false if it is gone. */
+export function manageEntry(
+  position: Position,
+  { bar, answers }: Moment,
+  rules: Rules,
+  counters: OrderCounters,
+): boolean {
+  if (position.filledTime !== undefined) return true;
+  const isOld = bar.time - position.entryPlaced >= (rules.entryTimeout ?? TIMEOUT) * 60_000;
+  if (isOld || answers?.cancelEntry) {
+    counters.timedOutEntries += 1;
+    return false;
+  }
+  if (answers?.adjustEntry === null) {
+    counters.cancelledEntries += 1;
+    return false;
+  }
+  const price = position.entry * (answers?.adjustEntry ?? 1);
+  if (price === position.entry) return true;
+  counters.replacedEntries += 1;
+  position.stake = (position.amount * position.entry) / rules.leverage;
+  position.amount = (position.stake / price) * rules.leverage;
+  position.entry = price;
+  position.entryPlaced = bar.time;
+  return true;
+}
