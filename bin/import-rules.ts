@@ -44,12 +44,16 @@ const RULES: readonly Rule[] = [
   { folder: 'src/contract/protection-limits.ts', project: [], packages: [] },
   { folder: 'src/contract/account-limits.ts', project: [], packages: [] },
   { folder: 'src/contract/signals-limits.ts', project: [], packages: [] },
+  { folder: 'src/contract/trading-modes.ts', project: [], packages: [] },
   {
     folder: 'src/engine',
     project: [
       ...['src/contract/limits.ts', 'src/contract/metric-labels.ts', 'src/contract/protection-limits.ts'],
-      ...['src/contract/account-limits.ts'],
-      'src/contract/signals-limits.ts',
+      ...[
+        'src/contract/account-limits.ts',
+        'src/contract/signals-limits.ts',
+        'src/contract/trading-modes.ts',
+      ],
     ],
     types: ['src/contract'],
     packages: [],

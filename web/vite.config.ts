@@ -28,6 +28,7 @@ import type { Operation } from '../src/contract/operation.ts';
 import { OPERATIONS } from '../src/contract/operations.ts';
 import { PROTECTION_KEYS, PROTECTION_LIMITS } from '../src/contract/protection-limits.ts';
 import { ANALYSIS_UNITS, CANARY_STAGES, ON_ROLLBACK } from '../src/contract/stored-challenge.ts';
+import { TRADING_MODES } from '../src/contract/trading-modes.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../src/engine/metrics/catalogue.ts';
 import { OBJECTIVES } from '../src/engine/walk-forward/objectives.ts';
 import { reportFile } from './report-file.ts';
@@ -65,6 +66,7 @@ const TABLES: Readonly<Record<string, () => unknown>> = {
     timeframes: TIMEFRAMES,
     collectModes: COLLECT_MODES,
     precisions: PRECISIONS,
+    tradingModes: TRADING_MODES,
     modelKinds: MODEL_KINDS,
     samplers: SAMPLERS,
     pruners: PRUNERS,

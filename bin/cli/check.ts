@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import { compileCache } from '#adapters/local/sandbox.ts';
 import type { CheckOutcome } from '#adapters/local/strategy-check.ts';
 import { LocalEnv } from '#contract/env.ts';
+import type { TradingMode } from '#contract/trading-modes.ts';
 import { describeCertificate, isPutToTest } from '#domain/search-look-ahead.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { ALL_TIMEFRAMES, isTimeframe } from '#engine/timeframe.ts';
@@ -13,6 +14,7 @@ import { findStrategyFile, strategiesFolder } from './strategy-file.ts';
 
 export interface StrategyCheckOptions {
   readonly exchange: string;
+  readonly tradingMode?: TradingMode;
   readonly pair: readonly string[];
   readonly timeframe?: string;
   readonly timerange?: string;
@@ -45,6 +47,7 @@ export async function checkCommand(strategy: string, options: StrategyCheckOptio
   const outcome = await checkOnCandles(
     {
       ...{ file, builtIn, exchange, timeframe, range },
+      tradingMode: options.tradingMode,
       ...{ pairs: options.pair, params: options.param, cuts: options.cuts, seed: options.seed },
       home: env.TOUCHSTONE_HOME,
     },

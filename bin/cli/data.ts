@@ -7,8 +7,9 @@ import { BACKTEST_DEFAULTS, COLLECTION_STATUSES, TIMEFRAMES } from '#contract/li
 import type { Collection, CollectionList, Instruments } from '#contract/market-data.ts';
 import type { ProxyEnvelope, ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
 import type { ApiClient } from './client.ts';
-import { JSON_OPTION, LIMIT, queryOf, UsageError } from './options.ts';
+import { given, JSON_OPTION, LIMIT, queryOf, UsageError } from './options.ts';
 import { minute, number, progressBar, statusWithError, table, wrap } from './output.ts';
+import { tradingModeOption } from './run-options.ts';
 import { sessionWith, userToken, withSession } from './session.ts';
 import { addStoredDataCommands } from './stored-data.ts';
 
@@ -82,7 +83,8 @@ function addCollect(parent: Command, ofCollections: OfCollections): void {
   parent
     .command('collect')
     .description('collect candles, funding rates and instruments from an exchange (docs/precision.md)')
-    .argument('<symbols...>', 'such as BTC/USDT:USDT')
+    .argument('<symbols...>', 'such as BTC/USDT:USDT; in spot BTC/USDT')
+    .addOption(tradingModeOption())
     .requiredOption('--timeframe <timeframe>', TIMEFRAMES.join(', '))
     .option('--exchange <key>', "such as binanceusdm (default: the platform's)")
     .option(
@@ -97,6 +99,7 @@ function addCollect(parent: Command, ofCollections: OfCollections): void {
 }
 
 interface CollectOptions {
+  readonly tradingMode?: string;
   readonly json?: boolean;
   readonly timeframe: string;
   readonly exchange?: string;
@@ -112,9 +115,10 @@ const POLL_MS = 250;
 async function collect(
   client: ApiClient,
   symbols: readonly string[],
-  { json, ...options }: CollectOptions,
+  { json, tradingMode, ...options }: CollectOptions,
 ): Promise<number> {
-  const started = await client.post<CollectionState>('/api/v1/collections', { symbols, ...options });
+  const mode = given({ trading_mode: tradingMode });
+  const started = await client.post<CollectionState>('/api/v1/collections', { symbols, ...mode, ...options });
   const ended = await follow(client, started);
   if (json) {
     console.log(JSON.stringify(ended));

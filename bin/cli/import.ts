@@ -7,6 +7,7 @@ import { type ImportResult, importFiles } from '#adapters/import/import-files.ts
 import { type ImportedSeries, summarizeImport } from '#adapters/import/summary.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
+import { tradingModeOf } from '#domain/validate.ts';
 import type { PlatformInfo } from '../../src/local/platform-info.ts';
 import { duration, escapeControlChars, minute, number, table } from './output.ts';
 
@@ -44,6 +45,7 @@ export async function importCandles(
   }
   const fallback = platform.exchange === SIMULATED ? REAL_EXCHANGE : platform.exchange;
   const exchange = chooseExchange(found, options.exchange, fallback);
+  const spotExchange = chooseExchange(found, options.exchange, fallback, 'spot');
   const { candles: store } = openMarketStores(platform.storage);
   const started = performance.now();
   const bar = progressBar(found);
@@ -52,6 +54,7 @@ export async function importCandles(
     store,
     reader,
     exchange,
+    spotExchange,
     clock: Date,
     onProgress: bar.update,
   }).finally(() => {
@@ -60,18 +63,35 @@ export async function importCandles(
   });
   const imported = results.filter((result) => result.outcome === 'imported');
   const code = imported.length > 0 && results.every((result) => result.outcome !== 'failed') ? 0 : 1;
-  const series = imported.length > 0 ? await summarizeImport(results, exchange, store) : [];
+  const series = imported.length > 0 ? await summarizeImport(results, exchange, store, spotExchange) : [];
+  const isSpot = ({ symbol }: { readonly symbol: string }) => tradingModeOf(symbol) === 'spot';
+  const hasSpot = imported.some(isSpot);
   if (options.json) {
-    console.log(JSON.stringify({ exchange, files: results, series }));
+    console.log(
+      JSON.stringify({ exchange, ...(hasSpot && { spot_exchange: spotExchange }), files: results, series }),
+    );
     return code;
   }
   const taken = duration(performance.now() - started);
   const nameOf = (file: string) => escapeControlChars(relative(resolve(path), file) || basename(file));
   if (imported.length > 0) printSeries(series, nameOf);
   printMessages(results, nameOf);
-  console.log(`${imported.length} of ${results.length} files imported as ${exchange} in ${taken}.`);
-  if (exchange !== platform.exchange && imported.length > 0) {
+  const hasPerpetuals = imported.some((result) => !isSpot(result));
+  const names = [
+    ...(hasPerpetuals || !hasSpot ? [exchange] : []),
+    ...(hasSpot ? [`${spotExchange} (spot)`] : []),
+  ];
+  console.log(
+    `${imported.length} of ${results.length} files imported as ${names.join(' and ')} in ${taken}.`,
+  );
+  if (exchange !== platform.exchange && hasPerpetuals) {
     console.log(`Next: ${TOUCHSTONE} backtest <strategy> --exchange ${exchange}`);
+  }
+  if (hasSpot) {
+    const pairs = [...new Set(imported.filter(isSpot).map(({ symbol }) => symbol))].slice(0, 3).join(',');
+    console.log(
+      `Next: ${TOUCHSTONE} backtest <strategy> --trading-mode spot --exchange ${spotExchange} --pairs ${pairs}`,
+    );
   }
   return code;
 }

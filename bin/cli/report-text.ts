@@ -96,9 +96,9 @@ function indented(label: string, text: string): string {
 }
 
 export function candlesText({ config }: Job): string {
-  const { pairs, exchange, timeframe, date_range } = config;
+  const { pairs, exchange, trading_mode, timeframe, date_range } = config;
   const simulated = exchange === 'sim' ? ' (simulated candles)' : '';
-  return `${pairs.join(', ')} on ${exchange}${simulated}, ${timeframe}, ${minute(date_range.start)} to ${minute(date_range.end)} UTC`;
+  return `${pairs.join(', ')} on ${exchange}${simulated}${trading_mode ? `, ${trading_mode}` : ''}, ${timeframe}, ${minute(date_range.start)} to ${minute(date_range.end)} UTC`;
 }
 
 function settingsText({ config }: Job): string {

@@ -7,6 +7,7 @@ import {
   PRECISIONS,
   TIMEFRAMES,
 } from '#contract/limits.ts';
+import { TRADING_MODES } from '#contract/trading-modes.ts';
 import { type AccountOptions, accountFields, addAccountFlags } from './account-options.ts';
 import {
   boundsText,
@@ -20,12 +21,19 @@ import {
   stake,
 } from './options.ts';
 
+export const tradingModeOption = () =>
+  new Option(
+    '--trading-mode <mode>',
+    `spot: pairs such as BTC/USDT, no shorts, leverage or funding (default: ${BACKTEST_DEFAULTS.trading_mode})`,
+  ).choices(TRADING_MODES);
+
 /** Options that choose candles and instruments: of a backtest and of a hyperopt job. */
 export function addMarketOptions(command: Command): Command {
   return command
     .option('--exchange <key>', "exchange of the candles (default: the platform's)")
     .option('--offline', 'use stored candles; collect nothing')
-    .option('--pairs <list>', 'comma-separated pairs, such as BTC/USDT:USDT,ETH/USDT:USDT')
+    .addOption(tradingModeOption())
+    .option('--pairs <list>', 'comma-separated pairs, such as BTC/USDT:USDT,ETH/USDT:USDT; in spot BTC/USDT')
     .option('--timeframe <timeframe>', `${TIMEFRAMES.join(', ')} (default: the strategy's)`)
     .addOption(
       new Option(
@@ -137,6 +145,7 @@ function roiStep(text: string, previous: Readonly<Record<string, number>>): Reco
 export interface RunOptions extends AccountOptions {
   readonly exchange?: string;
   readonly offline?: boolean;
+  readonly tradingMode?: string;
   readonly pairs?: string;
   readonly timeframe?: string;
   readonly precision?: string;
@@ -174,6 +183,7 @@ export function configWith(config: Config, options: RunOptions): Config {
     ...given({
       exchange: options.exchange,
       collect: options.offline ? 'never' : undefined,
+      trading_mode: options.tradingMode,
       pairs: options.pairs && listOf(options.pairs),
       timeframe: options.timeframe,
       date_range: merged('date_range', given({ start: options.start, end: options.end })),

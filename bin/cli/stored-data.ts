@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import type { Coverage, CoverageMonth } from '#contract/coverage.ts';
-import { TIMEFRAMES } from '#contract/limits.ts';
+import { BACKTEST_DEFAULTS, TIMEFRAMES } from '#contract/limits.ts';
 import type { Freshness, Symbols } from '#contract/market-data.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
+import { SYMBOLS, type TradingMode } from '#contract/trading-modes.ts';
 import type { ApiClient } from './client.ts';
 import { integer, JSON_OPTION, queryOf } from './options.ts';
 import { minute, number, table, wrap } from './output.ts';
+import { tradingModeOption } from './run-options.ts';
 import { type RunInSession, type Session, sourceText } from './session.ts';
 
 const EXCHANGE = ['--exchange <key>', "such as binanceusdm (default: the platform's)"] as const;
@@ -17,6 +19,7 @@ export function addStoredDataCommands(data: Command, session: RunInSession): voi
     .command('coverage')
     .description('list the stored candles of each symbol: range, gaps, and months that are incomplete')
     .argument('[symbol]', 'such as BTC/USDT:USDT (default: all)')
+    .addOption(tradingModeOption())
     .option(...EXCHANGE)
     .option(...TIMEFRAME)
     .option(...JSON_OPTION)
@@ -26,7 +29,8 @@ export function addStoredDataCommands(data: Command, session: RunInSession): voi
   data
     .command('freshness')
     .description('list the age of the newest candle of each symbol; exit code 1 if one is stale')
-    .argument('[symbols...]', 'such as BTC/USDT:USDT (default: all stored ones)')
+    .argument('[symbols...]', 'such as BTC/USDT:USDT (default: all stored ones of the trading mode)')
+    .addOption(tradingModeOption())
     .option(...EXCHANGE)
     .option(...TIMEFRAME)
     .option('--hours <n>', 'age from which a symbol is stale', integer({ min: 1, max: 87_600 }), 24)
@@ -38,6 +42,7 @@ export function addStoredDataCommands(data: Command, session: RunInSession): voi
     .command('offline')
     .description('check that a backtest can run with --offline on the stored candles; exit code 1 if not')
     .argument('<symbols...>', 'such as BTC/USDT:USDT')
+    .addOption(tradingModeOption())
     .requiredOption(...TIMEFRAME)
     .requiredOption('--start <time>', 'ISO 8601, UTC; before the startup candles of the strategy')
     .option('--end <time>', 'ISO 8601, UTC, exclusive (default: now)')
@@ -49,6 +54,7 @@ export function addStoredDataCommands(data: Command, session: RunInSession): voi
 }
 
 interface Options {
+  readonly tradingMode?: TradingMode;
   readonly exchange?: string;
   readonly timeframe?: string;
   readonly json?: boolean;
@@ -57,12 +63,12 @@ interface Options {
 async function printCoverage(
   session: Session,
   symbol: string | undefined,
-  { exchange, timeframe, json }: Options,
+  { tradingMode, exchange, timeframe, json }: Options,
 ): Promise<void> {
   const items: Coverage['items'] = [];
   let of = exchange;
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const query = queryOf({ exchange, symbol, timeframe, cursor });
+    const query = queryOf({ exchange, symbol, trading_mode: tradingMode, timeframe, cursor });
     const page: Coverage = await session.client.get<Coverage>(`/api/v1/coverage?${query}`);
     items.push(...page.items);
     ({ exchange: of, next_cursor: cursor } = page);
@@ -116,10 +122,10 @@ interface FreshnessOptions extends Options {
 async function printFreshness(
   session: Session,
   symbols: readonly string[],
-  { exchange, timeframe, hours, json }: FreshnessOptions,
+  { tradingMode, exchange, timeframe, hours, json }: FreshnessOptions,
 ): Promise<number> {
   const { client } = session;
-  const named = symbols.length > 0 ? symbols : await storedSymbols(client, exchange);
+  const named = symbols.length > 0 ? symbols : await storedSymbols(client, exchange, tradingMode);
   if (named.length === 0) {
     if (json) console.log(JSON.stringify({ all_fresh: false, stale_symbols: [], symbols: [] }));
     else console.log(`No candles are stored. Collect or import some: ${TOUCHSTONE} collect --help`);
@@ -127,6 +133,7 @@ async function printFreshness(
   }
   const found = await freshness(client, {
     symbols: named,
+    trading_mode: tradingMode,
     exchange,
     timeframe,
     stale_threshold_hours: hours,
@@ -137,15 +144,20 @@ async function printFreshness(
     console.log(
       found.all_fresh
         ? `All symbols have a candle of the last ${hours} hours.`
-        : `Stale: ${found.stale_symbols.join(', ')}. To collect: ${TOUCHSTONE} collect ${found.stale_symbols[0]} --timeframe ${found.symbols[0]?.timeframe ?? '1h'}`,
+        : `Stale: ${found.stale_symbols.join(', ')}. To collect: ${TOUCHSTONE} collect ${found.stale_symbols[0]}${modeText(tradingMode)} --timeframe ${found.symbols[0]?.timeframe ?? '1h'}`,
     );
     console.log(`Source: candles of ${found.exchange}, ${sourceText(session)}`);
   }
   return found.all_fresh ? 0 : 1;
 }
 
-async function storedSymbols(client: ApiClient, exchange: string | undefined): Promise<readonly string[]> {
-  return (await client.get<Symbols>(`/api/v1/symbols?${queryOf({ exchange })}`)).symbols;
+async function storedSymbols(
+  client: ApiClient,
+  exchange: string | undefined,
+  mode: TradingMode = BACKTEST_DEFAULTS.trading_mode,
+): Promise<readonly string[]> {
+  const { symbols } = await client.get<Symbols>(`/api/v1/symbols?${queryOf({ exchange })}`);
+  return symbols.filter((symbol) => SYMBOLS[mode].pattern.test(symbol));
 }
 
 /** Symbols of a request: with their escapes they fit in an address. */
@@ -174,6 +186,9 @@ async function freshness(
   return all!;
 }
 
+/** The option of a command in another mode than the default. */
+const modeText = (mode: TradingMode | undefined) => (mode === 'spot' ? ' --trading-mode spot' : '');
+
 function freshnessTable({ symbols }: Freshness, label: string): string {
   return table(
     ['Symbol', 'Timeframe', 'First (UTC)', 'Last (UTC)', 'Age, hours', label],
@@ -197,16 +212,18 @@ interface OfflineOptions extends Options {
 async function checkOffline(
   session: Session,
   symbols: readonly string[],
-  { json, ...range }: OfflineOptions,
+  { json, tradingMode, ...range }: OfflineOptions,
 ): Promise<number> {
-  const found = await freshness(session.client, { symbols, ...range });
+  const found = await freshness(session.client, { symbols, trading_mode: tradingMode, ...range });
   if (json) {
     console.log(JSON.stringify(found));
     return found.all_fresh ? 0 : 1;
   }
   console.log(freshnessTable(found, 'Covers the range'));
   if (found.all_fresh) {
-    console.log(`The stored candles cover the range. Run: ${TOUCHSTONE} backtest <strategy> --offline`);
+    console.log(
+      `The stored candles cover the range. Run: ${TOUCHSTONE} backtest <strategy> --offline${modeText(tradingMode)}`,
+    );
   } else {
     const { start, end, timeframe } = range;
     const dates = `--start ${start}${end ? ` --end ${end}` : ''}`;
@@ -214,7 +231,7 @@ async function checkOffline(
       ? `About ${number(found.missing_candles, 0)} candles are missing. `
       : '';
     console.log(
-      `Not covered: ${found.stale_symbols.join(', ')}. ${missing}Collect them: ${TOUCHSTONE} collect ${found.stale_symbols.join(' ')} --timeframe ${timeframe} ${dates}`,
+      `Not covered: ${found.stale_symbols.join(', ')}. ${missing}Collect them: ${TOUCHSTONE} collect ${found.stale_symbols.join(' ')}${modeText(tradingMode)} --timeframe ${timeframe} ${dates}`,
     );
   }
   console.log(`Source: candles of ${found.exchange}, ${sourceText(session)}`);

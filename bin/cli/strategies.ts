@@ -7,7 +7,7 @@ import type { ApiClient } from './client.ts';
 import type { DevOptions } from './dev.ts';
 import { boundsText, integer, JSON_OPTION, parameter, repeated } from './options.ts';
 import { number, table, wrap } from './output.ts';
-import { addRunOptions, EXPERIMENT } from './run-options.ts';
+import { addRunOptions, EXPERIMENT, tradingModeOption } from './run-options.ts';
 import { sessionWith } from './session.ts';
 
 const { cuts: CUTS, check_seed: SEED } = CLI_LIMITS;
@@ -30,6 +30,7 @@ export function addStrategyCommands(program: Command): void {
     )
     .argument('<strategy|file>', 'name of a strategy, or a strategy file')
     .option('--exchange <key>', 'exchange of stored candles, or sim for simulated ones', 'sim')
+    .addOption(tradingModeOption())
     .option('--pair <pair>', 'such as BTC/USDT:USDT; repeatable', repeated, [])
     .option('--timeframe <timeframe>', `${TIMEFRAMES.join(', ')} (default: the strategy's)`)
     .option('--timerange <days>', 'such as 20250101-20250301 (default: 1,000 candles)')

@@ -91,6 +91,7 @@ export const ResolvedBacktestConfig = z
   .object({
     strategy: z.string(),
     exchange: z.string(),
+    trading_mode: z.literal('spot').optional().meta({ description: 'Absent: futures' }),
     pairs: z.array(z.string()),
     timeframe: z.enum(ALL_TIMEFRAMES),
     date_range: z.object({
@@ -148,6 +149,7 @@ export const BacktestExecutionInput = z.object({
   correlation_id: z.string(),
   on_demand: z.boolean(),
   exchange: z.string(),
+  trading_mode: z.literal('spot').optional().meta({ description: 'Absent: futures' }),
   symbols: z.array(z.string()),
   timeframe: z.string().meta({ description: 'Timeframe; with a detail timeframe both, comma separated' }),
   start: timestamp,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import {
+  BACKTEST_DEFAULTS,
   bounds,
   TRADE_LIMITS as LIMITS,
   MAX_ASSIGNMENT_KEY_LENGTH,
@@ -9,6 +10,7 @@ import {
 } from './limits.ts';
 import { given } from './null-fields.ts';
 import { CANARY_STAGE_NAMES, CHALLENGE_STATUSES, TRADE_STATUSES, VARIANTS } from './stored-challenge.ts';
+import { TRADING_MODES } from './trading-modes.ts';
 
 const optionalNumber = z.number().optional();
 const optionalText = (description: string, maxLength: number) =>
@@ -37,7 +39,15 @@ const tradeFields = {
   stake_amount: amount('Quote currency'),
   fee_abs: amount('Fees, quote currency'),
   leverage: optionalNumber.meta({ description: 'Default: 1', ...bounds(LIMITS.leverage) }),
-  pair: optionalText('`BASE/QUOTE:SETTLE`', MAX_SYMBOL_LENGTH),
+  pair: optionalText('`BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`', MAX_SYMBOL_LENGTH),
+  trading_mode: z
+    .string()
+    .optional()
+    .meta({
+      description: 'Market of the pair; it is not stored',
+      enum: [...TRADING_MODES],
+      default: BACKTEST_DEFAULTS.trading_mode,
+    }),
   side: z
     .string()
     .optional()

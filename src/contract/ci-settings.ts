@@ -6,6 +6,7 @@ import { ReleasePolicy } from './release-policy.ts';
 export const CiSettings = z.strictObject({
   config: BacktestConfigRequest.pick({
     exchange: true,
+    trading_mode: true,
     date_range: true,
     dry_run_wallet: true,
     fee: true,

@@ -10,10 +10,10 @@ import {
   EXCHANGE_KEY,
   MAX_SYMBOL_LENGTH,
   PRECISIONS,
-  SYMBOL,
   TIMEFRAMES,
   UNLIMITED_STAKE,
 } from './limits.ts';
+import { SYMBOL, TRADING_MODES } from './trading-modes.ts';
 
 /** A schema's output as use cases take it. */
 export type Immutable<T> = T extends readonly (infer E)[]
@@ -33,17 +33,27 @@ export const Timestamp = z.string().meta({
 export const CollectMode = z.enum(COLLECT_MODES);
 export type CollectMode = z.infer<typeof CollectMode>;
 
-/** Market of a request: exchange, pairs, timeframe. The same fields in every request. */
+/** Market of a request: exchange, trading mode, pairs, timeframe. The same fields in every request. */
 export const MARKET_FIELDS = {
   exchange: z.string().optional().meta({
     description: 'Exchange of the candles. Default: the configured exchange',
     pattern: EXCHANGE_KEY.source,
   }),
+  trading_mode: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        '`spot`: pairs are `BASE/QUOTE`; no shorts, no leverage, no funding. `futures`: pairs are perpetuals, `BASE/QUOTE:SETTLE`',
+      enum: [...TRADING_MODES],
+      default: BACKTEST_DEFAULTS.trading_mode,
+    }),
   pairs: z
     .array(z.string().meta({ pattern: SYMBOL.source, maxLength: MAX_SYMBOL_LENGTH }))
     .optional()
     .meta({
-      description: '`BASE/QUOTE:SETTLE`. Default: the pairs of the strategy',
+      description:
+        '`BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`. Default: the pairs of the strategy, in spot without `:SETTLE`',
       minItems: BACKTEST_LIMITS.pairs.min,
       maxItems: BACKTEST_LIMITS.pairs.max,
       uniqueItems: true,

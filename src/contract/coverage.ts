@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { paginated, Timestamp } from './common.ts';
 import { ALL_TIMEFRAMES, COVERAGE_LIMITS, MAX_SYMBOL_LENGTH } from './limits.ts';
-import { ExchangeQuery } from './market-data.ts';
+import { ExchangeQuery, TradingModeParameter } from './market-data.ts';
 import { integerParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
 
 /** Coverage of the stored series by month, on the data collection service. */
@@ -49,7 +49,11 @@ export type Coverage = z.output<typeof Coverage>;
 
 export const CoverageQuery = z.object({
   ...ExchangeQuery.shape,
-  symbol: stringParameter(MAX_SYMBOL_LENGTH, '`BASE/QUOTE:SETTLE`. Default: all stored ones').optional(),
+  symbol: stringParameter(
+    MAX_SYMBOL_LENGTH,
+    '`BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`. Default: all stored ones of both',
+  ).optional(),
+  trading_mode: TradingModeParameter,
   timeframe: stringParameter(10, `One of ${ALL_TIMEFRAMES.join(', ')}. Default: all stored ones`).optional(),
   limit: integerParameter({ ...COVERAGE_LIMITS, description: 'Maximum number of symbols on a page' }).default(
     COVERAGE_LIMITS.default,

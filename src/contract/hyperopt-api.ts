@@ -102,6 +102,7 @@ export const HyperoptJob = z
     exchange: z.string(),
     account: HyperoptAccount.meta({ description: 'Account and costs of every trial' }),
     precision: z.enum(PRECISIONS).meta({ description: 'Precision of every trial' }),
+    trading_mode: z.literal('spot').optional().meta({ description: 'Absent: futures' }),
     warnings: z.array(z.string()),
     session: SessionName,
     resumed_from: JobId.nullable().meta({

@@ -86,6 +86,7 @@ export const HyperoptExecutionInput = z.object({
   correlation_id: z.string(),
   workers: z.array(z.int()).meta({ description: 'One number for each worker, from 0' }),
   exchange: z.string(),
+  trading_mode: z.literal('spot').optional().meta({ description: 'Absent: futures' }),
   symbols: z.array(z.string()),
   timeframe: z.string(),
   start: Timestamp,

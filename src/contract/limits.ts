@@ -41,8 +41,6 @@ export const ALL_TIMEFRAMES = [
 ] as const;
 export type Timeframe = (typeof ALL_TIMEFRAMES)[number];
 
-/** `BASE/QUOTE:SETTLE`, upper case. */
-export const SYMBOL = /^[A-Z0-9]{1,20}\/[A-Z0-9]{1,20}:[A-Z0-9]{1,20}$/;
 export const MAX_SYMBOL_LENGTH = 50;
 
 /** `sim`, or the key of an exchange in ccxt. */
@@ -109,6 +107,7 @@ export const BACKTEST_LIMITS = {
 } as const;
 
 export const BACKTEST_DEFAULTS = {
+  trading_mode: 'futures',
   date_range_days: 90,
   dry_run_wallet: 1000,
   fee: 0.0005,

@@ -10,11 +10,11 @@ import {
   MAX_SYMBOL_LENGTH,
   OHLCV_DEFAULTS,
   OHLCV_LIMITS,
-  SYMBOL,
   TIMEFRAMES,
 } from './limits.ts';
 import { integerParameter, listParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
 import { InstrumentRecord } from './stored-market-data.ts';
+import { SYMBOL, TRADING_MODES } from './trading-modes.ts';
 
 /** Resources and requests of the data collection service. */
 
@@ -150,7 +150,7 @@ export type Freshness = z.output<typeof Freshness>;
 export const CollectionRequest = z
   .looseObject({
     symbols: z.array(z.string().meta({ pattern: SYMBOL.source, maxLength: MAX_SYMBOL_LENGTH })).meta({
-      description: '`BASE/QUOTE:SETTLE`',
+      description: '`BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`',
       minItems: COLLECTION_LIMITS.symbols.min,
       maxItems: COLLECTION_LIMITS.symbols.max,
     }),
@@ -161,9 +161,17 @@ export const CollectionRequest = z
     end: Timestamp.optional().meta({ description: 'Exclusive. Default: now' }),
     exchange: z.string().optional().meta({
       description:
-        '`sim`, or the ccxt key of an exchange with perpetual futures. Default: the configured exchange',
+        '`sim`, or the ccxt key of an exchange with perpetual futures (with spot in that trading mode). Default: the configured exchange',
       pattern: EXCHANGE_KEY.source,
     }),
+    trading_mode: z
+      .string()
+      .optional()
+      .meta({
+        description: '`spot`: symbols are `BASE/QUOTE` and have no funding rates',
+        enum: [...TRADING_MODES],
+        default: BACKTEST_DEFAULTS.trading_mode,
+      }),
   })
   .meta({
     id: 'CollectionRequest',
@@ -208,11 +216,16 @@ const exchange = z
   .regex(EXCHANGE_KEY)
   .meta({ description: 'Exchange key. Default: the configured exchange' })
   .optional();
+export const TradingModeParameter = z.enum(TRADING_MODES).optional().meta({
+  description: '`spot`: symbols are `BASE/QUOTE`. `futures`: `BASE/QUOTE:SETTLE`',
+  default: BACKTEST_DEFAULTS.trading_mode,
+});
 const start = stringParameter(40, 'ISO 8601; without an offset it is UTC').optional();
 const end = stringParameter(40, 'ISO 8601, exclusive; without an offset it is UTC').optional();
 
 export const OhlcvQuery = z.object({
-  symbol: stringParameter(MAX_SYMBOL_LENGTH, '`BASE/QUOTE:SETTLE`'),
+  symbol: stringParameter(MAX_SYMBOL_LENGTH, '`BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`'),
+  trading_mode: TradingModeParameter,
   timeframe: stringParameter(10, `One of ${TIMEFRAMES.join(', ')}`),
   limit: integerParameter({
     ...OHLCV_LIMITS.limit,
@@ -245,8 +258,10 @@ export const FreshnessQuery = z.object({
   symbols: listParameter({
     maxItems: 1000,
     maxLength: MAX_SYMBOL_LENGTH,
-    description: '`BASE/QUOTE:SETTLE`, repeated or separated by commas',
+    description:
+      '`BASE/QUOTE:SETTLE`, repeated or separated by commas; `BASE/QUOTE` with trading_mode `spot`',
   }),
+  trading_mode: TradingModeParameter,
   timeframe: stringParameter(
     30,
     'One or more, comma separated: each must be fresh. Default: the newest stored series of each symbol',
@@ -268,11 +283,12 @@ export const DataFreshnessQuery = FreshnessQuery.pick({
   stale_threshold_hours: true,
   timeframe: true,
   exchange: true,
+  trading_mode: true,
 }).extend({
   symbols: listParameter({
     maxItems: 500,
     description:
-      '`BASE/QUOTE:SETTLE`, repeated or separated by commas. With commas and unescaped `/` and `:`, 500 symbols fit the 10 KB limit of the gateway',
+      '`BASE/QUOTE:SETTLE`, repeated or separated by commas; `BASE/QUOTE` with trading_mode `spot`. With commas and unescaped `/` and `:`, 500 symbols fit the 10 KB limit of the gateway',
   }),
 });
 export type DataFreshnessQuery = Immutable<z.output<typeof DataFreshnessQuery>>;

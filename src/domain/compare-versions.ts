@@ -1,7 +1,7 @@
 import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { VersionComparison } from '#contract/catalog-api.ts';
 import { CodedError } from '#contract/errors.ts';
-import { COMPARISON_MINIMUMS } from '#contract/limits.ts';
+import { BACKTEST_DEFAULTS, COMPARISON_MINIMUMS } from '#contract/limits.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
 import { roundNumber } from '#engine/report/round.ts';
 import { type SampleStats, welchTest } from '#engine/stats/welch.ts';
@@ -76,6 +76,7 @@ function sameVersion(version: string): CodedError {
 function differencesOf(a: ResolvedBacktestConfig, b: ResolvedBacktestConfig) {
   const rows = [
     { field: 'exchange', a: a.exchange, b: b.exchange },
+    { field: 'trading_mode', a: modeOf(a), b: modeOf(b) },
     { field: 'pairs', a: pairsOf(a), b: pairsOf(b) },
     { field: 'timeframe', a: a.timeframe, b: b.timeframe },
     { field: 'date_range', a: rangeOf(a), b: rangeOf(b) },
@@ -83,6 +84,7 @@ function differencesOf(a: ResolvedBacktestConfig, b: ResolvedBacktestConfig) {
   return rows.filter((row) => row.a !== row.b);
 }
 
+const modeOf = ({ trading_mode }: ResolvedBacktestConfig) => trading_mode ?? BACKTEST_DEFAULTS.trading_mode;
 const pairsOf = ({ pairs }: ResolvedBacktestConfig) => pairs.toSorted().join(', ');
 const rangeOf = ({ date_range: { start, end } }: ResolvedBacktestConfig) => `${start} to ${end}`;
 

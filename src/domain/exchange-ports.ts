@@ -1,3 +1,4 @@
+import type { TradingMode } from '#contract/trading-modes.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
@@ -7,6 +8,8 @@ import type { Timeframe } from '#engine/timeframe.ts';
 export interface Exchange {
   /** Exchange key in series and configurations, for example `binanceusdm`. */
   readonly name: string;
+  /** Kinds of markets that the exchange has. */
+  readonly modes: readonly TradingMode[];
   /** Perpetuals that may be traded, `BASE/QUOTE:SETTLE`. */
   symbols(): Promise<readonly string[]>;
   /**
@@ -31,6 +34,10 @@ export interface Exchange {
 
 /** The exchanges with data to collect. */
 export interface Exchanges {
-  /** Throws CodedError VAL005 for an unknown key. */
-  open(key: string): Promise<Exchange>;
+  /**
+   * Throws CodedError VAL005 for an unknown key, and for an exchange without such markets.
+   *
+   * @param mode default `futures`
+   */
+  open(key: string, mode?: TradingMode): Promise<Exchange>;
 }

@@ -19,7 +19,8 @@ export interface PairCandles {
   readonly pair: string;
   /** From the start less the startup candles, as far as stored, to the end. */
   readonly candles: Candles;
-  readonly funding: FundingEvents;
+  /** Absent in spot. */
+  readonly funding?: FundingEvents;
   readonly detail?: Candles;
   /** Present only in a run with precision `exchange`. */
   readonly instrument?: Instrument;
@@ -128,13 +129,14 @@ async function loadPair(
   const candles = await recordCorruption(deps, key, () => deps.candles.read(key, dataStart, end));
   checkEnough(candles, config, pair, start);
   checkGaps(candles, config, pair);
-  const funding = await recordCorruption(deps, key, () =>
-    deps.candles.readFunding(exchange, pair, start, end),
-  );
-  if (detailTimeframe === null) return { pair, candles, funding };
+  const readFunding = () => deps.candles.readFunding(exchange, pair, start, end);
+  const perpetual = config.trading_mode !== 'spot' && {
+    funding: await recordCorruption(deps, key, readFunding),
+  };
+  if (detailTimeframe === null) return { pair, candles, ...perpetual };
   const detailKey = { ...key, timeframe: detailTimeframe };
   const detail = await recordCorruption(deps, detailKey, () => deps.candles.read(detailKey, start, end));
-  return { pair, candles, funding, detail };
+  return { pair, candles, ...perpetual, detail };
 }
 
 function checkEnough(candles: Candles, config: ResolvedBacktestConfig, pair: string, start: number): void {

@@ -26,10 +26,19 @@ export async function checkFreshness(
   deps: { readonly dataProxy: DataProxy; readonly defaultExchange: string },
   input: DataFreshnessQuery & { readonly correlationId: string },
 ): Promise<Freshness> {
-  const { stale_threshold_hours, timeframe, exchange = deps.defaultExchange, correlationId } = input;
-  const symbols = [...new Set(input.symbols.map((symbol) => checkSymbol(symbol, 'symbols')))];
+  const {
+    stale_threshold_hours,
+    timeframe,
+    exchange = deps.defaultExchange,
+    trading_mode,
+    correlationId,
+  } = input;
+  const symbols = [...new Set(input.symbols.map((symbol) => checkSymbol(symbol, 'symbols', trading_mode)))];
   for (const each of timeframe?.split(',') ?? []) checkTimeframe(each, 'timeframe');
-  const params = { symbols, timeframe, exchange, stale_threshold_hours };
+  const params = {
+    ...{ symbols, timeframe, exchange, stale_threshold_hours },
+    ...(trading_mode === 'spot' && { trading_mode }),
+  };
   const request = { operation: 'check-freshness', params, correlationId } as const;
   return callDataCollection(deps.dataProxy, request, Freshness);
 }
@@ -51,6 +60,8 @@ export async function readCandles(
 
 interface CandleRange {
   readonly exchange: string;
+  /** Absent: futures. */
+  readonly trading_mode?: 'spot';
   readonly symbol: string;
   readonly timeframe: string;
   /** ISO 8601; `end` is exclusive. */

@@ -146,7 +146,7 @@ function windowsOf(
 async function readWindows(
   proxy: DataProxy,
   windows: readonly Window[],
-  { config: { exchange, timeframe } }: JobIn<'completed'>,
+  { config: { exchange, trading_mode, timeframe } }: JobIn<'completed'>,
   correlationId: string,
 ): Promise<FileCandles[]> {
   const read: FileCandles[] = [];
@@ -156,6 +156,7 @@ async function readWindows(
       const range = { start: iso(from), end: iso(to), limit: MAX_CANDLES };
       const candles = await readCandles(proxy, {
         exchange,
+        ...(trading_mode && { trading_mode }),
         symbol: pair,
         timeframe,
         ...range,

@@ -27,6 +27,7 @@ import type { InstrumentStore } from './instrument-ports.ts';
 import type { Clock, SeriesStore } from './ports.ts';
 import { resolveAccount } from './resolve-account.ts';
 import { ML_ENGINE_FIELD, ML_ENGINE_KEYS, resolveMlEngine } from './resolve-ml-engine.ts';
+import { resolveTradingMode } from './resolve-trading-mode.ts';
 import { resolveSignals } from './signals/use-signals.ts';
 import type { KnownStrategy, Strategies } from './strategy-ports.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
@@ -35,7 +36,6 @@ import {
   checkCount,
   checkNumber,
   checkOneOf,
-  checkSymbol,
   checkTimeframe,
   isExchangeKey,
   isoTime,
@@ -63,14 +63,7 @@ export interface ResolvedSubmission {
   readonly instruments?: ReadonlyMap<string, InstrumentRecord> | undefined;
 }
 
-type NumberField =
-  | 'dry_run_wallet'
-  | 'max_open_trades'
-  | 'fee'
-  | 'slippage'
-  | 'leverage'
-  | 'stoploss'
-  | 'seed';
+type NumberField = 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'stoploss' | 'seed';
 
 /** Keys of a configuration in a request. */
 export const CONFIG_KEYS = Object.keys(BacktestConfigRequest.shape);
@@ -91,7 +84,8 @@ export async function resolveConfig(
     checkNumber(input[name] ?? fallback, `config.${name}`, LIMITS[name]);
 
   const exchange = checkExchange(input.exchange ?? deps.defaultExchange);
-  const pairs = checkPairs(input.pairs ?? strategy.pairs);
+  const market = resolveTradingMode(input, strategy);
+  const { pairs } = market;
   const timeframe = checkRunTimeframe(input.timeframe ?? strategy.timeframe, strategy);
   const collect = checkOneOf(input.collect ?? DEFAULTS.collect, 'config.collect', COLLECT_MODES);
   const range = await resolveDateRange(deps, input.date_range ?? {}, { exchange, pairs, timeframe });
@@ -102,7 +96,7 @@ export async function resolveConfig(
     max_open_trades: number('max_open_trades', pairs.length),
     fee: number('fee', DEFAULTS.fee),
     slippage: number('slippage', DEFAULTS.slippage),
-    leverage: number('leverage', strategy.leverage ?? DEFAULTS.leverage),
+    leverage: market.leverage,
   };
   const { options, warnings: optionWarnings } = resolveAccount(strategy, input);
   const precision = await resolvePrecision(deps, input.precision, exchange, pairs);
@@ -121,7 +115,7 @@ export async function resolveConfig(
   const ml = resolveMlEngine(strategy, input.ml_engine, timeframe);
 
   const config: ResolvedBacktestConfig = {
-    ...{ strategy: strategy.name, exchange, pairs, timeframe },
+    ...{ strategy: strategy.name, exchange, ...market.mode, pairs, timeframe },
     date_range: { start: isoTime(range.start), end: isoTime(range.end) },
     ...account,
     ...options,
@@ -141,6 +135,7 @@ export async function resolveConfig(
       ...unknownKeyWarnings(input.date_range ?? {}, DATE_RANGE_KEYS, 'config.date_range.'),
       ...unknownKeyWarnings(input.trailing ?? {}, TRAILING_KEYS, 'config.trailing.'),
       ...optionWarnings,
+      ...market.warnings,
       ...precision.warnings,
       ...ml.warnings,
     ],
@@ -184,20 +179,6 @@ function checkExchange(exchange: string): string {
   throw invalid('exchange', 'must be an exchange key such as binanceusdm or sim', {
     value: exchange.slice(0, 100),
   });
-}
-
-function checkPairs(pairs: readonly string[]): string[] {
-  checkCount(pairs.length, 'config.pairs', LIMITS.pairs, 'symbols');
-  for (const [index, pair] of pairs.entries()) {
-    checkSymbol(pair, `config.pairs.${index}`);
-    if (pairs.indexOf(pair) === index) continue;
-    throw new CodedError('VAL005', {
-      message: `config.pairs names ${pair} twice: name each pair once`,
-      field: `config.pairs.${index}`,
-      context: { value: pair },
-    });
-  }
-  return [...pairs];
 }
 
 /**

@@ -181,6 +181,7 @@ export function executionInputOf(
     ...own,
     list: jobListOf(own.kind, own.job_id),
     exchange: config.exchange,
+    ...(config.trading_mode && { trading_mode: config.trading_mode }),
     symbols: config.pairs,
     timeframe: [config.timeframe, config.timeframe_detail].filter((each) => each !== null).join(','),
     end: config.date_range.end,

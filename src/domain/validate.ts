@@ -3,22 +3,28 @@ import {
   EXCHANGE_KEY,
   MAX_SYMBOL_LENGTH,
   type NumberBounds,
-  SYMBOL,
   TIMEFRAMES,
   type Timeframe,
 } from '#contract/limits.ts';
+import { SYMBOLS, type TradingMode } from '#contract/trading-modes.ts';
 
 /** Domain rules on single values. Each throws a CodedError that names the field and what is allowed. */
 
-/** Throws VAL002 unless `symbol` reads `BASE/QUOTE:SETTLE`, upper case, at most 50 characters. */
-export function checkSymbol(symbol: string, field: string): string {
-  if (symbol.length > MAX_SYMBOL_LENGTH || !SYMBOL.test(symbol)) {
-    throw new CodedError('VAL002', {
-      field,
-      context: { value: symbol.slice(0, 100), format: 'BASE/QUOTE:SETTLE', example: 'BTC/USDT:USDT' },
-    });
+/**
+ * Throws VAL002 unless `symbol` reads `BASE/QUOTE:SETTLE`, or `BASE/QUOTE` in spot, upper case, at most 50 characters. Its
+ * message is the same in both modes; the context names the format.
+ */
+export function checkSymbol(symbol: string, field: string, mode: TradingMode = 'futures'): string {
+  const { pattern, format, example } = SYMBOLS[mode];
+  if (symbol.length > MAX_SYMBOL_LENGTH || !pattern.test(symbol)) {
+    throw new CodedError('VAL002', { field, context: { value: symbol.slice(0, 100), format, example } });
   }
   return symbol;
+}
+
+/** Trading mode of a valid symbol. */
+export function tradingModeOf(symbol: string): TradingMode {
+  return SYMBOLS.spot.pattern.test(symbol) ? 'spot' : 'futures';
 }
 
 /** True for the form of an exchange key: `sim`, or a key of ccxt. */

@@ -10,6 +10,7 @@ import { openObjectStore } from '#adapters/open-object-store.ts';
 import { candlesPrefix } from '#adapters/parquet/keys.ts';
 import { MonthFiles } from '#adapters/parquet/month-files.ts';
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import { spotPairs } from '#domain/resolve-trading-mode.ts';
 import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
 import type { PairData } from '#engine/run/history.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
@@ -36,13 +37,14 @@ export async function checkOnCandles(
   { home, pairs, ...request }: CandleCheck,
   options: Omit<CheckOptions, 'loadCandles'>,
 ): Promise<CheckOutcome> {
-  const { exchange, seed } = request;
+  const { exchange, tradingMode, seed } = request;
   const sim = new SimExchange({ seed });
+  const listed = await sim.symbols();
   return checkStrategy(
     {
       ...request,
       pairs: pairs?.length ? pairs : undefined,
-      available: exchange === SIMULATED ? await sim.symbols() : undefined,
+      available: exchange === SIMULATED ? (tradingMode === 'spot' ? spotPairs(listed) : listed) : undefined,
       maxPairs: MAX_PAIRS,
       end: SIM_END,
     },

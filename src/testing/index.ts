@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CLI_LIMITS } from '#contract/limits.ts';
+import type { TradingMode } from '#contract/trading-modes.ts';
 import { describeCertificate, isPutToTest } from '#domain/search-look-ahead.ts';
 import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
@@ -13,6 +14,8 @@ export interface CausalOptions {
   readonly exchange?: string;
   /** Data folder of stored candles. Default `.touchstone`. */
   readonly home?: string;
+  /** Default: futures. */
+  readonly tradingMode?: TradingMode;
   /** Default: up to three pairs of the strategy. */
   readonly pairs?: readonly string[];
   /** Default: the timeframe of the strategy. */
@@ -52,6 +55,7 @@ export async function expectCausal(
       file: path,
       builtIn: null,
       ...{ exchange, home, params },
+      tradingMode: options.tradingMode,
       pairs: options.pairs,
       timeframe: options.timeframe,
       range: range && { start: Date.parse(range.start), end: Date.parse(range.end) },

@@ -28,6 +28,15 @@ describe('contentOf', () => {
     ['constructor/futures/BTC_USDT_USDT-5m-futures.feather', candles('BTC/USDT:USDT', '5m', 'Feather')],
     // freqtrade before 2023: without the settlement currency.
     ['binance/futures/BTC_USDT-5m-futures.feather', candles('BTC/USDT:USDT', '5m', 'Feather', 'binanceusdm')],
+    // Spot: freqtrade's folder has the name of the exchange in ccxt; another folder names none.
+    ['ETH_BTC-5m.csv.gz', candles('ETH/BTC', '5m', 'CSV')],
+    ['user_data/data/binance/ETH_BTC-5m.feather', candles('ETH/BTC', '5m', 'Feather', 'binance')],
+    ['candles/ETH_BTC-5m.csv.gz', candles('ETH/BTC', '5m', 'CSV')],
+    ['user_data/data/kraken/BTC_USD-1h.json', candles('BTC/USD', '1h', 'JSON', 'kraken')],
+    [
+      'candles/exchange=binance/symbol=ETH_BTC/timeframe=5m/2025-03.parquet',
+      candles('ETH/BTC', '5m', 'Parquet', 'binance'),
+    ],
     ['BTC_USDT_USDT-8h-funding_rate.feather', { kind: 'rates', symbol: 'BTC/USDT:USDT', format: 'Feather' }],
     ['BTC_USDT_USDT-1h-funding_rate.csv.gz', { kind: 'rates', symbol: 'BTC/USDT:USDT', format: 'CSV' }],
     ['BTC_USDT_USDT-1h-mark.json', { kind: 'marks', symbol: 'BTC/USDT:USDT', format: 'JSON' }],
@@ -57,9 +66,9 @@ describe('contentOf', () => {
     ['BTC_USDT_USDT-8h-premiumIndex.feather', 'candles of type premiumIndex'],
     ['BTC_USDT_USDT-trades.feather', 'trades'],
     ['BTC_USDT-trades.json.gz', 'trades'],
-    ['ETH_BTC-5m.feather', 'a spot pair; only perpetuals are imported'],
-    ['ETH_BTC-5m.csv.gz', 'a spot pair'],
-    ['BTC-5m.csv', 'a spot pair'],
+    ['BTC-5m.csv', 'BTC is not a valid symbol: expected BASE/QUOTE or BASE/QUOTE:SETTLE'],
+    ['eth_btc-5m.csv', 'eth/btc is not a valid symbol'],
+    ['funding/exchange=binance/symbol=ETH_BTC/2025-03.parquet', 'funding rates of a spot pair'],
     ['BTC_USDT_USDT-250328-5m-futures.feather', 'a future with a delivery date'],
     ['A_B_USD_BTC-4h-futures.csv', 'A_B/USD:BTC is not a valid symbol'],
     ['kPEPE_USDC_USDC-1h-futures.feather', 'kPEPE/USDC:USDC is not a valid symbol'],

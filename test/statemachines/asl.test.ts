@@ -139,13 +139,8 @@ describe('freshness check', () => {
       Payload: {
         operation: 'check-freshness',
         correlation_id: 'c-1',
-        params: {
-          exchange: 'sim',
-          symbols: INPUT.symbols,
-          timeframe: '5m',
-          start: INPUT.start,
-          end: INPUT.end,
-        },
+        // The proxy reads the fields that it knows; trading_mode is one of them, and absent in futures.
+        params: INPUT,
       },
     });
   });

@@ -56,6 +56,7 @@ declare module 'virtual:limits' {
     readonly timeframes: typeof import('#contract/limits.ts').TIMEFRAMES;
     readonly collectModes: typeof import('#contract/limits.ts').COLLECT_MODES;
     readonly precisions: typeof import('#contract/limits.ts').PRECISIONS;
+    readonly tradingModes: typeof import('#contract/trading-modes.ts').TRADING_MODES;
     readonly modelKinds: typeof import('#contract/limits.ts').MODEL_KINDS;
     readonly samplers: typeof import('#contract/hyperopt.ts').SAMPLERS;
     readonly pruners: typeof import('#contract/hyperopt.ts').PRUNERS;

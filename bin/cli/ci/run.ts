@@ -261,7 +261,7 @@ async function certify(
   { head }: Change,
   run: RunOutcome,
 ): Promise<Certificate> {
-  const { exchange = SIMULATED } = settings.config ?? {};
+  const { exchange = SIMULATED, trading_mode: tradingMode } = settings.config ?? {};
   const stored = exchange === SIMULATED ? undefined : storedRange(run);
   if (exchange !== SIMULATED && !stored) {
     return { state: 'failed', message: 'There are no candles: the backtest failed', findings: [] };
@@ -269,7 +269,7 @@ async function certify(
   try {
     const outcome = await checkOnCandles(
       {
-        ...{ file: join(after.path, head!.file), builtIn: null, exchange, home, params: {} },
+        ...{ file: join(after.path, head!.file), builtIn: null, exchange, tradingMode, home, params: {} },
         ...{ pairs: stored?.pairs, range: stored?.range, timeframe: undefined },
         ...{ cuts: CLI_LIMITS.cuts.default, seed: CLI_LIMITS.check_seed.default },
       },

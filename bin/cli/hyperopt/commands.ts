@@ -222,6 +222,7 @@ interface StartOptions extends AccountOptions {
   readonly exchange?: string;
   readonly precision?: string;
   readonly offline?: boolean;
+  readonly tradingMode?: string;
   readonly pairs?: string;
   readonly timeframe?: string;
   readonly trainDays?: number;
@@ -272,6 +273,7 @@ function requestOf(body: Readonly<Record<string, unknown>>, options: StartOption
     exchange: options.exchange,
     precision: options.precision,
     collect: options.offline ? 'never' : undefined,
+    trading_mode: options.tradingMode,
     pairs: pairs && listOf(pairs),
     timeframe: options.timeframe,
     train_period_days: options.trainDays,

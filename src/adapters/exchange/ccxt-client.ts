@@ -1,4 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
+import type { TradingMode } from '#contract/trading-modes.ts';
 import { ccxtFile } from './ccxt-files.ts';
 
 /** A market as ccxt describes it. */
@@ -6,6 +7,7 @@ export interface CcxtMarket {
   readonly symbol: string;
   /** A perpetual. */
   readonly swap?: boolean;
+  readonly spot?: boolean;
   readonly linear?: boolean;
   readonly active?: boolean;
   /** Steps of amount and price. Any value may be absent or not a number. */
@@ -30,7 +32,10 @@ export interface CcxtFunding {
 export interface CcxtClient {
   readonly has: Readonly<Record<string, unknown>>;
   readonly timeframes: Readonly<Record<string, unknown>>;
-  readonly features?: { readonly swap?: Readonly<Record<'linear' | 'inverse', SwapFeatures | undefined>> };
+  readonly features?: {
+    readonly spot?: MarketFeatures;
+    readonly swap?: Readonly<Record<'linear' | 'inverse', MarketFeatures | undefined>>;
+  };
   readonly urls: { api: unknown };
   /** Longest wait for the headers of a response, ms; read with every request. */
   timeout: number;
@@ -57,7 +62,7 @@ export interface CcxtClient {
   getDispatcherOptions(plainAgent: boolean): Record<string, unknown>;
 }
 
-interface SwapFeatures {
+interface MarketFeatures {
   readonly fetchOHLCV?: { readonly limit?: number };
   readonly fetchFundingRateHistory?: { readonly limit?: number };
 }
@@ -92,7 +97,7 @@ const KEY = /^[a-z0-9]{1,40}$/;
 /**
  * Client of an exchange for public calls, limited to the exchange's request rate.
  *
- * @throws CodedError VAL005 for an unknown key, or for an exchange without candles of perpetual futures
+ * @throws CodedError VAL005 for an unknown key, or for an exchange without candles of perpetual futures or spot
  */
 export async function openCcxtClient(
   key: string,
@@ -105,7 +110,7 @@ export async function openCcxtClient(
     timeout,
     ...(options.intervalMs === undefined ? {} : { rateLimit: options.intervalMs }),
   });
-  if (client.has.swap !== true || !client.has.fetchOHLCV) {
+  if ((client.has.swap !== true && client.has.spot !== true) || !client.has.fetchOHLCV) {
     throw unknownExchange(key, `${key} does not provide candles of perpetual futures`);
   }
   // Currencies are not needed, and some exchanges send them only to signed requests.
@@ -127,9 +132,15 @@ async function loadClass(key: string): Promise<new (config: object) => CcxtClien
   }
 }
 
-function unknownExchange(key: string, problem: string): CodedError {
+/** Exchanges that the error names, by what they must have. */
+const NAMED = {
+  futures: 'perpetual futures, such as binanceusdm, bybit or okx',
+  spot: 'spot markets, such as binance, kraken or okx',
+} as const satisfies Readonly<Record<TradingMode, string>>;
+
+export function unknownExchange(key: string, problem: string, mode: TradingMode = 'futures'): CodedError {
   return new CodedError('VAL005', {
-    message: `${problem}. Use sim, or the ccxt key of an exchange with perpetual futures, such as binanceusdm, bybit or okx.`,
+    message: `${problem}. Use sim, or the ccxt key of an exchange with ${NAMED[mode]}.`,
     field: 'exchange',
     context: { value: key.slice(0, 100) },
   });

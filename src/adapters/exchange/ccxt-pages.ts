@@ -48,7 +48,8 @@ export async function fetchPages(
 
 /** One below the limit: the request weight of Binance depends on the size, and 500 candles cost 2.5 times 499. */
 function pageRows(client: CcxtClient, market: CcxtMarket): number {
-  const features = client.features?.swap?.[market.linear === false ? 'inverse' : 'linear'];
+  const { spot, swap } = client.features ?? {};
+  const features = market.spot ? spot : swap?.[market.linear === false ? 'inverse' : 'linear'];
   return (features?.fetchOHLCV?.limit ?? PAGE_ROWS) - 1;
 }
 

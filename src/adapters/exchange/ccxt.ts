@@ -1,7 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { CodedError } from '#contract/errors.ts';
+import { TRADING_MODES, type TradingMode } from '#contract/trading-modes.ts';
 import type { Exchange } from '#domain/exchange-ports.ts';
 import type { Clock } from '#domain/ports.ts';
+import { tradingModeOf } from '#domain/validate.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
@@ -19,6 +21,11 @@ import { RetryingCaller, type RetryOptions } from './retry.ts';
 
 export interface CcxtExchangeOptions extends CcxtOptions, Partial<RetryOptions> {}
 
+/** ccxt's names. */
+const MARKET_TYPES = { futures: 'swap', spot: 'spot' } as const satisfies Readonly<
+  Record<TradingMode, string>
+>;
+
 type Markets = Readonly<Record<string, CcxtMarket>>;
 
 /** Older markets are loaded again when a symbol is missing from them: it may have been listed since. */
@@ -26,9 +33,10 @@ const MARKETS_AGE_MS = 10 * 60_000;
 /** For candles within this time of now, the exchange's own clock is used: machines' clocks differ by less. */
 const CLOCK_ERROR_MS = 10 * 60_000;
 
-/** Public endpoints of any exchange with perpetual futures that ccxt supports. */
+/** Public endpoints of any exchange with perpetual futures or spot markets that ccxt supports. */
 export class CcxtExchange implements Exchange {
   readonly name: string;
+  readonly modes: readonly TradingMode[];
   readonly #client: CcxtClient;
   readonly #caller: RetryingCaller;
   readonly #clock: Clock;
@@ -36,6 +44,7 @@ export class CcxtExchange implements Exchange {
 
   private constructor(name: string, client: CcxtClient, caller: RetryingCaller, clock: Clock) {
     this.name = name;
+    this.modes = TRADING_MODES.filter((mode) => client.has[MARKET_TYPES[mode]] === true);
     this.#client = client;
     this.#caller = caller;
     this.#clock = clock;
@@ -44,7 +53,7 @@ export class CcxtExchange implements Exchange {
   /**
    * Sends no request.
    *
-   * @throws CodedError VAL005 unless `key` is an exchange with perpetual futures
+   * @throws CodedError VAL005 unless `key` is an exchange with perpetual futures or spot markets
    */
   static async open(key: string, options: CcxtExchangeOptions = {}): Promise<CcxtExchange> {
     const clock = options.clock ?? Date;
@@ -120,7 +129,7 @@ export class CcxtExchange implements Exchange {
 
   async #market(symbol: string, signal: AbortSignal | undefined): Promise<CcxtMarket> {
     const listed = (await this.#load(signal))[symbol] ?? (await this.#reload(signal))[symbol];
-    if (listed?.swap === true) return listed;
+    if (listed?.[MARKET_TYPES[tradingModeOf(symbol)]] === true) return listed;
     throw new CodedError('DATA003', {
       message: `${symbol} is not listed on ${this.name}`,
       context: { symbol, exchange: this.name },
@@ -137,8 +146,8 @@ export class CcxtExchange implements Exchange {
     const bySymbol = await this.#caller.call(async () => {
       // Without `true`, ccxt returns the error of a failed load again for every later call.
       const markets = await this.#client.loadMarkets(true);
-      if (!Object.values(markets).some((market) => market.swap))
-        throw new InvalidResponse('The response lists no perpetual futures');
+      if (!Object.values(markets).some(({ swap, spot }) => swap || spot))
+        throw new InvalidResponse('The response lists no perpetual futures and no spot markets');
       return markets;
     }, signal);
     this.#markets = { bySymbol, at: now };

@@ -1,4 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
+import { TRADING_MODES } from '#contract/trading-modes.ts';
 import type { Exchange } from '#domain/exchange-ports.ts';
 import type { Clock } from '#domain/ports.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
@@ -87,6 +88,7 @@ interface SimExchangeOptions {
  */
 export class SimExchange implements Exchange {
   readonly name = 'sim';
+  readonly modes = TRADING_MODES;
   readonly #clock: Clock;
   readonly #seed: number;
 
@@ -128,7 +130,8 @@ export class SimExchange implements Exchange {
   }
 
   #market(symbol: string): SimMarket {
-    const listed = SIM_SYMBOLS.get(symbol);
+    // Spot has the prices of the perpetual.
+    const listed = SIM_SYMBOLS.get(symbol) ?? SIM_SYMBOLS.get(`${symbol}:USDT`);
     if (listed) return new SimMarket(listed, this.#seed);
     throw new CodedError('DATA003', {
       message: `${symbol} is not listed on sim`,

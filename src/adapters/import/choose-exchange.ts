@@ -1,18 +1,29 @@
+import type { TradingMode } from '#contract/trading-modes.ts';
 import { isExchangeKey } from '#domain/validate.ts';
 import type { Found } from './find.ts';
 
+/** ccxt has a class of its own for Binance's perpetuals. */
+const SPOT_OF: ReadonlyMap<string, string> = new Map([['binanceusdm', 'binance']]);
+
 /**
- * Exchange of the imported files: the requested one, else the one in the files' folders, else `fallback`.
+ * Exchange of the imported files of a trading mode: the requested one, else the one in the files' folders, else `fallback` (in spot
+ * the spot markets of that exchange).
  * @throws Error when the requested exchange is not an exchange key, or none is requested and the folders name several
  */
-export function chooseExchange(found: Found, asked: string | undefined, fallback: string): string {
+export function chooseExchange(
+  found: Pick<Found, 'exchanges' | 'spotExchanges'>,
+  asked: string | undefined,
+  fallback: string,
+  mode: TradingMode = 'futures',
+): string {
   if (asked !== undefined && !isExchangeKey(asked)) {
     throw new Error(`${JSON.stringify(asked)} is not an exchange key such as binanceusdm`);
   }
-  if (asked === undefined && found.exchanges.length > 1) {
+  const named = mode === 'spot' ? found.spotExchanges : found.exchanges;
+  if (asked === undefined && named.length > 1) {
     throw new Error(
-      `The folders hold files of several exchanges: ${found.exchanges.join(', ')}. Choose one with --exchange`,
+      `The folders hold files of several exchanges: ${named.join(', ')}. Choose one with --exchange`,
     );
   }
-  return asked ?? found.exchanges[0] ?? fallback;
+  return asked ?? named[0] ?? (mode === 'spot' ? (SPOT_OF.get(fallback) ?? fallback) : fallback);
 }

@@ -1,4 +1,4 @@
-import { checkSymbol, isExchangeKey } from '#domain/validate.ts';
+import { checkSymbol, isExchangeKey, tradingModeOf } from '#domain/validate.ts';
 import { ALL_TIMEFRAMES, isTimeframe, type Timeframe } from '#engine/timeframe.ts';
 import { decodeSymbol } from '../parquet/keys.ts';
 import { type Format, formatOf } from './formats.ts';
@@ -20,7 +20,7 @@ export type FileContent =
   | (Source & { readonly kind: 'events' })
   | { readonly kind: 'other'; readonly reason: string };
 
-/** `BTC_USDT_USDT-5m`, `BTC_USDT_USDT-5m-futures`, `BTC_USDT_USDT-8h-funding_rate`, `...-mark`. */
+/** `BTC_USDT-5m` (spot), `BTC_USDT_USDT-5m`, `BTC_USDT_USDT-5m-futures`, `BTC_USDT_USDT-8h-funding_rate`, `...-mark`. */
 const STEM = /^(?<pair>.+)-(?<timeframe>\d+[A-Za-z]{1,2})(?:-(?<type>[A-Za-z_]+))?$/;
 /** Touchstone's folders: `exchange=binanceusdm/symbol=BTC_USDT_USDT/timeframe=5m/2025-03.parquet`; funding has no timeframe. */
 const HIVE =
@@ -36,6 +36,24 @@ const FREQTRADE_EXCHANGES: ReadonlyMap<string, string> = new Map([
   ['hyperliquid', 'hyperliquid'],
   ['krakenfutures', 'krakenfutures'],
   ['okx', 'okx'],
+]);
+
+/** freqtrade's folder of spot pairs; its name is the exchange's key in ccxt. */
+const FREQTRADE_SPOT = /\/(?<exchange>[^/]+)\/[^/]+$/;
+const FREQTRADE_SPOT_EXCHANGES: ReadonlySet<string> = new Set([
+  ...[
+    'binance',
+    'binanceus',
+    'bingx',
+    'bitget',
+    'bitmart',
+    'bitvavo',
+    'bybit',
+    'coinbase',
+    'cryptocom',
+    'gate',
+  ],
+  ...['htx', 'hyperliquid', 'kraken', 'kucoin', 'mexc', 'okx'],
 ]);
 
 /** @param path absolute, with `/` between its parts */
@@ -59,12 +77,20 @@ export function contentOf(path: string): FileContent {
   }
   const symbol = symbolOf(pair, type);
   if (typeof symbol !== 'string') return symbol;
-  const folder = type === undefined ? undefined : FREQTRADE.exec(path)?.groups?.exchange;
-  const exchange = folder && FREQTRADE_EXCHANGES.get(folder);
+  const exchange = exchangeOf(path, symbol, type);
   const source = { symbol, format: named.format, ...(exchange && { exchange }) };
   if (type === 'funding_rate') return { kind: 'rates', ...source };
   if (type === 'mark') return { kind: 'marks', ...source };
   return candles(source, timeframe);
+}
+
+function exchangeOf(path: string, symbol: string, type: string | undefined): string | undefined {
+  if (tradingModeOf(symbol) === 'spot') {
+    const folder = FREQTRADE_SPOT.exec(path)?.groups?.exchange;
+    return folder !== undefined && FREQTRADE_SPOT_EXCHANGES.has(folder) ? folder : undefined;
+  }
+  const folder = type === undefined ? undefined : FREQTRADE.exec(path)?.groups?.exchange;
+  return folder && FREQTRADE_EXCHANGES.get(folder);
 }
 
 function hiveContent(groups: Readonly<Record<string, string | undefined>>, format: Format): FileContent {
@@ -74,7 +100,10 @@ function hiveContent(groups: Readonly<Record<string, string | undefined>>, forma
   const symbol = decoded(pair);
   if (symbol === undefined || !isSymbol(symbol)) return notASymbol(symbol ?? pair);
   const source = { symbol, format, exchange };
-  return timeframe === undefined ? { kind: 'events', ...source } : candles(source, timeframe);
+  if (timeframe !== undefined) return candles(source, timeframe);
+  return tradingModeOf(symbol) === 'spot'
+    ? other('funding rates of a spot pair, which has none')
+    : { kind: 'events', ...source };
 }
 
 function candles(source: Source, timeframe: string): FileContent {
@@ -87,26 +116,26 @@ function candles(source: Source, timeframe: string): FileContent {
 function symbolOf(pair: string, type: string | undefined): string | FileContent {
   if (type !== undefined && !['futures', 'mark', 'funding_rate'].includes(type)) {
     return other(
-      `candles of type ${type}; only candles, mark prices and funding rates of perpetuals are imported`,
+      `candles of type ${type}; only candles of spot pairs and of perpetuals, and their mark prices and funding rates are imported`,
     );
   }
   const parts = pair.split('_');
   // Before 2023 freqtrade wrote Binance's perpetuals without the settlement currency, which is the quote currency.
   if (type !== undefined && parts.length === 2) parts.push(parts[1]!);
   if (parts.length < 3) {
-    return other(
-      'a spot pair; only perpetuals are imported: BASE_QUOTE_SETTLE, such as BTC_USDT_USDT-5m for BTC/USDT:USDT',
-    );
+    const symbol = parts.join('/');
+    return isSymbol(symbol) ? symbol : notASymbol(symbol);
   }
   const [quote, settle] = parts.slice(-2);
   const symbol = `${parts.slice(0, -2).join('_')}/${quote}:${settle}`;
-  if (/-\d{6}$/.test(symbol)) return other('a future with a delivery date; only perpetuals are imported');
+  if (/-\d{6}$/.test(symbol))
+    return other('a future with a delivery date; only spot pairs and perpetuals are imported');
   return isSymbol(symbol) ? symbol : notASymbol(symbol);
 }
 
 function isSymbol(text: string): boolean {
   try {
-    checkSymbol(text, 'symbol');
+    checkSymbol(text, 'symbol', tradingModeOf(text));
     return true;
   } catch {
     return false;
@@ -122,7 +151,9 @@ function decoded(pair: string): string | undefined {
 }
 
 function notASymbol(text: string): FileContent {
-  return other(`${text} is not a valid symbol: expected BASE/QUOTE:SETTLE in capital letters and digits`);
+  return other(
+    `${text} is not a valid symbol: expected BASE/QUOTE or BASE/QUOTE:SETTLE in capital letters and digits`,
+  );
 }
 
 function other(reason: string): FileContent {

@@ -1,6 +1,8 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
+import type { TradingMode } from '#contract/trading-modes.ts';
+import { tradingModeOf } from '#domain/validate.ts';
 import { contentOf, type FileContent } from './file-name.ts';
 
 export interface FoundFile {
@@ -19,8 +21,10 @@ export interface Found {
   readonly files: readonly FoundFile[];
   /** Mark prices available for the funding rates among the files. */
   readonly marks: readonly FoundMarks[];
-  /** Exchanges in the paths. */
+  /** Exchanges in the paths of perpetuals. */
   readonly exchanges: readonly string[];
+  /** Exchanges in the paths of spot pairs. */
+  readonly spotExchanges: readonly string[];
 }
 
 /**
@@ -44,11 +48,19 @@ export async function findFiles(path: string): Promise<Found> {
 }
 
 function found(files: readonly FoundFile[], siblings: readonly FoundFile[]): Found {
-  const named = files.flatMap(({ content }) => ('exchange' in content && content.exchange) || []);
+  const named = (mode: TradingMode) => {
+    const exchanges = files.flatMap(({ content }) =>
+      'exchange' in content && content.exchange && tradingModeOf(content.symbol) === mode
+        ? content.exchange
+        : [],
+    );
+    return [...new Set(exchanges)].sort();
+  };
   return {
     files,
     marks: siblings.filter((file): file is FoundMarks => file.content.kind === 'marks'),
-    exchanges: [...new Set(named)].sort(),
+    exchanges: named('futures'),
+    spotExchanges: named('spot'),
   };
 }
 

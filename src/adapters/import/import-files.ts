@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path';
 import type { CandleStore, Clock } from '#domain/ports.ts';
+import { tradingModeOf } from '#domain/validate.ts';
 import { CANDLE_COLUMNS, type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
@@ -59,6 +60,8 @@ export interface ImportOptions {
   readonly reader: FileReader;
   /** Exchange of the candles, for example `binanceusdm`. */
   readonly exchange: string;
+  /** Exchange of the candles of spot pairs. Default: `exchange`. */
+  readonly spotExchange?: string;
   readonly clock: Clock;
   /** Called after each file. */
   readonly onProgress?: (done: { readonly files: number; readonly bytes: number }) => void;
@@ -71,7 +74,7 @@ export interface ImportOptions {
  * @throws CodedError DATA005 when storage fails
  */
 export async function importFiles(found: Found, options: ImportOptions): Promise<ImportResult[]> {
-  if (options.exchange === SIMULATED) {
+  if ([options.exchange, options.spotExchange].includes(SIMULATED)) {
     throw new RangeError(`${SIMULATED} is the simulated market. Pass the exchange of the candles`);
   }
   const results: ImportResult[] = [];
@@ -88,14 +91,18 @@ export async function importFiles(found: Found, options: ImportOptions): Promise
 async function importFile(
   file: FoundFile,
   found: Found,
-  options: ImportOptions,
+  { spotExchange, ...common }: ImportOptions,
 ): Promise<ImportResult | undefined> {
   const { path, content } = file;
   const skipped = (reason: string): ImportResult => ({ outcome: 'skipped', file: path, reason });
   if (content.kind === 'other') return skipped(content.reason);
   if (content.kind === 'unreadable') return { outcome: 'failed', file: path, reason: content.reason };
-  if (found.exchanges.length > 1 && content.exchange && content.exchange !== options.exchange) {
-    return skipped(`of ${content.exchange}, not of ${options.exchange}`);
+  const exchange =
+    tradingModeOf(content.symbol) === 'spot' ? (spotExchange ?? common.exchange) : common.exchange;
+  const options = { ...common, exchange };
+  const named = new Set([...found.exchanges, ...found.spotExchanges]);
+  if (named.size > 1 && content.exchange && content.exchange !== exchange) {
+    return skipped(`of ${content.exchange}, not of ${exchange}`);
   }
   try {
     switch (content.kind) {

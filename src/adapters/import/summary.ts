@@ -1,4 +1,5 @@
 import type { CandleStore } from '#domain/ports.ts';
+import { tradingModeOf } from '#domain/validate.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { type Gaps, gapsBetween } from './candles.ts';
 import type { ImportResult } from './import-files.ts';
@@ -26,17 +27,21 @@ type Imported = Extract<ImportResult, { outcome: 'imported' }>;
 /**
  * Imported files by series, ascending. The candles are read back, because several files may fill each other's gaps. Corrupt
  * stored files count as missing.
+ *
+ * @param spotExchange exchange of spot pairs
  */
 export async function summarizeImport(
   results: readonly ImportResult[],
   exchange: string,
   store: CandleStore,
+  spotExchange = exchange,
 ): Promise<ImportedSeries[]> {
   const imported = results.filter((result) => result.outcome === 'imported');
   const groups = Map.groupBy(imported, (result) => `${result.symbol} ${seriesOf(result)}`);
   const series: ImportedSeries[] = [];
   for (const [, files] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    series.push(await summarize(files, exchange, store));
+    const isSpot = tradingModeOf(files[0]!.symbol) === 'spot';
+    series.push(await summarize(files, isSpot ? spotExchange : exchange, store));
   }
   return series;
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { BACKTEST_DEFAULTS } from '#contract/limits.ts';
+import { spotPairs } from '#domain/resolve-trading-mode.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import { historyStart, type PairData } from '#engine/run/history.ts';
 import { orderOptions } from '#engine/strategies/account-options.ts';
@@ -66,11 +67,14 @@ function configOf(definition: StrategyDefinition, request: CheckRequest): Resolv
   const length = ml ? WINDOWS * ml.backtest_period_days * DAY_MS : ROWS * stepMs;
   const end = request.range?.end ?? floorToGrid(request.end, stepMs);
   const start = request.range?.start ?? end - length;
-  const pairs = request.pairs ?? chosenPairs(definition.pairs, request);
+  const isSpot = request.tradingMode === 'spot';
+  const pairs =
+    request.pairs ?? chosenPairs(isSpot ? spotPairs(definition.pairs) : definition.pairs, request);
   const iso = (time: number) => new Date(time).toISOString();
   return {
     strategy: definition.name,
     exchange: request.exchange,
+    ...(isSpot && { trading_mode: 'spot' as const }),
     pairs: [...pairs],
     timeframe,
     date_range: { start: iso(start), end: iso(end) },
@@ -79,7 +83,7 @@ function configOf(definition: StrategyDefinition, request: CheckRequest): Resolv
     max_open_trades: pairs.length,
     fee: BACKTEST_DEFAULTS.fee,
     slippage: BACKTEST_DEFAULTS.slippage,
-    leverage: definition.leverage ?? BACKTEST_DEFAULTS.leverage,
+    leverage: (isSpot ? undefined : definition.leverage) ?? BACKTEST_DEFAULTS.leverage,
     params: values,
     stoploss: definition.stoploss,
     minimal_roi: definition.minimalRoi ?? {},

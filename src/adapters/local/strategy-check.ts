@@ -18,6 +18,8 @@ export interface CheckRequest {
   readonly file: string | null;
   readonly builtIn: string | null;
   readonly exchange: string;
+  /** Default: futures. */
+  readonly tradingMode?: string | undefined;
   /** Default: the first `maxPairs` pairs of the strategy that are `available`. */
   readonly pairs: readonly string[] | undefined;
   /** Pairs of the exchange; undefined if they are unknown. */

@@ -15,6 +15,7 @@ import {
   VARIANTS,
   type Variant,
 } from '#contract/stored-challenge.ts';
+import { TRADING_MODES } from '#contract/trading-modes.ts';
 import { canonicalJson, type Digest } from '#engine/digest.ts';
 import {
   ACCEPTED_TIMES,
@@ -269,13 +270,17 @@ function readDetails(trade: TradeInput, at: (name: string) => string): TradeDeta
     trade.leverage === undefined ? null : checkNumber(trade.leverage, at('leverage'), LIMITS.leverage);
   const profitBounds = { ...LIMITS.profit_pct, min: LIMITS.profit_pct.min * (leverage ?? 1) };
   const { profit_pct, pair, side, mode, assignment_key } = trade;
+  const tradingMode =
+    trade.trading_mode === undefined
+      ? undefined
+      : checkOneOf(trade.trading_mode, at('trading_mode'), TRADING_MODES);
   const details = {
     profit_pct: profit_pct === undefined ? null : checkNumber(profit_pct, at('profit_pct'), profitBounds),
     profit_abs: number('profit_abs'),
     stake_amount: number('stake_amount'),
     fee_abs: number('fee_abs'),
     leverage,
-    pair: pair === undefined ? null : checkSymbol(pair, at('pair')),
+    pair: pair === undefined ? null : checkSymbol(pair, at('pair'), tradingMode),
     side: side === undefined ? null : checkOneOf(side, at('side'), TRADE_SIDES),
     opened_at: time('opened_at'),
     closed_at: time('closed_at'),

@@ -2,7 +2,7 @@ import { CodedError } from '#contract/errors.ts';
 import { ceilToGrid, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { Exchange } from '../exchange-ports.ts';
 import type { SeriesKey } from '../ports.ts';
-import { isoTime } from '../validate.ts';
+import { isoTime, tradingModeOf } from '../validate.ts';
 import { collectFunding } from './collect-funding.ts';
 import { InstrumentCollector, type InstrumentDeps } from './collect-instruments.ts';
 import { type FillDeps, fillChunk } from './fill-chunk.ts';
@@ -138,9 +138,11 @@ async function collectSymbol(
       // Funding and instrument precede the candles: freshness is decided by the candles, so later runs would not fetch
       // them.
       const funded = { start: chunks[0]!.start, end: chunks.at(-1)!.end };
-      const funding = await collectFunding(deps, exchange, symbol, funded, signal);
-      outcome.funding = funding.added;
-      outcome.corrupt.push(...funding.corrupt);
+      if (tradingModeOf(symbol) === 'futures') {
+        const funding = await collectFunding(deps, exchange, symbol, funded, signal);
+        outcome.funding = funding.added;
+        outcome.corrupt.push(...funding.corrupt);
+      }
       outcome.noInstrument = await instruments.collect(symbol, signal);
     }
     await fillChunks(deps, request, symbol, chunks, outcome, onChunk);

@@ -10,7 +10,7 @@ import { type CollectionEnd, describeOutcomes } from './describe-outcomes.ts';
 interface JobToCollect {
   readonly execution_input: Pick<
     BacktestExecutionInput,
-    'exchange' | 'symbols' | 'timeframe' | 'start' | 'end'
+    'exchange' | 'trading_mode' | 'symbols' | 'timeframe' | 'start' | 'end'
   >;
 }
 
@@ -49,8 +49,8 @@ function failure(deps: CollectForJobDeps, job: JobToCollect, error: unknown): Co
 }
 
 async function collect(deps: CollectForJobDeps, job: JobToCollect): Promise<SymbolOutcome[]> {
-  const { exchange: name, symbols, start, end } = job.execution_input;
-  const exchange = await deps.exchanges.open(name);
+  const { exchange: name, trading_mode, symbols, start, end } = job.execution_input;
+  const exchange = await deps.exchanges.open(name, trading_mode);
   const outcomes: SymbolOutcome[] = [];
   for (const timeframe of job.execution_input.timeframe.split(',')) {
     // From the same start, by which freshness is judged.

@@ -2,7 +2,7 @@ import { CodedError } from '#contract/errors.ts';
 import type { StoredCollection } from '#contract/stored-market-data.ts';
 import type { Exchanges } from '../exchange-ports.ts';
 import type { Ids, Log } from '../ports.ts';
-import { isoTime } from '../validate.ts';
+import { isoTime, tradingModeOf } from '../validate.ts';
 import { type CollectDeps, type CollectProgress, collectCandles } from './collect-candles.ts';
 import { type CollectionStore, isUnfinished, lease, RENEW_MS, release, without } from './collection-queue.ts';
 import { describeOutcomes } from './describe-outcomes.ts';
@@ -176,7 +176,7 @@ async function collect(
 ): Promise<Change> {
   try {
     const outcomes = await collectCandles(deps, {
-      exchange: await deps.exchanges.open(exchange),
+      exchange: await deps.exchanges.open(exchange, tradingModeOf(symbols[0]!)),
       symbols,
       timeframe,
       start: Date.parse(start),

@@ -21,7 +21,7 @@ export async function getCandles(
   input: CandlesQuery,
 ): Promise<CandleColumns> {
   const { exchange = deps.defaultExchange, limit } = input;
-  const symbol = checkSymbol(input.symbol, 'symbol');
+  const symbol = checkSymbol(input.symbol, 'symbol', input.trading_mode);
   const timeframe = checkTimeframe(input.timeframe, 'timeframe', ALL_TIMEFRAMES);
   const range = parseRange({ start: input.from, end: input.to }, ['from', 'to']);
   const sources = ALL_TIMEFRAMES.filter((each) => divides(each, timeframe));

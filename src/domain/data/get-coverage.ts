@@ -14,7 +14,8 @@ export async function getCoverage(
   input: CoverageQuery,
 ): Promise<Coverage> {
   const { exchange = deps.defaultExchange } = input;
-  const symbol = input.symbol === undefined ? undefined : checkSymbol(input.symbol, 'symbol');
+  const symbol =
+    input.symbol === undefined ? undefined : checkSymbol(input.symbol, 'symbol', input.trading_mode);
   const timeframe =
     input.timeframe === undefined ? undefined : checkTimeframe(input.timeframe, 'timeframe', ALL_TIMEFRAMES);
   const page =

@@ -22,7 +22,9 @@ export async function getDataFreshness(
   query: FreshnessQuery,
 ): Promise<Freshness> {
   const { exchange = deps.defaultExchange, stale_threshold_hours } = query;
-  const symbols = [...new Set(query.symbols.map((symbol) => checkSymbol(symbol, 'symbols')))];
+  const symbols = [
+    ...new Set(query.symbols.map((symbol) => checkSymbol(symbol, 'symbols', query.trading_mode))),
+  ];
   const timeframes = query.timeframe
     ?.split(',')
     .map((each) => checkTimeframe(each, 'timeframe', ALL_TIMEFRAMES));

@@ -20,7 +20,7 @@ export async function getOhlcv(
   input: OhlcvQuery,
 ): Promise<Ohlcv> {
   const { exchange = deps.defaultExchange, limit } = input;
-  const symbol = checkSymbol(input.symbol, 'symbol');
+  const symbol = checkSymbol(input.symbol, 'symbol', input.trading_mode);
   const timeframe = checkTimeframe(input.timeframe, 'timeframe');
   const range = parseRange(input);
   const stored = await deps.series.getMany(exchange, [{ symbol, timeframe }]);

@@ -2,11 +2,12 @@ import { CodedError } from '#contract/errors.ts';
 import { BACKTEST_DEFAULTS, COLLECTION_LIMITS } from '#contract/limits.ts';
 import type { Collection, CollectionRequest } from '#contract/market-data.ts';
 import type { StoredCollection } from '#contract/stored-market-data.ts';
+import { TRADING_MODES, type TradingMode } from '#contract/trading-modes.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import type { Exchanges } from '../exchange-ports.ts';
 import { idSuffix, keyUsedAgain } from '../id-suffix.ts';
 import type { Clock, Digest, Ids } from '../ports.ts';
-import { checkCount, checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
+import { checkCount, checkOneOf, checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
 import { type CollectionStore, checkRoom, enqueue, isUnfinished } from './collection-queue.ts';
 import { collectionView } from './read-collections.ts';
 import { parseRange } from './time-range.ts';
@@ -67,9 +68,10 @@ async function planCollection(
   deps: Pick<StartCollectionDeps, 'exchanges' | 'defaultExchange' | 'clock'>,
   body: CollectionRequest,
 ): Promise<Pick<StoredCollection, 'exchange' | 'symbols' | 'timeframe' | 'start' | 'end'>> {
-  const symbols = checkSymbols(body.symbols);
+  const mode = checkOneOf(body.trading_mode ?? BACKTEST_DEFAULTS.trading_mode, 'trading_mode', TRADING_MODES);
+  const symbols = checkSymbols(body.symbols, mode);
   const timeframe = checkTimeframe(body.timeframe, 'timeframe');
-  const exchange = await deps.exchanges.open(body.exchange ?? deps.defaultExchange);
+  const exchange = await deps.exchanges.open(body.exchange ?? deps.defaultExchange, mode);
   const range = parseRange(body);
   const now = deps.clock.now();
   const end = range.end ?? now;
@@ -84,7 +86,7 @@ async function planCollection(
   return { exchange: exchange.name, symbols, timeframe, start: isoTime(start), end: isoTime(end) };
 }
 
-function checkSymbols(symbols: readonly string[]): string[] {
+function checkSymbols(symbols: readonly string[], mode: TradingMode): string[] {
   checkCount(symbols.length, 'symbols', COLLECTION_LIMITS.symbols, 'symbols');
-  return [...new Set(symbols.map((symbol, index) => checkSymbol(symbol, `symbols.${index}`)))];
+  return [...new Set(symbols.map((symbol, index) => checkSymbol(symbol, `symbols.${index}`, mode)))];
 }

@@ -80,6 +80,7 @@ function newHyperopt(
     correlation_id: correlationId,
     workers: Array.from({ length: config.workers }, (_, worker) => worker),
     exchange: base.exchange,
+    ...(base.trading_mode && { trading_mode: base.trading_mode }),
     symbols: base.pairs,
     timeframe: base.timeframe,
     start: dataStart,

@@ -84,8 +84,9 @@ export function checkParts(
   const report = BacktestReport.safeParse(parts.report);
   if (!report.success) throw invalid('report', report.error);
   const { settings, data } = report.data;
-  const { strategy, exchange, pairs, timeframe, timeframe_detail, date_range, fill_model } = config;
-  const wanted = { strategy, exchange, timeframe, timeframe_detail, fill_model };
+  const { strategy, exchange, trading_mode, pairs, timeframe, timeframe_detail, date_range, fill_model } =
+    config;
+  const wanted = { strategy, exchange, trading_mode, timeframe, timeframe_detail, fill_model };
   for (const [name, value] of Object.entries(wanted)) {
     if (settings[name as keyof typeof wanted] !== value) {
       throw new InvalidRunError(`the report has another ${name} than the job`);

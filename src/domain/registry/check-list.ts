@@ -93,8 +93,8 @@ async function checkConfiguration(
 ): Promise<ValidationCheck> {
   const name = 'configuration';
   try {
-    const { pairs, timeframe, strategy, params } = ResolvedBacktestConfig.parse(config);
-    for (const pair of pairs) checkSymbol(pair, 'pairs');
+    const { pairs, trading_mode, timeframe, strategy, params } = ResolvedBacktestConfig.parse(config);
+    for (const pair of pairs) checkSymbol(pair, 'pairs', trading_mode);
     checkTimeframe(timeframe, 'timeframe', ALL_TIMEFRAMES);
     const { definition } = await findStrategy(strategies, strategy, { field: 'name', unknown: 'RES002' });
     const { problems } = resolveParameters(definition.parameters, params);

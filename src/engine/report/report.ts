@@ -195,10 +195,12 @@ function whyNoTrades({ config, canShort, data }: ResultWarningInput): string {
   return `No trades: none of ${signals} entry signals led to a trade. Possible causes: colliding signals, the last candle, rejected or unfilled entries, a stake below the minimum.`;
 }
 
-function ignoredShorts({ canShort, data }: ResultWarningInput): string[] {
+function ignoredShorts({ config, canShort, data }: ResultWarningInput): string[] {
   const shorts = data.reduce((count, pair) => count + pair.enter_short_signals, 0);
   if (canShort || shorts === 0) return [];
-  return [`${shorts} short signals were ignored: the strategy does not declare canShort.`];
+  const reason =
+    config.trading_mode === 'spot' ? 'spot has no shorts' : 'the strategy does not declare canShort';
+  return [`${shorts} short signals were ignored: ${reason}.`];
 }
 
 function uselessModels({ models }: ResultWarningInput): string[] {
@@ -290,6 +292,12 @@ function marketBiases(config: ResolvedBacktestConfig): Bias[] {
     biases.push({
       effect: 'optimistic',
       text: 'Slippage and spread are 0. Set slippage to the fraction of the price that a fill costs on this market.',
+    });
+  }
+  if (config.trading_mode === 'spot') {
+    biases.push({
+      effect: 'neutral',
+      text: 'Spot: only long trades, without leverage, funding and liquidation. The wallet is in the quote currency; open trades are valued at the close of each candle.',
     });
   }
   if (config.leverage > 1) {

@@ -16,9 +16,10 @@ export type RunSettings = SimulationSettings & {
 
 /** Settings from the configuration; the strategy decides those that no configuration has. */
 export function simulationSettings(
-  strategy: StrategyDefinition,
+  definition: StrategyDefinition,
   config: ResolvedBacktestConfig,
 ): RunSettings {
+  const strategy = config.trading_mode === 'spot' ? inSpot(definition) : definition;
   return {
     timeframeMs: TIMEFRAME_MS[config.timeframe],
     ...(config.timeframe_detail && { detailTimeframeMs: TIMEFRAME_MS[config.timeframe_detail] }),
@@ -73,4 +74,11 @@ function walletOptions(
       lastStakeAmountMinRatio: last_stake_amount_min_ratio,
     }),
   };
+}
+
+/** The strategy without what spot lacks: shorts, and the callback `leverage`, which could only return 1. */
+function inSpot(strategy: StrategyDefinition): StrategyDefinition {
+  if (!strategy.callbacks) return { ...strategy, canShort: false };
+  const { leverage: _, ...callbacks } = strategy.callbacks;
+  return { ...strategy, canShort: false, callbacks };
 }

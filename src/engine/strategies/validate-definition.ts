@@ -4,9 +4,9 @@ import {
   ML_ENGINE_LIMITS,
   MODEL_ALIASES,
   MODEL_KINDS,
-  SYMBOL,
 } from '#contract/limits.ts';
 import { SIGNALS_STRATEGY } from '#contract/signals-limits.ts';
+import { SYMBOLS } from '#contract/trading-modes.ts';
 import { classifierSettingProblems, modelKindOf } from '../ml/settings.ts';
 import { nearestName } from '../nearest-name.ts';
 import {
@@ -245,7 +245,8 @@ function isPairList(value: unknown): boolean {
     Array.isArray(value) &&
     value.length > 0 &&
     value.every(
-      (pair) => typeof pair === 'string' && pair.length <= MAX_SYMBOL_LENGTH && SYMBOL.test(pair),
+      (pair) =>
+        typeof pair === 'string' && pair.length <= MAX_SYMBOL_LENGTH && SYMBOLS.futures.pattern.test(pair),
     ) &&
     new Set(value).size === value.length
   );

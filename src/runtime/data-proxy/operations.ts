@@ -87,7 +87,7 @@ function ohlcvQuery(params: JsonObject): [string, string][] {
     ['symbol', symbol],
     ['timeframe', timeframe],
     ['limit', String(limit)],
-    ...forwarded(params, ['start', 'end', 'exchange']),
+    ...forwarded(params, ['start', 'end', 'exchange', 'trading_mode']),
   ];
 }
 
@@ -113,7 +113,9 @@ function checkRange(params: JsonObject): void {
   }
 }
 
-const FRESHNESS_EXTRAS = ['timeframe', 'exchange', 'stale_threshold_hours', 'start', 'end'] as const;
+const FRESHNESS_EXTRAS = [
+  ...(['timeframe', 'exchange', 'trading_mode', 'stale_threshold_hours', 'start', 'end'] as const),
+];
 
 function freshnessPaths(params: JsonObject): string[] {
   if (!isTextList(params.symbols) || params.symbols.length === 0 || params.symbols.includes('')) {

@@ -60,6 +60,7 @@ export function jobView(
     exchange: base.exchange,
     account: HyperoptAccount.parse(base),
     precision: base.precision,
+    ...(base.trading_mode && { trading_mode: base.trading_mode }),
     pairs: base.pairs,
     timeframe: base.timeframe,
     warnings: job.warnings,

@@ -8,6 +8,7 @@ import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ParquetCandleStore } from '#adapters/parquet/candle-store.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { FreshnessQuery } from '#contract/market-data.ts';
+import { TRADING_MODES } from '#contract/trading-modes.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
 import type { Exchange, Exchanges } from '#domain/exchange-ports.ts';
@@ -128,6 +129,7 @@ export const INSTRUMENT: Instrument = {
 /** Exchange with every candle except `missing`; records its calls. */
 export class TestExchange implements Exchange {
   readonly name: string = 'test';
+  readonly modes = TRADING_MODES;
   readonly calls: Call[] = [];
   /** First candle of any symbol, ms. */
   listed = 0;

@@ -11,7 +11,7 @@ import { MultiSelect, SelectField } from './choices.tsx';
 import { DateRangeField, NumberField, TextField } from './inputs.tsx';
 import type { Strategy } from './start-job.tsx';
 
-type MarketField = 'exchange' | 'pairs' | 'timeframe' | 'collect' | 'date_range';
+type MarketField = 'exchange' | 'trading_mode' | 'pairs' | 'timeframe' | 'collect' | 'date_range';
 type AccountField =
   | ('stake_amount' | 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'leverage')
   | 'precision'
@@ -31,6 +31,11 @@ interface JobFieldsProps {
 const { limits, defaults } = LIMITS.backtest;
 const optionsOf = <T extends string>(values: readonly T[]) => values.map((value) => ({ value }));
 const dayOf = (time: string | undefined) => time?.slice(0, 10);
+
+/** Pairs of a strategy, which are perpetuals, in a trading mode. */
+function pairsIn(isSpot: boolean, pairs: readonly string[]): readonly string[] {
+  return isSpot ? [...new Set(pairs.map((pair) => pair.split(':', 1)[0]!))] : pairs;
+}
 
 const COLLECT_LABELS: Readonly<Record<string, string>> = {
   never: 'Never: run on what is stored',
@@ -63,8 +68,11 @@ export function MarketFields(
   const { pairs = [], timeframe, date_range: range, collect } = fields;
   const exchange = fields.exchange ?? webConfig().exchange;
   const symbols = useCall('listSymbols', { query: { exchange: fields.exchange } });
-  const used = pairs.length > 0 ? pairs : (strategy?.pairs ?? []);
-  const known = new Set([...(symbols.data?.symbols ?? []), ...(strategy?.pairs ?? []), ...pairs]);
+  const isSpot = fields.trading_mode === 'spot';
+  const own = pairsIn(isSpot, strategy?.pairs ?? []);
+  const used = pairs.length > 0 ? pairs : own;
+  const listed = (symbols.data?.symbols ?? []).filter((symbol) => symbol.includes(':') !== isSpot);
+  const known = new Set([...listed, ...own, ...pairs]);
   const usedTimeframe = timeframe ?? strategy?.timeframe ?? '';
   const stored = useStored(exchange, used, usedTimeframe);
   const isLimited = stored.common !== undefined && (collect === undefined || collect === 'never');
@@ -78,11 +86,27 @@ export function MarketFields(
         options={optionsOf([...new Set([...strategies.map((each) => each.strategy), props.strategyName])])}
         onChange={(name) => props.onStrategy(name ?? '')}
       />
+      <SelectField
+        label="Trading mode"
+        path={`${prefix}trading_mode`}
+        help={isSpot ? 'Pairs such as BTC/USDT: no shorts, leverage or funding' : undefined}
+        value={fields.trading_mode}
+        placeholder="futures"
+        options={optionsOf(LIMITS.tradingModes)}
+        onChange={(mode) =>
+          // Pairs of the other mode are not valid in this one; spot has no leverage.
+          onChange({
+            trading_mode: mode,
+            pairs: undefined,
+            ...(mode === 'spot' && { leverage: undefined }),
+          })
+        }
+      />
       <MultiSelect
         label="Pairs"
         path={`${prefix}pairs`}
         values={pairs}
-        placeholder={`Those of the strategy (${strategy?.pairs.length ?? 0})`}
+        placeholder={`Those of the strategy (${own.length})`}
         options={[...known].sort().map((value) => ({ value }))}
         onChange={(values) => onChange({ pairs: values.length > 0 ? values : undefined })}
       />
@@ -226,10 +250,12 @@ export function AccountFields({ prefix, strategy, fields, onChange }: JobFieldsP
         label="Slippage per market fill, ratio"
         {...number('slippage', String(defaults.slippage))}
       />
-      <NumberField
-        label="Leverage"
-        {...number('leverage', String(strategy?.leverage ?? defaults.leverage))}
-      />
+      {fields.trading_mode !== 'spot' && (
+        <NumberField
+          label="Leverage"
+          {...number('leverage', String(strategy?.leverage ?? defaults.leverage))}
+        />
+      )}
       <SelectField
         label="Precision"
         path={`${prefix}precision`}

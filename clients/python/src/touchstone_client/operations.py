@@ -314,7 +314,7 @@ class Backend:
         """
         return self._connection.json(self._service, "GET", "/api/v1/data/symbols", query={"exchange": exchange})
 
-    def check_freshness(self, *, symbols: list[str], stale_threshold_hours: int | None = None, timeframe: str | None = None, exchange: str | None = None) -> types.Freshness:
+    def check_freshness(self, *, symbols: list[str], stale_threshold_hours: int | None = None, timeframe: str | None = None, exchange: str | None = None, trading_mode: Literal["futures", "spot"] | None = None) -> types.Freshness:
         """Freshness of the stored candles.
 
         A symbol is fresh when its last closed candle is not older than the threshold. A symbol without stored candles is stale.
@@ -322,9 +322,10 @@ class Backend:
         :param stale_threshold_hours: Age from which a symbol is stale, hours
         :param timeframe: One or more, comma separated: each must be fresh. Default: the newest stored series of each symbol
         :param exchange: Exchange key. Default: the configured exchange
-        :param symbols: `BASE/QUOTE:SETTLE`, repeated or separated by commas. With commas and unescaped `/` and `:`, 500 symbols fit the 10 KB limit of the gateway
+        :param trading_mode: `spot`: symbols are `BASE/QUOTE`. `futures`: `BASE/QUOTE:SETTLE`
+        :param symbols: `BASE/QUOTE:SETTLE`, repeated or separated by commas; `BASE/QUOTE` with trading_mode `spot`. With commas and unescaped `/` and `:`, 500 symbols fit the 10 KB limit of the gateway
         """
-        return self._connection.json(self._service, "GET", "/api/v1/data/freshness", query={"symbols": symbols, "stale_threshold_hours": stale_threshold_hours, "timeframe": timeframe, "exchange": exchange})
+        return self._connection.json(self._service, "GET", "/api/v1/data/freshness", query={"symbols": symbols, "stale_threshold_hours": stale_threshold_hours, "timeframe": timeframe, "exchange": exchange, "trading_mode": trading_mode})
 
     def call_data_proxy(self, body: types.ProxyRequest) -> types.ProxyAnswer:
         """Call the data-collection proxy.
@@ -1024,31 +1025,33 @@ class DataCollection:
         """Health of the service and of what it depends on."""
         return self._connection.json(self._service, "GET", "/api/v1/health")
 
-    def get_ohlcv(self, *, symbol: str, timeframe: str, limit: int | None = None, start: str | None = None, end: str | None = None, exchange: str | None = None) -> types.Ohlcv:
+    def get_ohlcv(self, *, symbol: str, timeframe: str, trading_mode: Literal["futures", "spot"] | None = None, limit: int | None = None, start: str | None = None, end: str | None = None, exchange: str | None = None) -> types.Ohlcv:
         """Stored candles of a symbol.
 
-        :param symbol: `BASE/QUOTE:SETTLE`
+        :param symbol: `BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`
+        :param trading_mode: `spot`: symbols are `BASE/QUOTE`. `futures`: `BASE/QUOTE:SETTLE`
         :param timeframe: One of 1m, 5m, 15m, 1h, 4h, 1d
         :param limit: Maximum number of candles: the newest of the range without `start`, else the first
         :param start: ISO 8601; without an offset it is UTC
         :param end: ISO 8601, exclusive; without an offset it is UTC
         :param exchange: Exchange key. Default: the configured exchange
         """
-        return self._connection.json(self._service, "GET", "/api/v1/ohlcv", query={"symbol": symbol, "timeframe": timeframe, "limit": limit, "start": start, "end": end, "exchange": exchange})
+        return self._connection.json(self._service, "GET", "/api/v1/ohlcv", query={"symbol": symbol, "timeframe": timeframe, "trading_mode": trading_mode, "limit": limit, "start": start, "end": end, "exchange": exchange})
 
-    def get_candles(self, *, symbol: str, timeframe: str, limit: int | None = None, exchange: str | None = None, from_: str | None = None, to: str | None = None) -> types.CandleColumns:
+    def get_candles(self, *, symbol: str, timeframe: str, trading_mode: Literal["futures", "spot"] | None = None, limit: int | None = None, exchange: str | None = None, from_: str | None = None, to: str | None = None) -> types.CandleColumns:
         """Stored candles of a symbol as columns, for charts.
 
         A timeframe that is not stored is computed from a shorter one: of those stored the one with the longest range. Computed candles begin at multiples of their length in UTC, and are aggregated from the candles that exist. They are left out at both ends of the series, where not all of their time is stored. Backtests compute informative timeframes in the same way.
 
-        :param symbol: `BASE/QUOTE:SETTLE`
+        :param symbol: `BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`
+        :param trading_mode: `spot`: symbols are `BASE/QUOTE`. `futures`: `BASE/QUOTE:SETTLE`
         :param timeframe: One of 1m, 5m, 15m, 1h, 4h, 1d
         :param limit: Maximum number of candles: the newest of the range without `from`, else the first. A page of computed candles reads up to 500,000 stored ones and may be shorter
         :param exchange: Exchange key. Default: the configured exchange
         :param from_: Open time of the first candle, ISO 8601; without an offset it is UTC
         :param to: Open times before it, ISO 8601; without an offset it is UTC
         """
-        return self._connection.json(self._service, "GET", "/api/v1/candles", query={"symbol": symbol, "timeframe": timeframe, "limit": limit, "exchange": exchange, "from": from_, "to": to})
+        return self._connection.json(self._service, "GET", "/api/v1/candles", query={"symbol": symbol, "timeframe": timeframe, "trading_mode": trading_mode, "limit": limit, "exchange": exchange, "from": from_, "to": to})
 
     def list_data_symbols(self, *, exchange: str | None = None) -> types.Symbols:
         """Symbols with stored candles.
@@ -1073,32 +1076,34 @@ class DataCollection:
         """
         return self._connection.json(self._service, "GET", "/api/v1/status", query={"exchange": exchange})
 
-    def get_coverage(self, *, exchange: str | None = None, symbol: str | None = None, timeframe: str | None = None, limit: int | None = None, cursor: str | None = None) -> types.Coverage:
+    def get_coverage(self, *, exchange: str | None = None, symbol: str | None = None, trading_mode: Literal["futures", "spot"] | None = None, timeframe: str | None = None, limit: int | None = None, cursor: str | None = None) -> types.Coverage:
         """Stored, expected and corrupt candles of each series by month.
 
         Of one symbol, or of all, in pages of symbols, of up to 20,000 months together. With `timeframe` a page may have fewer series than symbols were read, also none, while `next_cursor` is not null.
 
         :param exchange: Exchange key. Default: the configured exchange
-        :param symbol: `BASE/QUOTE:SETTLE`. Default: all stored ones
+        :param symbol: `BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`. Default: all stored ones of both
+        :param trading_mode: `spot`: symbols are `BASE/QUOTE`. `futures`: `BASE/QUOTE:SETTLE`
         :param timeframe: One of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, 3d, 1w. Default: all stored ones
         :param limit: Maximum number of symbols on a page
         :param cursor: `next_cursor` of the previous page, with the same filters
         """
-        return self._connection.json(self._service, "GET", "/api/v1/coverage", query={"exchange": exchange, "symbol": symbol, "timeframe": timeframe, "limit": limit, "cursor": cursor})
+        return self._connection.json(self._service, "GET", "/api/v1/coverage", query={"exchange": exchange, "symbol": symbol, "trading_mode": trading_mode, "timeframe": timeframe, "limit": limit, "cursor": cursor})
 
-    def get_data_freshness(self, *, symbols: list[str], timeframe: str | None = None, stale_threshold_hours: int | None = None, start: str | None = None, end: str | None = None, exchange: str | None = None) -> types.Freshness:
+    def get_data_freshness(self, *, symbols: list[str], trading_mode: Literal["futures", "spot"] | None = None, timeframe: str | None = None, stale_threshold_hours: int | None = None, start: str | None = None, end: str | None = None, exchange: str | None = None) -> types.Freshness:
         """Freshness of the stored candles.
 
         A symbol is fresh when its last closed candle is not older than the threshold. With `start` or `end` the stored range must cover them instead, as far as candles can exist.
 
-        :param symbols: `BASE/QUOTE:SETTLE`, repeated or separated by commas
+        :param symbols: `BASE/QUOTE:SETTLE`, repeated or separated by commas; `BASE/QUOTE` with trading_mode `spot`
+        :param trading_mode: `spot`: symbols are `BASE/QUOTE`. `futures`: `BASE/QUOTE:SETTLE`
         :param timeframe: One or more, comma separated: each must be fresh. Default: the newest stored series of each symbol
         :param stale_threshold_hours: Age from which a symbol is stale, hours
         :param start: ISO 8601; without an offset it is UTC
         :param end: ISO 8601, exclusive; without an offset it is UTC
         :param exchange: Exchange key. Default: the configured exchange
         """
-        return self._connection.json(self._service, "GET", "/api/v1/freshness", query={"symbols": symbols, "timeframe": timeframe, "stale_threshold_hours": stale_threshold_hours, "start": start, "end": end, "exchange": exchange})
+        return self._connection.json(self._service, "GET", "/api/v1/freshness", query={"symbols": symbols, "trading_mode": trading_mode, "timeframe": timeframe, "stale_threshold_hours": stale_threshold_hours, "start": start, "end": end, "exchange": exchange})
 
     def start_collection(self, body: types.CollectionRequest, *, idempotency_key: str | None = None) -> types.Collection:
         """Collect candles.

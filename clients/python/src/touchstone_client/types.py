@@ -210,8 +210,10 @@ class BacktestConfig(TypedDict):
     """Name of a strategy, see GET /api/v1/strategies"""
     exchange: NotRequired[str | None]
     """Exchange of the candles. Default: the configured exchange"""
+    trading_mode: NotRequired[Literal["futures", "spot"] | None]
+    """`spot`: pairs are `BASE/QUOTE`; no shorts, no leverage, no funding. `futures`: pairs are perpetuals, `BASE/QUOTE:SETTLE`. Default: "futures\""""
     pairs: NotRequired[list[str] | None]
-    """`BASE/QUOTE:SETTLE`. Default: the pairs of the strategy"""
+    """`BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`. Default: the pairs of the strategy, in spot without `:SETTLE`"""
     timeframe: NotRequired[Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"] | None]
     """Default: the timeframe of the strategy. Others than 1m, 5m, 15m, 1h, 4h, 1d only where the strategy declares them"""
     collect: NotRequired[Literal["never", "if_stale", "always"] | None]
@@ -434,6 +436,8 @@ class BacktestJobCollection1(TypedDict):
 class BacktestJobConfig(TypedDict):
     strategy: str
     exchange: str
+    trading_mode: NotRequired[Literal["spot"]]
+    """Absent: futures"""
     pairs: list[str]
     timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
     date_range: BacktestJobConfigDateRange
@@ -1458,7 +1462,9 @@ class ChallengeTradesRequest(TypedDict):
     leverage: NotRequired[float | None]
     """Default: 1"""
     pair: NotRequired[str | None]
-    """`BASE/QUOTE:SETTLE`"""
+    """`BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`"""
+    trading_mode: NotRequired[Literal["futures", "spot"] | None]
+    """Market of the pair; it is not stored. Default: "futures\""""
     side: NotRequired[Literal["long", "short"] | None]
     opened_at: NotRequired[str | None]
     """ISO 8601"""
@@ -1498,7 +1504,9 @@ class ChallengeTradesRequestTradesItem(TypedDict):
     leverage: NotRequired[float | None]
     """Default: 1"""
     pair: NotRequired[str | None]
-    """`BASE/QUOTE:SETTLE`"""
+    """`BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`"""
+    trading_mode: NotRequired[Literal["futures", "spot"] | None]
+    """Market of the pair; it is not stored. Default: "futures\""""
     side: NotRequired[Literal["long", "short"] | None]
     opened_at: NotRequired[str | None]
     """ISO 8601"""
@@ -1637,14 +1645,16 @@ class CollectionList(TypedDict):
 
 class CollectionRequest(TypedDict):
     symbols: list[str]
-    """`BASE/QUOTE:SETTLE`"""
+    """`BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`"""
     timeframe: Literal["1m", "5m", "15m", "1h", "4h", "1d"]
     start: NotRequired[str | None]
     """First candle, not in the future. Default: 90 days before `end` or now, whichever is earlier"""
     end: NotRequired[str | None]
     """Exclusive. Default: now"""
     exchange: NotRequired[str | None]
-    """`sim`, or the ccxt key of an exchange with perpetual futures. Default: the configured exchange"""
+    """`sim`, or the ccxt key of an exchange with perpetual futures (with spot in that trading mode). Default: the configured exchange"""
+    trading_mode: NotRequired[Literal["futures", "spot"] | None]
+    """`spot`: symbols are `BASE/QUOTE` and have no funding rates. Default: "futures\""""
 
 
 class ComparedMetric(TypedDict):
@@ -2164,6 +2174,8 @@ class HyperoptJob(TypedDict):
     """Account and costs of every trial"""
     precision: Literal["exchange", "none"]
     """Precision of every trial"""
+    trading_mode: NotRequired[Literal["spot"]]
+    """Absent: futures"""
     warnings: list[str]
     session: str | None
     """Session of the submission, from its header `Touchstone-Session`; null without one"""
@@ -2312,8 +2324,10 @@ class HyperoptRequest(TypedDict):
     """Name of a strategy, see GET /api/v1/strategies of the backend"""
     exchange: NotRequired[str | None]
     """Exchange of the candles. Default: the configured exchange"""
+    trading_mode: NotRequired[Literal["futures", "spot"] | None]
+    """`spot`: pairs are `BASE/QUOTE`; no shorts, no leverage, no funding. `futures`: pairs are perpetuals, `BASE/QUOTE:SETTLE`. Default: "futures\""""
     pairs: NotRequired[list[str] | None]
-    """`BASE/QUOTE:SETTLE`. Default: the pairs of the strategy"""
+    """`BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`. Default: the pairs of the strategy, in spot without `:SETTLE`"""
     timeframe: NotRequired[Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"] | None]
     """Default: the timeframe of the strategy. Others than 1m, 5m, 15m, 1h, 4h, 1d only where the strategy declares them"""
     collect: NotRequired[Literal["never", "if_stale", "always"] | None]
@@ -3892,6 +3906,8 @@ class ReportSettings(TypedDict):
 
     strategy: str
     exchange: str
+    trading_mode: NotRequired[Literal["spot"]]
+    """Absent: futures"""
     pairs: list[str]
     timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
     date_range: ReportSettingsDateRange
@@ -4047,6 +4063,8 @@ class RequestValidationErrorDetailItem(TypedDict):
 class ResolvedBacktestConfig(TypedDict):
     strategy: str
     exchange: str
+    trading_mode: NotRequired[Literal["spot"]]
+    """Absent: futures"""
     pairs: list[str]
     timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
     date_range: ResolvedBacktestConfigDateRange

@@ -23,6 +23,8 @@ interface Draft {
   readonly end: string | undefined;
 }
 
+/** A pair without a settlement currency. */
+const SPOT = /^[^/:]+\/[^/:]+$/;
 const OPTIONS = TIMEFRAMES.map((value) => ({ value }));
 
 /** Symbols and timeframe of `BTC/USDT:USDT ETH/USDT:USDT 1h`. */
@@ -42,8 +44,10 @@ function symbolsOf(text: string): string[] {
 }
 
 function bodyOf({ symbols, timeframe, exchange, start, end }: Draft): Body {
+  const wanted = symbolsOf(symbols);
   return {
-    symbols: symbolsOf(symbols),
+    symbols: wanted,
+    ...(wanted.length > 0 && wanted.every((symbol) => SPOT.test(symbol)) ? { trading_mode: 'spot' } : {}),
     timeframe,
     ...(exchange ? { exchange } : {}),
     ...(start ? { start } : {}),
@@ -93,7 +97,7 @@ export function CollectDialog(props: {
           <Field
             label="Symbols"
             path="symbols"
-            help="Such as BTC/USDT:USDT: base, quote, and the currency that it is settled in. Up to 200, separated by blanks or commas."
+            help="Such as BTC/USDT:USDT: base, quote, and the currency that it is settled in. BTC/USDT is the spot pair. Up to 200, separated by blanks or commas."
           >
             {(control) => (
               <textarea

@@ -8,7 +8,16 @@ type Job = ResponseOf<'getHyperopt'>;
 type Search = NonNullable<HyperoptRequest['search']>;
 
 type FieldName =
-  | ('strategy' | 'exchange' | 'pairs' | 'timeframe' | 'collect' | 'date_range' | 'experiment_name')
+  | (
+      | 'strategy'
+      | 'exchange'
+      | 'trading_mode'
+      | 'pairs'
+      | 'timeframe'
+      | 'collect'
+      | 'date_range'
+      | 'experiment_name'
+    )
   | ('objective_metric' | 'direction' | 'n_trials' | 'workers' | 'seed' | 'sampler' | 'pruner')
   | ('backtest_period_days' | 'train_period_days')
   | ('model_types' | 'n_estimators_range' | 'learning_rate_range')
@@ -52,6 +61,7 @@ export function draftOf(job: Job): Draft {
     fields: {
       strategy: job.strategy,
       exchange: job.exchange,
+      ...(job.trading_mode && { trading_mode: job.trading_mode }),
       pairs: job.pairs,
       timeframe: job.timeframe,
       date_range,

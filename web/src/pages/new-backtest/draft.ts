@@ -7,7 +7,7 @@ export type Job = ResponseOf<'getBacktest'>;
 type Body = RequestOf<'submitBacktest'>['body'];
 
 type ConfigField =
-  | ('strategy' | 'exchange' | 'pairs' | 'timeframe' | 'collect' | 'date_range' | 'params')
+  | ('strategy' | 'exchange' | 'trading_mode' | 'pairs' | 'timeframe' | 'collect' | 'date_range' | 'params')
   | AccountOption
   | ('stake_amount' | 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'leverage' | 'precision')
   | ('stoploss' | 'trailing' | 'protections' | 'timeframe_detail' | 'fill_model' | 'seed' | 'ml_engine');

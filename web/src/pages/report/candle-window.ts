@@ -56,6 +56,7 @@ export function useCandles(window: Window): Loaded {
         {
           query: {
             ...{ exchange, symbol, timeframe },
+            ...(symbol.includes(':') ? {} : { trading_mode: 'spot' as const }),
             from: iso(pageParam.from),
             to: iso(pageParam.to),
             limit: MAX_PAGE,

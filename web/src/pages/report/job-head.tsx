@@ -9,7 +9,7 @@ const NAMED_PAIRS = 6;
 
 /** Strategy, status and what was run on which data. */
 export function JobHead({ job, actions }: { readonly job: Job; readonly actions: ReactNode }) {
-  const { pairs, timeframe, timeframe_detail, exchange, date_range } = job.config;
+  const { pairs, trading_mode, timeframe, timeframe_detail, exchange, date_range } = job.config;
   const rest = pairs.length - NAMED_PAIRS;
   return (
     <PageHead title={job.strategy} actions={actions}>
@@ -19,6 +19,7 @@ export function JobHead({ job, actions }: { readonly job: Job; readonly actions:
           {pairs.slice(0, NAMED_PAIRS).map(shortPair).join(', ')}
           {rest > 0 && ` and ${rest} more`}
         </Fact>
+        {trading_mode && <Fact name="Trading mode">{trading_mode}</Fact>}
         <Fact name="Timeframe">
           {timeframe}
           {timeframe_detail && `, detail ${timeframe_detail}`}

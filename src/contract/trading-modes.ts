@@ -1,0 +1,17 @@
+/** Trading modes and the symbols of each. This file imports nothing, so the engine can read it without zod. */
+
+/** Perpetual futures, or spot: no shorts, no leverage, no funding. */
+export const TRADING_MODES = ['futures', 'spot'] as const;
+export type TradingMode = (typeof TRADING_MODES)[number];
+
+/** Symbols of each trading mode, upper case. */
+export const SYMBOLS = {
+  futures: {
+    format: 'BASE/QUOTE:SETTLE',
+    example: 'BTC/USDT:USDT',
+    pattern: /^[A-Z0-9]{1,20}\/[A-Z0-9]{1,20}:[A-Z0-9]{1,20}$/,
+  },
+  spot: { format: 'BASE/QUOTE', example: 'BTC/USDT', pattern: /^[A-Z0-9]{1,20}\/[A-Z0-9]{1,20}$/ },
+} as const satisfies Readonly<Record<TradingMode, object>>;
+/** Symbol of any trading mode. */
+export const SYMBOL = /^[A-Z0-9]{1,20}\/[A-Z0-9]{1,20}(:[A-Z0-9]{1,20})?$/;

@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { FileReader } from '#adapters/import/file-reader.ts';
+import { findFiles } from '#adapters/import/find.ts';
+import { importFiles } from '#adapters/import/import-files.ts';
+import { openMarketStores } from '#adapters/open-stores.ts';
+import { PAIRS, SPOT, spotFixture } from './spot-fixture.ts';
+import { weekOf } from './strategy-files-fixture.ts';
+
+/** Versions, challenges, hyperopt jobs and real candles in spot. */
+
+const IMAGE = 'registry.example/touchstone:1.0.0';
+const fixture = spotFixture();
+
+it('registered version, its repetition and its challenge keep the mode', async () => {
+  const { platform } = fixture;
+  const { strategy } = platform;
+  const path = '/api/v1/strategies/my_rotation';
+  const versions: string[] = [];
+  for (const stake_amount of [100, 50]) {
+    const job = await platform.run({ ...weekOf('my_rotation'), ...SPOT, stake_amount });
+    const { status, body } = await strategy.post(`${path}/register`, {
+      backtest_run_id: job.job_id,
+      container_image_uri: IMAGE,
+      skip_validation: true,
+    });
+    expect(status, JSON.stringify(body)).toBe(201);
+    versions.push(body.version);
+  }
+  const [version] = versions;
+  const again = await platform.run(
+    { strategy: 'my_rotation', date_range: { start: '2026-03-02', end: '2026-03-05' } },
+    { model_version: version },
+  );
+  expect(again, again.error).toMatchObject({ status: 'completed', config: { ...SPOT, pairs: PAIRS } });
+  const mixed = await platform.post('/api/v1/backtests', {
+    config: { strategy: 'my_rotation', pairs: ['BTC/USDT:USDT'] },
+    model_version: version,
+  });
+  expect(mixed.body.detail).toMatchObject({ code: 'VAL002', context: { format: 'BASE/QUOTE' } });
+
+  const model = (await platform.get('/api/v1/models/my_rotation/versions')).body;
+  expect(model.count).toBe(2);
+  const created = await strategy.post('/api/v1/models/my_rotation/challenges', {
+    champion_version: versions[0],
+    challenger_version: versions[1],
+    enable_canary: false,
+  });
+  expect(created.status, JSON.stringify(created.body)).toBe(201);
+  const post = (trade: object) =>
+    strategy.post(`/challenges/${created.body.challenge_id}/trades`, {
+      ...{ trade_id: 't1', variant: 'champion', profit_pct: 1 },
+      ...trade,
+    });
+  expect((await post({ pair: 'ETH/BTC' })).body.detail).toMatchObject({ code: 'VAL002', field: 'pair' });
+  const accepted = await post({ pair: 'ETH/BTC', ...SPOT });
+  expect(accepted.status, JSON.stringify(accepted.body)).toBeLessThan(300);
+});
+
+it('hyperopt job runs its trials in spot', async () => {
+  const { platform } = fixture;
+  const { status, body } = await platform.strategy.post('/api/v1/hyperopt', {
+    ...{ strategy: 'my_rotation', ...SPOT, pairs: ['BTC/USDT'], models: 'none', spaces: ['stoploss'] },
+    ...{
+      n_trials: 2,
+      workers: 1,
+      date_range: weekOf('my_rotation').date_range,
+      objective_metric: 'total_profit_pct',
+    },
+  });
+  expect(status, JSON.stringify(body)).toBe(200);
+  const job = await platform.until(body.job_id, 'completed', 'failed');
+  expect(job, job.error).toMatchObject({ status: 'completed', ...SPOT, pairs: ['BTC/USDT'] });
+  const best = await platform.run({ strategy: 'my_rotation' }, { hyperopt_job_id: body.job_id });
+  expect(best).toMatchObject({ status: 'completed', config: { ...SPOT, pairs: ['BTC/USDT'] } });
+});
+
+const DATA = join(import.meta.dirname, '../../../shared/data/candles');
+const REAL = ['ETH', 'LTC', 'XLM'].map((base) => join(DATA, `${base}_BTC-5m.csv.gz`));
+const present = REAL.every((file) => existsSync(file));
+if (!present) console.warn(`Skipped: no real candles in ${DATA}`);
+
+it.skipIf(!present)('spot run on real candles keeps its wallet in the quote currency', async () => {
+  const { platform } = fixture;
+  const { candles: store } = openMarketStores(platform.info.storage);
+  const reader = new FileReader();
+  for (const file of REAL) {
+    const options = { store, reader, clock: Date, exchange: 'recorded' };
+    expect(await importFiles(await findFiles(file), options)).toMatchObject([{ outcome: 'imported' }]);
+  }
+  reader.close();
+  const job = await platform.run({
+    ...{ strategy: 'ema_crossover', ...SPOT, exchange: 'recorded', collect: 'never', timeframe: '5m' },
+    pairs: ['ETH/BTC', 'LTC/BTC', 'XLM/BTC'],
+    date_range: { start: '2018-01-12T00:00:00Z', end: '2018-01-30T00:00:00Z' },
+    ...{ stake_amount: 0.2, dry_run_wallet: 1 },
+  });
+  expect(job.status, job.error).toBe('completed');
+  const { items } = (await platform.get(`/api/v1/backtests/${job.job_id}/trades?limit=5000`)).body;
+  expect(new Set(items.map(({ pair }: any) => pair))).toEqual(new Set(job.config.pairs));
+  const cash = items.reduce(
+    (sum: number, { amount, entry_price, exit_price, fees }: any) =>
+      sum + amount * (exit_price - entry_price) - fees,
+    0,
+  );
+  // The report rounds to 8 decimals.
+  expect(job.result.final_balance).toBeCloseTo(1 + cash, 6);
+  expect(job.result).toMatchObject({ funding: 0 });
+});
