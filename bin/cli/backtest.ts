@@ -6,7 +6,16 @@ import { TOUCHSTONE } from '#contract/names.ts';
 import type { ApiClient } from './client.ts';
 import { compareResults, comparisonText } from './comparison.ts';
 import { latestId } from './jobs.ts';
-import { boundsText, given, integer, JSON_OPTION, LIMIT, queryOf, readConfig } from './options.ts';
+import {
+  boundsText,
+  given,
+  integer,
+  JSON_OPTION,
+  LIMIT,
+  queryOf,
+  readConfig,
+  UsageError,
+} from './options.ts';
 import {
   MORE_JOBS,
   minute,
@@ -27,6 +36,7 @@ import {
 } from './report-text.ts';
 import { addRunOptions, configWith, EXPERIMENT, type RunOptions, STATUS } from './run-options.ts';
 import { INTERRUPTED, resumeHint, type Session, sessionWith } from './session.ts';
+import { withSignalsFile } from './signals.ts';
 
 export function addBacktestCommands(program: Command): void {
   const session = sessionWith(program);
@@ -35,9 +45,13 @@ export function addBacktestCommands(program: Command): void {
       program
         .command('backtest')
         .description('submit a backtest, follow it and print the result')
-        .argument('<strategy>', 'name of a strategy (see: touchstone strategies)'),
+        .argument('[strategy]', 'name of a strategy (see: touchstone strategies); none with --signals'),
     )
       .option('--config <file>', 'JSON file with fields of config; options override it')
+      .option(
+        '--signals <file>',
+        'trade the signals of a CSV or Parquet file, or of an uploaded one: sg-<id> (docs/signals.md)',
+      )
       .option(
         '--model-version <version>',
         'run a registered version: a number, latest or champion; options override its config',
@@ -46,8 +60,11 @@ export function addBacktestCommands(program: Command): void {
         '--hyperopt <job-id>',
         'run the best parameters of a hyperopt job, ho-<id>; options override them',
       ),
-  ).action(async (strategy: string, options: BacktestOptions) => {
+  ).action(async (strategy: string | undefined, options: BacktestOptions) => {
     const config = options.config ? readConfig(options.config) : {};
+    if ((strategy === undefined) === (options.signals === undefined)) {
+      throw new UsageError('Pass the name of a strategy, or --signals with a file, and not both.');
+    }
     process.exitCode = await session((opened) => runBacktest(opened, strategy, config, options));
   });
 
@@ -99,6 +116,7 @@ function addSubmission(command: Command): Command {
 
 interface BacktestOptions extends RunOptions {
   readonly config?: string;
+  readonly signals?: string;
   readonly modelVersion?: string;
   readonly hyperopt?: string;
   readonly experiment?: string;
@@ -112,12 +130,16 @@ const POLL_MS = 100;
 /** Returns the exit code. */
 export async function runBacktest(
   session: Session,
-  strategy: string,
-  config: Readonly<Record<string, unknown>>,
+  strategy: string | undefined,
+  base: Readonly<Record<string, unknown>>,
   options: BacktestOptions,
 ): Promise<number> {
-  const { modelVersion: model_version, hyperopt: hyperopt_job_id } = options;
-  const request = { config: { ...configWith(config, options), strategy }, model_version, hyperopt_job_id };
+  const { modelVersion: model_version, hyperopt: hyperopt_job_id, signals } = options;
+  const settings = configWith(base, options);
+  const config = signals
+    ? await withSignalsFile(session.client, signals, settings)
+    : { ...settings, strategy };
+  const request = { config, model_version, hyperopt_job_id };
   const job = await submit(session, request, options);
   if (!job) return 0;
   if (job.status !== 'completed') return printUnfinished(job, options.json);

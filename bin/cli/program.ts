@@ -24,6 +24,11 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     group: 'Backtests',
+    commands: ['signals'],
+    load: async () => (await import('./signals.ts')).addSignalsCommands,
+  },
+  {
+    group: 'Backtests',
     commands: ['show', 'cancel', 'logs'],
     load: async () => (await import('./jobs.ts')).addJobCommands,
   },

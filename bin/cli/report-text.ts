@@ -115,6 +115,7 @@ function settingsText({ config }: Job): string {
       ? [`protections ${config.protections.map(({ method }) => method).join(' ')}`]
       : []),
     ...(config.timeframe_detail ? [`detail ${config.timeframe_detail}`] : []),
+    ...(config.signals ? [`signals ${config.signals} (sha256 ${config.signals_digest?.slice(0, 12)})`] : []),
     `fill model ${config.fill_model}`,
     `precision ${config.precision}`,
     ...parameters,

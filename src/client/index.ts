@@ -23,4 +23,5 @@ export {
 } from './errors.ts';
 export * from './operations.ts';
 export { items, type Paged, pages } from './pages.ts';
+export { uploadSignals } from './signals.ts';
 export { type WaitOptions, waitFor } from './wait.ts';

@@ -73,6 +73,15 @@ describe.skipIf(python === '')('the Python client', () => {
     expect(read.statuses.at(-1)).toBe('completed');
     expect(read.once).toBe(1);
     expect(job.session).toBe('trend');
+    const [given, entries, same] = read.given;
+    const { body: signals } = await platform.get(`/api/v1/backtests/${given}`);
+    expect(signals.config).toMatchObject({
+      ...{ strategy: 'signals', pairs: ['BTC/USDT:USDT'] },
+      date_range: { start: '2024-01-01T00:00:00.000Z', end: '2024-02-01T00:00:00.000Z' },
+    });
+    expect(entries).toBeGreaterThan(5);
+    expect(signals.result.total_trades).toBe(entries);
+    expect(same).toBe(true);
     expect(read.trial_record).toEqual(job.trials);
     expect(read.trial_record).toMatchObject({ owner: 1, session: 1 });
 

@@ -36,12 +36,13 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
     }
   });
 
-  test('backend writes no objects but exports', () => {
+  test('backend writes no objects but exports and signals', () => {
     const own = all.filter(({ id }) => id.startsWith('BackendRole')).map(({ statement }) => statement);
     expect(own.length).toBeGreaterThan(5);
     const writes = own.filter((each) => actionsOf(each).some((action) => /^s3:(Put|Delete)/.test(action)));
-    expect(writes.map(actionsOf)).toEqual([['s3:PutObject']]);
+    expect(writes.map(actionsOf)).toEqual([['s3:PutObject'], ['s3:DeleteObject', 's3:PutObject']]);
     expect(JSON.stringify(writes[0]!.Resource)).toMatch(/"\/exports\/\*"/);
+    expect(JSON.stringify(writes[1]!.Resource)).toMatch(/"\/signals\/\*"/);
   });
 
   test.each([
@@ -120,6 +121,7 @@ describe.each([dev, prod])('permissions of $config.stage', (stage) => {
       'ReconcileServiceRole Jobs: PutItem',
       'ReconcileServiceRole Jobs: PutItem UpdateItem',
       'ReconcileServiceRole Jobs: PutItem UpdateItem',
+      'ReconcileServiceRole Jobs: UpdateItem',
       'ReconcileServiceRole Registry: PutItem UpdateItem',
       'StrategyServiceRole Jobs: PutItem UpdateItem',
       'StrategyServiceRole Jobs: UpdateItem',

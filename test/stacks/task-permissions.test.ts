@@ -74,6 +74,8 @@ describe.each(stages)('own tasks of $config.stage', (stage) => {
     expect(may('dynamodb:GetItem', arnOf('Jobs'))).toBe(false);
     expect(may('s3:GetObject', arnOf('Results', 'results/bt-01J/1/report.json.zst'))).toBe(false);
     expect(may('s3:ListBucket', arnOf('Results'))).toBe(false);
+    expect(may('s3:GetObject', arnOf('Results', 'signals/sg-01J'))).toBe(true);
+    expect(may('s3:PutObject', arnOf('Results', 'signals/sg-01J'))).toBe(false);
     expect(may('s3:GetObject', arnOf('Candles', 'candles/sim/x.parquet'))).toBe(true);
   });
 });

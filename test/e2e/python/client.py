@@ -70,10 +70,24 @@ for event in ts.events("backtest.*"):
     if event.name == "backtest.completed" and followed.id in event.data["subject"]:
         break
 
+closes = ts.candles("BTC/USDT:USDT", "1h", start="2024-01-01", end="2024-02-01").close
+fast, slow = closes.rolling(10).mean(), closes.rolling(30).mean()
+crossed = pandas.DataFrame(
+    {
+        "enter_long": (fast > slow) & (fast.shift() <= slow.shift()),
+        "exit_long": (fast < slow) & (fast.shift() >= slow.shift()),
+    }
+).assign(pair="BTC/USDT:USDT")
+given = ts.backtest(signals=crossed, timeframe="1h", end="2024-02-01").wait(120)
+crossed.rename_axis("timestamp").to_csv(Path(folder, "crossed.csv"))
+by_file = ts.upload_signals(str(Path(folder, "crossed.csv")))
+again = ts.backtest(signals=by_file, **JANUARY, pairs=["BTC/USDT:USDT"]).wait(120)
+
 print(
     json.dumps(
         {
             "run": run.id,
+            "given": [given.id, int(crossed.enter_long.sum()), again.metrics == given.metrics],
             "found": found.id,
             "study": search.id,
             "challenge": test.id,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
 
 import httpx
 
 from . import types
 from .connection import Connection, Event
-from .frames import by_time
+from .frames import SignalsSource, by_time, signals_file, signals_frame
 from .jobs import Backtest, Hyperopt
 from .operations import Backend, DataCollection, Strategy
 from .registry import Challenge, Model
@@ -78,8 +79,9 @@ class Touchstone:
 
     def backtest(
         self,
-        strategy: str,
+        strategy: str | None = None,
         *,
+        signals: SignalsSource | None = None,
         start: Moment | None = None,
         end: Moment | None = None,
         pairs: Sequence[str] | None = None,
@@ -109,13 +111,29 @@ class Touchstone:
     ) -> Backtest:
         """Starts a backtest. Any other keyword is a parameter of the strategy: `fast=10`.
 
+        :param signals: Signals to trade in place of a strategy: a data frame, a path, or the ID of an uploaded file. Without
+            `pairs` and `start` the run has those of the data frame
         :param start: First candle. A date or time without an offset is UTC
         :param end: Exclusive: the run uses only candles that open before it
         :param params: Parameters of the strategy whose names are settings here, such as `leverage`
         :param config: Further fields of `BacktestConfig`, such as `trailing` and `ml_engine`
         :param idempotency_key: Calls with the same key and settings start one job. Default: a new one for each call
         """
+        if (strategy is None) == (signals is None):
+            raise TypeError("Pass the name of a strategy, or signals, and not both")
+        signals_id = None
+        if signals is not None:
+            strategy = "signals"
+            if hasattr(signals, "to_csv"):
+                signals = signals_frame(signals)
+                if pairs is None:
+                    pairs = list(signals["pair"].unique())
+                if start is None and not (config or {}).get("date_range"):
+                    start = signals["timestamp"].min()
+            is_id = isinstance(signals, str) and signals.startswith("sg-")
+            signals_id = signals if is_id else self.upload_signals(signals)
         settings = {
+            "signals": signals_id,
             "pairs": None if pairs is None else list(pairs),
             "timeframe": timeframe,
             "exchange": exchange,
@@ -144,6 +162,25 @@ class Touchstone:
         )
         submitted = self.backend.submit_backtest(body, idempotency_key=idempotency_key, session=self.session)
         return Backtest(self, submitted["job_id"])
+
+    def upload_signals(self, signals: SignalsSource, *, name: str | None = None) -> str:
+        """Uploads signals and returns their ID, for `backtest(signals=...)`.
+
+        :param signals: A data frame with the columns `timestamp` (or an index of times), `pair`, and any of `enter_long`,
+            `exit_long`, `enter_short`, `exit_short`, `enter_tag`, `exit_tag` and `stake_ratio`; the path of a CSV or Parquet
+            file; or its bytes
+        """
+        content, name = signals_file(signals, name)
+        body: Any = _given(
+            format="parquet" if content[:4] == b"PAR1" else "csv",
+            bytes=len(content),
+            sha256=sha256(content).hexdigest(),
+            name=name,
+        )
+        created = self.backend.create_signals(body)
+        headers = created["upload_headers"]
+        self.connection.upload("backend", created["upload_url"], headers, content)
+        return created["signals_id"]
 
     def hyperopt(
         self,

@@ -93,6 +93,12 @@ class Connection:
         request = self._http.build_request("GET", urljoin(str(response.url), target))
         return self._repeat(request, repeatable=True, authorized=False).content
 
+    def upload(self, service: str, url: str, headers: Mapping[str, str], content: bytes) -> None:
+        """Sends a file to an address that is a permission of its own: it must not get the token."""
+        target = urljoin(self.url(service, "/"), url)
+        request = self._http.build_request("PUT", target, content=content, headers=dict(headers))
+        self._repeat(request, repeatable=True, authorized=False)
+
     def stream(
         self, service: str, method: str, path: str, *, query: Mapping[str, Any] | None = None, **parts: Any
     ) -> Iterator[Event]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_type_hints
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union, get_type_hints
 
 from . import types
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: A data frame, the path of a file, or the bytes of a file.
+SignalsSource = Union["pd.DataFrame", str, os.PathLike[str], bytes]
 
 #: Columns of trades that are numbers with a fraction.
 _FLOATS = frozenset(name for name, hint in get_type_hints(types.TradeColumns).items() if "float" in str(hint))
@@ -71,3 +76,20 @@ def records_frame(records: Sequence[Mapping[str, Any]], times: Sequence[str] = (
         if name in frame:
             frame[name] = pandas.to_datetime(frame[name], utc=True)
     return frame
+
+
+def signals_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with its index of times as the column `timestamp`."""
+    if "timestamp" in frame:
+        return frame
+    return frame.rename_axis("timestamp").reset_index()
+
+
+def signals_file(signals: SignalsSource, name: str | None) -> tuple[bytes, str | None]:
+    """Bytes of a file of signals, and its name."""
+    if isinstance(signals, bytes):
+        return signals, name
+    if isinstance(signals, (str, os.PathLike)):
+        path = Path(signals)
+        return path.read_bytes(), name or path.name
+    return signals_frame(signals).to_csv(index=False).encode(), name
