@@ -7,7 +7,10 @@ const WIDTH = 100;
 export function robustnessText(section: ReportRobustness): string {
   const { findings, break_even, benchmarks, regimes, stress, bootstrap } = section;
   const known = benchmarks.filter(({ reason }) => reason === null);
-  const reasons = new Set([break_even, ...benchmarks, regimes, bootstrap].map(({ reason }) => reason));
+  const tests = [section.random_entries, section.permutations].filter((test) => test !== undefined);
+  const reasons = new Set(
+    [break_even, ...benchmarks, regimes, bootstrap, ...tests].map(({ reason }) => reason),
+  );
   return [
     'Robustness:',
     ...findings.map((finding) => wrap(`- ${finding}`, WIDTH)),
@@ -15,6 +18,7 @@ export function robustnessText(section: ReportRobustness): string {
     ...(bootstrap.cagr_pct ? [bootstrapTable(bootstrap)] : []),
     ...(regimes.cells.length > 0 ? [regimeTable(regimes.cells)] : []),
     ...(stress.length > 0 ? [stressTable(stress)] : []),
+    ...(section.cost_sweep ? [sweepTable(section.cost_sweep)] : []),
     ...[...reasons].flatMap((reason) => (reason === null ? [] : [wrap(`Not known: ${reason}`, WIDTH)])),
   ].join('\n');
 }
@@ -60,6 +64,21 @@ function regimeTable(cells: ReportRobustness['regimes']['cells']): string {
         percent(cell.profit_share_pct),
       ],
       ...[number(cell.sharpe_ratio), number(cell.sharpe_ratio_error), percent(cell.max_drawdown_pct)],
+    ]),
+  );
+}
+
+/** Profit by cost, a column for each delay. */
+function sweepTable({ cells }: NonNullable<ReportRobustness['cost_sweep']>): string {
+  const delays = [...new Set(cells.map(({ delay }) => delay))];
+  const costs = [...new Set(cells.map(({ cost }) => cost))];
+  return table(
+    ['Cost a side', ...delays.map((delay) => `${delay} candles later`)],
+    costs.map((cost) => [
+      `${number(cost * 10_000, 0)} bp`,
+      ...delays.map((delay) =>
+        percent(cells.find((cell) => cell.cost === cost && cell.delay === delay)?.total_profit_pct),
+      ),
     ]),
   );
 }

@@ -101,6 +101,12 @@ export function addRunOptions(command: Command): Command {
       'ML setting, such as model_type=xgboost; one is enough to run with ML models; repeatable',
       parameter,
       {},
+    )
+    .option(
+      '--robustness <name=value>',
+      'further test of the result: cost_sweep=true, random_entries=999 or permutations=199; repeatable',
+      parameter,
+      {},
     );
 }
 
@@ -169,6 +175,7 @@ export interface RunOptions extends AccountOptions {
   readonly seed?: number;
   readonly param?: Readonly<Record<string, unknown>>;
   readonly ml?: Readonly<Record<string, unknown>>;
+  readonly robustness?: Readonly<Record<string, unknown>>;
 }
 
 type Config = Readonly<Record<string, unknown>>;
@@ -177,7 +184,7 @@ type Config = Readonly<Record<string, unknown>>;
 export function configWith(config: Config, options: RunOptions): Config {
   const merged = (name: string, values: Config) =>
     Object.keys(values).length > 0 ? { ...Object(config[name]), ...values } : undefined;
-  const { trailing, ml = {}, param = {} } = options;
+  const { trailing, ml = {}, param = {}, robustness = {} } = options;
   return {
     ...config,
     ...given({
@@ -204,6 +211,7 @@ export function configWith(config: Config, options: RunOptions): Config {
       seed: options.seed,
       params: merged('params', param),
       ml_engine: merged('ml_engine', ml),
+      robustness: merged('robustness', robustness),
     }),
     ...(options.protections === false && { protections: [] }),
   };

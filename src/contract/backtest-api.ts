@@ -35,6 +35,7 @@ import { booleanParameter, integerParameter } from './parameters.ts';
 import { PROTECTION_LIMITS } from './protection-limits.ts';
 import { BacktestLane, JobDurations, QueueState } from './queue.ts';
 import { retentionView } from './retention-schemas.ts';
+import { RobustnessRequest } from './robustness.ts';
 import { SIGNALS_ID, SIGNALS_STRATEGY } from './signals-limits.ts';
 import { SessionName, TrialRecord } from './trial-ledger.ts';
 
@@ -110,6 +111,7 @@ export const BacktestConfigRequest = z
           'Rules that lock pairs against entries after losses, with the names and defaults of freqtrade. Default: those of the strategy; an empty list disables them',
         maxItems: PROTECTION_LIMITS.count,
       }),
+    robustness: RobustnessRequest.optional(),
     timeframe_detail: z
       .string()
       .optional()

@@ -9,6 +9,7 @@ import { Protection } from './protections.ts';
 import { queuedJobFields } from './queue.ts';
 import { ValidationCheck } from './release-policy.ts';
 import { retainedJobFields } from './retention-schemas.ts';
+import { RobustnessTests } from './robustness.ts';
 import { Grant } from './sharing-schemas.ts';
 import { TrialRecord, triedJobFields } from './trial-ledger.ts';
 
@@ -117,6 +118,7 @@ export const ResolvedBacktestConfig = z
       description:
         '`exchange`: prices and amounts follow the steps and limits of the instruments; `none`: no rounding and no minimum order',
     }),
+    robustness: RobustnessTests.optional().meta({ description: 'Further tests; absent without any' }),
     ml_engine: ResolvedMlEngine.optional().meta({ description: 'Absent in a run without machine learning' }),
     signals: z.string().optional().meta({ description: 'Uploaded file of signals; absent without one' }),
     signals_digest: z.string().optional().meta({ description: 'SHA-256 of the file of `signals`, hex' }),

@@ -94,6 +94,37 @@ const BenchmarkAttribution = z
   .meta({ id: 'BenchmarkAttribution' });
 export type BenchmarkAttribution = z.infer<typeof BenchmarkAttribution>;
 
+const CostSweep = z
+  .object({
+    cells: z.array(
+      z.object({
+        cost: z
+          .number()
+          .meta({ 'x-unit': 'ratio', description: 'Fee per side, in place of fee and slippage' }),
+        delay: z.int().meta({ description: 'Candles by which every signal comes later' }),
+        total_profit_pct: z.number().meta({ 'x-unit': 'percent' }),
+        total_trades: z.int(),
+        sharpe_ratio: ratio,
+      }),
+    ),
+  })
+  .meta({ id: 'CostSweep' });
+export type CostSweep = z.infer<typeof CostSweep>;
+
+const ChanceTest = z
+  .object({
+    samples: z.int(),
+    p_value: z.number().nullable().meta({
+      'x-unit': 'probability',
+      description: 'Share of the samples and the run itself that earn at least as much as the run',
+    }),
+    profit_pct: percent.meta({ 'x-unit': 'percent', description: 'Of the run, measured as in the samples' }),
+    chance_pct: percentInterval.meta({ description: 'Profit of the samples' }),
+    reason,
+  })
+  .meta({ id: 'ChanceTest' });
+export type ChanceTest = z.infer<typeof ChanceTest>;
+
 export const ReportRobustness = z
   .object({
     findings: z.array(z.string()).meta({ description: 'What the figures say, one sentence each' }),
@@ -115,6 +146,13 @@ export const ReportRobustness = z
         reason,
       })
       .meta({ description: 'Stationary bootstrap of the daily returns: luck of the path only' }),
+    cost_sweep: CostSweep.optional().meta({ description: 'Absent unless asked for' }),
+    random_entries: ChanceTest.optional().meta({
+      description: 'Against the same trades at random times; absent unless asked for',
+    }),
+    permutations: ChanceTest.optional().meta({
+      description: 'Against the strategy on permuted candles; absent unless asked for',
+    }),
   })
   .meta({ id: 'ReportRobustness' });
 export type ReportRobustness = z.infer<typeof ReportRobustness>;

@@ -27,6 +27,7 @@ import type { InstrumentStore } from './instrument-ports.ts';
 import type { Clock, SeriesStore } from './ports.ts';
 import { resolveAccount } from './resolve-account.ts';
 import { ML_ENGINE_FIELD, ML_ENGINE_KEYS, resolveMlEngine } from './resolve-ml-engine.ts';
+import { ROBUSTNESS_KEYS, resolveRobustness } from './resolve-robustness.ts';
 import { resolveTradingMode } from './resolve-trading-mode.ts';
 import { resolveSignals } from './signals/use-signals.ts';
 import type { KnownStrategy, Strategies } from './strategy-ports.ts';
@@ -123,6 +124,7 @@ export async function resolveConfig(
     ...exits,
     ...fills,
     precision: precision.value,
+    ...resolveRobustness(input.robustness),
     ...(ml.ml_engine && { ml_engine: ml.ml_engine }),
     ...resolveSignals(input),
   };
@@ -136,6 +138,7 @@ export async function resolveConfig(
       ...unknownKeyWarnings(input.trailing ?? {}, TRAILING_KEYS, 'config.trailing.'),
       ...optionWarnings,
       ...market.warnings,
+      ...unknownKeyWarnings(input.robustness ?? {}, ROBUSTNESS_KEYS, 'config.robustness.'),
       ...precision.warnings,
       ...ml.warnings,
     ],

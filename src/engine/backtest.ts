@@ -118,7 +118,7 @@ function* backtestSteps(input: BacktestInput, options: BacktestOptions): Generat
   const simulatedAt = now();
   yield;
   reportActivity('the report', input.config.pairs);
-  const { robustnessMs, ...documents } = describe(input, options, settings, prepared, runs, warnings);
+  const { robustnessMs, ...documents } = yield* describe(input, options, settings, prepared, runs, warnings);
   progress(1);
   return {
     ...documents,
@@ -199,7 +199,7 @@ function simulateBoth(
   return { run, other };
 }
 
-function describe(
+function* describe(
   input: BacktestInput,
   { digest, now = () => 0 }: BacktestOptions,
   settings: RunSettings,
@@ -217,13 +217,12 @@ function describe(
   const provenance = provenanceOf(input, data, digest);
   const { config_digest, strategy_digest, data_digest } = provenance;
   const begun = now();
-  const robustness = withSimulationErrors(strategy, () =>
-    measureRobustness({
-      ...{ settings, computed, pairs: prepared.map((pair) => pair.input) },
-      // Not the version of the engine: a release that changes only texts keeps the numbers.
-      inputs: [config_digest, strategy_digest, data_digest].join(),
-    }),
-  );
+  const robustness = yield* measureRobustness({
+    ...{ strategy, config, settings, run, computed, data: input.pairs },
+    pairs: prepared.map((pair) => pair.input),
+    // Not the version of the engine: a release that changes only texts keeps the numbers.
+    inputs: [config_digest, strategy_digest, data_digest].join(),
+  });
   const robustnessMs = now() - begun;
   const report = buildReport({
     strategy,

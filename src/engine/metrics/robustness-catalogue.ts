@@ -77,3 +77,20 @@ export const ROBUSTNESS_DEFINITIONS = define('robustness', {
     'days of a path below its maximum / T * 100',
   ],
 });
+
+/** Definitions of the tests that a run makes on request. */
+export const ROBUSTNESS_TEST_DEFINITIONS = define('robustness', {
+  'robustness.delay': ['Delay', 'count', 'candles by which every signal comes later'],
+  'robustness.total_profit_pct': ['Profit %', 'percent', 'sum of p_i / B0 * 100 at this cost and delay'],
+  'robustness.total_trades': ['Trades', 'count', 'n at this cost and delay'],
+  'robustness.p_value': [
+    'P-value',
+    'probability',
+    '(1 + number of samples with at least this profit) / (samples + 1)',
+  ],
+  'robustness.profit_pct': [
+    'Profit %',
+    'percent',
+    'of random entries: of the trades priced from open to open; of permutations: sum of p_i / B0 * 100',
+  ],
+});

@@ -20,7 +20,7 @@ import {
   MODEL_DEFINITIONS,
   REPORT_DEFINITIONS,
 } from '../metrics/report-catalogue.ts';
-import { ROBUSTNESS_DEFINITIONS } from '../metrics/robustness-catalogue.ts';
+import { ROBUSTNESS_DEFINITIONS, ROBUSTNESS_TEST_DEFINITIONS } from '../metrics/robustness-catalogue.ts';
 import type { RunSettings } from '../run/config.ts';
 import type { EquityCurve, Simulation, SimulationCounters } from '../simulator/types.ts';
 import type { StrategyDefinition } from '../strategy.ts';
@@ -87,6 +87,7 @@ export function buildReport(input: ReportInput): BacktestReport {
       ...REPORT_DEFINITIONS,
       ...ROBUSTNESS_DEFINITIONS,
       ...(adjustsExits(strategy) && EXIT_ORDER_DEFINITIONS),
+      ...(config.robustness && ROBUSTNESS_TEST_DEFINITIONS),
       ...(input.models && MODEL_DEFINITIONS),
     },
     provenance: input.provenance,

@@ -63,6 +63,7 @@ export function costsKeepTrades(
   const isMechanical =
     stake.kind === 'fixed' &&
     settings.slippage === 0 &&
+    settings.availableCapital === undefined &&
     callbacks === undefined &&
     protections.length === 0 &&
     trailing === undefined &&

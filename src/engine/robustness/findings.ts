@@ -1,4 +1,4 @@
-import type { ReportRobustness } from '#contract/report-robustness.ts';
+import type { ChanceTest, ReportRobustness } from '#contract/report-robustness.ts';
 
 /** Share of the profit that a single cell of the regimes may earn without a warning, percent. */
 const MAX_SHARE_PCT = 80;
@@ -10,6 +10,8 @@ export function findingsOf(figures: Omit<ReportRobustness, 'findings'>): string[
     ...alphaFindings(figures.benchmarks),
     ...regimeFinding(figures.regimes.cells),
     ...luckFinding(figures.bootstrap),
+    ...chanceFinding(figures.random_entries, 'the same trades at random times'),
+    ...chanceFinding(figures.permutations, 'the strategy on permuted candles'),
   ];
 }
 
@@ -48,5 +50,19 @@ function luckFinding({ cagr_pct: cagr, max_drawdown_pct: fall }: ReportRobustnes
   if (!cagr || !fall) return [];
   return [
     `With the same days in other orders, 90 % of the paths grow by ${percent(cagr.low)} to ${percent(cagr.high)} a year; 5 % of them fall by more than ${percent(fall.high)}.`,
+  ];
+}
+
+/** P-value up to which chance is an unlikely explanation. */
+const SIGNIFICANT = 0.05;
+
+function chanceFinding(test: ChanceTest | undefined, what: string): string[] {
+  if (!test || test.p_value === null) return [];
+  const { p_value: p, samples } = test;
+  const share = `p = ${Number(p.toPrecision(2))} against ${what} (${samples} samples)`;
+  return [
+    p <= SIGNIFICANT
+      ? `${share}: chance alone rarely earns this much.`
+      : `${share}: chance alone earns as much.`,
   ];
 }

@@ -2,7 +2,7 @@ import type { BenchmarkAttribution, ReportRobustness } from '#contract/report-ro
 import { dailyReturns, dayOf } from '../metrics/equity-curve.ts';
 import type { ComputedMetrics } from '../metrics/metrics.ts';
 import { hash32, mix32 } from '../random.ts';
-import type { RunSettings } from '../run/config.ts';
+import { withSimulationErrors } from '../run/prepare-pair.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { deviation } from '../stats/moments.ts';
 import { DAY_MS } from '../timeframe.ts';
@@ -12,21 +12,28 @@ import { bootstrap, NO_BOOTSTRAP } from './bootstrap.ts';
 import { breakEven } from './break-even.ts';
 import { findingsOf } from './findings.ts';
 import { type RunDays, regimeCells, regimesOf } from './regimes.ts';
+import { type RequestedInput, requestedTests } from './requested.ts';
 import { stressResults } from './stress.ts';
 
 /** Fewer days say too little about a year, and a regime needs as many before it. */
 const MIN_DAYS = 90;
 
-export interface RobustnessInput {
-  readonly pairs: readonly PairInput[];
-  readonly settings: RunSettings;
+export interface RobustnessInput extends RequestedInput {
   readonly computed: ComputedMetrics;
   /** Digest of the inputs of the run: the only source of chance. */
   readonly inputs: string;
 }
 
+/** Measures the robustness of a run; yields between the simulations of tests that the configuration asks for. */
+export function* measureRobustness(input: RobustnessInput): Generator<void, ReportRobustness> {
+  const seed = mix32(hash32(input.inputs));
+  const always = withSimulationErrors(input.strategy, () => alwaysMeasured(input, seed));
+  const figures = { ...always, ...(input.config.robustness && (yield* requestedTests(input, seed))) };
+  return { findings: findingsOf(figures), ...figures };
+}
+
 /** The parts of the section that every report has. */
-export function measureRobustness({ pairs, settings, computed, inputs }: RobustnessInput): ReportRobustness {
+function alwaysMeasured({ pairs, settings, computed, config }: RobustnessInput, seed: number) {
   const { daily, trades } = computed;
   const wallet = settings.startingBalance;
   const days: RunDays = {
@@ -37,17 +44,16 @@ export function measureRobustness({ pairs, settings, computed, inputs }: Robustn
   const hold = (held: readonly PairInput[]) => holdEquity(held, wallet, daily, settings);
   const market = hold(pairs);
   const marketReturns = dailyReturns(wallet, market);
-  const figures = {
-    break_even: breakEven({ pairs, settings, trades, thorough: false }),
+  return {
+    break_even: breakEven({ pairs, settings, trades, thorough: config.robustness?.cost_sweep === true }),
     regimes: regimesSection(market, days, wallet),
     stress: stressResults(daily.day, days, marketReturns),
     benchmarks: [
       { benchmark: 'equal_weight' as const, pair: null, ...attribution(days.returns, marketReturns) },
       againstBitcoin(pairs, days, (pair) => dailyReturns(wallet, hold([pair]))),
     ],
-    bootstrap: bootstrapSection(days.returns, mix32(hash32(inputs))),
+    bootstrap: bootstrapSection(days.returns, seed),
   };
-  return { findings: findingsOf(figures), ...figures };
 }
 
 function closedPerDay(closedAt: Float64Array, day: Float64Array): Float64Array {

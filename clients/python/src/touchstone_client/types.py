@@ -262,6 +262,8 @@ class BacktestConfig(TypedDict):
     """Trailing stop. null disables the one of the strategy"""
     protections: NotRequired[list[BacktestConfigProtectionsItem] | None]
     """Rules that lock pairs against entries after losses, with the names and defaults of freqtrade. Default: those of the strategy; an empty list disables them"""
+    robustness: NotRequired[BacktestConfigRobustness | None]
+    """Further tests of robustness. Default: none"""
     timeframe_detail: NotRequired[Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None]
     """Shorter timeframe that decides the order of events inside a candle. Default: none"""
     fill_model: NotRequired[Literal["freqtrade", "conservative"] | None]
@@ -294,6 +296,17 @@ class BacktestConfigOrderTypes(TypedDict):
 
 class BacktestConfigProtectionsItem(TypedDict):
     method: str
+
+
+class BacktestConfigRobustness(TypedDict):
+    """Further tests of robustness. Default: none"""
+
+    cost_sweep: NotRequired[bool | None]
+    """Simulate with costs of 0 to 50 basis points a side and delays of 0 to 2 candles. Default: false"""
+    random_entries: NotRequired[float | None]
+    """Number of random placements of the trades with which their profit is compared. Default: no test"""
+    permutations: NotRequired[float | None]
+    """Number of runs over permuted candles with which the profit is compared; each costs as much as a run. Default: no test"""
 
 
 class BacktestConfigTrailing1(TypedDict):
@@ -477,6 +490,8 @@ class BacktestJobConfig(TypedDict):
     seed: int
     precision: NotRequired[Literal["exchange", "none"]]
     """`exchange`: prices and amounts follow the steps and limits of the instruments; `none`: no rounding and no minimum order. Default: "none\""""
+    robustness: NotRequired[RobustnessTests]
+    """Further tests; absent without any"""
     ml_engine: NotRequired[ResolvedMlEngine]
     """Absent in a run without machine learning"""
     signals: NotRequired[str]
@@ -1552,6 +1567,18 @@ class ChallengeWonEventData(TypedDict):
     reason: str | None
 
 
+class ChanceTest(TypedDict):
+    samples: int
+    p_value: float | None
+    """Share of the samples and the run itself that earn at least as much as the run"""
+    profit_pct: float | None
+    """Of the run, measured as in the samples"""
+    chance_pct: RobustnessInterval | None
+    """Profit of the samples"""
+    reason: str | None
+    """Why the figures are null; null: they are known"""
+
+
 class ClosedTradeMetrics(TypedDict):
     """From closed trades only: open losses are not included"""
 
@@ -1682,6 +1709,20 @@ class CostRow(TypedDict):
     """Positive: paid"""
     pct_of_gross_profit: float | None
     pct_of_turnover: float | None
+
+
+class CostSweep(TypedDict):
+    cells: list[CostSweepCellsItem]
+
+
+class CostSweepCellsItem(TypedDict):
+    cost: float
+    """Fee per side, in place of fee and slippage"""
+    delay: int
+    """Candles by which every signal comes later"""
+    total_profit_pct: float
+    total_trades: int
+    sharpe_ratio: float | None
 
 
 class Coverage(TypedDict):
@@ -3879,6 +3920,12 @@ class ReportRobustness(TypedDict):
     benchmarks: list[BenchmarkAttribution]
     bootstrap: ReportRobustnessBootstrap
     """Stationary bootstrap of the daily returns: luck of the path only"""
+    cost_sweep: NotRequired[CostSweep]
+    """Absent unless asked for"""
+    random_entries: NotRequired[ChanceTest]
+    """Against the same trades at random times; absent unless asked for"""
+    permutations: NotRequired[ChanceTest]
+    """Against the strategy on permuted candles; absent unless asked for"""
 
 
 class ReportRobustnessBootstrap(TypedDict):
@@ -3945,6 +3992,8 @@ class ReportSettings(TypedDict):
     seed: int
     precision: NotRequired[Literal["exchange", "none"]]
     """`exchange`: prices and amounts follow the steps and limits of the instruments; `none`: no rounding and no minimum order. Default: "none\""""
+    robustness: NotRequired[RobustnessTests]
+    """Further tests; absent without any"""
     ml_engine: NotRequired[ResolvedMlEngine]
     """Absent in a run without machine learning"""
     signals: NotRequired[str]
@@ -4104,6 +4153,8 @@ class ResolvedBacktestConfig(TypedDict):
     seed: int
     precision: NotRequired[Literal["exchange", "none"]]
     """`exchange`: prices and amounts follow the steps and limits of the instruments; `none`: no rounding and no minimum order. Default: "none\""""
+    robustness: NotRequired[RobustnessTests]
+    """Further tests; absent without any"""
     ml_engine: NotRequired[ResolvedMlEngine]
     """Absent in a run without machine learning"""
     signals: NotRequired[str]
@@ -4187,6 +4238,12 @@ class RobustnessInterval(TypedDict):
     low: float
     median: float
     high: float
+
+
+class RobustnessTests(TypedDict):
+    cost_sweep: NotRequired[Literal[True]]
+    random_entries: NotRequired[int]
+    permutations: NotRequired[int]
 
 
 class RollbackReply(TypedDict):

@@ -1,0 +1,27 @@
+import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
+import { CodedError } from '#contract/errors.ts';
+import { ROBUSTNESS_LIMITS, RobustnessRequest, type RobustnessTests } from '#contract/robustness.ts';
+import { checkNumber } from './validate.ts';
+
+export const ROBUSTNESS_KEYS = Object.keys(RobustnessRequest.shape);
+
+/** The tests that a request asks for; without any the field is absent. Throws VAL004 or VAL005. */
+export function resolveRobustness(input: BacktestConfigRequest['robustness']): {
+  robustness?: RobustnessTests;
+} {
+  const { cost_sweep = false, random_entries, permutations } = input ?? {};
+  if (typeof cost_sweep !== 'boolean') {
+    const field = 'config.robustness.cost_sweep';
+    throw new CodedError('VAL005', { message: `${field} must be true or false`, field, context: {} });
+  }
+  const count = (name: keyof typeof ROBUSTNESS_LIMITS, value: number | undefined) =>
+    value === undefined
+      ? {}
+      : { [name]: checkNumber(value, `config.robustness.${name}`, ROBUSTNESS_LIMITS[name]) };
+  const robustness = {
+    ...(cost_sweep && { cost_sweep }),
+    ...count('random_entries', random_entries),
+    ...count('permutations', permutations),
+  };
+  return Object.keys(robustness).length === 0 ? {} : { robustness };
+}

@@ -1,0 +1,54 @@
+import type { CostSweep } from '#contract/report-robustness.ts';
+import { dailyEquity, dailyReturns } from '../metrics/equity-curve.ts';
+import { simulate } from '../simulator/simulate.ts';
+import type { PairInput, SimulationSettings } from '../simulator/types.ts';
+import { deviation, mean, ratio } from '../stats/moments.ts';
+import type { Signals } from '../strategy.ts';
+import { withCost } from './break-even.ts';
+
+/** Fee per side in place of fee and slippage. */
+const COSTS = [0, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005];
+/** Candles by which every signal comes later. */
+const DELAYS = [0, 1, 2];
+
+/** Results at other costs and with later signals; yields after each simulation. */
+export function* costSweep(
+  pairs: readonly PairInput[],
+  settings: SimulationSettings,
+): Generator<void, CostSweep['cells']> {
+  const cells: CostSweep['cells'] = [];
+  for (const delay of DELAYS) {
+    const later = pairs.map((pair) => ({ ...pair, signals: delayed(pair.signals, delay) }));
+    for (const cost of COSTS) {
+      cells.push({ cost, delay, ...figures(later, withCost(settings, cost)) });
+      yield;
+    }
+  }
+  return cells;
+}
+
+function figures(pairs: readonly PairInput[], settings: SimulationSettings) {
+  const wallet = settings.startingBalance;
+  const { curve, finalBalance, outcomes } = simulate(pairs, settings);
+  const first = Math.min(...pairs.map(({ candles }) => candles.timestamp[0]!));
+  const returns = dailyReturns(wallet, dailyEquity(curve!, wallet, first).equity);
+  return {
+    total_profit_pct: (finalBalance / wallet - 1) * 100,
+    total_trades: outcomes.length,
+    sharpe_ratio: ratio(mean(returns) * Math.sqrt(365), deviation(returns, 'population')),
+  };
+}
+
+function delayed(signals: Signals, delay: number): Signals {
+  const entries = Object.entries(signals).map(([name, column]) => [
+    name,
+    ArrayBuffer.isView(column) ? laterBy(column as Uint8Array, delay) : column,
+  ]);
+  return Object.fromEntries(entries) as Signals;
+}
+
+function laterBy(column: Uint8Array, delay: number): Uint8Array {
+  const later = new Uint8Array(column.length);
+  later.set(column.subarray(0, Math.max(0, column.length - delay)), delay);
+  return later;
+}
