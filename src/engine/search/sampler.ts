@@ -204,16 +204,17 @@ function cellMass(axis: NumericAxis, normals: Normals): Kernels['addLogDensity']
     const right = coordinate(axis, value + axis.step / 2);
     const masses = new Float64Array(means.length);
     for (let k = 0; k < masses.length; k++) {
-      if (equals[k] !== k) continue;
       const inRange = logMasses[k]!;
-      masses[k] = logCellMass((left - means[k]!) / sigmas[k]!, (right - means[k]!) / sigmas[k]!) - inRange;
+      if (equals[k] === k)
+        masses[k] = logCellMass((left - means[k]!) / sigmas[k]!, (right - means[k]!) / sigmas[k]!) - inRange;
     }
+    for (let k = 0; k < masses.length; k++) masses[k] = masses[equals[k]!]!;
     known.set(value, masses);
     return masses;
   };
   return (value, sums) => {
     const masses = known.get(value) ?? massesOf(value);
-    for (let k = 0; k < sums.length; k++) sums[k]! += masses[equals[k]!]!;
+    for (let k = 0; k < sums.length; k++) sums[k]! += masses[k]!;
   };
 }
 
