@@ -39,7 +39,7 @@ interface Row {
 const home = mkdtempSync(join(tmpdir(), 'touchstone-signals-'));
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await startTestPlatform({ home });
+  platform = await startTestPlatform({ home, releasePolicy: { lookAheadCertificate: true } });
 });
 afterAll(async () => {
   await platform?.stop();
@@ -224,5 +224,36 @@ describe('given signals', () => {
     expect((await platform.request(`/api/v1/signals/${signals}`, { method: 'DELETE' })).status).toBe(204);
     expect((await platform.get(`/api/v1/signals/${signals}`)).status).toBe(404);
     expect(await codeOf({ strategy: 'signals', signals })).toBe('SIG001');
+  });
+
+  it('version with signals is rejected by a policy that asks for a certificate, and keeps its file', async () => {
+    const { signals_id } = await upload(csvOf(rows, COLUMNS));
+    const job = await platform.run({ ...RUN, strategy: 'signals', signals: signals_id });
+    const registered = await platform.strategy.post('/api/v1/strategies/signals/register', {
+      backtest_run_id: job.job_id,
+      container_image_uri: 'registry.example/none:1',
+    });
+    expect([registered.status, registered.body.validation.checks.map((each: any) => each.message)]).toEqual([
+      201,
+      expect.arrayContaining(['not_checked (signals were given)']),
+    ]);
+    const { version } = registered.body;
+    await platform.post('/api/v1/strategies/signals/stage', { version });
+    const { status, checks } = await platform.validated('signals', version);
+    const statusOf = (name: string) => checks.find((each: any) => each.name === name)?.status;
+    expect([statusOf('smoke_run'), statusOf('determinism'), statusOf('code')]).toEqual([
+      'passed',
+      'passed',
+      'passed',
+    ]);
+    expect(checks.map((each: any) => each.message)).toContain('not_checked (signals were given)');
+    const promoted = await platform.post('/api/v1/strategies/signals/promote', { version });
+    expect([status, promoted.status, promoted.body.detail.code]).toEqual(['passed', 409, 'RES005']);
+    expect(promoted.body.detail.message).toContain('misses the release policy. look_ahead:');
+    const removed = await platform.request(`/api/v1/signals/${signals_id}`, { method: 'DELETE' });
+    expect([removed.status, (await removed.json()).detail.message]).toEqual([
+      409,
+      expect.stringContaining('which is its evidence'),
+    ]);
   });
 });

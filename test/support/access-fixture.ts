@@ -9,6 +9,7 @@ import { DynamoJobQueue } from '#adapters/aws/dynamo-job-queue.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
 import { DynamoInstrumentStore, DynamoSeriesStore } from '#adapters/aws/dynamo-series-stores.ts';
+import { DynamoSignalsStore } from '#adapters/aws/dynamo-signals-store.ts';
 import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
@@ -126,6 +127,7 @@ export async function accessFixture(
       rollbackReasonRequired: false,
     },
     hyperoptJobs,
+    signals: new DynamoSignalsStore(client, tables.jobs),
     ledger: new DynamoTrialLedger(client, tables.jobs),
     collections: new DynamoCollectionStore(client, tables.series),
     series: new DynamoSeriesStore(client, tables.series),

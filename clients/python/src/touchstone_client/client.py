@@ -125,11 +125,12 @@ class Touchstone:
         if signals is not None:
             strategy = "signals"
             if hasattr(signals, "to_csv"):
-                signals = signals_frame(signals)
+                frame: Any = signals_frame(signals)
                 if pairs is None:
-                    pairs = list(signals["pair"].unique())
+                    pairs = list(frame["pair"].unique())
                 if start is None and not (config or {}).get("date_range"):
-                    start = signals["timestamp"].min()
+                    start = frame["timestamp"].min()
+                signals = frame
             is_id = isinstance(signals, str) and signals.startswith("sg-")
             signals_id = signals if is_id else self.upload_signals(signals)
         settings = {

@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DynamoJobRetention } from '#adapters/aws/dynamo-job-retention.ts';
+import { DynamoSignalsStore } from '#adapters/aws/dynamo-signals-store.ts';
+import { FileObjectStore } from '#adapters/local/file-object-store.ts';
+import { KEEP_FOREVER } from '#contract/retention.ts';
+import { expireSignals } from '#domain/signals/expire-signals.ts';
+import { LocalSignalUploads } from '../../src/local/signal-uploads.ts';
+import { type AccessFixture, accessFixture, type Person } from '../support/access-fixture.ts';
+
+const FILES = '/api/v1/signals';
+const REQUEST = { format: 'csv', bytes: 10, sha256: '0'.repeat(64) };
+const DAY_MS = 86_400_000;
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-signals-http-'));
+const objects = new FileObjectStore(folder);
+const signalFiles = new LocalSignalUploads(objects, Date);
+let fixture: AccessFixture;
+let ann: Person;
+let bob: Person;
+beforeAll(async () => {
+  fixture = await accessFixture({ signalFiles });
+  [ann, bob] = [fixture.person('ann'), fixture.person('bob')];
+});
+afterAll(async () => {
+  await fixture?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** A file that is uploaded. */
+async function fileOf(owner: Person): Promise<string> {
+  const { status, body } = await owner.post(FILES, REQUEST);
+  expect(status).toBe(201);
+  await objects.put(`signals/${body.signals_id}`, Buffer.alloc(10), 'text/csv');
+  return body.signals_id;
+}
+
+const submit = (person: Person, signals: string) =>
+  person.post('/api/v1/backtests', { config: { strategy: 'signals', signals } });
+
+describe('files of signals', () => {
+  it('belong to their owner until they are shared', async () => {
+    const id = await fileOf(ann);
+    const at = `${FILES}/${id}`;
+    for (const rejected of [await bob.get(at), await bob.delete(at), await submit(bob, id)]) {
+      expect([rejected.status, rejected.code]).toEqual([403, 'AUTH005']);
+      expect(JSON.stringify(rejected.body)).not.toContain('ann');
+    }
+    expect((await submit(ann, id)).status).toBe(201);
+    expect((await bob.get(FILES)).body.items).toEqual([]);
+    expect((await ann.share(at, 'user:bob')).status).toBe(200);
+    expect((await submit(bob, id)).status).toBe(201);
+    expect((await bob.delete(at)).code).toBe('AUTH005');
+    expect((await fixture.person('eve', 'viewer').post(FILES, REQUEST)).code).toBe('AUTH004');
+    expect((await fixture.withoutToken.get(at)).status).toBe(401);
+  });
+
+  it('are created once for a key, and listed in pages, newest first', async () => {
+    const cid = fixture.person('cid');
+    const key = { 'Idempotency-Key': 'nightly' };
+    const [first, second] = [await cid.post(FILES, REQUEST, key), await cid.post(FILES, REQUEST, key)];
+    expect(second.body.signals_id).toBe(first.body.signals_id);
+    const other = await cid.post(FILES, { ...REQUEST, bytes: 11 }, key);
+    expect([other.status, other.code]).toEqual([409, 'RES005']);
+    const last = await fileOf(cid);
+    const page = (await cid.get(`${FILES}?limit=1`)).body;
+    expect(page.items.map((each: any) => each.signals_id)).toEqual([last]);
+    const next = (await cid.get(`${FILES}?limit=1&cursor=${page.next_cursor}`)).body;
+    expect(next.items.map((each: any) => each.signals_id)).toEqual([first.body.signals_id]);
+    for (const wrong of [{ bytes: 2 ** 26 }, { bytes: 0 }, { sha256: 'x' }, { format: 'xlsx' }]) {
+      expect((await cid.post(FILES, { ...REQUEST, ...wrong })).code).toBe('VAL005');
+    }
+  });
+
+  it('are deleted when nobody needs them, also after a deletion that was interrupted', async () => {
+    const dan = fixture.person('dan');
+    const [unused, used, shared, kept, marked] = await Promise.all(
+      Array.from({ length: 5 }, () => fileOf(dan)),
+    );
+    const signals = new DynamoSignalsStore(fixture.client, fixture.jobsTable);
+    const retention = new DynamoJobRetention(fixture.client, fixture.jobsTable);
+    expect((await submit(dan, used!)).status).toBe(201);
+    await dan.share(`${FILES}/${shared}`, 'user:bob');
+    await signals.keep(kept!, 'signals');
+    await signals.beginDeletion((await signals.find(marked!))!, new Date().toISOString());
+    const rest = async (days: number, jobs: number | null = null) => {
+      const clock = { now: () => Date.now() + days * DAY_MS };
+      const deps = { retention, signals, signalFiles, clock, days: { ...KEEP_FOREVER, jobs } };
+      await expireSignals(deps, (name, error) => expect.fail(`${name}: ${error}`));
+      const found = await Promise.all([unused, used, shared, kept, marked].map((id) => signals.find(id!)));
+      return found.map((each) => each !== undefined);
+    };
+    expect(await rest(1)).toEqual([true, true, true, true, false]);
+    expect(await signalFiles.isUploaded(marked!)).toBe(false);
+    expect(await rest(31)).toEqual([false, true, true, true, false]);
+    expect(await rest(100, 90)).toEqual([false, true, true, true, false]);
+    expect(await rest(121, 90)).toEqual([false, false, true, true, false]);
+    expect(await signalFiles.isUploaded(used!)).toBe(false);
+    expect((await submit(dan, used!)).code).toBe('SIG001');
+  });
+});
