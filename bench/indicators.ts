@@ -1,6 +1,6 @@
 import { ATR, BollingerBands, EMA, MACD, RSI } from 'trading-signals';
 import type { Candles } from '#engine/candles.ts';
-import { atr, type Bands, bollinger, ema, type Macd, macd, rsi } from '#engine/indicators/index.ts';
+import * as indicators from '#engine/indicators/index.ts';
 import {
   exactAtr,
   exactEma,
@@ -13,6 +13,7 @@ import type { Bench, Measurement } from './support/bench.ts';
 import { randomCandles } from './support/candles.ts';
 import { median, time } from './support/measure.ts';
 
+const { atr, bollinger, ema, macd, rsi } = indicators;
 const LENGTH = 1_000_000;
 const RUNS = 11;
 const WARM_UPS = 3;
@@ -99,7 +100,7 @@ function rsiContender({ close }: Candles): Contender {
 }
 
 function macdContender({ close }: Candles): Contender {
-  const out: Macd = {
+  const out: indicators.Macd = {
     macd: new Float64Array(LENGTH),
     signal: new Float64Array(LENGTH),
     histogram: new Float64Array(LENGTH),
@@ -131,7 +132,7 @@ function macdContender({ close }: Candles): Contender {
 }
 
 function bollingerContender({ close }: Candles): Contender {
-  const out: Bands = {
+  const out: indicators.Bands = {
     upper: new Float64Array(LENGTH),
     middle: new Float64Array(LENGTH),
     lower: new Float64Array(LENGTH),
@@ -186,9 +187,74 @@ function atrContender(candles: Candles): Contender {
   };
 }
 
+/** Indicators that trading-signals does not have, or not with TA-Lib's values. */
+const FURTHER: Readonly<Record<string, (candles: Candles) => unknown>> = {
+  accumulationDistribution: (c) => indicators.accumulationDistribution(c),
+  adxr: (c) => indicators.adxr(c, 14),
+  apo: ({ close }) => indicators.apo(close),
+  aroon: (c) => indicators.aroon(c, 14),
+  balanceOfPower: (c) => indicators.balanceOfPower(c),
+  beta: ({ close, high }) => indicators.beta(close, high, 20),
+  chaikinOscillator: (c) => indicators.chaikinOscillator(c),
+  chandeMomentum: ({ close }) => indicators.chandeMomentum(close, 14),
+  correlation: ({ close, volume }) => indicators.correlation(close, volume, 20),
+  cyclePeriod: ({ close }) => indicators.cyclePeriod(close),
+  cycleSine: ({ close }) => indicators.cycleSine(close),
+  directionalMovement: (c) => indicators.directionalMovement(c, 14),
+  kama: ({ close }) => indicators.kama(close, 10),
+  linearRegression: ({ close }) => indicators.linearRegression(close, 14),
+  linearRegressionAngle: ({ close }) => indicators.linearRegressionAngle(close, 14),
+  mama: ({ close }) => indicators.mama(close),
+  midpoint: ({ close }) => indicators.midpoint(close, 14),
+  natr: (c) => indicators.natr(c, 14),
+  parabolicSar: (c) => indicators.parabolicSar(c),
+  stochasticRsi: ({ close }) => indicators.stochasticRsi(close, 14),
+  t3: ({ close }) => indicators.t3(close, 5),
+  trendMode: ({ close }) => indicators.trendMode(close),
+  trima: ({ close }) => indicators.trima(close, 12),
+  trix: ({ close }) => indicators.trix(close, 8),
+  ultimateOscillator: (c) => indicators.ultimateOscillator(c),
+  variance: ({ close }) => indicators.variance(close, 10),
+};
+
+/** Runs of each further indicator. */
+const FEW_RUNS = 3;
+
+/** Their times as multiples of an EMA's, with new columns. */
+async function measureFurther(candles: Candles): Promise<Measurement[]> {
+  const timeOf = async (run: () => unknown) => {
+    const times: number[] = [];
+    for (let n = -1; n < FEW_RUNS; n++) times.push(await time(run));
+    return median(times.slice(1));
+  };
+  const base = await timeOf(() => ema(candles.close, 20));
+  const ratios: (readonly [name: string, ratio: number])[] = [];
+  for (const [name, run] of Object.entries(FURTHER))
+    ratios.push([name, (await timeOf(() => run(candles))) / base]);
+  ratios.sort(([, a], [, b]) => b - a);
+  const slowest = ratios.slice(0, 5).map(([name, ratio]) => `${name} ${ratio.toFixed(1)}`);
+  const long = await timeOf(() => indicators.correlation(candles.close, candles.volume, 2_000));
+  const short = await timeOf(() => indicators.correlation(candles.close, candles.volume, 20));
+  return [
+    {
+      label: `${ratios.length} further indicators`,
+      value: median(ratios.map(([, ratio]) => ratio)),
+      unit: 'x EMA 20',
+      detail: `median of all, EMA 20 ${base.toFixed(2)} ms with a new column; slowest ${slowest.join(', ')}`,
+    },
+    {
+      label: 'correlation, period 2,000',
+      value: long / short,
+      unit: 'x period 20',
+      target: { atMost: 1.5 },
+      detail: `${long.toFixed(1)} ms`,
+    },
+  ];
+}
+
 const bench: Bench = {
   name: 'indicators',
-  description: `five indicators over ${LENGTH} values against trading-signals 8.3.0 (medians of ${RUNS}, in turns)`,
+  description: `indicators over ${LENGTH} values: five against trading-signals 8.3.0 (medians of ${RUNS}, in turns), the further ones of TA-Lib against an EMA`,
   async run() {
     const candles = randomCandles(7, LENGTH, '1m');
     const measurements: Measurement[] = [];
@@ -201,6 +267,7 @@ const bench: Bench = {
     ]) {
       measurements.push(...(await measure(contender)));
     }
+    measurements.push(...(await measureFurther(candles)));
     return measurements;
   },
 };

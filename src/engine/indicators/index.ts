@@ -8,8 +8,32 @@
  * - The last argument is an optional output column of the same length. It must not be one of the inputs.
  * - Conventions follow TA-Lib for each indicator that TA-Lib has. The comment of a function names its deviations.
  */
+export { averagePrice, kama, medianPrice, midpoint, t3, trima, weightedClose } from './adaptive.ts';
+export { adxr, directionalMovement, dx, natr, parabolicSar } from './directional.ts';
+export { cyclePeriod, cycleSine, mama, trendline, trendMode } from './hilbert.ts';
 export { cci, type Macd, macd, momentum, rateOfChange, rsi } from './momentum.ts';
 export { dema, ema, emas, hma, rma, sma, tema, wma } from './moving-averages.ts';
+export {
+  apo,
+  aroon,
+  aroonOscillator,
+  balanceOfPower,
+  chandeMomentum,
+  ppo,
+  rateOfChangeRatio,
+  stochasticRsi,
+  trix,
+  ultimateOscillator,
+} from './oscillators.ts';
+export {
+  beta,
+  correlation,
+  linearRegression,
+  linearRegressionAngle,
+  linearRegressionIntercept,
+  timeSeriesForecast,
+  variance,
+} from './regression.ts';
 export {
   allOf,
   anyOf,
@@ -33,5 +57,12 @@ export {
   williamsR,
   zScore,
 } from './volatility.ts';
-export { mfi, obv, rollingVwap, typicalPrice } from './volume.ts';
+export {
+  accumulationDistribution,
+  chaikinOscillator,
+  mfi,
+  obv,
+  rollingVwap,
+  typicalPrice,
+} from './volume.ts';
 export { rollingSum, shift } from './windows.ts';

@@ -1,0 +1,207 @@
+import type { Candles } from '../candles.ts';
+import { rateOfChange, rsi } from './momentum.ts';
+import { ema, sma } from './moving-averages.ts';
+import { trueRange } from './trend.ts';
+import { highest, lowest } from './volatility.ts';
+import { checkPeriod, firstDefined, outputColumn, rollingSum, warmUp } from './windows.ts';
+
+/**
+ * Stochastic RSI (Chande, Kroll), 0 to 100: position of the RSI between its lowest and highest of the last `range` candles (`k`), and
+ * its simple average over `signal` candles (`d`). 50 where the range is empty (TA-Lib returns 0, which reads as oversold).
+ * @throws RangeError for periods that are not integers from 1
+ */
+export function stochasticRsi(
+  values: Float64Array,
+  period: number,
+  range = 5,
+  signal = 3,
+  out?: { readonly k: Float64Array; readonly d: Float64Array },
+): { readonly k: Float64Array; readonly d: Float64Array } {
+  checkPeriod('stochasticRsi', range);
+  const strength = rsi(values, period);
+  const k = highest(strength, range, out?.k);
+  const low = lowest(strength, range);
+  for (let row = 0, { length } = k; row < length; row++) {
+    const width = k[row]! - low[row]!;
+    k[row] = width === 0 ? 50 : 100 * ((strength[row]! - low[row]!) / width);
+  }
+  return { k, d: sma(k, signal, out?.d) };
+}
+
+/** Columns of {@link aroon}, each 0 to 100. */
+interface Aroon {
+  readonly up: Float64Array;
+  readonly down: Float64Array;
+}
+
+/**
+ * Aroon (Chande): how recent the highest high (`up`) and the lowest low (`down`) of the last `period + 1` candles are, 100 for the
+ * present candle. Of equal prices the latest counts. First value on row `period`.
+ * @throws RangeError for a period that is not an integer from 1
+ */
+export function aroon(candles: Pick<Candles, 'high' | 'low'>, period: number, out?: Aroon): Aroon {
+  checkPeriod('aroon', period);
+  return {
+    up: recency(candles.high, period, 1, outputColumn(candles.high.length, out?.up)),
+    down: recency(candles.low, period, -1, outputColumn(candles.low.length, out?.down)),
+  };
+}
+
+/**
+ * Aroon oscillator: `up - down` of {@link aroon}, -100 to 100.
+ * @throws RangeError for a period that is not an integer from 1
+ */
+export function aroonOscillator(
+  candles: Pick<Candles, 'high' | 'low'>,
+  period: number,
+  out?: Float64Array,
+): Float64Array {
+  const { up, down } = aroon(candles, period, {
+    up: outputColumn(candles.high.length, out),
+    down: outputColumn(candles.low.length),
+  });
+  for (let row = 0, { length } = up; row < length; row++) up[row] = up[row]! - down[row]!;
+  return up;
+}
+
+/** Rows that may become the extreme are kept in a ring, the best first: each enters and leaves it once. */
+function recency(values: Float64Array, period: number, sign: 1 | -1, out: Float64Array): Float64Array {
+  const size = period + 1;
+  const rows = new Uint32Array(size);
+  let head = 0;
+  let count = 0;
+  warmUp(out, period);
+  for (let row = 0, { length } = values; row < length; row++) {
+    if (count > 0 && rows[head]! < row - period) {
+      head = (head + 1) % size;
+      count--;
+    }
+    const value = sign * values[row]!;
+    while (count > 0 && sign * values[rows[(head + count - 1) % size]!]! <= value) count--;
+    rows[(head + count++) % size] = row;
+    if (row >= period) out[row] = 100 * ((period - (row - rows[head]!)) / period);
+  }
+  return out;
+}
+
+/**
+ * Chande momentum oscillator, -100 to 100: `100 * (gain - loss) / (gain + loss)` with Wilder's smoothing, as in TA-Lib. First value on
+ * row `period`. 0 without any movement.
+ * @throws RangeError for a period that is not an integer from 1
+ */
+export function chandeMomentum(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('chandeMomentum', period);
+  const result = rsi(values, period, out);
+  for (let row = 0, { length } = result; row < length; row++) result[row] = 2 * result[row]! - 100;
+  return result;
+}
+
+type MovingAverage = (values: Float64Array, period: number, out?: Float64Array) => Float64Array;
+
+/**
+ * Absolute price oscillator: fast minus slow average, by default simple ones as in TA-Lib. First value on row `slow - 1`.
+ * @throws RangeError for periods that are not integers from 1
+ */
+export function apo(
+  values: Float64Array,
+  fast = 12,
+  slow = 26,
+  average: MovingAverage = sma,
+  out?: Float64Array,
+): Float64Array {
+  const slowAverage = average(values, slow, out);
+  const fastAverage = average(values, fast);
+  for (let row = 0, { length } = slowAverage; row < length; row++)
+    slowAverage[row] = fastAverage[row]! - slowAverage[row]!;
+  return slowAverage;
+}
+
+/**
+ * Percentage price oscillator: {@link apo} in percent of the slow average; 0 where that is 0.
+ * @throws RangeError for periods that are not integers from 1
+ */
+export function ppo(
+  values: Float64Array,
+  fast = 12,
+  slow = 26,
+  average: MovingAverage = sma,
+  out?: Float64Array,
+): Float64Array {
+  const slowAverage = average(values, slow, out);
+  const fastAverage = average(values, fast);
+  for (let row = 0, { length } = slowAverage; row < length; row++) {
+    const base = slowAverage[row]!;
+    slowAverage[row] = base === 0 ? 0 : 100 * ((fastAverage[row]! - base) / base);
+  }
+  return slowAverage;
+}
+
+/**
+ * TRIX (Hutson): rate of change in percent of an exponential average of an exponential average of an exponential average, over one
+ * candle. First value on row `3 * (period - 1) + 1`.
+ * @throws RangeError for a period that is not an integer from 1
+ */
+export function trix(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('trix', period);
+  return rateOfChange(ema(ema(ema(values, period), period), period), 1, out);
+}
+
+/**
+ * Ultimate oscillator (Williams), 0 to 100: buying pressure over true range, of three windows with the weights 4, 2 and 1 from the
+ * first to the last. A window without range counts as 0, as in TA-Lib. First value on the row of the longest period.
+ * @throws RangeError for periods that are not integers from 1
+ */
+export function ultimateOscillator(
+  candles: Pick<Candles, 'high' | 'low' | 'close'>,
+  periods: readonly [short: number, middle: number, long: number] = [7, 14, 28],
+  out?: Float64Array,
+): Float64Array {
+  for (const period of periods) checkPeriod('ultimateOscillator', period);
+  const { low, close } = candles;
+  const range = trueRange(candles);
+  const pressure = outputColumn(close.length);
+  warmUp(pressure, 1);
+  for (let row = 1, { length } = close; row < length; row++)
+    pressure[row] = close[row]! - Math.min(low[row]!, close[row - 1]!);
+  const result = outputColumn(close.length, out);
+  result.fill(0);
+  const sums = new Float64Array(close.length);
+  const ranges = new Float64Array(close.length);
+  for (const [index, period] of periods.entries()) {
+    const weight = (100 * 2 ** (2 - index)) / 7;
+    rollingSum(pressure, period, sums);
+    rollingSum(range, period, ranges);
+    for (let row = period, { length } = result; row < length; row++)
+      if (ranges[row]! > 0) result[row]! += weight * (sums[row]! / ranges[row]!);
+  }
+  warmUp(result, Math.max(...periods));
+  return result;
+}
+
+/** Balance of power: `(close - open) / (high - low)`, -1 to 1; 0 for a candle without range. */
+export function balanceOfPower(
+  { open, high, low, close }: Pick<Candles, 'open' | 'high' | 'low' | 'close'>,
+  out?: Float64Array,
+): Float64Array {
+  const result = outputColumn(close.length, out);
+  for (let row = 0, { length } = close; row < length; row++) {
+    const range = high[row]! - low[row]!;
+    result[row] = range > 0 ? (close[row]! - open[row]!) / range : 0;
+  }
+  return result;
+}
+
+/**
+ * The value over that of `period` candles ago; 0 where that was 0. TA-Lib's ROCP is this minus 1.
+ * @throws RangeError for a period that is not an integer from 1
+ */
+export function rateOfChangeRatio(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('rateOfChangeRatio', period);
+  const result = outputColumn(values.length, out);
+  warmUp(result, firstDefined(values) + period);
+  for (let row = firstDefined(values) + period, { length } = values; row < length; row++) {
+    const before = values[row - period]!;
+    result[row] = before === 0 ? 0 : values[row]! / before;
+  }
+  return result;
+}
