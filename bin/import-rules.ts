@@ -45,6 +45,7 @@ const RULES: readonly Rule[] = [
   { folder: 'src/contract/account-limits.ts', project: [], packages: [] },
   { folder: 'src/contract/signals-limits.ts', project: [], packages: [] },
   { folder: 'src/contract/trading-modes.ts', project: [], packages: [] },
+  { folder: 'src/contract/slippage-limits.ts', project: [], packages: [] },
   {
     folder: 'src/engine',
     project: [
@@ -52,6 +53,7 @@ const RULES: readonly Rule[] = [
       ...[
         'src/contract/account-limits.ts',
         'src/contract/signals-limits.ts',
+        'src/contract/slippage-limits.ts',
         'src/contract/trading-modes.ts',
       ],
     ],

@@ -108,6 +108,9 @@ function settingsText({ config }: Job): string {
     `max ${config.max_open_trades} open`,
     `fee ${config.fee}`,
     `slippage ${config.slippage}`,
+    ...(config.slippage_model
+      ? Object.entries(config.slippage_model).map(([name, value]) => `${name} ${value}`)
+      : []),
     `leverage ${config.leverage}`,
     ...accountTexts(config),
     `stoploss ${config.stoploss}`,
@@ -167,9 +170,30 @@ function metricTable({ job, report }: Results): string {
       ['Longest drawdown', `${equity.longest_drawdown_days} days`],
       ['Exposure', percent(activity.exposure_pct)],
       ['Fees, slippage, funding', number(costs.total.amount)],
+      ...(report.slippage ? slippageRows(report.slippage) : []),
       [`Profit with fill model ${fill_model.alternative}`, percent(fill_model.alternative_total_profit_pct)],
     ],
   );
+}
+
+/** What the slippage model estimated and limited. */
+function slippageRows({ large_trades_pct, pairs }: NonNullable<Report['slippage']>): string[][] {
+  const sum = (name: 'capped_entries' | 'dropped_value' | 'capped_exits') =>
+    pairs.reduce((total, pair) => total + pair[name], 0);
+  const spreads = pairs.flatMap(({ mean_spread_pct }) => mean_spread_pct ?? []);
+  return [
+    ...(spreads.length > 0
+      ? [
+          [
+            'Mean estimated spread',
+            `${Math.min(...spreads).toFixed(4)} to ${Math.max(...spreads).toFixed(4)} %`,
+          ],
+        ]
+      : []),
+    ['Trades above 1 % of the volume', percent(large_trades_pct)],
+    ['Reduced entries, delayed exits', `${sum('capped_entries')}, ${sum('capped_exits')}`],
+    ['Value of reduced entries not filled', number(sum('dropped_value'))],
+  ];
 }
 
 type Row = Report['tables']['per_pair'][number];

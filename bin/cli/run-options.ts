@@ -63,6 +63,11 @@ export function addAccountOptions(command: Command): Command {
       `adverse price change of a market fill (default: ${BACKTEST_DEFAULTS.slippage})`,
       costRatio,
     )
+    .option(
+      '--slippage-model <name=value>',
+      'costs of market fills estimated from candles: spread=edge or corwin_schultz, spread_days=30, impact=1, participation=0.025; repeatable',
+      parameter,
+    )
     .option('--leverage <times>', "leverage (default: the strategy's)", positiveNumber);
 }
 
@@ -163,6 +168,7 @@ export interface RunOptions extends AccountOptions {
   readonly maxOpenTrades?: number;
   readonly fee?: number;
   readonly slippage?: number;
+  readonly slippageModel?: Readonly<Record<string, unknown>>;
   readonly leverage?: number;
   readonly fillModel?: string;
   readonly stoploss?: number;
@@ -200,6 +206,7 @@ export function configWith(config: Config, options: RunOptions): Config {
       max_open_trades: options.maxOpenTrades,
       fee: options.fee,
       slippage: options.slippage,
+      slippage_model: options.slippageModel,
       leverage: options.leverage,
       ...accountFields(options),
       fill_model: options.fillModel,

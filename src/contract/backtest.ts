@@ -11,6 +11,7 @@ import { ValidationCheck } from './release-policy.ts';
 import { retainedJobFields } from './retention-schemas.ts';
 import { RobustnessTests } from './robustness.ts';
 import { Grant } from './sharing-schemas.ts';
+import { SlippageModel } from './slippage-model.ts';
 import { TrialRecord, triedJobFields } from './trial-ledger.ts';
 
 /** Shapes of backtest jobs as stored and as returned. A stored shape carries `schema_version`; test/contract pins its hash. */
@@ -104,6 +105,7 @@ export const ResolvedBacktestConfig = z
     max_open_trades: z.int(),
     fee: z.number(),
     slippage: z.number(),
+    slippage_model: SlippageModel.optional().meta({ description: 'Absent: only `slippage`' }),
     leverage: z.number(),
     ...RESOLVED_ACCOUNT_OPTIONS,
     params: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),

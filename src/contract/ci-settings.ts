@@ -11,6 +11,7 @@ export const CiSettings = z.strictObject({
     dry_run_wallet: true,
     fee: true,
     slippage: true,
+    slippage_model: true,
     fill_model: true,
     timeframe_detail: true,
   })

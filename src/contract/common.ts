@@ -13,6 +13,7 @@ import {
   TIMEFRAMES,
   UNLIMITED_STAKE,
 } from './limits.ts';
+import { SlippageModelRequest } from './slippage-model.ts';
 import { SYMBOL, TRADING_MODES } from './trading-modes.ts';
 
 /** A schema's output as use cases take it. */
@@ -115,6 +116,10 @@ export const ACCOUNT_FIELDS = {
       default: BACKTEST_DEFAULTS.slippage,
       ...bounds(BACKTEST_LIMITS.slippage),
     }),
+  slippage_model: SlippageModelRequest.optional().meta({
+    description:
+      'Costs of market fills estimated from candles before the fill, in addition to `slippage`. Without a part: none',
+  }),
   leverage: z
     .number()
     .optional()

@@ -133,7 +133,7 @@ const MetricDefinition = z
       .enum([
         ...(['account', 'equity', 'closed_trades', 'activity'] as const),
         ...(['trades', 'costs', 'periods', 'drawdowns', 'counters', 'fill_model', 'data', 'models'] as const),
-        'robustness',
+        ...(['robustness', 'slippage'] as const),
       ])
       .meta({ description: 'A family of metrics, or another part of the report' }),
     formula: z.string().meta({ description: 'In the symbols of `notation`' }),
@@ -248,6 +248,26 @@ const FillModelComparison = z
   .meta({ id: 'FillModelComparison', description: 'The same run under the other fill model' });
 export type FillModelComparison = z.infer<typeof FillModelComparison>;
 
+const SlippageReport = z
+  .object({
+    large_trades: z.int(),
+    large_trades_pct: percent.nullable().meta({ 'x-unit': 'percent', description: 'null without trades' }),
+    pairs: z.array(
+      z.object({
+        pair: z.string(),
+        mean_spread_pct: percent.nullable().meta({
+          'x-unit': 'percent',
+          description: 'null without an estimator, or without an estimate',
+        }),
+        days_without_estimate: z.int(),
+        capped_entries: z.int(),
+        dropped_value: quote,
+        capped_exits: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: 'SlippageReport', description: 'What the slippage model estimated and limited' });
+
 const ReportPairData = z
   .object({
     pair: z.string(),
@@ -307,6 +327,7 @@ export const BacktestReport = z
       .meta({
         description: 'Times without entries, made by protections; absent in a run without protections',
       }),
+    slippage: SlippageReport.optional().meta({ description: 'Absent in a run without a slippage model' }),
     fill_model: FillModelComparison,
     data: z.array(ReportPairData),
     robustness: ReportRobustness.optional().meta({

@@ -3,6 +3,7 @@ import type { VersionComparison } from '#contract/catalog-api.ts';
 import { CodedError } from '#contract/errors.ts';
 import { BACKTEST_DEFAULTS, COMPARISON_MINIMUMS } from '#contract/limits.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
+import { canonicalJson } from '#engine/digest.ts';
 import { roundNumber } from '#engine/report/round.ts';
 import { type SampleStats, welchTest } from '#engine/stats/welch.ts';
 import { findVersion } from './transitions/find-version.ts';
@@ -92,16 +93,27 @@ const rangeOf = ({ date_range: { start, end } }: ResolvedBacktestConfig) => `${s
 const ASSUMPTIONS = [
   'fee',
   'slippage',
+  'slippage_model',
   'fill_model',
   'precision',
   'dry_run_wallet',
   'timeframe_detail',
 ] as const;
 
+/** A setting as it is compared and shown; a model by its keys in a fixed order. */
+function assumptionText(value: ResolvedBacktestConfig[(typeof ASSUMPTIONS)[number]]): string {
+  if (value === undefined) return 'none';
+  return typeof value === 'object' && value !== null ? canonicalJson(value) : String(value);
+}
+
 function warningsOf(a: ComparedVersion, b: ComparedVersion): string[] {
-  const assumed = ASSUMPTIONS.filter((name) => a.config[name] !== b.config[name]).map(
-    (name) => `They were run with different ${name}: ${a.config[name]} and ${b.config[name]}`,
-  );
+  const assumed = ASSUMPTIONS.map((name) => ({
+    name,
+    a: assumptionText(a.config[name]),
+    b: assumptionText(b.config[name]),
+  }))
+    .filter((each) => each.a !== each.b)
+    .map((each) => `They were run with different ${each.name}: ${each.a} and ${each.b}`);
   const engines =
     a.engine_version === b.engine_version
       ? []

@@ -17,6 +17,7 @@ import { TOUCHSTONE } from '#contract/names.ts';
 import type { Protection } from '#contract/protections.ts';
 import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { historyStartOf } from '#engine/run/history.ts';
+import { withCostDays } from '#engine/slippage/daily-costs.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { protectionProblems } from '#engine/strategies/protection-problems.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
@@ -28,6 +29,7 @@ import type { Clock, SeriesStore } from './ports.ts';
 import { resolveAccount } from './resolve-account.ts';
 import { ML_ENGINE_FIELD, ML_ENGINE_KEYS, resolveMlEngine } from './resolve-ml-engine.ts';
 import { ROBUSTNESS_KEYS, resolveRobustness } from './resolve-robustness.ts';
+import { resolveSlippageModel, slippageModelWarnings } from './resolve-slippage-model.ts';
 import { resolveTradingMode } from './resolve-trading-mode.ts';
 import { resolveSignals } from './signals/use-signals.ts';
 import type { KnownStrategy, Strategies } from './strategy-ports.ts';
@@ -97,6 +99,7 @@ export async function resolveConfig(
     max_open_trades: number('max_open_trades', pairs.length),
     fee: number('fee', DEFAULTS.fee),
     slippage: number('slippage', DEFAULTS.slippage),
+    ...resolveSlippageModel(input.slippage_model),
     leverage: market.leverage,
   };
   const { options, warnings: optionWarnings } = resolveAccount(strategy, input);
@@ -129,6 +132,7 @@ export async function resolveConfig(
     ...resolveSignals(input),
   };
   const startup = await known.startupCandles(params);
+  const from = historyStartOf(strategy, startup, timeframe, range.start, ml.ml_engine);
   return {
     config,
     collect,
@@ -139,10 +143,11 @@ export async function resolveConfig(
       ...optionWarnings,
       ...market.warnings,
       ...unknownKeyWarnings(input.robustness ?? {}, ROBUSTNESS_KEYS, 'config.robustness.'),
+      ...slippageModelWarnings(input.slippage_model),
       ...precision.warnings,
       ...ml.warnings,
     ],
-    dataStart: isoTime(historyStartOf(strategy, startup, timeframe, range.start, ml.ml_engine)),
+    dataStart: isoTime(withCostDays(config, from)),
     strategy: known,
     instruments: precision.instruments,
   };

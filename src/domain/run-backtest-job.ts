@@ -4,6 +4,7 @@ import { type BacktestOutcome, runBacktestPausing } from '#engine/backtest.ts';
 import { historyStart } from '#engine/run/history.ts';
 import { BacktestError, type BacktestErrorKind, cutError } from '#engine/run/strategy-errors.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
+import { withCostDays } from '#engine/slippage/daily-costs.ts';
 import { CorruptFileError } from './data/corrupt-file.ts';
 import { missingCandles, notCollected } from './data/missing-candles.ts';
 import { equitySparkline } from './equity-sparkline.ts';
@@ -176,7 +177,8 @@ function dataStartOf(job: JobRun, found: StrategyWithDigest): number {
   if (!hasOtherSource(job, found)) return stored;
   const { params, timeframe, date_range, ml_engine } = job.config;
   const start = Date.parse(date_range.start);
-  return Math.min(stored, historyStart(found.definition, params, timeframe, start, ml_engine));
+  const from = historyStart(found.definition, params, timeframe, start, ml_engine);
+  return Math.min(stored, withCostDays(job.config, from));
 }
 
 /** Progress at which loading and computing end. */

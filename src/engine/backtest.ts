@@ -230,6 +230,7 @@ function* describe(
     settings: echoed,
     simulation: run,
     curve: run.curve!,
+    pairs: prepared.map((pair) => pair.input),
     computed,
     fillModel: compareFillModels(config.fill_model, run, other, wallet),
     data,

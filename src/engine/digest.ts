@@ -1,5 +1,6 @@
 import { CANDLE_COLUMNS, type Candles } from './candles.ts';
 import type { FundingEvents } from './simulator/types.ts';
+import type { DailyCosts } from './slippage/daily-costs.ts';
 
 /** SHA-256 of a string (UTF-8) or of bytes, hex. Injected: the engine has no hash of its own. */
 export type Digest = (data: string | Uint8Array) => string;
@@ -35,6 +36,12 @@ export function digestCandles(candles: Candles, digest: Digest): string {
 /** Digest of funding events, computed as in {@link digestCandles}. */
 export function digestFunding(events: FundingEvents, digest: Digest): string {
   return digestColumns([events.timestamp, events.rate, events.markPrice], digest);
+}
+
+/** Digest of the costs of a pair. */
+export function digestCosts({ firstDay, spread, impact }: DailyCosts, digest: Digest): string {
+  // As text: a NaN has no bits of its own.
+  return digest([firstDay, spread?.join(' '), impact?.join(' ')].join('\n'));
 }
 
 function digestColumns(columns: readonly Float64Array[], digest: Digest): string {

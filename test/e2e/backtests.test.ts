@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -390,6 +391,61 @@ describe('strategy configurations', () => {
     const { status, body } = await platform.get('/api/v1/strategies/nothing');
     expect(status).toBe(404);
     expect(body.detail.code).toBe('RES004');
+  });
+});
+
+describe('slippage model', () => {
+  /** The example of docs/slippage.md. */
+  const config = JSON.parse(
+    /```json\n([^`]+)```/.exec(readFileSync(new URL('../../docs/slippage.md', import.meta.url), 'utf8'))![1]!,
+  );
+  const reportOf = async (changes: object) => {
+    const { job_id } = await platform.run({ ...config, ...changes });
+    return (await platform.get(`/api/v1/backtests/${job_id}/report-data`)).body;
+  };
+
+  it('the example of the guide reports its model, its estimates and its costs', async () => {
+    const [report, constant] = await Promise.all([reportOf({}), reportOf({ slippage_model: {} })]);
+    expect(report.settings.slippage_model).toEqual({
+      ...{ spread: 'edge', spread_days: 30, impact: 1, participation: 0.025 },
+    });
+    expect(report.slippage.pairs.map(({ pair }: { pair: string }) => pair)).toEqual(config.pairs);
+    for (const pair of report.slippage.pairs) {
+      expect(pair).toMatchObject({ days_without_estimate: 0, capped_entries: 0 });
+      expect(pair.mean_spread_pct).toBeGreaterThanOrEqual(0);
+    }
+    expect(report.costs.slippage.amount).toBeGreaterThan(0);
+    expect(report.biases.map(({ text }: { text: string }) => text).join()).toContain('(edge, 30 days');
+    expect(report.trades.items.every((trade: any) => trade.slippage_cost > 0)).toBe(true);
+    // The same signals: the strategy does not see the days that the model reads.
+    expect(report.data.map((pair: any) => pair.enter_long_signals)).toEqual(
+      constant.data.map((pair: any) => pair.enter_long_signals),
+    );
+    expect(constant.settings).not.toHaveProperty('slippage_model');
+    expect(constant).not.toHaveProperty('slippage');
+    expect(constant.costs.slippage.amount).toBe(0);
+    expect(report.provenance.config_digest).not.toBe(constant.provenance.config_digest);
+  });
+
+  it('a limit of participation makes positions smaller and exits slower', async () => {
+    const report = await reportOf({
+      ...{ stake_amount: 1e9, dry_run_wallet: 1e10 },
+      slippage_model: { participation: 1e-4 },
+    });
+    const [first] = report.slippage.pairs;
+    expect(first.capped_entries).toBeGreaterThan(0);
+    expect(first.dropped_value).toBeGreaterThan(0);
+    expect(first.capped_exits).toBeGreaterThan(0);
+    expect(report.slippage.large_trades).toBe(0);
+    expect(report.trades.items.some((trade: any) => trade.orders?.length > 2)).toBe(true);
+  });
+
+  it('a part of the model that is out of bounds is VAL005 with its field', async () => {
+    const { status, body } = await platform.post('/api/v1/backtests', {
+      config: { ...config, slippage_model: { participation: 2 } },
+    });
+    expect(status).toBe(400);
+    expect(body.detail).toMatchObject({ code: 'VAL005', field: 'config.slippage_model.participation' });
   });
 });
 

@@ -243,6 +243,7 @@ interface StartOptions extends AccountOptions {
   readonly slots?: number;
   readonly fee?: number;
   readonly slippage?: number;
+  readonly slippageModel?: Readonly<Record<string, unknown>>;
   readonly leverage?: number;
   readonly sampler?: string;
   readonly pruner?: string;
@@ -291,6 +292,7 @@ function requestOf(body: Readonly<Record<string, unknown>>, options: StartOption
     max_open_trades: options.maxOpenTrades ?? options.slots,
     fee: options.fee,
     slippage: options.slippage,
+    slippage_model: options.slippageModel,
     leverage: options.leverage,
     ...accountFields(options),
     sampler: options.sampler,

@@ -164,7 +164,7 @@ function backtestData(job: Job) {
 
 function report(body: Report): Answer {
   const { job_id, strategy, settings, metrics, tables, periods, drawdowns, costs, counters } = body;
-  const { fill_model, trades, look_ahead, warnings, biases, provenance, models } = body;
+  const { fill_model, trades, look_ahead, warnings, biases, provenance, models, slippage } = body;
   const {
     pairs,
     exchange,
@@ -174,16 +174,21 @@ function report(body: Report): Answer {
     params,
     fill_model: fills,
     precision,
+    slippage_model,
   } = settings;
   return {
     data: {
       ...{ job_id, strategy: strategy.name },
-      settings: { pairs, exchange, timeframe, first_candle, last_candle, params, fills, precision },
+      settings: {
+        ...{ pairs, exchange, timeframe, first_candle, last_candle, params, fills, precision },
+        ...(slippage_model && { slippage_model }),
+      },
       metrics,
       per_pair: tables.per_pair.map(groupRow),
       per_exit_reason: tables.per_exit_reason.map(groupRow),
       months: Object.fromEntries(periods.month.map(({ key, return_pct }) => [key, return_pct])),
       ...{ deepest_drawdown: drawdowns.daily[0], costs, counters, fill_model, trades: trades.total },
+      ...(slippage && { slippage }),
       ...(models && { models: { trained: models.trained, windows: models.windows_total } }),
       ...{ look_ahead: look_ahead.state, digest: provenance.digest },
     },

@@ -17,6 +17,7 @@ import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { nearestName } from '#engine/nearest-name.ts';
 import { historyStartOf } from '#engine/run/history.ts';
 import { samplerLag } from '#engine/search/trials.ts';
+import { withCostDays } from '#engine/slippage/daily-costs.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { OBJECTIVES, type Objective } from '#engine/walk-forward/objectives.ts';
 import { type ResolveDeps, resolveConfig } from '../resolve-config.ts';
@@ -193,9 +194,10 @@ const MAX_FAILURES = 3;
  */
 async function firstCandle(
   { definition, startupCandles }: KnownStrategy,
-  { params, timeframe, date_range, ml_engine }: ResolvedBacktestConfig,
+  config: ResolvedBacktestConfig,
   search: HyperoptJobConfig['search'],
 ): Promise<number> {
+  const { params, timeframe, date_range, ml_engine } = config;
   const start = Date.parse(date_range.start);
   const firstOf = async (values: Values) =>
     historyStartOf(definition, await startupCandles(values), timeframe, start, ml_engine);
@@ -221,7 +223,7 @@ async function firstCandle(
       if (first.values[name] !== value) await tryValues({ ...first.values, [name]: value });
     }
   }
-  return first.from;
+  return withCostDays(config, first.from);
 }
 
 function extremes(searched: SearchedParameter): readonly (string | number | boolean)[] {

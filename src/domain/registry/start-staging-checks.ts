@@ -6,6 +6,7 @@ import {
 } from '#contract/backtest.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
 import { historyStartOf } from '#engine/run/history.ts';
+import { withCostDays } from '#engine/slippage/daily-costs.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { Executions } from '../execution-ports.ts';
@@ -112,7 +113,8 @@ async function newJob(
   const config = await smokeConfig(deps, { ...version.config, params: { ...params } });
   const { params: values, timeframe, date_range, ml_engine } = config;
   const startup = await known.startupCandles(values);
-  const from = historyStartOf(definition, startup, timeframe, Date.parse(date_range.start), ml_engine);
+  const start = Date.parse(date_range.start);
+  const from = withCostDays(config, historyStartOf(definition, startup, timeframe, start, ml_engine));
   const now = isoTime(deps.clock.now());
   return {
     schema_version: 2,

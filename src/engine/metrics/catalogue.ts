@@ -20,6 +20,7 @@ type MetricFamily =
       | 'data'
       | 'models'
       | 'robustness'
+      | 'slippage'
     );
 
 /** Symbols of the formulas. */

@@ -176,6 +176,41 @@ export const REPORT_DEFINITIONS: Readonly<Record<string, MetricDefinition>> = {
   ...DATA,
 };
 
+/** Definitions for a run with a slippage model. */
+export const SLIPPAGE_DEFINITIONS = define('slippage', {
+  'slippage.large_trades': [
+    'Large trades',
+    'count',
+    'trades with a fill above 1 % of the volume of the candle before it',
+  ],
+  'slippage.large_trades_pct': ['Large trades %', 'percent', 'large trades / n * 100'],
+  'slippage.mean_spread_pct': [
+    'Mean spread %',
+    'percent',
+    'mean of the estimated spread over the traded days * 100; a market fill pays half of it',
+  ],
+  'slippage.days_without_estimate': [
+    'Days without estimate',
+    'count',
+    'traded days with too few days before them to estimate spread or impact',
+  ],
+  'slippage.capped_entries': [
+    'Reduced entries',
+    'count',
+    'entry orders and additions above the limit of participation',
+  ],
+  'slippage.dropped_value': [
+    'Dropped value',
+    'quote',
+    'sum of (ordered amount - filled amount) * order price before slippage over the reduced entries',
+  ],
+  'slippage.capped_exits': [
+    'Delayed exits',
+    'count',
+    'attempts to exit that filled less than their amount, one for each candle',
+  ],
+});
+
 /** Definitions for a run with the ML engine. p: out-of-sample prediction; y: label, 0 or 1. */
 export const MODEL_DEFINITIONS = define('models', {
   'models.features': ['Features', 'count', 'input columns of a model'],

@@ -19,12 +19,14 @@ import {
   EXIT_ORDER_DEFINITIONS,
   MODEL_DEFINITIONS,
   REPORT_DEFINITIONS,
+  SLIPPAGE_DEFINITIONS,
 } from '../metrics/report-catalogue.ts';
 import { ROBUSTNESS_DEFINITIONS, ROBUSTNESS_TEST_DEFINITIONS } from '../metrics/robustness-catalogue.ts';
 import type { RunSettings } from '../run/config.ts';
-import type { EquityCurve, Simulation, SimulationCounters } from '../simulator/types.ts';
+import type { EquityCurve, PairInput, Simulation, SimulationCounters } from '../simulator/types.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { roundNumbers } from './round.ts';
+import { buildSlippage, slippageBiases } from './slippage.ts';
 import { buildCosts, buildDrawdowns, buildPeriods, buildTables } from './tables.ts';
 import { isoTime } from './trades.ts';
 
@@ -37,6 +39,7 @@ interface ReportInput {
   readonly settings: ReportSettings;
   readonly simulation: Simulation;
   readonly curve: EquityCurve;
+  readonly pairs: readonly PairInput[];
   readonly computed: ComputedMetrics;
   readonly fillModel: FillModelComparison;
   readonly data: readonly ReportPairData[];
@@ -76,6 +79,9 @@ export function buildReport(input: ReportInput): BacktestReport {
     costs: buildCosts(computed.trades),
     counters: reportCounters(counters, strategy),
     ...(config.protections && { locks: reportLocks(simulation.locks) }),
+    ...(simulation.fills && {
+      slippage: buildSlippage(simulation.table, simulation.fills, input.pairs),
+    }),
     fill_model: input.fillModel,
     data: [...data],
     robustness: input.robustness,
@@ -89,6 +95,7 @@ export function buildReport(input: ReportInput): BacktestReport {
       ...(adjustsExits(strategy) && EXIT_ORDER_DEFINITIONS),
       ...(config.robustness && ROBUSTNESS_TEST_DEFINITIONS),
       ...(input.models && MODEL_DEFINITIONS),
+      ...(simulation.fills && SLIPPAGE_DEFINITIONS),
     },
     provenance: input.provenance,
   });
@@ -278,18 +285,24 @@ const GIVEN_SIGNALS: Bias = {
 };
 
 function marketBiases(config: ResolvedBacktestConfig): Bias[] {
+  const { slippage_model: model } = config;
   const biases: Bias[] = [
     ...(config.signals === undefined ? [] : [GIVEN_SIGNALS]),
-    {
-      effect: 'optimistic',
-      text: 'Orders do not move the price, regardless of their size relative to the volume of the candle.',
-    },
+    ...(model?.impact === undefined
+      ? [
+          {
+            effect: 'optimistic' as const,
+            text: 'Orders do not move the price, regardless of their size relative to the volume of the candle.',
+          },
+        ]
+      : []),
+    ...(model ? slippageBiases(model) : []),
     {
       effect: 'optimistic',
       text: 'The pairs were chosen with present knowledge (survivorship bias). Coins delisted since then are missing, and coins that rose are more likely to be known.',
     },
   ];
-  if (config.slippage === 0) {
+  if (config.slippage === 0 && !model?.spread) {
     biases.push({
       effect: 'optimistic',
       text: 'Slippage and spread are 0. Set slippage to the fraction of the price that a fill costs on this market.',

@@ -33,6 +33,7 @@ export function simulationSettings(
     maxOpenTrades: config.max_open_trades,
     fee: config.fee,
     slippage: config.slippage,
+    ...participationOf(config),
     leverage: config.leverage,
     canShort: strategy.canShort ?? false,
     stoploss: config.stoploss,
@@ -81,4 +82,10 @@ function inSpot(strategy: StrategyDefinition): StrategyDefinition {
   if (!strategy.callbacks) return { ...strategy, canShort: false };
   const { leverage: _, ...callbacks } = strategy.callbacks;
   return { ...strategy, canShort: false, callbacks };
+}
+
+function participationOf({
+  slippage_model: model,
+}: ResolvedBacktestConfig): Pick<SimulationSettings, 'participation'> {
+  return model?.participation === undefined ? {} : { participation: model.participation };
 }

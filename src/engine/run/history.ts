@@ -4,6 +4,7 @@ import { type Candles, indexAtOrAfter, sliceCandles } from '../candles.ts';
 import type { Instrument } from '../instrument.ts';
 import { derivePriceTicks, type PriceTicks } from '../simulator/rules/precision.ts';
 import type { FundingEvents } from '../simulator/types.ts';
+import { type DailyCosts, dailyCosts } from '../slippage/daily-costs.ts';
 import type { DefinitionData } from '../strategies/validate-definition.ts';
 import type { ParameterValues, StrategyDefinition } from '../strategy.ts';
 import { ceilToGrid, DAY_MS, TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
@@ -38,6 +39,8 @@ export interface PairHistory {
   readonly quality: CandleQuality;
   /** Price ticks of all these candles; only with an instrument. */
   readonly ticks?: PriceTicks;
+  /** Only with a slippage model: costs by day, of all candles that are stored, earlier ones included. */
+  readonly costs?: DailyCosts;
   /** Number of startup rows, before the first decision of the strategy. */
   readonly startup: number;
   /** First traded row. */
@@ -92,7 +95,12 @@ export function readHistory(
   }
   const { instrument } = data;
   const ticks = instrument && derivePriceTicks(candles, instrument.priceTick);
-  return { data, read, candles, filled, quality, startup, from, start, end, stepMs, ...(ticks && { ticks }) };
+  const costs = config.slippage_model && dailyCosts(config.slippage_model, data.candles, ticks);
+  return {
+    ...{ data, read, candles, filled, quality, startup, from, start, end, stepMs },
+    ...(ticks && { ticks }),
+    ...(costs && { costs }),
+  };
 }
 
 /** Views of the candles that open in [from, to), ms. */

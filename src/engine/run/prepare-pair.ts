@@ -1,8 +1,9 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { ReportPairData } from '#contract/report.ts';
 import { type Candles, sliceCandles } from '../candles.ts';
-import { countSet, type Digest, digestCandles, digestFunding } from '../digest.ts';
+import { countSet, type Digest, digestCandles, digestCosts, digestFunding } from '../digest.ts';
 import { type PairModels, pairModels } from '../report/models.ts';
+import { slippageWarnings } from '../report/slippage.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { type Analysis, analyze, SIGNAL_COLUMNS } from '../strategies/analyze.ts';
 import type { Columns, ParameterValues, Signals, StrategyDefinition } from '../strategy.ts';
@@ -48,6 +49,7 @@ export function* preparePair(
     ...(mlAnalysis ? modelWarnings(summary.pair, mlAnalysis.fits) : []),
     ...fundingWarnings(input, history.stepMs),
     ...detailWarnings(input, config),
+    ...slippageWarnings(input),
   ];
   const models = mlAnalysis && pairModels(config, data.pair, mlAnalysis);
   return { input, summary, warnings, ...(models && { models }) };
@@ -77,7 +79,7 @@ function summarize(history: PairHistory, input: PairInput, digest: Digest): Repo
 /** Simulator input of the rows [from, to). */
 export function cutRows(
   strategy: StrategyDefinition,
-  { data, candles, ticks }: PairHistory,
+  { data, candles, ticks, costs }: PairHistory,
   { columns, signals: all }: Pick<Analysis, 'columns' | 'signals'>,
   from: number,
   to: number,
@@ -96,6 +98,7 @@ export function cutRows(
     ...(data.funding && { funding: data.funding }),
     ...(data.detail && { detail: data.detail }),
     ...(data.instrument && { instrument: data.instrument, ticks }),
+    ...(costs && { costs }),
   };
 }
 
@@ -111,6 +114,7 @@ export function digestPair(read: Candles, input: PairInput, digest: Digest): str
     digestCandles(read, digest),
     input.detail ? digestCandles(input.detail, digest) : 'no detail',
     input.funding ? digestFunding(input.funding, digest) : 'no funding',
+    ...(input.costs ? [digestCosts(input.costs, digest)] : []),
   ];
   return digest(`${input.pair}\n${parts.join('\n')}`);
 }

@@ -15,6 +15,8 @@ export interface ResolvedSettings {
   readonly conservative: boolean;
   readonly fee: number;
   readonly slippage: number;
+  /** Infinity for fills of any size. */
+  readonly participation: number;
   readonly leverage: number;
   readonly canShort: boolean;
   /** Infinity for no limit. */
@@ -88,6 +90,7 @@ export function resolveSettings(settings: SimulationSettings): ResolvedSettings 
     conservative: settings.fillModel === 'conservative',
     fee: settings.fee,
     slippage: settings.slippage,
+    participation: settings.participation ?? Number.POSITIVE_INFINITY,
     leverage: settings.leverage,
     canShort: settings.canShort,
     maxOpenTrades,
@@ -175,6 +178,7 @@ function checkSettings(settings: SimulationSettings): void {
   check('lastStakeAmountMinRatio', settings.lastStakeAmountMinRatio, { from: 0, to: 1 });
   check('fee', settings.fee, { from: 0, below: 1 });
   check('slippage', settings.slippage, { from: 0, below: 1 });
+  check('participation', settings.participation, { above: 0 });
   check('leverage', settings.leverage, { above: 0 });
   check('stoploss', settings.stoploss, { to: 0 });
   check('trailing.positive', trailing?.positive, { from: 0 });

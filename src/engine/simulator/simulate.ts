@@ -2,9 +2,9 @@ import { reportActivity } from '../run/strategy-errors.ts';
 import { runLoop } from './loop/loop.ts';
 import { runStackedLoop } from './loop/stacked.ts';
 import { resolveSettings } from './settings.ts';
-import { createClock } from './state/market.ts';
+import { createClock, type Market } from './state/market.ts';
 import { Run } from './state/run.ts';
-import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
+import type { PairFills, PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
 
 /**
  * Simulates all pairs on one clock with one wallet by the rules of freqtrade 2026.9. Candles without a possible event are
@@ -37,10 +37,16 @@ export function simulate(
       return run.trades.trades;
     },
     locks: run.protections?.locks ?? [],
+    fills: clock.markets.some(({ costs }) => costs.isModelled) ? clock.markets.map(fillsOf) : null,
     curve: run.equity?.curve ?? null,
     finalBalance: run.wallet.balance,
     counters: run.counters,
   };
+}
+
+function fillsOf({ input: { pair }, costs }: Market): PairFills {
+  const { cappedEntries, droppedValue, cappedExits } = costs;
+  return { pair, cappedEntries, droppedValue, cappedExits };
 }
 
 /** Thrown by a simulation whose `onProgress` returned false. */

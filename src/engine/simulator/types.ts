@@ -4,6 +4,7 @@ import type { FillModel } from '#contract/limits.ts';
 import type { Protection } from '#contract/protections.ts';
 import type { Candles } from '../candles.ts';
 import type { Instrument } from '../instrument.ts';
+import type { DailyCosts } from '../slippage/daily-costs.ts';
 import type {
   Columns,
   ParameterValues,
@@ -43,6 +44,8 @@ export interface PairInput {
   readonly instrument?: Instrument;
   /** The price ticks of all candles that were loaded, startup included; without them those that `candles` show. */
   readonly ticks?: PriceTicks;
+  /** Spread and impact of market fills; without them the settings' slippage is all. */
+  readonly costs?: DailyCosts;
 }
 
 type Stake =
@@ -70,6 +73,8 @@ export interface SimulationSettings {
   readonly fee: number;
   /** Adverse price move of every market fill, as a ratio of the price (entry and exit). Default 0. */
   readonly slippage: number;
+  /** Largest fill as a share of the volume of the candle before it. Default: any. */
+  readonly participation?: number;
   readonly leverage: number;
   readonly canShort: boolean;
   /** Negative ratio of the stake. */
@@ -155,7 +160,19 @@ export interface Lock {
   readonly reason: string;
 }
 
+/** What the volume of candles left unfilled of one pair. */
+export interface PairFills {
+  readonly pair: string;
+  /** Entries and additions of which a part was dropped, and the value of these parts, quote currency. */
+  readonly cappedEntries: number;
+  readonly droppedValue: number;
+  /** Attempts to exit that filled less than their amount, or nothing. */
+  readonly cappedExits: number;
+}
+
 export interface Simulation {
+  /** null without a slippage model. */
+  readonly fills: readonly PairFills[] | null;
   readonly outcomes: Outcomes;
   /** In the order in which protections made them. */
   readonly locks: readonly Lock[];

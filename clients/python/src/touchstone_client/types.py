@@ -230,6 +230,8 @@ class BacktestConfig(TypedDict):
     """Ratio per side. Default: 0.0005"""
     slippage: NotRequired[float | None]
     """Adverse price move of every market fill, as a ratio. Default: 0"""
+    slippage_model: NotRequired[BacktestConfigSlippageModel | None]
+    """Costs of market fills estimated from candles before the fill, in addition to `slippage`. Without a part: none"""
     leverage: NotRequired[float | None]
     """Default: the leverage of the strategy, else 1"""
     precision: NotRequired[Literal["exchange", "none"] | None]
@@ -307,6 +309,19 @@ class BacktestConfigRobustness(TypedDict):
     """Number of random placements of the trades with which their profit is compared. Default: no test"""
     permutations: NotRequired[float | None]
     """Number of runs over permuted candles with which the profit is compared; each costs as much as a run. Default: no test"""
+
+
+class BacktestConfigSlippageModel(TypedDict):
+    """Costs of market fills estimated from candles before the fill, in addition to `slippage`. Without a part: none"""
+
+    spread: NotRequired[Literal["corwin_schultz", "edge"] | None]
+    """Estimator of the bid-ask spread, half of which every market fill pays. Default: no spread"""
+    spread_days: NotRequired[int | None]
+    """Days before the fill from which the spread is estimated. Default: 30"""
+    impact: NotRequired[float | None]
+    """Coefficient of the square-root impact, usually 0.5 to 1.5: the price moves by it times daily volatility times sqrt(amount / daily volume). Default: no impact"""
+    participation: NotRequired[float | None]
+    """Largest fill as a share of the volume of the candle before it, such as 0.025. An entry loses the rest, an exit continues in the next candle. Default: orders of any size fill"""
 
 
 class BacktestConfigTrailing1(TypedDict):
@@ -459,6 +474,8 @@ class BacktestJobConfig(TypedDict):
     max_open_trades: int
     fee: float
     slippage: float
+    slippage_model: NotRequired[SlippageModel]
+    """Absent: only `slippage`"""
     leverage: float
     tradable_balance_ratio: NotRequired[float]
     """Absent: 0.99"""
@@ -628,6 +645,8 @@ class BacktestReportData(TypedDict):
     counters: ReportCounters
     locks: NotRequired[BacktestReportDataLocks]
     """Times without entries, made by protections; absent in a run without protections"""
+    slippage: NotRequired[SlippageReport]
+    """Absent in a run without a slippage model"""
     fill_model: FillModelComparison
     data: list[ReportPairData]
     robustness: NotRequired[ReportRobustness]
@@ -2240,6 +2259,8 @@ class HyperoptJobAccount(TypedDict):
     max_open_trades: int
     fee: float
     slippage: float
+    slippage_model: NotRequired[SlippageModel]
+    """Absent: only `slippage`"""
     leverage: float
     tradable_balance_ratio: NotRequired[float]
     """Absent: 0.99"""
@@ -2407,6 +2428,8 @@ class HyperoptRequest(TypedDict):
     """Ratio per side. Default: 0.0005"""
     slippage: NotRequired[float | None]
     """Adverse price move of every market fill, as a ratio. Default: 0"""
+    slippage_model: NotRequired[HyperoptRequestSlippageModel | None]
+    """Costs of market fills estimated from candles before the fill, in addition to `slippage`. Without a part: none"""
     leverage: NotRequired[float | None]
     """Default: the leverage of the strategy, else 1"""
     precision: NotRequired[Literal["exchange", "none"] | None]
@@ -2461,6 +2484,19 @@ class HyperoptRequestSearchValue(TypedDict):
     min: NotRequired[float | None]
     max: NotRequired[float | None]
     choices: NotRequired[list[float | str | bool] | None]
+
+
+class HyperoptRequestSlippageModel(TypedDict):
+    """Costs of market fills estimated from candles before the fill, in addition to `slippage`. Without a part: none"""
+
+    spread: NotRequired[Literal["corwin_schultz", "edge"] | None]
+    """Estimator of the bid-ask spread, half of which every market fill pays. Default: no spread"""
+    spread_days: NotRequired[int | None]
+    """Days before the fill from which the spread is estimated. Default: 30"""
+    impact: NotRequired[float | None]
+    """Coefficient of the square-root impact, usually 0.5 to 1.5: the price moves by it times daily volatility times sqrt(amount / daily volume). Default: no impact"""
+    participation: NotRequired[float | None]
+    """Largest fill as a share of the volume of the candle before it, such as 0.025. An entry loses the rest, an exit continues in the next candle. Default: orders of any size fill"""
 
 
 class HyperoptRequestUnfilledTimeout(TypedDict):
@@ -2834,7 +2870,7 @@ class Me(TypedDict):
 class MetricDefinition(TypedDict):
     label: str
     unit: Literal["percent", "quote", "base", "ratio", "count", "minutes", "days", "probability"]
-    family: Literal["account", "equity", "closed_trades", "activity", "trades", "costs", "periods", "drawdowns", "counters", "fill_model", "data", "models", "robustness"]
+    family: Literal["account", "equity", "closed_trades", "activity", "trades", "costs", "periods", "drawdowns", "counters", "fill_model", "data", "models", "robustness", "slippage"]
     """A family of metrics, or another part of the report"""
     formula: str
     """In the symbols of `notation`"""
@@ -3963,6 +3999,8 @@ class ReportSettings(TypedDict):
     max_open_trades: int
     fee: float
     slippage: float
+    slippage_model: NotRequired[SlippageModel]
+    """Absent: only `slippage`"""
     leverage: float
     tradable_balance_ratio: float
     available_capital: NotRequired[float]
@@ -4122,6 +4160,8 @@ class ResolvedBacktestConfig(TypedDict):
     max_open_trades: int
     fee: float
     slippage: float
+    slippage_model: NotRequired[SlippageModel]
+    """Absent: only `slippage`"""
     leverage: float
     tradable_balance_ratio: NotRequired[float]
     """Absent: 0.99"""
@@ -4381,6 +4421,36 @@ class SignalsUpload(TypedDict):
     """Headers that the PUT must have, with these values"""
     upload_expires_at: str
     """The PUT must begin before. Repeat the request with its Idempotency-Key for another address"""
+
+
+class SlippageModel(TypedDict):
+    spread: NotRequired[Literal["corwin_schultz", "edge"]]
+    """Estimator of the bid-ask spread, half of which every market fill pays. Absent: no spread"""
+    spread_days: NotRequired[int]
+    """Days before the fill from which the spread is estimated; only with `spread`"""
+    impact: NotRequired[float]
+    """Coefficient of the square-root impact: the price moves by it times daily volatility times sqrt(amount / daily volume). Absent: no impact"""
+    participation: NotRequired[float]
+    """Largest fill as a share of the volume of the candle before it. Absent: orders of any size fill"""
+
+
+class SlippageReport(TypedDict):
+    """What the slippage model estimated and limited"""
+
+    large_trades: int
+    large_trades_pct: float | None
+    """null without trades"""
+    pairs: list[SlippageReportPairsItem]
+
+
+class SlippageReportPairsItem(TypedDict):
+    pair: str
+    mean_spread_pct: float | None
+    """null without an estimator, or without an estimate"""
+    days_without_estimate: int
+    capped_entries: int
+    dropped_value: float
+    capped_exits: int
 
 
 class StageReply(TypedDict):

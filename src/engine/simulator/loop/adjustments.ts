@@ -1,23 +1,21 @@
 import { decimalSum, roundHalfUp } from '../rules/decimals.ts';
-import { entryAmount } from '../rules/money.ts';
-import { LONG, slippedEntry } from '../rules/prices.ts';
+import { LONG } from '../rules/prices.ts';
+import { MAX_ORDERS } from '../state/order-history.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import { callAdjustPosition, callCustomExitPrice } from './callbacks.ts';
-import { customEntryPrice, fillAddition } from './entries.ts';
+import { customEntryPrice, fillAddition, orderedAmount, orderPrice } from './entries.ts';
 import { fillExit } from './exits.ts';
 
 /** Share of an amount below which a remainder is an error of the last bits. */
 const NOISE = 1e-13;
-
-/** Orders of a trade, its last exit included: the record of a trade holds them all, and one response must hold the record. */
-const MAX_ORDERS = 1_000;
 
 /**
  * Asks the strategy whether to add to an open position or to take from it, orders that, and fills it if the candle allows (4.1).
  * Throws for a trade with too many orders.
  */
 export function adjust(run: Run, position: Position): void {
+  if (position.order.isRest) return;
   const results = position.callbackResults.in(run.candle.time);
   if (results.adjustment === undefined) results.adjustment = callAdjustPosition(run, position);
   const { adjustment } = results;
@@ -42,11 +40,13 @@ function addTo(run: Run, position: Position, wanted: number, tag: string | null)
       ? Math.min(wanted, available)
       : market.orderRules.allowedAddition(wanted, available, limit, leverage, position.stake);
   if (!(stake > 0)) return;
+  const ordered = orderedAmount(run, market, direction, limit, stake, leverage);
+  const amount = market.fillable(ordered, candle.row);
   const atMarket = limit === candle.open;
-  const price = atMarket ? slippedEntry(limit, settings.slippage, direction) : limit;
-  const amount = entryAmount(stake, price, leverage, market.orderRules);
-  if (!(amount > 0)) return;
+  const price = orderPrice(run, market, direction, limit, amount);
   if (order.kind === 'addition' && order.price === price && order.amount === amount) return;
+  if (amount < ordered) market.costs.countDropped((ordered - amount) * limit);
+  if (!(amount > 0)) return;
   order.kind = 'addition';
   order.price = price;
   order.amount = amount;
@@ -67,7 +67,9 @@ function takeFrom(run: Run, position: Position, taken: number, reason: string): 
   const isWhole = rest <= position.amount * NOISE;
   if (!isWhole && market.orderRules !== null && rest * candle.open < market.orderRules.minRest(candle.open))
     return;
-  const amount = isWhole ? position.amount : cut;
+  const amount = isWhole ? position.amount : market.fillable(cut, candle.row);
+  if (!isWhole && amount < cut) market.costs.cappedExits++;
+  if (!(amount > 0)) return;
   let limit = candle.open;
   if (settings.callbacks.customExitPrice) {
     const custom = callCustomExitPrice(run, position);

@@ -1,4 +1,4 @@
-import { roundHalfUp } from '../rules/decimals.ts';
+import { decimalProduct, roundHalfUp } from '../rules/decimals.ts';
 import { allowedStake, entryAmount, entryStake, proposedStake } from '../rules/money.ts';
 import { type Direction, LONG, slippedEntry } from '../rules/prices.ts';
 import type { Market } from '../state/market.ts';
@@ -41,23 +41,53 @@ export function enter(run: Run, market: Market, direction: Direction): void {
   const wanted = callCustomStake(run, market, direction, proposed);
   const stake = allowedStake(wanted, Math.max(available, proposed), market.orderRules, limit, leverage);
   if (!(stake > 0)) return;
-  const price = limit === candle.open ? slippedEntry(limit, settings.slippage, direction) : limit;
-  const amount = entryAmount(stake, price, leverage, market.orderRules);
-  if (!(amount > 0) || !callConfirmEntry(run, market, direction, limit)) return;
+  const ordered = orderedAmount(run, market, direction, limit, stake, leverage);
+  const amount = market.fillable(ordered, candle.row);
+  if (amount > 0 && !callConfirmEntry(run, market, direction, limit)) return;
+  if (amount < ordered) market.costs.countDropped((ordered - amount) * limit);
+  if (!(amount > 0)) return;
+  const price = orderPrice(run, market, direction, limit, amount);
 
   const position = run.open(market, direction, leverage);
   position.order.price = price;
   position.order.amount = amount;
-  position.stake = entryStake(stake, amount, price, leverage, market.orderRules);
+  position.stake = market.costs.isModelled
+    ? decimalProduct(amount, price, 1) / leverage
+    : entryStake(stake, amount, price, leverage, market.orderRules);
   position.placeEntry(candle, settings);
   if (limit === candle.open) fillAtMarket(run, position);
 }
 
+/** Price of an entry or addition of `amount`: at the open it takes the market. */
+export function orderPrice(
+  { candle }: Run,
+  { costs }: Market,
+  direction: Direction,
+  limit: number,
+  amount: number,
+): number {
+  return limit === candle.open ? slippedEntry(limit, costs.rate(candle.time, amount), direction) : limit;
+}
+
+/** The amount that `stake` pays for at the price of the order; its impact is that of the amount before slippage. */
+export function orderedAmount(
+  run: Run,
+  market: Market,
+  direction: Direction,
+  limit: number,
+  stake: number,
+  leverage: number,
+): number {
+  const price = orderPrice(run, market, direction, limit, (stake / limit) * leverage);
+  return entryAmount(stake, price, leverage, market.orderRules);
+}
+
 /** Fills the entry at the open. Slippage moves the price off the ticks: it models fills at several of them. */
 function fillAtMarket(run: Run, position: Position): void {
-  const { candle, settings } = run;
+  const { candle } = run;
   const unslipped = roundHalfUp(candle.open, position.tick);
-  const price = slippedEntry(unslipped, settings.slippage, position.direction);
+  const rate = position.market.costs.rate(candle.time, position.amount);
+  const price = slippedEntry(unslipped, rate, position.direction);
   position.slippageCost = position.amount * Math.abs(price - unslipped);
   fillEntryAt(run, position, price);
 }
@@ -88,6 +118,7 @@ export function customEntryPrice(run: Run, market: Market, direction: Direction)
 /** Cancels, replaces or keeps an order that has waited since an earlier candle (reference 1.5). */
 export function manageOrder(run: Run, position: Position): void {
   const { candle, settings, counters } = run;
+  if (position.order.isRest) return;
   const isExit = position.order.kind === 'exit';
   const timeoutMs = isExit ? settings.exitTimeoutMs : settings.entryTimeoutMs;
   if (candle.time - position.order.time >= timeoutMs || callCheckTimeout(run, position)) {

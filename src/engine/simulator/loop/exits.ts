@@ -9,6 +9,7 @@ import {
   trailingDistance,
 } from '../rules/stops.ts';
 import { MINUTE_MS, type ResolvedSettings } from '../settings.ts';
+import { MAX_ORDERS } from '../state/order-history.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import {
@@ -29,6 +30,10 @@ import {
  */
 export function checkExits(run: Run, position: Position): void {
   const { candle, settings } = run;
+  if (position.order.isRest) {
+    fillRest(run, position);
+    return;
+  }
   if (!settings.conservative) raiseStop(run, position);
   // Called before the other callbacks in either model.
   else if (!isStopReached(position.stop, candle.high, candle.low, position.direction))
@@ -39,14 +44,66 @@ export function checkExits(run: Run, position: Position): void {
   else if (settings.conservative) raiseStop(run, position);
 }
 
-/** Fills the exit order. After a partial exit the strategy may set the stop. */
+/** Fills what the candle's volume allows of a waiting exit at the open of each main candle; a liquidation ends it. */
+function fillRest(run: Run, position: Position): void {
+  const { candle } = run;
+  const { order, market } = position;
+  if (market.rowAt(order.time) === candle.row) {
+    liquidateRest(run, position);
+    return;
+  }
+  order.price = roundHalfUp(candle.open, position.tick);
+  order.time = candle.time;
+  fillExit(run, position);
+}
+
+/** Liquidates the rest of an exit if the candle reaches that price. */
+function liquidateRest(run: Run, position: Position): void {
+  const { high, low } = run.candle;
+  if (!isStopReached(position.liquidation, high, low, position.direction)) return;
+  tryLiquidation(run, position);
+  fillExit(run, position);
+}
+
+/**
+ * Fills the exit order. After a partial exit the strategy may set the stop. An exit of the whole position waits with what the
+ * candle's volume does not allow.
+ */
 export function fillExit(run: Run, position: Position): void {
+  const { order, market } = position;
+  const { amount } = order;
+  const isWhole = amount === position.amount;
+  const part = fillablePart(run, position);
+  if (part > 0) {
+    order.amount = part;
+    if (run.settings.callbacks.orderFilled)
+      callOrderFilled(run, position, orderView(position, run.exitPriceOf(position)));
+    run.fillExit(position);
+  }
+  order.isRest = false;
+  if (part < amount) {
+    market.costs.cappedExits++;
+    if (isWhole) waitWithRest(run, position);
+  }
+  if (order.isRest) liquidateRest(run, position);
+  else if (!isWhole && part > 0) adjustStopAfterFill(run, position, order.price);
+}
+
+/** The part of the exit order that may fill. The exchange closes all of a liquidation; the last order that a trade can record too. */
+function fillablePart({ candle }: Run, { order, market, history }: Position): number {
+  const isLast = history !== null && history.orders.length >= MAX_ORDERS - 1;
+  return isLast || order.reason === 'liquidation' ? order.amount : market.fillable(order.amount, candle.row);
+}
+
+/** Keeps the exit order with what is left of the position: at the market for the next open, or at its limit price. */
+function waitWithRest({ candle, settings }: Run, position: Position): void {
   const { order } = position;
-  const isPartial = order.amount < position.amount;
-  if (run.settings.callbacks.orderFilled)
-    callOrderFilled(run, position, orderView(position, run.exitPriceOf(position)));
-  run.fillExit(position);
-  if (isPartial) adjustStopAfterFill(run, position, order.price);
+  order.kind = 'exit';
+  order.amount = position.amount;
+  order.isRest = order.slips;
+  if (order.isRest) order.time = candle.time;
+  // An exit at the open ends the range of prices; this one has not ended.
+  if (settings.detailPerCandle === 1) position.lowest = position.highest = Number.NaN;
 }
 
 /** Calls `afterFill` for an order filled at `price`, which may widen the stop, then trails at that price (reference 3.3). */
@@ -92,6 +149,7 @@ export function orderExit(
   order.price = rounded;
   order.amount = position.amount;
   order.slips = slips;
+  order.isRest = false;
   order.time = run.candle.time;
   return true;
 }

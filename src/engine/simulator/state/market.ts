@@ -4,6 +4,7 @@ import { derivePriceTicks, OrderRules } from '../rules/precision.ts';
 import { type Direction, LONG, SHORT } from '../rules/prices.ts';
 import type { ResolvedSettings } from '../settings.ts';
 import type { FundingEvents, PairInput } from '../types.ts';
+import { FillCosts } from './fill-costs.ts';
 
 /**
  * The input of one pair on the clock of the run. Signals are read shifted: the signal of row `i - 1` acts in row `i`.
@@ -21,6 +22,7 @@ export class Market {
   /** null: prices and amounts are not rounded, and orders have no limits. */
   readonly orderRules: OrderRules | null;
   readonly margin: MarginTiers;
+  readonly costs: FillCosts;
   /** Open time of the first candle, ms. */
   readonly start: number;
   readonly #timeframeMs: number;
@@ -34,7 +36,7 @@ export class Market {
     input: PairInput,
     index: number,
     offset: number,
-    { timeframeMs, canShort, maintenanceMarginRate }: ResolvedSettings,
+    { timeframeMs, canShort, maintenanceMarginRate, slippage, participation }: ResolvedSettings,
     silent: Uint8Array,
   ) {
     this.input = input;
@@ -51,6 +53,7 @@ export class Market {
           this.margin,
         )
       : null;
+    this.costs = new FillCosts(slippage, input.costs, participation, input.candles.volume);
     this.funding = input.funding && input.funding.timestamp.length > 0 ? input.funding : null;
     this.offset = offset;
     this.length = input.candles.timestamp.length;
@@ -98,6 +101,12 @@ export class Market {
   /** The exit signals of one side, unshifted. */
   exitSignals(direction: Direction): Uint8Array {
     return direction === LONG ? this.#exitLong : this.#exitShort;
+  }
+
+  /** The part of `amount` that the candle in `row` may fill, by its volume. */
+  fillable(amount: number, row: number): number {
+    const part = this.costs.fillable(amount, row);
+    return part === amount || this.orderRules === null ? part : this.orderRules.cut(part);
   }
 
   enterTag(row: number): string | null {

@@ -1,6 +1,9 @@
 import { decimalProduct } from '../rules/decimals.ts';
 import type { TradeOrder } from '../trade-table.ts';
 
+/** Orders of a trade, its last exit included: the record of a trade holds them all, and one response must hold the record. */
+export const MAX_ORDERS = 1_000;
+
 /** The first entry of a position: what it has before its first adjustment. */
 interface FirstEntry {
   readonly placedAt: number;

@@ -37,6 +37,8 @@ class Order {
   tag: string | null = null;
   /** True when slippage worsens the fill of an exit. */
   slips = false;
+  /** True for the rest of an exit at the market that the volume of a candle did not fill: it takes the next open. */
+  isRest = false;
 }
 
 /**
@@ -137,6 +139,7 @@ export class Position {
     this.funding = 0;
     this.stopMoved = false;
     this.roiStep = -1;
+    this.order.isRest = false;
   }
 
   /** Places the first entry order, whose price, amount and stake are set; the stop is provisional until it is filled. */
@@ -284,7 +287,7 @@ export class Position {
     this.amount = orderRules === null ? amount : orderRules.cut(amount);
     const { average } = history;
     // Slippage models fills between the ticks.
-    this.entryPrice = settings.slippage > 0 ? average : roundHalfUp(average, tick);
+    this.entryPrice = this.market.costs.slips ? average : roundHalfUp(average, tick);
     this.stake = history.cost / leverage;
     this.openValue = exactOpenValue(this.amount, this.entryPrice, settings.fee, direction);
     this.paidValue = exactOpenValue(this.amount, average, settings.fee, direction);

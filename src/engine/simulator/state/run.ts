@@ -121,8 +121,10 @@ export class Run {
   }
 
   /** The price at which the exit order of a position is filled: its own, or a worse one by the slippage. */
-  exitPriceOf({ order, direction }: Position): number {
-    return order.slips ? slippedExit(order.price, this.settings.slippage, direction) : order.price;
+  exitPriceOf({ order, direction, market }: Position): number {
+    return order.slips
+      ? slippedExit(order.price, market.costs.rate(this.candle.time, order.amount), direction)
+      : order.price;
   }
 
   /** Fills the exit order of a position in the present candle: closes the position, or reduces it if the order is for a part. */

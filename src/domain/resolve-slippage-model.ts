@@ -1,0 +1,52 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
+import { CodedError } from '#contract/errors.ts';
+import {
+  SLIPPAGE_MODEL_DEFAULTS as DEFAULTS,
+  SLIPPAGE_MODEL_LIMITS as LIMITS,
+  SPREAD_ESTIMATORS,
+} from '#contract/slippage-limits.ts';
+import { SlippageModelRequest } from '#contract/slippage-model.ts';
+import { unknownKeyWarnings } from './unknown-keys.ts';
+import { checkNumber, checkOneOf } from './validate.ts';
+
+const FIELD = 'config.slippage_model';
+const KEYS = Object.keys(SlippageModelRequest.shape);
+
+/** The slippage model of a run, with its defaults; no field without one. Throws VAL005. */
+export function resolveSlippageModel(
+  model: BacktestConfigRequest['slippage_model'],
+): Pick<ResolvedBacktestConfig, 'slippage_model'> {
+  if (!model) return {};
+  const { spread, spread_days, impact, participation } = model;
+  if (spread_days !== undefined && spread === undefined) throw withoutSpread();
+  if (spread === undefined && impact === undefined && participation === undefined) return {};
+  return {
+    slippage_model: {
+      ...(spread !== undefined && {
+        spread: checkOneOf(spread, `${FIELD}.spread`, SPREAD_ESTIMATORS),
+        spread_days: checkNumber(
+          spread_days ?? DEFAULTS.spread_days,
+          `${FIELD}.spread_days`,
+          LIMITS.spread_days,
+        ),
+      }),
+      ...(impact !== undefined && { impact: checkNumber(impact, `${FIELD}.impact`, LIMITS.impact) }),
+      ...(participation !== undefined && {
+        participation: checkNumber(participation, `${FIELD}.participation`, LIMITS.participation),
+      }),
+    },
+  };
+}
+
+export function slippageModelWarnings(model: BacktestConfigRequest['slippage_model']): string[] {
+  return unknownKeyWarnings(model ?? {}, KEYS, `${FIELD}.`);
+}
+
+function withoutSpread(): CodedError {
+  return new CodedError('VAL005', {
+    message: `${FIELD}.spread_days needs ${FIELD}.spread: ${SPREAD_ESTIMATORS.join(' or ')}`,
+    field: `${FIELD}.spread_days`,
+    context: {},
+  });
+}

@@ -1,0 +1,112 @@
+import type { BacktestReport } from '#contract/report.ts';
+import type { SlippageModel } from '#contract/slippage-model.ts';
+import type { TradeTable } from '../simulator/trade-table.ts';
+import { textAt } from '../simulator/trade-table.ts';
+import type { PairFills, PairInput } from '../simulator/types.ts';
+import type { DailyCosts } from '../slippage/daily-costs.ts';
+import { finite, mean } from '../stats/moments.ts';
+import { DAY_MS } from '../timeframe.ts';
+
+/** Share of a candle's volume above which a fill is large. */
+const LARGE = 0.01;
+
+/** What the slippage model of a run estimated and limited. */
+export function buildSlippage(
+  table: TradeTable,
+  fills: readonly PairFills[],
+  pairs: readonly PairInput[],
+): NonNullable<BacktestReport['slippage']> {
+  const large = countLarge(table, pairs);
+  return {
+    large_trades: large,
+    large_trades_pct: table.length > 0 ? (large / table.length) * 100 : null,
+    pairs: fills.map(({ pair, cappedEntries, droppedValue, cappedExits }) => ({
+      pair,
+      ...estimates(pairs.find((each) => each.pair === pair)!),
+      capped_entries: cappedEntries,
+      dropped_value: droppedValue,
+      capped_exits: cappedExits,
+    })),
+  };
+}
+
+/** Trades with a fill above {@link LARGE} of the volume of the candle before it. */
+function countLarge(table: TradeTable, pairs: readonly PairInput[]): number {
+  const byName = new Map(pairs.map((each) => [each.pair, each]));
+  let count = 0;
+  for (let row = 0; row < table.length; row++) {
+    const { candles } = byName.get(textAt(table.pair, row))!;
+    const { timestamp, volume } = candles;
+    const start = timestamp[0]!;
+    const stepMs = timestamp[1]! - start;
+    const isLarge = (time: number, amount: number) =>
+      amount > LARGE * volume[Math.max(0, Math.floor((time - start) / stepMs) - 1)]!;
+    const orders = table.orders.get(row) ?? [
+      { filledAt: table.openedAt[row]!, amount: table.amount[row]! },
+      { filledAt: table.closedAt[row]!, amount: table.amount[row]! },
+    ];
+    if (orders.some(({ filledAt, amount }) => isLarge(filledAt, amount))) count++;
+  }
+  return count;
+}
+
+/** Mean spread over the traded days, and the number of these days without an estimate. */
+function estimates({ candles, costs }: PairInput) {
+  if (!costs?.spread && !costs?.impact) return { mean_spread_pct: null, days_without_estimate: 0 };
+  const [first, last] = tradedDays(candles.timestamp, costs);
+  const ofDays = (column: Float64Array) => [...column.subarray(first, last + 1)];
+  const known = costs.spread ? ofDays(costs.spread).filter((spread) => !Number.isNaN(spread)) : [];
+  const unknown = ofDays((costs.spread ?? costs.impact)!).filter(
+    (_, day) => Number.isNaN(costs.spread?.[first + day]) || Number.isNaN(costs.impact?.[first + day]),
+  );
+  return {
+    mean_spread_pct: known.length > 0 ? finite(mean(known) * 100) : null,
+    days_without_estimate: unknown.length,
+  };
+}
+
+function tradedDays(timestamp: Float64Array, { firstDay }: DailyCosts): [first: number, last: number] {
+  const dayOf = (time: number) => Math.max(0, Math.floor(time / DAY_MS) - firstDay);
+  return [dayOf(timestamp[0]!), dayOf(timestamp.at(-1)!)];
+}
+
+/** Warning about the days of a pair whose fills pay the constant slippage only. */
+export function slippageWarnings({ pair, candles, costs }: PairInput): string[] {
+  if (!costs) return [];
+  const { days_without_estimate: days } = estimates({ pair, candles, costs, signals: {} });
+  if (days === 0) return [];
+  return [
+    `${pair} has too few candles before its first ${days} days to estimate spread or impact: market fills on these days pay only the constant slippage.`,
+  ];
+}
+
+/** What a model assumes, for the list of biases. */
+export function slippageBiases({ spread, spread_days, impact, participation }: SlippageModel) {
+  return [
+    ...(spread
+      ? [
+          {
+            effect: 'neutral' as const,
+            text: `Market fills pay half of a spread estimated from candles (${spread}, ${spread_days} days before the day of the fill), at least half a price tick where the instrument is known. Such estimates are noisy, and too high for markets whose spread is far below their volatility.`,
+          },
+        ]
+      : []),
+    ...(impact === undefined
+      ? []
+      : [
+          {
+            effect: 'neutral' as const,
+            text: `Market fills move the price by ${impact} times the daily volatility times the root of their share of the daily volume. The coefficient is assumed, not measured on this market, and no impact lasts to the next fill.`,
+          },
+        ]),
+    participation === undefined
+      ? {
+          effect: 'optimistic' as const,
+          text: 'Orders fill completely, regardless of their size relative to the volume of the candle.',
+        }
+      : {
+          effect: 'neutral' as const,
+          text: `A candle fills at most ${participation * 100} % of the volume of the candle before it. Entries lose the rest; exits continue at the opens of the next candles; liquidations and the end of the data fill completely.`,
+        },
+  ];
+}

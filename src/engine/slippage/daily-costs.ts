@@ -1,0 +1,161 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import { IMPACT_DAYS, type SpreadEstimator } from '#contract/slippage-limits.ts';
+import type { SlippageModel } from '#contract/slippage-model.ts';
+import type { Candles } from '../candles.ts';
+import type { PriceTicks } from '../simulator/rules/precision.ts';
+import { DAY_MS } from '../timeframe.ts';
+import { corwinSchultz } from './corwin-schultz.ts';
+import { EdgeSums } from './edge.ts';
+
+/**
+ * Costs of the market fills of one pair, by the UTC day of the fill: equal-length columns from `firstDay` on. A row follows from
+ * the days before it only. NaN: too few of them.
+ */
+export interface DailyCosts {
+  /** Days since 1970-01-01. */
+  readonly firstDay: number;
+  /** Bid-ask spread as a ratio of the price; null without a spread in the model. */
+  readonly spread: Float64Array | null;
+  /** Price change by a fill of one unit of the base currency, as a ratio; it grows with the root of the amount. */
+  readonly impact: Float64Array | null;
+}
+
+/** One UTC day of candles. */
+interface Day {
+  readonly number: number;
+  readonly high: number;
+  readonly low: number;
+  readonly close: number;
+  /** Base currency. */
+  readonly volume: number;
+  /** The moments of its candles; null unless the model estimates by them. */
+  readonly edge: EdgeSums | null;
+}
+
+/** Estimates the costs of a pair from all candles that are known of it, in one pass. `ticks`: least spread; absent: none. */
+export function dailyCosts(
+  { spread, spread_days, impact }: SlippageModel,
+  candles: Candles,
+  ticks: PriceTicks | undefined,
+): DailyCosts {
+  const days = daysOf(candles, spread === 'edge');
+  const firstDay = days[0]?.number ?? 0;
+  // The day after the last one may have fills of longer candles.
+  const rows = days.length === 0 ? 0 : days.at(-1)!.number - firstDay + 2;
+  return {
+    firstDay,
+    spread: spread ? spreads(spread, spread_days!, days, firstDay, rows, ticks) : null,
+    impact: impact === undefined ? null : impacts(impact, days, firstDay, rows),
+  };
+}
+
+/** The days of the candles, without days whose beginning is missing. */
+function daysOf(candles: Candles, withEdge: boolean): Day[] {
+  const { timestamp, high, low, close, volume } = candles;
+  const days: Day[] = [];
+  for (let from = 0, { length } = timestamp; from < length; ) {
+    const number = Math.floor(timestamp[from]! / DAY_MS);
+    const end = (number + 1) * DAY_MS;
+    let [highest, lowest, traded] = [high[from]!, low[from]!, 0];
+    let to = from;
+    for (; to < length && timestamp[to]! < end; to++) {
+      if (high[to]! > highest) highest = high[to]!;
+      if (low[to]! < lowest) lowest = low[to]!;
+      traded += volume[to]!;
+    }
+    if (timestamp[from] === number * DAY_MS && lowest > 0) {
+      const edge = withEdge ? new EdgeSums() : null;
+      edge?.addRows(candles, Math.max(1, from), to);
+      days.push({ number, high: highest, low: lowest, close: close[to - 1]!, volume: traded, edge });
+    }
+    from = to;
+  }
+  return days;
+}
+
+function spreads(
+  estimator: SpreadEstimator,
+  window: number,
+  days: readonly Day[],
+  firstDay: number,
+  rows: number,
+  ticks: PriceTicks | undefined,
+): Float64Array {
+  const column = new Float64Array(rows).fill(Number.NaN);
+  // Corwin and Schultz: of each day and the day before it, NaN where that one is missing.
+  const pairs = days.map((day, index) => {
+    const before = days[index - 1];
+    return before?.number === day.number - 1
+      ? corwinSchultz(before.high, before.low, day.high, day.low)
+      : Number.NaN;
+  });
+  forEachWindow(days, firstDay, rows, window, (row, from, to) => {
+    const spread = estimator === 'edge' ? edgeOf(days.slice(from, to)) : median(pairs.slice(from, to));
+    const tick = ticks?.at((firstDay + row) * DAY_MS);
+    const least = tick ? tick.units / tick.scale / days[to - 1]!.close : 0;
+    column[row] = Math.max(spread, least);
+  });
+  return column;
+}
+
+function edgeOf(days: readonly Day[]): number {
+  const sums = new EdgeSums();
+  for (const { edge } of days) sums.add(edge!);
+  return sums.spread;
+}
+
+/** Median of the values that are numbers; NaN without one. */
+function median(values: readonly number[]): number {
+  const sorted = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/**
+ * Coefficient times the sample deviation of the daily log returns, by the root of the mean daily volume: the square-root law
+ * (Toth et al., Phys. Rev. X 1, 021006, 2011) for an amount of 1.
+ */
+function impacts(coefficient: number, days: readonly Day[], firstDay: number, rows: number): Float64Array {
+  const column = new Float64Array(rows).fill(Number.NaN);
+  const returns = days.map(({ close }, index) =>
+    index === 0 ? Number.NaN : Math.log(close / days[index - 1]!.close),
+  );
+  forEachWindow(days, firstDay, rows, IMPACT_DAYS, (row, from, to) => {
+    const known = returns.slice(Math.max(1, from), to);
+    if (known.length < 2) return;
+    const mean = known.reduce((sum, each) => sum + each, 0) / known.length;
+    const squares = known.reduce((sum, each) => sum + (each - mean) ** 2, 0);
+    const volume = days.slice(from, to).reduce((sum, each) => sum + each.volume, 0) / (to - from);
+    column[row] = (coefficient * Math.sqrt(squares / (known.length - 1))) / Math.sqrt(volume);
+  });
+  return column;
+}
+
+/** Calls back for each row after the first with the days [from, to) that are in the `window` days before it, if there is one. */
+function forEachWindow(
+  days: readonly Day[],
+  firstDay: number,
+  rows: number,
+  window: number,
+  action: (row: number, from: number, to: number) => void,
+): void {
+  let from = 0;
+  let to = 0;
+  for (let row = 1; row < rows; row++) {
+    while (to < days.length && days[to]!.number < firstDay + row) to++;
+    while (from < to && days[from]!.number < firstDay + row - window) from++;
+    if (from < to) action(row, from, to);
+  }
+}
+
+/** `from` (ms), or the earlier time from which the slippage model of a run needs candles. */
+export function withCostDays(
+  { slippage_model: model, date_range }: Pick<ResolvedBacktestConfig, 'slippage_model' | 'date_range'>,
+  from: number,
+): number {
+  if (!model) return from;
+  // One day more: a return and an estimate of two days need the day before.
+  const days = 1 + Math.max(model.spread_days ?? 0, model.impact === undefined ? 0 : IMPACT_DAYS);
+  const needed = model.spread || model.impact !== undefined ? days : 0;
+  return Math.min(from, (Math.floor(Date.parse(date_range.start) / DAY_MS) - needed) * DAY_MS);
+}
