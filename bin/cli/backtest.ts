@@ -114,15 +114,19 @@ function addSubmission(command: Command): Command {
     .option('--json', 'print one line of JSON: job, report and daily equity');
 }
 
-interface BacktestOptions extends RunOptions {
-  readonly config?: string;
-  readonly signals?: string;
-  readonly modelVersion?: string;
-  readonly hyperopt?: string;
+/** Options of {@link submit}. */
+interface SubmitOptions {
   readonly experiment?: string;
   readonly priority?: number;
   readonly wait: boolean;
   readonly json?: boolean;
+}
+
+interface BacktestOptions extends RunOptions, SubmitOptions {
+  readonly config?: string;
+  readonly signals?: string;
+  readonly modelVersion?: string;
+  readonly hyperopt?: string;
 }
 
 const POLL_MS = 100;
@@ -182,10 +186,10 @@ function rerunText(results: Results, before: Job, compared: Results | null): str
 }
 
 /** Submits a request and follows the job to its end; null without waiting. */
-async function submit(
+export async function submit(
   session: Session,
   request: Readonly<Record<string, unknown>>,
-  { experiment, priority, wait, json }: BacktestOptions,
+  { experiment, priority, wait, json }: SubmitOptions,
 ): Promise<Job | null> {
   const { client } = session;
   const body = given({ ...request, experiment_name: experiment, priority });
@@ -219,7 +223,7 @@ async function follow(client: ApiClient, jobId: string): Promise<Job> {
 }
 
 /** Prints a job without a result. Returns the exit code. */
-function printUnfinished(job: Job, json: boolean | undefined): number {
+export function printUnfinished(job: Job, json: boolean | undefined): number {
   if (json) console.log(JSON.stringify({ job }));
   else for (const line of warningLines(job)) console.log(line);
   const message = `${job.job_id} ${statusWithError(job)}`;

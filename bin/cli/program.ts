@@ -29,6 +29,11 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     group: 'Backtests',
+    commands: ['verify'],
+    load: async () => (await import('./verify.ts')).addVerifyCommands,
+  },
+  {
+    group: 'Backtests',
     commands: ['show', 'cancel', 'logs'],
     load: async () => (await import('./jobs.ts')).addJobCommands,
   },

@@ -85,7 +85,8 @@ function readSignalsFile(path: string): SignalsFile {
   return { name: basename(path).slice(0, SIGNALS_LIMITS.name), bytes: readFileSync(path) };
 }
 
-async function upload(
+/** Uploads a file and returns its record. */
+export async function upload(
   client: ApiClient,
   { name, bytes }: SignalsFile,
 ): Promise<z.infer<typeof SignalsUpload>> {

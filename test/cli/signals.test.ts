@@ -5,6 +5,7 @@ import { afterAll, expect, it } from 'vitest';
 import { platformFixture } from './platform-fixture.ts';
 
 const DOC = readFileSync(new URL('../../docs/signals.md', import.meta.url), 'utf8');
+const [, LIST, VERIFY] = /```csv\n(Trade #[^`]+)```[\s\S]*?touchstone (verify [^\n]+)/.exec(DOC)!;
 const [, CSV] = /```csv\n([^`]+)```/.exec(DOC)!;
 const [, COMMAND] = /touchstone (backtest --signals [^\n]+)/.exec(DOC)!;
 
@@ -43,4 +44,29 @@ it('file that is not valid is not uploaded', async () => {
   const both = await touchstone('backtest', 'ema_crossover', '--signals', file);
   expect(both.err).toContain('and not both');
   expect((await touchstone('signals', 'list')).out).toBe('No files of signals.\n');
+});
+
+it('list of trades of TradingView is run, and its differences are printed', async () => {
+  const file = join(folder, 'trades.csv');
+  writeFileSync(file, LIST!);
+  const args = VERIFY!.replace('trades.csv', file).split(' ');
+  const { code, out, err } = await touchstone(...args);
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toContain('2 trades in the list, 2 of them in the run; 2 were closed in the same candle');
+  expect(out).toMatch(/Profits of 2 trades.*: 1\.00 % in the list, -?[\d.]+ % here/);
+  const json = JSON.parse((await touchstone(...args, '--json')).out);
+  const [head, ...rows] = (await touchstone('trades', 'last', '--csv')).out.trimEnd().split('\r\n');
+  const ours = rows.map((row) => {
+    const cells = row.split(',');
+    return Object.fromEntries(head!.split(',').map((name, at) => [name, cells[at]!]));
+  });
+  expect(ours.map(({ opened_at, side }) => [opened_at, side])).toEqual([
+    ['2026-01-05T04:00:00.000Z', 'long'],
+    ['2026-01-07T00:00:00.000Z', 'short'],
+  ]);
+  expect(json.trades[0].run.entry_price).toBe(Number(ours[0]!.entry_price));
+  // A short that sells below the price of the list is worse.
+  expect(json.trades[1].entryBp).toBeCloseTo((1 - Number(ours[1]!.entry_price) / 100) * 10_000, 6);
+  const wrong = await touchstone('verify', 'tradingview', file, '--timeframe', '1h');
+  expect(wrong.err).toContain('--pairs with one pair');
 });

@@ -157,10 +157,20 @@ describe.skipIf(python === '')('the Python client', () => {
     const guide = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8')
       .split(/^## Python$/m)[1]!
       .split(/^## /m)[0]!;
-    const examples = [...guide.matchAll(/^```python\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
+    const signals = readFileSync(join(ROOT, 'docs/signals.md'), 'utf8');
+    const blocks = (text: string) =>
+      [...text.matchAll(/^```python\n([\s\S]*?)^```$/gm)].map(([, each]) => each!);
+    // The first example of signals is a fragment.
+    const examples = [...blocks(guide), ...blocks(signals).slice(1)];
     expect(examples.length).toBeGreaterThanOrEqual(6);
     const file = join(folder, 'guide.py');
-    writeFileSync(file, examples.join('\n').replaceAll('http://127.0.0.1:8000', platform.info.backend_url));
+    writeFileSync(
+      file,
+      examples
+        .join('\n')
+        .replaceAll('http://127.0.0.1:8000', platform.info.backend_url)
+        .replaceAll('Touchstone()', `Touchstone("${platform.info.backend_url}")`),
+    );
     const printed = await output(python, [file], { cwd: folder, env: script });
     expect(printed).toContain('VAL005');
     expect(statSync(join(folder, 'equity.png')).size).toBeGreaterThan(5_000);

@@ -3,19 +3,27 @@ import { SignalTableBuilder } from './table-builder.ts';
 /** Characters of a line: a longer one is another format, which must not fill the memory. */
 const MAX_LINE = 65_536;
 
-/** Reads RFC 4180: a header, quoted fields where needed, LF or CRLF. Throws BadSignalsError. */
+/** Reads a file of signals. Throws BadSignalsError. */
 export function parseSignalsCsv(text: string): SignalTableBuilder {
-  let position = text.startsWith('\ufeff') ? 1 : 0;
   let builder: SignalTableBuilder | undefined;
-  while (position < text.length) {
-    const record = readRecord(text, position, (builder?.rows ?? -1) + 1);
-    position = record.next;
-    // pandas and editors end a file with an empty line; another one is no row either.
-    if (record.cells.length === 1 && record.cells[0] === '') continue;
-    if (builder) builder.add(record.cells);
-    else builder = new SignalTableBuilder(record.cells.map((cell) => cell.trim()));
+  for (const cells of csvRecords(text)) {
+    if (builder) builder.add(cells);
+    else builder = new SignalTableBuilder(cells.map((cell) => cell.trim()));
   }
   return builder ?? new SignalTableBuilder([]);
+}
+
+/** Cells of each line that is not empty, of RFC 4180: quoted fields where needed, LF or CRLF. Throws BadSignalsError. */
+export function* csvRecords(text: string): Generator<readonly string[]> {
+  let position = text.startsWith('\ufeff') ? 1 : 0;
+  for (let row = -1; position < text.length; ) {
+    const { cells, next } = readRecord(text, position, Math.max(row, 0));
+    position = next;
+    // pandas and editors end a file with an empty line; another one is no row either.
+    if (cells.length === 1 && cells[0] === '') continue;
+    row++;
+    yield cells;
+  }
 }
 
 interface CsvRecord {

@@ -37,7 +37,7 @@ export async function withSignals(
 }
 
 /** Throws VAL005 for rows that cannot be used, by their numbers. */
-export function placeSignals(
+function placeSignals(
   table: SignalTable,
   config: ResolvedBacktestConfig,
   pairs: readonly PairCandles[],
