@@ -5,7 +5,7 @@ import { TEST_FUNCTIONS } from '../../../bench/support/test-functions.ts';
 const MIXED = TEST_FUNCTIONS.find(({ name }) => name === 'mixed')!;
 
 describe('search quality', () => {
-  // Medians of 50 seeds are in the bench `tpe`. With 15 seeds these limits have a margin.
+  // Medians of 200 seeds are in the bench `tpe`. With 15 seeds these limits have a margin.
   it.each(
     TEST_FUNCTIONS.filter(({ name }) => name !== MIXED.name).map(
       (subject) => [subject.name, subject] as const,
