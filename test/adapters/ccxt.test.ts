@@ -165,6 +165,48 @@ describe('CcxtExchange symbols', () => {
   });
 });
 
+describe('CcxtExchange spot markets', () => {
+  const SPOT = 'BTC/USDT';
+  const spot = () => openExchanges(options()).open('binance', 'spot');
+
+  it('fetchCandles reads the spot market in pages of its own limit', async () => {
+    const exchange = await spot();
+    const [start, end] = [at('2024-03-01T00:00'), at('2024-03-02T00:00')];
+    expect(await exchange.fetchCandles(SPOT, '1m', start, end)).toEqual(await expected('1m', start, end));
+    expect(asked()).toEqual([
+      'BTCUSDT 1m 2024-03-01T00:00:00 2024-03-01T16:38:59 999',
+      'BTCUSDT 1m 2024-03-01T16:39:00 2024-03-01T23:59:59 441',
+    ]);
+  });
+
+  it('fetchInstrument returns the rules of the spot market, not of the perpetual', async () => {
+    const exchange = await spot();
+    expect(await exchange.fetchInstrument(SPOT)).toEqual({
+      amountStep: 0.00001,
+      minAmount: 0.00001,
+      maxAmount: 9000,
+      minCost: 5,
+      maxCost: 9_000_000,
+      contractSize: 1,
+      priceTick: 0.01,
+    });
+    expect(await exchange.fetchInstrument(BTC)).toMatchObject({ minCost: 100, priceTick: 0.1 });
+  });
+
+  it('exchange without markets of the mode is rejected with VAL005', async () => {
+    const exchanges = openExchanges(options());
+    await expect(exchanges.open('binanceusdm', 'spot')).rejects.toMatchObject({
+      code: 'VAL005',
+      field: 'exchange',
+      message: expect.stringContaining('binanceusdm does not provide candles of spot markets'),
+    });
+    expect((await exchanges.open('bitso', 'spot')).modes).toEqual(['spot']);
+    await expect(exchanges.open('bitso')).rejects.toMatchObject({ code: 'VAL005' });
+    const unlisted = (await spot()).fetchCandles('NEW/USDT', '1h', at('2024-05-01'), at('2024-05-02'));
+    await expect(unlisted).rejects.toMatchObject({ code: 'DATA003' });
+  });
+});
+
 describe('transient failures', () => {
   const day = async (exchange: CcxtExchange) =>
     exchange.fetchCandles(BTC, '1m', at('2024-03-01'), at('2024-03-02'));

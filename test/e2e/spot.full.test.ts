@@ -29,6 +29,13 @@ it('registered version, its repetition and its challenge keep the mode', async (
     versions.push(body.version);
   }
   const [version] = versions;
+  const staged = await platform.post(`${path}/stage`, { version });
+  expect(staged.status, JSON.stringify(staged.body)).toBe(200);
+  const { checks } = await platform.validated('my_rotation', version!);
+  const checked = (name: string) => checks.find((each: any) => each.name === name);
+  expect(checked('configuration')).toMatchObject({ status: 'passed' });
+  // The candles are old; a symbol of the other mode would have no age.
+  expect(checked('market_data').message).toMatch(/^Candles of 2 of 2 pairs are older/);
   const again = await platform.run(
     { strategy: 'my_rotation', date_range: { start: '2026-03-02', end: '2026-03-05' } },
     { model_version: version },

@@ -57,7 +57,9 @@ describe('data proxy requests', () => {
 
   it('check-freshness forwards optional parameters except nulls', async () => {
     fixture.service.behaviours = [ok(FRESH)];
-    const extras = { exchange: 'sim', stale_threshold_hours: 48, start: '2024-01-01', end: null };
+    const extras = {
+      ...{ exchange: 'sim', trading_mode: 'spot', stale_threshold_hours: 48, start: '2024-01-01', end: null },
+    };
     await call(rig(fixture.service), {
       operation: 'check-freshness',
       params: { symbols: ['A/B:B', 'C/B:B'], ...extras },
@@ -67,6 +69,7 @@ describe('data proxy requests', () => {
     query.delete('symbols');
     expect(Object.fromEntries(query)).toEqual({
       exchange: 'sim',
+      trading_mode: 'spot',
       stale_threshold_hours: '48',
       start: '2024-01-01',
     });

@@ -102,6 +102,7 @@ const WITHOUT_ZOD = new Set([
   'src/contract/protection-limits.ts',
   'src/contract/account-limits.ts',
   'src/contract/signals-limits.ts',
+  'src/contract/trading-modes.ts',
 ]);
 
 test('engine bundles its own files and only limits and labels of the contract', () => {

@@ -5,7 +5,7 @@ import { SIM_SYMBOLS, SimExchange } from '#adapters/exchange/sim.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 
-/** Path after `/fapi/v1/`. */
+/** Path after `/fapi/v1/`; for spot after `/api/v3/`. */
 type Endpoint = 'exchangeInfo' | 'klines' | 'markPriceKlines' | 'fundingRate' | 'time';
 
 /** Failure of one response. */
@@ -58,8 +58,8 @@ export interface ExchangeServer {
 const HTML = '<html><head><title>502 Bad Gateway</title></head></html>';
 
 /**
- * Exchange on loopback with the public REST format of Binance's USD-M futures: recorded shapes with the numbers of
- * the simulated market. Limits as at Binance: 1500 candles and 1000 funding rates per page, from the interval's start.
+ * Exchange on loopback with the public REST format of Binance's USD-M futures and spot markets: recorded shapes with the numbers
+ * of the simulated market, the same for both. Limits as at Binance: 1500 candles and 1000 funding rates per page, from the interval's start.
  */
 export async function startExchangeServer(): Promise<ExchangeServer> {
   const pending: { endpoint: Endpoint; fault: Fault }[] = [];
@@ -98,7 +98,8 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const { pathname, searchParams } = new URL(incoming.url!, exchange.url);
-  const endpoint = pathname.replace('/fapi/v1/', '') as Endpoint;
+  const [, api, name] = /^\/(fapi\/v1|dapi\/v1|api\/v3)\/(\w+)$/.exec(pathname) ?? [];
+  const endpoint = (name ?? pathname) as Endpoint;
   const number = (name: string, otherwise: number) => Number(searchParams.get(name) ?? otherwise);
   const request: Request = {
     endpoint,
@@ -117,7 +118,7 @@ async function answer(
     response.writeHead(fault.status, headers).end(fault.body ?? HTML);
     return;
   }
-  const result = await resultOf(exchange, request);
+  const result = await resultOf(exchange, request, api);
   const body = JSON.stringify(fault?.kind === 'rows' ? fault.change(result.body as unknown[]) : result.body);
   send(response, result.status, body, fault);
 }
@@ -137,14 +138,23 @@ type Result = { readonly status: number; readonly body: unknown };
 
 const MAX_LIMIT = { klines: 1500, markPriceKlines: 1500, fundingRate: 1000 } as const;
 
-async function resultOf(exchange: ExchangeServer, request: Request): Promise<Result> {
+async function resultOf(
+  exchange: ExchangeServer,
+  request: Request,
+  api: string | undefined,
+): Promise<Result> {
   const { endpoint, symbol: id } = request;
   if (endpoint === 'time') return { status: 200, body: { serverTime: exchange.now() } };
-  if (endpoint === 'exchangeInfo') return { status: 200, body: exchangeInfo(exchange) };
+  if (endpoint === 'exchangeInfo') {
+    const spot = { symbols: [...idsOf(exchange)].map(([id, symbol]) => spotMarket(id, symbol)) };
+    const coinMargined = { symbols: [] };
+    const body = api === 'api/v3' ? spot : api === 'dapi/v1' ? coinMargined : exchangeInfo(exchange);
+    return { status: 200, body };
+  }
   if (!Object.hasOwn(MAX_LIMIT, endpoint)) return { status: 404, body: {} };
   const symbol = idsOf(exchange).get(id ?? '');
   if (!symbol) return { status: 400, body: { code: -1121, msg: 'Invalid symbol.' } };
-  if (request.limit > MAX_LIMIT[endpoint]) {
+  if (request.limit > (api === 'api/v3' ? 1000 : MAX_LIMIT[endpoint])) {
     return { status: 400, body: { code: -1130, msg: "Data sent for parameter 'limit' is not valid." } };
   }
   const listed = exchange.listed.get(symbol) ?? 0;
@@ -260,5 +270,37 @@ function market(id: string, symbol: string, contractType: 'PERPETUAL' | 'CURRENT
     ],
     orderTypes: ['LIMIT', 'MARKET', 'STOP', 'STOP_MARKET', 'TAKE_PROFIT', 'TAKE_PROFIT_MARKET'],
     timeInForce: ['GTC', 'IOC', 'FOK', 'GTX', 'GTD'],
+  };
+}
+
+function spotMarket(id: string, symbol: string) {
+  return {
+    symbol: id,
+    status: 'TRADING',
+    baseAsset: symbol.split('/')[0]!,
+    baseAssetPrecision: 8,
+    quoteAsset: 'USDT',
+    quotePrecision: 8,
+    quoteAssetPrecision: 8,
+    orderTypes: ['LIMIT', 'LIMIT_MAKER', 'MARKET', 'STOP_LOSS_LIMIT', 'TAKE_PROFIT_LIMIT'],
+    isSpotTradingAllowed: true,
+    isMarginTradingAllowed: true,
+    filters: [
+      {
+        filterType: 'PRICE_FILTER',
+        minPrice: '0.01000000',
+        maxPrice: '1000000.00000000',
+        tickSize: '0.01000000',
+      },
+      { filterType: 'LOT_SIZE', minQty: '0.00001000', maxQty: '9000.00000000', stepSize: '0.00001000' },
+      {
+        filterType: 'NOTIONAL',
+        minNotional: '5.00000000',
+        applyMinToMarket: true,
+        maxNotional: '9000000.00000000',
+      },
+    ],
+    permissions: [],
+    permissionSets: [['SPOT', 'MARGIN']],
   };
 }

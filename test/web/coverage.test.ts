@@ -10,6 +10,7 @@ import {
   monthsOf,
   monthText,
 } from '../../web/src/charts/coverage.ts';
+import { shortSymbol } from '../../web/src/ui/format.ts';
 
 type Month = StoredSeries['months'][number];
 
@@ -77,4 +78,8 @@ describe('stored series', () => {
     expect(commonRange([...all, series('2024-06-01T00:00', '2024-07-01T00:00')])).toBeUndefined();
     expect(commonRange([])).toBeUndefined();
   });
+});
+
+it('short symbol states the spot market', () => {
+  expect(['BTC/USDT:USDT', 'BTC/USDT'].map(shortSymbol)).toEqual(['BTC/USDT', 'BTC/USDT spot']);
 });

@@ -103,6 +103,25 @@ describe.skipIf(!hasChromium)('the form of a backtest', () => {
     await close();
   });
 
+  test('runs spot pairs: the pairs of the strategy lose their settlement currency, and leverage is not asked for', async () => {
+    const { page, problems, findings, close } = await dashboard.open(`/backtests/new?from=${id}`);
+    await page.getByRole('combobox', { name: 'Trading mode' }).selectOption('spot');
+    await page.getByRole('textbox', { name: 'Leverage' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Pairs: ' }).click();
+    await page.getByRole('checkbox', { name: 'ETH/USDT', exact: true }).check();
+    await page.keyboard.press('Escape');
+    await page.getByRole('combobox', { name: 'Collect candles before the run' }).selectOption('if_stale');
+    expect(await findings()).toEqual([]);
+    await page.getByRole('button', { name: 'Run the backtest' }).click();
+    await page.waitForURL(/\/backtests\/bt-/);
+    await page.getByText('Max drawdown').first().waitFor();
+    const { body } = await dashboard.platform.get(`/api/v1/backtests/${page.url().split('/').at(-1)}`);
+    expect(body.config).toMatchObject({ trading_mode: 'spot', pairs: ['ETH/USDT'], leverage: 1 });
+    expect(await page.locator('.report-facts').textContent()).toContain('spot');
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
   test('limits the range to the stored candles until others are to be collected', async () => {
     const { page, close } = await dashboard.open('/backtests/new?strategy=ema_crossover');
     await page.getByRole('button', { name: 'Pairs: ' }).click();

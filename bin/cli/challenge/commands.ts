@@ -10,6 +10,7 @@ import {
   TRADE_STATUSES,
   VARIANTS,
 } from '#contract/stored-challenge.ts';
+import { TRADING_MODES } from '#contract/trading-modes.ts';
 import { type ApiClient, ApiError } from '../client.ts';
 import { boundsText, finiteNumber, given, integer, LIMIT, listOf, positiveNumber } from '../options.ts';
 import { minute, number } from '../output.ts';
@@ -145,7 +146,10 @@ function addLog(challenge: Command, session: RunInSession): void {
     .option('--stake-amount <n>', 'in money', finiteNumber)
     .option('--fee-abs <n>', 'in money', finiteNumber)
     .option('--leverage <n>', 'leverage (default: 1)', finiteNumber)
-    .option('--pair <pair>', 'such as BTC/USDT:USDT')
+    .option('--pair <pair>', 'such as BTC/USDT:USDT; in spot BTC/USDT')
+    .addOption(
+      new Option('--trading-mode <mode>', 'market of the pair (default: futures)').choices(TRADING_MODES),
+    )
     .addOption(new Option('--side <side>', 'side of the trade').choices(['long', 'short']))
     .option('--opened-at <time>', 'ISO 8601; selects the canary stage in which the trade counts')
     .option('--closed-at <time>', 'ISO 8601 (default: now)')

@@ -140,8 +140,11 @@ async function checkMarketData(
   correlationId: string,
 ): Promise<ValidationCheck> {
   const name = 'market_data';
-  const { pairs, timeframe, exchange } = config;
-  const query = { symbols: pairs, timeframe, exchange, stale_threshold_hours: STALE_HOURS, correlationId };
+  const { pairs, trading_mode, timeframe, exchange } = config;
+  const query = {
+    ...{ symbols: pairs, trading_mode, timeframe, exchange },
+    ...{ stale_threshold_hours: STALE_HOURS, correlationId },
+  };
   try {
     const { stale_symbols: stale } = await within(FRESHNESS_MS, checkFreshness(deps, query));
     if (stale.length === 0) return plainCheck(name, 'passed', 'Candles of every pair are fresh');

@@ -33,6 +33,12 @@ describe('collectCandles: requests', () => {
     expect(again).toMatchObject({ candles: 0, funding: 0, error: null });
   });
 
+  it('collectCandles requests no funding rates of a spot pair', async () => {
+    const [outcome] = await collect({ symbols: ['BTC/USDT'] });
+    expect(outcome).toMatchObject({ symbol: 'BTC/USDT', candles: 55 * 288, funding: 0, noInstrument: null });
+    expect(fixture.exchange.asked('funding')).toEqual([]);
+  });
+
   it('collectCandles fetches longer intervals for long timeframes', async () => {
     await collect({ timeframe: '1d', start: at('2020-01-01'), end: at('2024-01-01') });
     expect(fixture.exchange.asked()).toEqual([`${BTC} 2020-01-01T00:00 2024-01-01T00:00`]);

@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { CircleCheck, ClockAlert } from 'lucide-react';
 import { memo, useLayoutEffect, useMemo, useRef } from 'react';
 import type { StoredSeries } from '../api/coverage.ts';
+import { shortSymbol } from '../ui/format.ts';
 import { Age } from '../ui/parts.tsx';
 import {
   type CoverCell,
@@ -162,7 +163,7 @@ const MapRow = memo(function MapRow(props: {
     <tr aria-rowindex={index + 3} data-selected={isSelected}>
       <th scope="row" className="series">
         <button type="button" aria-pressed={isSelected} onClick={() => onSelect(series)}>
-          {series.symbol.split(':')[0]}
+          {shortSymbol(series.symbol)}
         </button>{' '}
         <span className="faint">{series.timeframe}</span>
       </th>

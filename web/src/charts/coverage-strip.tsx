@@ -1,4 +1,5 @@
 import type { StoredSeries } from '../api/coverage.ts';
+import { shortSymbol } from '../ui/format.ts';
 import { type CoverState, cellOf, monthsOf, monthText, rowText } from './coverage.ts';
 import './coverage.css';
 
@@ -28,7 +29,7 @@ export function CoverageStrip(props: {
         return (
           <div key={`${each.symbol} ${each.timeframe}`} className="cover-line">
             <span>
-              {each.symbol.split(':')[0]} <span className="faint">{each.timeframe}</span>
+              {shortSymbol(each.symbol)} <span className="faint">{each.timeframe}</span>
             </span>
             <ol aria-label={`${each.symbol} ${each.timeframe}, ${rowText(each, months)}`}>
               {months.map((month) => {

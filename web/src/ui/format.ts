@@ -127,3 +127,9 @@ export function tone(number: number | null | undefined): 'up' | 'down' | '' {
 export function words(name: string): string {
   return name.replaceAll('_', ' ');
 }
+
+/** Short name of a series' symbol: `BTC/USDT` for the perpetual `BTC/USDT:USDT`, `BTC/USDT spot` for the spot pair. */
+export function shortSymbol(symbol: string): string {
+  const [pair, settle] = symbol.split(':');
+  return settle === undefined ? `${pair} spot` : pair!;
+}

@@ -2,6 +2,7 @@ import { Ban } from 'lucide-react';
 import type { ResponseOf } from '../../api/client.ts';
 import { useAction } from '../../api/queries.ts';
 import { ActButton } from '../../auth/act.tsx';
+import { shortSymbol } from '../../ui/format.ts';
 
 type Collection = ResponseOf<'getCollection'>;
 
@@ -10,7 +11,7 @@ export const isUnfinished = ({ status }: Pick<Collection, 'status'>) =>
 
 /** `BTC/USDT, ETH/USDT +3`. */
 export function symbolsText(symbols: readonly string[]): string {
-  const named = symbols.slice(0, 2).map((symbol) => symbol.split(':')[0]);
+  const named = symbols.slice(0, 2).map(shortSymbol);
   return `${named.join(', ')}${symbols.length > 2 ? ` +${symbols.length - 2}` : ''}`;
 }
 

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { CheckCircle2, TriangleAlert } from 'lucide-react';
-import { decimal, duration, NO_VALUE } from '../../ui/format.ts';
+import { decimal, duration, NO_VALUE, shortSymbol } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
 import type { Overview } from './data.ts';
 import { OverviewPanel, type OverviewProps } from './overview-panel.tsx';
@@ -41,7 +41,7 @@ export function FreshnessPanel({ query }: OverviewProps) {
                     search={timeframe === null ? {} : { series: `${symbol} ${timeframe}` }}
                     title={symbol}
                   >
-                    {symbol.split(':')[0]}
+                    {shortSymbol(symbol)}
                   </Link>
                   <span className="faint">{timeframe}</span>
                 </span>
