@@ -13,6 +13,9 @@ import { tradingModeOption } from './run-options.ts';
 import { sessionWith, userToken, withSession } from './session.ts';
 import { addStoredDataCommands } from './stored-data.ts';
 
+/** A file of leverage tiers as freqtrade names it: `binance_leverage_tiers.json`. */
+const isTiersFile = (path: string) => /leverage_tiers\.json$/i.test(path);
+
 export function addDataCommands(program: Command): void {
   const url = () => program.opts<{ url?: string }>().url;
   const collecting = sessionWith(program, 'data_collection');
@@ -21,7 +24,7 @@ export function addDataCommands(program: Command): void {
   program
     .command('import')
     .description(
-      'import candles and funding rates: CSV, Parquet, Feather, JSON, freqtrade data folders (docs/importing.md)',
+      'import candles and funding rates: CSV, Parquet, Feather, JSON, freqtrade data folders; leverage tiers (docs/importing.md)',
     )
     .argument('<path>', 'a folder, or a file with a name such as BTC_USDT_USDT-5m.csv.gz')
     .option(
@@ -31,6 +34,13 @@ export function addDataCommands(program: Command): void {
     .option('--json', 'print JSON: the result of each file, and the series')
     .action(async (path: string, options: { exchange?: string; json?: boolean }) => {
       if (url()) throw new UsageError('import writes into the local data folder. Leave out --url.');
+      if (isTiersFile(path)) {
+        const { importTiers } = await import('./import-tiers.ts');
+        process.exitCode = await withSession(undefined, ({ platform }) =>
+          importTiers(platform!, path, options),
+        );
+        return;
+      }
       // Loaded only here: it takes the readers of all file formats with it.
       const { importCandles } = await import('./import.ts');
       process.exitCode = await withSession(undefined, ({ platform }) =>

@@ -285,6 +285,10 @@ const ReportPairData = z
     market_change_pct: percent,
     funding_events: z.int(),
     detail_candles: z.int(),
+    leverage_tiers: z
+      .object({ count: z.int(), source: z.enum(['exchange', 'import']) })
+      .optional()
+      .meta({ description: 'Absent: one maintenance margin rate for every size, that of the settings' }),
     digest: digest.meta({ description: 'Over the candles, detail candles and funding read; sha-256, hex' }),
   })
   .meta({ id: 'ReportPairData' });

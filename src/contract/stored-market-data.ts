@@ -103,6 +103,28 @@ export const InstrumentRecord = z.object({
   contract_size: positive('Base currency of one contract; 1 where amounts are in base currency'),
   price_tick: known('Prices are integer multiples of it, quote currency'),
   collected_at: z.iso.datetime().meta({ description: 'Time of the request to the exchange, ISO 8601, UTC' }),
+  leverage_tiers: z
+    .object({
+      source: z.enum(['exchange', 'import']),
+      at: z.iso.datetime().meta({ description: 'Time of the request or the import, ISO 8601, UTC' }),
+      tiers: z.array(
+        z.object({
+          min_notional: z
+            .number()
+            .meta({ description: 'Value of a position from which it applies, quote currency' }),
+          max_notional: z.number(),
+          max_leverage: z.number(),
+          maintenance_rate: z.number().meta({ description: 'Maintenance margin as a ratio of the value' }),
+          maintenance_amount: z
+            .number()
+            .meta({ description: 'Taken off the maintenance margin, quote currency' }),
+        }),
+      ),
+    })
+    .optional()
+    .meta({
+      description: 'Ranges of the value of a position with their margin; absent where they are not known',
+    }),
 });
 export type InstrumentRecord = z.infer<typeof InstrumentRecord>;
 

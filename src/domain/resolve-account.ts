@@ -17,6 +17,7 @@ type WalletOptions = Pick<
   | ('last_stake_amount_min_ratio' | 'position_stacking' | 'margin_mode')
 >;
 
+const SPOT = 'spot';
 const SIDES = ['entry', 'exit'] as const;
 
 export interface ResolvedAccount {
@@ -60,7 +61,7 @@ function walletOptions(input: BacktestConfigRequest): WalletOptions {
         least !== DEFAULTS.last_stake_amount_min_ratio && { last_stake_amount_min_ratio: least }),
     }),
     ...(input.position_stacking && { position_stacking: true }),
-    ...(margin !== DEFAULTS.margin_mode && { margin_mode: margin }),
+    ...(margin !== DEFAULTS.margin_mode && input.trading_mode !== SPOT && { margin_mode: margin }),
   };
 }
 
@@ -77,6 +78,9 @@ function uselessOptions(input: BacktestConfigRequest): string[] {
   return [
     ...(input.available_capital != null && input.tradable_balance_ratio !== undefined
       ? ['config.tradable_balance_ratio has no effect with config.available_capital']
+      : []),
+    ...(input.trading_mode === SPOT && input.margin_mode === 'cross'
+      ? ['config.margin_mode has no effect in spot']
       : []),
     ...(!input.amend_last_stake_amount && input.last_stake_amount_min_ratio !== undefined
       ? ['config.last_stake_amount_min_ratio has no effect without config.amend_last_stake_amount']

@@ -26,4 +26,6 @@ export interface Instrument {
   readonly priceTick: number | null;
   /** Ascending; absent where they are not known. */
   readonly leverageTiers?: readonly LeverageTier[];
+  /** Where they are from; absent without them. */
+  readonly tiersSource?: 'exchange' | 'import';
 }

@@ -223,6 +223,44 @@ describe('precision', () => {
     expect(exact().provenance).toEqual(provenance);
   });
 
+  it('leverage tiers limit the leverage, and report and digest name them', () => {
+    const tier = {
+      minNotional: 0,
+      maxNotional: 1e6,
+      maxLeverage: 2,
+      maintenanceRate: 0.1,
+      maintenanceAmount: 0,
+    };
+    const tiered = { leverageTiers: [tier], tiersSource: 'import' } as const;
+    const leveraged = (changes: Partial<Instrument>, config: Partial<typeof CONFIG> = {}) => {
+      const input = sampleInput({ config: { ...CONFIG, precision: 'exchange', leverage: 5, ...config } });
+      const pairs = input.pairs.map((data, i) => ({
+        ...data,
+        instrument: { ...INSTRUMENT, ...(i === 1 ? changes : {}) },
+      }));
+      return run({ ...input, pairs });
+    };
+    const { report, table } = leveraged(tiered);
+    const [rated, limited] = CONFIG.pairs;
+    expect(report.data.map(({ leverage_tiers }) => leverage_tiers)).toEqual([
+      undefined,
+      { count: 1, source: 'import' },
+    ]);
+    const leverages = (pair: string) =>
+      new Set([...table.leverage].filter((_, row) => table.pair.texts[table.pair.index[row]!] === pair));
+    expect(leverages(rated!)).toEqual(new Set([5]));
+    expect(leverages(limited!)).toEqual(new Set([2]));
+    const plain = leveraged({}).report;
+    expect(report.provenance.instruments_digest).not.toBe(plain.provenance.instruments_digest);
+    const biasOf = ({ biases }: BacktestReport) =>
+      biases.find(({ text }) => text.startsWith('A liquidation'))!.text;
+    expect(biasOf(plain)).toBe(
+      'A liquidation fills at its price with one maintenance rate for every size. The loss is limited to the collateral.',
+    );
+    expect(biasOf(report)).toContain(`one maintenance rate for every size to ${rated}, which have none`);
+    expect(biasOf(leveraged(tiered, { margin_mode: 'cross' }).report)).toContain('It closes one trade');
+  });
+
   it('biases name the applied precision', () => {
     const biasOf = ({ biases }: BacktestReport) => biases.filter(({ text }) => text.startsWith('Precision:'));
     expect(biasOf(exact())).toEqual([

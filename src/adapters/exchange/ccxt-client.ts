@@ -44,6 +44,7 @@ export interface CcxtClient {
   readonly precisionMode?: unknown;
   loadMarkets(reload: boolean): Promise<Readonly<Record<string, CcxtMarket>>>;
   fetchTime(): Promise<number | undefined>;
+  fetchMarketLeverageTiers(symbol: string): Promise<unknown>;
   fetchOHLCV(
     symbol: string,
     timeframe: string,

@@ -17,6 +17,7 @@ import {
   openCcxtClient,
 } from './ccxt-client.ts';
 import { fetchPages } from './ccxt-pages.ts';
+import { fetchLeverageTiers } from './ccxt-tiers.ts';
 import { RetryingCaller, type RetryOptions } from './retry.ts';
 
 export interface CcxtExchangeOptions extends CcxtOptions, Partial<RetryOptions> {}
@@ -104,7 +105,9 @@ export class CcxtExchange implements Exchange {
     await this.#reload(signal);
     const market = await this.#market(symbol, signal);
     try {
-      return instrumentOf(market, this.#client.precisionMode);
+      const instrument = instrumentOf(market, this.#client.precisionMode);
+      const leverageTiers = await fetchLeverageTiers(this.#client, this.#caller, this.name, symbol, signal);
+      return leverageTiers ? { ...instrument, leverageTiers } : instrument;
     } catch (cause) {
       if (!(cause instanceof RangeError)) throw cause;
       const message = `Invalid instrument ${symbol} from ${this.name}: ${cause.message}`;

@@ -1,6 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
 import type { InstrumentRecord } from '#contract/stored-market-data.ts';
-import type { Instrument } from '#engine/instrument.ts';
+import type { Instrument, LeverageTier } from '#engine/instrument.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import type { Exchange } from '../exchange-ports.ts';
 import type { InstrumentStore } from '../instrument-ports.ts';
@@ -20,13 +20,20 @@ export class InstrumentCollector {
   readonly #deps: InstrumentDeps;
   readonly #exchange: Exchange;
   readonly #wanted: Set<string>;
+  readonly #stored: ReadonlyMap<string, InstrumentRecord>;
   /** First failure of the exchange. The other symbols are then skipped: each would take as long to fail. */
   #failed: CodedError | undefined;
 
-  private constructor(deps: InstrumentDeps, exchange: Exchange, wanted: Set<string>) {
+  private constructor(
+    deps: InstrumentDeps,
+    exchange: Exchange,
+    wanted: Set<string>,
+    stored: ReadonlyMap<string, InstrumentRecord>,
+  ) {
     this.#deps = deps;
     this.#exchange = exchange;
     this.#wanted = wanted;
+    this.#stored = stored;
   }
 
   /** Throws DATA005. */
@@ -39,7 +46,7 @@ export class InstrumentCollector {
     const oldest = deps.clock.now() - MAX_AGE_MS;
     const isRecent = ({ collected_at }: InstrumentRecord) => Date.parse(collected_at) > oldest;
     const wanted = symbols.filter((symbol) => !stored.has(symbol) || !isRecent(stored.get(symbol)!));
-    return new InstrumentCollector(deps, exchange, new Set(wanted));
+    return new InstrumentCollector(deps, exchange, new Set(wanted), stored);
   }
 
   /**
@@ -54,7 +61,7 @@ export class InstrumentCollector {
     try {
       const instrument = await this.#exchange.fetchInstrument(symbol, signal);
       if (!instrument) return null;
-      const record = recordOf(instrument, isoTime(clock.now()));
+      const record = recordOf(instrument, isoTime(clock.now()), this.#stored.get(symbol));
       await instruments.record(this.#exchange.name, symbol, record);
       return null;
     } catch (error) {
@@ -66,7 +73,15 @@ export class InstrumentCollector {
   }
 }
 
-function recordOf(instrument: Instrument, collected_at: string): InstrumentRecord {
+/** Leverage tiers that are stored stay where the exchange gives none. */
+function recordOf(
+  instrument: Instrument,
+  collected_at: string,
+  stored: InstrumentRecord | undefined,
+): InstrumentRecord {
+  const tiers = instrument.leverageTiers
+    ? tiersRecord(instrument.leverageTiers, 'exchange', collected_at)
+    : stored?.leverage_tiers;
   return {
     amount_step: instrument.amountStep,
     min_amount: instrument.minAmount,
@@ -76,6 +91,26 @@ function recordOf(instrument: Instrument, collected_at: string): InstrumentRecor
     contract_size: instrument.contractSize,
     price_tick: instrument.priceTick,
     collected_at,
+    ...(tiers && { leverage_tiers: tiers }),
+  };
+}
+
+/** Leverage tiers as they are stored. */
+export function tiersRecord(
+  tiers: readonly LeverageTier[],
+  source: 'exchange' | 'import',
+  at: string,
+): NonNullable<InstrumentRecord['leverage_tiers']> {
+  return {
+    source,
+    at,
+    tiers: tiers.map((tier) => ({
+      min_notional: tier.minNotional,
+      max_notional: tier.maxNotional,
+      max_leverage: tier.maxLeverage,
+      maintenance_rate: tier.maintenanceRate,
+      maintenance_amount: tier.maintenanceAmount,
+    })),
   };
 }
 
@@ -89,5 +124,15 @@ export function instrumentOf(record: InstrumentRecord): Instrument {
     maxCost: record.max_cost,
     contractSize: record.contract_size,
     priceTick: record.price_tick,
+    ...(record.leverage_tiers && {
+      tiersSource: record.leverage_tiers.source,
+      leverageTiers: record.leverage_tiers.tiers.map((tier) => ({
+        minNotional: tier.min_notional,
+        maxNotional: tier.max_notional,
+        maxLeverage: tier.max_leverage,
+        maintenanceRate: tier.maintenance_rate,
+        maintenanceAmount: tier.maintenance_amount,
+      })),
+    }),
   };
 }

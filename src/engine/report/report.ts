@@ -86,7 +86,7 @@ export function buildReport(input: ReportInput): BacktestReport {
     data: [...data],
     robustness: input.robustness,
     ...(input.models && { models: input.models }),
-    biases: knownBiases(strategy, config),
+    biases: knownBiases(strategy, config, data),
     notation: METRIC_NOTATION,
     definitions: {
       ...METRIC_DEFINITIONS,
@@ -236,8 +236,18 @@ interface Bias {
 }
 
 /** Assumptions that apply to this run, with their effect. */
-function knownBiases(strategy: StrategyDefinition, config: ResolvedBacktestConfig): Bias[] {
-  return [...fillBiases(config), ...marketBiases(config), precisionBias(config), ...rules(strategy, config)];
+function knownBiases(
+  strategy: StrategyDefinition,
+  config: ResolvedBacktestConfig,
+  data: readonly ReportPairData[],
+): Bias[] {
+  return [
+    ...fillBiases(config),
+    ...marketBiases(config),
+    ...liquidationBiases(config, data),
+    precisionBias(config),
+    ...rules(strategy, config),
+  ];
 }
 
 function fillBiases(config: ResolvedBacktestConfig): Bias[] {
@@ -314,13 +324,21 @@ function marketBiases(config: ResolvedBacktestConfig): Bias[] {
       text: 'Spot: only long trades, without leverage, funding and liquidation. The wallet is in the quote currency; open trades are valued at the close of each candle.',
     });
   }
-  if (config.leverage > 1) {
-    biases.push({
-      effect: 'optimistic',
-      text: 'A liquidation fills at its price with one maintenance rate for every size. The loss is limited to the collateral.',
-    });
-  }
   return biases;
+}
+
+function liquidationBiases(config: ResolvedBacktestConfig, data: readonly ReportPairData[]): Bias[] {
+  if (config.leverage <= 1 && config.margin_mode !== 'cross') return [];
+  const rated = data.filter((pair) => !pair.leverage_tiers).map(({ pair }) => pair);
+  const rates =
+    rated.length === data.length
+      ? 'A liquidation fills at its price with one maintenance rate for every size.'
+      : `A liquidation fills at its price. The exchange's present leverage tiers are applied to the past${rated.length > 0 ? `, and one maintenance rate for every size to ${rated.join(', ')}, which have none` : ''}.`;
+  const loss =
+    config.margin_mode === 'cross'
+      ? 'It closes one trade, and open profit or loss of other pairs does not count as margin.'
+      : 'The loss is limited to the collateral.';
+  return [{ effect: 'optimistic', text: `${rates} ${loss}` }];
 }
 
 function precisionBias({ precision }: ResolvedBacktestConfig): Bias {

@@ -72,8 +72,15 @@ function summarize(history: PairHistory, input: PairInput, digest: Digest): Repo
     market_change_pct: marketChangePct(input.candles),
     funding_events: input.funding?.timestamp.length ?? 0,
     detail_candles: input.detail?.timestamp.length ?? 0,
+    ...tiersOf(input),
     digest: digestPair(read, input, digest),
   };
+}
+
+function tiersOf({ instrument }: PairInput): Pick<ReportPairData, 'leverage_tiers'> {
+  const { leverageTiers, tiersSource } = instrument ?? {};
+  if (!leverageTiers || !tiersSource) return {};
+  return { leverage_tiers: { count: leverageTiers.length, source: tiersSource } };
 }
 
 /** Simulator input of the rows [from, to). */

@@ -63,6 +63,14 @@ describe('stacking', () => {
     expect(times({ ignoreEntryAfterCandles: 1 })).toEqual([1]);
   });
 
+  it('loopStart is called in every candle', () => {
+    const times: number[] = [];
+    const callbacks = { loopStart: ({ time }: { time: number }) => void times.push(hourOf(time)) };
+    const { trades } = run({ enterLong: [0, 1] }, { callbacks });
+    expect(times).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(trades).toEqual(run({ enterLong: [0, 1] }).trades);
+  });
+
   it('a run with one pair and one slot has the same trades as without', () => {
     for (const [input, given] of fc.sample(fc.tuple(pair('A'), settings), { numRuns: 40, seed: 7 })) {
       const once = { ...given, canShort: false, maxOpenTrades: 1 };

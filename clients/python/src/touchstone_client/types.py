@@ -2688,7 +2688,29 @@ class Instrument(TypedDict):
     """Prices are integer multiples of it, quote currency; null where the exchange names none"""
     collected_at: str
     """Time of the request to the exchange, ISO 8601, UTC"""
+    leverage_tiers: NotRequired[InstrumentLeverageTiers]
+    """Ranges of the value of a position with their margin; absent where they are not known"""
     symbol: str
+
+
+class InstrumentLeverageTiers(TypedDict):
+    """Ranges of the value of a position with their margin; absent where they are not known"""
+
+    source: Literal["exchange", "import"]
+    at: str
+    """Time of the request or the import, ISO 8601, UTC"""
+    tiers: list[InstrumentLeverageTiersTiersItem]
+
+
+class InstrumentLeverageTiersTiersItem(TypedDict):
+    min_notional: float
+    """Value of a position from which it applies, quote currency"""
+    max_notional: float
+    max_leverage: float
+    maintenance_rate: float
+    """Maintenance margin as a ratio of the value"""
+    maintenance_amount: float
+    """Taken off the maintenance margin, quote currency"""
 
 
 class Instruments(TypedDict):
@@ -3931,8 +3953,17 @@ class ReportPairData(TypedDict):
     market_change_pct: float
     funding_events: int
     detail_candles: int
+    leverage_tiers: NotRequired[ReportPairDataLeverageTiers]
+    """Absent: one maintenance margin rate for every size, that of the settings"""
     digest: str
     """Over the candles, detail candles and funding read; sha-256, hex"""
+
+
+class ReportPairDataLeverageTiers(TypedDict):
+    """Absent: one maintenance margin rate for every size, that of the settings"""
+
+    count: int
+    source: Literal["exchange", "import"]
 
 
 class ReportPeriods(TypedDict):

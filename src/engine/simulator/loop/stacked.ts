@@ -3,6 +3,7 @@ import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import type { Slot } from '../state/slot.ts';
 import { NEVER } from '../state/slot.ts';
+import { callLoopStart } from './callbacks.ts';
 import { enter, manageOrder } from './entries.ts';
 import { closeLeftOpen, hold, limitFunding, loadDetail, planNextStep } from './loop.ts';
 
@@ -12,16 +13,26 @@ import { closeLeftOpen, hold, limitFunding, loadDetail, planNextStep } from './l
  */
 export function runStackedLoop(run: Run, onStep: (step: number) => void): void {
   const { clock, settings } = run;
-  for (run.step = nextStep(run); run.step <= clock.steps; run.step = nextStep(run)) {
-    for (let detail = 0; detail < settings.detailPerCandle; detail++) {
-      run.detail = detail;
-      for (const slot of visited(run)) simulateDetail(run, slot, detail);
-    }
-    for (const position of run.wallet.positions) plan(run, position);
-    onStep(run.step);
+  const everyStep = settings.callbacks.loopStart !== undefined;
+  for (;;) {
+    const next = nextStep(run);
+    const step = everyStep ? run.step + 1 : next;
+    if (step > clock.steps) break;
+    callLoopStart(run, step);
+    run.step = step;
+    if (step === next) simulateStep(run);
+    onStep(step);
   }
   closeLeftOpen(run);
   run.equity?.record(clock.steps + 1);
+}
+
+function simulateStep(run: Run): void {
+  for (let detail = 0; detail < run.settings.detailPerCandle; detail++) {
+    run.detail = detail;
+    for (const slot of visited(run)) simulateDetail(run, slot, detail);
+  }
+  for (const position of run.wallet.positions) plan(run, position);
 }
 
 function plan(run: Run, position: Position): void {
