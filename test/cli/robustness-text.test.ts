@@ -25,11 +25,11 @@ describe('robustness in a terminal', () => {
       'bp a side',
       'Against holding',
       'BTC/USDT:USDT',
-      '1000 paths',
+      '500 paths',
       'up, low volatility',
       'August 2024',
     ])
-      expect(text.replaceAll(',000 paths', '000 paths')).toContain(part);
+      expect(text).toContain(part);
     expect(text).not.toMatch(/NaN|undefined/);
   });
 

@@ -4,10 +4,10 @@ import { finite } from '../stats/moments.ts';
 
 type Bootstrap = Omit<ReportRobustness['bootstrap'], 'reason'>;
 
-const SAMPLES = 1_000;
+const SAMPLES = 500;
 /** Longer runs draw fewer samples, so that the bootstrap takes a bounded time. */
-const MAX_DAYS_DRAWN = 1_500_000;
-const MIN_SAMPLES = 200;
+const MAX_DAYS_DRAWN = 250_000;
+const MIN_SAMPLES = 100;
 
 export const NO_BOOTSTRAP: Bootstrap = {
   ...{ samples: 0, mean_block_days: null },

@@ -12,8 +12,8 @@ export interface BreakEvenInput {
   readonly thorough: boolean;
 }
 
-/** Further simulations of a run, which must not take more than a small share of its time. */
-const MAX_SIMULATIONS = 3;
+/** Further simulations of a run: together with the look-ahead cuts they may take a tenth of its task's time. */
+const MAX_SIMULATIONS = 1;
 const MAX_THOROUGH_SIMULATIONS = 20;
 /** Largest cost that is tried. */
 const MAX_COST = 0.2;
@@ -35,7 +35,7 @@ export function breakEven(input: BreakEvenInput): BreakEven {
   const gross = sum(trades.profit) + sum(trades.fees) + sum(trades.slippageCost);
   const cost = gross / turnover;
   if (costsKeepTrades(input, Math.max(cost, paid))) return known(cost, 'closed_form', paid, 0);
-  if (!thorough && isExpensive(settings)) return known(cost, 'same_trades', paid, 0);
+  if (!thorough && (cost <= 0 || isExpensive(settings))) return known(cost, 'same_trades', paid, 0);
   return search(input, cost, turnover);
 }
 
@@ -99,11 +99,17 @@ interface Point {
  * Finds the cost by simulations. The first steps use the slope that the same trades would have; between a profit and a loss they
  * follow the chord and halve the interval in turn, because an exit that changes makes the profit jump.
  */
-function search({ pairs, settings, thorough }: BreakEvenInput, guess: number, turnover: number): BreakEven {
+function search(
+  { pairs, settings, thorough, trades }: BreakEvenInput,
+  guess: number,
+  turnover: number,
+): BreakEven {
   const paid = settings.fee + settings.slippage;
   const limit = thorough ? MAX_THOROUGH_SIMULATIONS : MAX_SIMULATIONS;
-  let winning: Point | undefined;
-  let losing: Point | undefined;
+  // The run itself is the first point; its slippage is close to a fee of the same size.
+  const own = { cost: paid, profit: sum(trades.profit) };
+  let winning: Point | undefined = own.profit > 0 ? own : undefined;
+  let losing: Point | undefined = own.profit > 0 ? undefined : own;
   let next = within(guess, 0, MAX_COST);
   let simulations = 0;
   while (simulations < limit) {

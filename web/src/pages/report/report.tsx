@@ -16,6 +16,11 @@ import { TradesSection } from './trades-panel.tsx';
 /** Few runs train models. */
 const ModelsPanel = lazy(async () => ({ default: (await import('./models-panel.tsx')).ModelsPanel }));
 
+/** Below the fold. */
+const RobustnessPanel = lazy(async () => ({
+  default: (await import('./robustness-panel.tsx')).RobustnessPanel,
+}));
+
 /** The report of a completed backtest. */
 export function Report(props: {
   readonly job: Job;
@@ -43,6 +48,11 @@ export function Report(props: {
             <DrawdownsPanel report={data} currency={currency} />
             <CostsPanel report={data} currency={currency} />
           </div>
+          {data.robustness && (
+            <Suspense fallback={<Skeleton rows={14} className="panel" />}>
+              <RobustnessPanel robustness={data.robustness} />
+            </Suspense>
+          )}
           {data.locks && <LocksPanel locks={data.locks} />}
           {data.models && (
             <Suspense fallback={<Skeleton rows={8} className="panel" />}>
