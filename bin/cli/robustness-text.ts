@@ -5,12 +5,10 @@ const WIDTH = 100;
 
 /** The robustness of a report: its findings, the tables behind them, and why figures are missing. */
 export function robustnessText(section: ReportRobustness): string {
-  const { findings, break_even, benchmarks, regimes, stress, bootstrap } = section;
+  const { findings, benchmarks, regimes, stress, bootstrap } = section;
   const known = benchmarks.filter(({ reason }) => reason === null);
   const tests = [section.random_entries, section.permutations].filter((test) => test !== undefined);
-  const reasons = new Set(
-    [break_even, ...benchmarks, regimes, bootstrap, ...tests].map(({ reason }) => reason),
-  );
+  const reasons = new Set([...benchmarks, regimes, bootstrap, ...tests].map(({ reason }) => reason));
   return [
     'Robustness:',
     ...findings.map((finding) => wrap(`- ${finding}`, WIDTH)),

@@ -19,7 +19,7 @@ const basisPoints = (ratio: number) => Number((ratio * 10_000).toPrecision(3)).t
 const percent = (value: number) => `${value.toFixed(1)} %`;
 
 function costFinding({ cost, paid, method, reason }: ReportRobustness['break_even']): string[] {
-  if (method === null) return [];
+  if (method === null) return [`No break-even cost: ${reason}`];
   const pays = `you pay ${basisPoints(paid)}`;
   if (cost === null) return [`${reason!.replace(/\.$/, '')}; ${pays} bp a side.`];
   const estimate = method === 'same_trades' ? ', if its trades stay the same' : '';

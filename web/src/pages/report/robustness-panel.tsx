@@ -123,7 +123,8 @@ export function RobustnessPanel({ robustness }: { readonly robustness: Robustnes
   const { findings, benchmarks, regimes, stress, bootstrap, cost_sweep: sweep } = robustness;
   const known = benchmarks.filter(({ reason }) => reason === null);
   const tests = [robustness.random_entries, robustness.permutations].filter((test) => test !== undefined);
-  const parts = [robustness.break_even, ...benchmarks, regimes, bootstrap, ...tests];
+  // The findings have the reason of a break-even cost that is not known.
+  const parts = [...benchmarks, regimes, bootstrap, ...tests];
   const missing = [...new Set(parts.flatMap(({ reason }) => reason ?? []))];
   const bootstrapped: readonly Bootstrapped[] = [
     { name: 'CAGR, %', interval: bootstrap.cagr_pct },
