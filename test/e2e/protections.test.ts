@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
+import { runHyperopt } from '../support/hyperopt-jobs.ts';
 import { strategySource } from '../support/strategies.ts';
 import { strategyFilesFixture, weekOf } from './strategy-files-fixture.ts';
 
@@ -63,6 +64,21 @@ describe('protections', () => {
     const again = await run({}, { model_version: 'latest' });
     expect(again.job.config).toEqual(free.job.config);
     expect(again.items).toEqual(free.items);
+  });
+
+  it('trials of a search trade with those of the strategy, and so does a run of its best', async () => {
+    const { platform } = fixture;
+    // The only parameter changes nothing: each trial is the backtest of the strategy.
+    const { job, result } = await runHyperopt(platform, {
+      ...{ ...weekOf('careful'), models: 'none', n_trials: 2, seed: 1, backtest_period_days: 7 },
+      objective_metric: 'total_profit_pct',
+    });
+    const own = await run({});
+    expect(own.job.result.total_profit_pct).toBe(result.best_value);
+    expect((await run({ protections: [] })).job.result.total_profit_pct).not.toBe(result.best_value);
+    const best = await run({}, { hyperopt_job_id: job.job_id });
+    expect(best.job.config.protections).toEqual([COOLDOWN]);
+    expect(best.items).toEqual(own.items);
   });
 
   it.each([
