@@ -27,6 +27,11 @@ import { MLFLOW_PREFIX } from '../src/contract/mlflow-paths.ts';
 import type { Operation } from '../src/contract/operation.ts';
 import { OPERATIONS } from '../src/contract/operations.ts';
 import { PROTECTION_KEYS, PROTECTION_LIMITS } from '../src/contract/protection-limits.ts';
+import {
+  SLIPPAGE_MODEL_DEFAULTS,
+  SLIPPAGE_MODEL_LIMITS,
+  SPREAD_ESTIMATORS,
+} from '../src/contract/slippage-limits.ts';
 import { ANALYSIS_UNITS, CANARY_STAGES, ON_ROLLBACK } from '../src/contract/stored-challenge.ts';
 import { TRADING_MODES } from '../src/contract/trading-modes.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../src/engine/metrics/catalogue.ts';
@@ -58,6 +63,11 @@ const TABLES: Readonly<Record<string, () => unknown>> = {
       defaults: ACCOUNT_DEFAULTS,
       orderTypes: ORDER_TYPES,
       marginModes: MARGIN_MODES,
+    },
+    slippageModel: {
+      limits: SLIPPAGE_MODEL_LIMITS,
+      defaults: SLIPPAGE_MODEL_DEFAULTS,
+      estimators: SPREAD_ESTIMATORS,
     },
     models: { limits: { ...ML_ENGINE_LIMITS, ...CLASSIFIER_LIMITS }, defaults: ML_ENGINE_DEFAULTS },
     protections: { limits: PROTECTION_LIMITS, keys: PROTECTION_KEYS },

@@ -37,6 +37,11 @@ declare module 'virtual:limits' {
       readonly orderTypes: typeof import('#contract/account-limits.ts').ORDER_TYPES;
       readonly marginModes: typeof import('#contract/account-limits.ts').MARGIN_MODES;
     };
+    readonly slippageModel: {
+      readonly limits: typeof import('#contract/slippage-limits.ts').SLIPPAGE_MODEL_LIMITS;
+      readonly defaults: typeof import('#contract/slippage-limits.ts').SLIPPAGE_MODEL_DEFAULTS;
+      readonly estimators: typeof import('#contract/slippage-limits.ts').SPREAD_ESTIMATORS;
+    };
     /** Settings of models. */
     readonly models: {
       readonly limits: typeof import('#contract/limits.ts').ML_ENGINE_LIMITS &

@@ -398,3 +398,16 @@ it('certification cuts at the same candles for the same seed', async () => {
   expect(first.rows).toBe(1_000);
   expect(first.pairs).toEqual(['M21/USDT:USDT', 'M22/USDT:USDT']);
 });
+
+describe('costs estimated from candles', () => {
+  it('a strategy without leaks stays certified when fills depend on spread, impact and volume', async () => {
+    const { findings, cuts } = await certify(
+      () => sound({ callbacks: { customStake: (_context, _side, stake) => stake * 2 } }),
+      {
+        slippage_model: { spread: 'edge', spread_days: 3, impact: 1, participation: 0.05 },
+      },
+    );
+    expect(findings).toEqual([]);
+    expect(cuts).toBeGreaterThan(0);
+  });
+});

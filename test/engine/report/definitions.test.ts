@@ -13,12 +13,20 @@ const sample = sampleInput({
 });
 const { report, table } = runBacktest(sample, { digest: sha256 });
 const withModels = runBacktest(learningInput({ days: 3 }), { digest: sha256 }).report;
+const modelled = runBacktest(
+  {
+    ...sample,
+    config: { ...CONFIG, slippage_model: { spread: 'edge', spread_days: 3, participation: 0.5 } },
+  },
+  { digest: sha256 },
+).report;
 const items = Array.from({ length: table.length }, (_, row) => tradeRecord(table, row, row + 1));
 
 describe('report definitions', () => {
   it.each([
     ['', report],
     [' with models', withModels],
+    [' with a slippage model', modelled],
   ])('definitions cover every number of a report%s', (_, each) => {
     const { settings, definitions, notation, provenance, schema_version, ...parts } = each;
     const unexplained = new Set<string>();

@@ -9,12 +9,13 @@ import { CoverageStrip } from '../charts/coverage-strip.tsx';
 import { type AccountOption, AccountOptionFields } from './account-option-fields.tsx';
 import { MultiSelect, SelectField } from './choices.tsx';
 import { DateRangeField, NumberField, TextField } from './inputs.tsx';
+import { SlippageModelFields } from './slippage-model-fields.tsx';
 import type { Strategy } from './start-job.tsx';
 
 type MarketField = 'exchange' | 'trading_mode' | 'pairs' | 'timeframe' | 'collect' | 'date_range';
 type AccountField =
   | ('stake_amount' | 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'leverage')
-  | 'precision'
+  | ('precision' | 'slippage_model')
   | AccountOption;
 
 /** Fields that the requests of all kinds of jobs have. */
@@ -250,6 +251,7 @@ export function AccountFields({ prefix, strategy, fields, onChange }: JobFieldsP
         label="Slippage per market fill, ratio"
         {...number('slippage', String(defaults.slippage))}
       />
+      <SlippageModelFields {...{ prefix, onChange }} model={fields.slippage_model} />
       {fields.trading_mode !== 'spot' && (
         <NumberField
           label="Leverage"

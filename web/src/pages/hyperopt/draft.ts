@@ -22,6 +22,7 @@ type FieldName =
   | ('backtest_period_days' | 'train_period_days')
   | ('model_types' | 'n_estimators_range' | 'learning_rate_range')
   | AccountOption
+  | 'slippage_model'
   | ('stake_amount' | 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'leverage' | 'precision');
 type Fields = Pick<HyperoptRequest, FieldName>;
 export type ChangeFields = (fields: Partial<Fields>) => void;

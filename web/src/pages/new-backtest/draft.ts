@@ -9,6 +9,7 @@ type Body = RequestOf<'submitBacktest'>['body'];
 type ConfigField =
   | ('strategy' | 'exchange' | 'trading_mode' | 'pairs' | 'timeframe' | 'collect' | 'date_range' | 'params')
   | AccountOption
+  | 'slippage_model'
   | ('stake_amount' | 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'leverage' | 'precision')
   | ('stoploss' | 'trailing' | 'protections' | 'timeframe_detail' | 'fill_model' | 'seed' | 'ml_engine');
 export type Config = Pick<BacktestConfigRequest, ConfigField>;
