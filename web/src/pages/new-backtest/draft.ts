@@ -7,6 +7,7 @@ export type Job = ResponseOf<'getBacktest'>;
 type Body = RequestOf<'submitBacktest'>['body'];
 
 type ConfigField =
+  | ('signals' | 'signals_digest')
   | ('strategy' | 'exchange' | 'trading_mode' | 'pairs' | 'timeframe' | 'collect' | 'date_range' | 'params')
   | AccountOption
   | 'slippage_model'

@@ -16,6 +16,9 @@ import { ProtectionFields } from './protection-fields.tsx';
 
 const { limits, defaults } = LIMITS.backtest;
 
+/** Strategy that trades uploaded files: `SIGNALS_STRATEGY` of the contract. */
+const SIGNALS = 'signals';
+
 /** The form of a backtest and the request that it sends. */
 export function NewForm(props: {
   readonly strategies: readonly Strategy[];
@@ -39,8 +42,9 @@ export function NewForm(props: {
   const changeSubmission = (next: Partial<Draft['submission']>) =>
     setDraft((before) => ({ ...before, submission: { ...before.submission, ...next } }));
   const pickStrategy = (name: string) => {
-    // Costs, range and account stay; parameters, market, exits and protections belong to the strategy.
-    const { pairs: _, timeframe: __, params, stoploss, trailing, protections, ml_engine, ...others } = config;
+    // Costs, range and account stay; parameters, market, exits, protections and signals belong to the strategy.
+    const { pairs: _, timeframe: __, params, stoploss, trailing, protections, ...rules } = config;
+    const { ml_engine, signals, signals_digest, ...others } = rules;
     const { model_version, hyperopt_job_id, ...rest } = submission;
     const next = draftFor(strategies.find((each) => each.strategy === name));
     setDraft({ ...next, config: { ...others, strategy: name }, submission: rest });
@@ -74,7 +78,18 @@ export function NewForm(props: {
           strategyName={config.strategy}
           onStrategy={pickStrategy}
           {...{ strategies, strategy, fields: config, onChange: change }}
-        />
+        >
+          <TextField
+            label="File of signals"
+            path="config.signals"
+            placeholder="sg-…"
+            help="An uploaded file that is traded in place of a strategy"
+            value={config.signals}
+            onChange={(signals) =>
+              change({ signals, signals_digest: undefined, ...(signals && { strategy: SIGNALS }) })
+            }
+          />
+        </MarketFields>
       </Panel>
       <Panel title="Parameters">
         <ParameterFields

@@ -49,6 +49,17 @@ export function ProvenancePanel(props: {
           <Time at={settings.first_candle} /> to <Time at={settings.last_candle} />,{' '}
           {decimal(timing.candles, 0)} read
         </dd>
+        {settings.signals !== undefined && (
+          <>
+            <dt>Signals</dt>
+            <dd>
+              <code>{settings.signals}</code>, SHA-256{' '}
+              <code className="digest" title={settings.signals_digest}>
+                {settings.signals_digest?.slice(0, 16)}
+              </code>
+            </dd>
+          </>
+        )}
         <dt>Seed</dt>
         <dd>{settings.seed}</dd>
         <dt>Look-ahead check</dt>
