@@ -140,6 +140,18 @@ export const VALIDATION_ID_PREFIX = 'va-';
 /** No other id begins like this: after `bt-` they have a digit or K. */
 export const CANARY_ID_PREFIX = 'bt-CANARY';
 
+/** Fields of a state machine's input for a run that reads more than the candles of its own timeframe and pairs. */
+export const informativeReads = {
+  informative: z
+    .array(z.object({ symbol: z.string(), timeframe: z.enum(ALL_TIMEFRAMES), start: timestamp }))
+    .optional()
+    .meta({ description: 'Other series that the run reads, as stored; absent without any' }),
+  informative_stale: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'Some of `informative` are not stored: they are collected; absent: all are' }),
+};
+
 /** Input of the backtest state machine: small, no config, no results. */
 export const BacktestExecutionInput = z.object({
   job_id: z.string(),
@@ -159,6 +171,7 @@ export const BacktestExecutionInput = z.object({
   start: timestamp,
   end: timestamp,
   collect: CollectMode.optional().meta({ description: 'Absent: if_stale' }),
+  ...informativeReads,
 });
 export type BacktestExecutionInput = z.infer<typeof BacktestExecutionInput>;
 
@@ -264,7 +277,11 @@ export const JobRun = running
     ...{ job_id: true, kind: true, attempt: true, started_at: true, config: true, strategy_digest: true },
     ...{ registered: true, collection: true },
   })
-  .extend({ execution_input: BacktestExecutionInput.pick({ start: true, collect: true }) });
+  .extend({
+    execution_input: BacktestExecutionInput.pick({ start: true, collect: true, informative: true }).extend({
+      timeframe: z.string().optional(),
+    }),
+  });
 export type JobRun = z.infer<typeof JobRun>;
 
 /** A backtest job as stored: one shape per status, each with exactly its own fields. */

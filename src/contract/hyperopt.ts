@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { CollectionOutcome, ResolvedBacktestConfig } from './backtest.ts';
+import { CollectionOutcome, informativeReads, ResolvedBacktestConfig } from './backtest.ts';
 import { CollectMode, Timestamp } from './common.ts';
 import { DIRECTIONS, PRUNERS, SAMPLERS, SPACES, type TrialState } from './hyperopt-limits.ts';
 import { OVERFITTING_BOUNDS } from './limits.ts';
@@ -92,6 +92,10 @@ export const HyperoptExecutionInput = z.object({
   start: Timestamp,
   end: Timestamp,
   collect: CollectMode.optional().meta({ description: 'Absent: if_stale' }),
+  ...informativeReads,
+  startup_candles: z.int().optional().meta({
+    description: 'Largest number for any searched values; absent for a run that reads its own candles only',
+  }),
 });
 export type HyperoptExecutionInput = z.infer<typeof HyperoptExecutionInput>;
 

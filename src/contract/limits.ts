@@ -41,6 +41,9 @@ export const ALL_TIMEFRAMES = [
 ] as const;
 export type Timeframe = (typeof ALL_TIMEFRAMES)[number];
 
+/** Other pairs that a strategy reads. */
+export const MAX_INFORMATIVE_PAIRS = 20;
+
 export const MAX_SYMBOL_LENGTH = 50;
 
 /** `sim`, or the key of an exchange in ccxt. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { MARGIN_MODES } from './account-limits.ts';
 import { JobTiming, ResolvedBacktestConfig } from './backtest.ts';
-import { FILL_MODELS } from './limits.ts';
+import { ALL_TIMEFRAMES, FILL_MODELS } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { REPORTED_LOCKS } from './protection-limits.ts';
 import { Metrics, PeriodRow, TableRow } from './report-metrics.ts';
@@ -289,10 +289,34 @@ const ReportPairData = z
       .object({ count: z.int(), source: z.enum(['exchange', 'import']) })
       .optional()
       .meta({ description: 'Absent: one maintenance margin rate for every size, that of the settings' }),
-    digest: digest.meta({ description: 'Over the candles, detail candles and funding read; sha-256, hex' }),
+    source_timeframe: z.enum(ALL_TIMEFRAMES).optional().meta({
+      description:
+        'Timeframe of the stored candles of which `candles` were computed; absent: they were stored',
+    }),
+    digest: digest.meta({
+      description: 'Over the candles, detail candles, funding and informative candles read; sha-256, hex',
+    }),
   })
   .meta({ id: 'ReportPairData' });
 export type ReportPairData = z.infer<typeof ReportPairData>;
+
+const ReportInformative = z
+  .object({
+    pair: z.string(),
+    timeframe: z.enum(ALL_TIMEFRAMES),
+    origin: z.enum(['stored', 'computed']).meta({
+      description: '`computed`: from stored candles of `source_timeframe`',
+    }),
+    source_timeframe: z.enum(ALL_TIMEFRAMES),
+    candles: z.int().meta({ description: 'Candles read, filled ones included' }),
+    filled_candles: z.int(),
+    first: timestamp.nullable().meta({ description: 'null: no candle' }),
+    last: timestamp.nullable(),
+    read_by: z.array(z.string()).meta({ description: 'Traded pairs whose signals read the series' }),
+    digest: digest.meta({ description: 'Over the candles read; sha-256, hex' }),
+  })
+  .meta({ id: 'ReportInformative' });
+export type ReportInformative = z.infer<typeof ReportInformative>;
 
 const Provenance = z
   .object({
@@ -336,6 +360,10 @@ export const BacktestReport = z
     data: z.array(ReportPairData),
     robustness: ReportRobustness.optional().meta({
       description: 'Dependence on costs, market and luck; absent in reports of earlier engines',
+    }),
+    informative: z.array(ReportInformative).optional().meta({
+      description:
+        "Candles of other pairs and timeframes that the strategy read; absent when there are none but those computed from the run's own candles",
     }),
     models: ReportModels.optional().meta({ description: 'Absent in a run without the ML engine' }),
     biases: z.array(

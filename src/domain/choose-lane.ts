@@ -38,7 +38,7 @@ const MIN_CHANGE = 0.1;
 /** Memory of a function: three columns of 8 bytes for each of twenty columns and indicators are 960 MB. */
 const MAX_ROWS = 2_000_000;
 
-/** Number of candles that a backtest reads, of all pairs and timeframes. */
+/** Number of candles that a backtest reads, of all pairs and timeframes; candles of other pairs are few. */
 function rowsOf(config: ResolvedBacktestConfig, dataStart: string): number {
   const ms = Date.parse(config.date_range.end) - Date.parse(dataStart);
   const frames = [config.timeframe, config.timeframe_detail].filter((each) => each !== null);

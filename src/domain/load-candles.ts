@@ -5,14 +5,16 @@ import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import type { GivenSignals } from '#engine/run/given-signals.ts';
+import type { InformativeCandles } from '#engine/run/informative.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
-import { ALL_TIMEFRAMES, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { ALL_TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
 import { instrumentOf } from './data/collect-instruments.ts';
 import { recordCorruption } from './data/corrupt-file.ts';
+import { chooseReads, type StrategyReads } from './data/plan-reads.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
+import { InformativeLoader, readAs } from './load-informative.ts';
 import type { CandleStore, Clock, SeriesStore } from './ports.ts';
 import { noInstruments } from './resolve-config.ts';
-import { isoTime } from './validate.ts';
 
 /** Everything stored of one pair that a backtest reads. Gaps are not filled. */
 export interface PairCandles {
@@ -22,6 +24,10 @@ export interface PairCandles {
   /** Absent in spot. */
   readonly funding?: FundingEvents;
   readonly detail?: Candles;
+  /** Candles of other pairs and timeframes; absent when the strategy reads its own only. */
+  readonly informative?: readonly InformativeCandles[];
+  /** Timeframe of the stored candles of which `candles` were computed; absent: they are stored. */
+  readonly source?: Timeframe;
   /** Present only in a run with precision `exchange`. */
   readonly instrument?: Instrument;
   /** Present only in a run of uploaded signals. */
@@ -35,8 +41,6 @@ export interface LoadCandlesDeps {
   readonly clock: Clock;
 }
 
-/** Share of a pair's candles that may be missing between its first and last in the range; they are filled flat. */
-const GAP_TOLERANCE = 0.05;
 /** Fewer candles than this in the range leave no room for an entry and an exit. */
 const MIN_CANDLES = 3;
 
@@ -48,12 +52,14 @@ export interface Collected {
   readonly collect?: CollectMode | undefined;
   /** Instruments of the submission by symbol, for a run that keeps them; absent: the ones stored now. */
   readonly instruments?: Readonly<Record<string, InstrumentRecord>> | undefined;
+  /** Absent: the run reads the candles of its own timeframe and pairs only. */
+  readonly strategy?: StrategyReads | undefined;
 }
 
 /**
  * Reads the candles of every pair of a run, and its instrument where the configuration asks for it.
  * Throws DATA003 for a symbol that the exchange does not have, DATA001 for no instrument, none or too few candles in the range,
- * DATA002 for gaps beyond {@link GAP_TOLERANCE}, CorruptFileError (DATA005) for a file that must not be traded on.
+ * DATA002 for gaps beyond the tolerance, CorruptFileError (DATA005) for a file that must not be traded on.
  *
  * @param dataStart start of the range less the startup candles, ms
  * @param collected what was collected for the run before
@@ -64,19 +70,23 @@ export async function loadCandles(
   dataStart: number,
   collected: Collected,
 ): Promise<PairCandles[]> {
-  const { exchange, timeframe } = config;
-  const stored = await deps.series.getMany(
-    exchange,
-    config.pairs.map((symbol) => ({ symbol, timeframe })),
-  );
+  const strategy = collected.strategy ?? { facts: { ownFeatures: false }, startup: 0 };
+  const reads = await chooseReads(deps, config, strategy);
   const instruments = await loadInstruments(deps, config, collected);
+  const informative = new InformativeLoader(deps, config);
   const loaded: PairCandles[] = [];
-  for (const pair of config.pairs) {
-    if (!stored.has(`${pair}#${timeframe}`)) {
-      throw await notAvailable(deps.series, config, pair, collected);
-    }
+  for (const { pair, source, start, informative: others } of reads) {
+    if (!source)
+      throw await notAvailable(deps.series, config, { pair, timeframe: config.timeframe }, collected);
+    const missing = others.find((each) => !each.source);
+    if (missing) throw await notAvailable(deps.series, config, missing, collected);
     const instrument = instruments.get(pair);
-    loaded.push({ ...(await loadPair(deps, config, pair, dataStart)), ...(instrument && { instrument }) });
+    const from = Math.min(dataStart, start);
+    loaded.push({
+      ...(await loadPair(deps, config, { pair, source: source.timeframe }, from)),
+      ...(others.length > 0 && { informative: await informative.load(others) }),
+      ...(instrument && { instrument }),
+    });
   }
   return loaded;
 }
@@ -97,8 +107,8 @@ async function loadInstruments(
 /** Error that names the stored timeframes: the caller may have wanted a run with one of them. */
 async function notAvailable(
   series: LoadCandlesDeps['series'],
-  { exchange, timeframe }: ResolvedBacktestConfig,
-  pair: string,
+  { exchange }: ResolvedBacktestConfig,
+  { pair, timeframe }: { readonly pair: string; readonly timeframe: Timeframe },
   { collection, collect }: Collected,
 ): Promise<CodedError> {
   const stored = await series.getMany(
@@ -119,24 +129,24 @@ async function notAvailable(
 async function loadPair(
   deps: LoadCandlesDeps,
   config: ResolvedBacktestConfig,
-  pair: string,
+  { pair, source }: { readonly pair: string; readonly source: Timeframe },
   dataStart: number,
 ): Promise<PairCandles> {
   const { exchange, timeframe, timeframe_detail: detailTimeframe } = config;
   const start = Date.parse(config.date_range.start);
   const end = Date.parse(config.date_range.end);
-  const key = { exchange, symbol: pair, timeframe };
-  const candles = await recordCorruption(deps, key, () => deps.candles.read(key, dataStart, end));
+  const key = { exchange, symbol: pair, timeframe: source };
+  const candles = await readAs(deps, key, timeframe, { start: dataStart, end });
   checkEnough(candles, config, pair, start);
-  checkGaps(candles, config, pair);
   const readFunding = () => deps.candles.readFunding(exchange, pair, start, end);
   const perpetual = config.trading_mode !== 'spot' && {
     funding: await recordCorruption(deps, key, readFunding),
   };
-  if (detailTimeframe === null) return { pair, candles, ...perpetual };
+  const own = { pair, candles, ...perpetual, ...(source !== timeframe && { source }) };
+  if (detailTimeframe === null) return own;
   const detailKey = { ...key, timeframe: detailTimeframe };
   const detail = await recordCorruption(deps, detailKey, () => deps.candles.read(detailKey, start, end));
-  return { pair, candles, ...perpetual, detail };
+  return { ...own, detail };
 }
 
 function checkEnough(candles: Candles, config: ResolvedBacktestConfig, pair: string, start: number): void {
@@ -145,20 +155,5 @@ function checkEnough(candles: Candles, config: ResolvedBacktestConfig, pair: str
   throw new CodedError('DATA001', {
     message: `${pair} has ${inRange} stored ${config.timeframe} candles between ${config.date_range.start} and ${config.date_range.end}: a backtest needs at least ${MIN_CANDLES}. Extend date_range or collect more`,
     context: { symbol: pair, candles: inRange, needed: MIN_CANDLES, ...config.date_range },
-  });
-}
-
-function checkGaps({ timestamp }: Candles, config: ResolvedBacktestConfig, pair: string): void {
-  const step = TIMEFRAME_MS[config.timeframe];
-  const expected = (timestamp.at(-1)! - timestamp[0]!) / step + 1;
-  const missing = expected - timestamp.length;
-  if (missing <= expected * GAP_TOLERANCE) return;
-  let widest = 1;
-  for (let i = 2; i < timestamp.length; i++) {
-    if (timestamp[i]! - timestamp[i - 1]! > timestamp[widest]! - timestamp[widest - 1]!) widest = i;
-  }
-  throw new CodedError('DATA002', {
-    message: `${missing} of ${expected} ${config.timeframe} candles of ${pair} are missing, more than ${GAP_TOLERANCE * 100} %; the widest gap ends at ${isoTime(timestamp[widest]!)}. Collect them again or choose another date_range`,
-    context: { symbol: pair, missing, expected, tolerance: GAP_TOLERANCE },
   });
 }

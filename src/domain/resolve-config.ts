@@ -16,13 +16,13 @@ import {
 import { TOUCHSTONE } from '#contract/names.ts';
 import type { Protection } from '#contract/protections.ts';
 import type { InstrumentRecord } from '#contract/stored-market-data.ts';
-import { historyStartOf } from '#engine/run/history.ts';
-import { withCostDays } from '#engine/slippage/daily-costs.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { protectionProblems } from '#engine/strategies/protection-problems.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import type { ParameterValues } from '#engine/strategy.ts';
 import { DAY_MS, divides, floorToGrid, TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
+import { sourceTimeframes } from './data/candle-source.ts';
+import { type CollectionPlan, planCollection } from './data/plan-reads.ts';
 import { findStrategy } from './find-strategy.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
 import type { Clock, SeriesStore } from './ports.ts';
@@ -58,8 +58,8 @@ export interface ResolvedSubmission {
   /** Not part of the configuration: it affects the stored candles, not the computation. */
   readonly collect: CollectMode;
   readonly warnings: readonly string[];
-  /** Open time of the first candle needed, startup candles and training data included, ISO 8601. */
-  readonly dataStart: string;
+  /** Candles that must be stored for the run, startup candles and training data included. */
+  readonly reads: CollectionPlan;
   /** Strategy with which the configuration was resolved. */
   readonly strategy: KnownStrategy;
   /** Instruments of the pairs at the time of the request; only with precision `exchange`. */
@@ -132,7 +132,6 @@ export async function resolveConfig(
     ...resolveSignals(input),
   };
   const startup = await known.startupCandles(params);
-  const from = historyStartOf(strategy, startup, timeframe, range.start, ml.ml_engine);
   return {
     config,
     collect,
@@ -147,7 +146,7 @@ export async function resolveConfig(
       ...precision.warnings,
       ...ml.warnings,
     ],
-    dataStart: isoTime(withCostDays(config, from)),
+    reads: await planCollection(deps, config, { facts: strategy, startup }),
     strategy: known,
     instruments: precision.instruments,
   };
@@ -196,7 +195,8 @@ function checkExchange(exchange: string): string {
 function checkRunTimeframe(text: string, strategy: DefinitionData): Timeframe {
   const allowed = [...new Set([...TIMEFRAMES, strategy.timeframe])];
   const timeframe = checkTimeframe(text, 'config.timeframe', allowed);
-  const others = strategy.informativeTimeframes ?? [];
+  const { informativeTimeframes = [], informative = [] } = strategy;
+  const others = [...informativeTimeframes, ...informative.map((each) => each.timeframe)];
   const max = others.find((each) => TIMEFRAME_MS[each] < TIMEFRAME_MS[timeframe]);
   if (max) {
     throw invalid('timeframe', `must be ${max} or shorter: ${strategy.name} reads ${max} candles`, {
@@ -250,10 +250,11 @@ async function newestCandleEnd(
   { exchange, pairs, timeframe }: Market,
 ): Promise<number> {
   const step = TIMEFRAME_MS[timeframe];
-  const keys = pairs.map((symbol) => ({ symbol, timeframe }));
+  const sources = TIMEFRAMES.some((each) => each === timeframe) ? [timeframe] : sourceTimeframes(timeframe);
+  const keys = pairs.flatMap((symbol) => sources.map((each) => ({ symbol, timeframe: each })));
   const stored = [...(await series.getMany(exchange, keys)).values()];
-  const newest = Math.max(...stored.map(({ last }) => Date.parse(last)));
-  return Number.isFinite(newest) ? newest + step : floorToGrid(clock.now(), step);
+  const newest = Math.max(...stored.map((info) => Date.parse(info.last) + TIMEFRAME_MS[info.timeframe]));
+  return floorToGrid(Number.isFinite(newest) ? newest : clock.now(), step);
 }
 
 function checkStake(stake: number | string, wallet: number): number | typeof UNLIMITED_STAKE {

@@ -1,7 +1,7 @@
 import type { JobRun, JobTiming } from '#contract/backtest.ts';
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import { type BacktestOutcome, runBacktestPausing } from '#engine/backtest.ts';
-import { historyStart } from '#engine/run/history.ts';
+import { historyFacts, historyStart, startupCandles } from '#engine/run/history.ts';
 import { BacktestError, type BacktestErrorKind, cutError } from '#engine/run/strategy-errors.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import { withCostDays } from '#engine/slippage/daily-costs.ts';
@@ -104,6 +104,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
   const candles = await loadCandles(deps, config, dataStartOf(job, found), {
     collection: job.collection,
     collect: job.execution_input.collect,
+    strategy: { facts: historyFacts(strategy), startup: startupCandles(strategy, config.params) },
   });
   const { pairs, warnings: leftOut } = await withSignals(deps.readSignals, config, candles);
   const loaded = deps.clock.now();
@@ -222,7 +223,7 @@ async function collectionWarnings(
   { config, collection, execution_input }: JobRun,
 ): Promise<string[]> {
   if (execution_input.collect === 'never') {
-    return notCollected(await missingCandles(deps, config, Date.parse(execution_input.start)));
+    return notCollected(await missingCandles(deps, config, execution_input));
   }
   return collection?.status === 'failed' ? [`Collecting market data failed: ${collection.message}`] : [];
 }

@@ -51,7 +51,7 @@ export function sourceWarnings(job: ResolvedJob, found: StrategyWithDigest): str
 
 function misfits({ config, search = {} }: ResolvedJob, definition: StrategyDefinition): string[] {
   const { params, timeframe, ml_engine } = config;
-  const { parameters, informativeTimeframes = [], mlEngine } = definition;
+  const { parameters, informativeTimeframes = [], informative = [], mlEngine } = definition;
   const values = [params, ...searchedEnds(search)];
   const problems = values.flatMap((each) =>
     resolveParameters(parameters, each).problems.map(({ message }) => message),
@@ -59,7 +59,7 @@ function misfits({ config, search = {} }: ResolvedJob, definition: StrategyDefin
   for (const name of Object.keys(parameters)) {
     if (!Object.hasOwn(params, name)) problems.push(`${name}: new parameter without a value in this job`);
   }
-  for (const each of informativeTimeframes) {
+  for (const each of [...informativeTimeframes, ...informative.map((other) => other.timeframe)]) {
     if (TIMEFRAME_MS[each] < TIMEFRAME_MS[timeframe]) {
       problems.push(`timeframe: ${timeframe} is longer than ${each}, which the strategy reads`);
     }

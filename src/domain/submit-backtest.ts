@@ -14,6 +14,7 @@ import { jobListOf } from '#contract/tables.ts';
 import { type Caller, checkAccess } from './access.ts';
 import { checkSession } from './check-session.ts';
 import { type ChooseLaneDeps, chooseLane } from './choose-lane.ts';
+import { type CollectionPlan, informativeInput } from './data/plan-reads.ts';
 import type { Executions } from './execution-ports.ts';
 import { bestOfHyperopt } from './hyperopt/best-of-hyperopt.ts';
 import type { HyperoptStore } from './hyperopt/hyperopt-ports.ts';
@@ -93,14 +94,19 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
   const registered = await findRegistered(deps, caller, body);
   const found = await findBest(deps, caller, body);
   const given = registered ? withRegisteredConfig(registered, body.config) : (found?.config ?? body.config);
-  const { config: resolved, collect, warnings, dataStart, strategy } = await resolveConfig(deps, given);
+  const { config: resolved, collect, warnings, reads, strategy } = await resolveConfig(deps, given);
   const isOwnFile = registered === null || body.config.signals !== undefined;
   const config = await useSignals(deps, isOwnFile ? caller : null, resolved);
   const kind = caller.isCanary ? 'canary' : 'backtest';
   const prefix = caller.isCanary ? CANARY_ID_PREFIX : BACKTEST_ID_PREFIX;
   const jobId = `${prefix}${idSuffix(deps, owner, input.idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
-  const run = { config, dataStart, strategyDigest: strategy.digest, isRegistered: registered !== null };
+  const run = {
+    config,
+    dataStart: isoTime(reads.start),
+    strategyDigest: strategy.digest,
+    isRegistered: registered !== null,
+  };
   const lane = caller.isCanary ? 'canary' : await chooseLane(deps, run);
   const executionInput = executionInputOf(config, {
     job_id: jobId,
@@ -108,7 +114,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     image: checkImageRuns(deps, registered && imageOf(registered), 'model_version'),
     correlation_id: input.correlationId,
     on_demand: priority >= ON_DEMAND_PRIORITY,
-    start: dataStart,
+    reads,
     collect,
   });
   return {
@@ -168,22 +174,25 @@ async function findBest(
 /**
  * Input of the state machine for a job: the candles that the configuration reads, and the job's own fields.
  *
- * @param own `start`: time from which candles are needed
+ * @param own `reads`: candles that must be stored
  */
 export function executionInputOf(
   config: ResolvedBacktestConfig,
   own: Pick<
     BacktestExecutionInput,
-    'job_id' | 'kind' | 'image' | 'correlation_id' | 'on_demand' | 'start' | 'collect'
-  >,
+    'job_id' | 'kind' | 'image' | 'correlation_id' | 'on_demand' | 'collect'
+  > & { readonly reads: CollectionPlan },
 ): BacktestExecutionInput {
+  const { reads, ...fields } = own;
   return {
-    ...own,
+    ...fields,
+    ...informativeInput(reads),
+    start: isoTime(reads.start),
     list: jobListOf(own.kind, own.job_id),
     exchange: config.exchange,
     ...(config.trading_mode && { trading_mode: config.trading_mode }),
     symbols: config.pairs,
-    timeframe: [config.timeframe, config.timeframe_detail].filter((each) => each !== null).join(','),
+    timeframe: [reads.timeframe, config.timeframe_detail].filter((each) => each !== null).join(','),
     end: config.date_range.end,
   };
 }

@@ -1,6 +1,6 @@
 import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { EquityData } from '#contract/backtest-api.ts';
-import type { BacktestReport } from '#contract/report.ts';
+import type { BacktestReport, ReportInformative } from '#contract/report.ts';
 import type { ReportModels } from '#contract/report-models.ts';
 import type { Digest } from './digest.ts';
 import { measureRun } from './metrics/metrics.ts';
@@ -16,7 +16,7 @@ import {
 } from './report/result.ts';
 import { measureRobustness } from './robustness/robustness.ts';
 import { type RunSettings, simulationSettings } from './run/config.ts';
-import { type PairData, startupRows, trainingRows } from './run/history.ts';
+import { type PairData, runStartupRows, trainingRows } from './run/history.ts';
 import { type PreparedPair, preparePair, withSimulationErrors } from './run/prepare-pair.ts';
 import { BacktestError, reportActivity } from './run/strategy-errors.ts';
 import { simulate } from './simulator/simulate.ts';
@@ -210,8 +210,8 @@ function* describe(
   const { strategy, config } = input;
   const data = prepared.map((pair) => pair.summary);
   const wallet = config.dry_run_wallet;
-  const { params, timeframe, ml_engine: ml } = config;
-  const startup = startupRows(strategy, params, timeframe, ml) + trainingRows(timeframe, ml);
+  const startup =
+    runStartupRows(strategy, config, input.pairs) + trainingRows(config.timeframe, config.ml_engine);
   const echoed = reportSettings(config, settings, startup, data);
   const computed = measureRun(config, data, run);
   const provenance = provenanceOf(input, data, digest);
@@ -234,6 +234,7 @@ function* describe(
     computed,
     fillModel: compareFillModels(config.fill_model, run, other, wallet),
     data,
+    informative: reportInformative(prepared),
     models: modelsOf(config, prepared),
     ...{ robustness, warnings, provenance },
   });
@@ -243,6 +244,19 @@ function* describe(
     report,
     robustnessMs,
   };
+}
+
+/** Each informative series of the run once, with the pairs that read it. Undefined without any. */
+function reportInformative(prepared: readonly PreparedPair[]): ReportInformative[] | undefined {
+  const series = new Map<string, ReportInformative>();
+  for (const { input, informative } of prepared) {
+    for (const each of informative) {
+      const key = `${each.pair} ${each.timeframe} ${each.digest}`;
+      const known = series.get(key);
+      series.set(key, { ...each, read_by: [...(known?.read_by ?? []), input.pair] });
+    }
+  }
+  return series.size > 0 ? [...series.values()] : undefined;
 }
 
 /** Undefined in a run without the ML engine. */

@@ -212,19 +212,41 @@ export const CALLBACK_NAMES = Object.keys({
   loopStart: true,
 } satisfies Readonly<Record<keyof StrategyCallbacks, true>>) as (keyof StrategyCallbacks)[];
 
-/** Columns of informative timeframes, already shifted so that a row holds closed candles only. */
-export type InformativeColumns<C extends Columns = Columns, T extends Timeframe = Timeframe> = Readonly<
-  Timeframe extends T ? Partial<Record<T, C>> : Record<T, C>
->;
+/** Candles of another pair that a strategy reads and does not trade. */
+export interface InformativePair {
+  /** `BASE/QUOTE:SETTLE`, or `BASE/{stake}`: `{stake}` is what follows the `/` of the traded pair. */
+  readonly pair: string;
+  /** At least as long as the timeframe of the run. */
+  readonly timeframe: Timeframe;
+}
 
 /**
- * A strategy. `S`: its parameters. `C`: the columns of its indicators. `T`: the informative timeframes that it reads.
- * {@link defineStrategy} infers all three.
+ * Columns of informative timeframes (`informative['4h']`) and pairs (`informative['BTC/{stake} 1d']`), already shifted so
+ * that a row holds closed candles only.
+ */
+export type InformativeColumns<
+  C extends Columns = Columns,
+  T extends Timeframe = Timeframe,
+  I extends InformativePair = InformativePair,
+> = Readonly<
+  (Timeframe extends T ? Partial<Record<T, C>> : Record<T, C>) & Record<`${I['pair']} ${I['timeframe']}`, C>
+>;
+
+/** Series whose candles a function gets. */
+export interface SeriesInfo {
+  readonly pair: string;
+  readonly timeframe: Timeframe;
+}
+
+/**
+ * A strategy. `S`: its parameters. `C`: the columns of its indicators. `T`: the informative timeframes that it reads. `I`: the
+ * informative pairs. {@link defineStrategy} infers all four.
  */
 export interface StrategyDefinition<
   S extends ParameterSpec = ParameterSpec,
   C extends Columns = Columns,
   T extends Timeframe = Timeframe,
+  I extends InformativePair = InformativePair,
 > {
   /** Unique name, as `config.strategy` gives it. */
   readonly name: string;
@@ -239,13 +261,16 @@ export interface StrategyDefinition<
   startupCandles(params: ParameterValues<S>): number;
   /** Higher timeframes whose columns `signals` reads as `informative[timeframe]`. */
   readonly informativeTimeframes?: readonly T[];
-  /** Computed per timeframe: once on the base candles, once on each informative timeframe's candles. */
-  indicators(candles: Candles, params: ParameterValues<S>): C;
+  /** Other pairs whose columns `signals` reads as `informative['<pair> <timeframe>']`. */
+  readonly informative?: readonly I[];
+  /** Computed per series, which `info` names: on the base candles, on those of each informative timeframe and pair. */
+  indicators(candles: Candles, params: ParameterValues<S>, info: SeriesInfo): C;
   signals(
     candles: Candles,
     columns: C & Partial<PredictionColumns>,
     params: ParameterValues<S>,
-    informative: InformativeColumns<C, T>,
+    informative: InformativeColumns<C, T, I>,
+    info: SeriesInfo,
   ): Signals;
   /** Features of the ML engine: a value per candle, from rows up to its own. Default: see walk-forward/training-inputs.ts. */
   mlFeatures?(candles: Candles, columns: C, params: ParameterValues<S>): Columns;
@@ -291,7 +316,8 @@ export function defineStrategy<
   const S extends ParameterSpec,
   C extends Columns,
   const T extends Timeframe = never,
->(definition: StrategyDefinition<S, C, T>): StrategyDefinition {
+  const I extends InformativePair = never,
+>(definition: StrategyDefinition<S, C, T, I>): StrategyDefinition {
   // The types of parameters and columns serve the author only: the engine passes what it declares.
   return definition as unknown as StrategyDefinition;
 }

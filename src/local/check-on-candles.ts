@@ -5,15 +5,17 @@ import {
   type CheckOutcome,
   type CheckRequest,
   checkStrategy,
+  type WantedSeries,
 } from '#adapters/local/strategy-check.ts';
 import { openObjectStore } from '#adapters/open-object-store.ts';
 import { candlesPrefix } from '#adapters/parquet/keys.ts';
 import { MonthFiles } from '#adapters/parquet/month-files.ts';
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import { sourceTimeframes } from '#domain/data/candle-source.ts';
 import { spotPairs } from '#domain/resolve-trading-mode.ts';
 import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
+import { resampleCandles } from '#engine/indicators/resample.ts';
 import type { PairData } from '#engine/run/history.ts';
-import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 
 /** Exchange of simulated candles. */
 export const SIMULATED = 'sim';
@@ -50,38 +52,60 @@ export async function checkOnCandles(
     },
     {
       ...options,
-      loadCandles: (config, from) =>
-        Promise.all(
+      loadCandles: async (config, from, informative) => {
+        const end = Date.parse(config.date_range.end);
+        const read = (pair: string, timeframe: Timeframe, start: number) =>
+          exchange === SIMULATED
+            ? sim.fetchCandles(pair, timeframe, start, end)
+            : storedCandles(home, { exchange, pair, timeframe }, { start, end });
+        const given = new Map<string, Promise<Candles>>();
+        const shared = ({ pair, timeframe, from: start }: WantedSeries) => {
+          const name = `${pair} ${timeframe} ${start}`;
+          given.set(name, given.get(name) ?? read(pair, timeframe, start));
+          return given.get(name)!;
+        };
+        return Promise.all(
           config.pairs.map(async (pair) => ({
             pair,
-            candles:
-              exchange === SIMULATED
-                ? await sim.fetchCandles(pair, config.timeframe, from, Date.parse(config.date_range.end))
-                : await storedCandles(home, config, pair, from),
+            candles: await read(pair, config.timeframe, from),
+            informative: await Promise.all(
+              informative
+                .filter(({ tradedPair }) => tradedPair === pair)
+                .map(async (wanted) => {
+                  const { key, pair: other, timeframe } = wanted;
+                  return { key, pair: other, timeframe, source: timeframe, candles: await shared(wanted) };
+                }),
+            ),
           })),
-        ) satisfies Promise<PairData[]>,
+        ) satisfies Promise<PairData[]>;
+      },
     },
   );
 }
 
+/** Stored candles of a series, else candles computed from the longest stored timeframe that divides it. */
 async function storedCandles(
   home: string,
-  config: ResolvedBacktestConfig,
-  pair: string,
-  from: number,
+  {
+    exchange,
+    pair,
+    timeframe,
+  }: { readonly exchange: string; readonly pair: string; readonly timeframe: Timeframe },
+  { start, end }: { readonly start: number; readonly end: number },
 ): Promise<Candles> {
-  const { exchange, timeframe } = config;
   const objects = openObjectStore({ OBJECTS_DIRECTORY: join(resolve(home), 'objects') }, CANDLES_BUCKET);
   const files = new MonthFiles(objects, CANDLE_COLUMNS);
-  const prefix = candlesPrefix({ exchange, symbol: pair, timeframe });
-  const end = Date.parse(config.date_range.end);
-  const columns = await files.read(prefix, from, end, TIMEFRAME_MS[timeframe], undefined, []);
-  const candles = Object.fromEntries(CANDLE_COLUMNS.map((name, index) => [name, columns[index]!])) as Record<
-    (typeof CANDLE_COLUMNS)[number],
-    Float64Array
-  >;
-  if (candles.timestamp.length > 0) return candles;
+  for (const source of sourceTimeframes(timeframe)) {
+    const prefix = candlesPrefix({ exchange, symbol: pair, timeframe: source });
+    const columns = await files.read(prefix, start, end, TIMEFRAME_MS[source], undefined, []);
+    const candles = Object.fromEntries(
+      CANDLE_COLUMNS.map((name, index) => [name, columns[index]!]),
+    ) as Record<(typeof CANDLE_COLUMNS)[number], Float64Array>;
+    if (candles.timestamp.length > 0) {
+      return resampleCandles(candles, TIMEFRAME_MS[source], TIMEFRAME_MS[timeframe]);
+    }
+  }
   throw new Error(
-    `No ${timeframe} candles of ${pair} on ${exchange} are stored in ${home} between ${new Date(from).toISOString()} and ${config.date_range.end}. Import or collect them first.`,
+    `No ${timeframe} candles of ${pair} on ${exchange} are stored in ${home} between ${new Date(start).toISOString()} and ${new Date(end).toISOString()}. Import or collect them first.`,
   );
 }

@@ -60,7 +60,7 @@ describe('contentOf', () => {
     ['BTC_USDT_USDT-5m-futures.h5', 'freqtrade convert-data --format-from hdf5'],
     ['config.json', 'the file name has no pair and timeframe: expected PAIR-TIMEFRAME'],
     ['BTC_USDT_USDT.csv', 'the file name has no pair and timeframe'],
-    ['BTC_USDT_USDT-30m-futures.feather', 'timeframe 30m is not one of 1m, 5m, 15m, 1h, 4h, 1d'],
+    ['BTC_USDT_USDT-10m-futures.feather', 'timeframe 10m is not one of 1m, 3m, 5m, 15m, 30m, 1h'],
     ['BTC_USDT_USDT-1Mo-futures.feather', 'timeframe 1Mo is not one of'],
     ['BTC_USDT_USDT-1h-index.feather', 'candles of type index'],
     ['BTC_USDT_USDT-8h-premiumIndex.feather', 'candles of type premiumIndex'],
@@ -77,7 +77,7 @@ describe('contentOf', () => {
       'candles of sim, the simulated market',
     ],
     ['exchange=okx/symbol=.zz/timeframe=5m/2025-03.parquet', 'is not a valid symbol'],
-    ['exchange=okx/symbol=BTC_USDT_USDT/timeframe=3m/2025-03.parquet', 'timeframe 3m'],
+    ['exchange=okx/symbol=BTC_USDT_USDT/timeframe=7m/2025-03.parquet', 'timeframe 7m'],
   ])('contentOf skips %s with the reason', (path, reason) =>
     expect(contentOf(`/data/${path}`)).toEqual({ kind: 'other', reason: expect.stringContaining(reason) }),
   );

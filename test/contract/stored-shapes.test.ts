@@ -36,13 +36,13 @@ import { StoredTrialGroup } from '#contract/trial-ledger.ts';
  * Descriptions are not part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 2, '5ebde9941ac38a7d'],
-  ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'fa76c00989f744a7'],
-  ['StoredHyperoptJob', StoredHyperoptJob, 3, '19d5e66fa1c4d501'],
+  ['StoredBacktestJob', StoredBacktestJob, 2, '20c13dff699ff10f'],
+  ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'c45382e47acf1870'],
+  ['StoredHyperoptJob', StoredHyperoptJob, 3, '45dc48cd315ce7c3'],
   ['StoredTrialGroup', StoredTrialGroup, 1, '161b95c4235ac74e'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
-  ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, '010037693a76921e'],
-  ['BacktestReport', BacktestReport, 1, '9248224cae30c417'],
+  ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'ea529e2b23bb071a'],
+  ['BacktestReport', BacktestReport, 1, '4c3bc08574e1ee4a'],
   ['StoredSeries', StoredSeries, 3, '5b66aa89d824f6bd'],
   ['StoredSeriesMonths', StoredSeriesMonths, 2, '9e9c0ab251637c21'],
   ['StoredInstrument', StoredInstrument, 1, '6602f7e3fa10a9a0'],

@@ -116,9 +116,9 @@ describe('failing strategy', () => {
   it('strategy error states the informative timeframe', () => {
     const input = failing({
       informativeTimeframes: ['1h'],
-      indicators: (candles) => {
+      indicators: (candles, ...rest) => {
         if (candles.timestamp.length < 200) throw new Error('too few');
-        return SAMPLE_STRATEGY.indicators(candles, {});
+        return SAMPLE_STRATEGY.indicators(candles, ...rest);
       },
     });
     expect(() => run(input)).toThrow('indicators() on 1h threw: too few');
@@ -221,10 +221,10 @@ it('historyStart covers the startup candles of informative timeframes', () => {
   const input = sampleInput({
     strategy: {
       ...strategy,
-      signals: (candles, columns, params, informative) => {
+      signals: (candles, columns, params, informative, info) => {
         const firstRow = candles.timestamp.indexOf(start);
         seen.push(informative['1h']!.mean![firstRow]!);
-        return SAMPLE_STRATEGY.signals(candles, columns, params, informative);
+        return SAMPLE_STRATEGY.signals(candles, columns, params, informative, info);
       },
     },
     pairs: CONFIG.pairs.map((pair, i) => ({
@@ -243,11 +243,11 @@ it('strategy runs on another timeframe than its own', () => {
   const strategy: typeof SAMPLE_STRATEGY = {
     ...SAMPLE_STRATEGY,
     informativeTimeframes: ['1h'],
-    signals: (candles, columns, params, informative) => {
+    signals: (candles, columns, params, informative, info) => {
       const { mean } = informative['1h']!;
       const quarter = candles.timestamp.indexOf(START + 45 * MINUTE);
       changes.push(...[-1, 0, 1].map((offset) => mean![quarter + offset] !== mean![quarter + offset - 1]));
-      return SAMPLE_STRATEGY.signals(candles, columns, params, informative);
+      return SAMPLE_STRATEGY.signals(candles, columns, params, informative, info);
     },
   };
   const from = historyStart(strategy, {}, '15m', START);

@@ -154,7 +154,7 @@ describe('computed candles', () => {
 });
 
 it.each([
-  ['timeframe=2h', 400, 'VAL003', 'timeframe'],
+  ['timeframe=7h', 400, 'VAL003', 'timeframe'],
   ['timeframe=1h&limit=10001', 400, 'VAL005', 'limit'],
   ['timeframe=1h&from=yesterday', 400, 'VAL001', 'from'],
   ['timeframe=1h&to=1700000000', 400, 'VAL001', 'to'],

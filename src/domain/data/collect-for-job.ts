@@ -10,7 +10,7 @@ import { type CollectionEnd, describeOutcomes } from './describe-outcomes.ts';
 interface JobToCollect {
   readonly execution_input: Pick<
     BacktestExecutionInput,
-    'exchange' | 'trading_mode' | 'symbols' | 'timeframe' | 'start' | 'end'
+    'exchange' | 'trading_mode' | 'symbols' | 'timeframe' | 'start' | 'end' | 'informative'
   >;
 }
 
@@ -26,7 +26,7 @@ export interface CollectForJobDeps extends CollectDeps {
 }
 
 /**
- * Collects the candles that a job will read, its detail timeframe included, and records the outcome in the job. A
+ * Collects the candles that a job will read, its detail timeframe and informative series included, and records the outcome in the job. A
  * failed collection is recorded too: the job's own task decides with the stored candles.
  * Returns the outcome's message, or null when the job is unknown. Throws when the outcome could not be recorded.
  */
@@ -49,19 +49,31 @@ function failure(deps: CollectForJobDeps, job: JobToCollect, error: unknown): Co
 }
 
 async function collect(deps: CollectForJobDeps, job: JobToCollect): Promise<SymbolOutcome[]> {
-  const { exchange: name, trading_mode, symbols, start, end } = job.execution_input;
+  const {
+    exchange: name,
+    trading_mode,
+    symbols,
+    start,
+    end,
+    timeframe,
+    informative = [],
+  } = job.execution_input;
   const exchange = await deps.exchanges.open(name, trading_mode);
   const outcomes: SymbolOutcome[] = [];
-  for (const timeframe of job.execution_input.timeframe.split(',')) {
+  const requests = [
     // From the same start, by which freshness is judged.
-    const range = { start: Date.parse(start), end: Date.parse(end) };
+    ...timeframe.split(',').map((each) => ({ symbols, timeframe: each, start })),
+    ...informative.map((each) => ({ ...each, symbols: [each.symbol] })),
+  ];
+  for (const request of requests) {
     const { signal } = deps;
     outcomes.push(
       ...(await collectCandles(deps, {
         exchange,
-        symbols,
-        timeframe: checkTimeframe(timeframe, 'timeframe', ALL_TIMEFRAMES),
-        ...range,
+        symbols: request.symbols,
+        timeframe: checkTimeframe(request.timeframe, 'timeframe', ALL_TIMEFRAMES),
+        start: Date.parse(request.start),
+        end: Date.parse(end),
         ...(signal ? { signal } : {}),
       })),
     );

@@ -1,5 +1,5 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { ceilToGrid, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import type { BacktestExecutionInput, ResolvedBacktestConfig } from '#contract/backtest.ts';
+import { ceilToGrid, floorToGrid, isTimeframe, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import type { TimeInterval } from './missing-ranges.ts';
@@ -12,20 +12,25 @@ const MAX_RANGES = 20;
  * `BTC/USDT:USDT 1h 2026-01-01T00:00:00.000Z to 2026-02-01T00:00:00.000Z`. Candles that are still forming are not missing, nor
  * those from before an exchange listed the symbol.
  *
- * @param dataStart time from which candles are read, ms
+ * @param read `start`: time from which candles are read; `timeframe`: stored timeframes, by default those of the run
  */
 export async function missingCandles(
   { series, clock }: { readonly series: Pick<SeriesStore, 'getMany'>; readonly clock: Clock },
   { exchange, pairs, timeframe, timeframe_detail, date_range }: ResolvedBacktestConfig,
-  dataStart: number,
+  read: Pick<BacktestExecutionInput, 'start' | 'informative'> & { readonly timeframe?: string | undefined },
 ): Promise<string[]> {
-  const wanted = [timeframe, ...(timeframe_detail === null ? [] : [timeframe_detail])];
-  const keys = wanted.flatMap((each) => pairs.map((symbol) => ({ symbol, timeframe: each })));
+  const own = timeframe_detail === null ? [timeframe] : [timeframe, timeframe_detail];
+  const wanted = read.timeframe?.split(',').filter(isTimeframe) ?? own;
+  const { start: from, informative = [] } = read;
+  const keys = [
+    ...wanted.flatMap((each) => pairs.map((symbol) => ({ symbol, timeframe: each, start: from }))),
+    ...informative,
+  ];
   const stored = await series.getMany(exchange, keys);
   const ranges = keys.flatMap((key) => {
     const step = TIMEFRAME_MS[key.timeframe];
     const closed = floorToGrid(clock.now(), step);
-    const start = ceilToGrid(dataStart, step);
+    const start = ceilToGrid(Date.parse(key.start), step);
     const end = Math.min(ceilToGrid(Date.parse(date_range.end), step), closed);
     const missing = missingOf(stored.get(`${key.symbol}#${key.timeframe}`), { start, end }, step);
     return missing.map(

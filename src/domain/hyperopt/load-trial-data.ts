@@ -1,5 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
 import type { HyperoptJobIn } from '#contract/hyperopt.ts';
+import { historyFacts } from '#engine/run/history.ts';
 import { missingCandles, notCollected } from '../data/missing-candles.ts';
 import { type LoadCandlesDeps, loadCandles, type PairCandles } from '../load-candles.ts';
 import type { FindStrategy, StrategyWithDigest } from '../ports.ts';
@@ -32,11 +33,12 @@ export async function loadTrialData(
   }
   const warnings = sourceWarnings({ strategy_digest, config: base, search: config.search }, found);
   const dataStart = Date.parse(execution_input.start);
-  const { collect } = execution_input;
-  const given = { collection, collect, instruments };
+  const { collect, startup_candles: startup } = execution_input;
+  const strategy = startup === undefined ? undefined : { facts: historyFacts(found.definition), startup };
+  const given = { collection, collect, instruments, strategy };
   const pairs = await loadCandles(deps, base, dataStart, given).catch(async (error) => {
     if (collect !== 'never' || !(error instanceof CodedError) || error.code !== 'DATA001') throw error;
-    const missing = await missingCandles(deps, base, dataStart);
+    const missing = await missingCandles(deps, base, execution_input);
     throw new CodedError('DATA001', { message: [error.message, ...notCollected(missing)].join('. ') });
   });
   return { pairs, strategy: found, warnings };

@@ -15,11 +15,10 @@ import {
 } from '#contract/hyperopt-request.ts';
 import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { nearestName } from '#engine/nearest-name.ts';
-import { historyStartOf } from '#engine/run/history.ts';
 import { samplerLag } from '#engine/search/trials.ts';
-import { withCostDays } from '#engine/slippage/daily-costs.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { OBJECTIVES, type Objective } from '#engine/walk-forward/objectives.ts';
+import { type CollectionPlan, planCollection } from '../data/plan-reads.ts';
 import { type ResolveDeps, resolveConfig } from '../resolve-config.ts';
 import type { KnownStrategy } from '../strategy-ports.ts';
 import { unknownKeyWarnings } from '../unknown-keys.ts';
@@ -41,7 +40,9 @@ export interface ResolvedHyperopt {
   readonly base: ResolvedBacktestConfig;
   readonly warnings: readonly string[];
   /** Time from which candles are needed, ISO 8601. */
-  readonly dataStart: string;
+  readonly reads: CollectionPlan;
+  /** Largest number of startup candles for any searched values. */
+  readonly startup: number;
   /** Strategy with which the request was resolved. */
   readonly strategy: KnownStrategy;
   readonly collect: CollectMode;
@@ -63,6 +64,7 @@ export async function resolveHyperopt(deps: ResolveDeps, input: HyperoptRequest)
   const found = await resolveBase(deps, input, test, train);
   const { base, collect, strategy, warnings: baseWarnings, instruments } = found;
   const spaces = resolveSpaces(strategy.definition, input, base.ml_engine);
+  const startup = await largestStartup(strategy, base.params, spaces.search);
   const config: HyperoptJobConfig = {
     n_trials: trials,
     ...(train !== undefined && { train_period_days: train }),
@@ -82,7 +84,8 @@ export async function resolveHyperopt(deps: ResolveDeps, input: HyperoptRequest)
     collect,
     strategy,
     instruments,
-    dataStart: isoTime(await firstCandle(strategy, base, spaces.search)),
+    startup,
+    reads: await planCollection(deps, base, { facts: strategy.definition, startup }),
     warnings: [
       ...unknownKeyWarnings(input, KEYS, ''),
       ...unknownKeyWarnings(input.date_range ?? {}, DATE_RANGE_KEYS, 'date_range.'),
@@ -186,28 +189,24 @@ type Values = ResolvedBacktestConfig['params'];
 const MAX_FAILURES = 3;
 
 /**
- * Time from which the trials of a hyperopt job need candles, ms: the earliest for any searched values. `startupCandles`
+ * Startup candles of the trials of a hyperopt job: the largest number for any searched values. `startupCandles`
  * depends on all parameters together, and calling it for every combination is too slow. It is called for the smallest and
  * the largest values. From the worst of these, it is called for each parameter in turn: all choices or both ends of its
  * range. The result is exact if no parameter changes the direction in which another one works.
  * Throws VAL006 when the strategy fails for `params` of the configuration.
  */
-async function firstCandle(
-  { definition, startupCandles }: KnownStrategy,
-  config: ResolvedBacktestConfig,
+async function largestStartup(
+  { startupCandles }: KnownStrategy,
+  params: Values,
   search: HyperoptJobConfig['search'],
 ): Promise<number> {
-  const { params, timeframe, date_range, ml_engine } = config;
-  const start = Date.parse(date_range.start);
-  const firstOf = async (values: Values) =>
-    historyStartOf(definition, await startupCandles(values), timeframe, start, ml_engine);
-  const first = { values: params, from: await firstOf(params) };
+  const most = { values: params, startup: await startupCandles(params) };
   let failures = 0;
   const tryValues = async (values: Values) => {
     if (failures === MAX_FAILURES) return;
     try {
-      const from = await firstOf(values);
-      if (from < first.from) Object.assign(first, { values, from });
+      const startup = await startupCandles(values);
+      if (startup > most.startup) Object.assign(most, { values, startup });
     } catch (error) {
       // Trials with such parameters will fail and say why.
       if (!(error instanceof CodedError && error.code === 'VAL006')) throw error;
@@ -220,10 +219,10 @@ async function firstCandle(
   await tryValues({ ...params, ...all(-1) });
   for (const { name, values } of searched) {
     for (const value of values) {
-      if (first.values[name] !== value) await tryValues({ ...first.values, [name]: value });
+      if (most.values[name] !== value) await tryValues({ ...most.values, [name]: value });
     }
   }
-  return withCostDays(config, first.from);
+  return most.startup;
 }
 
 function extremes(searched: SearchedParameter): readonly (string | number | boolean)[] {

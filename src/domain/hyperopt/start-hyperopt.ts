@@ -7,6 +7,7 @@ import type {
 } from '#contract/hyperopt.ts';
 import type { HyperoptRequest } from '#contract/hyperopt-request.ts';
 import { checkSession } from '../check-session.ts';
+import { informativeInput, readsOwnCandles } from '../data/plan-reads.ts';
 import { idSuffix, keyUsedAgain } from '../id-suffix.ts';
 import type { Digest, Ids, Log } from '../ports.ts';
 import { enqueue } from '../queue/enqueue.ts';
@@ -70,7 +71,7 @@ async function store(
 function newHyperopt(
   deps: StartHyperoptDeps,
   { body, owner, idempotencyKey, session: named, correlationId }: StartHyperoptInput,
-  { config, base, collect, warnings, dataStart, strategy, instruments }: ResolvedHyperopt,
+  { config, base, collect, warnings, reads, startup, strategy, instruments }: ResolvedHyperopt,
 ): HyperoptJobIn<'pending'> {
   const session = checkSession(named);
   const jobId = `ho-${idSuffix(deps, owner, idempotencyKey)}`;
@@ -82,8 +83,10 @@ function newHyperopt(
     exchange: base.exchange,
     ...(base.trading_mode && { trading_mode: base.trading_mode }),
     symbols: base.pairs,
-    timeframe: base.timeframe,
-    start: dataStart,
+    timeframe: reads.timeframe,
+    start: isoTime(reads.start),
+    ...informativeInput(reads),
+    ...(!readsOwnCandles(base, { facts: strategy.definition, startup }) && { startup_candles: startup }),
     end: base.date_range.end,
     collect,
   };

@@ -20,10 +20,17 @@ export interface PrepareImageRunDeps {
 export async function prepareImageRun(deps: PrepareImageRunDeps, jobId: string): Promise<string> {
   const job = await deps.jobs.get(jobId);
   if (!job || isTerminal(job.status)) throw new Error(`${jobId} is ${job?.status ?? 'not stored'}`);
-  const { exchange, pairs, timeframe, timeframe_detail: detail, precision } = job.config;
-  const everything = pairs.flatMap((symbol) => ALL_TIMEFRAMES.map((each) => ({ symbol, timeframe: each })));
+  const { exchange, pairs, precision } = job.config;
+  const { timeframe, informative = [] } = job.execution_input;
+  const symbols = [...new Set([...pairs, ...informative.map(({ symbol }) => symbol)])];
+  const everything = symbols.flatMap((symbol) => ALL_TIMEFRAMES.map((each) => ({ symbol, timeframe: each })));
   const stored = await deps.series.getMany(exchange, everything);
-  const read = everything.filter((each) => each.timeframe === timeframe || each.timeframe === detail);
+  const own = timeframe.split(',');
+  const read = everything.filter(
+    (each) =>
+      (pairs.includes(each.symbol) && own.includes(each.timeframe)) ||
+      informative.some(({ symbol, timeframe: other }) => symbol === each.symbol && other === each.timeframe),
+  );
   const months = await Promise.all(
     read.map(async (each) => ({
       ...each,
@@ -50,9 +57,9 @@ export async function prepareImageRun(deps: PrepareImageRunDeps, jobId: string):
 /** Fields of the job that the task reads: neither its owner nor its grants. */
 function runOf(job: Omit<JobRun, 'started_at'>, started_at: string): JobRun {
   const { job_id, kind, attempt, config, strategy_digest, registered, collection, execution_input } = job;
-  const { start, collect } = execution_input;
+  const { start, collect, timeframe, informative } = execution_input;
   return {
     ...{ job_id, kind, attempt, started_at, config, strategy_digest, registered, collection },
-    execution_input: { start, collect },
+    execution_input: { start, collect, timeframe, ...(informative && { informative }) },
   };
 }

@@ -5,10 +5,10 @@ import {
   VALIDATION_ID_PREFIX,
 } from '#contract/backtest.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
-import { historyStartOf } from '#engine/run/history.ts';
-import { withCostDays } from '#engine/slippage/daily-costs.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
-import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { floorToGrid, TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
+import { sourceTimeframes } from '../data/candle-source.ts';
+import { planCollection } from '../data/plan-reads.ts';
 import type { Executions } from '../execution-ports.ts';
 import { findStrategy } from '../find-strategy.ts';
 import { idSuffix } from '../id-suffix.ts';
@@ -111,10 +111,8 @@ async function newJob(
   // A parameter that the strategy got since has its default.
   const params = resolveParameters(definition.parameters, version.config.params).values;
   const config = await smokeConfig(deps, { ...version.config, params: { ...params } });
-  const { params: values, timeframe, date_range, ml_engine } = config;
-  const startup = await known.startupCandles(values);
-  const start = Date.parse(date_range.start);
-  const from = withCostDays(config, historyStartOf(definition, startup, timeframe, start, ml_engine));
+  const startup = await known.startupCandles(config.params);
+  const reads = await planCollection(deps, config, { facts: definition, startup });
   const now = isoTime(deps.clock.now());
   return {
     schema_version: 2,
@@ -134,7 +132,7 @@ async function newJob(
     execution_input: executionInputOf(config, {
       ...{ job_id: jobId, kind: 'validation', correlation_id: correlationId, on_demand: false },
       image,
-      start: isoTime(from),
+      reads,
     }),
     request_digest: version.content_hash,
     attempt: 0,
@@ -152,12 +150,15 @@ async function smokeConfig(
   if (config.signals !== undefined) return config;
   const { exchange, pairs, timeframe } = config;
   const step = TIMEFRAME_MS[timeframe];
-  const stored = await deps.series.getMany(
-    exchange,
-    pairs.map((symbol) => ({ symbol, timeframe })),
-  );
-  const ends = [...stored.values()].map(({ last }) => Date.parse(last) + step);
-  const end = ends.length > 0 ? Math.min(...ends) : floorToGrid(deps.clock.now(), step);
+  const sources = TIMEFRAMES.some((each) => each === timeframe) ? [timeframe] : sourceTimeframes(timeframe);
+  const keys = pairs.flatMap((symbol) => sources.map((each) => ({ symbol, timeframe: each })));
+  const stored = await deps.series.getMany(exchange, keys);
+  const ends = new Map<string, number>();
+  for (const info of stored.values()) {
+    const end = Date.parse(info.last) + TIMEFRAME_MS[info.timeframe];
+    ends.set(info.symbol, Math.max(end, ends.get(info.symbol) ?? end));
+  }
+  const end = floorToGrid(ends.size > 0 ? Math.min(...ends.values()) : deps.clock.now(), step);
   const date_range = { start: isoTime(end - SMOKE_CANDLES * step), end: isoTime(end) };
   return { ...config, date_range };
 }

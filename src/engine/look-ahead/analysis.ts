@@ -2,7 +2,8 @@ import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
 import { type Candles, createCandles, sliceCandles } from '../candles.ts';
 import { createRandom, hash32, type Random } from '../random.ts';
 import { startupRows, trainingRows } from '../run/history.ts';
-import { type Analysis, analyze } from '../strategies/analyze.ts';
+import { closedBy, type InformativeCandles } from '../run/informative.ts';
+import { type Analysis, type AnalyzedSeries, analyze } from '../strategies/analyze.ts';
 import type { Columns, ParameterValues, Signals, StrategyDefinition } from '../strategy.ts';
 import { TIMEFRAME_MS } from '../timeframe.ts';
 import {
@@ -35,6 +36,8 @@ export interface LookAheadOptions {
   readonly seed?: number;
   /** ML settings of the search. Default: those that the strategy declares. */
   readonly ml?: SearchedModels | undefined;
+  /** Informative candles by pair; a truncated history has those that have closed by its end. */
+  readonly informative?: ReadonlyMap<string, readonly InformativeCandles[]>;
 }
 
 /** Histories times candles of a default search. */
@@ -82,14 +85,22 @@ function searchPair(
 ): LookAheadReport {
   const length = given.timestamp.length;
   const ml = options.ml ?? (strategy.mlEngine && { config: mlEngineOf(strategy) });
-  const models = ml && modelSearch(strategy, params, pair, given, ml);
+  const informative = options.informative?.get(pair) ?? [];
+  const stepMs = TIMEFRAME_MS[strategy.timeframe];
+  const seriesAt = ({ timestamp }: Candles) => ({
+    pair,
+    informative: closedBy(informative, (timestamp.at(-1) ?? 0) + stepMs),
+  });
+  const models = ml && modelSearch(strategy, params, seriesAt, given, ml);
   const minLength = models?.minLength ?? Math.max(strategy.startupCandles(params), 1) + 1;
   if (length < minLength + LAST_ROWS) {
     throw new RangeError(
       `${pair} has ${length} candles; searching ${strategy.name} for look-ahead needs ${minLength + LAST_ROWS}.`,
     );
   }
-  const run: RunStrategy = models?.run ?? ((candles) => analyze(strategy, params, candles));
+  const run: RunStrategy =
+    models?.run ??
+    ((candles) => analyze(strategy, params, candles, candles.timestamp.length, seriesAt(candles)));
   const candles = copy(given);
   const full = run(candles, 'remember');
   const horizon = 'trainingInputs' in full ? full.trainingInputs.horizon : 0;
@@ -172,6 +183,8 @@ interface SearchedModels {
   readonly config: ResolvedMlEngine;
   /** Seed of the training. Default 0. */
   readonly seed?: number;
+  /** Startup rows. Default: those of a strategy whose informative timeframes are aggregated from the candles. */
+  readonly startup?: number;
   /** Open time (ms) of the first candle of the first window. Default: the first with the whole training period before it. */
   readonly start?: number;
 }
@@ -194,16 +207,17 @@ const MAX_BEGINNINGS = 12;
 function modelSearch(
   strategy: StrategyDefinition,
   params: ParameterValues,
-  pair: string,
-  { timestamp }: Candles,
-  { config, seed = 0, start }: SearchedModels,
+  seriesAt: (candles: Candles) => AnalyzedSeries,
+  given: Candles,
+  { config, seed = 0, start, startup }: SearchedModels,
 ): ModelSearch {
+  const { timestamp } = given;
   const stepMs = TIMEFRAME_MS[strategy.timeframe];
-  const firstRow = startupRows(strategy, params, strategy.timeframe, config);
+  const firstRow = startup ?? startupRows(strategy, params, strategy.timeframe, config);
   const before = firstRow + trainingRows(strategy.timeframe, config);
   const first = start ?? (timestamp[0] ?? 0) + before * stepMs;
   const windows = planWindows(first, (timestamp.at(-1) ?? 0) + stepMs, config);
-  const run: MlRun = { config, windows, seed, pair, stepMs, firstRow };
+  const run: MlRun = { ...seriesAt(given), config, windows, seed, stepMs, firstRow };
   const begun = windows.map(({ from }) => Math.round((from - timestamp[0]!) / stepMs) + 1);
   const every = Math.max(1, begun.length / MAX_BEGINNINGS);
   const remembered = rememberingFit();
@@ -211,7 +225,15 @@ function modelSearch(
     minLength: Math.max(before, Math.round((first - (timestamp[0] ?? 0)) / stepMs)) + 1,
     beginnings: begun.filter((_, index) => Math.floor(index / every) !== Math.floor((index - 1) / every)),
     run: (candles, training) =>
-      finish(predicting(strategy, params, candles, run, training === 'remember' ? remembered : fitWindow)),
+      finish(
+        predicting(
+          strategy,
+          params,
+          candles,
+          { ...run, ...seriesAt(candles) },
+          training === 'remember' ? remembered : fitWindow,
+        ),
+      ),
   };
 }
 

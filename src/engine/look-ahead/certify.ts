@@ -175,7 +175,11 @@ async function testColumns({ subject, histories }: Search, options: CertifyOptio
     const report = analyzeLookAhead(strategy, config.params as ParameterValues, candles, {
       histories: Math.max(MIN_HISTORIES, Math.floor(total / candles.size)),
       seed: options.seed ?? 1,
-      ml: ml && { config: ml, seed: config.seed, start: tradedRange(config).start },
+      ml: ml && {
+        ...{ config: ml, seed: config.seed, start: tradedRange(config).start },
+        startup: Math.max(...searched.map(({ startup }) => startup)),
+      },
+      informative: new Map(searched.map((each) => [each.data.pair, each.informative])),
     });
     return { findings: report.findings.map(columnFinding), histories: report.histories };
   } catch (error) {

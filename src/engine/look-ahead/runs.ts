@@ -2,7 +2,8 @@ import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { type Candles, createCandles, indexAtOrAfter, sliceCandles } from '../candles.ts';
 import { simulationSettings } from '../run/config.ts';
 import { type PairData, type PairHistory, readHistory } from '../run/history.ts';
-import { atTimeframe, cutRows, mlRunOf } from '../run/prepare-pair.ts';
+import { closedBy } from '../run/informative.ts';
+import { atTimeframe, cutRows, mlRunOf, seriesOf } from '../run/prepare-pair.ts';
 import { simulate } from '../simulator/simulate.ts';
 import type { SimulatedTrade } from '../simulator/trade-table.ts';
 import type { PairInput } from '../simulator/types.ts';
@@ -105,10 +106,15 @@ export async function analyzeClosed(
     const seen = copyOf(sliceCandles(history.candles, 0, known));
     analyses.set(
       history.data.pair,
-      analyzeRows(strategy, subject.config, { ...history, end: time }, seen, fits),
+      analyzeRows(strategy, subject.config, knownBy(history, time), seen, fits),
     );
   }
   return analyses;
+}
+
+/** The history with the informative candles that have closed by `time`, its end. */
+function knownBy(history: PairHistory, time: number): PairHistory {
+  return { ...history, end: time, informative: closedBy(history.informative, time) };
 }
 
 /** Number of rows of a pair that have closed by `time`. */
@@ -121,7 +127,7 @@ function cutPair(history: PairHistory, known: number, time: number): RunPair {
   const end = time + 2 * stepMs;
   const detail =
     data.detail && sliceCandles(data.detail, 0, indexAtOrAfter(data.detail.timestamp, time + stepMs));
-  const cut = { ...history, end, data: { ...data, ...(detail && { detail }) } };
+  const cut = { ...knownBy(history, time), end, data: { ...data, ...(detail && { detail }) } };
   // The pair's data ended earlier: all of it is known.
   if (known === candles.timestamp.length) return { history: cut, seen: candles, traded: candles };
   const traded = extend(candles, known + 1, stepMs, 1);
@@ -195,7 +201,7 @@ function analyzeRows(
 ): PairAnalysis {
   const params = config.params as ParameterValues;
   const run = mlRunOf(config, history);
-  if (!run) return analyze(strategy, params, candles);
+  if (!run) return analyze(strategy, params, candles, candles.timestamp.length, seriesOf(history));
   const steps = predicting(strategy, params, candles, run, fits(history.data.pair));
   for (;;) {
     const step = steps.next();

@@ -1,6 +1,6 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { createRandom, type Random } from '../random.ts';
-import { type PairHistory, startupRows, tradedRange } from '../run/history.ts';
+import { type PairHistory, runStartupRows, tradedRange } from '../run/history.ts';
 import { mlRunOf } from '../run/prepare-pair.ts';
 import { DAY_MS, TIMEFRAME_MS } from '../timeframe.ts';
 import {
@@ -262,7 +262,7 @@ export async function sampleLookAhead(
 
 /** The configuration with the sampled part of its range; undefined when the budget allows no cut. */
 async function choosePart(
-  { load, config }: LookAheadSubject,
+  { load, config, pairs }: LookAheadSubject,
   { runMs, opened }: SampleOptions,
   budgetMs: number,
   random: Random,
@@ -273,7 +273,7 @@ async function choosePart(
   const steps = Math.ceil((end - start) / stepMs);
   const ml = config.ml_engine;
   // Training is most of a run's time and is proportional to the traded windows.
-  const before = ml ? 0 : startupRows(strategy, config.params, config.timeframe);
+  const before = ml ? 0 : runStartupRows(strategy, config, pairs);
   const stepCost = runMs / (steps + before);
   // A cut costs two runs of half the part on average, or one without callbacks; trained models are remembered.
   const cutCost = ml ? 0.1 : strategy.callbacks ? 1 : 0.5;

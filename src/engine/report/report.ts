@@ -6,6 +6,7 @@ import type {
   FillModelComparison,
   Provenance,
   ReportCounters,
+  ReportInformative,
   ReportPairData,
   ReportSettings,
 } from '#contract/report.ts';
@@ -43,6 +44,7 @@ interface ReportInput {
   readonly computed: ComputedMetrics;
   readonly fillModel: FillModelComparison;
   readonly data: readonly ReportPairData[];
+  readonly informative: ReportInformative[] | undefined;
   readonly models: ReportModels | undefined;
   readonly robustness: ReportRobustness;
   /** Warnings from before the simulation; the report adds its own. */
@@ -85,6 +87,7 @@ export function buildReport(input: ReportInput): BacktestReport {
     fill_model: input.fillModel,
     data: [...data],
     robustness: input.robustness,
+    ...(input.informative && { informative: input.informative }),
     ...(input.models && { models: input.models }),
     biases: knownBiases(strategy, config, data),
     notation: METRIC_NOTATION,

@@ -11,6 +11,12 @@ import { ceilToGrid, DAY_MS, TIMEFRAME_MS, type Timeframe } from '../timeframe.t
 import { DEFAULT_FEATURE_CANDLES } from '../walk-forward/training-inputs.ts';
 import { type CandleQuality, checkCandles, fillGaps } from './candles.ts';
 import type { GivenSignals } from './given-signals.ts';
+import {
+  type InformativeCandles,
+  informativeReady,
+  type ReadInformative,
+  readInformative,
+} from './informative.ts';
 import { BacktestError, describeThrown } from './strategy-errors.ts';
 
 /** Stored data of one pair. */
@@ -21,6 +27,13 @@ export interface PairData {
   readonly funding?: FundingEvents;
   /** Detail timeframe. */
   readonly detail?: Candles;
+  /**
+   * Candles of other pairs, and of other timeframes that are not aggregated from `candles`. From {@link informativeStart} as far
+   * as stored.
+   */
+  readonly informative?: readonly InformativeCandles[];
+  /** Timeframe of the stored candles of which `candles` were computed; absent: they are stored. */
+  readonly source?: Timeframe;
   /** Steps and limits of prices and amounts. Without it nothing is rounded and orders have no minimum. */
   readonly instrument?: Instrument;
   /** Signals of an uploaded file, which replace those of a strategy. */
@@ -41,6 +54,7 @@ export interface PairHistory {
   readonly ticks?: PriceTicks;
   /** Only with a slippage model: costs by day, of all candles that are stored, earlier ones included. */
   readonly costs?: DailyCosts;
+  readonly informative: readonly ReadInformative[];
   /** Number of startup rows, before the first decision of the strategy. */
   readonly startup: number;
   /** First traded row. */
@@ -61,7 +75,10 @@ export interface SkippedPair {
 export const MIN_CANDLES = 3;
 
 /** Traded interval of a run: open time of its first candle and end (exclusive), ms. */
-export function tradedRange({ date_range, timeframe }: ResolvedBacktestConfig): {
+export function tradedRange({
+  date_range,
+  timeframe,
+}: Pick<ResolvedBacktestConfig, 'date_range' | 'timeframe'>): {
   start: number;
   end: number;
 } {
@@ -84,12 +101,19 @@ export function readHistory(
   const stepMs = TIMEFRAME_MS[config.timeframe];
   const { params, timeframe, ml_engine } = config;
   const { start, end } = tradedRange(config);
-  const startup = startupRows(strategy, params, timeframe, ml_engine);
-  const read = candlesBetween(data.candles, historyStart(strategy, params, timeframe, start, ml_engine), end);
+  const startup = startupRows(aggregating(strategy, data), params, timeframe, ml_engine);
+  const read = candlesBetween(data.candles, startBefore(start, startup, timeframe, ml_engine), end);
   const quality = checkCandles(data.pair, read, stepMs);
   const { candles, filled } = fillGaps(read, stepMs);
   const rows = candles.timestamp.length;
-  const from = Math.max(startup, indexAtOrAfter(candles.timestamp, start));
+  const own = startupCandles(strategy, params);
+  const informative = readInformative(data.informative ?? [], {
+    start: firstDecision(config),
+    end,
+    startup: own,
+  });
+  const ready = Math.max(start, informativeReady(informative, own));
+  const from = Math.max(startup, indexAtOrAfter(candles.timestamp, ready));
   if (rows - from < MIN_CANDLES) {
     return { pair: data.pair, reason: tooFew(data.pair, rows, startup, config) };
   }
@@ -97,10 +121,29 @@ export function readHistory(
   const ticks = instrument && derivePriceTicks(candles, instrument.priceTick);
   const costs = config.slippage_model && dailyCosts(config.slippage_model, data.candles, ticks);
   return {
-    ...{ data, read, candles, filled, quality, startup, from, start, end, stepMs },
+    ...{ data, read, candles, filled, quality, informative, startup, from, start, end, stepMs },
     ...(ticks && { ticks }),
     ...(costs && { costs }),
   };
+}
+
+/** The strategy with the informative timeframes only that are aggregated from the pair's candles. */
+function aggregating(strategy: StrategyDefinition, { informative = [] }: PairData): StrategyDefinition {
+  if (informative.length === 0) return strategy;
+  const given = informative.map(({ key }) => key);
+  const informativeTimeframes = strategy.informativeTimeframes?.filter((each) => !given.includes(each)) ?? [];
+  return { ...strategy, informativeTimeframes };
+}
+
+/** Largest {@link startupRows} of the pairs of a run. Errors as there. */
+export function runStartupRows(
+  strategy: StrategyDefinition,
+  { params, timeframe, ml_engine }: Pick<ResolvedBacktestConfig, 'params' | 'timeframe' | 'ml_engine'>,
+  pairs: readonly PairData[],
+): number {
+  return Math.max(
+    ...pairs.map((data) => startupRows(aggregating(strategy, data), params, timeframe, ml_engine)),
+  );
 }
 
 /** Views of the candles that open in [from, to), ms. */
@@ -137,13 +180,17 @@ export function startupRows(
   timeframe: Timeframe,
   ml?: ResolvedMlEngine,
 ): number {
-  const { informativeTimeframes } = strategy;
-  const facts = { informativeTimeframes, ownFeatures: strategy.mlFeatures !== undefined };
-  return startupRowsOf(facts, startupCandles(strategy, params), timeframe, ml);
+  return startupRowsOf(historyFacts(strategy), startupCandles(strategy, params), timeframe, ml);
 }
 
 /** Facts of a strategy on which its history depends, apart from its startup candles. */
-type HistoryFacts = Pick<DefinitionData, 'informativeTimeframes' | 'ownFeatures'>;
+export type HistoryFacts = Pick<DefinitionData, 'informativeTimeframes' | 'informative' | 'ownFeatures'>;
+
+/** Facts of a loaded strategy. */
+export function historyFacts(strategy: StrategyDefinition): HistoryFacts {
+  const { informativeTimeframes = [], informative = [], mlFeatures } = strategy;
+  return { informativeTimeframes, informative, ownFeatures: mlFeatures !== undefined };
+}
 
 /** {@link startupRows} from the `startup` candles that the strategy needs for the parameters of the run. */
 export function startupRowsOf(
@@ -187,6 +234,13 @@ export function startupCandles(
   }
   if (Number.isInteger(candles) && candles >= 0 && candles <= MAX_STARTUP_CANDLES) return candles;
   throw problem(`returned ${candles}, which is not an integer from 0 to ${MAX_STARTUP_CANDLES},`);
+}
+
+/** Time of the first decision of a run, or of its first training row, ms: informative series must be warm by then. */
+export function firstDecision(
+  config: Pick<ResolvedBacktestConfig, 'timeframe' | 'date_range' | 'ml_engine'>,
+): number {
+  return startBefore(tradedRange(config).start, 0, config.timeframe, config.ml_engine);
 }
 
 /** Open time of the first candle to read for a run that begins at `start`, ms. Errors as {@link startupRows}. */

@@ -1,17 +1,18 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { ReportPairData } from '#contract/report.ts';
+import type { ReportInformative, ReportPairData } from '#contract/report.ts';
 import { type Candles, sliceCandles } from '../candles.ts';
 import { countSet, type Digest, digestCandles, digestCosts, digestFunding } from '../digest.ts';
 import { type PairModels, pairModels } from '../report/models.ts';
 import { slippageWarnings } from '../report/slippage.ts';
 import type { PairInput } from '../simulator/types.ts';
-import { type Analysis, analyze, SIGNAL_COLUMNS } from '../strategies/analyze.ts';
+import { type Analysis, type AnalyzedSeries, analyze, SIGNAL_COLUMNS } from '../strategies/analyze.ts';
 import type { Columns, ParameterValues, Signals, StrategyDefinition } from '../strategy.ts';
 import { type MlAnalysis, type MlRun, predicting } from '../walk-forward/fit-window.ts';
 import { planWindows } from '../walk-forward/windows.ts';
 import { detectWrites, type WriteDetectingCandles } from './candles.ts';
 import { givenAnalysis } from './given-signals.ts';
 import { type PairData, type PairHistory, readHistory, type SkippedPair } from './history.ts';
+import { describeInformative, informativeWarnings } from './informative.ts';
 import { BacktestError, messageOf, reportActivity } from './strategy-errors.ts';
 import { dataWarnings, detailWarnings, fundingWarnings, modelWarnings, noModelReason } from './warnings.ts';
 
@@ -19,6 +20,7 @@ export interface PreparedPair {
   readonly input: PairInput;
   readonly summary: ReportPairData;
   readonly warnings: readonly string[];
+  readonly informative: readonly Omit<ReportInformative, 'read_by'>[];
   /** Only with the ML engine. */
   readonly models?: PairModels;
 }
@@ -50,13 +52,15 @@ export function* preparePair(
     ...fundingWarnings(input, history.stepMs),
     ...detailWarnings(input, config),
     ...slippageWarnings(input),
+    ...informativeWarnings(data.pair, history.informative, input.candles.timestamp.at(-1)!),
   ];
+  const informative = describeInformative(history.informative, digest);
   const models = mlAnalysis && pairModels(config, data.pair, mlAnalysis);
-  return { input, summary, warnings, ...(models && { models }) };
+  return { input, summary, warnings, informative, ...(models && { models }) };
 }
 
 function summarize(history: PairHistory, input: PairInput, digest: Digest): ReportPairData {
-  const { candles, filled, from, quality, read } = history;
+  const { candles, filled, from, quality } = history;
   const rows = candles.timestamp.length;
   return {
     pair: history.data.pair,
@@ -73,7 +77,8 @@ function summarize(history: PairHistory, input: PairInput, digest: Digest): Repo
     funding_events: input.funding?.timestamp.length ?? 0,
     detail_candles: input.detail?.timestamp.length ?? 0,
     ...tiersOf(input),
-    digest: digestPair(read, input, digest),
+    ...(history.data.source && { source_timeframe: history.data.source }),
+    digest: digestPair(history, input, digest),
   };
 }
 
@@ -116,12 +121,17 @@ function cutColumns(columns: Columns, from: number, to: number): Columns {
 }
 
 /** Digest of all data read of a pair. */
-export function digestPair(read: Candles, input: PairInput, digest: Digest): string {
+export function digestPair(
+  { read, informative }: Pick<PairHistory, 'read' | 'informative'>,
+  input: PairInput,
+  digest: Digest,
+): string {
   const parts = [
     digestCandles(read, digest),
     input.detail ? digestCandles(input.detail, digest) : 'no detail',
     input.funding ? digestFunding(input.funding, digest) : 'no funding',
     ...(input.costs ? [digestCosts(input.costs, digest)] : []),
+    ...informative.map((each) => `${each.pair} ${each.timeframe} ${digestCandles(each.read, digest)}`),
   ];
   return digest(`${input.pair}\n${parts.join('\n')}`);
 }
@@ -153,7 +163,7 @@ export function* runStrategy(
   const rows = history.candles.timestamp.length;
   const steps = run
     ? predicting(own, params, watched.candles, run)
-    : analyzing(own, params, watched.candles, rows);
+    : analyzing(own, params, watched.candles, rows, seriesOf(history));
   for (;;) {
     const step = withStrategyErrors(strategy, history.data.pair, () => {
       const next = steps.next();
@@ -178,15 +188,20 @@ export function atTimeframe(
   return { ...strategy, timeframe };
 }
 
+/** Pair and informative candles of a history, as an analysis gets them. */
+export function seriesOf({ data, informative }: PairHistory): AnalyzedSeries {
+  return { pair: data.pair, informative };
+}
+
 /** Training plan of a pair; undefined without the ML engine. */
 export function mlRunOf(config: ResolvedBacktestConfig, history: PairHistory): MlRun | undefined {
   if (!config.ml_engine) return undefined;
-  const { start, end, stepMs, startup, data } = history;
+  const { start, end, stepMs, startup } = history;
   return {
+    ...seriesOf(history),
     config: config.ml_engine,
     windows: planWindows(start, end, config.ml_engine),
     seed: config.seed,
-    pair: data.pair,
     stepMs,
     firstRow: startup,
   };

@@ -3,6 +3,8 @@ import { firstAbove } from '../digest.ts';
 import { resampleCandles } from '../indicators/resample.ts';
 import { allOf, predictedAbove, predictedBelow } from '../indicators/signals.ts';
 import { nearestName } from '../nearest-name.ts';
+import { detectWrites } from '../run/candles.ts';
+import { type InformativeCandles, type InformativeSeries, informativeSeries } from '../run/informative.ts';
 import { describeThrown, reportActivity } from '../run/strategy-errors.ts';
 import { MAX_REASON_LENGTH } from '../simulator/loop/return-values.ts';
 import type {
@@ -13,12 +15,13 @@ import type {
   Signals,
   StrategyDefinition,
 } from '../strategy.ts';
-import { TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
+import { TIMEFRAME_MS } from '../timeframe.ts';
 
 /** Columns and signals of a strategy for one pair. Every column is as long as the candles. */
 export interface Analysis {
   readonly columns: Columns;
-  readonly informative: InformativeColumns;
+  /** By timeframe, and by pair and timeframe. */
+  readonly informative: Readonly<Record<string, Columns>>;
   readonly signals: Signals;
 }
 
@@ -39,7 +42,18 @@ export class StrategyRunError extends Error {
 
 /** Columns of a strategy before its signals. */
 export interface Computed extends Pick<Analysis, 'columns' | 'informative'> {
+  readonly pair: string;
   readonly rows: number;
+}
+
+/** Pair of an analysis, and its informative candles. Timeframes that are not given are aggregated from the pair's candles. */
+export interface AnalyzedSeries {
+  readonly pair: string;
+  readonly informative: readonly InformativeCandles[];
+}
+
+function soleSeries({ pairs }: StrategyDefinition): AnalyzedSeries {
+  return { pair: pairs[0]!, informative: [] };
 }
 
 /** Predictions of the models for every candle of a pair. */
@@ -51,11 +65,12 @@ interface Predictions {
 
 /**
  * Runs a strategy over the candles of one pair: indicators on its timeframe, indicators on each informative timeframe, then
- * signals. Informative candles are aggregated from the same candles and aligned so that a row contains closed candles only.
- * Trains no model: prediction columns are empty.
+ * signals. Informative columns are aligned so that a row contains closed candles only. Trains no model: prediction columns are
+ * empty.
  *
  * @param candles of the strategy's timeframe, startup candles included
  * @param rows number of candles; reading a column's length would hash the column, see `detectWrites`
+ * @param series default: the strategy's first pair, without informative candles
  * @throws StrategyRunError when the strategy throws, a column has the wrong type or length, or an informative timeframe is
  *   shorter than the strategy's
  */
@@ -64,9 +79,11 @@ export function analyze(
   params: ParameterValues,
   candles: Candles,
   rows = candles.timestamp.length,
+  series = soleSeries(strategy),
 ): Analysis {
   const predictions = strategy.mlEngine && { columns: noPredictions(rows), gate: null };
-  return decide(strategy, params, candles, computeColumns(strategy, params, candles, rows), predictions);
+  const computed = computeColumns(strategy, params, candles, rows, series);
+  return decide(strategy, params, candles, computed, predictions);
 }
 
 /** First half of {@link analyze}: all columns. Throws the same errors. */
@@ -75,14 +92,19 @@ export function computeColumns(
   params: ParameterValues,
   candles: Candles,
   rows = candles.timestamp.length,
+  { pair, informative: given } = soleSeries(strategy),
 ): Computed {
-  const columns = withErrorContext('indicators()', () => strategy.indicators(candles, params));
+  const { timeframe } = strategy;
+  const columns = withErrorContext('indicators()', () =>
+    strategy.indicators(candles, params, { pair, timeframe }),
+  );
   checkColumns(strategy.name, INDICATORS, columns, rows);
-  const informative: Partial<Record<Timeframe, Columns>> = {};
-  for (const higher of strategy.informativeTimeframes ?? []) {
-    informative[higher] = informativeColumns(strategy, params, candles, higher);
+  const informative: Record<string, Columns> = {};
+  for (const each of informativeSeries(strategy, pair)) {
+    const stored = given.find(({ key }) => key === each.key);
+    informative[each.key] = informativeColumns(strategy, params, candles, each, stored);
   }
-  return { columns, informative, rows };
+  return { columns, informative, pair, rows };
 }
 
 /** Second half of {@link analyze}: signals, with predictions if given. Throws the same errors. */
@@ -90,12 +112,15 @@ export function decide(
   strategy: StrategyDefinition,
   params: ParameterValues,
   candles: Candles,
-  { columns: computed, informative, rows }: Computed,
+  { columns: computed, informative, pair, rows }: Computed,
   predictions?: Predictions,
 ): Analysis {
   const columns: Columns = predictions ? { ...computed, ...predictions.columns } : computed;
   const signals = withErrorContext('signals()', () =>
-    strategy.signals(candles, columns, params, informative),
+    strategy.signals(candles, columns, params, informative as InformativeColumns, {
+      pair,
+      timeframe: strategy.timeframe,
+    }),
   );
   checkSignals(strategy.name, signals, rows);
   return { columns, informative, signals: predictions ? gateEntries(signals, predictions) : signals };
@@ -115,7 +140,8 @@ function informativeColumns(
   strategy: StrategyDefinition,
   params: ParameterValues,
   candles: Candles,
-  higher: Timeframe,
+  { key, pair, timeframe: higher }: InformativeSeries,
+  given: InformativeCandles | undefined,
 ): Columns {
   const baseMs = TIMEFRAME_MS[strategy.timeframe];
   const higherMs = TIMEFRAME_MS[higher];
@@ -124,12 +150,27 @@ function informativeColumns(
       `Strategy ${strategy.name} reads ${higher} candles and cannot run on ${strategy.timeframe}: use ${higher} or shorter.`,
     );
   }
-  const resampled = resampleCandles(candles, baseMs, higherMs);
-  const columns = withErrorContext(`indicators() on ${higher}`, () => strategy.indicators(resampled, params));
-  checkColumns(`${strategy.name} on ${higher}`, INDICATORS, columns, resampled.timestamp.length);
+  if (!given && key !== higher) {
+    throw new StrategyRunError(
+      `Strategy ${strategy.name} reads ${higher} candles of ${pair}, which are not given.`,
+    );
+  }
+  // Given candles are shared by pairs and runs: the strategy must not write into them.
+  const watched = given && detectWrites(given.candles);
+  const read = watched?.candles ?? resampleCandles(candles, baseMs, higherMs);
+  const opened = (given?.candles ?? read).timestamp;
+  const columns = withErrorContext(`indicators() on ${key}`, () =>
+    strategy.indicators(read, params, { pair, timeframe: higher }),
+  );
+  if (watched?.changed()) {
+    throw new StrategyRunError(
+      `indicators() on ${key} wrote into its candles; write into columns of its own`,
+    );
+  }
+  checkColumns(`${strategy.name} on ${key}`, INDICATORS, columns, opened.length);
   const aligned: Record<string, Float64Array> = {};
   for (const [name, column] of Object.entries(columns)) {
-    aligned[name] = alignInformative(candles.timestamp, baseMs, resampled.timestamp, higherMs, column);
+    aligned[name] = alignInformative(candles.timestamp, baseMs, opened, higherMs, column);
   }
   return aligned;
 }

@@ -17,9 +17,10 @@ import {
   type StrategyDefinition,
   type TrailingStop,
 } from '../strategy.ts';
-import { ALL_TIMEFRAMES, divides, isTimeframe, TIMEFRAME_MS } from '../timeframe.ts';
+import { ALL_TIMEFRAMES, isTimeframe } from '../timeframe.ts';
 import { mlEngineOf } from '../walk-forward/windows.ts';
 import { orderOptionProblems } from './account-options.ts';
+import { informativeProblems } from './informative-problems.ts';
 import { defaultParameters } from './parameters.ts';
 import { protectionProblems } from './protection-problems.ts';
 
@@ -38,6 +39,7 @@ const DEFINITION_KEYS: Readonly<Record<keyof StrategyDefinition, true>> = {
   parameters: true,
   startupCandles: true,
   informativeTimeframes: true,
+  informative: true,
   indicators: true,
   signals: true,
   mlFeatures: true,
@@ -82,6 +84,7 @@ export function definitionProblems(value: unknown): string[] {
 export function dataProblems(definition: DeclaredData): string[] {
   return [
     ...identityProblems(definition),
+    ...informativeProblems(definition),
     ...parameterProblems(definition.parameters),
     ...exitProblems(definition),
     ...optionProblems(definition),
@@ -93,7 +96,7 @@ export function dataProblems(definition: DeclaredData): string[] {
 type DeclaredData = Omit<StrategyDefinition, 'startupCandles' | 'indicators' | 'signals' | 'callbacks'>;
 
 function identityProblems(definition: DeclaredData): string[] {
-  const { name, description, timeframe, pairs, stakeAmount, informativeTimeframes } = definition;
+  const { name, description, timeframe, pairs, stakeAmount } = definition;
   const problems: string[] = [];
   if (typeof name !== 'string' || !STRATEGY_NAME.test(name)) {
     problems.push(`name must match ${STRATEGY_NAME.source}`);
@@ -103,14 +106,6 @@ function identityProblems(definition: DeclaredData): string[] {
   if (!isTimeframe(String(timeframe))) problems.push(`timeframe must be one of ${ALL_TIMEFRAMES.join(', ')}`);
   if (!isPairList(pairs)) problems.push('pairs must be different symbols of the form BASE/QUOTE:SETTLE');
   if (!(isNumber(stakeAmount) && stakeAmount > 0)) problems.push('stakeAmount must be a number above 0');
-  const baseMs = TIMEFRAME_MS[timeframe] ?? 0;
-  for (const informative of informativeTimeframes ?? []) {
-    if (!isTimeframe(String(informative)) || TIMEFRAME_MS[informative] <= baseMs) {
-      problems.push(`informativeTimeframes: ${informative} is not a timeframe longer than ${timeframe}`);
-    } else if (!divides(timeframe, informative)) {
-      problems.push(`informativeTimeframes: ${informative} is not a multiple of ${timeframe}`);
-    }
-  }
   return problems;
 }
 

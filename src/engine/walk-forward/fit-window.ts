@@ -5,7 +5,13 @@ import { type Classifier, trainClassifier } from '../ml/classifier.ts';
 import { type BinnedMatrix, binFeatures, type FeatureMatrix } from '../ml/features.ts';
 import { type ClassifierSettings, modelKindOf } from '../ml/settings.ts';
 import { hash32 } from '../random.ts';
-import { type Analysis, computeColumns, decide, noPredictions } from '../strategies/analyze.ts';
+import {
+  type Analysis,
+  type AnalyzedSeries,
+  computeColumns,
+  decide,
+  noPredictions,
+} from '../strategies/analyze.ts';
 import type { ParameterValues, PredictionColumns, StrategyDefinition } from '../strategy.ts';
 import { DAY_MS } from '../timeframe.ts';
 import {
@@ -44,12 +50,11 @@ export interface WindowFit extends WindowRows {
 }
 
 /** Settings of the models of one pair in a run. */
-export interface MlRun {
+export interface MlRun extends AnalyzedSeries {
   readonly config: ResolvedMlEngine;
   readonly windows: readonly Window[];
   /** Seed of the run. The seed of a model is derived from it, the pair and the window. */
   readonly seed: number;
-  readonly pair: string;
   /** Length of a candle, ms. */
   readonly stepMs: number;
   /** First row after the startup candles. Features of earlier rows are unreliable and not used for training. */
@@ -206,7 +211,7 @@ export function* predicting(
   run: MlRun,
   train: FitWindow = fitWindow,
 ): Generator<number, MlAnalysis> {
-  const computed = computeColumns(strategy, params, candles);
+  const computed = computeColumns(strategy, params, candles, candles.timestamp.length, run);
   const trainingInputs = trainingInputsOf(strategy, params, candles, computed.columns);
   const predictions = noPredictions(candles.timestamp.length);
   const fits: WindowFit[] = [];

@@ -119,8 +119,9 @@ export function pairDigests(
 ): { digest: string }[] {
   return pairs.map(({ history }, index) => ({
     digest: cache.get(
-      `${history.data.pair} ${history.startup} digest`,
-      () => digestPair(history.read, inputs[index]!, digest),
+      // Startup candles of informative series do not change the rows of the pair.
+      `${history.data.pair} ${[history.startup, ...history.informative.map(({ read }) => read.timestamp[0])].join(' ')} digest`,
+      () => digestPair(history, inputs[index]!, digest),
       (hex) => hex.length * 2,
     ),
   }));

@@ -3,7 +3,7 @@ import { type Candles, sliceCandles } from '../candles.ts';
 import { canonicalJson } from '../digest.ts';
 import type { BinnedMatrix, FeatureMatrix } from '../ml/features.ts';
 import type { PairHistory } from '../run/history.ts';
-import { atTimeframe, cutRows, mlRunOf, onCandles } from '../run/prepare-pair.ts';
+import { atTimeframe, cutRows, mlRunOf, onCandles, seriesOf } from '../run/prepare-pair.ts';
 import type { FittedWindow } from '../run/warnings.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { type Computed, computeColumns, decide, noPredictions } from '../strategies/analyze.ts';
@@ -44,7 +44,11 @@ export class TrialPair {
     const inputsKey = hasOwnInputs ? params : `${history.data.pair} ${history.startup}`;
     this.#computed = cache.get(
       `${params} columns`,
-      () => this.#onCandles((candles) => computeColumns(this.#strategy, this.#params, candles)),
+      () =>
+        this.#onCandles((candles) => {
+          const rows = history.candles.timestamp.length;
+          return computeColumns(this.#strategy, this.#params, candles, rows, seriesOf(history));
+        }),
       ({ columns, informative }) => [columns, ...Object.values(informative)].map(bytesOf).reduce(add, 0),
     );
     this.#trainingInputs = cache.get(
@@ -98,9 +102,10 @@ export class TrialPair {
     const { columns, informative } = this.#computed;
     const known: Computed = {
       rows: to,
+      pair: this.history.data.pair,
       columns: firstRows(columns, to),
       informative: Object.fromEntries(
-        Object.entries(informative).map(([timeframe, each]) => [timeframe, firstRows(each, to)]),
+        Object.entries(informative).map(([key, each]) => [key, firstRows(each, to)]),
       ),
     };
     const predicted = {

@@ -176,9 +176,9 @@ describe('look-ahead check', () => {
   it('look-ahead check fails a strategy that throws on truncated history', async () => {
     const { length } = smokeRun().pairs[0]!.candles.timestamp;
     const found = await changed({
-      indicators: (candles, params) => {
+      indicators: (candles, ...rest) => {
         if (candles.timestamp.length < length) throw new Error('too short for me');
-        return SAMPLE_STRATEGY.indicators(candles, params);
+        return SAMPLE_STRATEGY.indicators(candles, ...rest);
       },
     });
     expect(found.status).toBe('failed');

@@ -73,6 +73,7 @@ function analyzeFrom(strategy: StrategyDefinition, candles: Candles, limit: numb
     windows,
     seed: 0,
     pair: '',
+    informative: [],
     stepMs,
     firstRow,
   });

@@ -45,7 +45,8 @@ describe('analyze', () => {
     expect(at4h.average![7]).toBe((candles.close[3]! + candles.close[7]!) / 2);
     expect(informative['1d']!.close![22]).toBeNaN();
     expect(informative['1d']!.close![23]).toBe(candles.close[23]);
-    expect(seen).toEqual([candles, columns, { period: 2 }, informative]);
+    const info = { pair: strategy.pairs[0], timeframe: '1h' };
+    expect(seen).toEqual([candles, columns, { period: 2 }, informative, info]);
   });
 
   it("analyze accepts an informative timeframe equal to the run's and rejects a shorter one", () => {

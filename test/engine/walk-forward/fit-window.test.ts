@@ -29,6 +29,7 @@ const run: MlRun = {
   }),
   seed: 1,
   pair: 'BTC/USDT:USDT',
+  informative: [],
   stepMs: 3_600_000,
   firstRow: STARTUP,
 };

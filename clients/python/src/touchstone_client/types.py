@@ -651,6 +651,8 @@ class BacktestReportData(TypedDict):
     data: list[ReportPairData]
     robustness: NotRequired[ReportRobustness]
     """Dependence on costs, market and luck; absent in reports of earlier engines"""
+    informative: NotRequired[list[ReportInformative]]
+    """Candles of other pairs and timeframes that the strategy read; absent when there are none but those computed from the run's own candles"""
     models: NotRequired[ReportModels]
     """Absent in a run without the ML engine"""
     biases: list[BacktestReportDataBiasesItem]
@@ -3900,6 +3902,24 @@ class ReportDrawdownsDailyItem(TypedDict):
     days_to_low: int
 
 
+class ReportInformative(TypedDict):
+    pair: str
+    timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
+    origin: Literal["stored", "computed"]
+    """`computed`: from stored candles of `source_timeframe`"""
+    source_timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
+    candles: int
+    """Candles read, filled ones included"""
+    filled_candles: int
+    first: str | None
+    """null: no candle"""
+    last: str | None
+    read_by: list[str]
+    """Traded pairs whose signals read the series"""
+    digest: str
+    """Over the candles read; sha-256, hex"""
+
+
 class ReportModels(TypedDict):
     model_kind: str
     """Classifier kind of `model_type`"""
@@ -3955,8 +3975,10 @@ class ReportPairData(TypedDict):
     detail_candles: int
     leverage_tiers: NotRequired[ReportPairDataLeverageTiers]
     """Absent: one maintenance margin rate for every size, that of the settings"""
+    source_timeframe: NotRequired[Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]]
+    """Timeframe of the stored candles of which `candles` were computed; absent: they were stored"""
     digest: str
-    """Over the candles, detail candles and funding read; sha-256, hex"""
+    """Over the candles, detail candles, funding and informative candles read; sha-256, hex"""
 
 
 class ReportPairDataLeverageTiers(TypedDict):

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ORDER_TYPES } from '#contract/account-limits.ts';
 import { CodedError } from '#contract/errors.ts';
-import { ALL_TIMEFRAMES } from '#contract/limits.ts';
+import { ALL_TIMEFRAMES, MAX_INFORMATIVE_PAIRS } from '#contract/limits.ts';
 import { PROTECTION_LIMITS } from '#contract/protection-limits.ts';
 import { Protection } from '#contract/protections.ts';
 import { canonicalJson } from '#engine/digest.ts';
@@ -172,6 +172,10 @@ const FIELDS = {
   stakeAmount: z.number(),
   parameters: z.record(text(64), Parameter),
   informativeTimeframes: z.array(z.enum(ALL_TIMEFRAMES)).max(ALL_TIMEFRAMES.length).exactOptional(),
+  informative: z
+    .array(z.object({ pair: text(50), timeframe: z.enum(ALL_TIMEFRAMES) }))
+    .max(MAX_INFORMATIVE_PAIRS)
+    .exactOptional(),
   mlEngine: z.record(text(64), z.union([z.number(), z.boolean(), text(64), z.null()])).exactOptional(),
   canShort: z.boolean().exactOptional(),
   stoploss: z.number(),

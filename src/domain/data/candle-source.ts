@@ -1,0 +1,67 @@
+import {
+  ALL_TIMEFRAMES,
+  ceilToGrid,
+  divides,
+  floorToGrid,
+  TIMEFRAME_MS,
+  TIMEFRAMES,
+  type Timeframe,
+} from '#engine/timeframe.ts';
+import type { SeriesInfo } from '../ports.ts';
+import { missingOf } from './missing-candles.ts';
+import type { TimeInterval } from './missing-ranges.ts';
+
+/** Share of a series' candles that may be missing between its first and last in a range; they are filled flat. */
+export const GAP_TOLERANCE = 0.05;
+/** Age up to which a series counts as fresh, as in the check before a run. */
+const FRESH_MS = 24 * 3_600_000;
+
+/** Stored series of which candles are read or computed. */
+export interface CandleSource {
+  readonly timeframe: Timeframe;
+  /** Part of the range that is not stored and would be collected, ms. */
+  readonly missingMs: number;
+}
+
+/** Timeframes of which candles of `timeframe` can be computed, the longest first; its own is the first. */
+export function sourceTimeframes(timeframe: Timeframe): Timeframe[] {
+  return ALL_TIMEFRAMES.filter((each) => divides(each, timeframe)).reverse();
+}
+
+/** Timeframe that is collected for the candles of `timeframe` when none are stored. */
+export function collectedTimeframe(timeframe: Timeframe): Timeframe {
+  return sourceTimeframes(timeframe).find((each) => TIMEFRAMES.some((own) => own === each))!;
+}
+
+/**
+ * The stored series that lacks least of a range: its own timeframe, else the longest of which it can be computed. Undefined
+ * when none is stored.
+ *
+ * @param stored by `symbol#timeframe`
+ */
+export function chooseSource(
+  stored: ReadonlyMap<string, SeriesInfo>,
+  { pair, timeframe }: { readonly pair: string; readonly timeframe: Timeframe },
+  range: TimeInterval,
+  now: number,
+): CandleSource | undefined {
+  let best: CandleSource | undefined;
+  for (const each of sourceTimeframes(timeframe)) {
+    const info = stored.get(`${pair}#${each}`);
+    if (!info) continue;
+    const missingMs = missingIn(info, { ...range, end: Math.min(range.end, now - FRESH_MS) });
+    if (!best || missingMs < best.missingMs) best = { timeframe: each, missingMs };
+  }
+  return best;
+}
+
+/** Part of a range that a series lacks, ms. Gaps within the tolerance count as stored. */
+function missingIn(info: SeriesInfo, { start, end }: TimeInterval): number {
+  const step = TIMEFRAME_MS[info.timeframe];
+  const wanted = { start: ceilToGrid(start, step), end: floorToGrid(end, step) };
+  const lengthOf = (parts: readonly TimeInterval[]) =>
+    parts.reduce((sum, part) => sum + part.end - part.start, 0);
+  const all = lengthOf(missingOf(info, wanted, step));
+  const edges = lengthOf(missingOf({ ...info, gaps: [] }, wanted, step));
+  return all - edges > (wanted.end - wanted.start) * GAP_TOLERANCE ? all : edges;
+}

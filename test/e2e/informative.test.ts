@@ -1,0 +1,119 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { runScript } from '../support/command.ts';
+import { strategyFilesFixture, weekOf } from './strategy-files-fixture.ts';
+
+/** The strategy of the section "Other pairs" in docs/writing-strategies.md. */
+const SOURCE = /```ts\n([^`]+name: 'my_filter'[^`]+)```/.exec(
+  readFileSync(new URL('../../docs/writing-strategies.md', import.meta.url), 'utf8'),
+)![1]!;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** Strategy that trades when its 4h, weekly and Bitcoin columns are defined. */
+const TIMED = `
+export default {
+  name: 'timed', description: 'Trades 2h candles.', timeframe: '2h', pairs: ['ETH/USDT:USDT'], stakeAmount: 100,
+  parameters: {}, startupCandles: () => 2, stoploss: -0.5,
+  informativeTimeframes: ['6h'], informative: [{ pair: 'BTC/USDT:USDT', timeframe: '12h' }],
+  indicators: ({ close }) => ({ close }),
+  signals({ timestamp }, columns, params, informative) {
+    const six = informative['6h'].close;
+    const btc = informative['BTC/USDT:USDT 12h'].close;
+    const enterLong = Uint8Array.from(timestamp, (_, row) => Number(six[row] > 0 && btc[row] > 0 && row % 8 === 0));
+    return { enterLong, exitLong: Uint8Array.from(timestamp, (_, row) => Number(row % 8 === 4)) };
+  },
+};
+`;
+
+describe('informative series', () => {
+  const root = mkdtempSync(join(tmpdir(), 'touchstone-informative-'));
+  const fixture = strategyFilesFixture({ 'my_filter.ts': SOURCE, 'timed.ts': TIMED });
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  const coverage = async (exchange: string) => {
+    const url = `${fixture.platform.info.data_collection_url}/api/v1/coverage?exchange=${exchange}`;
+    const { items } = await (await fetch(url)).json();
+    const series = items as { symbol: string; timeframe: string; first: string }[];
+    return new Map(series.map(({ symbol, timeframe, first }) => [`${symbol} ${timeframe}`, first]));
+  };
+  const report = async (jobId: string) =>
+    (await fixture.platform.get(`/api/v1/backtests/${jobId}/report-data`)).body;
+
+  it('backtest collects another pair with its own startup, and no more candles of its own timeframe', async () => {
+    const { job_id } = await fixture.platform.run(weekOf('my_filter'));
+    const { settings, informative, metrics } = await report(job_id);
+    expect(settings.startup_candles).toBe(60);
+    expect(informative).toEqual([
+      {
+        ...{ pair: 'BTC/USDT:USDT', timeframe: '1d', origin: 'stored', source_timeframe: '1d' },
+        // 60 days of startup, the day before the start, and the seven days of the range.
+        ...{
+          candles: 68,
+          filled_candles: 0,
+          first: '2025-12-30T00:00:00.000Z',
+          last: '2026-03-07T00:00:00.000Z',
+        },
+        read_by: ['ETH/USDT:USDT', 'SOL/USDT:USDT'],
+        digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    ]);
+    expect(metrics.closed_trades.total_trades).toBeGreaterThan(0);
+    const stored = await coverage('sim');
+    expect(stored.get('ETH/USDT:USDT 1h')).toBe('2026-02-26T12:00:00.000Z');
+    expect(stored.get('BTC/USDT:USDT 1d')).toBe('2025-12-30T00:00:00.000Z');
+    expect(stored.has('BTC/USDT:USDT 1h')).toBe(false);
+  });
+
+  it('backtest runs at the further timeframe of its strategy, computed from the collected hours', async () => {
+    const { job_id } = await fixture.platform.run({ ...weekOf('timed'), timeframe: '2h' });
+    const { settings, data, informative, metrics } = await report(job_id);
+    expect(settings.timeframe).toBe('2h');
+    expect(data[0]).toMatchObject({ candles: 84, source_timeframe: '1h' });
+    expect(informative.map((each: object) => ({ ...each, digest: '', first: '', last: '' }))).toMatchObject([
+      { pair: 'ETH/USDT:USDT', timeframe: '6h', origin: 'computed', source_timeframe: '1h' },
+      { pair: 'BTC/USDT:USDT', timeframe: '12h', origin: 'computed', source_timeframe: '4h' },
+    ]);
+    expect(metrics.closed_trades.total_trades).toBeGreaterThan(5);
+    const other = await fixture.platform.post('/api/v1/backtests', {
+      config: { ...weekOf('my_filter'), timeframe: '2h' },
+    });
+    expect(other.body.detail).toMatchObject({ code: 'VAL003', field: 'config.timeframe' });
+  });
+
+  it('backtest reads imported candles of further timeframes instead of computing them', async () => {
+    const folder = join(root, 'binance', 'futures');
+    mkdirSync(folder, { recursive: true });
+    const start = Date.UTC(2026, 1, 20);
+    const write = (pair: string, timeframe: string, hours: number) => {
+      const rows = Array.from({ length: (20 * 24) / hours }, (_, row) => {
+        const price = 100 + ((row * hours) % 50);
+        return [start + row * hours * HOUR, price, price + 3, price - 3, price + 1, 10].join(',');
+      });
+      writeFileSync(
+        join(folder, `${pair}_USDT_USDT-${timeframe}-futures.csv`),
+        ['timestamp_ms,open,high,low,close,volume', ...rows].join('\n'),
+      );
+    };
+    write('ETH', '2h', 2);
+    write('BTC', '4h', 4);
+    write('BTC', '12h', 12);
+    const { home } = fixture.platform;
+    const imported = await runScript(home, 'bin/touchstone.ts', ['import', root]);
+    expect(imported.code, imported.out + imported.err).toBe(0);
+    const config = { ...weekOf('timed'), exchange: 'binanceusdm', collect: 'never' };
+    const { job_id } = await fixture.platform.run(config);
+    const { data, informative, settings } = await report(job_id);
+    expect(data[0].source_timeframe).toBeUndefined();
+    // Two candles of 2h. Those of 6h are computed from the imported 2h candles: three of them cover three times as much.
+    expect(settings.startup_candles).toBe(9);
+    expect(informative).toMatchObject([
+      {
+        ...{ pair: 'BTC/USDT:USDT', timeframe: '12h', origin: 'stored', candles: 2 + 1 + 14 },
+        first: new Date(Date.UTC(2026, 2, 1) - (3 * DAY) / 2).toISOString(),
+      },
+    ]);
+  });
+});
