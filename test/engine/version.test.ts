@@ -17,15 +17,15 @@ import { MINUTE, START, walk } from './run/candles.ts';
 const PINNED = {
   version: '1.5.0',
   digests: {
-    'additions and partial exits': 'cc7ffa71a41dc37b',
-    'additions and partial exits, conservative fills': 'b105b4266d493c88',
+    'additions and partial exits': 'dbe788c4a6c3a185',
+    'additions and partial exits, conservative fills': '007fe58166a805a9',
     'additions and partial exits, ticks, lots and minimum orders': '5c0c549afa5ab5a7',
     bollinger_breakout: '8aaf3e33d217b70a',
     buy_and_hold: 'bf5163ccad7a7f0a',
     'conservative fills, compounding stake, one slot': '4fd13b579d6bc304',
     'detail candles': '2b6c3c06ebb66995',
     'detail candles and every callback': 'da651505e5a114f6',
-    'detail candles, additions and partial exits': '513494c969b2307c',
+    'detail candles, additions and partial exits': '61994f54bb62c777',
     donchian_trend: '09df892fccc8cccb',
     ema_crossover: 'f69abc5b37f910ca',
     'every callback': 'a221106cb320ab9c',

@@ -44,6 +44,20 @@ describe('an addition', () => {
     expect(finalBalance).toBe(1000);
   });
 
+  it('an addition at the entry price leaves the stop, to the last digit', () => {
+    const rows: Row[] = [flat(90.9), [90.9, 119.7, 90.9, 119.7], flat(119.7)];
+    const { trades } = simulate(
+      [pairOf({ rows, enterShort: [0] })],
+      settingsOf({ stake: { kind: 'fixed', amount: 110 }, callbacks: { adjustPosition: () => 11 } }),
+    );
+    expect(trades[0]).toMatchObject({
+      entryPrice: 90.9,
+      exitReason: 'stop_loss',
+      stopPrice: 99.99000000000001,
+    });
+    expect(trades[0]!.orders).toHaveLength(3);
+  });
+
   it('an addition is at most what the wallet has available, and at most as often as maxAdjustments', () => {
     // 99 % of 1000, less the first 100.
     expect(run({ 3: 5_000 }).trades[0]).toMatchObject({ stake: 990 });

@@ -221,7 +221,8 @@ export class Position {
     history.entries++;
     history.fees += fee;
     history.cost += decimalProduct(amount, price, 1);
-    history.average = history.cost / decimalSum(this.amount, amount);
+    // The last digit of a quotient would move the stop of an addition at the average price.
+    if (price !== history.average) history.average = history.cost / decimalSum(this.amount, amount);
     history.entriesValue += exactOpenValue(amount, price, settings.fee, direction);
     this.#recalculate(decimalSum(this.amount, amount), history, time, settings);
   }
