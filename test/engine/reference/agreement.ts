@@ -51,7 +51,9 @@ function differ(engine: SimulatedTrade, reference: ReferenceTrade, rules: Rules,
     check(near(engine[mine], reference[theirs], PRICE_TOLERANCE), mine, engine[mine], reference[theirs]);
   }
   // A stake is a share of a balance with the rounding of all earlier profits. The other amounts follow the stake.
-  const noise = (PRICE_TOLERANCE * reference.stake + 2e-8 * (before + 1)) * leverage;
+  const { orders } = reference;
+  const invested = orders.reduce((sum, { price, amount }) => sum + price * amount, 0) / leverage;
+  const noise = (PRICE_TOLERANCE * invested + 2e-8 * (before + orders.length)) * leverage;
   for (const [mine, theirs] of MONEY) {
     check(Math.abs(engine[mine] - reference[theirs]) <= noise, mine, engine[mine], reference[theirs]);
   }
@@ -61,7 +63,7 @@ function differ(engine: SimulatedTrade, reference: ReferenceTrade, rules: Rules,
   const ratioGap = Math.abs(engine.profitRatio - reference.ratio);
   // Relative to a profit of 8 decimals, regardless of the stake.
   check(
-    ratioGap <= RATIO_TOLERANCE + 2e-8 / reference.stake,
+    ratioGap <= RATIO_TOLERANCE * orders.length + 2e-8 / reference.stake,
     'profitRatio',
     engine.profitRatio,
     reference.ratio,
@@ -81,7 +83,29 @@ function differ(engine: SimulatedTrade, reference: ReferenceTrade, rules: Rules,
     engine.leftOpen,
     reference.reason,
   );
+  wrong.push(...differingOrders(engine, reference, noise));
   return wrong;
+}
+
+/** A trade of two orders has no list of them. */
+function differingOrders({ orders }: SimulatedTrade, reference: ReferenceTrade, noise: number): string[] {
+  const theirs = reference.orders;
+  if (!orders) return theirs.length === 2 ? [] : [`orders: engine none, reference ${theirs.length}`];
+  const isEqual =
+    orders.length === theirs.length &&
+    orders.every(({ side, placedAt, filledAt, price, amount, funding, tag }, at) => {
+      const other = theirs[at]!;
+      return (
+        side === other.side &&
+        placedAt === other.placed &&
+        filledAt === other.filled &&
+        tag === (other.tag ?? null) &&
+        near(price, other.price, PRICE_TOLERANCE) &&
+        Math.abs(amount - other.amount) * other.price <= noise &&
+        Math.abs(funding - other.funding) <= noise
+      );
+    });
+  return isEqual ? [] : [`orders: engine ${JSON.stringify(orders)}, reference ${JSON.stringify(theirs)}`];
 }
 
 function differingCurves(engine: Simulation, reference: Outcome): string[] {
@@ -132,11 +156,17 @@ export function disagreements(engine: Simulation, reference: Outcome, rules: Rul
   return [...wrong, ...differingCurves(engine, reference)];
 }
 
-/** True if the account is so close to zero that the rounding of a profit decides whether it can trade. */
-export function endsInDust(reference: Outcome): boolean {
-  const dust = 1e-3;
+/** Quote currency. */
+const DUST = 1e-3;
+
+const isDust = (stake: number, orders: readonly { price: number; amount: number }[] = []): boolean =>
+  stake < DUST || orders.some(({ price, amount }) => price * amount < DUST);
+
+/** True if the account or what may be staked is so close to zero that a rounding decides about a trade or an order. */
+export function endsInDust(reference: Outcome, engine?: Simulation): boolean {
   return (
-    reference.trades.some(({ stake }) => stake < dust) ||
-    reference.equity.some(({ balance }) => Math.abs(balance) < dust)
+    reference.trades.some(({ stake, orders }) => isDust(stake, orders)) ||
+    engine?.trades.some(({ stake, orders }) => isDust(stake, orders)) ||
+    reference.equity.some(({ balance }) => Math.abs(balance) < DUST)
   );
 }

@@ -5,10 +5,13 @@ export const sign = (side: Side): number => (side === 'long' ? 1 : -1);
 
 export const round8 = (value: number): number => Number(value.toFixed(8));
 
-/** Amount paid (long) or received (short) at the entry, including the fee (1.12). */
-export function openValue(position: Position, rules: Rules): number {
-  return position.amount * position.entry * (1 + sign(position.side) * rules.fee);
-}
+/** Amount paid (long) or received (short) for `amount` at `price`, including the fee (1.12). */
+export const paidFor = (side: Side, amount: number, price: number, rules: Rules): number =>
+  amount * price * (1 + sign(side) * rules.fee);
+
+/** What was paid for the present amount at the average price of the entries. */
+export const openValue = ({ side, amount, entry }: Position, rules: Rules): number =>
+  paidFor(side, amount, entry, rules);
 
 /** Amount received (long) or paid (short) for a close at this price, including fee and funding (1.12). */
 function closeValue(position: Position, price: number, rules: Rules): number {
@@ -16,10 +19,11 @@ function closeValue(position: Position, price: number, rules: Rules): number {
   return value + sign(position.side) * position.funding;
 }
 
-/** Profit in stake currency of a close at this price (1.12). */
-export function profitAt(position: Position, price: number, rules: Rules): number {
-  const gain = closeValue(position, price, rules) - openValue(position, rules);
-  return round8(sign(position.side) * gain);
+/** Profit in stake currency of an exit of `amount` at this price, with the funding that no exit has realised (1.12, 4.4). */
+export function exitProfit(position: Position, amount: number, price: number, rules: Rules): number {
+  const { side, entry, funding, realizedFunding } = position;
+  const received = amount * price * (1 - sign(side) * rules.fee) + sign(side) * (funding - realizedFunding);
+  return round8(sign(side) * (received - paidFor(side, amount, entry, rules)));
 }
 
 /** Profit on the collateral of a close at this price, as decisions compare it (freqtrade-2026.md 1.6.7). */
@@ -30,12 +34,16 @@ export function ratioAt(position: Position, price: number, rules: Rules): number
 
 /** Profit on the collateral of a trade closed with this profit, not rounded again (1.12 of 2026.9). */
 export const closedRatio = (position: Position, profit: number, rules: Rules): number =>
-  (profit / openValue(position, rules)) * rules.leverage;
+  (profit / position.entriesValue) * rules.leverage;
 
 /** Unrealised profit at this price, without the fee of a close. */
 export function openProfitAt(position: Position, price: number, rules: Rules): number {
   const side = sign(position.side);
-  return side * (position.amount * price - openValue(position, rules)) + position.funding;
+  return (
+    side * (position.amount * price - openValue(position, rules)) +
+    position.funding -
+    position.realizedFunding
+  );
 }
 
 /** Liquidation price of an isolated position, moved towards the entry by the buffer (1.11). Undefined for an unleveraged long. */

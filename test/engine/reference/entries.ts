@@ -1,22 +1,22 @@
-import { liquidationPrice, sign } from './arithmetic.ts';
+import { liquidationPrice, paidFor, sign } from './arithmetic.ts';
 import { type Moment, TIMEOUT } from './exits.ts';
 import type { Bar, OrderCounters, Position, Rules, Side } from './types.ts';
 
+/** The limit price of an entry: the open, or the strategy's price, limited to the candle. */
+export function entryLimit(side: Side, { bar, answers }: Moment): number {
+  const custom = bar.open * (answers?.entry ?? 1);
+  return side === 'long' ? Math.min(custom, bar.high) : Math.max(custom, bar.low);
+}
+
 /** The price of an entry, worse than the quoted one by the slippage. */
-function slipped(price: number, side: Side, rules: Rules): number {
+export function slipped(price: number, side: Side, rules: Rules): number {
   return price * (1 + sign(side) * rules.slippage);
 }
 
-/** An entry order in this candle: at the open, or at the strategy's price, limited to the candle. */
-export function orderEntry(
-  pair: string,
-  side: Side,
-  stake: number,
-  { bar, signals, answers }: Moment,
-  rules: Rules,
-): Position {
-  const custom = bar.open * (answers?.entry ?? 1);
-  const limit = side === 'long' ? Math.min(custom, bar.high) : Math.max(custom, bar.low);
+/** An entry order in this candle. */
+export function orderEntry(pair: string, side: Side, stake: number, moment: Moment, rules: Rules): Position {
+  const { bar, signals } = moment;
+  const limit = entryLimit(side, moment);
   const atLimit = limit !== bar.open;
   const entry = atLimit ? limit : slipped(limit, side, rules);
   const position: Position = {
@@ -35,10 +35,17 @@ export function orderEntry(
     initialStop: 0,
     liquidation: undefined,
     funding: 0,
-    lowest: bar.low,
-    highest: bar.high,
+    lowest: Number.POSITIVE_INFINITY,
+    highest: Number.NEGATIVE_INFINITY,
     enterTag: signals.enterTag,
     order: undefined,
+    lastFill: bar.time,
+    fundingBefore: 0,
+    slippageCost: 0,
+    entriesValue: 0,
+    realized: 0,
+    realizedFunding: 0,
+    orders: [],
   };
   if (!atLimit) fillEntry(position, bar, rules);
   return position;
@@ -49,8 +56,12 @@ function fillEntry(position: Position, bar: Bar, rules: Rules): void {
   position.stop = position.entry * (1 - (sign(position.side) * rules.stoploss) / rules.leverage);
   position.initialStop = position.stop;
   position.liquidation = liquidationPrice(position, rules);
-  position.lowest = bar.low;
-  position.highest = bar.high;
+  const { side, entry: price, amount, entryPlaced: placed, enterTag: tag } = position;
+  position.lastFill = bar.time;
+  position.entriesValue = paidFor(side, amount, price, rules);
+  const quoted = price / (1 + sign(side) * rules.slippage);
+  position.slippageCost = position.atLimit ? 0 : amount * Math.abs(price - quoted);
+  position.orders.push({ side: 'entry', placed, filled: bar.time, price, amount, funding: 0, tag });
 }
 
 /** Fills the waiting entry if the candle touches its price. */

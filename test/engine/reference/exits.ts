@@ -134,7 +134,7 @@ function signalExit(position: Position, { bar, signals, answers }: Moment, rules
 }
 
 /** A price of the strategy is limited to the candle on the side that would fill at once. */
-function signalPrice(position: Position, bar: Bar, answers: OrderAnswers | undefined) {
+export function signalPrice(position: Position, bar: Bar, answers: OrderAnswers | undefined) {
   const custom = bar.open * (answers?.exit ?? 1);
   const price = position.side === 'long' ? Math.max(custom, bar.low) : Math.min(custom, bar.high);
   return { price, atLimit: price !== bar.open };
@@ -184,14 +184,14 @@ function reasons(position: Position, moment: Moment, rules: Rules): Exit[] {
 export const TIMEOUT = 10;
 
 /** Cancels, keeps or replaces the exit that waits since an earlier candle (freqtrade-2026.md 1.5). */
-function manageExit(
+export function manageExit(
   position: Position,
   { bar, answers }: Moment,
   rules: Rules,
   counters: OrderCounters,
 ): void {
   const { order } = position;
-  if (order === undefined) return;
+  if (order?.kind !== 'exit') return;
   const isOld = bar.time - order.placed >= (rules.exitTimeout ?? TIMEOUT) * 60_000;
   if (isOld || answers?.cancelExit) {
     counters.timedOutExits += 1;
@@ -211,29 +211,25 @@ function manageExit(
 
 /** Orders the first exit other than the waiting one and replaces that (freqtrade-2026.md 1.2, step 4c). */
 function placeOrder(position: Position, moment: Moment, rules: Rules): void {
+  const { amount } = position;
   for (const { reason, price, atLimit } of reasons(position, moment, rules)) {
-    if (position.order === undefined || position.order.price !== price) {
-      position.order = { reason, price, placed: moment.bar.time, atLimit };
+    const { order } = position;
+    if (order?.kind !== 'exit' || order.price !== price || order.amount !== amount) {
+      position.order = { kind: 'exit', amount, reason, price, placed: moment.bar.time, atLimit };
       return;
     }
-    position.order.reason = reason;
+    order.reason = reason;
   }
 }
 
-/** The exit that is filled in this candle, if any. */
-export function findExit(
-  position: Position,
-  moment: Moment,
-  rules: Rules,
-  counters: OrderCounters,
-): Exit | undefined {
+/** Orders exits, and moves stops; true if the exit order is filled in this candle. */
+export function findExit(position: Position, moment: Moment, rules: Rules): boolean {
   const { bar } = moment;
-  manageExit(position, moment, rules, counters);
   if (!rules.conservative) trail(position, moment, rules);
   placeOrder(position, moment, rules);
   const placed = position.order;
-  if (placed !== undefined && placed.price >= bar.low && placed.price <= bar.high) return placed;
+  if (placed?.kind === 'exit' && placed.price >= bar.low && placed.price <= bar.high) return true;
   // A stop that moves only after the candle.
   if (rules.conservative) trail(position, moment, rules);
-  return undefined;
+  return false;
 }

@@ -123,15 +123,24 @@ interface Shape {
   candles: number;
   /** With limit orders that wait, time out and are replaced. */
   hasOrders?: boolean;
+  /** With additions to positions and partial exits. */
+  adjusts?: boolean;
 }
 
 const factor = fc.constantFrom(1, 1, 0.9, 0.98, 0.99, 0.999, 1.001, 1.01, 1.02, 1.1);
+const withoutStake = ({ addStake: _, ...answers }: OrderAnswers): OrderAnswers => answers;
+
 const adjusted = fc.oneof(
   { weight: 4, arbitrary: fc.constant(undefined) },
   { weight: 1, arbitrary: fc.constant(null) },
   { weight: 3, arbitrary: factor },
 );
+const addStake = fc.oneof(
+  { weight: 5, arbitrary: fc.constant(undefined) },
+  { weight: 3, arbitrary: fc.constantFrom(-0.3, -0.5, -1, -2, 0.1, 0.5, 1, 3) },
+);
 const orderAnswers: fc.Arbitrary<OrderAnswers> = fc.record({
+  addStake,
   entry: factor,
   exit: fc.constantFrom(1, 0.7, 0.9, 0.97, 0.99, 1.01, 1.03, 1.1, 1.3),
   cancelEntry: fc.integer({ min: 0, max: 9 }).map((drawn) => drawn === 9),
@@ -153,7 +162,10 @@ function market(pair: string, shape: Shape): fc.Arbitrary<Market> {
         minLength: 1,
         maxLength: 7,
       }),
-      answers: fc.array(orderAnswers, { minLength: 1, maxLength: 11 }),
+      answers: fc.array(shape.adjusts ? orderAnswers : orderAnswers.map(withoutStake), {
+        minLength: 1,
+        maxLength: 11,
+      }),
       wildness: fc.constantFrom(1, 1, 0.3, 0.1, 0.01),
       // Only every n-th candle may have signals.
       talk: fc.constantFrom(1, 1, 3, 11),
@@ -229,6 +241,7 @@ function rulesOf(shape: Shape): fc.Arbitrary<Rules> {
     hasCustomStop: rarely(true, false),
     // Few other exits: those of a limit order then wait.
     ...(shape.hasOrders && {
+      ...(shape.adjusts && { maxAdjustments: fc.constantFrom(0, 1, 3, 100) }),
       entryTimeout: timeout,
       exitTimeout: timeout,
       useExitSignal: fc.constant(true),
@@ -270,9 +283,16 @@ export const withDetail = fc
   .integer({ min: 1, max: 3 })
   .chain((pairs) => caseOf({ timeframeMinutes: 60, detailMinutes: 15, candles: 20 }, pairs));
 
+const ordersOf = (adjusts: boolean) =>
+  fc
+    .tuple(fc.integer({ min: 1, max: 3 }), fc.constantFrom(undefined, undefined, 15))
+    .chain(([pairs, detailMinutes]) => {
+      const candles = detailMinutes ? 15 : 40;
+      return caseOf({ timeframeMinutes: 60, detailMinutes, candles, hasOrders: true, adjusts }, pairs);
+    });
+
 /** Limit orders that wait, time out, are cancelled and replaced. */
-export const withOrders = fc
-  .tuple(fc.integer({ min: 1, max: 3 }), fc.constantFrom(undefined, undefined, 15))
-  .chain(([pairs, detailMinutes]) =>
-    caseOf({ timeframeMinutes: 60, detailMinutes, candles: detailMinutes ? 15 : 40, hasOrders: true }, pairs),
-  );
+export const withOrders = ordersOf(false);
+
+/** The same with additions to positions and partial exits. */
+export const withAdjustments = ordersOf(true);

@@ -2,15 +2,24 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { simulate } from '#engine/simulator/simulate.ts';
 import { disagreements, endsInDust } from './agreement.ts';
-import { type Case, cases, manyPairs, onePair, withDetail, withOrders } from './random-markets.ts';
+import {
+  type Case,
+  cases,
+  manyPairs,
+  onePair,
+  withAdjustments,
+  withDetail,
+  withOrders,
+} from './random-markets.ts';
 import { GOLDEN } from './reference-scenarios.ts';
 import { runReference } from './simulator.ts';
 import { pairInputOf, settingsOf } from './translate.ts';
 
 function compare({ markets, rules }: Case): string[] {
   const reference = runReference(markets, rules);
-  fc.pre(!endsInDust(reference));
-  return disagreements(simulate(markets.map(pairInputOf), settingsOf(rules, markets)), reference, rules);
+  const engine = simulate(markets.map(pairInputOf), settingsOf(rules, markets));
+  fc.pre(!endsInDust(reference, engine));
+  return disagreements(engine, reference, rules);
 }
 
 describe('simulate and the reference implementation', () => {
@@ -23,6 +32,7 @@ describe('simulate and the reference implementation', () => {
     ['many pairs', manyPairs],
     ['detail candles', withDetail],
     ['limit orders', withOrders],
+    ['additions and partial exits', withAdjustments],
   ])('simulate equals the reference on random %s', (_name, arbitrary) => {
     fc.assert(
       fc.property(arbitrary, (drawn) => {

@@ -1,8 +1,9 @@
-import { closedRatio, openProfitAt, profitAt, round8, sign } from './arithmetic.ts';
+import { adjust, fund, manageAddition, recordFill, reduce, tryAddition } from './adjustments.ts';
+import { closedRatio, exitProfit, openProfitAt, round8 } from './arithmetic.ts';
 import { manageEntry, orderEntry, tryEntry } from './entries.ts';
-import { type Exit, findExit, type Moment } from './exits.ts';
+import { type Exit, findExit, type Moment, manageExit } from './exits.ts';
 import type { Bar, Market, Outcome, Position, ReferenceTrade, Rules, Side, Signals } from './types.ts';
-import { proposeStake } from './wallet.ts';
+import { availableStake, proposeStake } from './wallet.ts';
 
 interface Book {
   rules: Rules;
@@ -59,16 +60,13 @@ const buyPrice = (price: number, rules: Rules): number => price * (1 + rules.sli
 const sellPrice = (price: number, rules: Rules): number => price * (1 - rules.slippage);
 
 /** Exit price. The profit target and prices of the strategy are limit orders; every other exit is a market order. */
-function exitPrice(position: Position, { price, atLimit }: Exit, rules: Rules): number {
+function exitPrice(
+  position: Position,
+  { price, atLimit }: Pick<Exit, 'price' | 'atLimit'>,
+  rules: Rules,
+): number {
   if (atLimit) return price;
   return position.side === 'long' ? sellPrice(price, rules) : buyPrice(price, rules);
-}
-
-/** Change of the entry price caused by slippage. */
-function unslipped(position: Position, rules: Rules): number {
-  if (position.atLimit) return 0;
-  const quoted = position.entry / (1 + sign(position.side) * rules.slippage);
-  return Math.abs(position.entry - quoted);
 }
 
 function enter(book: Book, market: Market, moment: Moment, side: Side): void {
@@ -83,49 +81,57 @@ function enter(book: Book, market: Market, moment: Moment, side: Side): void {
   open.push(orderEntry(market.pair, side, stake, moment, rules));
 }
 
-/** Funding since the entry, up to and including now (1.15). Longs pay a positive rate. */
-function fund(position: Position, market: Market, now: number): void {
-  const due = market.funding.filter(({ time }) => time >= position.filledTime! && time <= now);
-  const paid = due.reduce((sum, { rate, mark }) => sum + rate * mark * position.amount, 0);
-  position.funding = -sign(position.side) * paid;
-}
-
-function close(book: Book, position: Position, time: number, exited: Exit): void {
+/** Closes the position, or takes a part out, at the price of its exit order, with slippage. */
+function fillExit(book: Book, position: Position, market: Market, time: number): void {
   const { rules } = book;
-  const { reason, price } = exited;
-  const exit = exitPrice(position, exited, rules);
-  const profit = profitAt(position, exit, rules);
+  const { price: ordered, amount, placed, reason, atLimit } = position.order!;
+  const price = exitPrice(position, { price: ordered, atLimit }, rules);
+  position.slippageCost += amount * Math.abs(price - ordered);
+  if (amount < position.amount) {
+    book.closedProfit = round8(book.closedProfit + reduce(position, market, time, price, rules));
+    return;
+  }
+  const lastProfit = exitProfit(position, amount, price, rules);
+  const profit = round8(position.realized + lastProfit);
+  recordFill(position, { side: 'exit', placed, filled: time, price, amount, tag: reason });
+  const { orders } = position;
   book.trades.push({
+    orders,
     pair: position.pair,
     side: position.side,
-    reason,
+    reason: reason!,
     enterTag: position.enterTag,
     openTime: position.openTime,
     closeTime: time,
     entry: position.entry,
-    exit,
-    amount: position.amount,
+    exit: price,
+    amount,
     stake: position.stake,
     funding: position.funding,
     profit,
     ratio: closedRatio(position, profit, rules),
-    fees: position.amount * (position.entry + exit) * rules.fee,
-    slippageCost: position.amount * (unslipped(position, rules) + Math.abs(exit - price)),
+    fees: orders.reduce((sum, each) => sum + each.amount * each.price * rules.fee, 0),
+    slippageCost: position.slippageCost,
     initialStop: position.initialStop,
     stop: position.stop,
     liquidation: position.liquidation,
     lowest: position.lowest,
     highest: position.highest,
   });
-  book.closedProfit = round8(book.closedProfit + profit);
+  book.closedProfit = round8(book.closedProfit + lastProfit);
   remove(book, position);
 }
 
-/** Waiting entry, new entry, then exit, of one pair in one candle (1.4). */
+/** Waiting orders, new entry, adjustment, then exit, of one pair in one candle (freqtrade-2026.md 1.2). */
 function step(book: Book, market: Market, moment: Moment, mayEnter: boolean): void {
   const { rules, orders } = book;
+  const { bar } = moment;
   const before = openOf(book, market.pair);
-  if (before !== undefined && !manageEntry(before, moment, rules, orders)) remove(book, before);
+  if (before !== undefined) {
+    manageExit(before, moment, rules, orders);
+    manageAddition(before, moment, rules, orders);
+    if (!manageEntry(before, moment, rules, orders)) remove(book, before);
+  }
   const side = direction(moment.signals, rules);
   if (mayEnter && side !== undefined && openOf(book, market.pair) === undefined) {
     enter(book, market, moment, side);
@@ -134,11 +140,24 @@ function step(book: Book, market: Market, moment: Moment, mayEnter: boolean): vo
   if (position === undefined) return;
   tryEntry(position, moment, rules);
   if (position.filledTime === undefined) return;
-  position.lowest = Math.min(position.lowest, moment.bar.low);
-  position.highest = Math.max(position.highest, moment.bar.high);
-  fund(position, market, moment.bar.time);
-  const exit = findExit(position, moment, rules, orders);
-  if (exit !== undefined) close(book, position, moment.bar.time, exit);
+  tryAddition(position, market, moment, rules);
+  fund(position, market, bar.time);
+  const available = availableStake(book.closedProfit, book.open, rules);
+  if (adjust(position, market, moment, available, rules)) {
+    if (position.order!.amount === position.amount) endRange(position, rules);
+    fillExit(book, position, market, bar.time);
+    if (!book.open.includes(position)) return;
+  }
+  position.lowest = Math.min(position.lowest, bar.low);
+  position.highest = Math.max(position.highest, bar.high);
+  if (findExit(position, moment, rules)) fillExit(book, position, market, bar.time);
+}
+
+/** The range of a trade that the strategy takes out as a whole ends before the candle; its entry belongs to it. */
+function endRange(position: Position, { detailMinutes }: Rules): void {
+  if (detailMinutes !== undefined && Number.isFinite(position.lowest)) return;
+  position.lowest = Math.min(position.lowest, position.entry);
+  position.highest = Math.max(position.highest, position.entry);
 }
 
 const remove = (book: Book, position: Position): void => {
@@ -197,7 +216,7 @@ function walkCandle(book: Book, time: number, last: boolean): void {
  */
 function lastBar(market: Market, position: Position): Bar {
   const last = market.bars.at(-1) as Bar;
-  const filled = position.filledTime as number;
+  const filled = position.lastFill;
   const entered = market.detail.find(({ time }) => time === filled);
   return filled > last.time && entered !== undefined ? entered : last;
 }
@@ -218,7 +237,10 @@ function closeTheRest(book: Book): void {
     }
     const bar = lastBar(market, position);
     fund(position, market, bar.time);
-    close(book, position, bar.time, { reason: 'force_exit', price: bar.open, atLimit: false });
+    const { amount } = position;
+    const forced = { kind: 'exit', reason: 'force_exit', atLimit: false } as const;
+    position.order = { ...forced, price: bar.open, amount, placed: bar.time };
+    fillExit(book, position, market, bar.time);
   }
   book.trades.sort((a, b) => a.closeTime - b.closeTime);
 }

@@ -62,6 +62,8 @@ function callbacksOf(markets: readonly Market[]): StrategyCallbacks {
   return { customStoploss: ({ pair, index }) => tables.get(pair)?.customStop?.[index] ?? null };
 }
 
+const adjusts = ({ orders = [] }: Market) => orders.some(({ addStake }) => addStake !== undefined);
+
 /** Callbacks for limit orders that return the values of the markets' tables. */
 function orderCallbacksOf(markets: readonly Market[]): StrategyCallbacks {
   const tables = new Map(markets.map((market) => [market.pair, market]));
@@ -71,6 +73,9 @@ function orderCallbacksOf(markets: readonly Market[]): StrategyCallbacks {
   return {
     customEntryPrice: (context, _side, open) => open * at(context).entry,
     customExitPrice: (context, _trade, open) => open * at(context).exit,
+    ...(markets.some(adjusts) && {
+      adjustPosition: (context, { stake }) => (at(context).addStake ?? 0) * stake,
+    }),
     checkEntryTimeout: (context) => at(context).cancelEntry,
     checkExitTimeout: (context) => at(context).cancelExit,
     adjustEntryPrice: (context, _trade, price) => adjusted(at(context).adjustEntry, price),
@@ -85,6 +90,7 @@ export function settingsOf(rules: Rules, markets: readonly Market[] = []): Simul
       ...(rules.hasCustomStop && callbacksOf(markets)),
       ...(markets[0]?.orders && orderCallbacksOf(markets)),
     },
+    ...(rules.maxAdjustments !== undefined && { maxAdjustments: rules.maxAdjustments }),
     unfilledTimeout: {
       ...(rules.entryTimeout !== undefined && { entry: rules.entryTimeout }),
       ...(rules.exitTimeout !== undefined && { exit: rules.exitTimeout }),

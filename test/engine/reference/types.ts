@@ -47,6 +47,8 @@ export interface OrderAnswers {
   /** New price of a waiting order, as a factor of its price; undefined to keep it, null to cancel it. */
   adjustEntry: number | null | undefined;
   adjustExit: number | null | undefined;
+  /** Stake to add to an open position, negative to take out, as a factor of its present stake; undefined for none. */
+  addStake?: number | undefined;
 }
 
 export interface Trailing {
@@ -83,6 +85,8 @@ export interface Rules {
   /** Minutes after which a waiting order is cancelled. */
   entryTimeout?: number;
   exitTimeout?: number;
+  /** Maximum number of additions to a position. */
+  maxAdjustments?: number;
   /** The fill model of design section 6 that assumes no favorable order of ticks within a candle. */
   conservative: boolean;
 }
@@ -113,12 +117,35 @@ export interface Position {
   lowest: number;
   highest: number;
   enterTag: string | undefined;
-  /** Exit order that waits for its price. */
-  order: ExitOrder | undefined;
+  /** Exit or addition that waits for its price. */
+  order: WaitingOrder | undefined;
+  /** Time of the last fill, and the funding and the slippage cost up to it. */
+  lastFill: number;
+  fundingBefore: number;
+  slippageCost: number;
+  /** Value of all entries with their fees, profit and funding of the partial exits. */
+  entriesValue: number;
+  realized: number;
+  realizedFunding: number;
+  /** Filled orders. */
+  orders: FilledOrder[];
 }
 
-interface ExitOrder {
-  reason: string;
+export interface FilledOrder {
+  side: 'entry' | 'exit';
+  placed: number;
+  filled: number;
+  price: number;
+  amount: number;
+  funding: number;
+  tag: string | undefined;
+}
+
+interface WaitingOrder {
+  kind: 'exit' | 'addition';
+  amount: number;
+  /** Reason of an exit, tag of an addition. */
+  reason: string | undefined;
   price: number;
   placed: number;
   /** True for an order at a price of the strategy or of the ROI table, which has no slippage. */
@@ -126,6 +153,7 @@ interface ExitOrder {
 }
 
 export interface ReferenceTrade {
+  orders: readonly FilledOrder[];
   pair: string;
   side: Side;
   reason: string;

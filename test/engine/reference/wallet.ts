@@ -1,6 +1,13 @@
 import { round8 } from './arithmetic.ts';
 import type { Position, Rules } from './types.ts';
 
+/** What may be staked now (freqtrade-2026.md 6.1). */
+export function availableStake(closedProfit: number, open: readonly Position[], rules: Rules): number {
+  const tied = open.reduce((sum, position) => sum + position.stake, 0);
+  const free = rules.wallet + closedProfit - tied;
+  return Math.min((free + tied) * rules.tradableBalanceRatio - tied, free);
+}
+
 /** Stake of a new trade, undefined if no trade is possible (freqtrade-2026.md 6.2). */
 export function proposeStake(
   closedProfit: number,
@@ -8,9 +15,7 @@ export function proposeStake(
   rules: Rules,
 ): number | undefined {
   const tied = open.reduce((sum, position) => sum + position.stake, 0);
-  const free = rules.wallet + closedProfit - tied;
-  const tradable = (free + tied) * rules.tradableBalanceRatio;
-  const available = Math.min(tradable - tied, free);
+  const available = availableStake(closedProfit, open, rules);
   if (rules.stake === 'unlimited') {
     const stake = Math.min((available + tied) / rules.maxOpenTrades, available);
     return stake > 0 ? stake : undefined;

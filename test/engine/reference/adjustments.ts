@@ -1,0 +1,137 @@
+import { exitProfit, liquidationPrice, paidFor, round8, sign } from './arithmetic.ts';
+import { entryLimit, slipped } from './entries.ts';
+import { type Moment, signalPrice, TIMEOUT } from './exits.ts';
+import type { Market, OrderCounters, Position, Rules } from './types.ts';
+
+/** Funding from the last fill up to and including now (1.15). Longs pay a positive rate. */
+export function fund(position: Position, market: Market, now: number): void {
+  const due = market.funding.filter(({ time }) => time >= position.lastFill && time <= now);
+  const paid = due.reduce((sum, { rate, mark }) => sum + rate * mark * position.amount, 0);
+  position.funding = position.fundingBefore - sign(position.side) * paid;
+}
+
+/** Cancels, keeps or replaces the addition that waits since an earlier candle (freqtrade-2026.md 1.5). */
+export function manageAddition(
+  position: Position,
+  { bar, answers, signals }: Moment,
+  rules: Rules,
+  counters: OrderCounters,
+): void {
+  const { order } = position;
+  if (order?.kind !== 'addition') return;
+  const isOld = bar.time - order.placed >= (rules.entryTimeout ?? TIMEOUT) * 60_000;
+  if (isOld || answers?.cancelEntry) {
+    counters.timedOutEntries += 1;
+    position.order = undefined;
+    return;
+  }
+  if (answers?.adjustEntry === null) {
+    position.order = undefined;
+    return;
+  }
+  const price = order.price * (answers?.adjustEntry ?? 1);
+  if (price === order.price) return;
+  counters.replacedEntries += 1;
+  const amount = (order.price * order.amount) / price;
+  position.order = { ...order, price, amount, placed: bar.time, reason: signals.enterTag };
+}
+
+/** Fills the waiting addition if the candle touches its price. An event of funding now counts for the new amount only. */
+export function tryAddition(position: Position, market: Market, { bar }: Moment, rules: Rules): void {
+  const { order } = position;
+  if (order?.kind !== 'addition' || order.price < bar.low || order.price > bar.high) return;
+  if (position.lastFill < bar.time) fund(position, market, bar.time - 1);
+  fillAddition(position, market, bar.time, rules);
+}
+
+function fillAddition(position: Position, market: Market, now: number, rules: Rules): void {
+  const { price, amount, placed, reason: tag } = position.order!;
+  const total = position.amount + amount;
+  recordFill(position, { side: 'entry', placed, filled: now, price, amount, tag });
+  position.entriesValue += paidFor(position.side, amount, price, rules);
+  const { entry } = position;
+  position.entry = price === entry ? entry : (position.amount * entry + amount * price) / total;
+  recalculate(position, total, market, now, rules);
+}
+
+type Fill = Omit<Position['orders'][number], 'funding'>;
+
+export function recordFill(position: Position, fill: Fill): void {
+  position.orders.push({ ...fill, funding: position.funding - position.fundingBefore });
+}
+
+/** Follows a fill: stop, liquidation price and funding of the new amount (freqtrade-2026.md 4.4 to 4.7). */
+function recalculate(position: Position, amount: number, market: Market, now: number, rules: Rules): void {
+  const { side, entry, stop } = position;
+  position.order = undefined;
+  position.amount = amount;
+  position.stake = (amount * entry) / rules.leverage;
+  const proposed = entry * (1 - (sign(side) * position.stopRatio) / rules.leverage);
+  if (side === 'long' ? proposed > stop : proposed < stop) {
+    position.stop = proposed;
+    position.stopMoved = true;
+  }
+  position.liquidation = liquidationPrice(position, rules);
+  position.lastFill = now;
+  position.fundingBefore = position.funding;
+  fund(position, market, now);
+}
+
+/** Takes a part out at the price of its fill, and returns the profit. */
+export function reduce(position: Position, market: Market, now: number, price: number, rules: Rules): number {
+  const { amount, placed, reason: tag } = position.order!;
+  const profit = exitProfit(position, amount, price, rules);
+  recordFill(position, { side: 'exit', placed, filled: now, price, amount, tag });
+  position.realized = round8(position.realized + profit);
+  position.realizedFunding = position.funding;
+  recalculate(position, position.amount - amount, market, now, rules);
+  return profit;
+}
+
+/**
+ * Orders what the strategy wants to add or to take out (freqtrade-2026.md 4.3). An addition is filled if the candle allows it;
+ * returns true if an exit is.
+ */
+export function adjust(
+  position: Position,
+  market: Market,
+  moment: Moment,
+  available: number,
+  rules: Rules,
+): boolean {
+  const factor = moment.answers?.addStake;
+  if (factor === undefined) return false;
+  if (factor > 0) {
+    add(position, market, moment, Math.min(factor * position.stake, available), rules);
+    return false;
+  }
+  return take(position, moment, -factor);
+}
+
+function add(position: Position, market: Market, moment: Moment, stake: number, rules: Rules): void {
+  const { bar, signals } = moment;
+  const { side, order, orders } = position;
+  const entries = orders.filter((each) => each.side === 'entry').length;
+  if (entries > (rules.maxAdjustments ?? Number.POSITIVE_INFINITY) || stake <= 0) return;
+  const limit = entryLimit(side, moment);
+  const atLimit = limit !== bar.open;
+  const price = atLimit ? limit : slipped(limit, side, rules);
+  const amount = (stake / price) * rules.leverage;
+  if (order?.kind === 'addition' && order.price === price && order.amount === amount) return;
+  position.order = { kind: 'addition', price, amount, placed: bar.time, reason: signals.enterTag, atLimit };
+  if (!atLimit) position.slippageCost += amount * Math.abs(price - limit);
+  if (!atLimit || (price >= bar.low && price <= bar.high)) fillAddition(position, market, bar.time, rules);
+}
+
+/** Share of an amount that is an error of its last digits. */
+const NOISE = 1e-13;
+
+function take(position: Position, { bar, answers }: Moment, share: number): boolean {
+  const { order } = position;
+  const part = Math.min(share * position.amount, position.amount);
+  const amount = position.amount - part <= position.amount * NOISE ? position.amount : part;
+  const { price, atLimit } = signalPrice(position, bar, answers);
+  if (order?.kind === 'exit' && order.price === price && order.amount === amount) return false;
+  position.order = { kind: 'exit', price, amount, placed: bar.time, reason: 'partial_exit', atLimit };
+  return price >= bar.low && price <= bar.high;
+}
