@@ -70,3 +70,14 @@ describe('terminal output of an import', () => {
     ]);
   });
 });
+
+it('import of leverage tiers says that an instrument must be stored first', async () => {
+  const file = join(root, 'binance_leverage_tiers.json');
+  writeFileSync(file, '{"BTC/USDT:USDT": []}');
+  const { out, err, code } = await importInto(join(root, 'tiers'), file);
+  expect(code).not.toBe(0);
+  expect(out).toBe('');
+  expect(err).toContain(
+    'No instrument of binanceusdm is stored, and tiers belong to one. Collect the pairs first',
+  );
+});
