@@ -201,10 +201,10 @@ describe('touchstone import', () => {
       [0, 3, 1, 1, 20].map((i) => [start + i * hour, 1, 2, 0.5, 1.5, 9]),
     );
     for (const name of [
-      'BTC_USDT_USDT-30m-futures',
+      'BTC_USDT_USDT-45m-futures',
       'BTC_USDT_USDT-8h-index',
       'BTC_USDT_USDT-trades',
-      '../BTC_USDT-5m',
+      '../BTC-5m',
     ]) {
       writeFileSync(join(futures, `${name}.feather`), '');
     }
@@ -226,8 +226,8 @@ describe('touchstone import', () => {
       /SOL\/USDT:USDT │ 5m +│ +1 │ +200 │/,
       /XRP\/USDT:USDT │ 1h +│ +1 │ +4 │ +4 │ 2025-03-01 00:00 │ 2025-03-01 20:00 │ +2 │ +17 │ +1 │/,
       /^note: futures\/XRP_USDT_USDT-1h-futures.json.gz: rows were not in time order: sorted$/,
-      /^skipped: BTC_USDT-5m.feather: a spot pair/,
-      /^skipped: futures\/BTC_USDT_USDT-30m-futures.feather: timeframe 30m is not one of/,
+      /^skipped: BTC-5m.feather: BTC is not a valid symbol/,
+      /^skipped: futures\/BTC_USDT_USDT-45m-futures.feather: timeframe 45m is not one of/,
       /^skipped: futures\/BTC_USDT_USDT-8h-index.feather: candles of type index/,
       /^skipped: futures\/BTC_USDT_USDT-trades.feather: trades/,
       /^skipped: futures\/BTC_USDT_USDT-\\u\{1b\}\[2J-1h-futures.feather: /,

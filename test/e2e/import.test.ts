@@ -56,17 +56,18 @@ describe('terminal output of an import', () => {
     expect(
       lines.slice(
         lines.findIndex((line) => line.startsWith('gaps')),
-        -2,
+        -1,
       ),
     ).toEqual([
       'gaps: BTC/USDT:USDT 5m, candles missing from: 2023-01-01 00:25 (4), 2023-01-01 00:10 (2)',
       'note: BTC/USDT:USDT 5m: files overlap; rows in several files are from more/BTC_USDT_USDT-5m.csv',
       'note: more/ETH_USDT_USDT-5m.csv: times are in seconds',
       'skipped: \\u{1b}[31mnotes.txt: not a CSV, Feather, JSON or Parquet file',
-      expect.stringMatching(/^skipped: ETH_BTC-5m.csv: a spot pair/),
       `failed: A_USDT_USDT-5m.csv: line 3 holds "0x10": expected decimal numbers: ${HEADER.replace('_ms', '')}`,
       'failed: B_USDT_USDT-5m.csv, C_USDT_USDT-5m.csv: is empty',
-      expect.stringMatching(/^3 of 8 files imported as binanceusdm in /),
+      expect.stringMatching(/^4 of 8 files imported as binanceusdm and binance \(spot\) in /),
+      'Next: npx --no-install touchstone backtest <strategy> --exchange binanceusdm',
+      'Next: npx --no-install touchstone backtest <strategy> --trading-mode spot --exchange binance --pairs ETH/BTC',
     ]);
   });
 });

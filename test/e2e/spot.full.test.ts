@@ -5,6 +5,7 @@ import { FileReader } from '#adapters/import/file-reader.ts';
 import { findFiles } from '#adapters/import/find.ts';
 import { importFiles } from '#adapters/import/import-files.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
+import { expectCausal } from '../../src/testing/index.ts';
 import { PAIRS, SPOT, spotFixture } from './spot-fixture.ts';
 import { weekOf } from './strategy-files-fixture.ts';
 
@@ -63,6 +64,14 @@ it('registered version, its repetition and its challenge keep the mode', async (
   expect((await post({ pair: 'ETH/BTC' })).body.detail).toMatchObject({ code: 'VAL002', field: 'pair' });
   const accepted = await post({ pair: 'ETH/BTC', ...SPOT });
   expect(accepted.status, JSON.stringify(accepted.body)).toBeLessThan(300);
+});
+
+it('strategy with shorts and leverage is certified in spot', async () => {
+  const certificate = await expectCausal(join(fixture.folder, 'my_rotation.ts'), {
+    tradingMode: 'spot',
+    cuts: 5,
+  });
+  expect(certificate).toMatchObject({ pairs: PAIRS, findings: [] });
 });
 
 it('hyperopt job runs its trials in spot', async () => {
