@@ -1,9 +1,12 @@
-import { useMemo } from 'react';
-import { Chart, type ChartPane, type ChartX } from '../../charts/chart.tsx';
+import { lazy, Suspense } from 'react';
 import { NO_VALUE, signed, tone, value, words } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
+import { Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { type ReportData, shortPair } from './data.ts';
+
+/** Few runs ask for it. */
+const SweepChart = lazy(async () => ({ default: (await import('./sweep-chart.tsx')).SweepChart }));
 
 type Robustness = NonNullable<ReportData['robustness']>;
 type Benchmark = Robustness['benchmarks'][number];
@@ -14,52 +17,52 @@ interface Bootstrapped {
   readonly interval: Robustness['bootstrap']['cagr_pct'];
 }
 
+const number = <T,>(title: string, cell: (row: T) => string, of?: (row: T) => number | null): Column<T> => ({
+  ...{ key: title, title, isNumber: true, cell },
+  ...(of && { tone: (row: T) => tone(of(row)) }),
+});
+
 const BENCHMARKS: readonly Column<Benchmark>[] = [
   {
     key: 'held',
     title: 'Against holding',
     cell: ({ pair }) => (pair === null ? 'all pairs' : shortPair(pair)),
   },
-  {
-    key: 'alpha',
-    title: 'Alpha a year, %',
-    isNumber: true,
-    cell: ({ alpha_pct }) => signed(alpha_pct, 'percent'),
-    tone: ({ alpha_pct }) => tone(alpha_pct),
-  },
-  {
-    key: 'interval',
-    title: '95 % interval',
-    isNumber: true,
-    cell: ({ alpha_low_pct: low, alpha_high_pct: high }) =>
-      `${signed(low, 'percent')} to ${signed(high, 'percent')}`,
-  },
-  { key: 'beta', title: 'Beta', isNumber: true, cell: ({ beta }) => value(beta, 'ratio') },
-  {
-    key: 'information',
-    title: 'Information ratio',
-    isNumber: true,
-    cell: ({ information_ratio }) => value(information_ratio, 'ratio'),
-  },
-  {
-    key: 'capture',
-    title: 'Up / down capture, %',
-    isNumber: true,
-    cell: ({ up_capture_pct: up, down_capture_pct: down }) =>
-      `${value(up, 'percent')} / ${value(down, 'percent')}`,
-  },
+  number(
+    'Alpha a year, %',
+    (row) => signed(row.alpha_pct, 'percent'),
+    (row) => row.alpha_pct,
+  ),
+  number(
+    '95 % interval',
+    (row) => `${signed(row.alpha_low_pct, 'percent')} to ${signed(row.alpha_high_pct, 'percent')}`,
+  ),
+  number('Beta', (row) => value(row.beta, 'ratio')),
+  number('Information ratio', (row) => value(row.information_ratio, 'ratio')),
+  number(
+    'Up / down capture, %',
+    (row) => `${value(row.up_capture_pct, 'percent')} / ${value(row.down_capture_pct, 'percent')}`,
+  ),
 ];
 
-const quantile = (key: 'low' | 'median' | 'high', title: string): Column<Bootstrapped> => ({
-  ...{ key, title, isNumber: true },
-  cell: ({ interval }) => value(interval?.[key], 'percent'),
-});
 const BOOTSTRAP: readonly Column<Bootstrapped>[] = [
   { key: 'name', title: 'Same days, other orders', cell: ({ name }) => name },
-  quantile('low', '5 %'),
-  quantile('median', '50 %'),
-  quantile('high', '95 %'),
+  number('5 %', ({ interval }) => value(interval?.low, 'percent')),
+  number('50 %', ({ interval }) => value(interval?.median, 'percent')),
+  number('95 %', ({ interval }) => value(interval?.high, 'percent')),
 ];
+
+/** Columns of cells and of stress windows. */
+const DAYS = [
+  number<{ days: number }>('Days', ({ days }) => value(days, 'count')),
+  number<{ trades: number }>('Trades', ({ trades }) => value(trades, 'count')),
+  number<{ return_pct: number | null }>(
+    'Return, %',
+    (row) => signed(row.return_pct, 'percent'),
+    (row) => row.return_pct,
+  ),
+  number<{ max_drawdown_pct: number | null }>('Drawdown, %', (row) => value(row.max_drawdown_pct, 'percent')),
+] as const;
 
 const CELLS: readonly Column<Cell>[] = [
   {
@@ -67,55 +70,20 @@ const CELLS: readonly Column<Cell>[] = [
     title: 'Regime',
     cell: ({ trend, volatility }) => `${words(trend)}, ${volatility} volatility`,
   },
-  { key: 'days', title: 'Days', isNumber: true, cell: ({ days }) => value(days, 'count') },
-  { key: 'trades', title: 'Trades', isNumber: true, cell: ({ trades }) => value(trades, 'count') },
-  {
-    key: 'return',
-    title: 'Return, %',
-    isNumber: true,
-    cell: ({ return_pct }) => signed(return_pct, 'percent'),
-    tone: ({ return_pct }) => tone(return_pct),
-  },
-  {
-    key: 'share',
-    title: 'Share of profit, %',
-    isNumber: true,
-    cell: ({ profit_share_pct }) => value(profit_share_pct, 'percent'),
-  },
-  {
-    key: 'sharpe',
-    title: 'Sharpe (error)',
-    isNumber: true,
-    cell: ({ sharpe_ratio, sharpe_ratio_error }) =>
-      sharpe_ratio === null
-        ? NO_VALUE
-        : `${value(sharpe_ratio, 'ratio')} (${value(sharpe_ratio_error, 'ratio')})`,
-  },
-  {
-    key: 'fall',
-    title: 'Drawdown, %',
-    isNumber: true,
-    cell: ({ max_drawdown_pct }) => value(max_drawdown_pct, 'percent'),
-  },
+  ...DAYS,
+  number('Share of profit, %', (row) => value(row.profit_share_pct, 'percent')),
+  number('Sharpe (error)', (row) =>
+    row.sharpe_ratio === null
+      ? NO_VALUE
+      : `${value(row.sharpe_ratio, 'ratio')} (${value(row.sharpe_ratio_error, 'ratio')})`,
+  ),
 ];
 
 const STRESS: readonly Column<Stress>[] = [
   { key: 'name', title: 'Stress window', cell: ({ name, text }) => <span title={text}>{name}</span> },
   { key: 'start', title: 'From (UTC)', cell: ({ start }) => start },
-  { key: 'days', title: 'Days', isNumber: true, cell: ({ days }) => value(days, 'count') },
-  {
-    key: 'return',
-    title: 'Return, %',
-    isNumber: true,
-    cell: ({ return_pct }) => signed(return_pct, 'percent'),
-    tone: ({ return_pct }) => tone(return_pct),
-  },
-  {
-    key: 'market',
-    title: 'Market, %',
-    isNumber: true,
-    cell: ({ market_return_pct }) => signed(market_return_pct, 'percent'),
-  },
+  ...DAYS,
+  number('Market, %', (row) => signed(row.market_return_pct, 'percent')),
 ];
 
 /** Dependence of the result on costs, market, luck and chance. */
@@ -143,7 +111,11 @@ export function RobustnessPanel({ robustness }: { readonly robustness: Robustnes
           </li>
         ))}
       </ul>
-      {sweep && <SweepChart cells={sweep.cells} />}
+      {sweep && (
+        <Suspense fallback={<Skeleton rows={6} />}>
+          <SweepChart cells={sweep.cells} />
+        </Suspense>
+      )}
       {known.length > 0 && (
         <Table rows={known} columns={BENCHMARKS} idOf={({ benchmark }) => benchmark} label="Benchmarks" />
       )}
@@ -163,37 +135,4 @@ export function RobustnessPanel({ robustness }: { readonly robustness: Robustnes
       )}
     </Panel>
   );
-}
-
-/** Profit by cost per side, a line for each delay. */
-function SweepChart({ cells }: { readonly cells: NonNullable<Robustness['cost_sweep']>['cells'] }) {
-  const { x, panes, summary } = useMemo(() => sweepOf(cells), [cells]);
-  return <Chart title="Profit by cost" summary={summary} size="small" x={x} panes={panes} />;
-}
-
-function sweepOf(cells: NonNullable<Robustness['cost_sweep']>['cells']) {
-  const costs = [...new Set(cells.map(({ cost }) => cost))];
-  const delays = [...new Set(cells.map(({ delay }) => delay))];
-  const x: ChartX = {
-    values: costs.map((cost) => cost * 10_000),
-    title: 'Basis points a side',
-    format: (cost) => `${value(cost, 'count')} bp`,
-  };
-  const panes: readonly ChartPane[] = [
-    {
-      series: delays.map((delay, index) => ({
-        title: `${value(delay, 'count')} candles later`,
-        values: cells.filter((cell) => cell.delay === delay).map((cell) => cell.total_profit_pct),
-        color: (['series-1', 'series-2', 'series-3'] as const)[index % 3]!,
-        format: (profit: number | null | undefined) => signed(profit, 'percent'),
-      })),
-      unit: ' %',
-      baselines: [0],
-    },
-  ];
-  const [first] = cells;
-  const last = cells.findLast(({ delay }) => delay === first?.delay);
-  const profit = (cell: typeof first) => signed(cell?.total_profit_pct, 'percent');
-  const summary = `${profit(first)} % without costs, ${profit(last)} % at ${value(x.values.at(-1), 'count')} bp a side`;
-  return { x, panes, summary };
 }
