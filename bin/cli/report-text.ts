@@ -50,6 +50,7 @@ export function reportText({ job, report, equity }: Results): string {
     // A table of one tag repeats the totals.
     ...(per_enter_tag.length > 2 ? [groupTable('Enter tag', per_enter_tag)] : []),
     ...(report.locks ? [wrap(locksText(report.locks), WIDTH)] : []),
+    ...(report.informative ? [informativeTable(report.informative)] : []),
     ...(report.models ? [modelsText(report.models)] : []),
     ...(report.robustness ? [robustnessText(report.robustness)] : []),
     ...(days ? [`Equity at the end of each day\n${days}`] : []),
@@ -69,6 +70,17 @@ function trialsText({ owner, strategy, session, deflated_sharpe_ratio: deflated 
     ...(session === null ? [] : [`${number(session, 0)} of this session`]),
   ];
   return `Trial ${number(owner, 0)} on these candles (${parts.join(', ')}): deflated Sharpe ratio ${number(deflated, 3)} (good above ${good}, bad below ${bad})`;
+}
+
+/** Candles that the signals read in addition to those that were traded. */
+function informativeTable(series: NonNullable<Report['informative']>): string {
+  return table(
+    ['Read in addition', 'Timeframe', 'Candles', 'First (UTC)', 'Origin'],
+    series.map(({ pair, timeframe, candles, first, origin, source_timeframe }) => [
+      ...[pair, timeframe, number(candles, 0), minute(first)],
+      origin === 'stored' ? 'stored' : `computed from ${source_timeframe}`,
+    ]),
+  );
 }
 
 /** Number of the locks by protections, and of each reason among the newest. */

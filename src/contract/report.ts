@@ -4,6 +4,7 @@ import { JobTiming, ResolvedBacktestConfig } from './backtest.ts';
 import { ALL_TIMEFRAMES, FILL_MODELS } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { REPORTED_LOCKS } from './protection-limits.ts';
+import { ReportInformative } from './report-informative.ts';
 import { Metrics, PeriodRow, TableRow } from './report-metrics.ts';
 import { ReportModels } from './report-models.ts';
 import { ReportRobustness } from './report-robustness.ts';
@@ -299,24 +300,6 @@ const ReportPairData = z
   })
   .meta({ id: 'ReportPairData' });
 export type ReportPairData = z.infer<typeof ReportPairData>;
-
-const ReportInformative = z
-  .object({
-    pair: z.string(),
-    timeframe: z.enum(ALL_TIMEFRAMES),
-    origin: z.enum(['stored', 'computed']).meta({
-      description: '`computed`: from stored candles of `source_timeframe`',
-    }),
-    source_timeframe: z.enum(ALL_TIMEFRAMES),
-    candles: z.int().meta({ description: 'Candles read, filled ones included' }),
-    filled_candles: z.int(),
-    first: timestamp.nullable().meta({ description: 'null: no candle' }),
-    last: timestamp.nullable(),
-    read_by: z.array(z.string()).meta({ description: 'Traded pairs whose signals read the series' }),
-    digest: digest.meta({ description: 'Over the candles read; sha-256, hex' }),
-  })
-  .meta({ id: 'ReportInformative' });
-export type ReportInformative = z.infer<typeof ReportInformative>;
 
 const Provenance = z
   .object({

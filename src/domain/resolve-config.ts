@@ -20,7 +20,8 @@ import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { protectionProblems } from '#engine/strategies/protection-problems.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import type { ParameterValues } from '#engine/strategy.ts';
-import { DAY_MS, divides, floorToGrid, TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
+import { DAY_MS, floorToGrid, TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
+import { checkDetail, checkRunTimeframe } from './check-timeframes.ts';
 import { sourceTimeframes } from './data/candle-source.ts';
 import { type CollectionPlan, planCollection } from './data/plan-reads.ts';
 import { findStrategy } from './find-strategy.ts';
@@ -39,7 +40,6 @@ import {
   checkCount,
   checkNumber,
   checkOneOf,
-  checkTimeframe,
   isExchangeKey,
   isoTime,
   parseTime,
@@ -185,30 +185,6 @@ function checkExchange(exchange: string): string {
   if (isExchangeKey(exchange)) return exchange;
   throw invalid('exchange', 'must be an exchange key such as binanceusdm or sim', {
     value: exchange.slice(0, 100),
-  });
-}
-
-/**
- * Throws VAL003 for a timeframe that neither every strategy nor this one has, VAL005 for one that is longer than a timeframe
- * that the strategy reads in addition or does not divide it.
- */
-function checkRunTimeframe(text: string, strategy: DefinitionData): Timeframe {
-  const allowed = [...new Set([...TIMEFRAMES, strategy.timeframe])];
-  const timeframe = checkTimeframe(text, 'config.timeframe', allowed);
-  const { informativeTimeframes = [], informative = [] } = strategy;
-  const others = [...informativeTimeframes, ...informative.map((each) => each.timeframe)];
-  const max = others.find((each) => TIMEFRAME_MS[each] < TIMEFRAME_MS[timeframe]);
-  if (max) {
-    throw invalid('timeframe', `must be ${max} or shorter: ${strategy.name} reads ${max} candles`, {
-      value: timeframe,
-      max,
-    });
-  }
-  const uneven = others.find((each) => !divides(timeframe, each));
-  if (!uneven) return timeframe;
-  throw invalid('timeframe', `must divide ${uneven}: ${strategy.name} reads ${uneven} candles`, {
-    value: timeframe,
-    reads: uneven,
   });
 }
 
@@ -385,17 +361,6 @@ function resolveProtections(protections: readonly object[]): Pick<ResolvedBackte
   const [first] = protectionProblems(protections);
   if (first) throw invalid(`protections${first.field}`, first.problem, { value: first.value });
   return protections.length === 0 ? {} : { protections: protections as Protection[] };
-}
-
-function checkDetail(
-  detail: string | null,
-  timeframe: Timeframe,
-): ResolvedBacktestConfig['timeframe_detail'] {
-  if (detail === null) return null;
-  const finer = checkTimeframe(detail, 'config.timeframe_detail');
-  if (TIMEFRAME_MS[finer] < TIMEFRAME_MS[timeframe] && divides(finer, timeframe)) return finer;
-  const problem = divides(timeframe, finer) ? 'be shorter than' : 'divide';
-  throw invalid('timeframe_detail', `must ${problem} config.timeframe`, { value: detail, timeframe });
 }
 
 function invalid(name: string, problem: string, context: Readonly<Record<string, unknown>>): CodedError {

@@ -1,6 +1,7 @@
 import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { EquityData } from '#contract/backtest-api.ts';
-import type { BacktestReport, ReportInformative } from '#contract/report.ts';
+import type { BacktestReport } from '#contract/report.ts';
+import type { ReportInformative } from '#contract/report-informative.ts';
 import type { ReportModels } from '#contract/report-models.ts';
 import type { Digest } from './digest.ts';
 import { measureRun } from './metrics/metrics.ts';

@@ -61,6 +61,9 @@ describe('informative series', () => {
       },
     ]);
     expect(metrics.closed_trades.total_trades).toBeGreaterThan(0);
+    const { home } = fixture.platform;
+    const shown = await runScript(home, 'bin/touchstone.ts', ['show', job_id]);
+    expect(shown.out, shown.err).toMatch(/BTC\/USDT:USDT +│ 1d +│ +68 │ 2025-12-30 00:00 │ stored/);
     const stored = await coverage('sim');
     expect(stored.get('ETH/USDT:USDT 1h')).toBe('2026-02-26T12:00:00.000Z');
     expect(stored.get('BTC/USDT:USDT 1d')).toBe('2025-12-30T00:00:00.000Z');

@@ -224,16 +224,10 @@ function modelSearch(
   return {
     minLength: Math.max(before, Math.round((first - (timestamp[0] ?? 0)) / stepMs)) + 1,
     beginnings: begun.filter((_, index) => Math.floor(index / every) !== Math.floor((index - 1) / every)),
-    run: (candles, training) =>
-      finish(
-        predicting(
-          strategy,
-          params,
-          candles,
-          { ...run, ...seriesAt(candles) },
-          training === 'remember' ? remembered : fitWindow,
-        ),
-      ),
+    run: (candles, training) => {
+      const fit = training === 'remember' ? remembered : fitWindow;
+      return finish(predicting(strategy, params, candles, { ...run, ...seriesAt(candles) }, fit));
+    },
   };
 }
 

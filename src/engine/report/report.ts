@@ -6,10 +6,10 @@ import type {
   FillModelComparison,
   Provenance,
   ReportCounters,
-  ReportInformative,
   ReportPairData,
   ReportSettings,
 } from '#contract/report.ts';
+import type { ReportInformative } from '#contract/report-informative.ts';
 import type { Metrics } from '#contract/report-metrics.ts';
 import type { ReportModels } from '#contract/report-models.ts';
 import type { ReportRobustness } from '#contract/report-robustness.ts';

@@ -1,4 +1,4 @@
-import type { ReportInformative } from '#contract/report.ts';
+import type { ReportInformative } from '#contract/report-informative.ts';
 import { type Candles, indexAtOrAfter, sliceCandles } from '../candles.ts';
 import { type Digest, digestCandles } from '../digest.ts';
 import type { InformativePair } from '../strategy.ts';

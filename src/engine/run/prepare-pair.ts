@@ -1,5 +1,6 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { ReportInformative, ReportPairData } from '#contract/report.ts';
+import type { ReportPairData } from '#contract/report.ts';
+import type { ReportInformative } from '#contract/report-informative.ts';
 import { type Candles, sliceCandles } from '../candles.ts';
 import { countSet, type Digest, digestCandles, digestCosts, digestFunding } from '../digest.ts';
 import { type PairModels, pairModels } from '../report/models.ts';
