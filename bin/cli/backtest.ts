@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import type { BacktestJobList } from '#contract/backtest-api.ts';
 import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/limits.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
+import { statedDefaults } from '#contract/repeated-config.ts';
 import type { ApiClient } from './client.ts';
 import { compareResults, comparisonText } from './comparison.ts';
 import { latestId } from './jobs.ts';
@@ -158,8 +159,7 @@ async function rerun(session: Session, reference: string, options: BacktestOptio
   const before = await client.get<Job>(backtestPath(await latestId(client, reference)));
   const { config, registered, found_by, experiment_name } = before;
   const request = {
-    // A run without protections must not get those of the strategy.
-    config: configWith({ protections: [], ...config }, options),
+    config: configWith({ ...config, ...statedDefaults(config) }, options),
     model_version: registered?.version,
     hyperopt_job_id: found_by?.hyperopt_job_id,
   };

@@ -161,26 +161,6 @@ function pathOf({ parameters }: DefinitionData, key: string, value: unknown): st
   return ML_ENGINE_KEYS.includes(key) && value !== NO_MODEL ? `${ML_ENGINE_FIELD}.${key}` : undefined;
 }
 
-/** The request that runs `config` again, with the fields of `given` over it. */
-export function requestOver(
-  config: Omit<ResolvedBacktestConfig, 'date_range'> & Partial<ResolvedBacktestConfig>,
-  given: BacktestConfigRequest,
-): BacktestConfigRequest {
-  const { timeframe_detail, ml_engine, ...base } = config;
-  const { entry_threshold, ...ml } = ml_engine ?? {};
-  return {
-    ...base,
-    // A run without protections must not get those of the strategy.
-    protections: base.protections ?? [],
-    ...(timeframe_detail && { timeframe_detail }),
-    ...given,
-    params: { ...base.params, ...given.params },
-    ...((ml_engine ?? given.ml_engine) && {
-      ml_engine: { ...ml, ...(entry_threshold != null && { entry_threshold }), ...given.ml_engine },
-    }),
-  };
-}
-
 function checkExchange(exchange: string): string {
   if (isExchangeKey(exchange)) return exchange;
   throw invalid('exchange', 'must be an exchange key such as binanceusdm or sim', {

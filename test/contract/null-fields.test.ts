@@ -10,6 +10,10 @@ import { operationsOf } from '#contract/operations.ts';
 /** Fields in which null has its own meaning, see their descriptions. */
 const MEANINGFUL = [
   'submitBacktest config.trailing',
+  'submitBacktest config.available_capital',
+  'startHyperopt available_capital',
+  'submitBacktest config.ignore_entry_after_candles',
+  'startHyperopt ignore_entry_after_candles',
   'promoteVersion expected_production',
   'rollbackModel expected_production',
 ];

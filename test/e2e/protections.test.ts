@@ -7,7 +7,7 @@ import { strategyFilesFixture, weekOf } from './strategy-files-fixture.ts';
 const COOLDOWN = { method: 'CooldownPeriod', stop_duration_candles: 12 };
 /** Enters wherever it may, and takes half a percent of profit or loss. */
 const SOURCE = strategySource('careful', {
-  fields: `minimalRoi: { 0: 0.005 }, protections: [${JSON.stringify(COOLDOWN)}],`,
+  fields: `minimalRoi: { 0: 0.005 }, orderTypes: { entry: 'market' }, protections: [${JSON.stringify(COOLDOWN)}],`,
 }).replace('stoploss: -0.99', 'stoploss: -0.005');
 
 interface Trade {
@@ -50,10 +50,11 @@ describe('protections', () => {
     const { platform } = fixture;
     const guard = { method: 'StoplossGuard', trade_limit: 1, stop_duration: 2_000, only_per_pair: true };
     const guarded = await run({ protections: [guard] });
-    expect(guarded.job.config.protections).toEqual([guard]);
+    expect(guarded.job.config).toMatchObject({ protections: [guard], order_types: { entry: 'market' } });
     expect(guarded.report.locks.newest[0].reason).toBe('StoplossGuard: 1 stop');
-    const free = await run({ protections: [] });
+    const free = await run({ protections: [], order_types: { entry: 'limit' } });
     expect(free.job.config).not.toHaveProperty('protections');
+    expect(free.job.config).not.toHaveProperty('order_types');
     expect(free.report).not.toHaveProperty('locks');
     expect(free.items.length).toBeGreaterThan(guarded.items.length);
 

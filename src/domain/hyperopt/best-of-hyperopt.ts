@@ -3,7 +3,7 @@ import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import { CodedError } from '#contract/errors.ts';
 import { HYPEROPT_JOB_ID } from '#contract/limits.ts';
 import { type Caller, checkAccess } from '../access.ts';
-import { requestOver } from '../resolve-config.ts';
+import { requestOver } from '../request-over.ts';
 import { getCompletedHyperopt } from './get-hyperopt.ts';
 import type { HyperoptStore } from './hyperopt-ports.ts';
 import { trialConfig } from './search-space.ts';

@@ -3,7 +3,7 @@ import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import { CodedError } from '#contract/errors.ts';
 import { REGISTRATION_LIMITS } from '#contract/limits.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
-import { requestOver } from '../resolve-config.ts';
+import { requestOver } from '../request-over.ts';
 
 const HOST = String.raw`(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::\d{1,5})?\/)?`;
 const NAME = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';

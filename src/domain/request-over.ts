@@ -1,0 +1,22 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
+import { statedDefaults } from '#contract/repeated-config.ts';
+
+/** The request that runs `config` again, with the fields of `given` over it. */
+export function requestOver(
+  config: Omit<ResolvedBacktestConfig, 'date_range'> & Partial<ResolvedBacktestConfig>,
+  given: BacktestConfigRequest,
+): BacktestConfigRequest {
+  const { timeframe_detail, ml_engine, ...base } = config;
+  const { entry_threshold, ...ml } = ml_engine ?? {};
+  return {
+    ...base,
+    ...statedDefaults(config),
+    ...(timeframe_detail && { timeframe_detail }),
+    ...given,
+    params: { ...base.params, ...given.params },
+    ...((ml_engine ?? given.ml_engine) && {
+      ml_engine: { ...ml, ...(entry_threshold != null && { entry_threshold }), ...given.ml_engine },
+    }),
+  };
+}
