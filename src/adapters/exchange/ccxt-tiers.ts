@@ -1,5 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
 import { readLeverageTiers } from '#domain/data/leverage-tiers.ts';
+import { tradingModeOf } from '#domain/validate.ts';
 import type { LeverageTier } from '#engine/instrument.ts';
 import type { CcxtClient } from './ccxt-client.ts';
 import type { RetryingCaller } from './retry.ts';
@@ -8,8 +9,8 @@ import type { RetryingCaller } from './retry.ts';
 const TIERS_IN_QUOTE: ReadonlySet<string> = new Set(['bybit', 'gate', 'bitget']);
 
 /**
- * Leverage tiers of a symbol; undefined where the exchange has no public call for them, or the call fails: an instrument without
- * tiers is better than none.
+ * Leverage tiers of a symbol; undefined in spot, where the exchange has no public call for them, or the call fails: an instrument
+ * without tiers is better than none.
  */
 export async function fetchLeverageTiers(
   client: Pick<CcxtClient, 'has' | 'fetchMarketLeverageTiers'>,
@@ -18,6 +19,7 @@ export async function fetchLeverageTiers(
   symbol: string,
   signal?: AbortSignal,
 ): Promise<readonly LeverageTier[] | undefined> {
+  if (tradingModeOf(symbol) === 'spot') return undefined;
   if (!TIERS_IN_QUOTE.has(exchange) || client.has.fetchMarketLeverageTiers !== true) return undefined;
   try {
     return readLeverageTiers(await caller.call(() => client.fetchMarketLeverageTiers(symbol), signal));

@@ -103,16 +103,17 @@ describe('import of leverage tiers', () => {
 
 describe('collected leverage tiers', () => {
   const caller = { call: <T>(work: () => Promise<T>) => work() };
-  const fetch = (exchange: string, has: unknown, given: () => unknown) =>
+  const fetch = (exchange: string, has: unknown, given: () => unknown, symbol = 'BTC/USDT:USDT') =>
     fetchLeverageTiers(
       { has: { fetchMarketLeverageTiers: has }, fetchMarketLeverageTiers: async () => given() },
       caller,
       exchange,
-      'BTC/USDT:USDT',
+      symbol,
     );
 
   it('tiers are asked only of exchanges that publish them in quote currency', async () => {
     expect(await fetch('bybit', true, () => BTC)).toEqual(readLeverageTiers(BTC));
+    expect(await fetch('bybit', true, () => BTC, 'BTC/USDT')).toBeUndefined();
     expect(await fetch('binanceusdm', 'emulated', () => BTC)).toBeUndefined();
     expect(await fetch('okx', true, () => BTC)).toBeUndefined();
     expect(await fetch('gate', true, () => [BTC[1]])).toBeUndefined();
