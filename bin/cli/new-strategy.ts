@@ -2,12 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { TOUCHSTONE } from '#contract/names.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
+import { givenSignals } from '#engine/strategies/given-signals.ts';
 import { UsageError } from './options.ts';
 import { strategiesFolder } from './strategy-file.ts';
 
 /** Writes a strategy that runs and is certified, and prints the next steps. */
 export async function newStrategy(name: string, json = false): Promise<void> {
-  if (builtInStrategies.some((each) => each.name === name)) {
+  if ([...builtInStrategies, givenSignals].some((each) => each.name === name)) {
     throw new UsageError(`A built-in strategy has the name ${name}. Choose another one.`);
   }
   const folder = strategiesFolder();

@@ -46,10 +46,11 @@ export function addSignalsCommands(program: Command): void {
     .command('delete')
     .description('delete a file; backtests keep their results')
     .argument('<signals>', 'sg-<id>')
-    .action((id: string) =>
+    .option(...JSON_OPTION)
+    .action((id: string, { json }: { json?: boolean }) =>
       session(async ({ client }) => {
         await client.send('DELETE', `${PATH}/${encodeURIComponent(id)}`);
-        console.log(`Deleted ${id}`);
+        console.log(json ? JSON.stringify({ deleted: id }) : `Deleted ${id}`);
       }),
     );
 }

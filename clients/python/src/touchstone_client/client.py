@@ -126,6 +126,8 @@ class Touchstone:
             strategy = "signals"
             if hasattr(signals, "to_csv"):
                 frame: Any = signals_frame(signals)
+                if len(frame) == 0:
+                    raise ValueError("The data frame of signals has no rows")
                 if pairs is None:
                     pairs = list(frame["pair"].unique())
                 if start is None and not (config or {}).get("date_range"):
