@@ -218,6 +218,11 @@ describe('given signals', () => {
     expect((await put(file)).status).toBe(200);
     expect(await codeOf({ strategy: 'ema_crossover', signals })).toBe('VAL005');
     expect(await codeOf({ strategy: 'signals' })).toBe('VAL005');
+    const search = await platform.strategy.post('/api/v1/hyperopt', { strategy: 'signals', n_trials: 2 });
+    expect([search.status, search.body.detail.message]).toEqual([
+      400,
+      expect.stringContaining('no parameters to search'),
+    ]);
     expect(await codeOf({ strategy: 'signals', signals: 'sg-../../x' })).toBe('VAL005');
     expect(await codeOf({ strategy: 'signals', signals: `sg-${'0'.repeat(26)}` })).toBe('SIG001');
     expect(await codeOf({ strategy: 'signals', signals, signals_digest: '0'.repeat(64) })).toBe('VAL005');

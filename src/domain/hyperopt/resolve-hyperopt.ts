@@ -13,6 +13,7 @@ import {
   HyperoptRequest,
   HYPEROPT_LIMITS as LIMITS,
 } from '#contract/hyperopt-request.ts';
+import { SIGNALS_STRATEGY } from '#contract/signals-limits.ts';
 import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { nearestName } from '#engine/nearest-name.ts';
 import { samplerLag } from '#engine/search/trials.ts';
@@ -134,6 +135,12 @@ async function resolveBase(
   testDays: number,
   trainDays: number | undefined,
 ): Promise<Pick<ResolvedHyperopt, 'base' | 'collect' | 'strategy' | 'warnings' | 'instruments'>> {
+  if (input.strategy === SIGNALS_STRATEGY) {
+    throw new CodedError('VAL005', {
+      message: `Strategy ${SIGNALS_STRATEGY} trades an uploaded file and has no parameters to search: optimize where the signals are computed, and run each file as a backtest`,
+      field: 'strategy',
+    });
+  }
   const given = CONFIG_FIELDS.filter((name) => input[name] !== undefined);
   const resolved = await resolveConfig(deps, {
     ...Object.fromEntries(given.map((name) => [name, input[name]])),
