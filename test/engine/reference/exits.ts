@@ -24,7 +24,7 @@ const worst = (position: Position, bar: Bar): number => (position.side === 'long
 const reached = (position: Position, price: number, level: number): boolean =>
   position.side === 'long' ? price <= level : price >= level;
 
-export const minutesOpen = (position: Position, bar: Bar): number =>
+const minutesOpen = (position: Position, bar: Bar): number =>
   Math.floor((bar.time - position.openTime) / 60_000);
 
 /** Moves the stop to a distance from the candle's best price, if that tightens it. */

@@ -131,7 +131,7 @@ export interface Position {
   orders: FilledOrder[];
 }
 
-export interface FilledOrder {
+interface FilledOrder {
   side: 'entry' | 'exit';
   placed: number;
   filled: number;

@@ -1,4 +1,5 @@
-import type { StoredData, TradeView } from '../../strategy.ts';
+import { DataStore } from '../../callback-values.ts';
+import type { TradeView } from '../../strategy.ts';
 import { type Direction, LONG } from '../rules/prices.ts';
 import type { Market } from './market.ts';
 import type { OrderHistory } from './order-history.ts';
@@ -12,12 +13,13 @@ interface Viewed
   readonly direction: Direction;
   readonly history: OrderHistory | null;
   readonly order: { readonly kind: string };
-  readonly data: StoredData;
 }
 
 /** The callbacks' view of a position. */
 export class PositionView implements TradeView {
   readonly #position: Viewed;
+  /** What the strategy keeps for the trade; null until it is first read. */
+  #data: DataStore | null = null;
 
   constructor(position: Viewed) {
     this.#position = position;
@@ -60,7 +62,13 @@ export class PositionView implements TradeView {
   get realizedProfit() {
     return this.#position.history?.realizedProfit ?? 0;
   }
-  get data() {
-    return this.#position.data;
+  get data(): DataStore {
+    this.#data ??= new DataStore();
+    return this.#data;
+  }
+
+  /** Begins the data of another trade. */
+  forget(): void {
+    this.#data = null;
   }
 }

@@ -1,6 +1,4 @@
-import { DataStore } from '../../callback-values.ts';
 import { indexAtOrAfter } from '../../candles.ts';
-import type { TradeView } from '../../strategy.ts';
 import { decimalProduct, decimalSum, round8, roundHalfUp, type Step } from '../rules/decimals.ts';
 import { liquidationPrice } from '../rules/margin.ts';
 import {
@@ -47,11 +45,9 @@ class Order {
  */
 export class Position {
   readonly market: Market;
-  readonly view: TradeView = new PositionView(this);
+  readonly view = new PositionView(this);
   readonly order = new Order();
   readonly callbackResults = new CallbackResults();
-  /** What the strategy keeps for the trade; null until it is first read. */
-  #data: DataStore | null = null;
 
   direction: Direction = LONG;
   leverage = Number.NaN;
@@ -118,11 +114,6 @@ export class Position {
     this.market = market;
   }
 
-  get data(): DataStore {
-    this.#data ??= new DataStore();
-    return this.#data;
-  }
-
   /** Begins a trade in the candle of its entry order. */
   reset(direction: Direction, leverage: number, { row, time }: CandleCursor): void {
     this.isOpen = true;
@@ -133,7 +124,7 @@ export class Position {
     this.tick = this.market.orderRules === null ? null : this.market.orderRules.tickAt(time);
     this.callbackResults.keep(Number.NaN, undefined, undefined, undefined, undefined);
     this.history = null;
-    this.#data = null;
+    this.view.forget();
     this.nextStep = 0;
     this.slippageCost = 0;
     this.funding = 0;
