@@ -4,7 +4,7 @@ import { type BacktestOutcome, runBacktestPausing } from '#engine/backtest.ts';
 import { historyFacts, historyStart, startupCandles } from '#engine/run/history.ts';
 import { BacktestError, type BacktestErrorKind, cutError } from '#engine/run/strategy-errors.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
-import { withCostDays } from '#engine/slippage/daily-costs.ts';
+import { withCostDays } from '#engine/slippage/cost-days.ts';
 import { CorruptFileError } from './data/corrupt-file.ts';
 import { missingCandles, notCollected } from './data/missing-candles.ts';
 import { equitySparkline } from './equity-sparkline.ts';

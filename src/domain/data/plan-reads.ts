@@ -1,7 +1,7 @@
 import type { BacktestExecutionInput, ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { firstDecision, type HistoryFacts, historyStartOf } from '#engine/run/history.ts';
 import { type InformativeSeries, informativeSeries, informativeStart } from '#engine/run/informative.ts';
-import { withCostDays } from '#engine/slippage/daily-costs.ts';
+import { withCostDays } from '#engine/slippage/cost-days.ts';
 import { TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
 import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';

@@ -5,7 +5,8 @@ import { stepOfDecimals } from '#engine/simulator/rules/decimals.ts';
 import { PriceTicks } from '#engine/simulator/rules/precision.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { PairInput, SimulationSettings } from '#engine/simulator/types.ts';
-import { dailyCosts, withCostDays } from '#engine/slippage/daily-costs.ts';
+import { withCostDays } from '#engine/slippage/cost-days.ts';
+import { dailyCosts } from '#engine/slippage/daily-costs.ts';
 import { flat, HOUR, hourOf, pairOf, type Row, START, settingsOf } from '../simulator/market.ts';
 
 const DAY = 24 * HOUR;

@@ -1,0 +1,18 @@
+/** The limit order of a position, reused for all of its orders: a new one cancels the one that waits. */
+export class Order {
+  /** `entry` is the first one, `addition` a later one; an exit of less than the position's amount is a partial one. */
+  kind: 'none' | 'entry' | 'addition' | 'exit' = 'none';
+  price = Number.NaN;
+  /** Base currency. */
+  amount = Number.NaN;
+  /** Open time of the candle in which it was placed, ms. */
+  time = Number.NaN;
+  /** Exit reason. */
+  reason = '';
+  /** Tag of an addition. */
+  tag: string | null = null;
+  /** True when slippage worsens the fill of an exit. */
+  slips = false;
+  /** True for the rest of an exit at the market that the volume of a candle did not fill: it takes the next open. */
+  isRest = false;
+}
