@@ -210,7 +210,9 @@ async function newestCandleEnd(
   const keys = pairs.flatMap((symbol) => sources.map((each) => ({ symbol, timeframe: each })));
   const stored = [...(await series.getMany(exchange, keys)).values()];
   const newest = Math.max(...stored.map((info) => Date.parse(info.last) + TIMEFRAME_MS[info.timeframe]));
-  return floorToGrid(Number.isFinite(newest) ? newest : clock.now(), step);
+  if (!Number.isFinite(newest)) return floorToGrid(clock.now(), step);
+  // Computed candles end with the last complete one.
+  return sources.length === 1 ? newest : floorToGrid(newest, step);
 }
 
 function checkStake(stake: number | string, wallet: number): number | typeof UNLIMITED_STAKE {

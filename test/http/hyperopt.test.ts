@@ -61,7 +61,8 @@ beforeAll(async () => {
   instruments = new DynamoInstrumentStore(client, tables.series);
   const { log } = memoryLog();
   const series = {
-    getMany: async () => new Map(newest === null ? [] : [['x', { last: newest }]]),
+    getMany: async (_: string, [{ timeframe }]: [{ timeframe: string }]) =>
+      new Map(newest === null ? [] : [['x', { last: newest, timeframe }]]),
   } as unknown as SeriesStore;
   const deps = {
     jobs: new DynamoJobStore(client, tables.jobs),
