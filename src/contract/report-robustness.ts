@@ -14,7 +14,7 @@ export type Interval = z.infer<typeof Interval>;
 
 const percentInterval = Interval.nullable();
 
-export const BREAK_EVEN_METHODS = ['closed_form', 'simulated', 'same_trades'] as const;
+const BREAK_EVEN_METHODS = ['closed_form', 'simulated', 'same_trades'] as const;
 
 const BreakEven = z
   .object({
