@@ -22,7 +22,10 @@ const BreakEven = z
       'x-unit': 'ratio',
       description: 'Cost per side, as a share of the value of a fill, at which the profit is 0',
     }),
-    paid: z.number().meta({ 'x-unit': 'ratio', description: 'Fee and slippage per side of this run' }),
+    paid: z.number().meta({
+      'x-unit': 'ratio',
+      description: 'Fee and slippage per side of this run; with a slippage model the mean of its fills',
+    }),
     method: z.enum(BREAK_EVEN_METHODS).nullable().meta({
       description:
         '`closed_form`: exact, as costs cannot change these trades; `simulated`: found by further simulations; `same_trades`: the trades are held as they were',

@@ -78,6 +78,11 @@ export const ROBUSTNESS_DEFINITIONS = define('robustness', {
   ],
 });
 
+/** Definitions that differ in a run with a slippage model. */
+export const MODELLED_ROBUSTNESS_DEFINITIONS = define('robustness', {
+  'robustness.paid': ['Cost per side', 'ratio', 'fee + slippage cost of all trades / turnover'],
+});
+
 /** Definitions of the tests that a run makes on request. */
 export const ROBUSTNESS_TEST_DEFINITIONS = define('robustness', {
   'robustness.delay': ['Delay', 'count', 'candles by which every signal comes later'],

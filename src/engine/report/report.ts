@@ -22,7 +22,11 @@ import {
   REPORT_DEFINITIONS,
   SLIPPAGE_DEFINITIONS,
 } from '../metrics/report-catalogue.ts';
-import { ROBUSTNESS_DEFINITIONS, ROBUSTNESS_TEST_DEFINITIONS } from '../metrics/robustness-catalogue.ts';
+import {
+  MODELLED_ROBUSTNESS_DEFINITIONS,
+  ROBUSTNESS_DEFINITIONS,
+  ROBUSTNESS_TEST_DEFINITIONS,
+} from '../metrics/robustness-catalogue.ts';
 import type { RunSettings } from '../run/config.ts';
 import type { EquityCurve, PairInput, Simulation, SimulationCounters } from '../simulator/types.ts';
 import type { StrategyDefinition } from '../strategy.ts';
@@ -98,7 +102,7 @@ export function buildReport(input: ReportInput): BacktestReport {
       ...(adjustsExits(strategy) && EXIT_ORDER_DEFINITIONS),
       ...(config.robustness && ROBUSTNESS_TEST_DEFINITIONS),
       ...(input.models && MODEL_DEFINITIONS),
-      ...(simulation.fills && SLIPPAGE_DEFINITIONS),
+      ...(simulation.fills && { ...SLIPPAGE_DEFINITIONS, ...MODELLED_ROBUSTNESS_DEFINITIONS }),
     },
     provenance: input.provenance,
   });

@@ -1,7 +1,7 @@
 import type { BreakEven } from '#contract/report-robustness.ts';
 import type { TradeColumns } from '../metrics/trade-metrics.ts';
 import { simulate } from '../simulator/simulate.ts';
-import type { PairInput, SimulationSettings } from '../simulator/types.ts';
+import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from '../simulator/types.ts';
 import { smallest, sum } from '../stats/moments.ts';
 
 export interface BreakEvenInput {
@@ -20,23 +20,35 @@ const MAX_COST = 0.2;
 /** Share of the wallet up to which a profit counts as 0. */
 const PRECISION = 1e-9;
 
-/** The run with one fee per side in place of its fee and slippage. */
-export function withCost(settings: SimulationSettings, cost: number): SimulationSettings {
-  return { ...settings, fee: cost, slippage: 0 };
+/** Simulates the run with one fee per side in place of its fee and slippage, spread and impact included. */
+export function simulateAtCost(
+  pairs: readonly PairInput[],
+  settings: SimulationSettings,
+  cost: number,
+  options?: SimulateOptions,
+): Simulation {
+  const withoutCosts = pairs.map(({ costs: _, ...pair }) => pair);
+  return simulate(withoutCosts, { ...settings, fee: cost, slippage: 0 }, options);
+}
+
+/** Fee and slippage per side; with a slippage model the mean over the value of all fills. */
+function paidPerSide({ pairs, settings, trades }: BreakEvenInput, turnover: number): number {
+  const isModelled = turnover > 0 && pairs.some(({ costs }) => costs !== undefined);
+  return settings.fee + (isModelled ? sum(trades.slippageCost) / turnover : settings.slippage);
 }
 
 /** Cost per side, in place of fee and slippage, at which the profit of the run is 0. */
 export function breakEven(input: BreakEvenInput): BreakEven {
   const { settings, trades, thorough } = input;
-  const paid = settings.fee + settings.slippage;
-  const unknown = { cost: null, paid, method: null, simulations: 0 };
   const turnover = sum(trades.volume);
+  const paid = paidPerSide(input, turnover);
+  const unknown = { cost: null, paid, method: null, simulations: 0 };
   if (!(turnover > 0)) return { ...unknown, reason: 'The run has no trades.' };
   const gross = sum(trades.profit) + sum(trades.fees) + sum(trades.slippageCost);
   const cost = gross / turnover;
   if (costsKeepTrades(input, Math.max(cost, paid))) return known(cost, 'closed_form', paid, 0);
   if (!thorough && (cost <= 0 || isExpensive(settings))) return known(cost, 'same_trades', paid, 0);
-  return search(input, cost, turnover);
+  return search(input, paid, cost, turnover);
 }
 
 function known(cost: number, method: BreakEven['method'], paid: number, simulations: number): BreakEven {
@@ -53,7 +65,7 @@ function isExpensive({ callbacks, detailTimeframeMs }: SimulationSettings): bool
  * True when the run has the same trades at every cost from 0 to `highest`, with profits that are linear in the cost:
  * - the stake is fixed, and the wallet pays it for all slots at every time;
  * - no exit depends on a profit after fees, and no price of a fill on the slippage;
- * - no callback and no protection sees a profit.
+ * - no callback, no protection and no margin of the account sees a profit.
  */
 export function costsKeepTrades(
   { settings, trades, pairs }: Pick<BreakEvenInput, 'settings' | 'trades' | 'pairs'>,
@@ -63,8 +75,11 @@ export function costsKeepTrades(
   const isMechanical =
     stake.kind === 'fixed' &&
     settings.slippage === 0 &&
+    settings.participation === undefined &&
+    pairs.every(({ costs }) => costs === undefined) &&
     settings.availableCapital === undefined &&
     callbacks === undefined &&
+    liquidation.marginMode !== 'cross' &&
     protections.length === 0 &&
     trailing === undefined &&
     !settings.exitProfitOnly &&
@@ -75,7 +90,9 @@ export function costsKeepTrades(
   const isLiquidated = exitReason.index.some((index) => exitReason.texts[index] === 'liquidation');
   if (isLiquidated || (liquidation.closingFee === undefined && !liquidationPrice.every(Number.isNaN)))
     return false;
-  const slots = Math.min(settings.maxOpenTrades > 0 ? settings.maxOpenTrades : pairs.length, pairs.length);
+  // A pair with stacked trades takes several slots.
+  const most = settings.positionStacking ? Number.POSITIVE_INFINITY : pairs.length;
+  const slots = Math.min(settings.maxOpenTrades > 0 ? settings.maxOpenTrades : most, most);
   const stakes = slots * stake.amount * (1 + 2 * highest * Math.max(1, settings.leverage));
   return lowestBalance(settings, trades, highest) * (settings.tradableBalanceRatio ?? 0.99) >= stakes;
 }
@@ -101,10 +118,10 @@ interface Point {
  */
 function search(
   { pairs, settings, thorough, trades }: BreakEvenInput,
+  paid: number,
   guess: number,
   turnover: number,
 ): BreakEven {
-  const paid = settings.fee + settings.slippage;
   const limit = thorough ? MAX_THOROUGH_SIMULATIONS : MAX_SIMULATIONS;
   // The run itself is the first point; its slippage is close to a fee of the same size.
   const own = { cost: paid, profit: sum(trades.profit) };
@@ -113,7 +130,7 @@ function search(
   let next = within(guess, 0, MAX_COST);
   let simulations = 0;
   while (simulations < limit) {
-    const { finalBalance } = simulate(pairs, withCost(settings, next), { equity: false });
+    const { finalBalance } = simulateAtCost(pairs, settings, next, { equity: false });
     simulations++;
     const point = { cost: next, profit: finalBalance - settings.startingBalance };
     if (point.profit > 0) winning = point;

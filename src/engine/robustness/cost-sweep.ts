@@ -1,10 +1,9 @@
 import type { CostSweep } from '#contract/report-robustness.ts';
 import { dailyEquity, dailyReturns } from '../metrics/equity-curve.ts';
-import { simulate } from '../simulator/simulate.ts';
 import type { PairInput, SimulationSettings } from '../simulator/types.ts';
 import { deviation, mean, ratio } from '../stats/moments.ts';
 import type { Signals } from '../strategy.ts';
-import { withCost } from './break-even.ts';
+import { simulateAtCost } from './break-even.ts';
 
 /** Fee per side in place of fee and slippage. */
 const COSTS = [0, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005];
@@ -20,16 +19,16 @@ export function* costSweep(
   for (const delay of DELAYS) {
     const later = pairs.map((pair) => ({ ...pair, signals: delayed(pair.signals, delay) }));
     for (const cost of COSTS) {
-      cells.push({ cost, delay, ...figures(later, withCost(settings, cost)) });
+      cells.push({ cost, delay, ...figures(later, settings, cost) });
       yield;
     }
   }
   return cells;
 }
 
-function figures(pairs: readonly PairInput[], settings: SimulationSettings) {
+function figures(pairs: readonly PairInput[], settings: SimulationSettings, cost: number) {
   const wallet = settings.startingBalance;
-  const { curve, finalBalance, outcomes } = simulate(pairs, settings);
+  const { curve, finalBalance, outcomes } = simulateAtCost(pairs, settings, cost);
   const first = Math.min(...pairs.map(({ candles }) => candles.timestamp[0]!));
   const returns = dailyReturns(wallet, dailyEquity(curve!, wallet, first).equity);
   return {

@@ -3,7 +3,6 @@ import { type Candles, indexAtOrAfter } from '../candles.ts';
 import type { Random } from '../random.ts';
 import { type TradeTable, textAt } from '../simulator/trade-table.ts';
 import type { PairInput } from '../simulator/types.ts';
-import type { FillCosts } from './benchmark.ts';
 import { intervalOf } from './bootstrap.ts';
 
 /** Trades of one pair, priced at opens of candles. */
@@ -22,20 +21,20 @@ interface PlacedPair {
 /**
  * Compares the entries with random ones. A sample keeps number, sides, sizes and holding times of each pair's trades, puts them in
  * a random order and places them uniformly among all placements without overlaps. Both are priced alike: from open to open, a
- * trade within one candle from open to close, with fee, slippage and funding. Slots and the wallet do not bind.
+ * trade within one candle from open to close, with funding and the same cost per side. Slots and the wallet do not bind.
  *
+ * @param cost fee and slippage per side, as a ratio of the value of a fill
  * @returns the share of samples that earn at least as much, the trades as they were included
  */
 export function* randomEntries(
   table: TradeTable,
   pairs: readonly PairInput[],
-  costs: FillCosts,
+  cost: number,
   wallet: number,
   samples: number,
   random: Random,
 ): Generator<void, Omit<ChanceTest, 'reason'>> {
   const placed = pairs.map((pair) => placedPair(table, pair));
-  const cost = costs.fee + costs.slippage;
   const observed = placed.reduce(
     (sum, pair) => sum + profitOf(pair, pair.held, pair.value, pair.entry, cost),
     0,

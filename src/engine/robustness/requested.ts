@@ -25,13 +25,21 @@ export interface RequestedInput {
 
 type Requested = Pick<ReportRobustness, 'cost_sweep' | 'random_entries' | 'permutations'>;
 
-/** The tests that the configuration asks for; yields between simulations. */
-export function* requestedTests(input: RequestedInput, seed: number): Generator<void, Requested> {
+/**
+ * The tests that the configuration asks for; yields between simulations.
+ *
+ * @param cost fee and slippage per side that the run paid, ratio
+ */
+export function* requestedTests(
+  input: RequestedInput,
+  cost: number,
+  seed: number,
+): Generator<void, Requested> {
   const { cost_sweep, random_entries, permutations } = input.config.robustness ?? {};
   return {
     ...(cost_sweep && { cost_sweep: { cells: yield* costSweep(input.pairs, input.settings) } }),
     ...(random_entries && {
-      random_entries: yield* againstRandomEntries(input, random_entries, mix32(seed ^ 1)),
+      random_entries: yield* againstRandomEntries(input, cost, random_entries, mix32(seed ^ 1)),
     }),
     ...(permutations && { permutations: yield* againstPermutations(input, permutations, mix32(seed ^ 2)) }),
   };
@@ -43,12 +51,13 @@ function noTest(reason: string): ChanceTest {
 
 function* againstRandomEntries(
   { run, pairs, settings }: RequestedInput,
+  cost: number,
   samples: number,
   seed: number,
 ): Generator<void, ChanceTest> {
   if (run.table.length === 0) return noTest('The run has no trades.');
   const wallet = settings.startingBalance;
-  const test = yield* randomEntries(run.table, pairs, settings, wallet, samples, createRandom(seed));
+  const test = yield* randomEntries(run.table, pairs, cost, wallet, samples, createRandom(seed));
   return { ...test, reason: null };
 }
 

@@ -28,7 +28,8 @@ export interface RobustnessInput extends RequestedInput {
 export function* measureRobustness(input: RobustnessInput): Generator<void, ReportRobustness> {
   const seed = mix32(hash32(input.inputs));
   const always = withSimulationErrors(input.strategy, () => alwaysMeasured(input, seed));
-  const figures = { ...always, ...(input.config.robustness && (yield* requestedTests(input, seed))) };
+  const { paid } = always.break_even;
+  const figures = { ...always, ...(input.config.robustness && (yield* requestedTests(input, paid, seed))) };
   return { findings: findingsOf(figures), ...figures };
 }
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { tradeColumns } from '#engine/metrics/trade-metrics.ts';
 import { createRandom } from '#engine/random.ts';
-import { breakEven, costsKeepTrades, withCost } from '#engine/robustness/break-even.ts';
+import { breakEven, costsKeepTrades, simulateAtCost } from '#engine/robustness/break-even.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { PairInput, SimulationSettings } from '#engine/simulator/types.ts';
+import { DAY_MS } from '#engine/timeframe.ts';
 import { MINUTE, walk } from '../run/candles.ts';
 
 const STEP = 5 * MINUTE;
@@ -38,7 +39,7 @@ function find(inputs: PairInput[], settings: SimulationSettings, thorough = fals
 }
 
 const profitAt = (inputs: PairInput[], settings: SimulationSettings, cost: number) =>
-  simulate(inputs, withCost(settings, cost)).finalBalance - settings.startingBalance;
+  simulateAtCost(inputs, settings, cost).finalBalance - settings.startingBalance;
 
 describe('breakEven', () => {
   it.each([1, 2, 3, 4, 5])('a simulation at the closed form earns nothing (seed %i)', (seed) => {
@@ -78,6 +79,34 @@ describe('breakEven', () => {
     const thorough = find(inputs, settings, true);
     expect(thorough.simulations).toBeLessThanOrEqual(20);
     expect(Math.abs(profitAt(inputs, settings, thorough.cost!))).toBeLessThan(0.00002 * turnover);
+  });
+
+  it('spread and impact of a model are part of the cost, not paid beside it', () => {
+    const days = 12;
+    const firstDay = Math.floor(pairs(3)[0]!.candles.timestamp[0]! / DAY_MS);
+    const costs = { firstDay, spread: new Float64Array(days).fill(0.0006), impact: null };
+    const plain = pairs(3);
+    const modelled = plain.map((pair) => ({ ...pair, costs }));
+    const found = find(modelled, MECHANICAL, true);
+    expect(found.method).toBe('simulated');
+    // All exits but stops are orders at the open; half of the spread a side, as a share of the price with it.
+    expect(found.paid).toBeCloseTo(0.0005 + 0.0003, 6);
+    expect(found.cost).toBeCloseTo(find(plain, MECHANICAL).cost!, 9);
+    expect(simulateAtCost(modelled, MECHANICAL, 0.001).finalBalance).toBe(
+      simulateAtCost(plain, MECHANICAL, 0.001).finalBalance,
+    );
+  });
+
+  it.each<[string, Partial<SimulationSettings>]>([
+    ['a limit of participation', { participation: 0.5 }],
+    ['stacked trades in more slots than pairs', { positionStacking: true, maxOpenTrades: 30 }],
+    ['margin of the whole account', { liquidation: { ...MECHANICAL.liquidation, marginMode: 'cross' } }],
+  ])('%s excludes the closed form', (_name, change) => {
+    const inputs = pairs(3);
+    const settings = { ...MECHANICAL, ...change };
+    const trades = tradeColumns(simulate(inputs, settings).table);
+    expect(costsKeepTrades({ pairs: inputs, settings: MECHANICAL, trades }, 0.001)).toBe(true);
+    expect(costsKeepTrades({ pairs: inputs, settings, trades }, 0.001)).toBe(false);
   });
 
   it('with exits in profit only the cost is simulated', () => {

@@ -850,7 +850,7 @@ class BreakEven(TypedDict):
     cost: float | None
     """Cost per side, as a share of the value of a fill, at which the profit is 0"""
     paid: float
-    """Fee and slippage per side of this run"""
+    """Fee and slippage per side of this run; with a slippage model the mean of its fills"""
     method: Literal["closed_form", "simulated", "same_trades"] | None
     """`closed_form`: exact, as costs cannot change these trades; `simulated`: found by further simulations; `same_trades`: the trades are held as they were"""
     simulations: int
