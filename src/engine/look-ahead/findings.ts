@@ -205,18 +205,24 @@ function compareTrades(before: Observed, after: Observed, end: number, sides: Si
     trades
       .filter((each) => each.openedAt < end)
       .map(entryOf)
-      .sort((a, b) => a.opened - b.opened || (a.pair < b.pair ? -1 : 1));
+      .sort((a, b) => a.opened - b.opened || comparePairs(a, b));
   const adjusted = ({ trades }: Observed) =>
     trades
       .flatMap(adjustmentsOf)
       .filter(({ filled }) => filled! < end)
-      .sort((a, b) => a.filled! - b.filled! || (a.pair < b.pair ? -1 : 1));
+      .sort((a, b) => a.filled! - b.filled! || comparePairs(a, b) || a.opened - b.opened);
   const byLimit = before.callbacks.some((name) => LIMIT_ENTRIES.includes(name));
   return (
     (byLimit ? undefined : firstDifference(opened(before), opened(after), sides)) ??
     firstDifference(adjusted(before), adjusted(after), sides) ??
     firstDifference(closed(before), closed(after), sides)
   );
+}
+
+/** Order of two events at the same time, which differs between runs where trades are left open. */
+function comparePairs(a: TradeEvent, b: TradeEvent): number {
+  if (a.pair === b.pair) return 0;
+  return a.pair < b.pair ? -1 : 1;
 }
 
 /** Compared values of a trade's entry or exit. */

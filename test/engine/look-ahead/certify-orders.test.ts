@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { crossedBelow } from '#engine/indicators/index.ts';
 import type { CallbackContext, StrategyCallbacks } from '#engine/strategy.ts';
 import { captured, certify, sound, withCallbacks } from './certify-fixture.ts';
 
@@ -153,5 +154,39 @@ describe('causal callbacks', () => {
     expect(findings.map(({ kind, callback }) => [kind, callback])).toEqual([
       ['not_repeatable', 'orderFilled'],
     ]);
+  });
+});
+
+describe('several trades of a pair and a shared margin', () => {
+  const adjusting: StrategyCallbacks = {
+    adjustPosition: ({ candles, index }, { entries, exits }) => {
+      if (candles.close[index - 1]! < candles.close[index - 2]!) return entries < 3 ? 20 : null;
+      return exits < 2 ? -15 : null;
+    },
+  };
+  const dense = (callbacks: StrategyCallbacks) => () =>
+    sound({
+      signals: ({ close }, { average }) => ({
+        enterLong: Uint8Array.from(close, (price, row) => Number(price > average![row]!)),
+        exitLong: crossedBelow(close, average!),
+      }),
+      stoploss: -0.02,
+      callbacks,
+    });
+  const account = { position_stacking: true, max_open_trades: 6, margin_mode: 'cross', leverage: 5 } as const;
+
+  it('certification finds nothing where trades of a pair are adjusted in the same candle', async () => {
+    const { findings, calls } = await certify(dense(adjusting), account);
+    expect(findings).toEqual([]);
+    expect(calls.adjustPosition).toBeGreaterThan(100);
+  });
+
+  it('certification finds a later close in stacked trades', async () => {
+    const leaking = dense({
+      adjustPosition: ({ candles, index }) =>
+        (candles.close[index + 1] ?? 0) > candles.open[index]! ? 20 : null,
+    });
+    const { findings } = await certify(leaking, account);
+    expect(findings[0]).toMatchObject({ kind: 'look_ahead', callback: 'adjustPosition' });
   });
 });
