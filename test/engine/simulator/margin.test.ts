@@ -42,12 +42,28 @@ describe('liquidation by tiers', () => {
     (value, leverage) => {
       const [entry, amount, stake] = [25, value / 25, value / leverage];
       for (const side of [LONG, SHORT] as const) {
-        const price = liquidationPrice(entry, stake, amount, leverage, maintenance, 0, 0, side, null);
+        const price = liquidationPrice(entry, stake, amount, maintenance, 0, 0, side, null);
         const equity = stake + side * amount * (price - entry);
         expect(equity / required(amount * price)).toBeCloseTo(1, 9);
         const nearer = price + side * 0.01;
         expect(stake + side * amount * (nearer - entry)).toBeGreaterThan(required(amount * nearer));
       }
+    },
+  );
+
+  it.each([
+    ['isolated', 0, 3683.979, 1456.84, 0.1, 135_365, 1114.78],
+    ['isolated', 0, 109.488, 32_481.98, 0.025, 16_300, 18_778.73],
+    // The other position of the account takes its maintenance margin and its loss.
+    ['cross', 71_200.81144 + 56_354.57, 3683.979, 1456.84, 0.1, 135_365, 1153.26],
+    ['cross', 356_512.508 + 448_192.89, 109.488, 32_481.98, 0.025, 16_300, 26_316.89],
+  ])(
+    'the published examples of Binance hold: %s, less %d, %d at %d',
+    (_mode, others, amount, entry, rate, deducted, expected) => {
+      const tier = [{ rate, amount: deducted }];
+      expect(liquidationPrice(entry, 1_535_443.01 - others, amount, tier, 0, 0, LONG, null).toFixed(2)).toBe(
+        expected.toFixed(2),
+      );
     },
   );
 
@@ -112,5 +128,26 @@ describe('cross margin', () => {
       'B liquidation',
     ]);
     expect(trades[1]!.liquidationPrice).toBeCloseTo((4500 - 370) / 44.775, 8);
+  });
+
+  it('a long without leverage is liquidated where the account has too little for its value', () => {
+    const pairs = [
+      pairOf({ rows: [100, 100, 100, 50, 50, 50, 50].map(flat), enterLong: [0], exitLong: [2] }),
+      pairOf({ pair: 'B', rows: [100, 100, 100, 100, 60, 20, 20].map(flat), enterLong: [0] }),
+    ];
+    const { trades } = simulate(
+      pairs,
+      settingsOf({
+        ...{ stoploss: -10, maxOpenTrades: 2, stake: { kind: 'fixed', amount: 400 } },
+        liquidation: { maintenanceMarginRate: 0.005, buffer: 0, marginMode: 'cross' },
+        callbacks: { leverage: ({ pair }) => (pair === 'A' ? 4 : 1) },
+      }),
+    );
+    // A loses 800, which leaves 200 for B: 4 units at 100.
+    expect(trades.map(({ pair, exitReason }) => `${pair} ${exitReason}`)).toEqual([
+      'A exit_signal',
+      'B liquidation',
+    ]);
+    expect(trades[1]!.liquidationPrice).toBeCloseTo((400 - 200) / 4 / 0.995, 8);
   });
 });

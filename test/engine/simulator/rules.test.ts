@@ -142,18 +142,15 @@ describe('ROI', () => {
 describe('liquidation', () => {
   it('liquidation follows the general isolated formula, moved towards the entry by the buffer', () => {
     // Entry 100, leverage 5: v = 20. (100 - 20) / (1 - 0.006) = 80.482897; plus 5 % of 19.517103 = 81.4587525.
-    expect(margin.liquidationPrice(100, 20, 1, 5, RATE, 0.05, 0.001, LONG, null)).toBeCloseTo(81.4587525, 7);
+    expect(margin.liquidationPrice(100, 20, 1, RATE, 0.05, 0.001, LONG, null)).toBeCloseTo(81.4587525, 7);
     // (100 + 20) / 1.006 = 119.284294; minus 5 % of 19.284294 = 118.3200795.
-    expect(margin.liquidationPrice(100, 20, 1, 5, RATE, 0.05, 0.001, SHORT, null)).toBeCloseTo(
-      118.3200795,
-      7,
-    );
+    expect(margin.liquidationPrice(100, 20, 1, RATE, 0.05, 0.001, SHORT, null)).toBeCloseTo(118.3200795, 7);
   });
 
   it('liquidation price is 0 for an unleveraged long but not for a short', () => {
-    expect(margin.liquidationPrice(100, 100, 1, 1, RATE, 0.05, 0, LONG, null)).toBe(0);
+    expect(margin.liquidationPrice(100, 100, 1, RATE, 0.05, 0, LONG, null)).toBe(0);
     // 200 / 1.005 = 199.004975; minus 5 % of 99.004975 = 194.0547264.
-    expect(margin.liquidationPrice(100, 100, 1, 1, RATE, 0.05, 0, SHORT, null)).toBeCloseTo(194.0547264, 7);
+    expect(margin.liquidationPrice(100, 100, 1, RATE, 0.05, 0, SHORT, null)).toBeCloseTo(194.0547264, 7);
   });
 });
 

@@ -54,9 +54,8 @@ export class MarginTiers {
 
 /**
  * Liquidation price: `margin` plus profit equals the maintenance margin of the position's value at that price. The result is moved
- * towards the entry by `buffer`. Of all tiers the nearest price counts: there the tier is the one of that value.
- *
- * 0 for a long without leverage, which cannot be liquidated.
+ * towards the entry by `buffer`. Of all tiers the nearest price counts: there the tier is the one of that value. 0 for a long whose
+ * margin covers its whole value.
  *
  * @param margin quote currency: the stake, or in cross margin what the account has besides
  * @param closingFee fee that the exchange reserves for the closing order; the fee in the general formula, 0 in that of Binance
@@ -65,19 +64,18 @@ export function liquidationPrice(
   entryPrice: number,
   margin: number,
   amount: number,
-  leverage: number,
   tiers: readonly Maintenance[],
   buffer: number,
   closingFee: number,
   direction: Direction,
   tick: Step | null,
 ): number {
-  if (direction === LONG && leverage <= 1) return 0;
   let price = direction === LONG ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   for (const tier of tiers) {
     const bankruptcy = entryPrice - (direction * (margin + tier.amount)) / amount;
     const own = bankruptcy / (1 - direction * (tier.rate + closingFee));
     if (isTighter(own, price, direction)) price = own;
   }
+  if (price <= 0) return 0;
   return roundHalfUp(Math.max(0, price + direction * Math.abs(entryPrice - price) * buffer), tick);
 }

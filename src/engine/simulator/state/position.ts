@@ -165,11 +165,15 @@ export class Position {
 
   /** Sets the liquidation price for a margin, quote currency: the stake, or that of the account in cross margin. */
   setLiquidation(margin: number, settings: ResolvedSettings): void {
+    // A long whose margin is its own value cannot be liquidated. The account may have less than that.
+    if (this.direction === LONG && this.leverage <= 1 && !settings.cross) {
+      this.liquidation = 0;
+      return;
+    }
     this.liquidation = liquidationPrice(
       this.entryPrice,
       margin,
       this.amount,
-      this.leverage,
       this.market.margin.maintenance,
       settings.liquidationBuffer,
       settings.liquidationFee,
