@@ -254,7 +254,7 @@ function reportInformative(prepared: readonly PreparedPair[]): ReportInformative
     for (const each of informative) {
       const key = `${each.pair} ${each.timeframe} ${each.digest}`;
       const known = series.get(key);
-      series.set(key, { ...each, read_by: [...(known?.read_by ?? []), input.pair] });
+      series.set(key, { ...each, read_by: [...new Set([...(known?.read_by ?? []), input.pair])] });
     }
   }
   return series.size > 0 ? [...series.values()] : undefined;

@@ -3,7 +3,7 @@ import { runBacktest } from '#engine/backtest.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
-import { closedBy, type InformativeCandles } from '#engine/run/informative.ts';
+import { closedBy, type InformativeCandles, informativeSeries } from '#engine/run/informative.ts';
 import { definitionProblems } from '#engine/strategies/validate-definition.ts';
 import type { SeriesInfo, StrategyDefinition } from '#engine/strategy.ts';
 import { CONFIG, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from './backtest-sample.ts';
@@ -111,6 +111,45 @@ describe('informative pairs', () => {
     expect(report.warnings.join('\n')).toContain(
       `The 1h candles of ${SOL} end with the candle at 2024-01-03T18:00:00.000Z: later rows of ${BTC} repeat its values.`,
     );
+  });
+
+  it('pair without enough informative candles is left out, with that reason', () => {
+    const series = hourly(SOL, 'SOL/{stake} 1h');
+    const few = { ...series, candles: sliceCandles(series.candles, 0, 5) };
+    expect(() => run(FILTERED, [few])).toThrow(
+      `${BTC} cannot be traded: the run has 5 1h candles of ${SOL}. The strategy needs ${STARTUP} of them`,
+    );
+  });
+
+  it('series that is declared in two ways is reported once', () => {
+    const twice = [
+      { pair: 'SOL/{stake}', timeframe: '1h' },
+      { pair: SOL, timeframe: '1h' },
+    ] as const;
+    const strategy = { ...FILTERED, informative: twice };
+    const { report } = run(strategy, [hourly(SOL, 'SOL/{stake} 1h'), hourly(SOL, `${SOL} 1h`)]);
+    expect(report.informative!.map(({ read_by }) => read_by)).toEqual([CONFIG.pairs]);
+  });
+
+  it('spot pairs read the spot pairs of the declared perpetuals, by the declared keys', () => {
+    const informative = ['BTC/{stake}', BTC].map((pair) => ({ pair, timeframe: '1d' as const }));
+    const seriesOf = (pair: string) =>
+      informativeSeries({ informative }, pair).map((each) => [each.key, each.pair]);
+    expect(seriesOf('ETH/USDT')).toEqual([
+      ['BTC/{stake} 1d', 'BTC/USDT'],
+      [`${BTC} 1d`, 'BTC/USDT'],
+    ]);
+    expect(seriesOf('ETH/USDC:USDC').map(([, pair]) => pair)).toEqual(['BTC/USDC:USDC', BTC]);
+  });
+
+  it('permutations are not tested: the informative candles would keep the patterns of the real ones', () => {
+    const input = inputOf(FILTERED, [hourly(SOL, 'SOL/{stake} 1h')]);
+    const config = { ...input.config, robustness: { permutations: 19 } };
+    const { report } = runBacktest({ ...input, config }, { digest: sha256 });
+    expect(report.robustness!.permutations).toMatchObject({
+      p_value: null,
+      reason: 'Candles of the informative series cannot be permuted with those of the run.',
+    });
   });
 
   it('backtest fails when candles of an informative pair are missing', () => {

@@ -34,8 +34,9 @@ export function collectedTimeframe(timeframe: Timeframe): Timeframe {
 }
 
 /**
- * The stored series that lacks least of a range: its own timeframe, else the longest of which it can be computed. Undefined
- * when none is stored.
+ * The stored series that lacks least of a range: its own timeframe, else the longest of which it can be computed. The last 24
+ * hours count only between series that are else equal: none is collected for them, but the newest has the latest values.
+ * Undefined when none is stored.
  *
  * @param stored by `symbol#timeframe`
  */
@@ -45,14 +46,20 @@ export function chooseSource(
   range: TimeInterval,
   now: number,
 ): CandleSource | undefined {
-  let best: CandleSource | undefined;
+  let best: (CandleSource & { readonly lateMs: number }) | undefined;
+  const stepMs = TIMEFRAME_MS[timeframe];
+  const closed = floorToGrid(Math.min(range.end, now), stepMs);
   for (const each of sourceTimeframes(timeframe)) {
     const info = stored.get(`${pair}#${each}`);
     if (!info) continue;
     const missingMs = missingIn(info, { ...range, end: Math.min(range.end, now - FRESH_MS) });
-    if (!best || missingMs < best.missingMs) best = { timeframe: each, missingMs };
+    const newest = floorToGrid(Date.parse(info.last) + TIMEFRAME_MS[each], stepMs);
+    const lateMs = Math.max(0, closed - newest);
+    const isBetter =
+      !best || missingMs < best.missingMs || (missingMs === best.missingMs && lateMs < best.lateMs);
+    if (isBetter) best = { timeframe: each, missingMs, lateMs };
   }
-  return best;
+  return best && { timeframe: best.timeframe, missingMs: best.missingMs };
 }
 
 /** Part of a range that a series lacks, ms. Gaps within the tolerance count as stored. */

@@ -70,6 +70,9 @@ function* againstPermutations(
   if (config.ml_engine) return noTest('Every permutation would train all models again.');
   if (config.timeframe_detail)
     return noTest('Candles of timeframe_detail cannot be permuted with those of the run.');
+  // A pair's daily candles would keep the days that its permuted hours lost. Aggregated candles follow the permutation.
+  if (input.data.some(({ informative = [] }) => informative.length > 0))
+    return noTest('Candles of the informative series cannot be permuted with those of the run.');
   if (run.table.length === 0) return noTest('The run has no trades.');
   const histories = input.data.flatMap((data) => {
     const history = readHistory(strategy, config, data);

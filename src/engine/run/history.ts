@@ -114,8 +114,11 @@ export function readHistory(
   });
   const ready = Math.max(start, informativeReady(informative, own));
   const from = Math.max(startup, indexAtOrAfter(candles.timestamp, ready));
-  if (rows - from < MIN_CANDLES) {
+  if (rows - startup < MIN_CANDLES || rows - indexAtOrAfter(candles.timestamp, start) < MIN_CANDLES) {
     return { pair: data.pair, reason: tooFew(data.pair, rows, startup, config) };
+  }
+  if (rows - from < MIN_CANDLES) {
+    return { pair: data.pair, reason: tooFewInformative(data.pair, informative, own) };
   }
   const { instrument } = data;
   const ticks = instrument && derivePriceTicks(candles, instrument.priceTick);
@@ -161,6 +164,17 @@ function tooFew(pair: string, rows: number, startup: number, config: ResolvedBac
   return (
     `${pair} has ${rows} ${config.timeframe} candles up to ${end}. The strategy needs ` +
     `${startup} before its first signal and at least ${MIN_CANDLES} to trade from ${start}.`
+  );
+}
+
+function tooFewInformative(pair: string, informative: readonly ReadInformative[], startup: number): string {
+  const latest = informative.reduce((a, b) =>
+    informativeReady([b], startup) > informativeReady([a], startup) ? b : a,
+  );
+  const { pair: other, timeframe, candles } = latest;
+  return (
+    `${pair} cannot be traded: the run has ${candles.timestamp.length} ${timeframe} candles of ${other}. ` +
+    `The strategy needs ${startup} of them before its first signal.`
   );
 }
 

@@ -36,17 +36,21 @@ export interface InformativeFacts {
 /** Placeholder in the pair of an informative series: quote currency and settlement currency of the traded pair. */
 export const STAKE = '{stake}';
 
-/** Series that a strategy reads for the traded `pair`: its other timeframes, then other pairs. */
+/**
+ * Series that a strategy reads for the traded `pair`: its other timeframes, then other pairs. A spot pair reads the spot pairs of
+ * perpetuals; the keys of their columns stay as declared.
+ */
 export function informativeSeries(
   { informativeTimeframes = [], informative = [] }: InformativeFacts,
   pair: string,
 ): InformativeSeries[] {
   const stake = pair.slice(pair.indexOf('/') + 1);
+  const isSpot = !pair.includes(':');
   return [
     ...informativeTimeframes.map((timeframe) => ({ key: timeframe, pair, timeframe })),
     ...informative.map((each) => ({
       key: informativeKey(each),
-      pair: each.pair.replace(STAKE, stake),
+      pair: isSpot ? each.pair.replace(STAKE, stake).split(':')[0]! : each.pair.replace(STAKE, stake),
       timeframe: each.timeframe,
     })),
   ];
@@ -101,10 +105,12 @@ export function closedBy<T extends InformativeCandles>(given: readonly T[], time
   });
 }
 
-/** Time by which `startup` candles of every series have closed, ms; infinite for an empty series. */
+/** Time by which `startup` candles of every series have closed, ms; infinite when a series has fewer. */
 export function informativeReady(given: readonly InformativeCandles[], startup: number): number {
   const ready = given.map(({ candles: { timestamp }, timeframe }) =>
-    timestamp.length === 0 ? Number.POSITIVE_INFINITY : timestamp[0]! + startup * TIMEFRAME_MS[timeframe],
+    timestamp.length < Math.max(startup, 1)
+      ? Number.POSITIVE_INFINITY
+      : timestamp[0]! + startup * TIMEFRAME_MS[timeframe],
   );
   return Math.max(Number.NEGATIVE_INFINITY, ...ready);
 }
