@@ -61,15 +61,20 @@ export function addAccountFlags(command: Command): Command {
     );
 }
 
-/** Fields of a request. */
-export function accountFields(options: AccountOptions): Readonly<Record<string, unknown>> {
+/** Fields of a request. An option for one side keeps the other side of `request`. */
+export function accountFields(
+  options: AccountOptions,
+  request: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const bySide = (name: string, values: object | undefined) =>
+    values && { ...Object(request[name]), ...values };
   return given({
     tradable_balance_ratio: options.tradableRatio,
     available_capital: options.capital,
     amend_last_stake_amount: options.amendLastStake,
     last_stake_amount_min_ratio: options.lastStakeMin,
-    order_types: options.orderType,
-    unfilled_timeout: options.timeout,
+    order_types: bySide('order_types', options.orderType),
+    unfilled_timeout: bySide('unfilled_timeout', options.timeout),
     ignore_entry_after_candles: options.ignoreEntryAfter,
     position_stacking: options.stack,
     margin_mode: options.marginMode,

@@ -208,7 +208,7 @@ export function configWith(config: Config, options: RunOptions): Config {
       slippage: options.slippage,
       slippage_model: options.slippageModel,
       leverage: options.leverage,
-      ...accountFields(options),
+      ...accountFields(options, config),
       fill_model: options.fillModel,
       stoploss: options.stoploss,
       minimal_roi: options.roi,

@@ -2,18 +2,23 @@ import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import { statedDefaults } from '#contract/repeated-config.ts';
 
-/** The request that runs `config` again, with the fields of `given` over it. */
+/** The request that runs `config` again, with the fields of `given` over it; of an order option, with the sides of it. */
 export function requestOver(
   config: Omit<ResolvedBacktestConfig, 'date_range'> & Partial<ResolvedBacktestConfig>,
   given: BacktestConfigRequest,
 ): BacktestConfigRequest {
   const { timeframe_detail, ml_engine, ...base } = config;
   const { entry_threshold, ...ml } = ml_engine ?? {};
+  const stated = statedDefaults(config);
   return {
     ...base,
-    ...statedDefaults(config),
+    ...stated,
     ...(timeframe_detail && { timeframe_detail }),
     ...given,
+    order_types: { ...stated.order_types, ...given.order_types },
+    ...((base.unfilled_timeout ?? given.unfilled_timeout) && {
+      unfilled_timeout: { ...base.unfilled_timeout, ...given.unfilled_timeout },
+    }),
     params: { ...base.params, ...given.params },
     ...((ml_engine ?? given.ml_engine) && {
       ml_engine: { ...ml, ...(entry_threshold != null && { entry_threshold }), ...given.ml_engine },

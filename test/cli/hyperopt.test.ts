@@ -230,7 +230,7 @@ describe('startHyperopt', () => {
     await startHyperopt(
       client,
       'ema_crossover',
-      {},
+      { unfilled_timeout: { entry: 5, exit: 30 } },
       { models: 'none', spaces: 'params, roi', ...account, ...options },
     );
     expect(posted).toEqual({
@@ -245,7 +245,8 @@ describe('startHyperopt', () => {
       leverage: 3,
       available_capital: 300,
       amend_last_stake_amount: true,
-      unfilled_timeout: { entry: 60 },
+      // An option for one side keeps the other one.
+      unfilled_timeout: { entry: 60, exit: 30 },
     });
   });
 

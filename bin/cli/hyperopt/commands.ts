@@ -294,7 +294,7 @@ function requestOf(body: Readonly<Record<string, unknown>>, options: StartOption
     slippage: options.slippage,
     slippage_model: options.slippageModel,
     leverage: options.leverage,
-    ...accountFields(options),
+    ...accountFields(options, body),
     sampler: options.sampler,
     pruner: options.pruner,
     seed: options.seed,
