@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type * as z from 'zod';
@@ -76,14 +76,21 @@ interface SignalsFile {
   readonly bytes: Buffer<ArrayBuffer>;
 }
 
-/** Throws UsageError for a file that cannot be read or is too large. */
+/** Throws UsageError for a file that cannot be read, is empty or is too large. */
 function readSignalsFile(path: string): SignalsFile {
-  if (!existsSync(path)) throw new UsageError(`${path} does not exist: pass a CSV or Parquet file`);
+  return { name: basename(path).slice(0, SIGNALS_LIMITS.name), bytes: readFile(path) };
+}
+
+/** Throws UsageError for a path that is no file of 1 byte to the size of an upload. */
+export function readFile(path: string): Buffer<ArrayBuffer> {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats) throw new UsageError(`${path} does not exist: pass a file`);
+  if (!stats.isFile()) throw new UsageError(`${path} is not a file`);
   const { max } = SIGNALS_LIMITS.bytes;
-  const { size } = statSync(path);
-  if (size > max)
-    throw new UsageError(`${path} has ${size} bytes, more than ${max}: split it by pair or time`);
-  return { name: basename(path).slice(0, SIGNALS_LIMITS.name), bytes: readFileSync(path) };
+  if (stats.size === 0) throw new UsageError(`${path} is empty`);
+  if (stats.size > max)
+    throw new UsageError(`${path} has ${stats.size} bytes, more than ${max}: split it by pair or time`);
+  return readFileSync(path);
 }
 
 /** Uploads a file and returns its record. */

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { TOUCHSTONE } from '#contract/names.ts';
@@ -12,7 +11,7 @@ import { minute, number, table } from './output.ts';
 import { backtestPath, warningLines } from './report-text.ts';
 import { addRunOptions, configWith, type RunOptions } from './run-options.ts';
 import { type Session, sessionWith } from './session.ts';
-import { upload } from './signals.ts';
+import { readFile, upload } from './signals.ts';
 import { compareTrades, parseTradeList, signalsOf, type TradeDifference } from './tradingview.ts';
 
 export function addVerifyCommands(program: Command): void {
@@ -46,15 +45,19 @@ async function verifyTradingView(session: Session, file: string, options: Verify
     throw new UsageError('Pass the market of the list: --pairs with one pair, and --timeframe of the chart.');
   }
   const stepMs = TIMEFRAME_MS[timeframe];
-  const listed = parseTradeList(readFileSync(file, 'utf8'), {
+  const listed = parseTradeList(readFile(file).toString('utf8'), {
     stepMs,
     offsetMs: offsetOf(options.utcOffset),
   });
-  const last = Math.max(...listed.flatMap(({ entry, exit }) => [entry.time, exit?.time ?? 0]));
-  if (!Number.isFinite(last)) throw new UsageError(`${file} has no trades`);
+  // No run enters at its last candle: a trade that is still open needs another one.
+  const ends = listed.map(({ entry, exit }) => (exit ? exit.time : entry.time + stepMs) + stepMs);
+  if (ends.length === 0) throw new UsageError(`${file} has no trades`);
   const csv = Buffer.from(signalsOf(listed, pair, stepMs));
   const { signals_id } = await upload(session.client, { name: `${basename(file)}.signals.csv`, bytes: csv });
-  const range = { start: iso(listed[0]!.entry.time - stepMs), end: iso(last + stepMs) };
+  const range = {
+    start: iso(listed[0]!.entry.time - stepMs),
+    end: iso(ends.reduce((a, b) => Math.max(a, b))),
+  };
   // The list has the stops of its strategy as exits.
   const config = configWith({ stoploss: -0.99, minimal_roi: {}, trailing: null, date_range: range }, options);
   const request = { config: { ...config, strategy: SIGNALS_STRATEGY, signals: signals_id } };

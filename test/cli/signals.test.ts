@@ -41,15 +41,18 @@ it('file that is not valid is not uploaded', async () => {
   writeFileSync(file, 'timestamp,pair,enter_lng\n');
   const wrong = await touchstone('backtest', '--signals', file);
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('has unknown columns: "enter_lng"')]);
+  writeFileSync(file, '');
+  expect((await touchstone('signals', 'upload', file)).err).toContain(`${file} is empty`);
+  expect((await touchstone('signals', 'upload', folder)).err).toContain('is not a file');
   const both = await touchstone('backtest', 'ema_crossover', '--signals', file);
   expect(both.err).toContain('and not both');
   expect((await touchstone('signals', 'list')).out).toBe('No files of signals.\n');
 });
 
 it('list of trades of TradingView is run, and its differences are printed', async () => {
-  const file = join(folder, 'trades.csv');
+  const file = join(folder, 'list-of-trades.csv');
   writeFileSync(file, LIST!);
-  const args = VERIFY!.replace('trades.csv', file).split(' ');
+  const args = VERIFY!.replace('list-of-trades.csv', file).split(' ');
   const { code, out, err } = await touchstone(...args);
   expect([code, err]).toEqual([0, '']);
   expect(out).toContain('2 trades in the list, 2 of them in the run; 2 were closed in the same candle');
@@ -68,5 +71,21 @@ it('list of trades of TradingView is run, and its differences are printed', asyn
   // A short that sells below the price of the list is worse.
   expect(json.trades[1].entryBp).toBeCloseTo((1 - Number(ours[1]!.entry_price) / 100) * 10_000, 6);
   const wrong = await touchstone('verify', 'tradingview', file, '--timeframe', '1h');
+  // A reversal in one candle, and a trade that is still open at the end of the list.
+  const reversed = join(folder, 'reversed.csv');
+  const orders = [
+    ...['1,Entry Long,Long,2026-01-05 04:00,100,', '1,Exit Long,Short,2026-01-06 12:00,102,2'],
+    ...['2,Entry Short,Short,2026-01-06 12:00,102,', '2,Exit Short,Open,2026-01-08 12:00,101,1'],
+  ];
+  writeFileSync(reversed, `Trade #,Type,Signal,Date/Time,Price USDT,Profit %\r\n${orders.join('\r\n')}\r\n`);
+  const open = await touchstone(
+    'verify',
+    'tradingview',
+    reversed,
+    ...['--pairs', 'BTC/USDT:USDT'],
+    '--timeframe',
+    '1h',
+  );
+  expect(open.out).toContain('2 trades in the list, 2 of them in the run; 2 were closed in the same candle');
   expect(wrong.err).toContain('--pairs with one pair');
 });

@@ -21,12 +21,16 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
  *     sh aws, sh docker, sh network, sh slow    parsed only; runbook-commands.full.test.ts runs those of the runbook
  *
  * Lines that start with `npm` are never run here: their script must exist, and NPM_RUNS has who runs those of the README. `bt-...`, `ho-...` and `ch-...` represent the ID
- * printed last. Strategies in `ts` fences are files of the strategy folder.
+ * printed last. Strategies in `ts` fences are files of the strategy folder, and
+ * `csv` fences are files with the name that ends the line above.
  */
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PARSED_ONLY = ['aws', 'docker', 'network', 'slow'];
-const LANGUAGES = ['sh', 'json', 'ts', 'text', 'http', 'python'];
+const LANGUAGES = ['sh', 'csv', 'json', 'ts', 'text', 'http', 'python'];
+
+/** A `csv` fence with the name of its file. */
+const CSV_FILE = /`([\w-]+\.csv)`:\n\n```csv\n([^`]+)```/g;
 
 interface Fence {
   readonly line: number;
@@ -69,6 +73,9 @@ beforeAll(async () => {
     for (const { language, text } of fencesOf(page)) {
       const [, name] = /defineStrategy\(\{\s*name: '(\w+)'/.exec(language === 'ts' ? text : '') ?? [];
       if (name) writeFileSync(join(strategies, `${name}.ts`), text);
+    }
+    for (const [, name, text] of readFileSync(join(ROOT, page), 'utf8').matchAll(CSV_FILE)) {
+      writeFileSync(join(folder, name!), text!);
     }
   }
   writeFileSync(
