@@ -1,6 +1,6 @@
 import '../parquet/tiering.ts';
 
-import { RecordBatchReader } from 'apache-arrow';
+import { DataType, RecordBatchReader, type Vector } from 'apache-arrow';
 import { readParquet, readSchema } from 'parquet-wasm';
 import { BadSignalsError, type Cell, SignalTableBuilder } from './table-builder.ts';
 
@@ -19,11 +19,20 @@ export function parseSignalsParquet(bytes: Uint8Array): SignalTableBuilder {
     for (const batch of RecordBatchReader.from(table.intoIPCStream())) {
       const columns = names.map((name) => batch.getChild(name));
       if (columns.includes(null)) throw new BadSignalsError('lacks one of its columns');
-      // Arrow returns timestamps of any unit as Unix ms.
-      for (let row = 0; row < batch.numRows; row++) {
-        builder.add(columns.map((column) => column!.get(row) as Cell));
-      }
+      const readers = columns.map((column) => readerOf(column!));
+      for (let row = 0; row < batch.numRows; row++) builder.add(readers.map((read) => read(row)));
     }
     if (builder.rows < offset + ROWS_AT_ONCE) return builder;
   }
+}
+
+/** Values of a column. Arrow returns timestamps of any unit as Unix ms, and decimals, which DuckDB writes for 0.5, without their point. */
+function readerOf(column: Vector): (row: number) => Cell {
+  const { type } = column;
+  if (!DataType.isDecimal(type)) return (row) => column.get(row) as Cell;
+  const unit = 10 ** type.scale;
+  return (row) => {
+    const digits: unknown = column.get(row);
+    return digits === null ? null : Number(digits) / unit;
+  };
 }

@@ -25,6 +25,11 @@ const FALSE = new Set(['', '0', 'false', 'False', 'FALSE', '0.0', 'nan', 'NaN'])
 const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 /** Unix times below are seconds: in ms it is the year 1973. */
 const MIN_MS = 1e11;
+/** Unix times from here are no ms: in ms it is the year 5138. */
+const MAX_MS = 1e14;
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+/** Text of a ratio that is absent. */
+const NO_RATIO = new Set(['', 'nan', 'NaN']);
 const INITIAL = 4_096;
 
 /** Builds a table row by row from cells in the order of the file's columns. */
@@ -117,15 +122,8 @@ export class SignalTableBuilder {
 
   #timeOf(cell: Cell): number {
     const text = String(cell ?? '').trim();
-    if (typeof cell === 'string' && ISO_TIME.test(text)) {
-      const dated = text.replace(' ', 'T').replace(/([+-]\d\d):?(\d\d)$/, text.length > 10 ? '$1:$2' : '$&');
-      const time = Date.parse(/T/.test(dated) && !/(Z|[+-]\d\d:\d\d)$/.test(dated) ? `${dated}Z` : dated);
-      if (!Number.isNaN(time)) return time;
-    }
-    const number = text === '' ? Number.NaN : Number(text);
-    const time = Math.abs(number) < MIN_MS ? number * 1_000 : number;
-    // Beyond is no date; such as a count of nanoseconds.
-    if (Math.abs(time) <= 8.64e15 && Number.isInteger(time) && Math.abs(time) < 1e14) return time;
+    const time = typeof cell === 'string' && ISO_TIME.test(text) ? timeOfIso(text) : timeOfUnix(text);
+    if (time !== undefined) return time;
     throw this.#bad(`has the timestamp ${shown(cell)}: expected ISO 8601, Unix ms or Unix s`);
   }
 
@@ -136,7 +134,8 @@ export class SignalTableBuilder {
   }
 
   #tagOf(column: string, cell: Cell): number {
-    if (cell === null || cell === undefined || cell === '') return 0;
+    // A column without any tag is one of NaN in pandas.
+    if (cell === null || cell === undefined || cell === '' || Number.isNaN(cell)) return 0;
     const tag = String(cell);
     if (tag.length > SIGNALS_LIMITS.tag_length) {
       throw this.#bad(`has an ${column} of ${tag.length} characters, more than ${SIGNALS_LIMITS.tag_length}`);
@@ -154,14 +153,9 @@ export class SignalTableBuilder {
   }
 
   #ratioOf(cell: Cell): number {
-    if (
-      cell === null ||
-      cell === undefined ||
-      (typeof cell === 'string' && FALSE.has(cell.trim()) && cell.trim() !== '0' && cell.trim() !== '0.0')
-    )
-      return 1;
-    if (typeof cell === 'number' && Number.isNaN(cell)) return 1;
-    const ratio = Number(cell);
+    const text = String(cell ?? '').trim();
+    if (NO_RATIO.has(text)) return 1;
+    const ratio = DECIMAL.test(text) ? Number(text) : Number.NaN;
     const { min, max } = SIGNALS_LIMITS.stake_ratio;
     if (ratio > min && ratio <= max) return ratio;
     throw this.#bad(`has the stake_ratio ${shown(cell)}: expected a number above ${min} and at most ${max}`);
@@ -198,6 +192,26 @@ export class SignalTableBuilder {
 
 /** Pairs of a file; a run has at most 200. */
 const MAX_PAIRS = 1_000;
+
+/** Unix ms; undefined for a day that its month lacks. */
+function timeOfIso(text: string): number | undefined {
+  const dated = text.replace(' ', 'T').replace(/([+-]\d\d):?(\d\d)$/, text.length > 10 ? '$1:$2' : '$&');
+  const time = Date.parse(/T/.test(dated) && !/(Z|[+-]\d\d:\d\d)$/.test(dated) ? `${dated}Z` : dated);
+  if (Number.isNaN(time)) return undefined;
+  // Date.parse reads February 30 as March 2.
+  const day = dated.slice(0, 10);
+  const isDay = Number(day.slice(8)) <= 28 || new Date(day).toISOString().startsWith(day);
+  return isDay ? time : undefined;
+}
+
+/** Unix ms of a decimal number of ms or seconds. */
+function timeOfUnix(text: string): number | undefined {
+  if (!DECIMAL.test(text)) return undefined;
+  const number = Number(text);
+  const time = Math.abs(number) < MIN_MS ? number * 1_000 : number;
+  // Larger numbers are microseconds or nanoseconds.
+  return Number.isInteger(time) && Math.abs(time) < MAX_MS ? time : undefined;
+}
 
 function shown(cell: Cell): string {
   return JSON.stringify(String(cell ?? '').slice(0, 40));
