@@ -120,9 +120,9 @@ const ReportSettings = ResolvedBacktestConfig.extend({
     .meta({ description: 'Additions to a position; absent without a maximum' }),
   callbacks: z.array(z.string()).meta({ description: 'Per-candle callbacks that the strategy defines' }),
   tradable_balance_ratio: z.number(),
-  margin_mode: z.enum(MARGIN_MODES),
-  maintenance_margin_rate: z.number(),
-  liquidation_buffer: z.number(),
+  margin_mode: z.enum(MARGIN_MODES).optional().meta({ description: 'Absent in spot' }),
+  maintenance_margin_rate: z.number().optional().meta({ description: 'Absent in spot' }),
+  liquidation_buffer: z.number().optional().meta({ description: 'Absent in spot' }),
 }).meta({ id: 'ReportSettings', description: 'All settings that affect the results' });
 export type ReportSettings = z.infer<typeof ReportSettings>;
 

@@ -4,6 +4,14 @@
 export const TRADING_MODES = ['futures', 'spot'] as const;
 export type TradingMode = (typeof TRADING_MODES)[number];
 
+/** Exchanges of ccxt that have perpetuals only, with the exchange of their spot markets. */
+export const SPOT_EXCHANGES: ReadonlyMap<string, string> = new Map([
+  ['binanceusdm', 'binance'],
+  ['binancecoinm', 'binance'],
+  ['krakenfutures', 'kraken'],
+  ['kucoinfutures', 'kucoin'],
+]);
+
 /** Symbols of each trading mode, upper case. */
 export const SYMBOLS = {
   futures: {

@@ -1,4 +1,8 @@
-import type { ResolvedBacktestConfig, StoredBacktestJob } from '#contract/backtest.ts';
+import type {
+  BacktestExecutionInput,
+  ResolvedBacktestConfig,
+  StoredBacktestJob,
+} from '#contract/backtest.ts';
 import type { LaneName } from '#contract/queue.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { MaxRunning } from './queue/lanes.ts';
@@ -38,11 +42,29 @@ const MIN_CHANGE = 0.1;
 /** Memory of a function: three columns of 8 bytes for each of twenty columns and indicators are 960 MB. */
 const MAX_ROWS = 2_000_000;
 
-/** Number of candles that a backtest reads, of all pairs and timeframes; candles of other pairs are few. */
-function rowsOf(config: ResolvedBacktestConfig, dataStart: string): number {
-  const ms = Date.parse(config.date_range.end) - Date.parse(dataStart);
+/** What decides the lane of a backtest. */
+interface LaneJob {
+  readonly config: ResolvedBacktestConfig;
+  readonly dataStart: string;
+  /** Series of other pairs and timeframes that are read. */
+  readonly informative?: BacktestExecutionInput['informative'];
+  readonly isRegistered: boolean;
+  readonly strategyDigest: string;
+}
+
+/** Number of candles that a backtest reads, of all pairs and timeframes. */
+function rowsOf({
+  config,
+  dataStart,
+  informative = [],
+}: Pick<LaneJob, 'config' | 'dataStart' | 'informative'>): number {
+  const end = Date.parse(config.date_range.end);
   const frames = [config.timeframe, config.timeframe_detail].filter((each) => each !== null);
-  return frames.reduce((sum, each) => sum + ms / TIMEFRAME_MS[each], 0) * config.pairs.length;
+  const own = frames.reduce((sum, each) => sum + (end - Date.parse(dataStart)) / TIMEFRAME_MS[each], 0);
+  const others = informative.map(
+    ({ timeframe, start }) => (end - Date.parse(start)) / TIMEFRAME_MS[timeframe],
+  );
+  return others.reduce((sum, each) => sum + each, own * config.pairs.length);
 }
 
 /** Estimated duration of a run, s. */
@@ -56,14 +78,9 @@ function estimate({ ms, rows }: StrategyCost, count: number): number {
  */
 export async function chooseLane(
   { strategyCosts, maxRunning, fastLaneSeconds }: ChooseLaneDeps,
-  job: {
-    readonly config: ResolvedBacktestConfig;
-    readonly dataStart: string;
-    readonly isRegistered: boolean;
-    readonly strategyDigest: string;
-  },
+  job: LaneJob,
 ): Promise<LaneName> {
-  const rows = rowsOf(job.config, job.dataStart);
+  const rows = rowsOf(job);
   if (maxRunning.fast === 0 || job.isRegistered || job.config.ml_engine || rows > MAX_ROWS) return 'backtest';
   const cost = (await strategyCosts.get(job.strategyDigest)) ?? { ms: 0, rows: 0 };
   return estimate(cost, rows) <= fastLaneSeconds ? 'fast' : 'backtest';
@@ -80,12 +97,13 @@ export async function recordCost(
   // Another image may contain other code, and report any duration.
   if (job.status !== 'completed' || job.kind !== 'backtest' || job.registered || job.config.ml_engine) return;
   if (job.strategy_digest === undefined) return;
+  const { start, informative } = job.execution_input;
   const before = await strategyCosts.get(job.strategy_digest);
   const { ms, rows } = before ?? { ms: 0, rows: 0 };
   const after = {
     // A clock that was set back must not make a strategy cheap.
     ms: KEPT * ms + Math.max(0, job.timing.total_ms),
-    rows: KEPT * rows + rowsOf(job.config, job.execution_input.start),
+    rows: KEPT * rows + rowsOf({ config: job.config, dataStart: start, informative }),
   };
   const change = estimate(after, 1) / estimate({ ms, rows }, 1) - 1;
   if (before && Math.abs(change) < MIN_CHANGE) return;

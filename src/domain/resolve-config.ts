@@ -87,7 +87,7 @@ export async function resolveConfig(
     checkNumber(input[name] ?? fallback, `config.${name}`, LIMITS[name]);
 
   const exchange = checkExchange(input.exchange ?? deps.defaultExchange);
-  const market = resolveTradingMode(input, strategy);
+  const market = resolveTradingMode(input, strategy, exchange);
   const { pairs } = market;
   const timeframe = checkRunTimeframe(input.timeframe ?? strategy.timeframe, strategy);
   const collect = checkOneOf(input.collect ?? DEFAULTS.collect, 'config.collect', COLLECT_MODES);

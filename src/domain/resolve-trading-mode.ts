@@ -1,6 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
 import { BACKTEST_DEFAULTS as DEFAULTS, BACKTEST_LIMITS as LIMITS } from '#contract/limits.ts';
-import { TRADING_MODES, type TradingMode } from '#contract/trading-modes.ts';
+import { SPOT_EXCHANGES, TRADING_MODES, type TradingMode } from '#contract/trading-modes.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import { checkCount, checkNumber, checkOneOf, checkSymbol } from './validate.ts';
 
@@ -20,11 +20,16 @@ interface ResolvedMarket {
 
 /**
  * Trading mode of a request with what depends on it: format and default of the pairs, leverage. Throws VAL002 for a pair of
- * the other mode, VAL005 for an unknown mode, a repeated pair, or leverage in spot.
+ * the other mode, VAL005 for an unknown mode, a repeated pair, leverage in spot, or an exchange without spot markets.
  */
-export function resolveTradingMode(input: MarketRequest, strategy: DefinitionData): ResolvedMarket {
+export function resolveTradingMode(
+  input: MarketRequest,
+  strategy: DefinitionData,
+  exchange: string,
+): ResolvedMarket {
   const mode = checkOneOf(input.trading_mode ?? DEFAULTS.trading_mode, 'config.trading_mode', TRADING_MODES);
   const isSpot = mode === 'spot';
+  if (isSpot) checkSpotExchange(exchange);
   const pairs = input.pairs ?? (isSpot ? spotPairs(strategy.pairs) : strategy.pairs);
   const own = strategy.leverage ?? DEFAULTS.leverage;
   const asked = input.leverage ?? (isSpot ? DEFAULTS.leverage : own);
@@ -42,6 +47,16 @@ export function resolveTradingMode(input: MarketRequest, strategy: DefinitionDat
 /** Spot pairs of perpetuals: without the settlement currency, each once. */
 export function spotPairs(pairs: readonly string[]): string[] {
   return [...new Set(pairs.map((pair) => pair.split(':')[0]!))];
+}
+
+function checkSpotExchange(exchange: string): void {
+  const spot = SPOT_EXCHANGES.get(exchange);
+  if (spot === undefined) return;
+  throw new CodedError('VAL005', {
+    message: `config.exchange must have spot markets with config.trading_mode spot: ${exchange} has perpetuals only, set it to ${spot}`,
+    field: 'config.exchange',
+    context: { value: exchange, trading_mode: 'spot' },
+  });
 }
 
 function noLeverage(leverage: number): number {

@@ -104,6 +104,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
   const run = {
     config,
     dataStart: isoTime(reads.start),
+    ...informativeInput(reads),
     strategyDigest: strategy.digest,
     isRegistered: registered !== null,
   };
@@ -192,7 +193,10 @@ export function executionInputOf(
     exchange: config.exchange,
     ...(config.trading_mode && { trading_mode: config.trading_mode }),
     symbols: config.pairs,
-    timeframe: [reads.timeframe, config.timeframe_detail].filter((each) => each !== null).join(','),
+    // The detail timeframe may be the one of which the run's candles are computed.
+    timeframe: [...new Set([reads.timeframe, config.timeframe_detail])]
+      .filter((each) => each !== null)
+      .join(','),
     end: config.date_range.end,
   };
 }

@@ -88,6 +88,7 @@ it('spot run has no shorts, leverage, funding and liquidation, and its report st
   );
   const { body: report } = await platform.get(`/api/v1/backtests/${job.job_id}/report-data`);
   expect(report.settings).toMatchObject({ trading_mode: 'spot', can_short: false, leverage: 1 });
+  expect(Object.keys(report.settings).join()).not.toMatch(/margin|liquidation/);
   expect(report.warnings).toContainEqual(
     expect.stringMatching(/^\d+ short signals were ignored: spot has no shorts\.$/),
   );
@@ -119,6 +120,26 @@ it('spot run has no shorts, leverage, funding and liquidation, and its report st
   const opens = (trades: any[]) =>
     trades.filter(({ side }) => side === 'long').map((each) => [each.opened_at, each.entry_price]);
   expect(opens(other.trades.items)).toEqual(expect.arrayContaining(opens(report.trades.items)));
+});
+
+it('spot run reads the spot pair of an informative perpetual', async () => {
+  const job = await fixture.platform.run({ ...weekOf('reader'), ...SPOT });
+  expect(job.status, job.error).toBe('completed');
+  const { body } = await fixture.platform.get(`/api/v1/backtests/${job.job_id}/report-data`);
+  expect(body.informative).toMatchObject([{ pair: 'BTC/USDT', timeframe: '4h', read_by: ['ETH/USDT'] }]);
+  expect(body.metrics.closed_trades.total_trades).toBeGreaterThan(0);
+  expect(body.look_ahead).toMatchObject({ state: 'sampled', findings: [] });
+});
+
+it('exchange without spot markets is rejected when the run is submitted', async () => {
+  const { status, body } = await submit({ ...SPOT, exchange: 'binanceusdm' });
+  expect(status).toBe(400);
+  expect(body.detail).toMatchObject({
+    code: 'VAL005',
+    field: 'config.exchange',
+    message: expect.stringContaining('binanceusdm has perpetuals only, set it to binance'),
+  });
+  expect((await submit({ ...SPOT, exchange: 'binance', collect: 'never' })).status).toBe(201);
 });
 
 it('leverage in spot is rejected with VAL005', async () => {

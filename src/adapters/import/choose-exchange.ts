@@ -1,9 +1,6 @@
-import type { TradingMode } from '#contract/trading-modes.ts';
+import { SPOT_EXCHANGES, type TradingMode } from '#contract/trading-modes.ts';
 import { isExchangeKey } from '#domain/validate.ts';
 import type { Found } from './find.ts';
-
-/** ccxt has a class of its own for Binance's perpetuals. */
-const SPOT_OF: ReadonlyMap<string, string> = new Map([['binanceusdm', 'binance']]);
 
 /**
  * Exchange of the imported files of a trading mode: the requested one, else the one in the files' folders, else `fallback` (in spot
@@ -25,5 +22,5 @@ export function chooseExchange(
       `The folders hold files of several exchanges: ${named.join(', ')}. Choose one with --exchange`,
     );
   }
-  return asked ?? named[0] ?? (mode === 'spot' ? (SPOT_OF.get(fallback) ?? fallback) : fallback);
+  return asked ?? named[0] ?? (mode === 'spot' ? (SPOT_EXCHANGES.get(fallback) ?? fallback) : fallback);
 }

@@ -158,9 +158,11 @@ export function reportSettings(
     ...(settings.maxAdjustments !== undefined && { max_adjustments: settings.maxAdjustments }),
     callbacks: Object.keys(settings.callbacks ?? {}).sort(),
     tradable_balance_ratio: settings.tradableBalanceRatio,
-    margin_mode: settings.liquidation.marginMode ?? ACCOUNT_DEFAULTS.margin_mode,
-    maintenance_margin_rate: settings.liquidation.maintenanceMarginRate,
-    liquidation_buffer: settings.liquidation.buffer,
+    ...(config.trading_mode !== 'spot' && {
+      margin_mode: settings.liquidation.marginMode ?? ACCOUNT_DEFAULTS.margin_mode,
+      maintenance_margin_rate: settings.liquidation.maintenanceMarginRate,
+      liquidation_buffer: settings.liquidation.buffer,
+    }),
   };
 }
 

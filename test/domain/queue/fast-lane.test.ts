@@ -70,6 +70,9 @@ describe('choice of the lane', () => {
     const cheap = depsOf({ ms: 1, rows: 100_000_000 });
     expect(await chooseLane(cheap, jobOf(2_000_000))).toBe('fast');
     expect(await chooseLane(cheap, jobOf(2_000_001))).toBe('backtest');
+    const informative = [{ symbol: 'SOL/USDT:USDT', timeframe: '1m' as const, start: jobOf(0).dataStart }];
+    expect(await chooseLane(cheap, { ...jobOf(1_000_000), informative })).toBe('fast');
+    expect(await chooseLane(cheap, { ...jobOf(1_000_001), informative })).toBe('backtest');
   });
 
   test('rows count for each pair and for the detail timeframe', async () => {

@@ -4070,7 +4070,8 @@ class ReportSettings(TypedDict):
     """Detail candles in which an entry signal acts; absent: all"""
     position_stacking: NotRequired[bool]
     """Absent: one trade per pair"""
-    margin_mode: Literal["isolated", "cross"]
+    margin_mode: NotRequired[Literal["isolated", "cross"]]
+    """Absent in spot"""
     params: dict[str, float | str | bool]
     stoploss: float
     minimal_roi: dict[str, float]
@@ -4108,8 +4109,10 @@ class ReportSettings(TypedDict):
     """Additions to a position; absent without a maximum"""
     callbacks: list[str]
     """Per-candle callbacks that the strategy defines"""
-    maintenance_margin_rate: float
-    liquidation_buffer: float
+    maintenance_margin_rate: NotRequired[float]
+    """Absent in spot"""
+    liquidation_buffer: NotRequired[float]
+    """Absent in spot"""
 
 
 class ReportSettingsDateRange(TypedDict):
