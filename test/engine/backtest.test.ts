@@ -255,7 +255,7 @@ describe('precision', () => {
     const biasOf = ({ biases }: BacktestReport) =>
       biases.find(({ text }) => text.startsWith('A liquidation'))!.text;
     expect(biasOf(plain)).toBe(
-      'A liquidation fills at its price with one maintenance rate for every size. The loss is limited to the collateral.',
+      'A liquidation fills at its price with one maintenance rate for every size. A gap beyond that price costs more than the collateral, which an exchange does not charge.',
     );
     expect(biasOf(report)).toContain(`one maintenance rate for every size to ${rated}, which have none`);
     expect(biasOf(leveraged(tiered, { margin_mode: 'cross' }).report)).toContain('It closes one trade');

@@ -346,7 +346,7 @@ function liquidationBiases(config: ResolvedBacktestConfig, data: readonly Report
   const loss =
     config.margin_mode === 'cross'
       ? 'It closes one trade, and open profit or loss of other pairs does not count as margin.'
-      : 'The loss is limited to the collateral.';
+      : 'A gap beyond that price costs more than the collateral, which an exchange does not charge.';
   return [{ effect: 'optimistic', text: `${rates} ${loss}` }];
 }
 
