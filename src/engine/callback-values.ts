@@ -1,3 +1,5 @@
+import { hash32 } from './random.ts';
+
 // Values that callbacks get and keep, besides the context and the trade.
 
 /** What a strategy may keep: JSON. A number must be finite. */
@@ -41,8 +43,8 @@ const MAX_TEXT_LENGTH = 10_000;
 /** Values by key, in memory. */
 export class DataStore implements StoredData {
   readonly #values = new Map<string, StoredValue>();
-  /** Number of calls of `set`. */
-  changes = 0;
+  /** Keys set since the certificate began to look; null outside of it. */
+  changed: Set<string> | null = null;
 
   get<T extends StoredValue = StoredValue>(key: string): T | undefined {
     return this.#values.get(key) as T | undefined;
@@ -51,7 +53,7 @@ export class DataStore implements StoredData {
   set(key: string, value: StoredValue | undefined): void {
     if (typeof key !== 'string' || key === '' || key.length > MAX_KEY_LENGTH)
       throw new TypeError(`A key of stored data must be a string of 1 to ${MAX_KEY_LENGTH} characters`);
-    this.changes++;
+    this.changed?.add(key);
     if (value === undefined) {
       this.#values.delete(key);
       return;
@@ -61,10 +63,22 @@ export class DataStore implements StoredData {
     this.#values.set(key, frozenCopy(key, value, { left: MAX_VALUES }));
   }
 
-  /** All values as JSON. */
-  text(): string {
-    return JSON.stringify([...this.#values]);
+  /** The changed keys as JSON, each with its value; a long one as its length and hash, a removed one without. */
+  changesText(): string {
+    const entries = [...(this.changed ?? [])].map((key) => {
+      const value = this.#values.get(key);
+      return value === undefined ? JSON.stringify([key]) : `[${JSON.stringify(key)},${shortText(value)}]`;
+    });
+    return `[${entries.join(',')}]`;
   }
+}
+
+/** Characters of a value that is compared as it is, with the tolerance of numbers. A search keeps those of every call. */
+const MAX_COMPARED = 1_000;
+
+function shortText(value: StoredValue): string {
+  const text = JSON.stringify(value);
+  return text.length <= MAX_COMPARED ? text : `"${text.length} characters, hash ${hash32(text)}"`;
 }
 
 /** A copy that nobody can change; scalars as they are. */

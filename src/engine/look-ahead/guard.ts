@@ -176,7 +176,7 @@ export interface Call {
   /** Arguments after the context, without the trade. */
   readonly args: readonly Comparable[];
   readonly returned: Comparable;
-  /** What the strategy keeps for trade and simulation, if the call changed it; else null. */
+  /** What the call changed of what the strategy keeps for simulation and trade; null for nothing. */
   readonly stored: string | null;
 }
 
@@ -195,7 +195,7 @@ export function recordingCallbacks(
     if (!callback) continue;
     recording[name] = (context, ...args) => {
       const stores = storesOf(context, args[0]);
-      const before = changesOf(stores);
+      for (const store of stores) store.changed = new Set();
       const returned = callback.call(callbacks, seenContext(context, name, contextFor), ...args);
       calls.push({
         callback: name,
@@ -205,7 +205,7 @@ export function recordingCallbacks(
           typeof returned === 'object' && returned !== null
             ? JSON.stringify(returned)
             : (returned as Comparable),
-        stored: changesOf(stores) === before ? null : `[${stores.map((each) => each.text()).join(',')}]`,
+        stored: changesOf(stores),
       });
       return returned;
     };
@@ -236,7 +236,10 @@ function storesOf({ state }: CallbackContext | LoopContext, trade: unknown): Dat
   return [state, data].filter((each) => each instanceof DataStore);
 }
 
-const changesOf = (stores: readonly DataStore[]) => stores.reduce((sum, { changes }) => sum + changes, 0);
+function changesOf(stores: readonly DataStore[]): string | null {
+  const isChanged = stores.some(({ changed }) => changed!.size > 0);
+  return isChanged ? `[${stores.map((each) => each.changesText()).join(',')}]` : null;
+}
 
 /** Index of the proposed value among the compared arguments; returning it means no change. */
 const PROPOSED: Partial<Record<CallbackName, number>> = {

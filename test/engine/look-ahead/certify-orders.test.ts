@@ -81,6 +81,16 @@ describe('leaks by captured columns', () => {
         confirmEntry: ({ state }) => state.get('rising') === true,
       }),
     ],
+    [
+      'loopStart',
+      'a long list of the state',
+      (at) => ({
+        loopStart: ({ time, state }) => {
+          const closes = Array.from({ length: 200 }, (_, back) => at('', time, back === 0 ? 1 : -back) || 0);
+          state.set('closes', closes);
+        },
+      }),
+    ],
   ])('certification finds a later close that %s puts into %s', async (name, _where, make) => {
     const { findings, calls } = await certify(captured(make));
     expect(calls[name]).toBeGreaterThan(0);
