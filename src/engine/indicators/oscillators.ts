@@ -5,6 +5,9 @@ import { trueRange } from './trend.ts';
 import { highest, lowest } from './volatility.ts';
 import { checkPeriod, firstDefined, outputColumn, rollingSum, warmUp } from './windows.ts';
 
+/** Width of a range of the RSI below which it is an error of the last bits: without trades the RSI is constant but for those. */
+const NOISE = 1e-9;
+
 /**
  * Stochastic RSI (Chande, Kroll), 0 to 100: position of the RSI between its lowest and highest of the last `range` candles (`k`), and
  * its simple average over `signal` candles (`d`). 50 where the range is empty (TA-Lib returns 0, which reads as oversold).
@@ -23,7 +26,7 @@ export function stochasticRsi(
   const low = lowest(strength, range);
   for (let row = 0, { length } = k; row < length; row++) {
     const width = k[row]! - low[row]!;
-    k[row] = width === 0 ? 50 : 100 * ((strength[row]! - low[row]!) / width);
+    k[row] = width <= NOISE ? 50 : 100 * ((strength[row]! - low[row]!) / width);
   }
   return { k, d: sma(k, signal, out?.d) };
 }

@@ -142,6 +142,12 @@ describe('columns that begin with undefined values', () => {
   });
 });
 
+it('stochasticRsi is 50 while nothing is traded, in spite of rounding', () => {
+  const { close } = marketCandles(5, 300);
+  close.fill(close[100]!, 100);
+  expect([...ta.stochasticRsi(close, 14).k.subarray(106)].every((value) => value === 50)).toBe(true);
+});
+
 describe('arguments', () => {
   it('an apo of exponential averages is the line of a MACD in the long run', () => {
     const { close } = marketCandles(5, 400);
