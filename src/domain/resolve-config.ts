@@ -99,7 +99,7 @@ export async function resolveConfig(
     max_open_trades: number('max_open_trades', pairs.length),
     fee: number('fee', DEFAULTS.fee),
     slippage: number('slippage', DEFAULTS.slippage),
-    ...resolveSlippageModel(input.slippage_model),
+    ...resolveSlippageModel(input.slippage_model, timeframe),
     leverage: market.leverage,
   };
   const { options, warnings: optionWarnings } = resolveAccount(strategy, input);

@@ -7,6 +7,7 @@ import {
   SPREAD_ESTIMATORS,
 } from '#contract/slippage-limits.ts';
 import { SlippageModelRequest } from '#contract/slippage-model.ts';
+import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
 import { checkNumber, checkOneOf } from './validate.ts';
 
@@ -16,11 +17,14 @@ const KEYS = Object.keys(SlippageModelRequest.shape);
 /** The slippage model of a run, with its defaults; no field without one. Throws VAL005. */
 export function resolveSlippageModel(
   model: BacktestConfigRequest['slippage_model'],
+  timeframe: Timeframe,
 ): Pick<ResolvedBacktestConfig, 'slippage_model'> {
   if (!model) return {};
   const { spread, spread_days, impact, participation } = model;
   if (spread_days !== undefined && spread === undefined) throw withoutSpread();
   if (spread === undefined && impact === undefined && participation === undefined) return {};
+  const daily = spread !== undefined ? 'spread' : impact !== undefined ? 'impact' : null;
+  if (daily !== null && TIMEFRAME_MS[timeframe] > DAY_MS) throw ofLongCandles(daily, timeframe);
   return {
     slippage_model: {
       ...(spread !== undefined && {
@@ -41,6 +45,15 @@ export function resolveSlippageModel(
 
 export function slippageModelWarnings(model: BacktestConfigRequest['slippage_model']): string[] {
   return unknownKeyWarnings(model ?? {}, KEYS, `${FIELD}.`);
+}
+
+/** A candle of several days would tell of days after the fill. */
+function ofLongCandles(part: 'spread' | 'impact', timeframe: Timeframe): CodedError {
+  return new CodedError('VAL005', {
+    message: `${FIELD}.${part} is estimated by day: it needs a timeframe of 1d or shorter, not ${timeframe}`,
+    field: `${FIELD}.${part}`,
+    context: { timeframe },
+  });
 }
 
 function withoutSpread(): CodedError {

@@ -4,6 +4,7 @@ import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { SeriesStore } from '#domain/ports.ts';
 import { resolveConfig } from '#domain/resolve-config.ts';
+import { resolveSlippageModel } from '#domain/resolve-slippage-model.ts';
 
 /** The bounds and defaults are repeated on purpose: changing one must change this test. */
 
@@ -119,6 +120,19 @@ describe('resolveConfig bounds', () => {
       }
     },
   );
+
+  test('daily estimates of spread and impact need candles of one day or shorter', () => {
+    const model = { spread: 'edge', impact: 1 };
+    expect(resolveSlippageModel(model, '1d')).toHaveProperty('slippage_model.spread_days', 30);
+    for (const [part, wrong] of [
+      ['spread', model],
+      ['impact', { impact: 1 }],
+    ] as const)
+      expect(() => resolveSlippageModel(wrong, '3d')).toThrow(
+        expect.objectContaining({ code: 'VAL005', field: `config.slippage_model.${part}` }),
+      );
+    expect(resolveSlippageModel({ participation: 0.1 }, '1w')).toHaveProperty('slippage_model');
+  });
 
   test('resolveConfig accepts 200 pairs and rejects 201 or none', async () => {
     const pairs = Array.from({ length: 201 }, (_, index) => `C${index}/USDT:USDT`);

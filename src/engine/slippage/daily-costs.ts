@@ -116,11 +116,12 @@ function median(values: readonly number[]): number {
  */
 function impacts(coefficient: number, days: readonly Day[], firstDay: number, rows: number): Float64Array {
   const column = new Float64Array(rows).fill(Number.NaN);
-  const returns = days.map(({ close }, index) =>
-    index === 0 ? Number.NaN : Math.log(close / days[index - 1]!.close),
-  );
+  const returns = days.map(({ number, close }, index) => {
+    const before = days[index - 1];
+    return before?.number === number - 1 ? Math.log(close / before.close) : Number.NaN;
+  });
   forEachWindow(days, firstDay, rows, IMPACT_DAYS, (row, from, to) => {
-    const known = returns.slice(Math.max(1, from), to);
+    const known = returns.slice(from, to).filter((value) => !Number.isNaN(value));
     if (known.length < 2) return;
     const mean = known.reduce((sum, each) => sum + each, 0) / known.length;
     const squares = known.reduce((sum, each) => sum + (each - mean) ** 2, 0);

@@ -126,6 +126,20 @@ describe('costs of a day', () => {
     }
   });
 
+  it('a return over missing days is none of a day', () => {
+    const before = daysBefore([100, 101, 100, 101].map((close) => [close, 1]));
+    const steady = dailyCosts({ impact: 1 }, before, undefined).impact!;
+    // The third day is missing, and the fourth is at twice the price.
+    const rows = [...before.timestamp.keys()].filter((row) => row < 48 || row >= 72);
+    const gap = createCandles(rows.length);
+    for (const name of ['timestamp', 'open', 'high', 'low', 'close', 'volume'] as const)
+      for (const [to, row] of rows.entries())
+        gap[name][to] = before[name][row]! * (row >= 72 && name !== 'timestamp' && name !== 'volume' ? 2 : 1);
+    expect(steady[3]).toBeGreaterThan(0);
+    // One return is known: no deviation.
+    expect(dailyCosts({ impact: 1 }, gap, undefined).impact![4]).toBeNaN();
+  });
+
   it('days before a run are asked for, one more than the model reads', () => {
     const date_range = { start: '2024-03-01T12:00:00.000Z', end: '2024-04-01T00:00:00.000Z' };
     const from = Date.parse('2024-02-29T00:00:00.000Z');
@@ -247,5 +261,66 @@ describe('participation', () => {
       [3, 0.4],
       [4, 0.6],
     ]);
+  });
+
+  it('trades of one pair that exit in one candle share its part of the volume', () => {
+    const rows = [100, 100, 100, 100, 110, 120, 130].map(flat);
+    const input = pairOf({ rows, enterLong: [0, 1], exitLong: [3] });
+    input.candles.volume.set([100, 100, 9, 15, 20, 20, 20]);
+    const { trades } = simulate(
+      [input],
+      settingsOf({ stoploss: -0.5, maxOpenTrades: 2, positionStacking: true, participation: 0.1 }),
+    );
+    const exits = trades.flatMap(({ orders, amount, exitPrice }) =>
+      (orders ?? [{ side: 'exit', amount, price: exitPrice }]).filter(({ side }) => side === 'exit'),
+    );
+    const sold = new Map<number, number>();
+    for (const { price, amount } of exits) sold.set(price, (sold.get(price) ?? 0) + amount);
+    // A tenth of 15 units at 110, and the last half unit of both at 120.
+    expect([...sold]).toEqual([
+      [110, 1.5],
+      [120, 0.5],
+    ]);
+  });
+
+  it('a limit exit takes one part of the volume from all detail candles of a candle', () => {
+    const rows = [100, 100, 100, 110, 110, 130].map(flat);
+    const input = pairOf({ rows, enterLong: [0], exitLong: [2, 3, 4] });
+    input.candles.volume.set([100, 9, 4, 100, 100, 100]);
+    const detail = pairOf({
+      rows: rows.flatMap(([price]): Row[] => Array(4).fill([price, price + 1, price, price])),
+      timeframeMs: HOUR / 4,
+    }).candles;
+    const { trades } = simulate(
+      [{ ...input, detail }],
+      settingsOf({
+        ...{ stoploss: -0.5, participation: 0.1, detailTimeframeMs: HOUR / 4 },
+        callbacks: { customExitPrice: () => 111 },
+      }),
+    );
+    expect(
+      trades[0]!.orders!.map(({ filledAt, amount, price }) => [hourOf(filledAt), amount, price]),
+    ).toEqual([
+      [1, 1, 100],
+      [3, 0.4, 111],
+      [4, 0.6, 111],
+    ]);
+  });
+
+  it('an entry below the smallest order of the exchange is dropped', () => {
+    const instrument = {
+      ...{ amountStep: 0.001, minAmount: null, maxAmount: null, minCost: 20, maxCost: null },
+      ...{ contractSize: 1, priceTick: null },
+    };
+    const settings = settingsOf({ participation: 0.01 });
+    const tradesWith = (volume: number) => {
+      const input = pairOf({ rows: [100, 100, 100, 110].map(flat), enterLong: [0] });
+      input.candles.volume.fill(volume);
+      return simulate([{ ...input, instrument }], settings);
+    };
+    expect(tradesWith(30).trades[0]!.amount).toBeCloseTo(0.3, 12);
+    const { trades, fills } = tradesWith(15);
+    expect(trades).toEqual([]);
+    expect(fills![0]).toMatchObject({ cappedEntries: 1, droppedValue: 100 });
   });
 });

@@ -4,7 +4,7 @@ import { MAX_ORDERS } from '../state/order-history.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import { callAdjustPosition, callCustomExitPrice } from './callbacks.ts';
-import { customEntryPrice, fillAddition, orderedAmount, orderPrice } from './entries.ts';
+import { acceptedPart, customEntryPrice, fillAddition, orderedAmount, orderPrice } from './entries.ts';
 import { fillExit } from './exits.ts';
 
 /** Share of an amount below which a remainder is an error of the last bits. */
@@ -41,7 +41,7 @@ function addTo(run: Run, position: Position, wanted: number, tag: string | null)
       : market.orderRules.allowedAddition(wanted, available, limit, leverage, position.stake);
   if (!(stake > 0)) return;
   const ordered = orderedAmount(run, market, direction, limit, stake, leverage);
-  const amount = market.fillable(ordered, candle.row);
+  const amount = acceptedPart(run, market, limit, ordered);
   const atMarket = limit === candle.open;
   const price = orderPrice(run, market, direction, limit, amount);
   if (order.kind === 'addition' && order.price === price && order.amount === amount) return;

@@ -42,7 +42,7 @@ export function enter(run: Run, market: Market, direction: Direction): void {
   const stake = allowedStake(wanted, Math.max(available, proposed), market.orderRules, limit, leverage);
   if (!(stake > 0)) return;
   const ordered = orderedAmount(run, market, direction, limit, stake, leverage);
-  const amount = market.fillable(ordered, candle.row);
+  const amount = acceptedPart(run, market, limit, ordered);
   if (amount > 0 && !callConfirmEntry(run, market, direction, limit)) return;
   if (amount < ordered) market.costs.countDropped((ordered - amount) * limit);
   if (!(amount > 0)) return;
@@ -82,6 +82,13 @@ export function orderedAmount(
   return entryAmount(stake, price, leverage, market.orderRules);
 }
 
+/** The part of an entry or addition that the volume allows; 0 where the exchange would reject an order that small. */
+export function acceptedPart({ candle }: Run, market: Market, limit: number, ordered: number): number {
+  const part = market.fillable(ordered, candle.row);
+  if (part === ordered || market.orderRules === null) return part;
+  return part * limit < market.orderRules.minOrder(limit, 1) ? 0 : part;
+}
+
 /** Fills the entry at the open. Slippage moves the price off the ticks: it models fills at several of them. */
 function fillAtMarket(run: Run, position: Position): void {
   const { candle } = run;
@@ -95,7 +102,8 @@ function fillAtMarket(run: Run, position: Position): void {
 /** Fills the ordered entry or addition in the present candle, and calls `orderFilled` and `afterFill` (reference 3.3). */
 function fillEntryAt(run: Run, position: Position, price: number): void {
   const { candle, settings } = run;
-  const { order } = position;
+  const { order, market } = position;
+  market.costs.countFill(order.amount, candle.row);
   const filled = settings.callbacks.orderFilled ? orderView(position, price) : null;
   if (order.kind === 'addition') position.add(price, candle, settings);
   else position.fill(price, candle, settings);

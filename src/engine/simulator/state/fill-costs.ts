@@ -3,6 +3,8 @@ import { DAY_MS } from '../../timeframe.ts';
 
 /** Largest cost of a fill, as a ratio of the price. A fill against no volume would else cost more than the price. */
 const MAX_RATE = 0.5;
+/** Share of a candle's limit below which a remainder is an error of the last bits. */
+const NOISE = 1e-9;
 
 /** Costs and limits of the fills of one pair, and what the limits have left unfilled. */
 export class FillCosts {
@@ -22,6 +24,9 @@ export class FillCosts {
   /** Largest fill as a share of the volume; Infinity for any. */
   readonly #participation: number;
   readonly #volume: Float64Array;
+  /** Row of the last fill, and the amount of all fills in it. */
+  #filledRow = -1;
+  #filled = Number.NaN;
 
   /** @param constant part of the cost of every market fill, as a ratio of the price */
   constructor(constant: number, daily: DailyCosts | undefined, participation: number, volume: Float64Array) {
@@ -51,10 +56,19 @@ export class FillCosts {
     return Math.min(MAX_RATE, this.#constant + spread + moved);
   }
 
-  /** The part of `amount` that the candle in `row` may fill, by the volume of the candle before it. */
+  /** The part of `amount` that the candle in `row` may still fill, by the volume of the candle before it. */
   fillable(amount: number, row: number): number {
     if (this.#participation === Number.POSITIVE_INFINITY) return amount;
-    return Math.min(amount, this.#participation * this.#volume[row - 1]!);
+    const most = this.#participation * this.#volume[row - 1]!;
+    const left = row === this.#filledRow ? most - this.#filled : most;
+    return left > most * NOISE ? Math.min(amount, left) : 0;
+  }
+
+  /** Counts a fill of `amount` in the candle in `row`: others in it have what is left. */
+  countFill(amount: number, row: number): void {
+    if (this.#participation === Number.POSITIVE_INFINITY) return;
+    this.#filled = row === this.#filledRow ? this.#filled + amount : amount;
+    this.#filledRow = row;
   }
 
   /** Counts an entry order of which `value` (quote currency) was not filled. */

@@ -133,6 +133,7 @@ export class Run {
     const { price, amount } = order;
     const filled = this.exitPriceOf(position);
     position.slippageCost += amount * Math.abs(price - filled);
+    position.market.costs.countFill(amount, this.candle.row);
     this.recordEquity();
     if (amount < position.amount) {
       const profit = position.reduce(filled, this.candle, this.settings);
