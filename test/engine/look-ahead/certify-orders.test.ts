@@ -86,8 +86,8 @@ describe('leaks by captured columns', () => {
       'a long list of the state',
       (at) => ({
         loopStart: ({ time, state }) => {
-          const closes = Array.from({ length: 200 }, (_, back) => at('', time, back === 0 ? 1 : -back) || 0);
-          state.set('closes', closes);
+          const past = Array.from({ length: 200 }, (_, row) => row / 7);
+          state.set('closes', [...past, at('', time, 1) || null]);
         },
       }),
     ],
