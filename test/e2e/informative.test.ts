@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
+import { pasted, runHyperopt } from '../support/hyperopt-jobs.ts';
 import { strategyFilesFixture, weekOf } from './strategy-files-fixture.ts';
 
 /** The strategy of the section "Other pairs" in docs/writing-strategies.md. */
@@ -28,9 +29,33 @@ export default {
 };
 `;
 
+/** Strategy whose startup, and so the informative candles that it reads, depends on a searched parameter. */
+const SEARCHED = `
+export default {
+  name: 'searched', description: 'Compares with the average of Bitcoin.', timeframe: '4h', pairs: ['ETH/USDT:USDT'],
+  stakeAmount: 100, stoploss: -0.5, startupCandles: ({ lag }) => lag,
+  parameters: { lag: { kind: 'integer', default: 5, min: 2, max: 20, description: 'Candles' } },
+  informativeTimeframes: ['12h'], informative: [{ pair: 'BTC/{stake}', timeframe: '1d' }],
+  indicators: ({ close }, { lag }) => ({ change: close.map((price, row) => price / close[row - lag] - 1) }),
+  signals({ close }, { change }, params, informative) {
+    const btc = informative['BTC/{stake} 1d'].change;
+    const half = informative['12h'].change;
+    const of = (test) => Uint8Array.from(close, (_, row) => Number(test(row)));
+    return {
+      enterLong: of((row) => change[row] > btc[row] && half[row] > 0),
+      exitLong: of((row) => change[row] < btc[row]),
+    };
+  },
+};
+`;
+
 describe('informative series', () => {
   const root = mkdtempSync(join(tmpdir(), 'touchstone-informative-'));
-  const fixture = strategyFilesFixture({ 'my_filter.ts': SOURCE, 'timed.ts': TIMED });
+  const fixture = strategyFilesFixture({
+    'my_filter.ts': SOURCE,
+    'timed.ts': TIMED,
+    'searched.ts': SEARCHED,
+  });
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
   const coverage = async (exchange: string) => {
@@ -84,6 +109,33 @@ describe('informative series', () => {
       config: { ...weekOf('my_filter'), timeframe: '2h' },
     });
     expect(other.body.detail).toMatchObject({ code: 'VAL003', field: 'config.timeframe' });
+  });
+
+  const market = {
+    ...{ strategy: 'searched', pairs: ['ETH/USDT:USDT'], timeframe: '4h' },
+    date_range: { start: '2026-01-01T00:00:00Z', end: '2026-03-02T00:00:00Z' },
+  };
+
+  it('best value of a hyperopt job equals the backtest of its parameters', async () => {
+    const request = { ...market, models: 'none', n_trials: 8, seed: 5, backtest_period_days: 20 };
+    const { result, trials } = await runHyperopt(fixture.platform, request);
+    expect(new Set(trials.map(({ params }) => params.lag)).size).toBeGreaterThan(2);
+    const { config, ...job } = await fixture.platform.run({ ...market, ...pasted(result.best_params) });
+    expect(job.result.total_trades).toBeGreaterThan(0);
+    expect(job.result.sharpe_ratio).toBe(result.best_value);
+    const { informative } = await report(job.job_id);
+    const from = Date.parse(config.date_range.start) - (config.params.lag + 1) * DAY;
+    expect(informative.at(-1)).toMatchObject({ pair: 'BTC/USDT:USDT', first: new Date(from).toISOString() });
+  });
+
+  it('models are trained on rows whose informative candles are warm', async () => {
+    const ml_engine = { enabled: true, model_type: 'logistic_regression', train_period_days: 30 };
+    const { job_id, status, error } = await fixture.platform.run({ ...market, ml_engine });
+    expect(status, error).toBe('completed');
+    const { informative, look_ahead } = await report(job_id);
+    const from = Date.parse(market.date_range.start) - (30 + 5 + 1) * DAY;
+    expect(informative.at(-1)).toMatchObject({ pair: 'BTC/USDT:USDT', first: new Date(from).toISOString() });
+    expect(look_ahead).toMatchObject({ state: 'sampled', findings: [] });
   });
 
   it('backtest reads imported candles of further timeframes instead of computing them', async () => {

@@ -13,8 +13,8 @@ const HOUR_MS = 3_600_000;
  * With `start` or `end`: the series covers [start, min(end, now - threshold)] without a gap longer than the threshold,
  * so that a run over the past needs no new candles. Candles before the first one that the exchange has are not
  * required. A symbol without stored candles is stale, and so is a month whose file was found corrupt. A series must be
- * stored in the requested timeframe; of several (comma separated) each must be fresh. Without a timeframe the newest
- * series of each symbol is examined.
+ * stored in the requested timeframe; of several (comma separated) each must be fresh. A further timeframe is accepted where it
+ * is stored. Without a timeframe the newest series of each symbol is examined.
  * Throws VAL001, VAL002, VAL003, DATA005.
  */
 export async function getDataFreshness(
@@ -30,6 +30,10 @@ export async function getDataFreshness(
     .map((each) => checkTimeframe(each, 'timeframe', ALL_TIMEFRAMES));
   const range = parseRange(query);
   const stored = await readSeries(deps.series, exchange, symbols, timeframes);
+  for (const [at, timeframe] of timeframes?.entries() ?? []) {
+    // The check before a run names a further timeframe only where it is stored.
+    if (!symbols.some((symbol) => stored(symbol)[at])) checkTimeframe(timeframe, 'timeframe');
+  }
   const now = deps.clock.now();
   const report = symbols.map((symbol) => {
     const results = stored(symbol).map((info) =>

@@ -205,10 +205,19 @@ describe('freshness by range', () => {
 it.each([
   [{ symbols: ['BTCUSDT'] }, 'VAL002', 'symbols'],
   [{ timeframe: '7m' }, 'VAL003', 'timeframe'],
+  [{ timeframe: '1h,2h' }, 'VAL003', 'timeframe'],
   [{ start: 'soon' }, 'VAL001', 'start'],
   [{ start: '2024-01-02', end: '2024-01-02' }, 'VAL001', 'start'],
 ])('freshness rejects %j with %s', async (query, code, field) => {
   await expect(check([], query)).rejects.toMatchObject({ code, field });
+});
+
+it('freshness accepts a further timeframe where it is stored', async () => {
+  const { all_fresh } = await check([series(BTC, '2h', '2024-06-01', '2024-06-10T10:00')], {
+    symbols: [BTC],
+    timeframe: '2h',
+  });
+  expect(all_fresh).toBe(true);
 });
 
 describe('estimate of missing candles', () => {
