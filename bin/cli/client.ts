@@ -79,8 +79,9 @@ export class ApiClient {
     return this.send<T>('GET', path);
   }
 
-  post<T>(path: string, body?: unknown): Promise<T> {
-    return this.send<T>('POST', path, body);
+  /** @param key Idempotency-Key: calls with the same one create one resource */
+  post<T>(path: string, body?: unknown, key?: string): Promise<T> {
+    return this.send<T>('POST', path, body, undefined, key);
   }
 
   patch<T>(path: string, body: unknown): Promise<T> {
@@ -103,12 +104,19 @@ export class ApiClient {
   }
 
   /** @param signal ends the request before its time limit */
-  async send<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  async send<T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    signal?: AbortSignal,
+    key?: string,
+  ): Promise<T> {
     const limit = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const response = await this.#fetch(method, path, {
       signal: signal ? AbortSignal.any([limit, signal]) : limit,
       headers: {
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(key !== undefined && { 'idempotency-key': key }),
         ...(method === 'POST' && this.trialSession !== undefined && { [SESSION_HEADER]: this.trialSession }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -98,10 +98,14 @@ export async function upload(
   client: ApiClient,
   { name, bytes }: SignalsFile,
 ): Promise<z.infer<typeof SignalsUpload>> {
-  const created = await client.post<z.infer<typeof SignalsUpload>>(PATH, {
-    ...{ name, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') },
-    format: bytes.subarray(0, 4).toString('latin1') === 'PAR1' ? 'parquet' : 'csv',
-  });
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const format = bytes.subarray(0, 4).toString('latin1') === 'PAR1' ? 'parquet' : 'csv';
+  const created = await client.post<z.infer<typeof SignalsUpload>>(
+    PATH,
+    { name, format, bytes: bytes.length, sha256 },
+    // One record for the same bytes, however often they are run.
+    `${format}-${sha256}`,
+  );
   // The address is a permission of its own: the token is not sent.
   const response = await fetch(new URL(created.upload_url, `${client.baseUrl}/`), {
     ...{ method: 'PUT', headers: created.upload_headers, body: bytes },

@@ -3,7 +3,7 @@ import { type CallOptions, type Connection, noResponse } from './connection.ts';
 import { createSignals } from './operations.ts';
 
 /**
- * Uploads a file of signals, which a backtest of strategy `signals` then names in `config.signals`. Needs `crypto.subtle`, which
+ * Uploads a file of signals, which a backtest of strategy `signals` then names in `config.signals`. The same bytes are one file. Needs `crypto.subtle`, which
  * browsers have on https only.
  */
 export async function uploadSignals(
@@ -15,7 +15,11 @@ export async function uploadSignals(
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', file));
   const sha256 = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
   const body = { format, bytes: file.length, sha256, ...(name !== undefined && { name }) };
-  const created = await createSignals(connection, { body }, options);
+  const created = await createSignals(
+    connection,
+    { body },
+    { idempotencyKey: `${format}-${sha256}`, ...options },
+  );
   const { upload_url: url, upload_headers: headers } = created;
   // The address is a permission of its own: the token stays here.
   const response = await connection.fetch(new URL(url, connection.addressOf('backend')), {

@@ -33,6 +33,8 @@ it('example of the page runs from a terminal, and again by the ID of its file', 
   expect([again.code, again.err]).toEqual([0, '']);
   const id = items[0].signals_id;
   expect((await touchstone('signals', 'list')).out).toContain(id);
+  // The same bytes are the same file.
+  expect((await touchstone('signals', 'upload', file)).out).toBe(`${id}\n`);
   expect((await touchstone('signals', 'delete', id)).out).toBe(`Deleted ${id}\n`);
 });
 

@@ -12,6 +12,7 @@ import {
 } from 'apache-arrow';
 import { Table, writeParquet } from 'parquet-wasm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect, uploadSignals } from '../../src/client/index.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 const PAIRS = ['BTC/USDT:USDT', 'ETH/USDT:USDT'];
@@ -200,6 +201,23 @@ describe('given signals', () => {
     );
     const failed = await platform.run({ ...RUN, strategy: 'signals', signals: broken.signals_id });
     expect(failed.error).toContain('row 2 has the timestamp "soon"');
+  });
+
+  it('client of programs uploads the same bytes to one ID', async () => {
+    const connection = connect(platform.info.backend_url);
+    const file = new Uint8Array(Buffer.from(csvOf(rows.slice(0, 2), COLUMNS)));
+    const created = await uploadSignals(connection, file, { name: 'first.csv' });
+    const again = await uploadSignals(connection, file, { name: 'second.csv' });
+    expect(again).toMatchObject({ signals_id: created.signals_id, name: 'first.csv' });
+    const { signals_id: signals } = created;
+    const job = await platform.run({ ...RUN, strategy: 'signals', signals });
+    expect([job.status, job.config.signals_digest]).toEqual(['completed', created.sha256]);
+    // A deleted file can be uploaded again, and its backtests run again.
+    expect((await platform.request(`/api/v1/signals/${signals}`, { method: 'DELETE' })).status).toBe(204);
+    const deleted = await platform.post('/api/v1/backtests', { config: job.config });
+    expect(deleted.body.detail.code).toBe('SIG001');
+    await uploadSignals(connection, file);
+    expect((await platform.run(job.config)).status).toBe('completed');
   });
 
   it('upload accepts the bytes of its request only', async () => {

@@ -53,7 +53,14 @@ export async function createSignals(
     last_used_at: null,
   });
   const isSame = stored.sha256 === body.sha256 && stored.format === format && stored.bytes === bytes;
-  if (!isSame || stored.deleted_at !== undefined) throw keyUsedAgain({ signals_id });
+  if (!isSame) throw keyUsedAgain({ signals_id });
+  if (stored.deleted_at !== undefined) {
+    throw new CodedError('RES005', {
+      message: 'The file that this Idempotency-Key created is being deleted: retry later, or use a new key',
+      field: 'Idempotency-Key',
+      context: { signals_id },
+    });
+  }
   return { signals: stored, upload: await deps.signalFiles.offer(stored) };
 }
 

@@ -167,20 +167,18 @@ class Touchstone:
         return Backtest(self, submitted["job_id"])
 
     def upload_signals(self, signals: SignalsSource, *, name: str | None = None) -> str:
-        """Uploads signals and returns their ID, for `backtest(signals=...)`.
+        """Uploads signals and returns their ID, for `backtest(signals=...)`. The same bytes have the same ID.
 
         :param signals: A data frame with the columns `timestamp` (or an index of times), `pair`, and any of `enter_long`,
             `exit_long`, `enter_short`, `exit_short`, `enter_tag`, `exit_tag` and `stake_ratio`; the path of a CSV or Parquet
             file; or its bytes
         """
         content, name = signals_file(signals, name)
-        body: Any = _given(
-            format="parquet" if content[:4] == b"PAR1" else "csv",
-            bytes=len(content),
-            sha256=sha256(content).hexdigest(),
-            name=name,
-        )
-        created = self.backend.create_signals(body)
+        form = "parquet" if content[:4] == b"PAR1" else "csv"
+        digest = sha256(content).hexdigest()
+        body: Any = _given(format=form, bytes=len(content), sha256=digest, name=name)
+        # One record for the same bytes, however often they are run.
+        created = self.backend.create_signals(body, idempotency_key=f"{form}-{digest}")
         headers = created["upload_headers"]
         self.connection.upload("backend", created["upload_url"], headers, content)
         return created["signals_id"]
