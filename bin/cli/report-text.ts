@@ -50,6 +50,7 @@ export function reportText({ job, report, equity }: Results): string {
     // A table of one tag repeats the totals.
     ...(per_enter_tag.length > 2 ? [groupTable('Enter tag', per_enter_tag)] : []),
     ...(report.locks ? [wrap(locksText(report.locks), WIDTH)] : []),
+    ...tiersLines(report.data),
     ...(report.informative ? [informativeTable(report.informative)] : []),
     ...(report.models ? [modelsText(report.models)] : []),
     ...(report.robustness ? [robustnessText(report.robustness)] : []),
@@ -81,6 +82,14 @@ function informativeTable(series: NonNullable<Report['informative']>): string {
       origin === 'stored' ? 'stored' : `computed from ${source_timeframe}`,
     ]),
   );
+}
+
+/** Leverage tiers that were applied to each pair, and where they are from. */
+export function tiersLines(data: Report['data']): string[] {
+  const tiers = data.flatMap(({ pair, leverage_tiers: own }) =>
+    own ? [`${pair} ${own.count} (${own.source})`] : [],
+  );
+  return tiers.length > 0 ? [wrap(`Leverage tiers: ${tiers.join(', ')}`, WIDTH)] : [];
 }
 
 /** Number of the locks by protections, and of each reason among the newest. */
