@@ -67,7 +67,8 @@ function drawPath(
       left = 1 + Math.floor(Math.log(1 - random()) * decay);
     }
     left--;
-    equity *= 1 + returns[day]!;
+    // A day can lose more than the account: a ruined one stays so.
+    equity = Math.max(0, equity * (1 + returns[day]!));
     day = day + 1 === days ? 0 : day + 1;
     if (equity >= peak) peak = equity;
     else {

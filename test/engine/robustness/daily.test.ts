@@ -182,5 +182,8 @@ describe('bootstrap', () => {
     const ruined = new Float64Array(100).fill(-0.5);
     ruined[50] = -1;
     expect(bootstrap(ruined, 1).cagr_pct!.low).toBe(-100);
+    // Two days that lose more than the account would have the sign of a gain.
+    ruined.fill(-2);
+    expect(bootstrap(ruined, 1).cagr_pct).toEqual({ low: -100, median: -100, high: -100 });
   });
 });
