@@ -114,6 +114,35 @@ const CostSweep = z
   .meta({ id: 'CostSweep' });
 export type CostSweep = z.infer<typeof CostSweep>;
 
+const wallet = z.number().nullable().meta({ 'x-unit': 'quote' });
+
+const Capacity = z
+  .object({
+    levels: z.array(
+      z.object({
+        multiple: z.number().meta({ description: 'Of stake and wallet of the run' }),
+        wallet: z.number().meta({ 'x-unit': 'quote' }),
+        total_profit_pct: z.number().meta({ 'x-unit': 'percent' }),
+        total_trades: z.int(),
+        sharpe_ratio: ratio,
+      }),
+    ),
+    half_wallet: wallet.meta({
+      'x-unit': 'quote',
+      description: 'Wallet at which the Sharpe ratio halves; null: at no level',
+    }),
+    zero_wallet: wallet.meta({
+      'x-unit': 'quote',
+      description: 'Wallet at which the profit is 0; null: at no level',
+    }),
+    costliest_pair: z.string().nullable().meta({
+      description: 'Pair whose fills are furthest off their price at the last level with trades',
+    }),
+    reason,
+  })
+  .meta({ id: 'Capacity' });
+export type Capacity = z.infer<typeof Capacity>;
+
 const ChanceTest = z
   .object({
     samples: z.int(),
@@ -150,6 +179,9 @@ export const ReportRobustness = z
       })
       .meta({ description: 'Stationary bootstrap of the daily returns: luck of the path only' }),
     cost_sweep: CostSweep.optional().meta({ description: 'Absent unless asked for' }),
+    capacity: Capacity.optional().meta({
+      description: 'With larger stakes, whose fills move the price further; absent unless asked for',
+    }),
     random_entries: ChanceTest.optional().meta({
       description: 'Against the same trades at random times; absent unless asked for',
     }),

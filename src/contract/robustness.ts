@@ -12,6 +12,7 @@ export const ROBUSTNESS_LIMITS = {
 export const RobustnessTests = z
   .object({
     cost_sweep: z.literal(true).optional(),
+    capacity: z.literal(true).optional(),
     random_entries: z.int().optional(),
     permutations: z.int().optional(),
   })
@@ -22,6 +23,11 @@ export const RobustnessRequest = z
   .looseObject({
     cost_sweep: z.boolean().optional().meta({
       description: 'Simulate with costs of 0 to 50 basis points a side and delays of 0 to 2 candles',
+      default: false,
+    }),
+    capacity: z.boolean().optional().meta({
+      description:
+        'Simulate with larger stakes, up to 500,000 times, until market impact ends the profit; needs `slippage_model.impact`',
       default: false,
     }),
     random_entries: z

@@ -9,17 +9,20 @@ export const ROBUSTNESS_KEYS = Object.keys(RobustnessRequest.shape);
 export function resolveRobustness(input: BacktestConfigRequest['robustness']): {
   robustness?: RobustnessTests;
 } {
-  const { cost_sweep = false, random_entries, permutations } = input ?? {};
-  if (typeof cost_sweep !== 'boolean') {
-    const field = 'config.robustness.cost_sweep';
-    throw new CodedError('VAL005', { message: `${field} must be true or false`, field, context: {} });
-  }
+  const { cost_sweep, capacity, random_entries, permutations } = input ?? {};
+  const flag = (name: 'cost_sweep' | 'capacity', value: unknown = false) => {
+    const field = `config.robustness.${name}`;
+    if (typeof value !== 'boolean')
+      throw new CodedError('VAL005', { message: `${field} must be true or false`, field, context: {} });
+    return value ? { [name]: true } : {};
+  };
   const count = (name: keyof typeof ROBUSTNESS_LIMITS, value: number | undefined) =>
     value === undefined
       ? {}
       : { [name]: checkNumber(value, `config.robustness.${name}`, ROBUSTNESS_LIMITS[name]) };
   const robustness = {
-    ...(cost_sweep && { cost_sweep }),
+    ...flag('cost_sweep', cost_sweep),
+    ...flag('capacity', capacity),
     ...count('random_entries', random_entries),
     ...count('permutations', permutations),
   };

@@ -31,8 +31,9 @@ describe('size of the built dashboard', () => {
     );
   });
 
-  /** Loaded by a click, for the few runs that train models or sweep costs, or instead of the report while there is none. */
-  const isRare = (chunk: string) => /(-dialog|\/models-panel|\/sweep-chart|\/job-progress)\.tsx$/.test(chunk);
+  /** Loaded by a click, for the few runs that train models, have protections or test their robustness, or instead of the report while there is none. */
+  const isRare = (chunk: string) =>
+    /(-dialog|\/models-panel|\/locks-panel|\/requested-tests|\/job-progress)\.tsx$/.test(chunk);
 
   /** Chunks that the browser loads for the given ones without a click: not other pages, and no dialogs. */
   function loadedFor(chunks: readonly string[], found = new Set<string>()): Set<string> {

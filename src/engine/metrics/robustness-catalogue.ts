@@ -88,6 +88,18 @@ export const ROBUSTNESS_TEST_DEFINITIONS = define('robustness', {
   'robustness.delay': ['Delay', 'count', 'candles by which every signal comes later'],
   'robustness.total_profit_pct': ['Profit %', 'percent', 'sum of p_i / B0 * 100 at this cost and delay'],
   'robustness.total_trades': ['Trades', 'count', 'n at this cost and delay'],
+  'robustness.multiple': ['Multiple', 'count', 'stake and wallet of the simulation / those of the run'],
+  'robustness.wallet': ['Wallet', 'quote', 'B0 of the run * multiple'],
+  'robustness.half_wallet': [
+    'Wallet of half the Sharpe ratio',
+    'quote',
+    'wallet at which the Sharpe ratio is half that of the run, linear in ln(wallet) between simulations',
+  ],
+  'robustness.zero_wallet': [
+    'Wallet without profit',
+    'quote',
+    'wallet at which the profit is 0, linear in ln(wallet) between simulations',
+  ],
   'robustness.p_value': [
     'P-value',
     'probability',

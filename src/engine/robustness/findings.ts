@@ -10,6 +10,7 @@ export function findingsOf(figures: Omit<ReportRobustness, 'findings'>): string[
     ...alphaFindings(figures.benchmarks),
     ...regimeFinding(figures.regimes.cells),
     ...luckFinding(figures.bootstrap),
+    ...capacityFinding(figures.capacity),
     ...chanceFinding(figures.random_entries, 'the same trades at random times'),
     ...chanceFinding(figures.permutations, 'the strategy on permuted candles'),
   ];
@@ -51,6 +52,15 @@ function luckFinding({ cagr_pct: cagr, max_drawdown_pct: fall }: ReportRobustnes
   return [
     `With the same days in other orders, 90 % of the paths grow by ${percent(cagr.low)} to ${percent(cagr.high)} a year; 5 % of them fall by more than ${percent(fall.high)}.`,
   ];
+}
+
+function capacityFinding(capacity: ReportRobustness['capacity']): string[] {
+  if (!capacity || capacity.reason !== null) return [];
+  const { half_wallet: half, zero_wallet: zero, costliest_pair: pair } = capacity;
+  const amount = (wallet: number) => Number(wallet.toPrecision(2)).toLocaleString('en');
+  const halves = half === null ? [] : [`the Sharpe ratio halves at a wallet of ${amount(half)}`];
+  const ends = zero === null ? [] : [`the profit is gone at a wallet of ${amount(zero)}`];
+  return [`With market impact ${[...halves, ...ends].join(', and ')}; ${pair} costs most.`];
 }
 
 /** P-value up to which chance is an unlikely explanation. */

@@ -305,6 +305,8 @@ class BacktestConfigRobustness(TypedDict):
 
     cost_sweep: NotRequired[bool | None]
     """Simulate with costs of 0 to 50 basis points a side and delays of 0 to 2 candles. Default: false"""
+    capacity: NotRequired[bool | None]
+    """Simulate with larger stakes, up to 500,000 times, until market impact ends the profit; needs `slippage_model.impact`. Default: false"""
     random_entries: NotRequired[float | None]
     """Number of random placements of the trades with which their profit is compared. Default: no test"""
     permutations: NotRequired[float | None]
@@ -910,6 +912,27 @@ class CandleColumns(TypedDict):
     """Send it as `to` for the preceding page; null at the beginning, and with `from`"""
     incomplete_from: str | None
     """Open time of a computed candle at the end of the range that is left out, because not all of its time is stored; null when none is"""
+
+
+class Capacity(TypedDict):
+    levels: list[CapacityLevelsItem]
+    half_wallet: float | None
+    """Wallet at which the Sharpe ratio halves; null: at no level"""
+    zero_wallet: float | None
+    """Wallet at which the profit is 0; null: at no level"""
+    costliest_pair: str | None
+    """Pair whose fills are furthest off their price at the last level with trades"""
+    reason: str | None
+    """Why the figures are null; null: they are known"""
+
+
+class CapacityLevelsItem(TypedDict):
+    multiple: float
+    """Of stake and wallet of the run"""
+    wallet: float
+    total_profit_pct: float
+    total_trades: int
+    sharpe_ratio: float | None
 
 
 class CatalogStrategy(TypedDict):
@@ -4011,6 +4034,8 @@ class ReportRobustness(TypedDict):
     """Stationary bootstrap of the daily returns: luck of the path only"""
     cost_sweep: NotRequired[CostSweep]
     """Absent unless asked for"""
+    capacity: NotRequired[Capacity]
+    """With larger stakes, whose fills move the price further; absent unless asked for"""
     random_entries: NotRequired[ChanceTest]
     """Against the same trades at random times; absent unless asked for"""
     permutations: NotRequired[ChanceTest]
@@ -4338,6 +4363,7 @@ class RobustnessInterval(TypedDict):
 
 class RobustnessTests(TypedDict):
     cost_sweep: NotRequired[Literal[True]]
+    capacity: NotRequired[Literal[True]]
     random_entries: NotRequired[int]
     permutations: NotRequired[int]
 

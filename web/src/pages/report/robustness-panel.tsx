@@ -5,8 +5,10 @@ import { Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { type ReportData, shortPair } from './data.ts';
 
-/** Few runs ask for it. */
-const SweepChart = lazy(async () => ({ default: (await import('./sweep-chart.tsx')).SweepChart }));
+/** Few runs ask for any. */
+const RequestedTests = lazy(async () => ({
+  default: (await import('./requested-tests.tsx')).RequestedTests,
+}));
 
 type Robustness = NonNullable<ReportData['robustness']>;
 type Benchmark = Robustness['benchmarks'][number];
@@ -88,9 +90,11 @@ const STRESS: readonly Column<Stress>[] = [
 
 /** Dependence of the result on costs, market, luck and chance. */
 export function RobustnessPanel({ robustness }: { readonly robustness: Robustness }) {
-  const { findings, benchmarks, regimes, stress, bootstrap, cost_sweep: sweep } = robustness;
+  const { findings, benchmarks, regimes, stress, bootstrap } = robustness;
   const known = benchmarks.filter(({ reason }) => reason === null);
-  const tests = [robustness.random_entries, robustness.permutations].filter((test) => test !== undefined);
+  const tests = [robustness.capacity, robustness.random_entries, robustness.permutations].filter(
+    (test) => test !== undefined,
+  );
   // The findings have the reason of a break-even cost that is not known.
   const parts = [...benchmarks, regimes, bootstrap, ...tests];
   const missing = [...new Set(parts.flatMap(({ reason }) => reason ?? []))];
@@ -111,9 +115,9 @@ export function RobustnessPanel({ robustness }: { readonly robustness: Robustnes
           </li>
         ))}
       </ul>
-      {sweep && (
+      {(robustness.cost_sweep || robustness.capacity) && (
         <Suspense fallback={<Skeleton rows={6} />}>
-          <SweepChart cells={sweep.cells} />
+          <RequestedTests robustness={robustness} />
         </Suspense>
       )}
       {known.length > 0 && (

@@ -1,12 +1,33 @@
 import { useMemo } from 'react';
 import { Chart, type ChartPane, type ChartX } from '../../charts/chart.tsx';
-import { signed, value } from '../../ui/format.ts';
+import { signed, tone, value } from '../../ui/format.ts';
+import { type Column, Table } from '../../ui/table.tsx';
 import type { ReportData } from './data.ts';
 
-type Cells = NonNullable<NonNullable<ReportData['robustness']>['cost_sweep']>['cells'];
+type Robustness = NonNullable<ReportData['robustness']>;
+type Cells = NonNullable<Robustness['cost_sweep']>['cells'];
+type Level = NonNullable<Robustness['capacity']>['levels'][number];
+
+/** Profit at other costs and with larger stakes. */
+export function RequestedTests({ robustness }: { readonly robustness: Robustness }) {
+  const { cost_sweep: sweep, capacity } = robustness;
+  return (
+    <>
+      {sweep && <SweepChart cells={sweep.cells} />}
+      {capacity && capacity.levels.length > 0 && (
+        <Table
+          rows={capacity.levels}
+          columns={LEVELS}
+          idOf={({ multiple }) => String(multiple)}
+          label="Capacity"
+        />
+      )}
+    </>
+  );
+}
 
 /** Profit by cost per side, a line for each delay. */
-export function SweepChart({ cells }: { readonly cells: Cells }) {
+function SweepChart({ cells }: { readonly cells: Cells }) {
   const { x, panes, summary } = useMemo(() => sweepOf(cells), [cells]);
   return <Chart title="Profit by cost" summary={summary} size="small" x={x} panes={panes} />;
 }
@@ -37,3 +58,14 @@ function sweepOf(cells: Cells) {
   const summary = `${profit(first)} % without costs, ${profit(last)} % at ${value(x.values.at(-1), 'count')} bp a side`;
   return { x, panes, summary };
 }
+
+const LEVELS: readonly Column<Level>[] = [
+  { key: 'wallet', title: 'Wallet', isNumber: true, cell: ({ wallet }) => value(wallet, 'quote') },
+  { key: 'trades', title: 'Trades', isNumber: true, cell: (row) => value(row.total_trades, 'count') },
+  {
+    ...{ key: 'profit', title: 'Profit, %', isNumber: true },
+    cell: ({ total_profit_pct }) => signed(total_profit_pct, 'percent'),
+    tone: ({ total_profit_pct }) => tone(total_profit_pct),
+  },
+  { key: 'sharpe', title: 'Sharpe ratio', isNumber: true, cell: (row) => value(row.sharpe_ratio, 'ratio') },
+];
