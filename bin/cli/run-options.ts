@@ -206,7 +206,7 @@ export function configWith(config: Config, options: RunOptions): Config {
       max_open_trades: options.maxOpenTrades,
       fee: options.fee,
       slippage: options.slippage,
-      slippage_model: options.slippageModel,
+      slippage_model: merged('slippage_model', options.slippageModel ?? {}),
       leverage: options.leverage,
       ...accountFields(options, config),
       fill_model: options.fillModel,

@@ -226,11 +226,14 @@ describe('startHyperopt', () => {
 
   it('spaces and account options are sent by their request fields', async () => {
     const account = { stake: 'unlimited', wallet: 500, slots: 2, fee: 0.001, slippage: 0, leverage: 3 };
-    const options = { capital: 300, amendLastStake: true, timeout: { entry: 60 } };
+    const options = {
+      ...{ capital: 300, amendLastStake: true, timeout: { entry: 60 } },
+      slippageModel: { impact: 2 },
+    };
     await startHyperopt(
       client,
       'ema_crossover',
-      { unfilled_timeout: { entry: 5, exit: 30 } },
+      { unfilled_timeout: { entry: 5, exit: 30 }, slippage_model: { spread: 'edge', impact: 1 } },
       { models: 'none', spaces: 'params, roi', ...account, ...options },
     );
     expect(posted).toEqual({
@@ -245,8 +248,9 @@ describe('startHyperopt', () => {
       leverage: 3,
       available_capital: 300,
       amend_last_stake_amount: true,
-      // An option for one side keeps the other one.
+      // An option for one side or part keeps the others.
       unfilled_timeout: { entry: 60, exit: 30 },
+      slippage_model: { spread: 'edge', impact: 2 },
     });
   });
 

@@ -292,7 +292,7 @@ function requestOf(body: Readonly<Record<string, unknown>>, options: StartOption
     max_open_trades: options.maxOpenTrades ?? options.slots,
     fee: options.fee,
     slippage: options.slippage,
-    slippage_model: options.slippageModel,
+    slippage_model: options.slippageModel && { ...Object(body.slippage_model), ...options.slippageModel },
     leverage: options.leverage,
     ...accountFields(options, body),
     sampler: options.sampler,
