@@ -82,12 +82,15 @@ given = ts.backtest(signals=crossed, timeframe="1h", end="2024-02-01").wait(120)
 crossed.rename_axis("timestamp").to_csv(Path(folder, "crossed.csv"))
 by_file = ts.upload_signals(str(Path(folder, "crossed.csv")))
 again = ts.backtest(signals=by_file, **JANUARY, pairs=["BTC/USDT:USDT"]).wait(120)
+# Rows of a program that counts milliseconds.
+counted = crossed.assign(timestamp=[int(time.timestamp() * 1000) for time in crossed.index])
+in_ms = ts.backtest(signals=counted, timeframe="1h", end="2024-02-01").wait(120)
 
 print(
     json.dumps(
         {
             "run": run.id,
-            "given": [given.id, int(crossed.enter_long.sum()), again.metrics == given.metrics],
+            "given": [given.id, int(crossed.enter_long.sum()), again.metrics == given.metrics == in_ms.metrics],
             "found": found.id,
             "study": search.id,
             "challenge": test.id,

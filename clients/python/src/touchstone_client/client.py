@@ -11,7 +11,7 @@ import httpx
 
 from . import types
 from .connection import Connection, Event
-from .frames import SignalsSource, by_time, signals_file, signals_frame
+from .frames import SignalsSource, by_time, first_time, signals_file, signals_frame
 from .jobs import Backtest, Hyperopt
 from .operations import Backend, DataCollection, Strategy
 from .registry import Challenge, Model
@@ -131,7 +131,7 @@ class Touchstone:
                 if pairs is None:
                     pairs = list(frame["pair"].unique())
                 if start is None and not (config or {}).get("date_range"):
-                    start = frame["timestamp"].min()
+                    start = first_time(frame)
                 signals = frame
             is_id = isinstance(signals, str) and signals.startswith("sg-")
             signals_id = signals if is_id else self.upload_signals(signals)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union, get_type_hints
 
 from . import types
+from .values import Moment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,6 +85,16 @@ def signals_frame(frame: pd.DataFrame) -> pd.DataFrame:
     if "timestamp" in frame:
         return frame
     return frame.rename_axis("timestamp").reset_index()
+
+
+def first_time(frame: pd.DataFrame) -> Moment:
+    """Time of the first row of signals: texts and times as they are, numbers as Unix ms or seconds."""
+    first = frame["timestamp"].min()
+    if isinstance(first, (str, date)):
+        return first
+    # As the service reads them: a smaller number of ms is before 1973.
+    seconds = float(first) / 1000 if abs(first) >= 1e11 else float(first)
+    return datetime.fromtimestamp(seconds, timezone.utc)
 
 
 def signals_file(signals: SignalsSource, name: str | None) -> tuple[bytes, str | None]:
