@@ -324,3 +324,16 @@ describe('participation', () => {
     expect(fills![0]).toMatchObject({ cappedEntries: 1, droppedValue: 100 });
   });
 });
+
+describe('rests of exits', () => {
+  it('an exit takes a rest that is only an error of the last digit', () => {
+    const volume = [100, 100, 33.33333333333333, 100, 100, 100];
+    const [trade, ...others] = run({
+      model: { participation: 1 },
+      rows: Array.from({ length: 6 }, () => flat(3)),
+      volume,
+    }).trades;
+    expect(others).toEqual([]);
+    expect([trade!.amount, trade!.orders, hourOf(trade!.closedAt)]).toEqual([100 / 3, undefined, 3]);
+  });
+});

@@ -1,14 +1,11 @@
 import { decimalSum, roundHalfUp } from '../rules/decimals.ts';
 import { LONG } from '../rules/prices.ts';
-import { MAX_ORDERS } from '../state/order-history.ts';
+import { isNoise, MAX_ORDERS } from '../state/order-history.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import { callAdjustPosition, callCustomExitPrice } from './callbacks.ts';
 import { acceptedPart, customEntryPrice, fillAddition, orderedAmount, orderPrice } from './entries.ts';
 import { fillExit } from './exits.ts';
-
-/** Share of an amount below which a remainder is an error of the last bits. */
-const NOISE = 1e-13;
 
 /**
  * Asks the strategy whether to add to an open position or to take from it, orders that, and fills it if the candle allows (4.1).
@@ -64,7 +61,7 @@ function takeFrom(run: Run, position: Position, taken: number, reason: string): 
   const cut = market.orderRules === null ? wanted : market.orderRules.cutPart(wanted);
   if (!(cut > 0)) return;
   const rest = decimalSum(position.amount, -cut);
-  const isWhole = rest <= position.amount * NOISE;
+  const isWhole = isNoise(rest, position);
   if (!isWhole && market.orderRules !== null && rest * candle.open < market.orderRules.minRest(candle.open))
     return;
   const amount = isWhole ? position.amount : market.fillable(cut, candle.row);

@@ -9,7 +9,7 @@ import {
   trailingDistance,
 } from '../rules/stops.ts';
 import { MINUTE_MS, type ResolvedSettings } from '../settings.ts';
-import { MAX_ORDERS } from '../state/order-history.ts';
+import { isNoise, MAX_ORDERS } from '../state/order-history.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import {
@@ -90,9 +90,12 @@ export function fillExit(run: Run, position: Position): void {
 }
 
 /** The part of the exit order that may fill. The exchange closes all of a liquidation; the last order that a trade can record too. */
-function fillablePart({ candle }: Run, { order, market, history }: Position): number {
+function fillablePart({ candle }: Run, position: Position): number {
+  const { order, market, history } = position;
   const isLast = history !== null && history.orders.length >= MAX_ORDERS - 1;
-  return isLast || order.reason === 'liquidation' ? order.amount : market.fillable(order.amount, candle.row);
+  if (isLast || order.reason === 'liquidation') return order.amount;
+  const part = market.fillable(order.amount, candle.row);
+  return isNoise(order.amount - part, position) ? order.amount : part;
 }
 
 /** Keeps the exit order with what is left of the position: at the market for the next open, or at its limit price. */

@@ -4,6 +4,18 @@ import type { TradeOrder } from '../trade-table.ts';
 /** Orders of a trade, its last exit included: the record of a trade holds them all, and one response must hold the record. */
 export const MAX_ORDERS = 1_000;
 
+/** Share of all that was bought below which a remainder is an error of the last bits. */
+const NOISE = 1e-13;
+
+/** True if `rest`, base currency, is no amount that a position could still have. */
+export function isNoise(
+  rest: number,
+  { amount, history }: { readonly amount: number; readonly history: OrderHistory | null },
+): boolean {
+  const bought = history === null ? amount : history.entriesValue / history.average;
+  return rest <= bought * NOISE;
+}
+
 /** The first entry of a position: what it has before its first adjustment. */
 interface FirstEntry {
   readonly placedAt: number;
