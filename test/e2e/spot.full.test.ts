@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -64,6 +65,30 @@ it('registered version, its repetition and its challenge keep the mode', async (
   expect((await post({ pair: 'ETH/BTC' })).body.detail).toMatchObject({ code: 'VAL002', field: 'pair' });
   const accepted = await post({ pair: 'ETH/BTC', ...SPOT });
   expect(accepted.status, JSON.stringify(accepted.body)).toBeLessThan(300);
+});
+
+it('given signals trade spot pairs, and their shorts are ignored', async () => {
+  const { platform } = fixture;
+  const rows = ['02T00', '03T00', '04T00'].map((time, row) => {
+    const [long, exit, short] = [0, 1, 2].map((column) => Number(column === row));
+    return `2026-03-${time}:00:00Z,BTC/USDT,${long},${exit},${short}`;
+  });
+  const file = Buffer.from(['timestamp,pair,enter_long,exit_long,enter_short', ...rows].join('\n'));
+  const sha256 = createHash('sha256').update(file).digest('hex');
+  const request = { format: 'csv', name: 'spot.csv', bytes: file.length, sha256 };
+  const { body } = await platform.post('/api/v1/signals', request);
+  await platform.request(body.upload_url, { method: 'PUT', headers: body.upload_headers, body: file });
+  const job = await platform.run({
+    ...{ ...weekOf('signals'), ...SPOT, signals: body.signals_id, pairs: ['BTC/USDT'], timeframe: '1h' },
+    ...{ stoploss: -0.99, minimal_roi: {}, trailing: null },
+  });
+  expect(job.status, job.error).toBe('completed');
+  const { items } = (await platform.get(`/api/v1/backtests/${job.job_id}/trades`)).body;
+  expect(items).toMatchObject([
+    { pair: 'BTC/USDT', side: 'long', opened_at: '2026-03-02T01:00:00.000Z', exit_reason: 'exit_signal' },
+  ]);
+  const report = (await platform.get(`/api/v1/backtests/${job.job_id}/report-data`)).body;
+  expect(report.warnings).toContain('1 short signals were ignored: spot has no shorts.');
 });
 
 it('strategy with shorts and leverage is certified in spot', async () => {
