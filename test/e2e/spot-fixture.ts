@@ -8,12 +8,13 @@ const SOURCE = /```ts\n([^`]+name: 'my_rotation'[^`]+)```/.exec(
 export const SPOT = { trading_mode: 'spot' };
 export const PAIRS = ['BTC/USDT', 'ETH/USDT'];
 
-/** Reads Bitcoin's perpetual, in spot its spot pair, and enters on rows where it has a value. */
+/** Reads Bitcoin's perpetual, in spot its spot pair, and enters on rows where it has a value. Its leverage is for perpetuals. */
 const READER = `
 export default {
   name: 'reader', description: 'Reads another pair.', timeframe: '1h', pairs: ['ETH/USDT:USDT'], stakeAmount: 100,
   parameters: {}, startupCandles: () => 2, stoploss: -0.5,
   informative: [{ pair: 'BTC/USDT:USDT', timeframe: '4h' }],
+  callbacks: { leverage: () => 3 },
   indicators: ({ close }) => ({ close }),
   signals({ timestamp }, columns, params, informative) {
     const btc = informative['BTC/USDT:USDT 4h'].close;

@@ -127,7 +127,8 @@ it('spot run reads the spot pair of an informative perpetual', async () => {
   expect(job.status, job.error).toBe('completed');
   const { body } = await fixture.platform.get(`/api/v1/backtests/${job.job_id}/report-data`);
   expect(body.informative).toMatchObject([{ pair: 'BTC/USDT', timeframe: '4h', read_by: ['ETH/USDT'] }]);
-  expect(body.metrics.closed_trades.total_trades).toBeGreaterThan(0);
+  expect(body.trades.items.length).toBeGreaterThan(0);
+  for (const { leverage } of body.trades.items) expect(leverage).toBe(1);
   expect(body.look_ahead).toMatchObject({ state: 'sampled', findings: [] });
 });
 

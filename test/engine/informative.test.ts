@@ -97,6 +97,9 @@ describe('informative pairs', () => {
     const same = run(FILTERED, [{ ...series, candles: earlier }]);
     expect(same.report.provenance).toEqual(report.provenance);
     expect(same.trades).toEqual(trades);
+    const later = walk(HOURS + 50, HOUR, 9, START - (STARTUP + 1) * HOUR);
+    for (const name of Object.keys(later) as (keyof Candles)[]) later[name].set(series.candles[name]);
+    expect(run(FILTERED, [{ ...series, candles: later }]).report.provenance).toEqual(report.provenance);
     const volume = series.candles.volume.slice();
     volume[0]!++;
     const other = run(FILTERED, [{ ...series, candles: { ...series.candles, volume } }]);
