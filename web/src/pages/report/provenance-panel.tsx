@@ -60,6 +60,7 @@ export function ProvenancePanel(props: {
             </dd>
           </>
         )}
+        <Tiers data={report.data} />
         <dt>Seed</dt>
         <dd>{settings.seed}</dd>
         <dt>Look-ahead check</dt>
@@ -84,6 +85,20 @@ export function ProvenancePanel(props: {
         <pre className="pad">{JSON.stringify(settings, null, 2)}</pre>
       </details>
     </Panel>
+  );
+}
+
+/** Leverage tiers that were applied to each pair, and where they are from. */
+function Tiers({ data }: Pick<ReportData, 'data'>) {
+  const tiers = data.flatMap(({ pair, leverage_tiers: own }) =>
+    own ? [`${pair} ${own.count} (${own.source})`] : [],
+  );
+  if (tiers.length === 0) return null;
+  return (
+    <>
+      <dt>Leverage tiers</dt>
+      <dd>{tiers.join(', ')}</dd>
+    </>
   );
 }
 
