@@ -261,6 +261,17 @@ describe('precision', () => {
     expect(biasOf(leveraged(tiered, { margin_mode: 'cross' }).report)).toContain('It closes one trade');
   });
 
+  it('a bias names liquidations also where only the callback leverages', () => {
+    const texts = (trading_mode?: 'spot') => {
+      const callbacks = { leverage: () => 5 };
+      const config = { ...CONFIG, leverage: 1, ...(trading_mode && { trading_mode }) };
+      const { report } = run(sampleInput({ config, strategy: { ...SAMPLE_STRATEGY, callbacks } }));
+      return report.biases.map(({ text }) => text).join(' ');
+    };
+    expect(texts()).toContain('A liquidation fills');
+    expect(texts('spot')).not.toContain('A liquidation fills');
+  });
+
   it('biases name the applied precision', () => {
     const biasOf = ({ biases }: BacktestReport) => biases.filter(({ text }) => text.startsWith('Precision:'));
     expect(biasOf(exact())).toEqual([

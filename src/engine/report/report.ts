@@ -253,7 +253,7 @@ function knownBiases(
   return [
     ...fillBiases(config),
     ...marketBiases(config),
-    ...liquidationBiases(config, data),
+    ...liquidationBiases(strategy, config, data),
     precisionBias(config),
     ...rules(strategy, config),
   ];
@@ -336,8 +336,14 @@ function marketBiases(config: ResolvedBacktestConfig): Bias[] {
   return biases;
 }
 
-function liquidationBiases(config: ResolvedBacktestConfig, data: readonly ReportPairData[]): Bias[] {
-  if (config.leverage <= 1 && config.margin_mode !== 'cross') return [];
+function liquidationBiases(
+  { callbacks }: StrategyDefinition,
+  config: ResolvedBacktestConfig,
+  data: readonly ReportPairData[],
+): Bias[] {
+  // In spot the callback is not called.
+  const mayRaise = callbacks?.leverage !== undefined && config.trading_mode !== 'spot';
+  if (config.leverage <= 1 && !mayRaise && config.margin_mode !== 'cross') return [];
   const rated = data.filter((pair) => !pair.leverage_tiers).map(({ pair }) => pair);
   const rates =
     rated.length === data.length
