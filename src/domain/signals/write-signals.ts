@@ -101,8 +101,8 @@ export async function listSignals(
 }
 
 /**
- * Deletes a file. Backtests that wait for it then fail; finished ones keep their results. A call that dies is finished by the next
- * call, or by the deletion of unused files. Throws SIG001, RES005 (a version needs the file), DATA005.
+ * Deletes a file. Backtests that wait for it then fail; finished ones keep their results. A call that dies is finished by the
+ * deletion of unused files. Throws SIG001, RES005 (a version needs the file), DATA005.
  */
 export async function deleteSignals(deps: DeletionDeps, id: string): Promise<void> {
   const found = await getSignals(deps, id);
