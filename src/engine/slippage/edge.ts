@@ -110,7 +110,7 @@ export class EdgeSums {
   get squaredSpread(): number {
     const mean = (index: number) => this.#sums[index]! / this.#sums[ROWS]!;
     const [pt, po, pc] = [mean(TAU), mean(PO), mean(PC)];
-    if (!(pt > 0 && po > 0 && pc > 0)) return Number.NaN;
+    if (!(this.#sums[TAU]! >= 2 && po > 0 && pc > 0)) return Number.NaN;
     // d1 = r1 - tau m1 and so on; x1 = a d1 r2 + b d3 r4; x2 = a d1 r5 + b d5 r4.
     const [m1, m3, m5] = [mean(R1) / pt, mean(R3) / pt, mean(R5) / pt];
     const [a, b] = [-4 / po, -4 / pc];

@@ -73,6 +73,11 @@ describe('EDGE', () => {
     expect(sums.squaredSpread).toBeCloseTo(sumsOf(0, 30).squaredSpread, 14);
   });
 
+  it('two candles have no estimate, three have one', () => {
+    expect(sumsOf(0, 2).squaredSpread).toBeNaN();
+    expect(sumsOf(0, 3).squaredSpread).not.toBeNaN();
+  });
+
   it('candles without a move have no estimate', () => {
     // The NaN case of the same test.
     const flat = (values: readonly number[]) => Float64Array.from(values);
