@@ -27,6 +27,7 @@ import { MLFLOW_PREFIX } from '../src/contract/mlflow-paths.ts';
 import type { Operation } from '../src/contract/operation.ts';
 import { OPERATIONS } from '../src/contract/operations.ts';
 import { PROTECTION_KEYS, PROTECTION_LIMITS } from '../src/contract/protection-limits.ts';
+import { ROBUSTNESS_LIMITS } from '../src/contract/robustness.ts';
 import {
   SLIPPAGE_MODEL_DEFAULTS,
   SLIPPAGE_MODEL_LIMITS,
@@ -64,6 +65,7 @@ const TABLES: Readonly<Record<string, () => unknown>> = {
       orderTypes: ORDER_TYPES,
       marginModes: MARGIN_MODES,
     },
+    robustness: ROBUSTNESS_LIMITS,
     slippageModel: {
       limits: SLIPPAGE_MODEL_LIMITS,
       defaults: SLIPPAGE_MODEL_DEFAULTS,

@@ -24,11 +24,17 @@ describe.skipIf(!hasChromium)('the form of a backtest', () => {
     expect(await page.getByLabel('Request', { exact: true }).last().textContent()).toMatch(
       /curl -X POST 'http:.*\/backtests'/,
     );
+    await page.getByRole('checkbox', { name: 'Sweep costs and delays' }).check();
+    await page.getByRole('textbox', { name: 'Random placements of the trades' }).fill('19');
     await page.getByRole('button', { name: 'Run the backtest' }).click();
     await page.waitForURL(/\/backtests\/bt-/);
     const { body } = await dashboard.platform.get(`/api/v1/backtests/${page.url().split('/').at(-1)}`);
     const { body: before } = await dashboard.platform.get(`/api/v1/backtests/${id}`);
-    expect(body.config).toEqual({ ...before.config, params: { ...before.config.params, fast: 8 } });
+    expect(body.config).toEqual({
+      ...before.config,
+      params: { ...before.config.params, fast: 8 },
+      robustness: { cost_sweep: true, random_entries: 19 },
+    });
     await page.getByText('Max drawdown').first().waitFor();
     expect(await problems()).toEqual([]);
     await close();

@@ -37,6 +37,7 @@ declare module 'virtual:limits' {
       readonly orderTypes: typeof import('#contract/account-limits.ts').ORDER_TYPES;
       readonly marginModes: typeof import('#contract/account-limits.ts').MARGIN_MODES;
     };
+    readonly robustness: typeof import('#contract/robustness.ts').ROBUSTNESS_LIMITS;
     readonly slippageModel: {
       readonly limits: typeof import('#contract/slippage-limits.ts').SLIPPAGE_MODEL_LIMITS;
       readonly defaults: typeof import('#contract/slippage-limits.ts').SLIPPAGE_MODEL_DEFAULTS;

@@ -13,6 +13,7 @@ import { ExitFields } from './exit-fields.tsx';
 import { ModelFields } from './model-fields.tsx';
 import { ParameterFields } from './parameter-fields.tsx';
 import { ProtectionFields } from './protection-fields.tsx';
+import { RobustnessFields } from './robustness-fields.tsx';
 
 const { limits, defaults } = LIMITS.backtest;
 
@@ -121,6 +122,9 @@ export function NewForm(props: {
           value={config.ml_engine}
           onChange={(ml_engine) => change({ ml_engine })}
         />
+      </Panel>
+      <Panel title="Robustness">
+        <RobustnessFields value={config.robustness} onChange={(robustness) => change({ robustness })} />
       </Panel>
       <Panel title="Submission">
         <div className="fields pad">
