@@ -7,9 +7,7 @@ const WIDTH = 100;
 export function robustnessText(section: ReportRobustness): string {
   const { findings, benchmarks, regimes, stress, bootstrap } = section;
   const known = benchmarks.filter(({ reason }) => reason === null);
-  const tests = [section.capacity, section.random_entries, section.permutations].filter(
-    (test) => test !== undefined,
-  );
+  const tests = [section.random_entries, section.permutations].filter((test) => test !== undefined);
   const reasons = new Set([...benchmarks, regimes, bootstrap, ...tests].map(({ reason }) => reason));
   return [
     'Robustness:',
@@ -19,7 +17,7 @@ export function robustnessText(section: ReportRobustness): string {
     ...(regimes.cells.length > 0 ? [regimeTable(regimes.cells)] : []),
     ...(stress.length > 0 ? [stressTable(stress)] : []),
     ...(section.cost_sweep ? [sweepTable(section.cost_sweep)] : []),
-    ...(section.capacity?.levels.length ? [capacityTable(section.capacity)] : []),
+    ...(section.capacity?.steps.length ? [capacityTable(section.capacity)] : []),
     ...[...reasons].flatMap((reason) => (reason === null ? [] : [wrap(`Not known: ${reason}`, WIDTH)])),
   ].join('\n');
 }
@@ -84,12 +82,13 @@ function sweepTable({ cells }: NonNullable<ReportRobustness['cost_sweep']>): str
   );
 }
 
-function capacityTable({ levels }: NonNullable<ReportRobustness['capacity']>): string {
+function capacityTable({ steps }: NonNullable<ReportRobustness['capacity']>): string {
   return table(
-    ['Wallet', 'Times', 'Trades', 'Profit', 'Sharpe'],
-    levels.map((level) => [
-      ...[number(level.wallet, 0), number(level.multiple, 0), number(level.total_trades, 0)],
-      ...[percent(level.total_profit_pct), number(level.sharpe_ratio)],
+    ['Wallet', 'Multiple', 'Profit', 'Sharpe', 'Trades', 'Impact', 'Entries reduced'],
+    steps.map((step) => [
+      ...[number(step.aum, 0), number(step.multiple, 0), percent(step.total_profit_pct)],
+      ...[number(step.sharpe_ratio), number(step.total_trades, 0), percent(step.impact_cost_pct)],
+      number(step.capped_entries, 0),
     ]),
   );
 }

@@ -109,7 +109,7 @@ export function addRunOptions(command: Command): Command {
     )
     .option(
       '--robustness <name=value>',
-      'further test of the result: cost_sweep=true, capacity=true, random_entries=999 or permutations=199; repeatable',
+      'further test of the result: cost_sweep=true, random_entries=999, permutations=199 or capacity=true; repeatable',
       parameter,
       {},
     );

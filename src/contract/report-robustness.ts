@@ -114,29 +114,36 @@ const CostSweep = z
   .meta({ id: 'CostSweep' });
 export type CostSweep = z.infer<typeof CostSweep>;
 
-const wallet = z.number().nullable().meta({ 'x-unit': 'quote' });
-
 const Capacity = z
   .object({
-    levels: z.array(
+    impact: z.number().meta({ 'x-unit': 'ratio', description: 'Coefficient of the impact' }),
+    steps: z.array(
       z.object({
-        multiple: z.number().meta({ description: 'Of stake and wallet of the run' }),
-        wallet: z.number().meta({ 'x-unit': 'quote' }),
+        multiple: z.int().meta({ description: 'Multiple of the wallet and the stakes of the run' }),
+        aum: z.number().meta({ 'x-unit': 'quote', description: 'Wallet at this multiple' }),
         total_profit_pct: z.number().meta({ 'x-unit': 'percent' }),
-        total_trades: z.int(),
         sharpe_ratio: ratio,
+        total_trades: z.int(),
+        impact_cost_pct: z
+          .number()
+          .meta({ 'x-unit': 'percent', description: 'Cost of the impact of all fills, of the wallet' }),
+        capped_entries: z.int().meta({ description: 'Entries above the limit of participation' }),
       }),
     ),
-    half_wallet: wallet.meta({
+    aum_half: z.number().nullable().meta({
       'x-unit': 'quote',
-      description: 'Wallet at which the Sharpe ratio halves; null: at no level',
+      description: "Wallet at which the Sharpe ratio is half of that with impact at the run's own wallet",
     }),
-    zero_wallet: wallet.meta({
-      'x-unit': 'quote',
-      description: 'Wallet at which the profit is 0; null: at no level',
+    aum_zero: z
+      .number()
+      .nullable()
+      .meta({ 'x-unit': 'quote', description: 'Wallet at which the profit is 0' }),
+    pair: z.string().nullable().meta({
+      description: 'The pair that binds: with the largest cost of impact at the last multiple',
     }),
-    costliest_pair: z.string().nullable().meta({
-      description: 'Pair whose fills are furthest off their price at the last level with trades',
+    impact_share_pct: percent.meta({
+      'x-unit': 'percent',
+      description: 'Part of that pair in the cost of impact of all pairs',
     }),
     reason,
   })
@@ -179,14 +186,14 @@ export const ReportRobustness = z
       })
       .meta({ description: 'Stationary bootstrap of the daily returns: luck of the path only' }),
     cost_sweep: CostSweep.optional().meta({ description: 'Absent unless asked for' }),
-    capacity: Capacity.optional().meta({
-      description: 'With larger stakes, whose fills move the price further; absent unless asked for',
-    }),
     random_entries: ChanceTest.optional().meta({
       description: 'Against the same trades at random times; absent unless asked for',
     }),
     permutations: ChanceTest.optional().meta({
       description: 'Against the strategy on permuted candles; absent unless asked for',
+    }),
+    capacity: Capacity.optional().meta({
+      description: 'Size at which market impact takes the profit; absent unless asked for',
     }),
   })
   .meta({ id: 'ReportRobustness' });

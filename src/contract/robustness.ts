@@ -12,9 +12,9 @@ export const ROBUSTNESS_LIMITS = {
 export const RobustnessTests = z
   .object({
     cost_sweep: z.literal(true).optional(),
-    capacity: z.literal(true).optional(),
     random_entries: z.int().optional(),
     permutations: z.int().optional(),
+    capacity: z.literal(true).optional(),
   })
   .meta({ id: 'RobustnessTests' });
 export type RobustnessTests = z.infer<typeof RobustnessTests>;
@@ -23,11 +23,6 @@ export const RobustnessRequest = z
   .looseObject({
     cost_sweep: z.boolean().optional().meta({
       description: 'Simulate with costs of 0 to 50 basis points a side and delays of 0 to 2 candles',
-      default: false,
-    }),
-    capacity: z.boolean().optional().meta({
-      description:
-        'Simulate with larger stakes, up to 500,000 times, until market impact ends the profit; needs `slippage_model.impact`',
       default: false,
     }),
     random_entries: z
@@ -46,5 +41,10 @@ export const RobustnessRequest = z
           'Number of runs over permuted candles with which the profit is compared; each costs as much as a run. Default: no test',
         ...bounds(ROBUSTNESS_LIMITS.permutations),
       }),
+    capacity: z.boolean().optional().meta({
+      description:
+        'Simulate with market impact and growing multiples of wallet and stakes until the profit is gone',
+      default: false,
+    }),
   })
   .meta({ description: 'Further tests of robustness. Default: none' });

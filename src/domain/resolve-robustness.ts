@@ -9,22 +9,22 @@ export const ROBUSTNESS_KEYS = Object.keys(RobustnessRequest.shape);
 export function resolveRobustness(input: BacktestConfigRequest['robustness']): {
   robustness?: RobustnessTests;
 } {
-  const { cost_sweep, capacity, random_entries, permutations } = input ?? {};
-  const flag = (name: 'cost_sweep' | 'capacity', value: unknown = false) => {
-    const field = `config.robustness.${name}`;
-    if (typeof value !== 'boolean')
-      throw new CodedError('VAL005', { message: `${field} must be true or false`, field, context: {} });
-    return value ? { [name]: true } : {};
-  };
+  const { cost_sweep, random_entries, permutations, capacity } = input ?? {};
   const count = (name: keyof typeof ROBUSTNESS_LIMITS, value: number | undefined) =>
     value === undefined
       ? {}
       : { [name]: checkNumber(value, `config.robustness.${name}`, ROBUSTNESS_LIMITS[name]) };
   const robustness = {
     ...flag('cost_sweep', cost_sweep),
-    ...flag('capacity', capacity),
     ...count('random_entries', random_entries),
     ...count('permutations', permutations),
+    ...flag('capacity', capacity),
   };
   return Object.keys(robustness).length === 0 ? {} : { robustness };
+}
+
+function flag(name: 'cost_sweep' | 'capacity', value: unknown = false) {
+  if (typeof value === 'boolean') return value ? { [name]: value } : {};
+  const field = `config.robustness.${name}`;
+  throw new CodedError('VAL005', { message: `${field} must be true or false`, field, context: {} });
 }

@@ -6,16 +6,17 @@ describe('robustness', () => {
 
   it('the tests of config.robustness are in the configuration and in the report', async () => {
     const { platform } = fixture;
-    const robustness = { cost_sweep: true, capacity: true, random_entries: 19, permutations: 19 };
+    const robustness = { cost_sweep: true, random_entries: 19, permutations: 19, capacity: true } as const;
     const { job_id, config } = await platform.run({ ...weekOf('ema_crossover'), robustness });
     expect(config.robustness).toEqual(robustness);
     const { body } = await platform.get(`/api/v1/backtests/${job_id}/report-data?trades=false`);
     expect(body.settings.robustness).toEqual(robustness);
     expect(body.robustness.cost_sweep.cells).toHaveLength(21);
-    expect(body.robustness.capacity.reason).toContain('slippage_model.impact');
     expect(body.robustness.permutations.samples).toBe(19);
     expect(body.robustness.bootstrap.reason).toMatch(/days; 90 are needed\.$/);
     expect(body.definitions).toHaveProperty(['robustness.p_value']);
+    expect(body.robustness.capacity).toMatchObject({ impact: 1, steps: expect.any(Array) });
+    expect(body.definitions).toHaveProperty(['robustness.aum_zero']);
   });
 
   it.each([

@@ -16,7 +16,7 @@ export interface StrategyReads {
 
 type Run = Pick<
   ResolvedBacktestConfig,
-  'exchange' | 'pairs' | 'timeframe' | 'date_range' | 'ml_engine' | 'slippage_model'
+  'exchange' | 'pairs' | 'timeframe' | 'date_range' | 'ml_engine' | 'slippage_model' | 'robustness'
 >;
 
 /** An informative series with the stored series of which it is read; undefined when none is stored. */

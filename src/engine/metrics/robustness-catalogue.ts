@@ -88,18 +88,6 @@ export const ROBUSTNESS_TEST_DEFINITIONS = define('robustness', {
   'robustness.delay': ['Delay', 'count', 'candles by which every signal comes later'],
   'robustness.total_profit_pct': ['Profit %', 'percent', 'sum of p_i / B0 * 100 at this cost and delay'],
   'robustness.total_trades': ['Trades', 'count', 'n at this cost and delay'],
-  'robustness.multiple': ['Multiple', 'count', 'stake and wallet of the simulation / those of the run'],
-  'robustness.wallet': ['Wallet', 'quote', 'B0 of the run * multiple'],
-  'robustness.half_wallet': [
-    'Wallet of half the Sharpe ratio',
-    'quote',
-    'wallet at which the Sharpe ratio is half that of the run, linear in ln(wallet) between simulations',
-  ],
-  'robustness.zero_wallet': [
-    'Wallet without profit',
-    'quote',
-    'wallet at which the profit is 0, linear in ln(wallet) between simulations',
-  ],
   'robustness.p_value': [
     'P-value',
     'probability',
@@ -109,5 +97,29 @@ export const ROBUSTNESS_TEST_DEFINITIONS = define('robustness', {
     'Profit %',
     'percent',
     'of random entries: of the trades priced from open to open; of permutations: sum of p_i / B0 * 100',
+  ],
+});
+
+/** Definitions of the capacity. */
+export const CAPACITY_DEFINITIONS = define('robustness', {
+  'robustness.multiple': ['Multiple', 'ratio', 'wallet and stakes of a simulation / those of the run'],
+  'robustness.impact': [
+    'Impact coefficient',
+    'ratio',
+    'Y of the impact Y * daily volatility * sqrt(amount / daily volume); that of slippage_model, else 1',
+  ],
+  'robustness.aum': ['Wallet', 'quote', 'B0 * multiple'],
+  'robustness.impact_cost_pct': ['Impact', 'percent', 'cost of the impact of all fills / wallet * 100'],
+  'robustness.capped_entries': ['Entries reduced', 'count', 'entries above the limit of participation'],
+  'robustness.aum_half': [
+    'Wallet of half the Sharpe ratio',
+    'quote',
+    'first wallet with half of the Sharpe ratio of multiple 1, on the line over ln(wallet) between two multiples',
+  ],
+  'robustness.aum_zero': ['Wallet without profit', 'quote', 'the same for a profit of 0'],
+  'robustness.impact_share_pct': [
+    'Share of the impact',
+    'percent',
+    'impact cost of the pair / impact cost of all pairs * 100, at the last multiple',
   ],
 });

@@ -23,6 +23,7 @@ import {
   SLIPPAGE_DEFINITIONS,
 } from '../metrics/report-catalogue.ts';
 import {
+  CAPACITY_DEFINITIONS,
   MODELLED_ROBUSTNESS_DEFINITIONS,
   ROBUSTNESS_DEFINITIONS,
   ROBUSTNESS_TEST_DEFINITIONS,
@@ -101,6 +102,7 @@ export function buildReport(input: ReportInput): BacktestReport {
       ...ROBUSTNESS_DEFINITIONS,
       ...(adjustsExits(strategy) && EXIT_ORDER_DEFINITIONS),
       ...(config.robustness && ROBUSTNESS_TEST_DEFINITIONS),
+      ...(config.robustness?.capacity && CAPACITY_DEFINITIONS),
       ...(input.models && MODEL_DEFINITIONS),
       ...(simulation.fills && { ...SLIPPAGE_DEFINITIONS, ...MODELLED_ROBUSTNESS_DEFINITIONS }),
     },

@@ -1,9 +1,8 @@
 import type { CostSweep } from '#contract/report-robustness.ts';
 import { dailyEquity, dailyReturns } from '../metrics/equity-curve.ts';
-import { withSimulationErrors } from '../run/prepare-pair.ts';
-import type { PairInput, Simulation, SimulationSettings } from '../simulator/types.ts';
+import type { PairInput, SimulationSettings } from '../simulator/types.ts';
 import { deviation, mean, ratio } from '../stats/moments.ts';
-import type { Signals, StrategyDefinition } from '../strategy.ts';
+import type { Signals } from '../strategy.ts';
 import { simulateAtCost } from './break-even.ts';
 
 /** Fee per side in place of fee and slippage. */
@@ -13,7 +12,6 @@ const DELAYS = [0, 1, 2];
 
 /** Results at other costs and with later signals; yields after each simulation. */
 export function* costSweep(
-  strategy: StrategyDefinition,
   pairs: readonly PairInput[],
   settings: SimulationSettings,
 ): Generator<void, CostSweep['cells']> {
@@ -21,20 +19,16 @@ export function* costSweep(
   for (const delay of DELAYS) {
     const later = pairs.map((pair) => ({ ...pair, signals: delayed(pair.signals, delay) }));
     for (const cost of COSTS) {
-      const simulation = withSimulationErrors(strategy, () => simulateAtCost(later, settings, cost));
-      cells.push({ cost, delay, ...figuresOf(simulation, later, settings.startingBalance) });
+      cells.push({ cost, delay, ...figures(later, settings, cost) });
       yield;
     }
   }
   return cells;
 }
 
-/** Profit, trades and Sharpe ratio of a simulation with a curve. */
-export function figuresOf(
-  { curve, finalBalance, outcomes }: Simulation,
-  pairs: readonly PairInput[],
-  wallet: number,
-) {
+function figures(pairs: readonly PairInput[], settings: SimulationSettings, cost: number) {
+  const wallet = settings.startingBalance;
+  const { curve, finalBalance, outcomes } = simulateAtCost(pairs, settings, cost);
   const first = Math.min(...pairs.map(({ candles }) => candles.timestamp[0]!));
   const returns = dailyReturns(wallet, dailyEquity(curve!, wallet, first).equity);
   return {

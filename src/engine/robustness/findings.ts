@@ -10,9 +10,9 @@ export function findingsOf(figures: Omit<ReportRobustness, 'findings'>): string[
     ...alphaFindings(figures.benchmarks),
     ...regimeFinding(figures.regimes.cells),
     ...luckFinding(figures.bootstrap),
-    ...capacityFinding(figures.capacity),
     ...chanceFinding(figures.random_entries, 'the same trades at random times'),
     ...chanceFinding(figures.permutations, 'the strategy on permuted candles'),
+    ...capacityFinding(figures.capacity),
   ];
 }
 
@@ -55,12 +55,16 @@ function luckFinding({ cagr_pct: cagr, max_drawdown_pct: fall }: ReportRobustnes
 }
 
 function capacityFinding(capacity: ReportRobustness['capacity']): string[] {
-  if (!capacity || capacity.reason !== null) return [];
-  const { half_wallet: half, zero_wallet: zero, costliest_pair: pair } = capacity;
-  const amount = (wallet: number) => Number(wallet.toPrecision(2)).toLocaleString('en');
-  const halves = half === null ? [] : [`the Sharpe ratio halves at a wallet of ${amount(half)}`];
-  const ends = zero === null ? [] : [`the profit is gone at a wallet of ${amount(zero)}`];
-  return [`With market impact ${[...halves, ...ends].join(', and ')}; ${pair} costs most.`];
+  if (!capacity) return [];
+  const { aum_half: half, aum_zero: zero, pair, impact_share_pct: share, reason } = capacity;
+  const whole = (aum: number) => Math.round(Number(aum.toPrecision(3))).toString();
+  const limits = [
+    ...(half === null ? [] : [`the Sharpe ratio halves at a wallet of ${whole(half)}`]),
+    ...(zero === null ? [] : [`the profit is gone at ${half === null ? 'a wallet of ' : ''}${whole(zero)}`]),
+  ];
+  if (limits.length === 0) return [`No limit of the capacity: ${reason}`];
+  const binds = pair === null || share === null ? '' : ` ${pair} binds, with ${share.toFixed(0)} % of it.`;
+  return [`With market impact ${limits.join(', and ')}.${binds}${reason === null ? '' : ` ${reason}`}`];
 }
 
 /** P-value up to which chance is an unlikely explanation. */

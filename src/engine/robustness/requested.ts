@@ -10,7 +10,7 @@ import type { PairInput, Simulation } from '../simulator/types.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { permuteBars, permutedFunding } from './bar-permutation.ts';
 import { intervalOf } from './bootstrap.ts';
-import { capacity } from './capacity.ts';
+import { measureCapacity } from './capacity.ts';
 import { costSweep } from './cost-sweep.ts';
 import { randomEntries } from './random-entries.ts';
 
@@ -24,7 +24,7 @@ export interface RequestedInput {
   readonly run: Simulation;
 }
 
-type Requested = Pick<ReportRobustness, 'cost_sweep' | 'capacity' | 'random_entries' | 'permutations'>;
+type Requested = Pick<ReportRobustness, 'cost_sweep' | 'random_entries' | 'permutations' | 'capacity'>;
 
 /**
  * The tests that the configuration asks for; yields between simulations.
@@ -36,15 +36,14 @@ export function* requestedTests(
   cost: number,
   seed: number,
 ): Generator<void, Requested> {
-  const { cost_sweep, capacity: sizes, random_entries, permutations } = input.config.robustness ?? {};
-  const { strategy, pairs, settings } = input;
+  const { cost_sweep, random_entries, permutations, capacity } = input.config.robustness ?? {};
   return {
-    ...(cost_sweep && { cost_sweep: { cells: yield* costSweep(strategy, pairs, settings) } }),
-    ...(sizes && { capacity: yield* capacity(strategy, pairs, settings) }),
+    ...(cost_sweep && { cost_sweep: { cells: yield* costSweep(input.pairs, input.settings) } }),
     ...(random_entries && {
       random_entries: yield* againstRandomEntries(input, cost, random_entries, mix32(seed ^ 1)),
     }),
     ...(permutations && { permutations: yield* againstPermutations(input, permutations, mix32(seed ^ 2)) }),
+    ...(capacity && { capacity: yield* measureCapacity(input) }),
   };
 }
 

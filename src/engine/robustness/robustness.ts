@@ -63,10 +63,8 @@ function closedPerDay(closedAt: Float64Array, day: Float64Array): Float64Array {
   return counts;
 }
 
-const daysText = (days: number) => (days === 1 ? '1 day' : `${days} days`);
-
 function tooShort(days: number): string {
-  return `The run has ${daysText(days)}; ${MIN_DAYS} are needed.`;
+  return `The run has ${days} ${days === 1 ? 'day' : 'days'}; ${MIN_DAYS} are needed.`;
 }
 
 const NO_CHANGE = 'The equity never changes.';
@@ -76,7 +74,7 @@ function regimesSection(market: Float64Array, days: RunDays, wallet: number): Re
   const before = regimes.reduce((count, cell) => count + (cell < 0 ? 1 : 0), 0);
   const known = regimes.length - before;
   if (known > 0) return { days_before: before, cells: regimeCells(regimes, days, wallet), reason: null };
-  const reason = `The run has ${daysText(regimes.length)}; a regime needs ${MIN_DAYS + 1} before it.`;
+  const reason = `The run has ${regimes.length} days; a regime needs ${MIN_DAYS + 1} before it.`;
   return { days_before: before, cells: [], reason };
 }
 

@@ -1,9 +1,11 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
+import type { SlippageModel } from '#contract/slippage-model.ts';
 import { type Candles, indexAtOrAfter, sliceCandles } from '../candles.ts';
 import type { Instrument } from '../instrument.ts';
 import { derivePriceTicks, type PriceTicks } from '../simulator/rules/precision.ts';
 import type { FundingEvents } from '../simulator/types.ts';
+import { capacityModel } from '../slippage/cost-days.ts';
 import { type DailyCosts, dailyCosts } from '../slippage/daily-costs.ts';
 import type { DefinitionData } from '../strategies/validate-definition.ts';
 import type { ParameterValues, StrategyDefinition } from '../strategy.ts';
@@ -54,6 +56,8 @@ export interface PairHistory {
   readonly ticks?: PriceTicks;
   /** Only with a slippage model: costs by day, of all candles that are stored, earlier ones included. */
   readonly costs?: DailyCosts;
+  /** The same with an impact; only for a run that measures its capacity. */
+  readonly impactCosts?: DailyCosts;
   readonly informative: readonly ReadInformative[];
   /** Number of startup rows, before the first decision of the strategy. */
   readonly startup: number;
@@ -122,11 +126,14 @@ export function readHistory(
   }
   const { instrument } = data;
   const ticks = instrument && derivePriceTicks(candles, instrument.priceTick);
-  const costs = config.slippage_model && dailyCosts(config.slippage_model, data.candles, ticks);
+  const costsBy = (model: SlippageModel | undefined) => model && dailyCosts(model, data.candles, ticks);
+  const costs = costsBy(config.slippage_model);
+  const impactCosts = costsBy(capacityModel(config));
   return {
     ...{ data, read, candles, filled, quality, informative, startup, from, start, end, stepMs },
     ...(ticks && { ticks }),
     ...(costs && { costs }),
+    ...(impactCosts && { impactCosts }),
   };
 }
 

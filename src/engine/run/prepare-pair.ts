@@ -92,7 +92,7 @@ function tiersOf({ instrument }: PairInput): Pick<ReportPairData, 'leverage_tier
 /** Simulator input of the rows [from, to). */
 export function cutRows(
   strategy: StrategyDefinition,
-  { data, candles, ticks, costs }: PairHistory,
+  { data, candles, ticks, costs, impactCosts }: PairHistory,
   { columns, signals: all }: Pick<Analysis, 'columns' | 'signals'>,
   from: number,
   to: number,
@@ -112,6 +112,7 @@ export function cutRows(
     ...(data.detail && { detail: data.detail }),
     ...(data.instrument && { instrument: data.instrument, ticks }),
     ...(costs && { costs }),
+    ...(impactCosts && { impactCosts }),
   };
 }
 
@@ -132,6 +133,7 @@ export function digestPair(
     input.detail ? digestCandles(input.detail, digest) : 'no detail',
     input.funding ? digestFunding(input.funding, digest) : 'no funding',
     ...(input.costs ? [digestCosts(input.costs, digest)] : []),
+    ...(input.impactCosts ? [digestCosts(input.impactCosts, digest)] : []),
     ...informative.map((each) => `${each.pair} ${each.timeframe} ${digestCandles(each.read, digest)}`),
   ];
   return digest(`${input.pair}\n${parts.join('\n')}`);

@@ -46,6 +46,8 @@ export interface PairInput {
   readonly ticks?: PriceTicks;
   /** Spread and impact of market fills; without them the settings' slippage is all. */
   readonly costs?: DailyCosts;
+  /** The same with an impact, by which the capacity is measured. */
+  readonly impactCosts?: DailyCosts;
 }
 
 type Stake =

@@ -1,12 +1,30 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { IMPACT_DAYS } from '#contract/slippage-limits.ts';
+import type { SlippageModel } from '#contract/slippage-model.ts';
 import { DAY_MS } from '../timeframe.ts';
 
-/** `from` (ms), or the earlier time from which the slippage model of a run needs candles. */
+/** Coefficient of the impact by which a capacity is measured, for a run without an impact. */
+const DEFAULT_IMPACT = 1;
+
+export function impactCoefficient(model: ResolvedBacktestConfig['slippage_model']): number {
+  return model?.impact ?? DEFAULT_IMPACT;
+}
+
+/** The model of a run by which its capacity is measured: with an impact. Undefined for a run that measures none. */
+export function capacityModel({
+  slippage_model: model,
+  robustness,
+}: Pick<ResolvedBacktestConfig, 'slippage_model' | 'robustness'>): SlippageModel | undefined {
+  return robustness?.capacity && { ...model, impact: impactCoefficient(model) };
+}
+
+/** `from` (ms), or the earlier time from which the slippage model of a run, or its capacity, needs candles. */
 export function withCostDays(
-  { slippage_model: model, date_range }: Pick<ResolvedBacktestConfig, 'slippage_model' | 'date_range'>,
+  config: Pick<ResolvedBacktestConfig, 'slippage_model' | 'robustness' | 'date_range'>,
   from: number,
 ): number {
+  const { date_range } = config;
+  const model = capacityModel(config) ?? config.slippage_model;
   if (!model) return from;
   // One day more: a return and an estimate of two days need the day before.
   const days = 1 + Math.max(model.spread_days ?? 0, model.impact === undefined ? 0 : IMPACT_DAYS);

@@ -149,6 +149,8 @@ describe('costs of a day', () => {
     expect(startOf({ participation: 0.1 })).toBe('2024-02-29T00:00:00.000Z');
     expect(startOf({ impact: 1 })).toBe('2024-02-09T00:00:00.000Z');
     expect(startOf({ spread: 'edge', spread_days: 30, impact: 1 })).toBe('2024-01-30T00:00:00.000Z');
+    const capacity = withCostDays({ date_range, robustness: { capacity: true } }, from);
+    expect(new Date(capacity).toISOString()).toBe('2024-02-09T00:00:00.000Z');
   });
 });
 

@@ -305,12 +305,12 @@ class BacktestConfigRobustness(TypedDict):
 
     cost_sweep: NotRequired[bool | None]
     """Simulate with costs of 0 to 50 basis points a side and delays of 0 to 2 candles. Default: false"""
-    capacity: NotRequired[bool | None]
-    """Simulate with larger stakes, up to 500,000 times, until market impact ends the profit; needs `slippage_model.impact`. Default: false"""
     random_entries: NotRequired[float | None]
     """Number of random placements of the trades with which their profit is compared. Default: no test"""
     permutations: NotRequired[float | None]
     """Number of runs over permuted candles with which the profit is compared; each costs as much as a run. Default: no test"""
+    capacity: NotRequired[bool | None]
+    """Simulate with market impact and growing multiples of wallet and stakes until the profit is gone. Default: false"""
 
 
 class BacktestConfigSlippageModel(TypedDict):
@@ -915,24 +915,33 @@ class CandleColumns(TypedDict):
 
 
 class Capacity(TypedDict):
-    levels: list[CapacityLevelsItem]
-    half_wallet: float | None
-    """Wallet at which the Sharpe ratio halves; null: at no level"""
-    zero_wallet: float | None
-    """Wallet at which the profit is 0; null: at no level"""
-    costliest_pair: str | None
-    """Pair whose fills are furthest off their price at the last level with trades"""
+    impact: float
+    """Coefficient of the impact"""
+    steps: list[CapacityStepsItem]
+    aum_half: float | None
+    """Wallet at which the Sharpe ratio is half of that with impact at the run's own wallet"""
+    aum_zero: float | None
+    """Wallet at which the profit is 0"""
+    pair: str | None
+    """The pair that binds: with the largest cost of impact at the last multiple"""
+    impact_share_pct: float | None
+    """Part of that pair in the cost of impact of all pairs"""
     reason: str | None
     """Why the figures are null; null: they are known"""
 
 
-class CapacityLevelsItem(TypedDict):
-    multiple: float
-    """Of stake and wallet of the run"""
-    wallet: float
+class CapacityStepsItem(TypedDict):
+    multiple: int
+    """Multiple of the wallet and the stakes of the run"""
+    aum: float
+    """Wallet at this multiple"""
     total_profit_pct: float
-    total_trades: int
     sharpe_ratio: float | None
+    total_trades: int
+    impact_cost_pct: float
+    """Cost of the impact of all fills, of the wallet"""
+    capped_entries: int
+    """Entries above the limit of participation"""
 
 
 class CatalogStrategy(TypedDict):
@@ -4034,12 +4043,12 @@ class ReportRobustness(TypedDict):
     """Stationary bootstrap of the daily returns: luck of the path only"""
     cost_sweep: NotRequired[CostSweep]
     """Absent unless asked for"""
-    capacity: NotRequired[Capacity]
-    """With larger stakes, whose fills move the price further; absent unless asked for"""
     random_entries: NotRequired[ChanceTest]
     """Against the same trades at random times; absent unless asked for"""
     permutations: NotRequired[ChanceTest]
     """Against the strategy on permuted candles; absent unless asked for"""
+    capacity: NotRequired[Capacity]
+    """Size at which market impact takes the profit; absent unless asked for"""
 
 
 class ReportRobustnessBootstrap(TypedDict):
@@ -4363,9 +4372,9 @@ class RobustnessInterval(TypedDict):
 
 class RobustnessTests(TypedDict):
     cost_sweep: NotRequired[Literal[True]]
-    capacity: NotRequired[Literal[True]]
     random_entries: NotRequired[int]
     permutations: NotRequired[int]
+    capacity: NotRequired[Literal[True]]
 
 
 class RollbackReply(TypedDict):

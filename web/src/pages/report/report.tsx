@@ -5,10 +5,10 @@ import { CostsPanel } from './costs-panel.tsx';
 import { type Job, quoteOf } from './data.ts';
 import { DrawdownsPanel } from './drawdowns-panel.tsx';
 import { EquityPanel } from './equity-panel.tsx';
+import { LocksPanel } from './locks-panel.tsx';
 import { MonthsPanel } from './months-panel.tsx';
 import { NoticesPanel } from './notices-panel.tsx';
 import { ProvenancePanel } from './provenance-panel.tsx';
-import { RobustnessPanel } from './robustness-panel.tsx';
 import { TablesPanel } from './tables-panel.tsx';
 import { MetricTiles } from './tiles.tsx';
 import { TradesSection } from './trades-panel.tsx';
@@ -16,8 +16,10 @@ import { TradesSection } from './trades-panel.tsx';
 /** Few runs train models. */
 const ModelsPanel = lazy(async () => ({ default: (await import('./models-panel.tsx')).ModelsPanel }));
 
-/** Few runs have protections. */
-const LocksPanel = lazy(async () => ({ default: (await import('./locks-panel.tsx')).LocksPanel }));
+/** Below the fold. */
+const RobustnessPanel = lazy(async () => ({
+  default: (await import('./robustness-panel.tsx')).RobustnessPanel,
+}));
 
 /** The report of a completed backtest. */
 export function Report(props: {
@@ -46,12 +48,12 @@ export function Report(props: {
             <DrawdownsPanel report={data} currency={currency} />
             <CostsPanel report={data} currency={currency} />
           </div>
-          {data.robustness && <RobustnessPanel robustness={data.robustness} />}
-          {data.locks && (
-            <Suspense fallback={<Skeleton rows={4} className="panel" />}>
-              <LocksPanel locks={data.locks} />
+          {data.robustness && (
+            <Suspense fallback={<Skeleton rows={14} className="panel" />}>
+              <RobustnessPanel robustness={data.robustness} />
             </Suspense>
           )}
+          {data.locks && <LocksPanel locks={data.locks} />}
           {data.models && (
             <Suspense fallback={<Skeleton rows={8} className="panel" />}>
               <ModelsPanel models={data.models} />

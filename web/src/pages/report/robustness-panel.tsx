@@ -5,7 +5,7 @@ import { Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { type ReportData, shortPair } from './data.ts';
 
-/** Few runs ask for any. */
+/** Few runs ask for them. */
 const RequestedTests = lazy(async () => ({
   default: (await import('./requested-tests.tsx')).RequestedTests,
 }));
@@ -90,11 +90,9 @@ const STRESS: readonly Column<Stress>[] = [
 
 /** Dependence of the result on costs, market, luck and chance. */
 export function RobustnessPanel({ robustness }: { readonly robustness: Robustness }) {
-  const { findings, benchmarks, regimes, stress, bootstrap } = robustness;
+  const { findings, benchmarks, regimes, stress, bootstrap, cost_sweep: sweep, capacity } = robustness;
   const known = benchmarks.filter(({ reason }) => reason === null);
-  const tests = [robustness.capacity, robustness.random_entries, robustness.permutations].filter(
-    (test) => test !== undefined,
-  );
+  const tests = [robustness.random_entries, robustness.permutations].filter((test) => test !== undefined);
   // The findings have the reason of a break-even cost that is not known.
   const parts = [...benchmarks, regimes, bootstrap, ...tests];
   const missing = [...new Set(parts.flatMap(({ reason }) => reason ?? []))];
@@ -115,9 +113,9 @@ export function RobustnessPanel({ robustness }: { readonly robustness: Robustnes
           </li>
         ))}
       </ul>
-      {(robustness.cost_sweep || robustness.capacity) && (
+      {(sweep || capacity) && (
         <Suspense fallback={<Skeleton rows={6} />}>
-          <RequestedTests robustness={robustness} />
+          <RequestedTests {...robustness} />
         </Suspense>
       )}
       {known.length > 0 && (
