@@ -31,9 +31,11 @@ describe('size of the built dashboard', () => {
     );
   });
 
-  /** Loaded by a click, for the few runs that train models, sweep costs or test capacity, or instead of the report. */
+  /** Loaded by a click, for the few runs with models, protections, adjusted trades, a slippage model or tests of robustness, or instead of the report. */
   const isRare = (chunk: string) =>
-    /(-dialog|\/models-panel|\/requested-tests|\/job-progress)\.tsx$/.test(chunk);
+    /(-dialog|\/models-panel|\/locks-panel|\/order-table|\/slippage-figures|\/requested-tests|\/job-progress)\.tsx$/.test(
+      chunk,
+    );
 
   /** Chunks that the browser loads for the given ones without a click: not other pages, and no dialogs. */
   function loadedFor(chunks: readonly string[], found = new Set<string>()): Set<string> {

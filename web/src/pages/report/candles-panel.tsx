@@ -1,8 +1,7 @@
 import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { isFile } from '../../api/client.ts';
-import { NO_VALUE, price, signed, tone, utcTime, value } from '../../ui/format.ts';
+import { price, signed, tone, utcTime } from '../../ui/format.ts';
 import { Empty, ErrorState, Skeleton } from '../../ui/states.tsx';
-import { type Column, VirtualTable } from '../../ui/table.tsx';
 import { timeframeSeconds, useCandles } from './candle-window.ts';
 import { type Job, type ReportData, shortPair } from './data.ts';
 import { useReportSearch } from './search.ts';
@@ -12,6 +11,9 @@ import type { TradeRow } from './trades.ts';
 const CandleChart = lazy(() =>
   import('../../charts/candles.tsx').then((module) => ({ default: module.CandleChart })),
 );
+
+/** Few runs adjust trades. */
+const OrderTable = lazy(async () => ({ default: (await import('./order-table.tsx')).OrderTable }));
 
 /** Candles of one pair with its trades. */
 export function CandlesPanel(props: {
@@ -84,7 +86,11 @@ export function CandlesPanel(props: {
           />
         </Suspense>
       )}
-      {shown?.orders && <OrderTable trade={shown} orders={shown.orders} />}
+      {shown?.orders && (
+        <Suspense fallback={<Skeleton rows={4} />}>
+          <OrderTable trade={shown} orders={shown.orders} />
+        </Suspense>
+      )}
       <p className="report-attribution faint">
         Candles by{' '}
         <a href="https://www.tradingview.com/" rel="noreferrer" target="_blank">
@@ -93,43 +99,6 @@ export function CandlesPanel(props: {
         , © TradingView, Inc.
       </p>
     </section>
-  );
-}
-
-type Orders = NonNullable<TradeRow['orders']>;
-
-const ORDER_COLUMNS: readonly Column<Orders[number]>[] = [
-  { key: 'side', title: 'Order', width: 80, cell: ({ side }) => side },
-  {
-    key: 'filled_at',
-    title: 'Filled (UTC)',
-    width: 150,
-    cell: ({ filled_at }) => utcTime(Date.parse(filled_at)),
-  },
-  { key: 'price', title: 'Price', width: 110, isNumber: true, cell: (order) => price(order.price) },
-  { key: 'amount', title: 'Amount', width: 110, isNumber: true, cell: ({ amount }) => value(amount, 'base') },
-  { key: 'fee', title: 'Fee', width: 80, isNumber: true, cell: ({ fee }) => value(fee, 'quote') },
-  {
-    key: 'funding',
-    title: 'Funding',
-    width: 90,
-    isNumber: true,
-    cell: ({ funding }) => signed(funding, 'quote'),
-  },
-  { key: 'tag', title: 'Tag', width: 140, cell: ({ tag }) => tag ?? NO_VALUE },
-];
-
-/** The orders of a trade with additions or partial exits. */
-function OrderTable({ trade, orders }: { readonly trade: TradeRow; readonly orders: Orders }) {
-  return (
-    <div className="report-bounded">
-      <VirtualTable
-        rows={orders}
-        columns={ORDER_COLUMNS}
-        idOf={(order) => orders.indexOf(order)}
-        label={`Orders of trade ${trade.id}`}
-      />
-    </div>
   );
 }
 

@@ -1,8 +1,14 @@
-import { Fragment } from 'react';
+import { lazy, Suspense } from 'react';
 import { NO_VALUE, signed, value } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
+import { Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { type ReportData, shortPair } from './data.ts';
+import type { ReportData } from './data.ts';
+
+/** Few runs have a slippage model. */
+const SlippageFigures = lazy(async () => ({
+  default: (await import('./slippage-figures.tsx')).SlippageFigures,
+}));
 
 interface CostRow {
   readonly name: string;
@@ -28,41 +34,6 @@ const COLUMNS: readonly Column<CostRow>[] = [
       pct_of_turnover === null ? NO_VALUE : value(pct_of_turnover, 'probability'),
   },
 ];
-
-/** What the slippage model estimated and limited. */
-function SlippageFigures(props: NonNullable<ReportData['slippage']> & { readonly unit: string }) {
-  const { large_trades, large_trades_pct, pairs, unit } = props;
-  const sum = (name: 'capped_entries' | 'dropped_value' | 'capped_exits' | 'days_without_estimate') =>
-    pairs.reduce((total, pair) => total + pair[name], 0);
-  return (
-    <>
-      <h3 className="report-sub">Slippage model</h3>
-      <dl className="defs pad">
-        {pairs.map(
-          ({ pair, mean_spread_pct }) =>
-            mean_spread_pct !== null && (
-              <Fragment key={pair}>
-                <dt>Mean spread of {shortPair(pair)}</dt>
-                <dd>{mean_spread_pct.toFixed(4)} %</dd>
-              </Fragment>
-            ),
-        )}
-        <dt>Days without an estimate</dt>
-        <dd>{value(sum('days_without_estimate'), 'count')}</dd>
-        <dt>Trades above 1 % of the volume</dt>
-        <dd>
-          {value(large_trades, 'count')} ({value(large_trades_pct, 'percent')} %)
-        </dd>
-        <dt>Entries reduced by volume</dt>
-        <dd>
-          {value(sum('capped_entries'), 'count')}, {value(sum('dropped_value'), 'quote') + unit} not filled
-        </dd>
-        <dt>Exits delayed by volume, candles</dt>
-        <dd>{value(sum('capped_exits'), 'count')}</dd>
-      </dl>
-    </>
-  );
-}
 
 /** Costs of the run, what was not filled, and the same run under the other fill model. */
 export function CostsPanel({ report, currency }: { readonly report: ReportData; readonly currency: string }) {
@@ -107,7 +78,11 @@ export function CostsPanel({ report, currency }: { readonly report: ReportData; 
           </>
         )}
       </dl>
-      {report.slippage && <SlippageFigures {...report.slippage} unit={unit} />}
+      {report.slippage && (
+        <Suspense fallback={<Skeleton rows={5} />}>
+          <SlippageFigures {...report.slippage} unit={unit} />
+        </Suspense>
+      )}
       <h3 className="report-sub">Fill model compared</h3>
       <dl className="defs pad">
         <dt>{fill_model.used} (used)</dt>

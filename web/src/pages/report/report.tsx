@@ -5,7 +5,6 @@ import { CostsPanel } from './costs-panel.tsx';
 import { type Job, quoteOf } from './data.ts';
 import { DrawdownsPanel } from './drawdowns-panel.tsx';
 import { EquityPanel } from './equity-panel.tsx';
-import { LocksPanel } from './locks-panel.tsx';
 import { MonthsPanel } from './months-panel.tsx';
 import { NoticesPanel } from './notices-panel.tsx';
 import { ProvenancePanel } from './provenance-panel.tsx';
@@ -15,6 +14,9 @@ import { TradesSection } from './trades-panel.tsx';
 
 /** Few runs train models. */
 const ModelsPanel = lazy(async () => ({ default: (await import('./models-panel.tsx')).ModelsPanel }));
+
+/** Few runs have protections. */
+const LocksPanel = lazy(async () => ({ default: (await import('./locks-panel.tsx')).LocksPanel }));
 
 /** Below the fold. */
 const RobustnessPanel = lazy(async () => ({
@@ -53,7 +55,11 @@ export function Report(props: {
               <RobustnessPanel robustness={data.robustness} />
             </Suspense>
           )}
-          {data.locks && <LocksPanel locks={data.locks} />}
+          {data.locks && (
+            <Suspense fallback={<Skeleton rows={6} className="panel" />}>
+              <LocksPanel locks={data.locks} />
+            </Suspense>
+          )}
           {data.models && (
             <Suspense fallback={<Skeleton rows={8} className="panel" />}>
               <ModelsPanel models={data.models} />

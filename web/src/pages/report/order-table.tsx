@@ -1,0 +1,40 @@
+import { NO_VALUE, price, signed, utcTime, value } from '../../ui/format.ts';
+import { type Column, VirtualTable } from '../../ui/table.tsx';
+import type { TradeRow } from './trades.ts';
+
+type Orders = NonNullable<TradeRow['orders']>;
+
+const ORDER_COLUMNS: readonly Column<Orders[number]>[] = [
+  { key: 'side', title: 'Order', width: 80, cell: ({ side }) => side },
+  {
+    key: 'filled_at',
+    title: 'Filled (UTC)',
+    width: 150,
+    cell: ({ filled_at }) => utcTime(Date.parse(filled_at)),
+  },
+  { key: 'price', title: 'Price', width: 110, isNumber: true, cell: (order) => price(order.price) },
+  { key: 'amount', title: 'Amount', width: 110, isNumber: true, cell: ({ amount }) => value(amount, 'base') },
+  { key: 'fee', title: 'Fee', width: 80, isNumber: true, cell: ({ fee }) => value(fee, 'quote') },
+  {
+    key: 'funding',
+    title: 'Funding',
+    width: 90,
+    isNumber: true,
+    cell: ({ funding }) => signed(funding, 'quote'),
+  },
+  { key: 'tag', title: 'Tag', width: 140, cell: ({ tag }) => tag ?? NO_VALUE },
+];
+
+/** The orders of a trade with additions or partial exits. */
+export function OrderTable({ trade, orders }: { readonly trade: TradeRow; readonly orders: Orders }) {
+  return (
+    <div className="report-bounded">
+      <VirtualTable
+        rows={orders}
+        columns={ORDER_COLUMNS}
+        idOf={(order) => orders.indexOf(order)}
+        label={`Orders of trade ${trade.id}`}
+      />
+    </div>
+  );
+}
