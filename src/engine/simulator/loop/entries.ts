@@ -25,7 +25,7 @@ export function enter(run: Run, market: Market, direction: Direction): void {
     run.counters.rejectedSignals++;
     return;
   }
-  const limit = customEntryPrice(run, market, direction);
+  const limit = settings.callbacks.customEntryPrice ? customEntryPrice(run, market, direction) : candle.open;
   const collateral = wallet.collateral();
   const available = wallet.available(collateral);
   const proposed = proposedStake(
@@ -42,7 +42,7 @@ export function enter(run: Run, market: Market, direction: Direction): void {
   const stake = allowedStake(wanted, Math.max(available, proposed), market.orderRules, limit, leverage);
   if (!(stake > 0)) return;
   const ordered = orderedAmount(run, market, direction, limit, stake, leverage);
-  const amount = acceptedPart(run, market, limit, ordered);
+  const amount = market.costs.isLimited ? acceptedPart(run, market, limit, ordered) : ordered;
   if (amount > 0 && !callConfirmEntry(run, market, direction, limit)) return;
   if (amount < ordered) market.costs.countDropped((ordered - amount) * limit);
   if (!(amount > 0)) return;
@@ -108,14 +108,13 @@ function fillEntryAt(run: Run, position: Position, price: number): void {
   if (order.kind === 'addition') position.add(price, candle, settings);
   else position.fill(price, candle, settings);
   if (filled !== null) callOrderFilled(run, position, filled);
-  run.renewLiquidations();
+  if (settings.cross) run.renewLiquidations();
   adjustStopAfterFill(run, position, order.price);
 }
 
 /** The limit price that the callback returns, rounded to its tick, then limited to the candle's prices (reference 3.1). */
 export function customEntryPrice(run: Run, market: Market, direction: Direction): number {
   const { candle } = run;
-  if (!run.settings.callbacks.customEntryPrice) return candle.open;
   const custom = callCustomEntryPrice(run, market, direction);
   if (custom === candle.open) return custom;
   const price =
@@ -183,8 +182,10 @@ function replaceEntry(run: Run, position: Position, price: number): boolean {
   const limit = customEntryPrice(run, market, direction);
   const stake = (order.amount * order.price) / leverage;
   if (orderRules !== null && stake < orderRules.minOrder(limit, leverage)) return false;
-  const amount = entryAmount(stake, price, leverage, orderRules);
+  const ordered = entryAmount(stake, price, leverage, orderRules);
+  const amount = market.costs.isLimited ? acceptedPart(run, market, price, ordered) : ordered;
   if (!(amount > 0) || !callConfirmEntry(run, market, direction, price)) return false;
+  if (amount < ordered) market.costs.countDropped((ordered - amount) * price);
   order.price = price;
   order.amount = amount;
   if (order.kind === 'addition') {

@@ -73,7 +73,7 @@ export function fillExit(run: Run, position: Position): void {
   const { order, market } = position;
   const { amount } = order;
   const isWhole = amount === position.amount;
-  const part = fillablePart(run, position);
+  const part = market.costs.isLimited ? fillablePart(run, position) : amount;
   if (part > 0) {
     order.amount = part;
     if (run.settings.callbacks.orderFilled)

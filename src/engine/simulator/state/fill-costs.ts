@@ -12,6 +12,8 @@ export class FillCosts {
   readonly slips: boolean;
   /** True when costs or amounts depend on more than the price. */
   readonly isModelled: boolean;
+  /** True when a candle may fill less than an order. */
+  readonly isLimited: boolean;
   /** Entry orders of which a part was dropped, and the value of these parts at their price, quote currency. */
   cappedEntries = 0;
   droppedValue = 0;
@@ -37,8 +39,8 @@ export class FillCosts {
     this.#impact = daily?.impact?.map((impact) => (Number.isNaN(impact) ? 0 : impact)) ?? null;
     this.#participation = participation;
     this.#volume = volume;
-    this.isModelled =
-      this.#halfSpread !== null || this.#impact !== null || participation < Number.POSITIVE_INFINITY;
+    this.isLimited = participation < Number.POSITIVE_INFINITY;
+    this.isModelled = this.#halfSpread !== null || this.#impact !== null || this.isLimited;
     this.slips = constant > 0 || this.#halfSpread !== null || this.#impact !== null;
   }
 

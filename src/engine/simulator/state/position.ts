@@ -232,8 +232,8 @@ export class Position {
 
   /** Adds the exit that closes an adjusted position to its orders. */
   recordExit(price: number, { time }: CandleCursor, settings: ResolvedSettings): void {
-    const { history, order, amount } = this;
-    if (history === null) return;
+    const { order, amount } = this;
+    const history = this.history!;
     const fee = amount * price * settings.fee;
     history.fees += fee;
     history.orders.push({

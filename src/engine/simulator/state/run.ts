@@ -108,7 +108,6 @@ export class Run {
    * maintenance margin at their entry price (9.3).
    */
   renewLiquidations(): void {
-    if (!this.settings.cross) return;
     const filled = this.wallet.positions.filter(({ order }) => order.kind !== 'entry');
     const maintenance = filled.map(({ market, amount, entryPrice }) =>
       market.margin.maintenanceOf(amount * entryPrice),
@@ -129,26 +128,27 @@ export class Run {
 
   /** Fills the exit order of a position in the present candle: closes the position, or reduces it if the order is for a part. */
   fillExit(position: Position, leftOpen = false): void {
-    const { direction, order } = position;
-    const { price, amount } = order;
+    const { price, amount } = position.order;
     const filled = this.exitPriceOf(position);
     position.slippageCost += amount * Math.abs(price - filled);
     position.market.costs.countFill(amount, this.candle.row);
     this.recordEquity();
-    if (amount < position.amount) {
-      const profit = position.reduce(filled, this.candle, this.settings);
-      this.wallet.book(profit);
-      this.trades.partialExits.push({ time: this.candle.time, profit });
-      this.renewLiquidations();
-      this.protections?.afterExit(position.market, direction, this.candle.time);
-      return;
+    if (amount < position.amount) this.#reduce(position, filled);
+    else {
+      position.exitPrice = filled;
+      if (position.history !== null) position.recordExit(filled, this.candle, this.settings);
+      this.wallet.book(this.trades.add(position, this.candle, leftOpen));
+      this.remove(position);
     }
-    position.exitPrice = filled;
-    position.recordExit(filled, this.candle, this.settings);
-    this.wallet.book(this.trades.add(position, this.candle, leftOpen));
-    this.remove(position);
-    if (!leftOpen) this.renewLiquidations();
-    this.protections?.afterExit(position.market, direction, this.candle.time);
+    if (this.settings.cross && !leftOpen) this.renewLiquidations();
+    this.protections?.afterExit(position.market, position.direction, this.candle.time);
+  }
+
+  /** Books a partial exit at the price `filled`. */
+  #reduce(position: Position, filled: number): void {
+    const profit = position.reduce(filled, this.candle, this.settings);
+    this.wallet.book(profit);
+    this.trades.partialExits.push({ time: this.candle.time, profit });
   }
 
   /** The limits of an adjustment of `position` in the present candle. */
