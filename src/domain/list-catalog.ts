@@ -2,7 +2,6 @@ import type { CatalogStrategy } from '#contract/catalog-api.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
 import type { CatalogRow } from '#contract/stored-registry.ts';
-import { ALL_TIMEFRAMES } from '#engine/timeframe.ts';
 import { type Caller, principalsOf } from './access.ts';
 import { applyDeadlines } from './challenges/apply-deadlines.ts';
 import { begin } from './challenges/challenge-state.ts';
@@ -70,7 +69,7 @@ export interface Cursors {
  * list.
  */
 export async function listCatalog(deps: ListCatalogDeps, input: ListCatalogInput): Promise<CatalogPage> {
-  if (input.timeframe !== undefined) checkTimeframe(input.timeframe, 'timeframe', ALL_TIMEFRAMES);
+  if (input.timeframe !== undefined) checkTimeframe(input.timeframe, 'timeframe');
   const scope = scopeOf(input);
   const start = startOf(deps.cursors, input, scope);
   const passes = filterOf(input, await visibleTo(deps.registry, input.caller));

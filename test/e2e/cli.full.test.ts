@@ -59,7 +59,7 @@ describe('touchstone without a running platform', () => {
 
   it.each([
     [['backtest', 'ema_crossover', '--stake', 'abc'], 'Pass a number above 0, such as 100, or unlimited.'],
-    [['backtest', 'ema_crossover', '--stak', '5'], 'Did you mean --stake?'],
+    [['backtest', 'ema_crossover', '--stakes', '5'], 'Did you mean --stake?'],
     [['backtest', 'ema_crossover', '--wallet', '-5'], 'Pass a number above 0, such as 100.'],
     [['backtest', 'ema_crossover', '--priority', '11'], 'Pass an integer from 1 to 10.'],
     [['backtest', 'ema_crossover', '--param', 'fast'], 'Pass name=value, such as fast=10.'],

@@ -289,6 +289,7 @@ it('simulationSettings passes every setting of the configuration and the strateg
     fillModel: 'freqtrade',
     liquidation: { maintenanceMarginRate: 0.005, buffer: 0.05 },
     unfilledTimeoutMinutes: 3,
+    params: {},
     callbacks: {},
   });
   const plain = simulationSettings(SAMPLE_STRATEGY, { ...CONFIG, stake_amount: 'unlimited', trailing: null });

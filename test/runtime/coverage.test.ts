@@ -150,7 +150,7 @@ describe('pages of symbols', () => {
 
 it.each([
   ['symbol=BTC', 'VAL002', 'symbol'],
-  ['timeframe=2h', 'VAL003', 'timeframe'],
+  ['timeframe=7h', 'VAL003', 'timeframe'],
   ['limit=201', 'VAL005', 'limit'],
   ['exchange=%23months', 'VAL005', 'exchange'],
 ])('coverage rejects ?%s with 400 %s', async (query, code, field) => {

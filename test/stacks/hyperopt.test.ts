@@ -13,7 +13,7 @@ const POSITION_KEYS = {
   'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['#owners#hyperopt', 'hyperopt#*'] },
 };
 /** Items of backtests: a registration keeps the backtest behind the version. */
-const BACKTEST_KEYS = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'bt-*' } };
+const BACKTEST_KEYS = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['bt-*', 'sg-*'] } };
 /** Items of hyperopt jobs. */
 const HYPEROPT_KEYS = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'ho-*' } };
 

@@ -27,7 +27,7 @@ const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\
 const MIN_MS = 1e11;
 /** Unix times from here are no ms: in ms it is the year 5138. */
 const MAX_MS = 1e14;
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 /** Text of a ratio that is absent. */
 const NO_RATIO = new Set(['', 'nan', 'NaN']);
 const INITIAL = 4_096;

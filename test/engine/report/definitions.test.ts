@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runBacktest } from '#engine/backtest.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
 import { CONFIG, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from '../backtest-sample.ts';
+import { START, walk } from '../run/candles.ts';
 import { learningInput } from '../walk-forward/sample.ts';
 
 /** Run with limit entries, leverage, funding, slippage and both sides, so that every report field occurs. */
@@ -20,11 +21,27 @@ const modelled = runBacktest(
   },
   { digest: sha256 },
 ).report;
+/** Long enough for every part of its robustness. */
+const long = runBacktest(
+  sampleInput({
+    config: {
+      ...CONFIG,
+      ...{ timeframe: '4h', stoploss: -0.2, leverage: 1, trailing: null, minimal_roi: { 0: 0.1 } },
+      date_range: { start: '2024-01-01T00:00:00.000Z', end: '2024-08-20T00:00:00.000Z' },
+    },
+    pairs: CONFIG.pairs.map((pair, i) => ({
+      pair,
+      candles: walk(1_392 + STARTUP, 48 * STEP, i + 1, START - STARTUP * 48 * STEP),
+    })),
+  }),
+  { digest: sha256 },
+).report;
 const items = Array.from({ length: table.length }, (_, row) => tradeRecord(table, row, row + 1));
 
 describe('report definitions', () => {
   it.each([
     ['', report],
+    [' of 200 days', long],
     [' with models', withModels],
     [' with a slippage model', modelled],
   ])('definitions cover every number of a report%s', (_, each) => {
@@ -33,7 +50,9 @@ describe('report definitions', () => {
     const visit = (part: string, value: unknown, key: string): void => {
       if (Array.isArray(value)) for (const each of value) visit(part, each, key);
       else if (typeof value === 'object' && value !== null) {
-        for (const [name, each] of Object.entries(value)) visit(part, each, name);
+        // The quantiles of a field have its definition.
+        const isQuantiles = 'median' in value && 'high' in value;
+        for (const [name, each] of Object.entries(value)) visit(part, each, isQuantiles ? key : name);
       } else if (typeof value === 'number' && !definitions[`${part}.${key}`] && !definitions[key]) {
         unexplained.add(`${part}.${key}`);
       }
@@ -44,7 +63,7 @@ describe('report definitions', () => {
   });
 
   it('definitions name only fields that a report has', () => {
-    const text = JSON.stringify([report, withModels.models, items]);
+    const text = JSON.stringify([report, long.robustness, withModels.models, items]);
     for (const name of Object.keys(withModels.definitions)) {
       expect(text).toContain(`"${name.split('.').at(-1)}":`);
     }
