@@ -1,18 +1,19 @@
-import type { OperationId, ResponseOf } from '#contract/calls.ts';
-import type { Call, InputOf } from './call.ts';
-import { backOff, type Connection, type Input, mayPass } from './connection.ts';
+import type { ResponseOf } from '#contract/calls.ts';
+import { backOff, type CallOptions, type Connection, mayPass } from './connection.ts';
 import { TouchstoneError } from './errors.ts';
 import { MAX_FAILURES } from './events.ts';
 
-/** IDs of the operations that return a job of any kind. */
-type JobOperation = 'getBacktest' | 'getHyperopt' | 'getCollection';
+/** A job of any kind, as its operation returns it. */
+interface Job {
+  readonly status: ResponseOf<'getBacktest' | 'getHyperopt' | 'getCollection'>['status'];
+}
 
-export interface WaitOptions<I extends OperationId> {
+export interface WaitOptions<J> {
   readonly signal?: AbortSignal;
   /** Longest interval between two reads, ms. It begins at a tenth. Default 5,000. */
   readonly intervalMs?: number;
   /** Called with each read, for progress. */
-  readonly onRead?: (job: ResponseOf<I>) => void;
+  readonly onRead?: (job: J) => void;
 }
 
 /**
@@ -21,25 +22,25 @@ export interface WaitOptions<I extends OperationId> {
  * @returns the job: `completed`, `failed` or `cancelled`
  * @throws TouchstoneError as the operation does, or when the platform does not come back; the reason of `signal` when it is aborted
  */
-export async function waitFor<I extends JobOperation>(
+export async function waitFor<I, J extends Job>(
   connection: Connection,
-  get: Call<I>,
-  input: InputOf<I>,
-  { signal, intervalMs = 5_000, onRead }: WaitOptions<I> = {},
-): Promise<ResponseOf<I>> {
-  const read = get as unknown as (...args: [Connection, Input, object]) => Promise<{ status: string }>;
+  // Inferring the operation of a call would compare the types of all operations.
+  get: (connection: Connection, input: I, options?: CallOptions) => Promise<J>,
+  input: NoInfer<I>,
+  { signal, intervalMs = 5_000, onRead }: WaitOptions<NoInfer<J>> = {},
+): Promise<J> {
   let next = intervalMs / 10;
   for (let failures = 0; ; ) {
     let ms = next;
-    const job = await read(connection, input as Input, signal ? { signal } : {}).catch((error: unknown) => {
+    const job = await get(connection, input, signal ? { signal } : {}).catch((error: unknown) => {
       if (!(error instanceof TouchstoneError) || !mayPass(error) || ++failures >= MAX_FAILURES) throw error;
       ms = Math.max(backOff(failures), (error.retryAfterSeconds ?? 0) * 1000);
     });
     if (job) {
       failures = 0;
       next = Math.min(intervalMs, ms * 1.5);
-      onRead?.(job as unknown as ResponseOf<I>);
-      if (/^(completed|failed|cancelled)$/.test(job.status)) return job as unknown as ResponseOf<I>;
+      onRead?.(job);
+      if (/^(completed|failed|cancelled)$/.test(job.status)) return job;
     }
     await connection.pause(ms, signal);
   }
