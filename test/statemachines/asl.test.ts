@@ -202,6 +202,16 @@ describe('collection step', () => {
     expect(path).toEqual(['ChooseCollection', 'CollectData', ...OWN_IMAGE, 'RunBacktest', ...ENDED]);
   });
 
+  test('stale informative series are collected without a check of the own candles', async () => {
+    const { path } = await run({ informative_stale: true });
+    expect(path).toEqual(['ChooseCollection', 'CollectData', ...OWN_IMAGE, 'RunBacktest', ...ENDED]);
+  });
+
+  test('collect: never also skips stale informative series', async () => {
+    const { path } = await run({ collect: 'never', informative_stale: true });
+    expect(path).toEqual(['ChooseCollection', ...OWN_IMAGE, 'RunBacktest', ...ENDED]);
+  });
+
   test.each([{ collect: 'if_stale' }, {}, { collect: null }, { collect: 7 }])(
     'only stale candles are collected with %j',
     async (input) => {

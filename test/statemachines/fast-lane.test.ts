@@ -102,6 +102,11 @@ describe('collection in the fast lane', () => {
       ...steps,
     });
 
+  test('function collects stale informative series without a check of the own candles', async () => {
+    const { path } = await collected({}, { CollectDataFast: ok }, { informative_stale: true });
+    expect(path).toEqual(['ChooseCollection', 'CollectDataFast', 'ChooseImage', 'RunBacktestFast', 'Done']);
+  });
+
   test.each([0, 1, 50_000])('function collects %i missing candles', async (missing_candles) => {
     const { path, calls } = await collected({ missing_candles }, { CollectDataFast: ok });
     expect(path.slice(2)).toEqual([
