@@ -26,8 +26,8 @@ export default {
     const trades = await compareWithBound(candles, () => simulate(pairs, settings, { equity: false }));
     const curve = await compareWithBound(candles, () => simulate(pairs, settings));
     return [
-      boundMeasurement(label, trades, 0.08),
-      boundMeasurement(`${label}, with equity curve`, curve, 0.08),
+      boundMeasurement(label, trades, 0.16),
+      boundMeasurement(`${label}, with equity curve`, curve, 0.16),
     ];
   },
 } satisfies Bench;

@@ -18,7 +18,7 @@ export default {
     };
     runShort(subject);
     return [
-      boundMeasurement('trades, curve and drawdown', await compareWithBound(candles, () => subject()), 0.18),
+      boundMeasurement('trades, curve and drawdown', await compareWithBound(candles, () => subject()), 0.3),
     ];
   },
 } satisfies Bench;
