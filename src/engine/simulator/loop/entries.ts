@@ -37,21 +37,23 @@ export function enter(run: Run, market: Market, direction: Direction): void {
     settings.lastStakeMinRatio,
   );
   if (!(proposed > 0)) return;
-  const leverage = Math.min(callLeverage(run, market, direction), market.margin.maxLeverage(proposed));
+  const wantedLeverage = callLeverage(run, market, direction);
+  const { margin, costs } = market;
+  const leverage = margin.hasTiers ? Math.min(wantedLeverage, margin.maxLeverage(proposed)) : wantedLeverage;
   const wanted = callCustomStake(run, market, direction, proposed);
   const stake = allowedStake(wanted, Math.max(available, proposed), market.orderRules, limit, leverage);
   if (!(stake > 0)) return;
   const ordered = orderedAmount(run, market, direction, limit, stake, leverage);
-  const amount = market.costs.isLimited ? acceptedPart(run, market, limit, ordered) : ordered;
+  const amount = costs.isLimited ? acceptedPart(run, market, limit, ordered) : ordered;
   if (amount > 0 && !callConfirmEntry(run, market, direction, limit)) return;
-  if (amount < ordered) market.costs.countDropped((ordered - amount) * limit);
+  if (amount < ordered) costs.countDropped((ordered - amount) * limit);
   if (!(amount > 0)) return;
   const price = orderPrice(run, market, direction, limit, amount);
 
   const position = run.open(market, direction, leverage);
   position.order.price = price;
   position.order.amount = amount;
-  position.stake = market.costs.isModelled
+  position.stake = costs.isModelled
     ? decimalProduct(amount, price, 1) / leverage
     : entryStake(stake, amount, price, leverage, market.orderRules);
   position.placeEntry(candle, settings);
@@ -66,7 +68,9 @@ export function orderPrice(
   limit: number,
   amount: number,
 ): number {
-  return limit === candle.open ? slippedEntry(limit, costs.rate(candle.time, amount), direction) : limit;
+  return costs.slips && limit === candle.open
+    ? slippedEntry(limit, costs.rate(candle.time, amount), direction)
+    : limit;
 }
 
 /** The amount that `stake` pays for at the price of the order; its impact is that of the amount before slippage. */
@@ -92,10 +96,14 @@ export function acceptedPart({ candle }: Run, market: Market, limit: number, ord
 /** Fills the entry at the open. Slippage moves the price off the ticks: it models fills at several of them. */
 function fillAtMarket(run: Run, position: Position): void {
   const { candle } = run;
-  const unslipped = roundHalfUp(candle.open, position.tick);
-  const rate = position.market.costs.rate(candle.time, position.amount);
-  const price = slippedEntry(unslipped, rate, position.direction);
-  position.slippageCost = position.amount * Math.abs(price - unslipped);
+  const { market, amount, direction, tick } = position;
+  const unslipped = roundHalfUp(candle.open, tick);
+  if (!market.costs.slips) {
+    fillEntryAt(run, position, unslipped);
+    return;
+  }
+  const price = slippedEntry(unslipped, market.costs.rate(candle.time, amount), direction);
+  position.slippageCost = amount * Math.abs(price - unslipped);
   fillEntryAt(run, position, price);
 }
 
@@ -103,7 +111,7 @@ function fillAtMarket(run: Run, position: Position): void {
 function fillEntryAt(run: Run, position: Position, price: number): void {
   const { candle, settings } = run;
   const { order, market } = position;
-  market.costs.countFill(order.amount, candle.row);
+  if (market.costs.isLimited) market.costs.countFill(order.amount, candle.row);
   const filled = settings.callbacks.orderFilled ? orderView(position, price) : null;
   if (order.kind === 'addition') position.add(price, candle, settings);
   else position.fill(price, candle, settings);

@@ -65,28 +65,36 @@ function liquidateRest(run: Run, position: Position): void {
   fillExit(run, position);
 }
 
-/**
- * Fills the exit order. After a partial exit the strategy may set the stop. An exit of the whole position waits with what the
- * candle's volume does not allow.
- */
+/** Fills the exit order, as far as the candle's volume allows. */
 export function fillExit(run: Run, position: Position): void {
+  if (position.market.costs.isLimited) fillWithinLimit(run, position);
+  else fillOrder(run, position, position.order.amount === position.amount);
+}
+
+/** Fills the whole exit order. After a partial exit the strategy may set the stop. */
+function fillOrder(run: Run, position: Position, isWhole: boolean): void {
+  if (run.settings.callbacks.orderFilled)
+    callOrderFilled(run, position, orderView(position, run.exitPriceOf(position)));
+  run.bookExit(position);
+  if (!isWhole) adjustStopAfterFill(run, position, position.order.price);
+}
+
+/** Fills what the candle's volume allows. An exit of the whole position waits with the rest. */
+function fillWithinLimit(run: Run, position: Position): void {
   const { order, market } = position;
   const { amount } = order;
   const isWhole = amount === position.amount;
-  const part = market.costs.isLimited ? fillablePart(run, position) : amount;
+  const part = fillablePart(run, position);
+  order.isRest = false;
   if (part > 0) {
     order.amount = part;
-    if (run.settings.callbacks.orderFilled)
-      callOrderFilled(run, position, orderView(position, run.exitPriceOf(position)));
-    run.fillExit(position);
+    fillOrder(run, position, isWhole);
   }
-  order.isRest = false;
   if (part < amount) {
     market.costs.cappedExits++;
     if (isWhole) waitWithRest(run, position);
   }
   if (order.isRest) liquidateRest(run, position);
-  else if (!isWhole && part > 0) adjustStopAfterFill(run, position, order.price);
 }
 
 /** The part of the exit order that may fill. The exchange closes all of a liquidation; the last order that a trade can record too. */

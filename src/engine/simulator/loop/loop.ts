@@ -227,7 +227,7 @@ export function closeLeftOpen(run: Run): void {
       run.candle.loadDetail(detail, indexAtOrAfter(detail.timestamp, lastFilledAt), last);
     position.order.kind = 'none';
     orderExit(run, position, run.candle.open, true, 'force_exit');
-    run.fillExit(position, true);
+    run.bookExit(position, true);
   }
   run.trades.sort();
 }

@@ -12,12 +12,15 @@ interface Maintenance {
 /** Leverage tiers of one market, by the value of a position in quote currency. */
 export class MarginTiers {
   readonly maintenance: readonly Maintenance[];
-  /** Ascending; empty: any leverage and any value is allowed. */
+  /** False: any leverage and any value is allowed. */
+  readonly hasTiers: boolean;
+  /** Ascending. */
   readonly #tiers: readonly LeverageTier[];
 
   /** `rate` is the maintenance margin rate of a market without tiers. */
   constructor(tiers: readonly LeverageTier[], rate: number) {
     this.#tiers = tiers;
+    this.hasTiers = tiers.length > 0;
     this.maintenance =
       tiers.length === 0
         ? [{ rate, amount: 0 }]
@@ -29,14 +32,14 @@ export class MarginTiers {
 
   /** The maximum leverage for a stake: that of the first tier in which the stake fits with it. */
   maxLeverage(stake: number): number {
-    if (this.#tiers.length === 0) return Number.POSITIVE_INFINITY;
+    if (!this.hasTiers) return Number.POSITIVE_INFINITY;
     const fits = this.#tiers.find(({ maxNotional, maxLeverage }) => stake <= maxNotional / maxLeverage);
     return (fits ?? this.#tiers.at(-1)!).maxLeverage;
   }
 
   /** The maximum value of a position with `leverage`: that of the highest tier that allows it. */
   maxNotional(leverage: number): number {
-    if (this.#tiers.length === 0) return Number.POSITIVE_INFINITY;
+    if (!this.hasTiers) return Number.POSITIVE_INFINITY;
     const allowed = this.#tiers.findLast(({ maxLeverage }) => maxLeverage >= leverage);
     return allowed?.maxNotional ?? 0;
   }
@@ -71,9 +74,10 @@ export function liquidationPrice(
   tick: Step | null,
 ): number {
   let price = direction === LONG ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-  for (const tier of tiers) {
-    const bankruptcy = entryPrice - (direction * (margin + tier.amount)) / amount;
-    const own = bankruptcy / (1 - direction * (tier.rate + closingFee));
+  for (let tier = 0; tier < tiers.length; tier++) {
+    const { rate, amount: kept } = tiers[tier]!;
+    const bankruptcy = entryPrice - (direction * (margin + kept)) / amount;
+    const own = bankruptcy / (1 - direction * (rate + closingFee));
     if (isTighter(own, price, direction)) price = own;
   }
   if (price <= 0) return 0;

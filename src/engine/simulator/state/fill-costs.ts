@@ -60,15 +60,14 @@ export class FillCosts {
 
   /** The part of `amount` that the candle in `row` may still fill, by the volume of the candle before it. */
   fillable(amount: number, row: number): number {
-    if (this.#participation === Number.POSITIVE_INFINITY) return amount;
+    if (!this.isLimited) return amount;
     const most = this.#participation * this.#volume[row - 1]!;
     const left = row === this.#filledRow ? most - this.#filled : most;
     return left > most * NOISE ? Math.min(amount, left) : 0;
   }
 
-  /** Counts a fill of `amount` in the candle in `row`: others in it have what is left. */
+  /** Counts a fill of `amount` in the candle in `row`, where fills are limited: others in it have what is left. */
   countFill(amount: number, row: number): void {
-    if (this.#participation === Number.POSITIVE_INFINITY) return;
     this.#filled = row === this.#filledRow ? this.#filled + amount : amount;
     this.#filledRow = row;
   }

@@ -121,17 +121,17 @@ export class Run {
 
   /** The price at which the exit order of a position is filled: its own, or a worse one by the slippage. */
   exitPriceOf({ order, direction, market }: Position): number {
-    return order.slips
+    return order.slips && market.costs.slips
       ? slippedExit(order.price, market.costs.rate(this.candle.time, order.amount), direction)
       : order.price;
   }
 
   /** Fills the exit order of a position in the present candle: closes the position, or reduces it if the order is for a part. */
-  fillExit(position: Position, leftOpen = false): void {
+  bookExit(position: Position, leftOpen = false): void {
     const { price, amount } = position.order;
     const filled = this.exitPriceOf(position);
     position.slippageCost += amount * Math.abs(price - filled);
-    position.market.costs.countFill(amount, this.candle.row);
+    if (position.market.costs.isLimited) position.market.costs.countFill(amount, this.candle.row);
     this.recordEquity();
     if (amount < position.amount) this.#reduce(position, filled);
     else {

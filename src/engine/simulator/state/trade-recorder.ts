@@ -105,9 +105,9 @@ export class TradeRecorder implements Outcomes {
 
   /** Records a trade, closed in the present candle, and returns the profit of its last exit. */
   add(position: Position, { time: closedAt }: CandleCursor, leftOpen: boolean): number {
-    const { market, direction, amount, openFunding, entryPrice, exitPrice, leverage, paidValue, history } =
-      position;
+    const { market, direction, amount, entryPrice, exitPrice, leverage, paidValue, history } = position;
     const fee = this.#fee;
+    const openFunding = history === null ? position.funding : position.openFunding;
     const value =
       market.orderRules === null
         ? closeValue(amount, exitPrice, fee, openFunding, direction)
