@@ -1,14 +1,13 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { TOUCHSTONE } from '#contract/names.ts';
-import type { Trade } from '#contract/report.ts';
 import { SIGNALS_STRATEGY } from '#contract/signals-limits.ts';
 import { isTimeframe, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { allTrades } from './all-trades.ts';
 import { printUnfinished, submit } from './backtest.ts';
-import type { ApiClient } from './client.ts';
 import { UsageError } from './options.ts';
 import { minute, number, table } from './output.ts';
-import { backtestPath, warningLines } from './report-text.ts';
+import { warningLines } from './report-text.ts';
 import { addRunOptions, configWith, type RunOptions } from './run-options.ts';
 import { type Session, sessionWith } from './session.ts';
 import { readFile, upload } from './signals.ts';
@@ -37,8 +36,6 @@ interface VerifyOptions extends RunOptions {
   readonly json?: boolean;
 }
 
-const TRADES_PER_PAGE = 5_000;
-
 async function verifyTradingView(session: Session, file: string, options: VerifyOptions): Promise<number> {
   const { pairs: pair, timeframe = '' } = options;
   if (!pair || pair.includes(',') || !isTimeframe(timeframe)) {
@@ -64,7 +61,7 @@ async function verifyTradingView(session: Session, file: string, options: Verify
   const job = await submit(session, request, { wait: true, ...(options.json && { json: true }) });
   if (!job) return 0;
   if (job.status !== 'completed') return printUnfinished(job, options.json);
-  const differences = compareTrades(listed, await tradesOf(session.client, job.job_id));
+  const differences = compareTrades(listed, await allTrades(session.client, job.job_id));
   if (options.json) console.log(JSON.stringify({ job_id: job.job_id, trades: differences }));
   else
     for (const line of [...warningLines(job), ...differenceText(differences, job.job_id)]) console.log(line);
@@ -76,17 +73,6 @@ function offsetOf(text: string): number {
   const [, sign, hours, minutes] = /^([+-])(\d\d):(\d\d)$/.exec(text) ?? [];
   if (!sign) throw new UsageError('--utc-offset must be an offset such as +02:00 or -05:00.');
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
-}
-
-async function tradesOf(client: ApiClient, jobId: string): Promise<Trade[]> {
-  const trades: Trade[] = [];
-  for (let page = 1, pages = 1; page <= pages; page++) {
-    const path = `${backtestPath(jobId)}/trades?limit=${TRADES_PER_PAGE}&page=${page}`;
-    const read = await client.get<{ items: Trade[]; pages: number }>(path);
-    trades.push(...read.items);
-    pages = read.pages;
-  }
-  return trades;
 }
 
 /** Number of trades that the table shows. */

@@ -20,9 +20,9 @@ import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { protectionProblems } from '#engine/strategies/protection-problems.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import type { ParameterValues } from '#engine/strategy.ts';
-import { DAY_MS, floorToGrid, TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
+import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { checkDetail, checkRunTimeframe } from './check-timeframes.ts';
-import { sourceTimeframes } from './data/candle-source.ts';
+import { ownTimeframes } from './data/candle-source.ts';
 import { type CollectionPlan, planCollection } from './data/plan-reads.ts';
 import { findStrategy } from './find-strategy.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
@@ -206,7 +206,7 @@ async function newestCandleEnd(
   { exchange, pairs, timeframe }: Market,
 ): Promise<number> {
   const step = TIMEFRAME_MS[timeframe];
-  const sources = TIMEFRAMES.some((each) => each === timeframe) ? [timeframe] : sourceTimeframes(timeframe);
+  const sources = ownTimeframes(timeframe);
   const keys = pairs.flatMap((symbol) => sources.map((each) => ({ symbol, timeframe: each })));
   const stored = [...(await series.getMany(exchange, keys)).values()];
   const newest = Math.max(...stored.map((info) => Date.parse(info.last) + TIMEFRAME_MS[info.timeframe]));

@@ -16,6 +16,20 @@ export function hash32(text: string): number {
   return h >>> 0;
 }
 
+/** Exchanges two values in place. */
+export function swap(values: Float64Array | Int32Array, i: number, j: number): void {
+  const value = values[i]!;
+  values[i] = values[j]!;
+  values[j] = value;
+}
+
+/** The numbers 0 to `length` - 1 in random order (Fisher and Yates). */
+export function shuffledIndices(length: number, random: Random): Int32Array {
+  const order = Int32Array.from({ length }, (_, i) => i);
+  for (let i = length - 1; i > 0; i--) swap(order, i, Math.floor(random() * (i + 1)));
+  return order;
+}
+
 /** A seeded generator (sfc32, Chris Doty-Humphrey's PractRand): 32-bit output as a double in [0, 1). */
 export function createRandom(seed: number): Random {
   let a = mix32(seed);

@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDataFolder } from '#adapters/local/data-folder.ts';
 import type { LocalEnv } from '#contract/env.ts';
-import { TRADES_LIMITS } from '#contract/limits.ts';
-import type { Trade } from '#contract/report.ts';
 import { CANDLES_BUCKET } from '../../../src/local/check-on-candles.ts';
 import { startPlatform } from '../../../src/local/platform.ts';
 import { PLATFORM_FILE } from '../../../src/local/platform-info.ts';
 import { platformOptions } from '../../../src/local/platform-options.ts';
-import { ApiClient, ApiError } from '../client.ts';
+import { allTrades } from '../all-trades.ts';
+import { ApiClient } from '../client.ts';
 import { statusWithError } from '../output.ts';
 import { backtestPath, type Job, loadResults } from '../report-text.ts';
 import type { Run } from './compare-runs.ts';
@@ -53,25 +52,6 @@ async function runOne(client: ApiClient, config: Readonly<Record<string, unknown
     }
     if (job.status !== 'pending' && job.status !== 'running') return { error: statusWithError(job) };
     await sleep(POLL_MS);
-  }
-}
-
-async function allTrades(client: ApiClient, id: string, limit: number = TRADES_LIMITS.max): Promise<Trade[]> {
-  const trades: Trade[] = [];
-  try {
-    for (let page = 1, pages = 1; page <= pages; page++) {
-      const path = backtestPath(id, `/trades?limit=${limit}&page=${page}`);
-      const found = await client.get<{ items: Trade[]; pages: number }>(path);
-      trades.push(...found.items);
-      pages = found.pages;
-    }
-    return trades;
-  } catch (error) {
-    // Pages of trades with long tags are too large for a response; the error states a limit that fits.
-    const max =
-      error instanceof ApiError && error.issues[0]?.field === 'limit' ? Number(error.context.max) : 0;
-    if (max >= 1 && max < limit) return allTrades(client, id, max);
-    throw error;
   }
 }
 

@@ -28,9 +28,19 @@ export function sourceTimeframes(timeframe: Timeframe): Timeframe[] {
   return ALL_TIMEFRAMES.filter((each) => divides(each, timeframe)).reverse();
 }
 
+/** True for the six timeframes that are collected; others are computed of them. */
+export function isCollected(timeframe: Timeframe): boolean {
+  return TIMEFRAMES.some((each) => each === timeframe);
+}
+
+/** Timeframes of the stored series that a run's own candles may come from. */
+export function ownTimeframes(timeframe: Timeframe): Timeframe[] {
+  return isCollected(timeframe) ? [timeframe] : sourceTimeframes(timeframe);
+}
+
 /** Timeframe that is collected for the candles of `timeframe` when none are stored. */
 export function collectedTimeframe(timeframe: Timeframe): Timeframe {
-  return sourceTimeframes(timeframe).find((each) => TIMEFRAMES.some((own) => own === each))!;
+  return sourceTimeframes(timeframe).find(isCollected)!;
 }
 
 /**

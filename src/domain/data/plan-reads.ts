@@ -2,10 +2,17 @@ import type { BacktestExecutionInput, ResolvedBacktestConfig } from '#contract/b
 import { firstDecision, type HistoryFacts, historyStartOf } from '#engine/run/history.ts';
 import { type InformativeSeries, informativeSeries, informativeStart } from '#engine/run/informative.ts';
 import { withCostDays } from '#engine/slippage/cost-days.ts';
-import { TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
+import type { Timeframe } from '#engine/timeframe.ts';
 import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';
-import { type CandleSource, chooseSource, collectedTimeframe, sourceTimeframes } from './candle-source.ts';
+import {
+  type CandleSource,
+  chooseSource,
+  collectedTimeframe,
+  isCollected,
+  ownTimeframes,
+  sourceTimeframes,
+} from './candle-source.ts';
 
 /** Facts of a strategy that decide which candles a run reads. */
 export interface StrategyReads {
@@ -44,7 +51,7 @@ interface ReadDeps {
 /** True for a run that reads its own candles only, as they are stored. */
 export function readsOwnCandles({ timeframe }: Run, { facts }: StrategyReads): boolean {
   const others = [...(facts.informativeTimeframes ?? []), ...(facts.informative ?? [])];
-  return others.length === 0 && TIMEFRAMES.some((each) => each === timeframe);
+  return others.length === 0 && isCollected(timeframe);
 }
 
 /**
@@ -60,7 +67,7 @@ export async function chooseReads(
   const end = Date.parse(run.date_range.end);
   const decisions = firstDecision(run);
   const wanted = pairs.map((pair) => informativeSeries(strategy.facts, pair));
-  const own = isCollected(timeframe) ? [timeframe] : sourceTimeframes(timeframe);
+  const own = ownTimeframes(timeframe);
   const keys = [
     ...pairs.flatMap((symbol) => own.map((each) => ({ symbol, timeframe: each }))),
     ...wanted
@@ -114,8 +121,6 @@ function startOf(
   const used = { ...facts, informativeTimeframes };
   return withCostDays(run, historyStartOf(used, startup, run.timeframe, start, run.ml_engine));
 }
-
-const isCollected = (timeframe: Timeframe) => TIMEFRAMES.some((each) => each === timeframe);
 
 /** Collection before a run: its own candles from `start`, and other series. */
 export interface CollectionPlan {

@@ -6,8 +6,8 @@ import {
 } from '#contract/backtest.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
-import { floorToGrid, TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
-import { sourceTimeframes } from '../data/candle-source.ts';
+import { floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { ownTimeframes } from '../data/candle-source.ts';
 import { planCollection } from '../data/plan-reads.ts';
 import type { Executions } from '../execution-ports.ts';
 import { findStrategy } from '../find-strategy.ts';
@@ -150,7 +150,7 @@ async function smokeConfig(
   if (config.signals !== undefined) return config;
   const { exchange, pairs, timeframe } = config;
   const step = TIMEFRAME_MS[timeframe];
-  const sources = TIMEFRAMES.some((each) => each === timeframe) ? [timeframe] : sourceTimeframes(timeframe);
+  const sources = ownTimeframes(timeframe);
   const keys = pairs.flatMap((symbol) => sources.map((each) => ({ symbol, timeframe: each })));
   const stored = await deps.series.getMany(exchange, keys);
   const ends = new Map<string, number>();

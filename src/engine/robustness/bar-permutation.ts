@@ -1,5 +1,5 @@
 import { type Candles, createCandles, indexAtOrAfter } from '../candles.ts';
-import type { Random } from '../random.ts';
+import { type Random, shuffledIndices } from '../random.ts';
 import type { FundingEvents } from '../simulator/types.ts';
 
 /** Candles of a pair, of which those before `from` stay as they are. */
@@ -17,23 +17,12 @@ export function permuteBars(pairs: readonly PermutedPair[], stepMs: number, rand
   const first = Math.min(...pairs.map(({ candles, from }) => candles.timestamp[from]!));
   const last = Math.max(...pairs.map(({ candles }) => candles.timestamp.at(-1)!));
   const steps = Math.round((last - first) / stepMs) + 1;
-  const bars = shuffled(steps, random);
-  const gaps = shuffled(steps, random);
+  const bars = shuffledIndices(steps, random);
+  const gaps = shuffledIndices(steps, random);
   return pairs.map((pair) => {
     const offset = Math.round((pair.candles.timestamp[pair.from]! - first) / stepMs);
     return permute(pair, rowsOf(bars, pair, offset, 0), rowsOf(gaps, pair, offset, 1));
   });
-}
-
-function shuffled(length: number, random: Random): Int32Array {
-  const order = Int32Array.from({ length }, (_, i) => i);
-  for (let i = length - 1; i > 0; i--) {
-    const j = Math.floor(random() * (i + 1));
-    const value = order[i]!;
-    order[i] = order[j]!;
-    order[j] = value;
-  }
-  return order;
 }
 
 /** The order of a pair's own rows, from its row `skipped` after `from` on. */

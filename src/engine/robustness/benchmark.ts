@@ -10,7 +10,7 @@ export interface HeldPair {
 }
 
 /** Costs of one fill, as ratios of its value. */
-export interface FillCosts {
+interface HoldingCosts {
   readonly fee: number;
   readonly slippage: number;
 }
@@ -25,7 +25,7 @@ export function holdEquity(
   pairs: readonly HeldPair[],
   wallet: number,
   { day }: DailyEquity,
-  costs: FillCosts,
+  costs: HoldingCosts,
 ): Float64Array {
   const equity = new Float64Array(day.length);
   for (const pair of pairs) addPair(equity, pair, wallet / pairs.length, day, costs);
@@ -37,7 +37,7 @@ function addPair(
   { candles, funding }: HeldPair,
   share: number,
   day: Float64Array,
-  { fee, slippage }: FillCosts,
+  { fee, slippage }: HoldingCosts,
 ): void {
   const { timestamp, open, close } = candles;
   const rows = timestamp.length;

@@ -1,16 +1,16 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { Capacity } from '#contract/report-robustness.ts';
-import { dailyEquity, dailyReturns } from '../metrics/equity-curve.ts';
 import { withSimulationErrors } from '../run/prepare-pair.ts';
 import { BacktestError } from '../run/strategy-errors.ts';
 import { simulate } from '../simulator/simulate.ts';
 import { textAt } from '../simulator/trade-table.ts';
 import type { PairInput, Simulation, SimulationSettings } from '../simulator/types.ts';
 import { impactCoefficient } from '../slippage/cost-days.ts';
-import { deviation, mean, ratio, sum } from '../stats/moments.ts';
+import { sum } from '../stats/moments.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { DAY_MS } from '../timeframe.ts';
 import { impactCosts } from './impact-costs.ts';
+import { figuresOf } from './simulation-figures.ts';
 
 /** Multiples of stakes and wallet that are tried, in this order: 1, 2, 5, 10 and so on up to a million. */
 const MULTIPLES = [
@@ -134,20 +134,16 @@ function costsOf(
 }
 
 function figures(
-  { curve, finalBalance, outcomes, fills }: Simulation,
+  simulation: Simulation,
   pairs: readonly PairInput[],
   { startingBalance: aum }: SimulationSettings,
   impactCost: number,
 ): Omit<Step, 'multiple'> {
-  const first = Math.min(...pairs.map(({ candles }) => candles.timestamp[0]!));
-  const returns = dailyReturns(aum, dailyEquity(curve!, aum, first).equity);
   return {
     aum,
-    total_profit_pct: (finalBalance / aum - 1) * 100,
-    sharpe_ratio: ratio(mean(returns) * Math.sqrt(365), deviation(returns, 'population')),
-    total_trades: outcomes.length,
+    ...figuresOf(simulation, pairs, aum),
     impact_cost_pct: (impactCost / aum) * 100,
-    capped_entries: (fills ?? []).reduce((count, { cappedEntries }) => count + cappedEntries, 0),
+    capped_entries: (simulation.fills ?? []).reduce((count, { cappedEntries }) => count + cappedEntries, 0),
   };
 }
 

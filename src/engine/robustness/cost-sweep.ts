@@ -1,9 +1,8 @@
 import type { CostSweep } from '#contract/report-robustness.ts';
-import { dailyEquity, dailyReturns } from '../metrics/equity-curve.ts';
 import type { PairInput, SimulationSettings } from '../simulator/types.ts';
-import { deviation, mean, ratio } from '../stats/moments.ts';
 import type { Signals } from '../strategy.ts';
 import { simulateAtCost } from './break-even.ts';
+import { figuresOf } from './simulation-figures.ts';
 
 /** Fee per side in place of fee and slippage. */
 const COSTS = [0, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005];
@@ -19,23 +18,12 @@ export function* costSweep(
   for (const delay of DELAYS) {
     const later = pairs.map((pair) => ({ ...pair, signals: delayed(pair.signals, delay) }));
     for (const cost of COSTS) {
-      cells.push({ cost, delay, ...figures(later, settings, cost) });
+      const simulation = simulateAtCost(later, settings, cost);
+      cells.push({ cost, delay, ...figuresOf(simulation, later, settings.startingBalance) });
       yield;
     }
   }
   return cells;
-}
-
-function figures(pairs: readonly PairInput[], settings: SimulationSettings, cost: number) {
-  const wallet = settings.startingBalance;
-  const { curve, finalBalance, outcomes } = simulateAtCost(pairs, settings, cost);
-  const first = Math.min(...pairs.map(({ candles }) => candles.timestamp[0]!));
-  const returns = dailyReturns(wallet, dailyEquity(curve!, wallet, first).equity);
-  return {
-    total_profit_pct: (finalBalance / wallet - 1) * 100,
-    total_trades: outcomes.length,
-    sharpe_ratio: ratio(mean(returns) * Math.sqrt(365), deviation(returns, 'population')),
-  };
 }
 
 function delayed(signals: Signals, delay: number): Signals {

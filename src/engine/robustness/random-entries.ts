@@ -1,6 +1,6 @@
 import type { ChanceTest } from '#contract/report-robustness.ts';
 import { type Candles, indexAtOrAfter } from '../candles.ts';
-import type { Random } from '../random.ts';
+import { type Random, swap } from '../random.ts';
 import { type TradeTable, textAt } from '../simulator/trade-table.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { intervalOf } from './bootstrap.ts';
@@ -153,10 +153,4 @@ class Placement {
     }
     return profitOf(this.#pair, this.#held, this.#value, this.#entry, cost);
   }
-}
-
-function swap(values: Int32Array | Float64Array, i: number, j: number): void {
-  const value = values[i]!;
-  values[i] = values[j]!;
-  values[j] = value;
 }

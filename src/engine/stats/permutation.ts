@@ -1,4 +1,4 @@
-import { createRandom, type Random } from '../random.ts';
+import { createRandom, type Random, swap } from '../random.ts';
 import type { Cluster } from './clusters.ts';
 import { sum } from './moments.ts';
 import { studentized } from './welch.ts';
@@ -146,12 +146,6 @@ class ShuffledStage {
     const within = ss - 2 * mean * sn + mean * mean * nn;
     return within > 1e-12 * this.#all.ss ? ((count / (count - 1)) * within) / (n * n) : 0;
   }
-}
-
-function swap(values: Float64Array, i: number, j: number): void {
-  const value = values[i]!;
-  values[i] = values[j]!;
-  values[j] = value;
 }
 
 function stratifiedT(stages: readonly ShuffledStage[]): number {
