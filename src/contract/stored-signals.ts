@@ -17,8 +17,10 @@ export const StoredSignals = z.object({
   created_at: Timestamp,
   /** Submission of the newest job with the file; null: none. */
   last_used_at: Timestamp.nullable(),
-  /** Model with a version that was registered from a run of the file: it is kept then. */
+  /** Model of the newest registration from a run of the file. The registry says whether a version was stored. */
   registered_by: z.string().optional(),
+  /** Time of that registration. Absent with `registered_by`: registered before it was kept. */
+  registered_at: Timestamp.optional(),
   /** Present: the file is being deleted. */
   deleted_at: Timestamp.optional(),
 });

@@ -59,7 +59,7 @@ it.each([
   ['StoredTrade', StoredTrade, 1, '335468a830513814'],
   ['StoredAssignment', StoredAssignment, 1, '63a98ca794b70395'],
   ['ChallengeEvent', ChallengeEvent, 2, '334f4971efd8021e'],
-  ['StoredSignals', StoredSignals, 1, 'c45323cda4b43666'],
+  ['StoredSignals', StoredSignals, 1, '8f96d40e2dc4511e'],
   ['StoredWebhook', StoredWebhook, 1, 'a990b0cafa16954d'],
   ['StoredDelivery', StoredDelivery, 1, '73c567925616c005'],
   ['CatalogRow', CatalogRow, undefined, '6b4c1fa0c1f1f759'],

@@ -9,6 +9,7 @@ import { KEEP_FOREVER } from '#contract/retention.ts';
 import { expireSignals } from '#domain/signals/expire-signals.ts';
 import { LocalSignalUploads } from '../../src/local/signal-uploads.ts';
 import { type AccessFixture, accessFixture, type Person } from '../support/access-fixture.ts';
+import { pendingJob } from '../support/jobs.ts';
 
 const FILES = '/api/v1/signals';
 const REQUEST = { format: 'csv', bytes: 10, sha256: '0'.repeat(64) };
@@ -36,6 +37,19 @@ async function fileOf(owner: Person): Promise<string> {
   await objects.put(`signals/${body.signals_id}`, Buffer.alloc(10), 'text/csv');
   return body.signals_id;
 }
+
+/** A completed backtest with a file. */
+const backtestOf = (owner: string, signals: string) =>
+  fixture.backtest(
+    owner,
+    {
+      config: {
+        ...pendingJob('bt-0').config,
+        ...{ strategy: 'signals', signals, signals_digest: REQUEST.sha256 },
+      },
+    },
+    'completed',
+  );
 
 const submit = (person: Person, signals: string) =>
   person.post('/api/v1/backtests', { config: { strategy: 'signals', signals } });
@@ -83,11 +97,13 @@ describe('files of signals', () => {
     const retention = new DynamoJobRetention(fixture.client, fixture.jobsTable);
     expect((await submit(dan, used!)).status).toBe(201);
     await dan.share(`${FILES}/${shared}`, 'user:bob');
-    await signals.keep(kept!, 'signals');
+    const run = await backtestOf('dan', kept!);
+    expect((await dan.register(run, 'signals')).status).toBe(201);
     await signals.beginDeletion((await signals.find(marked!))!, new Date().toISOString());
     const rest = async (days: number, jobs: number | null = null) => {
       const clock = { now: () => Date.now() + days * DAY_MS };
-      const deps = { retention, signals, signalFiles, clock, days: { ...KEEP_FOREVER, jobs } };
+      const { registry } = fixture;
+      const deps = { retention, signals, signalFiles, clock, registry, days: { ...KEEP_FOREVER, jobs } };
       await expireSignals(deps, (name, error) => expect.fail(`${name}: ${error}`));
       const found = await Promise.all([unused, used, shared, kept, marked].map((id) => signals.find(id!)));
       return found.map((each) => each !== undefined);
@@ -99,5 +115,42 @@ describe('files of signals', () => {
     expect(await rest(121, 90)).toEqual([false, false, true, true, false]);
     expect(await signalFiles.isUploaded(used!)).toBe(false);
     expect((await submit(dan, used!)).code).toBe('SIG001');
+    const rejected = await dan.delete(`${FILES}/${kept}`);
+    expect([rejected.status, rejected.code]).toEqual([409, 'RES005']);
+    expect(rejected.body.detail.message).toContain('Version 1 of signals is registered');
+  });
+
+  it('are deleted after a registration that died before its version was stored', async () => {
+    const eli = fixture.person('eli');
+    const [recent, abandoned, expiring] = await Promise.all(Array.from({ length: 3 }, () => fileOf(eli)));
+    const signals = new DynamoSignalsStore(fixture.client, fixture.jobsTable);
+    const [now, past] = [0, 61 * 60_000].map((ms) => new Date(Date.now() - ms).toISOString());
+    await signals.keep(recent!, 'signals', now!);
+    for (const id of [abandoned, expiring]) await signals.keep(id!, 'signals', past!);
+    const inProgress = await eli.delete(`${FILES}/${recent}`);
+    expect([inProgress.status, inProgress.code]).toEqual([409, 'RES005']);
+    expect(inProgress.body.detail.message).toContain('Retry in an hour');
+    expect((await eli.delete(`${FILES}/${abandoned}`)).status).toBe(204);
+    expect((await eli.get(`${FILES}/${abandoned}`)).code).toBe('SIG001');
+    const retention = new DynamoJobRetention(fixture.client, fixture.jobsTable);
+    const clock = { now: () => Date.now() + 31 * DAY_MS };
+    const { registry } = fixture;
+    await expireSignals(
+      { retention, signals, signalFiles, registry, clock, days: KEEP_FOREVER },
+      (name, error) => expect.fail(`${name}: ${error}`),
+    );
+    expect(await signals.find(expiring!)).toBe(undefined);
+  });
+
+  it('stay when a registration takes them between the check and the deletion', async () => {
+    const signals = new DynamoSignalsStore(fixture.client, fixture.jobsTable);
+    const id = await fileOf(ann);
+    const read = (await signals.find(id))!;
+    await signals.keep(id, 'signals', '2026-05-01T00:00:00.000Z');
+    expect(await signals.beginDeletion(read, '2026-05-02T00:00:00.000Z')).toBe(false);
+    const marked = (await signals.find(id))!;
+    await signals.keep(id, 'signals', '2026-05-01T00:00:01.000Z');
+    expect(await signals.beginDeletion(marked, '2026-05-02T00:00:00.000Z')).toBe(false);
+    expect(await signals.beginDeletion((await signals.find(id))!, '2026-05-02T00:00:00.000Z')).toBe(true);
   });
 });

@@ -80,23 +80,30 @@ export class DynamoSignalsStore implements SignalsStore {
   }
 
   async use(id: string, at: string): Promise<boolean> {
-    return this.#set(id, 'last_used_at = :value', ':value', at);
+    return this.#set(id, 'last_used_at = :at', { ':at': at });
   }
 
-  async keep(id: string, model: string): Promise<boolean> {
-    return this.#set(id, 'registered_by = if_not_exists(registered_by, :value)', ':value', model);
+  async keep(id: string, model: string, at: string): Promise<boolean> {
+    return this.#set(id, 'registered_by = :model, registered_at = :at', { ':model': model, ':at': at });
   }
 
-  async beginDeletion({ signals_id, last_used_at }: StoredSignals, at: string): Promise<boolean> {
+  async beginDeletion(
+    { signals_id, last_used_at, registered_at }: StoredSignals,
+    at: string,
+  ): Promise<boolean> {
+    const unregistered =
+      registered_at === undefined ? 'attribute_not_exists(registered_at)' : 'registered_at = :registered';
     return unlessConditionFails(
       this.#client.send(
         new UpdateCommand({
           TableName: this.#table,
           Key: keyOf(signals_id),
           UpdateExpression: 'SET deleted_at = :at REMOVE principal_kind',
-          ConditionExpression:
-            'attribute_exists(job_id) AND attribute_not_exists(registered_by) AND last_used_at = :used',
-          ExpressionAttributeValues: { ':at': at, ':used': last_used_at },
+          ConditionExpression: `attribute_exists(job_id) AND ${unregistered} AND last_used_at = :used`,
+          ExpressionAttributeValues: {
+            ...{ ':at': at, ':used': last_used_at },
+            ...(registered_at !== undefined && { ':registered': registered_at }),
+          },
         }),
       ),
     );
@@ -139,16 +146,16 @@ export class DynamoSignalsStore implements SignalsStore {
     return Item && signalsOf(Item);
   }
 
-  /** Sets an attribute. False: the file is gone, or is being deleted. */
-  #set(id: string, assignment: string, name: string, value: string): Promise<boolean> {
+  /** Sets attributes. False: the file is gone, or is being deleted. */
+  #set(id: string, assignments: string, values: Readonly<Record<string, string>>): Promise<boolean> {
     return unlessConditionFails(
       this.#client.send(
         new UpdateCommand({
           TableName: this.#table,
           Key: keyOf(id),
-          UpdateExpression: `SET ${assignment}`,
+          UpdateExpression: `SET ${assignments}`,
           ConditionExpression: 'attribute_exists(job_id) AND attribute_not_exists(deleted_at)',
-          ExpressionAttributeValues: { [name]: value },
+          ExpressionAttributeValues: values,
         }),
       ),
     );

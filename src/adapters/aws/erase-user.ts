@@ -7,9 +7,11 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { isTerminal, type JobStatus } from '#contract/backtest.ts';
 import type { Grant } from '#contract/sharing-schemas.ts';
+import { StoredSignals } from '#contract/stored-signals.ts';
 import { DELIVERY_PREFIX, PENDING_DELIVERY_PREFIX, WEBHOOK_PARTITION } from '#contract/tables.ts';
 import { userPrincipal } from '#domain/access.ts';
 import type { ResultStore } from '#domain/ports.ts';
+import { isBeingRegistered } from '#domain/signals/registered-signals.ts';
 import type { SignalFiles } from '#domain/signals/signals-ports.ts';
 import { sha256 } from '../ids.ts';
 import { memberListsOf } from './dynamo-experiments.ts';
@@ -17,7 +19,7 @@ import { DynamoJobRetention } from './dynamo-job-retention.ts';
 import { trialsPartition } from './dynamo-owner-trials.ts';
 import { SIGNALS_ITEM } from './dynamo-signals-store.ts';
 import { VERSION_PREFIX } from './registry-item.ts';
-import { type Item, JOB_ITEM, jobKey } from './stored-items.ts';
+import { type Item, JOB_ITEM, jobKey, parseItem } from './stored-items.ts';
 import { unlessConditionFails } from './transactions.ts';
 
 export interface EraseUserDeps {
@@ -96,6 +98,8 @@ class Pass {
   readonly #retention: DynamoJobRetention;
   /** Jobs behind registered versions. */
   readonly #evidence = new Set<unknown>();
+  /** Files of signals of registered versions. */
+  readonly #versionSignals = new Set<unknown>();
   readonly #erased = nothingErased();
 
   constructor(deps: EraseUserDeps, subject: string, dryRun: boolean) {
@@ -141,7 +145,8 @@ class Pass {
     }
   }
 
-  #noteEvidence({ backtest_run_id, evidence, validation }: Item): void {
+  #noteEvidence({ backtest_run_id, evidence, validation, config }: Item): void {
+    this.#versionSignals.add((config as Item | undefined)?.signals);
     this.#evidence.add(backtest_run_id);
     this.#evidence.add((evidence as Item | undefined)?.hyperopt_job_id);
     this.#evidence.add((validation as Item | undefined)?.job_id);
@@ -188,7 +193,11 @@ class Pass {
     const { jobsTable } = this.#deps;
     const key = { job_id: record.job_id, item: record.item };
     this.#erased.signals += 1;
-    if (record.registered_by !== undefined) {
+    // The version of a registration in progress may have been stored since the registry was read.
+    const isKept =
+      this.#versionSignals.has(record.job_id) ||
+      isBeingRegistered(parseItem(StoredSignals, record), { now: Date.now });
+    if (isKept) {
       const changed = {
         owner: this.#pseudonym,
         name: null,

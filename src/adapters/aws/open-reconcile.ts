@@ -53,7 +53,7 @@ export function openReconcile(parts: ReconcileParts): ReconcileDeps {
   const { jobs, hyperoptJobs, log } = deps;
   return {
     ...deps,
-    signalsExpiry: retention && { ...retention, clock: Date },
+    signalsExpiry: retention && { ...retention, registry: registry.registry, clock: Date },
     expiry: retention && { ...retention, registry: registry.registry, clock: Date },
     countTrials: (job) => countEnded({ hyperoptJobs, ledger, ownerTrials, digest: sha256 }, job),
     random: Math.random,

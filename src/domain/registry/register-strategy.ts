@@ -166,7 +166,7 @@ async function keepEvidence(
 ): Promise<void> {
   const search = evidence?.hyperopt_job_id;
   const file = config.signals;
-  if (file !== undefined && !(await signals.keep(file, model))) {
+  if (file !== undefined && !(await signals.keep(file, model, at))) {
     throw new CodedError('RES006', {
       message: `The file of signals ${file} was deleted: upload it again and register a backtest of the new one`,
       field: 'backtest_run_id',

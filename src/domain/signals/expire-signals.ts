@@ -4,6 +4,8 @@ import type { StoredSignals } from '#contract/stored-signals.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import type { Clock } from '../ports.ts';
 import type { JobRetention } from '../retention/expire-jobs.ts';
+import type { RegistryStore } from '../transitions/registry-store.ts';
+import { isBeingRegistered, type VersionsWithSignals, versionsWithSignals } from './registered-signals.ts';
 import type { SignalFiles, SignalsStore } from './signals-ports.ts';
 import { removeSignals } from './write-signals.ts';
 
@@ -11,6 +13,7 @@ export interface ExpireSignalsDeps {
   readonly days: RetentionDays;
   readonly retention: Pick<JobRetention, 'checkpoint' | 'saveCheckpoint'>;
   readonly signals: SignalsStore;
+  readonly registry: Pick<RegistryStore, 'versions'>;
   readonly signalFiles: Pick<SignalFiles, 'remove'>;
   readonly clock: Clock;
 }
@@ -34,10 +37,12 @@ export async function expireSignals(
   const { retention, signals } = deps;
   const { position = '' } = (await retention.checkpoint(PASS)) ?? {};
   const page = await signals.oldest(position, PAGE);
+  const versionWith = versionsWithSignals(deps.registry);
   let deleted = 0;
   for (const each of page) {
-    if (!isUnneeded(deps, each.signals)) continue;
+    if (!isUnused(deps, each.signals)) continue;
     try {
+      if (await isRegistered(deps, each.signals, versionWith)) continue;
       if (await removeSignals(deps, each.signals)) deleted += 1;
     } catch (error) {
       onError(each.signals.signals_id, error);
@@ -48,10 +53,19 @@ export async function expireSignals(
   return deleted;
 }
 
-function isUnneeded({ days, clock }: ExpireSignalsDeps, signals: StoredSignals): boolean {
-  const { deleted_at, registered_by, shared_with = [], last_used_at, created_at } = signals;
+async function isRegistered(
+  { clock }: ExpireSignalsDeps,
+  signals: StoredSignals,
+  versionWith: VersionsWithSignals,
+): Promise<boolean> {
+  if (signals.deleted_at !== undefined || signals.registered_by === undefined) return false;
+  return isBeingRegistered(signals, clock) || (await versionWith(signals.signals_id)) !== undefined;
+}
+
+function isUnused({ days, clock }: ExpireSignalsDeps, signals: StoredSignals): boolean {
+  const { deleted_at, shared_with = [], last_used_at, created_at } = signals;
   if (deleted_at !== undefined) return true;
-  if (registered_by !== undefined || shared_with.length > 0) return false;
+  if (shared_with.length > 0) return false;
   if (last_used_at === null) return isPast(created_at, UNUSED_SIGNALS_DAYS, clock);
   // A job starts its retention when it ends, at most days after its submission.
   return days.jobs !== null && isPast(last_used_at, days.jobs + UNUSED_SIGNALS_DAYS, clock);

@@ -21,9 +21,9 @@ export interface SignalsStore {
   count(owner: string, max: number): Promise<number>;
   /** Records a submission. False: the file is gone. */
   use(id: string, at: string): Promise<boolean>;
-  /** Records that a version of a model has the file, which is kept from then on. False: the file is gone. */
-  keep(id: string, model: string): Promise<boolean>;
-  /** Marks the file as being deleted, if it is still as in `signals` and not kept. False: nothing was changed. */
+  /** Marks the file for a registration that is about to store a version with it. False: the file is gone. */
+  keep(id: string, model: string, at: string): Promise<boolean>;
+  /** Marks the file as being deleted, if no job and no registration took it since `signals` was read. False: one did. */
   beginDeletion(signals: StoredSignals, at: string): Promise<boolean>;
   /** Removes the record. Repeats are harmless. */
   remove(id: string): Promise<void>;

@@ -6,8 +6,10 @@ import type { StoredSignals } from '#contract/stored-signals.ts';
 import { idSuffix, keyUsedAgain } from '../id-suffix.ts';
 import type { Cursors } from '../list-catalog.ts';
 import type { Clock, Digest, Ids, Page } from '../ports.ts';
+import type { RegistryStore } from '../transitions/registry-store.ts';
 import { unknownSignals } from '../unknown-resources.ts';
 import { checkMaxLength, checkNumber, checkOneOf, isoTime } from '../validate.ts';
+import { isBeingRegistered, versionsWithSignals } from './registered-signals.ts';
 import type { SignalFiles, SignalsStore, UploadAddress } from './signals-ports.ts';
 
 export interface SignalsDeps {
@@ -19,8 +21,12 @@ export interface SignalsDeps {
   readonly clock: Clock;
 }
 
-interface DeletionDeps extends Pick<SignalsDeps, 'signals' | 'clock'> {
+interface RemovalDeps extends Pick<SignalsDeps, 'signals' | 'clock'> {
   readonly signalFiles: Pick<SignalFiles, 'remove'>;
+}
+
+export interface DeleteSignalsDeps extends RemovalDeps {
+  readonly registry: Pick<RegistryStore, 'versions'>;
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -102,17 +108,11 @@ export async function listSignals(
 
 /**
  * Deletes a file. Backtests that wait for it then fail; finished ones keep their results. A call that dies is finished by the
- * deletion of unused files. Throws SIG001, RES005 (a version needs the file), DATA005.
+ * deletion of unused files. Throws SIG001, RES005 (a version needs the file, or is being registered), DATA005.
  */
-export async function deleteSignals(deps: DeletionDeps, id: string): Promise<void> {
+export async function deleteSignals(deps: DeleteSignalsDeps, id: string): Promise<void> {
   const found = await getSignals(deps, id);
-  if (found.registered_by !== undefined) {
-    throw new CodedError('RES005', {
-      message: `A version of ${found.registered_by} is registered from a backtest with this file, which is its evidence`,
-      field: 'signals_id',
-      context: { signals_id: id },
-    });
-  }
+  if (found.registered_by !== undefined) await checkUnregistered(deps, found, found.registered_by);
   if (!(await removeSignals(deps, found))) {
     throw new CodedError('RES005', {
       message: 'Write conflict: the file was used in this moment: read it again and retry the request',
@@ -121,9 +121,32 @@ export async function deleteSignals(deps: DeletionDeps, id: string): Promise<voi
   }
 }
 
+async function checkUnregistered(
+  { registry, clock }: DeleteSignalsDeps,
+  found: StoredSignals,
+  model: string,
+): Promise<void> {
+  const { signals_id } = found;
+  const version = await versionsWithSignals(registry)(signals_id);
+  if (version !== undefined) {
+    throw new CodedError('RES005', {
+      message: `Version ${version} of ${model} is registered from a backtest with this file, which is its evidence`,
+      field: 'signals_id',
+      context: { signals_id, model_name: model, version },
+    });
+  }
+  if (isBeingRegistered(found, clock)) {
+    throw new CodedError('RES005', {
+      message: `A version of ${model} is being registered from a backtest with this file. Retry in an hour.`,
+      field: 'signals_id',
+      context: { signals_id, model_name: model },
+    });
+  }
+}
+
 /** Marks, then removes the object, then the record: a step that dies is repeated. False: the file was used since it was read. */
 export async function removeSignals(
-  { signals, signalFiles, clock }: DeletionDeps,
+  { signals, signalFiles, clock }: RemovalDeps,
   found: StoredSignals,
 ): Promise<boolean> {
   if (found.deleted_at === undefined && !(await signals.beginDeletion(found, isoTime(clock.now()))))

@@ -2,6 +2,7 @@ import type { Signals } from '#contract/signals-api.ts';
 import type { StoredSignals } from '#contract/stored-signals.ts';
 import {
   createSignals,
+  type DeleteSignalsDeps,
   deleteSignals,
   getSignals,
   listSignals,
@@ -13,7 +14,9 @@ import type { Handlers } from '../handler.ts';
 type SignalsOperation = 'createSignals' | 'listSignals' | 'getSignals' | 'deleteSignals';
 
 /** Handlers of the rows of files of signals, except those of sharing. */
-export function signalsHandlers(deps: SignalsDeps): Pick<Handlers<'backend'>, SignalsOperation> {
+export function signalsHandlers(
+  deps: SignalsDeps & DeleteSignalsDeps,
+): Pick<Handlers<'backend'>, SignalsOperation> {
   return {
     createSignals: async ({ body, principal, headers }) => {
       const key = headers.get('Idempotency-Key');
