@@ -1,29 +1,25 @@
-import { join, resolve } from 'node:path';
 import { SimExchange } from '#adapters/exchange/sim.ts';
 import {
   type CheckOptions,
   type CheckOutcome,
   type CheckRequest,
   checkStrategy,
-  type WantedSeries,
 } from '#adapters/local/strategy-check.ts';
-import { openObjectStore } from '#adapters/open-object-store.ts';
-import { candlesPrefix } from '#adapters/parquet/keys.ts';
-import { MonthFiles } from '#adapters/parquet/month-files.ts';
-import { sourceTimeframes } from '#domain/data/candle-source.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import { chooseSource, sourceTimeframes } from '#domain/data/candle-source.ts';
+import { chooseReads, type PairReads, type StrategyReads } from '#domain/data/plan-reads.ts';
+import { InformativeLoader, readAs } from '#domain/load-informative.ts';
+import type { Clock } from '#domain/ports.ts';
 import { spotPairs } from '#domain/resolve-trading-mode.ts';
-import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
-import { resampleCandles } from '#engine/indicators/resample.ts';
 import type { PairData } from '#engine/run/history.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { type CheckCandles, folderCandles, simulatedCandles } from './check-candles.ts';
 
 /** Exchange of simulated candles. */
 export const SIMULATED = 'sim';
 /** End of simulated candles without a range; fixed, so that a check is repeatable. */
 const SIM_END = Date.UTC(2025, 0, 1);
 const MAX_PAIRS = 3;
-/** Bucket of candles and funding rates in the data folder. */
-export const CANDLES_BUCKET = 'candles';
 
 type CandleCheck = Omit<CheckRequest, 'available' | 'maxPairs' | 'end'> & {
   /** Data folder of stored candles. */
@@ -52,60 +48,62 @@ export async function checkOnCandles(
     },
     {
       ...options,
-      loadCandles: async (config, from, informative) => {
-        const end = Date.parse(config.date_range.end);
-        const read = (pair: string, timeframe: Timeframe, start: number) =>
-          exchange === SIMULATED
-            ? sim.fetchCandles(pair, timeframe, start, end)
-            : storedCandles(home, { exchange, pair, timeframe }, { start, end });
-        const given = new Map<string, Promise<Candles>>();
-        const shared = ({ pair, timeframe, from: start }: WantedSeries) => {
-          const name = `${pair} ${timeframe} ${start}`;
-          given.set(name, given.get(name) ?? read(pair, timeframe, start));
-          return given.get(name)!;
-        };
-        return Promise.all(
-          config.pairs.map(async (pair) => ({
-            pair,
-            candles: await read(pair, config.timeframe, from),
-            informative: await Promise.all(
-              informative
-                .filter(({ tradedPair }) => tradedPair === pair)
-                .map(async (wanted) => {
-                  const { key, pair: other, timeframe } = wanted;
-                  return { key, pair: other, timeframe, source: timeframe, candles: await shared(wanted) };
-                }),
-            ),
-          })),
-        ) satisfies Promise<PairData[]>;
+      loadCandles: async (config, strategy, from) => {
+        // A candle of up to a week may contain the first or the last time.
+        const week = TIMEFRAME_MS['1w'];
+        const range = { start: from - week, end: Date.parse(config.date_range.end) + week };
+        const stored = exchange === SIMULATED ? simulatedCandles(sim) : folderCandles(home, range);
+        return loadPairs({ ...stored, clock: Date }, config, strategy, home);
       },
     },
   );
 }
 
-/** Stored candles of a series, else candles computed from the longest stored timeframe that divides it. */
-async function storedCandles(
+/** Chooses and reads the candles of each pair as the task of a backtest does. */
+async function loadPairs(
+  deps: CheckCandles & { readonly clock: Clock },
+  config: ResolvedBacktestConfig,
+  strategy: StrategyReads,
   home: string,
-  {
-    exchange,
-    pair,
-    timeframe,
-  }: { readonly exchange: string; readonly pair: string; readonly timeframe: Timeframe },
-  { start, end }: { readonly start: number; readonly end: number },
-): Promise<Candles> {
-  const objects = openObjectStore({ OBJECTS_DIRECTORY: join(resolve(home), 'objects') }, CANDLES_BUCKET);
-  const files = new MonthFiles(objects, CANDLE_COLUMNS);
-  for (const source of sourceTimeframes(timeframe)) {
-    const prefix = candlesPrefix({ exchange, symbol: pair, timeframe: source });
-    const columns = await files.read(prefix, start, end, TIMEFRAME_MS[source], undefined, []);
-    const candles = Object.fromEntries(
-      CANDLE_COLUMNS.map((name, index) => [name, columns[index]!]),
-    ) as Record<(typeof CANDLE_COLUMNS)[number], Float64Array>;
-    if (candles.timestamp.length > 0) {
-      return resampleCandles(candles, TIMEFRAME_MS[source], TIMEFRAME_MS[timeframe]);
-    }
+): Promise<PairData[]> {
+  const { exchange, timeframe } = config;
+  const end = Date.parse(config.date_range.end);
+  const informative = new InformativeLoader(deps, config);
+  const loaded: PairData[] = [];
+  for (const reads of await chooseReads(deps, config, strategy)) {
+    const { pair, start, informative: others } = reads;
+    const source = reads.source?.timeframe ?? (await finerSource(deps, config, reads));
+    const missing = source ? others.find((each) => !each.source) : { pair, timeframe };
+    if (!source || missing) throw notStored(home, config, missing!);
+    const key = { exchange, symbol: pair, timeframe: source };
+    loaded.push({
+      pair,
+      candles: await readAs(deps, key, timeframe, { start, end }),
+      ...(others.length > 0 && { informative: await informative.load(others) }),
+      ...(source !== timeframe && { source }),
+    });
   }
-  throw new Error(
-    `No ${timeframe} candles of ${pair} on ${exchange} are stored in ${home} between ${new Date(start).toISOString()} and ${new Date(end).toISOString()}. Import or collect them first.`,
+  return loaded;
+}
+
+/** A backtest collects the candles of its timeframe. A check cannot, and computes them of finer ones. */
+async function finerSource(
+  { series, clock }: Pick<CheckCandles, 'series'> & { readonly clock: Clock },
+  { exchange, timeframe, date_range }: ResolvedBacktestConfig,
+  { pair, start }: PairReads,
+): Promise<Timeframe | undefined> {
+  const keys = sourceTimeframes(timeframe).map((each) => ({ symbol: pair, timeframe: each }));
+  const stored = await series.getMany(exchange, keys);
+  const range = { start, end: Date.parse(date_range.end) };
+  return chooseSource(stored, { pair, timeframe }, range, clock.now())?.timeframe;
+}
+
+function notStored(
+  home: string,
+  { exchange, date_range: { start, end } }: ResolvedBacktestConfig,
+  { pair, timeframe }: { readonly pair: string; readonly timeframe: Timeframe },
+): Error {
+  return new Error(
+    `No ${timeframe} candles of ${pair} on ${exchange} are stored in ${home} for ${start} to ${end}. Import or collect them first.`,
   );
 }

@@ -6,7 +6,13 @@ import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { BACKTEST_DEFAULTS } from '#contract/limits.ts';
 import { spotPairs } from '#domain/resolve-trading-mode.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
-import { firstDecision, historyStart, type PairData, startupCandles } from '#engine/run/history.ts';
+import {
+  firstDecision,
+  historyFacts,
+  historyStart,
+  type PairData,
+  startupCandles,
+} from '#engine/run/history.ts';
 import { informativeSeries, informativeStart } from '#engine/run/informative.ts';
 import { orderOptions } from '#engine/strategies/account-options.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
@@ -16,7 +22,7 @@ import type { StrategyDefinition } from '#engine/strategy.ts';
 import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { freshStrategy } from '../fresh-strategy.ts';
-import type { CheckMessage, CheckRequest, WantedSeries } from './strategy-check.ts';
+import type { CheckMessage, CheckRequest } from './strategy-check.ts';
 
 const ROWS = 1_000;
 const WINDOWS = 3;
@@ -43,8 +49,13 @@ async function check(request: CheckRequest): Promise<void> {
   const config = configOf(definition, request);
   const start = Date.parse(config.date_range.start);
   const { params, timeframe, ml_engine: ml } = config;
-  const from = historyStart(definition, params, timeframe, start, ml);
-  send({ kind: 'definition', config, from, informative: wantedSeries(definition, config) });
+  const strategy = { facts: historyFacts(definition), startup: startupCandles(definition, params) };
+  const others = config.pairs.flatMap((pair) => informativeSeries(strategy.facts, pair));
+  const from = Math.min(
+    historyStart(definition, params, timeframe, start, ml),
+    ...others.map((each) => informativeStart(firstDecision(config), strategy.startup, each.timeframe)),
+  );
+  send({ kind: 'definition', config, strategy, from });
   const pairs = await received<PairData[]>();
   const certificate = await certifyLookAhead(
     { load, config, pairs },
@@ -56,18 +67,6 @@ async function check(request: CheckRequest): Promise<void> {
     },
   );
   send({ kind: 'certificate', certificate });
-}
-
-/** Other pairs that the strategy reads. Its informative timeframes are aggregated from the candles of each pair. */
-function wantedSeries(definition: StrategyDefinition, config: ResolvedBacktestConfig): WantedSeries[] {
-  const startup = startupCandles(definition, config.params);
-  const { informative = [] } = definition;
-  return config.pairs.flatMap((tradedPair) =>
-    informativeSeries({ informative }, tradedPair).map((each) => {
-      const from = informativeStart(firstDecision(config), startup, each.timeframe);
-      return { ...each, tradedPair, from };
-    }),
-  );
 }
 
 /** Defaults of the strategy on the requested candles. */

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { StrategyReads } from '#domain/data/plan-reads.ts';
 import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
 import type { LookAheadFinding } from '#engine/look-ahead/findings.ts';
 import type { PairData } from '#engine/run/history.ts';
-import type { InformativeSeries } from '#engine/run/informative.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { codeFile } from '../code-file.ts';
 import { openSandbox } from './sandbox.ts';
@@ -40,28 +40,22 @@ export interface CheckRequest {
 export type CheckMessage =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'problems'; readonly problems: readonly string[] }
-  /** `from`: time of the first candle needed, ms. */
+  /** `from`: time of the first candle that any series may need, ms. */
   | {
       readonly kind: 'definition';
       readonly config: ResolvedBacktestConfig;
+      readonly strategy: StrategyReads;
       readonly from: number;
-      readonly informative: readonly WantedSeries[];
     }
   | { readonly kind: 'progress'; readonly share: number }
   | { readonly kind: 'certificate'; readonly certificate: LookAheadCertificate };
 
-/** An informative series of one pair, needed from a time on, ms. */
-export interface WantedSeries extends InformativeSeries {
-  readonly tradedPair: string;
-  readonly from: number;
-}
-
 export interface CheckOptions {
-  /** Loads the candles of every pair of a configuration from a time on, ms. */
+  /** Loads what a run of the strategy reads of every pair of a configuration, from a time on, ms. */
   readonly loadCandles: (
     config: ResolvedBacktestConfig,
+    strategy: StrategyReads,
     from: number,
-    informative: readonly WantedSeries[],
   ) => Promise<readonly PairData[]>;
   readonly onProgress?: (share: number) => void;
   /** Output of the strategy. */
@@ -121,7 +115,7 @@ export async function checkStrategy(request: CheckRequest, options: CheckOptions
         else if (message.kind === 'definition') {
           config = message.config;
           options
-            .loadCandles(config, message.from, message.informative)
+            .loadCandles(config, message.strategy, message.from)
             .then((pairs) => child.send([...pairs]), reject);
         } else resolve({ config: config!, certificate: withLocations(message.certificate, file) });
       });

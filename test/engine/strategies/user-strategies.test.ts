@@ -37,7 +37,7 @@ it.each(files.map(({ file, definition }) => [file, definition] as const))(
         available: await sim.symbols(),
       },
       {
-        loadCandles: ({ pairs, timeframe, date_range }, from) =>
+        loadCandles: ({ pairs, timeframe, date_range }, _strategy, from) =>
           Promise.all(
             pairs.map(async (pair) => ({
               pair,
