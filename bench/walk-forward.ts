@@ -74,8 +74,8 @@ async function phases({ strategy, config, pairs }: BacktestInput) {
   const run = mlRunOf(config, history)!;
   const { candles } = history;
   const computeInputs = () => {
-    const { columns } = computeColumns(strategy, config.params as never, candles);
-    return trainingInputsOf(strategy, config.params as never, candles, columns);
+    const computed = computeColumns(strategy, config.params as never, candles);
+    return trainingInputsOf(strategy, config.params as never, candles, computed);
   };
   const features = await time(computeInputs);
   const trainingInputs = computeInputs();

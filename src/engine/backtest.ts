@@ -23,6 +23,7 @@ import { BacktestError, reportActivity } from './run/strategy-errors.ts';
 import { simulate } from './simulator/simulate.ts';
 import type { SimulatedTrade, TradeTable } from './simulator/trade-table.ts';
 import type { Simulation, SimulationSettings } from './simulator/types.ts';
+import type { SharedColumns } from './strategies/analyze.ts';
 import type { StrategyDefinition } from './strategy.ts';
 
 export interface BacktestInput {
@@ -148,10 +149,11 @@ function* preparePairs(
 ): Generator<void, { prepared: PreparedPair[]; warnings: string[] }> {
   const prepared: PreparedPair[] = [];
   const skipped: string[] = [];
+  const shared: SharedColumns = new Map();
   for (const [index, data] of input.pairs.entries()) {
     const done = (share: number) =>
       progress(((index + share) / input.pairs.length) * phasesOf(input.config).prepared);
-    const steps = preparePair(input.strategy, input.config, data, digest);
+    const steps = preparePair(input.strategy, input.config, data, digest, shared);
     let step = steps.next();
     for (; !step.done; step = steps.next()) {
       done(step.value);

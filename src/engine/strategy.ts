@@ -129,6 +129,8 @@ export interface CallbackContext<S extends ParameterSpec = ParameterSpec> extend
   readonly pair: string;
   readonly candles: Candles;
   readonly columns: Columns;
+  /** Columns of informative timeframes and pairs by their keys, as `signals` gets them; empty without any. */
+  readonly informative: Readonly<Record<string, Columns>>;
 }
 
 export interface LoopContext<S extends ParameterSpec = ParameterSpec> extends SimulationContext<S> {
@@ -259,9 +261,9 @@ export interface StrategyDefinition<
   readonly parameters: S;
   /** Candles needed before the first valid signal, for the given parameters. */
   startupCandles(params: ParameterValues<S>): number;
-  /** Higher timeframes whose columns `signals` reads as `informative[timeframe]`. */
+  /** Higher timeframes whose columns signals, callbacks and features read as `informative[timeframe]`. */
   readonly informativeTimeframes?: readonly T[];
-  /** Other pairs whose columns `signals` reads as `informative['<pair> <timeframe>']`. */
+  /** Other pairs whose columns these read as `informative['<pair> <timeframe>']`. */
   readonly informative?: readonly I[];
   /** Computed per series, which `info` names: on the base candles, on those of each informative timeframe and pair. */
   indicators(candles: Candles, params: ParameterValues<S>, info: SeriesInfo): C;
@@ -273,7 +275,13 @@ export interface StrategyDefinition<
     info: SeriesInfo,
   ): Signals;
   /** Features of the ML engine: a value per candle, from rows up to its own. Default: see walk-forward/training-inputs.ts. */
-  mlFeatures?(candles: Candles, columns: C, params: ParameterValues<S>): Columns;
+  mlFeatures?(
+    candles: Candles,
+    columns: C,
+    params: ParameterValues<S>,
+    informative: InformativeColumns<C, T, I>,
+    info: SeriesInfo,
+  ): Columns;
   /** Prediction target. Default: 1 if the close is higher in 12 candles. */
   mlLabel?(candles: Candles, params: ParameterValues<S>): MlLabel;
   /**

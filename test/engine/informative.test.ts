@@ -5,7 +5,7 @@ import { resampleCandles } from '#engine/indicators/resample.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import { closedBy, type InformativeCandles, informativeSeries } from '#engine/run/informative.ts';
 import { definitionProblems } from '#engine/strategies/validate-definition.ts';
-import type { SeriesInfo, StrategyDefinition } from '#engine/strategy.ts';
+import type { CallbackContext, SeriesInfo, StrategyDefinition } from '#engine/strategy.ts';
 import { CONFIG, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from './backtest-sample.ts';
 import { MINUTE, START, walk } from './run/candles.ts';
 
@@ -87,6 +87,74 @@ describe('informative pairs', () => {
       },
     ]);
     expect(report.metrics.closed_trades.total_trades).toBeGreaterThan(0);
+  });
+
+  it('callbacks read closed candles of another pair, and the loop reads them of all pairs', () => {
+    const series = hourly(SOL, 'SOL/{stake} 1h');
+    const HOURLY = 'SOL/{stake} 1h';
+    const seen = new Map<string, number>();
+    let loops = 0;
+    const strategy: StrategyDefinition = {
+      ...FILTERED,
+      callbacks: {
+        loopStart: ({ pairs }) => {
+          const [first, ...others] = pairs.map(
+            ({ informative, index }) => informative[HOURLY]!.close![index - 1],
+          );
+          for (const other of others) expect(other).toBe(first);
+          loops++;
+        },
+        confirmEntry: ({ informative, index, time, pair }) => {
+          const close = informative[HOURLY]!.close![index - 1]!;
+          // The newest hour that has closed when the candle before this one does.
+          const hour = Math.floor((time - START) / HOUR) - 1;
+          expect(close).toBe(series.candles.close[STARTUP + 1 + hour]);
+          seen.set(pair, close);
+          return true;
+        },
+      },
+    };
+    const { trades } = run(strategy, [series]);
+    expect(trades).toEqual(run(FILTERED, [series]).trades);
+    expect([seen.size, loops > 100]).toEqual([2, true]);
+    const without = {
+      ...SAMPLE_STRATEGY,
+      callbacks: {
+        confirmEntry: (context: CallbackContext) => {
+          expect(context.informative).toEqual({});
+          return true;
+        },
+      },
+    };
+    expect(
+      runBacktest({ ...sampleInput(), strategy: without }, { digest: sha256 }).trades.length,
+    ).toBeGreaterThan(0);
+  });
+
+  it('columns of another pair are computed once per run, those of each pair for itself', () => {
+    const calls: string[] = [];
+    const counting: StrategyDefinition = {
+      ...FILTERED,
+      indicators: (candles, params, info) => {
+        calls.push(`${info.pair} ${info.timeframe}`);
+        return FILTERED.indicators(candles, params, info);
+      },
+    };
+    const { trades } = run(counting, [hourly(SOL, 'SOL/{stake} 1h')]);
+    expect(calls.sort()).toEqual([`${BTC} 5m`, 'ETH/USDT:USDT 5m', `${SOL} 1h`]);
+    expect(trades).toEqual(run(FILTERED, [hourly(SOL, 'SOL/{stake} 1h')]).trades);
+    calls.length = 0;
+    const input = inputOf(counting, []);
+    // Candles of their own, and equal ones: each pair reads those that it was given.
+    const pairs = input.pairs.map((data, index) => ({
+      ...data,
+      informative: [
+        hourly(SOL, 'SOL/{stake} 1h', walk(HOURS, HOUR, 9 + index, START - (STARTUP + 1) * HOUR)),
+      ],
+    }));
+    const { report } = runBacktest({ ...input, pairs }, { digest: sha256 });
+    expect(calls.filter((call) => call === `${SOL} 1h`)).toHaveLength(2);
+    expect(report.informative).toHaveLength(2);
   });
 
   it('digest of a pair covers the informative candles that the run reads, and no others', () => {

@@ -49,6 +49,10 @@ interface Known {
   call: GuardedCall;
 }
 
+interface Guarded {
+  readonly known: Known;
+}
+
 /** Columns whose value is known at the open of the forming candle; all others are known at its close. */
 const KNOWN_AT_OPEN: readonly string[] = ['timestamp', 'open'];
 
@@ -62,19 +66,24 @@ const KNOWN_AT_OPEN: readonly string[] = ['timestamp', 'open'];
 export function guarding(
   log: GuardLog,
 ): (context: CallbackContext, callback: CallbackName) => CallbackContext {
-  const pairs = new Map<string, { known: Known; candles: Candles; columns: Columns }>();
-  return ({ candles, columns, ...context }, callback) => {
+  const pairs = new Map<string, Pick<CallbackContext, 'candles' | 'columns' | 'informative'> & Guarded>();
+  return ({ candles, columns, informative, ...context }, callback) => {
     const { index, pair } = context;
     const call = { callback, pair, row: index, opened: candles.timestamp[index]! };
     let views = pairs.get(pair);
     if (!views) {
       const known = { index, call };
-      views = { known, candles: guardCandles(candles, known, log), columns: guardAll(columns, known, log) };
+      views = {
+        known,
+        candles: guardCandles(candles, known, log),
+        columns: guardAll('columns', columns, known, log),
+        informative: guardInformative(informative, known, log),
+      };
       pairs.set(pair, views);
     }
     views.known.index = index;
     views.known.call = call;
-    return { ...context, candles: views.candles, columns: views.columns };
+    return { ...context, candles: views.candles, columns: views.columns, informative: views.informative };
   };
 }
 
@@ -86,10 +95,23 @@ function guardCandles(candles: Candles, known: Known, log: GuardLog): Candles {
   return Object.freeze(views) as Candles;
 }
 
-function guardAll(columns: Columns, known: Known, log: GuardLog): Columns {
+function guardAll(path: string, columns: Columns, known: Known, log: GuardLog): Columns {
   const views = Object.entries(columns).map(([name, column]) => [
     name,
-    guardColumn(`columns.${name}`, column, false, known, log),
+    guardColumn(`${path}.${name}`, column, false, known, log),
+  ]);
+  return Object.freeze(Object.fromEntries(views));
+}
+
+/** A row of a forming candle holds informative candles that close with it: they are not known at its open either. */
+function guardInformative(
+  informative: CallbackContext['informative'],
+  known: Known,
+  log: GuardLog,
+): CallbackContext['informative'] {
+  const views = Object.entries(informative).map(([key, columns]) => [
+    key,
+    guardAll(`informative.${key}`, columns, known, log),
   ]);
   return Object.freeze(Object.fromEntries(views));
 }

@@ -165,7 +165,7 @@ async function observe(
   const strategy = atTimeframe(await subject.load(), config);
   const analyses = new Map<string, PairAnalysis>();
   const inputs: PairInput[] = [];
-  const views = new Map<string, Pick<CallbackContext, 'candles' | 'columns'>>();
+  const views = new Map<string, Pick<CallbackContext, 'candles' | 'columns' | 'informative'>>();
   for (const { history, seen, traded } of pairs) {
     const { pair } = history.data;
     const given = copyOf(seen);
@@ -174,7 +174,8 @@ async function observe(
     const rows = seen.timestamp.length;
     const input = cutRows(strategy, { ...history, candles: traded }, analysis, history.from, rows);
     inputs.push(input);
-    views.set(pair, { candles: sliceCandles(given, history.from, rows), columns: input.columns ?? {} });
+    const { columns = {}, informative = {} } = input;
+    views.set(pair, { candles: sliceCandles(given, history.from, rows), columns, informative });
   }
   const calls: Call[] = [];
   const own = (context: CallbackContext): CallbackContext => {

@@ -19,6 +19,8 @@ export interface InformativeCandles extends InformativeSeries {
   readonly source: Timeframe;
   /** Closed candles of `timeframe`, from {@link informativeStart} as far as stored. Gaps are allowed. */
   readonly candles: Candles;
+  /** Candles of which `candles` were made. Pairs of a run that were given the same object share the columns. */
+  readonly origin?: Candles;
 }
 
 /** Informative candles of one pair of a run: checked, gaps filled, cut to the candles that the run reads. */
@@ -93,7 +95,7 @@ export function readInformative(
       indexAtOrAfter(timestamp, end - stepMs + 1),
     );
     checkCandles(`${each.pair} ${each.timeframe}`, read, stepMs);
-    return { ...each, read, candles: fillGaps(read, stepMs).candles };
+    return { ...each, read, candles: fillGaps(read, stepMs).candles, origin: each.candles };
   });
 }
 

@@ -6,7 +6,13 @@ import { countSet, type Digest, digestCandles, digestCosts, digestFunding } from
 import { type PairModels, pairModels } from '../report/models.ts';
 import { slippageWarnings } from '../report/slippage.ts';
 import type { PairInput } from '../simulator/types.ts';
-import { type Analysis, type AnalyzedSeries, analyze, SIGNAL_COLUMNS } from '../strategies/analyze.ts';
+import {
+  type Analysis,
+  type AnalyzedSeries,
+  analyze,
+  type SharedColumns,
+  SIGNAL_COLUMNS,
+} from '../strategies/analyze.ts';
 import type { Columns, ParameterValues, Signals, StrategyDefinition } from '../strategy.ts';
 import { type MlAnalysis, type MlRun, predicting } from '../walk-forward/fit-window.ts';
 import { planWindows } from '../walk-forward/windows.ts';
@@ -30,6 +36,7 @@ export interface PreparedPair {
  * Prepares one pair for the simulation: checks candles, fills gaps, runs the strategy, cuts the startup candles. With the ML
  * engine it yields after each trained model: the share of models done.
  *
+ * @param shared columns that the pairs of a run share
  * @throws BacktestError `invalid_candles` or `strategy`
  */
 export function* preparePair(
@@ -37,10 +44,11 @@ export function* preparePair(
   config: ResolvedBacktestConfig,
   data: PairData,
   digest: Digest,
+  shared: SharedColumns,
 ): Generator<number, PreparedPair | SkippedPair> {
   const history = readHistory(strategy, config, data);
   if ('reason' in history) return history;
-  const analysis = yield* runStrategy(strategy, config, history);
+  const analysis = yield* runStrategy(strategy, config, history, shared);
   const mlAnalysis = 'fits' in analysis ? analysis : undefined;
   const reason = mlAnalysis && noModelReason(history, config, mlAnalysis.fits);
   if (reason) return { pair: data.pair, reason };
@@ -93,7 +101,7 @@ function tiersOf({ instrument }: PairInput): Pick<ReportPairData, 'leverage_tier
 export function cutRows(
   strategy: StrategyDefinition,
   { data, candles, ticks, costs, impactCosts }: PairHistory,
-  { columns, signals: all }: Pick<Analysis, 'columns' | 'signals'>,
+  { columns, informative, signals: all }: Analysis,
   from: number,
   to: number,
 ): PairInput {
@@ -107,7 +115,10 @@ export function cutRows(
     pair: data.pair,
     candles: sliceCandles(candles, from, to),
     signals: { ...signals, ...(tags && { tags }) } as Signals,
-    ...(strategy.callbacks && { columns: cutColumns(columns, from, to) }),
+    ...(strategy.callbacks && {
+      columns: cutColumns(columns, from, to),
+      informative: cutInformative(informative, from, to),
+    }),
     ...(data.funding && { funding: data.funding }),
     ...(data.detail && { detail: data.detail }),
     ...(data.instrument && { instrument: data.instrument, ticks }),
@@ -119,6 +130,16 @@ export function cutRows(
 function cutColumns(columns: Columns, from: number, to: number): Columns {
   return Object.fromEntries(
     Object.entries(columns).map(([name, column]) => [name, column.subarray(from, to)]),
+  );
+}
+
+function cutInformative(
+  informative: Analysis['informative'],
+  from: number,
+  to: number,
+): Analysis['informative'] {
+  return Object.fromEntries(
+    Object.entries(informative).map(([key, columns]) => [key, cutColumns(columns, from, to)]),
   );
 }
 
@@ -155,18 +176,19 @@ export function* runStrategy(
   strategy: StrategyDefinition,
   config: ResolvedBacktestConfig,
   history: PairHistory,
+  shared?: SharedColumns,
 ): Generator<number, Analysis | MlAnalysis> {
   reportActivity('the analysis', [history.data.pair]);
   const { given } = history.data;
   if (given) return givenAnalysis(given, history.candles, history.stepMs);
   const own = atTimeframe(strategy, config);
   const params = config.params as ParameterValues;
-  const run = mlRunOf(config, history);
+  const run = mlRunOf(config, history, shared);
   const watched = detectWrites(history.candles);
   const rows = history.candles.timestamp.length;
   const steps = run
     ? predicting(own, params, watched.candles, run)
-    : analyzing(own, params, watched.candles, rows, seriesOf(history));
+    : analyzing(own, params, watched.candles, rows, seriesOf(history, shared));
   for (;;) {
     const step = withStrategyErrors(strategy, history.data.pair, () => {
       const next = steps.next();
@@ -192,16 +214,20 @@ export function atTimeframe(
 }
 
 /** Pair and informative candles of a history, as an analysis gets them. */
-export function seriesOf({ data, informative }: PairHistory): AnalyzedSeries {
-  return { pair: data.pair, informative };
+export function seriesOf({ data, informative }: PairHistory, shared?: SharedColumns): AnalyzedSeries {
+  return { pair: data.pair, informative, shared };
 }
 
 /** Training plan of a pair; undefined without the ML engine. */
-export function mlRunOf(config: ResolvedBacktestConfig, history: PairHistory): MlRun | undefined {
+export function mlRunOf(
+  config: ResolvedBacktestConfig,
+  history: PairHistory,
+  shared?: SharedColumns,
+): MlRun | undefined {
   if (!config.ml_engine) return undefined;
   const { start, end, stepMs, startup } = history;
   return {
-    ...seriesOf(history),
+    ...seriesOf(history, shared),
     config: config.ml_engine,
     windows: planWindows(start, end, config.ml_engine),
     seed: config.seed,

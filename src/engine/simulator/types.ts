@@ -37,6 +37,8 @@ export interface PairInput {
   readonly signals: Signals;
   /** Indicator columns, for callbacks only. */
   readonly columns?: Columns;
+  /** Informative columns by their keys, for callbacks only. */
+  readonly informative?: Readonly<Record<string, Columns>>;
   readonly funding?: FundingEvents;
   /** Candles of `detailTimeframeMs`, any range; a main candle without all of its detail candles is simulated as one. */
   readonly detail?: Candles;

@@ -50,7 +50,12 @@ export interface Computed extends Pick<Analysis, 'columns' | 'informative'> {
 export interface AnalyzedSeries {
   readonly pair: string;
   readonly informative: readonly InformativeCandles[];
+  /** Absent: every series is computed for the pair. */
+  readonly shared?: SharedColumns | undefined;
 }
+
+/** Columns of informative series by their {@link InformativeCandles.origin}, of one strategy with one set of parameters. */
+export type SharedColumns = Map<Candles, Columns>;
 
 function soleSeries({ pairs }: StrategyDefinition): AnalyzedSeries {
   return { pair: pairs[0]!, informative: [] };
@@ -92,7 +97,7 @@ export function computeColumns(
   params: ParameterValues,
   candles: Candles,
   rows = candles.timestamp.length,
-  { pair, informative: given } = soleSeries(strategy),
+  { pair, informative: given, shared }: AnalyzedSeries = soleSeries(strategy),
 ): Computed {
   const { timeframe } = strategy;
   const columns = withErrorContext('indicators()', () =>
@@ -102,7 +107,7 @@ export function computeColumns(
   const informative: Record<string, Columns> = {};
   for (const each of informativeSeries(strategy, pair)) {
     const stored = given.find(({ key }) => key === each.key);
-    informative[each.key] = informativeColumns(strategy, params, candles, each, stored);
+    informative[each.key] = alignedColumns(strategy, params, candles, each, { stored, shared });
   }
   return { columns, informative, pair, rows };
 }
@@ -136,13 +141,14 @@ export function withErrorContext<T>(what: string, action: () => T): T {
   }
 }
 
-function informativeColumns(
+function alignedColumns(
   strategy: StrategyDefinition,
   params: ParameterValues,
   candles: Candles,
-  { key, pair, timeframe: higher }: InformativeSeries,
-  given: InformativeCandles | undefined,
+  series: InformativeSeries,
+  { stored: given, shared }: { stored: InformativeCandles | undefined; shared: SharedColumns | undefined },
 ): Columns {
+  const { key, pair, timeframe: higher } = series;
   const baseMs = TIMEFRAME_MS[strategy.timeframe];
   const higherMs = TIMEFRAME_MS[higher];
   if (higherMs < baseMs) {
@@ -155,24 +161,37 @@ function informativeColumns(
       `Strategy ${strategy.name} reads ${higher} candles of ${pair}, which are not given.`,
     );
   }
+  const read = given?.candles ?? resampleCandles(candles, baseMs, higherMs);
+  const known = given?.origin && shared?.get(given.origin);
+  const columns = known ?? informativeColumns(strategy, params, read, series, given !== undefined);
+  if (given?.origin) shared?.set(given.origin, columns);
+  const aligned: Record<string, Float64Array> = {};
+  for (const [name, column] of Object.entries(columns)) {
+    aligned[name] = alignInformative(candles.timestamp, baseMs, read.timestamp, higherMs, column);
+  }
+  return aligned;
+}
+
+function informativeColumns(
+  strategy: StrategyDefinition,
+  params: ParameterValues,
+  candles: Candles,
+  { key, pair, timeframe }: InformativeSeries,
+  isGiven: boolean,
+): Columns {
+  const rows = candles.timestamp.length;
   // Given candles are shared by pairs and runs: the strategy must not write into them.
-  const watched = given && detectWrites(given.candles);
-  const read = watched?.candles ?? resampleCandles(candles, baseMs, higherMs);
-  const opened = (given?.candles ?? read).timestamp;
+  const watched = isGiven ? detectWrites(candles) : undefined;
   const columns = withErrorContext(`indicators() on ${key}`, () =>
-    strategy.indicators(read, params, { pair, timeframe: higher }),
+    strategy.indicators(watched?.candles ?? candles, params, { pair, timeframe }),
   );
   if (watched?.changed()) {
     throw new StrategyRunError(
       `indicators() on ${key} wrote into its candles; write into columns of its own`,
     );
   }
-  checkColumns(`${strategy.name} on ${key}`, INDICATORS, columns, opened.length);
-  const aligned: Record<string, Float64Array> = {};
-  for (const [name, column] of Object.entries(columns)) {
-    aligned[name] = alignInformative(candles.timestamp, baseMs, opened, higherMs, column);
-  }
-  return aligned;
+  checkColumns(`${strategy.name} on ${key}`, INDICATORS, columns, rows);
+  return columns;
 }
 
 const INDICATORS = { from: 'indicators()', column: 'indicator column' } as const;

@@ -212,7 +212,7 @@ export function* predicting(
   train: FitWindow = fitWindow,
 ): Generator<number, MlAnalysis> {
   const computed = computeColumns(strategy, params, candles, candles.timestamp.length, run);
-  const trainingInputs = trainingInputsOf(strategy, params, candles, computed.columns);
+  const trainingInputs = trainingInputsOf(strategy, params, candles, computed);
   const predictions = noPredictions(candles.timestamp.length);
   const fits: WindowFit[] = [];
   for (const window of run.windows) {

@@ -1,4 +1,3 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { indexAtOrAfter } from '../candles.ts';
 import { canonicalJson } from '../digest.ts';
 import { isoDay } from '../metrics/equity-curve.ts';
@@ -6,7 +5,7 @@ import { provenanceOf } from '../report/result.ts';
 import { type PairHistory, tradedRange } from '../run/history.ts';
 import { cutRows, runStrategy } from '../run/prepare-pair.ts';
 import type { PairInput } from '../simulator/types.ts';
-import { type Analysis, SIGNAL_COLUMNS } from '../strategies/analyze.ts';
+import { type Analysis, type SharedColumns, SIGNAL_COLUMNS } from '../strategies/analyze.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { requireObjective } from './objectives.ts';
 import { NO_CACHE, openPairs, pairDigests, Trader } from './trader.ts';
@@ -50,7 +49,8 @@ export function runUntrained(input: WalkForwardInput, options: UntrainedOptions)
   const lengths = { train_period_days: 0, backtest_period_days: options.windowDays };
   const planned = planWindows(start, end, lengths);
   const trader = new Trader(strategy, config, options.objective);
-  const { pairs, skipped } = openPairs(input, (history) => analyzedPair(strategy, config, history, cache));
+  const shared: SharedColumns = new Map();
+  const { pairs, skipped } = openPairs(input, (history) => analyzedPair(input, history, cache, shared));
   const windows: WindowValue[] = [];
   for (const window of planned) {
     const inputs = pairs.map((pair) => windowInput(strategy, pair, window));
@@ -85,16 +85,16 @@ export function runUntrained(input: WalkForwardInput, options: UntrainedOptions)
 
 /** Trials that differ only in stop loss, ROI table or trailing stop share columns and signals. */
 function analyzedPair(
-  strategy: StrategyDefinition,
-  config: ResolvedBacktestConfig,
+  { strategy, config }: WalkForwardInput,
   history: PairHistory,
   cache: WindowCache,
+  shared: SharedColumns,
 ): AnalyzedPair {
   const key = `${history.data.pair} ${history.startup} ${canonicalJson(config.params)} analysis`;
   const analysis = cache.get(
     key,
     () => {
-      const steps = runStrategy(strategy, config, history);
+      const steps = runStrategy(strategy, config, history, shared);
       for (;;) {
         const step = steps.next();
         if (step.done) return step.value;

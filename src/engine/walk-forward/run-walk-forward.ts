@@ -4,6 +4,7 @@ import { tradedRange } from '../run/history.ts';
 import { BacktestError } from '../run/strategy-errors.ts';
 import { modelWarnings, noModelReason } from '../run/warnings.ts';
 import { mean } from '../stats/moments.ts';
+import type { SharedColumns } from '../strategies/analyze.ts';
 import type { WindowFit } from './fit-window.ts';
 import { requireObjective } from './objectives.ts';
 import { NO_CACHE, openPairs, pairDigests, Trader } from './trader.ts';
@@ -51,9 +52,10 @@ function* walkForwardSteps(
   const { start, end } = tradedRange(config);
   const planned = planWindows(start, end, config.ml_engine);
   const trader = new Trader(strategy, config, options.objective);
+  const shared: SharedColumns = new Map();
   const { pairs, skipped } = openPairs(
     input,
-    (history) => new TrialPair(strategy, config, history, options.cache ?? NO_CACHE),
+    (history) => new TrialPair(strategy, config, history, options.cache ?? NO_CACHE, shared),
   );
   const windows: WindowValue[] = [];
   const inSample: InSampleWindow[] = [];

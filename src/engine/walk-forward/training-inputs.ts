@@ -4,9 +4,10 @@ import { trueRange } from '../indicators/trend.ts';
 import { linearRegressionSlope, standardDeviation, williamsR, zScore } from '../indicators/volatility.ts';
 import { mfi } from '../indicators/volume.ts';
 import type { FeatureMatrix } from '../ml/features.ts';
-import { checkColumns, StrategyRunError, withErrorContext } from '../strategies/analyze.ts';
+import { type Computed, checkColumns, StrategyRunError, withErrorContext } from '../strategies/analyze.ts';
 import {
   type Columns,
+  type InformativeColumns,
   type MlLabel,
   type ParameterValues,
   type StrategyDefinition,
@@ -27,14 +28,13 @@ const FEATURES = { from: 'mlFeatures()', column: 'feature' } as const;
 /**
  * Features and labels of a pair, from the strategy or by default.
  *
- * @param columns columns of the strategy's indicators
  * @throws StrategyRunError when the strategy throws, or features or labels do not have one value per candle
  */
 export function trainingInputsOf(
   strategy: StrategyDefinition,
   params: ParameterValues,
   candles: Candles,
-  columns: Columns,
+  { columns, informative, pair }: Computed,
 ): TrainingInputs {
   const rows = candles.timestamp.length;
   const taken = ['ml_probability', 'do_predict'].find((name) => Object.hasOwn(columns, name));
@@ -43,7 +43,12 @@ export function trainingInputsOf(
       `Strategy ${strategy.name}: ${taken} is a column of the ML engine. Rename the column in indicators().`,
     );
   const features = strategy.mlFeatures
-    ? withErrorContext('mlFeatures()', () => strategy.mlFeatures!(candles, columns, params))
+    ? withErrorContext('mlFeatures()', () =>
+        strategy.mlFeatures!(candles, columns, params, informative as InformativeColumns, {
+          pair,
+          timeframe: strategy.timeframe,
+        }),
+      )
     : defaultFeatures(candles);
   checkColumns(strategy.name, FEATURES, features, rows);
   const names = Object.keys(features);

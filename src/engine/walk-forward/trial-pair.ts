@@ -6,7 +6,13 @@ import type { PairHistory } from '../run/history.ts';
 import { atTimeframe, cutRows, mlRunOf, onCandles, seriesOf } from '../run/prepare-pair.ts';
 import type { FittedWindow } from '../run/warnings.ts';
 import type { PairInput } from '../simulator/types.ts';
-import { type Computed, computeColumns, decide, noPredictions } from '../strategies/analyze.ts';
+import {
+  type Computed,
+  computeColumns,
+  decide,
+  noPredictions,
+  type SharedColumns,
+} from '../strategies/analyze.ts';
 import type { Columns, ParameterValues, PredictionColumns, StrategyDefinition } from '../strategy.ts';
 import { fitWindow, type MlRun, predictRows, type WindowFit } from './fit-window.ts';
 import { type TrainingInputs, trainingInputsOf } from './training-inputs.ts';
@@ -32,6 +38,7 @@ export class TrialPair {
     config: ResolvedBacktestConfig,
     history: PairHistory,
     cache: WindowCache,
+    shared: SharedColumns,
   ) {
     this.history = history;
     this.#strategy = atTimeframe(strategy, config);
@@ -47,16 +54,14 @@ export class TrialPair {
       () =>
         this.#onCandles((candles) => {
           const rows = history.candles.timestamp.length;
-          return computeColumns(this.#strategy, this.#params, candles, rows, seriesOf(history));
+          return computeColumns(this.#strategy, this.#params, candles, rows, seriesOf(history, shared));
         }),
       ({ columns, informative }) => [columns, ...Object.values(informative)].map(bytesOf).reduce(add, 0),
     );
     this.#trainingInputs = cache.get(
       `${inputsKey} training inputs`,
       () =>
-        this.#onCandles((candles) =>
-          trainingInputsOf(this.#strategy, this.#params, candles, this.#computed.columns),
-        ),
+        this.#onCandles((candles) => trainingInputsOf(this.#strategy, this.#params, candles, this.#computed)),
       ({ features, labels }) => features.rows * features.columns.length * 8 + labels.byteLength,
     );
     this.#predictions = noPredictions(history.candles.timestamp.length);

@@ -34,8 +34,12 @@ const run: MlRun = {
   firstRow: STARTUP,
 };
 
+const computedOf = ({ timestamp }: Candles, columns = {}) => ({
+  ...{ columns, informative: {}, pair: run.pair, rows: timestamp.length },
+});
+
 const learn = (candles: Candles = CANDLES, strategy: StrategyDefinition = mlClassifier) =>
-  trainingInputsOf(strategy, PARAMS, candles, {});
+  trainingInputsOf(strategy, PARAMS, candles, computedOf(candles));
 
 describe('training set of a window', () => {
   it('training set ends one horizon before the window', () => {
@@ -197,7 +201,7 @@ describe('features and labels', () => {
 
   it('training inputs reject a column reserved for the ML engine', () => {
     const columns = { do_predict: new Float64Array(rows) };
-    expect(() => trainingInputsOf(mlClassifier, PARAMS, CANDLES, columns)).toThrow(
+    expect(() => trainingInputsOf(mlClassifier, PARAMS, CANDLES, computedOf(CANDLES, columns))).toThrow(
       'Strategy ml_classifier: do_predict is a column of the ML engine',
     );
   });

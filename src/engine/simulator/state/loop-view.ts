@@ -3,6 +3,7 @@ import type { CallbackContext, Columns, LoopContext, ParameterValues } from '../
 import type { Clock, Market } from './market.ts';
 
 export const NO_COLUMNS: Columns = {};
+export const NO_INFORMATIVE: CallbackContext['informative'] = {};
 
 /** The context of `loopStart`, reused for every candle. */
 export class LoopView implements LoopContext {
@@ -38,6 +39,7 @@ class PairRow implements CallbackContext {
   readonly pair: string;
   readonly candles: CallbackContext['candles'];
   readonly columns: Columns;
+  readonly informative: CallbackContext['informative'];
   readonly params: ParameterValues;
   readonly state: DataStore;
   readonly #market: Market;
@@ -47,6 +49,7 @@ class PairRow implements CallbackContext {
     this.pair = market.input.pair;
     this.candles = market.candles;
     this.columns = market.input.columns ?? NO_COLUMNS;
+    this.informative = market.input.informative ?? NO_INFORMATIVE;
     this.params = params;
     this.state = state;
   }

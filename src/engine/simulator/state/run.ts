@@ -6,7 +6,7 @@ import type { ResolvedSettings } from '../settings.ts';
 import type { SimulationCounters } from '../types.ts';
 import { CandleCursor } from './candle-cursor.ts';
 import { EquityRecorder } from './equity-curve.ts';
-import { LoopView, NO_COLUMNS } from './loop-view.ts';
+import { LoopView, NO_COLUMNS, NO_INFORMATIVE } from './loop-view.ts';
 import type { Clock, Market } from './market.ts';
 import { Position } from './position.ts';
 import { Protections } from './protections.ts';
@@ -221,5 +221,8 @@ class Context implements CallbackContext {
   }
   get columns() {
     return this.#market!.input.columns ?? NO_COLUMNS;
+  }
+  get informative() {
+    return this.#market!.input.informative ?? NO_INFORMATIVE;
   }
 }
