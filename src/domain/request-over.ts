@@ -2,7 +2,10 @@ import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import { statedDefaults } from '#contract/repeated-config.ts';
 
-/** The request that runs `config` again, with the fields of `given` over it; of an order option, with the sides of it. */
+/**
+ * The request that runs `config` again, with the fields of `given` over it. Of an order option, the slippage model and the tests of
+ * robustness, the parts that `given` names; without any part there is no model and no test.
+ */
 export function requestOver(
   config: Omit<ResolvedBacktestConfig, 'date_range'> & Partial<ResolvedBacktestConfig>,
   given: BacktestConfigRequest,
@@ -19,9 +22,15 @@ export function requestOver(
     ...((base.unfilled_timeout ?? given.unfilled_timeout) && {
       unfilled_timeout: { ...base.unfilled_timeout, ...given.unfilled_timeout },
     }),
+    ...(given.slippage_model && { slippage_model: partsOver(base.slippage_model, given.slippage_model) }),
+    ...(given.robustness && { robustness: partsOver(base.robustness, given.robustness) }),
     params: { ...base.params, ...given.params },
     ...((ml_engine ?? given.ml_engine) && {
       ml_engine: { ...ml, ...(entry_threshold != null && { entry_threshold }), ...given.ml_engine },
     }),
   };
+}
+
+function partsOver<T extends object>(parts: T | undefined, given: T): T {
+  return Object.keys(given).length === 0 ? given : { ...parts, ...given };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import { requestOver } from '#domain/request-over.ts';
 
 const config = { strategy: 'x', params: {} } as ResolvedBacktestConfig;
@@ -24,6 +25,30 @@ describe('requestOver', () => {
     expect(requestOver(orders, { strategy: 'x' })).toMatchObject({
       order_types: orders.order_types,
       unfilled_timeout: orders.unfilled_timeout,
+    });
+  });
+
+  it('keeps the parts of a slippage model and the tests of robustness that the request does not name', () => {
+    const costs = {
+      ...config,
+      slippage_model: { spread: 'edge', spread_days: 60, impact: 1 },
+      robustness: { cost_sweep: true, permutations: 100 },
+    } as const;
+    const over = (given: Omit<BacktestConfigRequest, 'strategy'>) =>
+      requestOver(costs, { strategy: 'x', ...given });
+    expect(
+      over({ slippage_model: { impact: 2, participation: 0.1 }, robustness: { permutations: 50 } }),
+    ).toMatchObject({
+      slippage_model: { spread: 'edge', spread_days: 60, impact: 2, participation: 0.1 },
+      robustness: { cost_sweep: true, permutations: 50 },
+    });
+    expect(over({})).toMatchObject({ slippage_model: costs.slippage_model, robustness: costs.robustness });
+    expect(over({ slippage_model: {}, robustness: {} })).toMatchObject({
+      slippage_model: {},
+      robustness: {},
+    });
+    expect(requestOver(config, { strategy: 'x', slippage_model: { impact: 1 } })).toMatchObject({
+      slippage_model: { impact: 1 },
     });
   });
 
