@@ -18,12 +18,24 @@ export const FIRST_ROW: FileRows['first'] = { word: 'row', number: 1 };
 /** Column names in order. The first is the time column; the file may use another of {@link TIME_NAMES}. */
 export type Layout = readonly string[];
 
+/** How a file is read. A plain object: it is sent to the process that reads. */
+export interface ReadOptions {
+  /** Columns of the layout that are kept, in the order of the result. Default: all. */
+  readonly keep?: readonly string[];
+  /** Path of a file with the SHA-256 of this file, as `sha256sum` writes it. */
+  readonly checksum?: string;
+}
+
 /**
  * Reads columns of numbers by name, in the first layout that the file has. Times are Unix milliseconds, or the number in the
  * file if the format does not state the unit. Any exception means that the file cannot be read. The message of a
  * {@link BadFileError} is for the user.
  */
-export type ReadRows = (path: string, layouts: readonly Layout[]) => Promise<FileRows>;
+export type ReadRows = (
+  path: string,
+  layouts: readonly Layout[],
+  options: ReadOptions,
+) => Promise<FileRows>;
 
 /** Names of the time column: Touchstone's, that of CSV exports, and freqtrade's. */
 export const TIME_NAMES: readonly string[] = ['timestamp', 'timestamp_ms', 'date'];
