@@ -7,6 +7,7 @@ import { BACKTEST_DEFAULTS, COLLECTION_STATUSES, TIMEFRAMES } from '#contract/li
 import type { Collection, CollectionList, Instruments } from '#contract/market-data.ts';
 import type { ProxyEnvelope, ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
 import type { ApiClient } from './client.ts';
+import type { ImportCommandOptions } from './import.ts';
 import { given, JSON_OPTION, LIMIT, queryOf, UsageError } from './options.ts';
 import { minute, number, progressBar, statusWithError, table, wrap } from './output.ts';
 import { tradingModeOption } from './run-options.ts';
@@ -24,15 +25,16 @@ export function addDataCommands(program: Command): void {
   program
     .command('import')
     .description(
-      'import candles and funding rates: CSV, Parquet, Feather, JSON, freqtrade data folders; leverage tiers (docs/importing.md)',
+      'import candles and funding rates: CSV, Parquet, Feather, JSON, freqtrade data folders, Binance public data; leverage tiers (docs/importing.md)',
     )
     .argument('<path>', 'a folder, or a file with a name such as BTC_USDT_USDT-5m.csv.gz')
     .option(
       '--exchange <key>',
       "exchange of the candles (default: named by the folder, else the platform's, else binanceusdm)",
     )
+    .option('--symbols <list>', 'symbols of files that do not say them completely, such as ETH/BTC')
     .option('--json', 'print JSON: the result of each file, and the series')
-    .action(async (path: string, options: { exchange?: string; json?: boolean }) => {
+    .action(async (path: string, options: ImportCommandOptions) => {
       if (url()) throw new UsageError('import writes into the local data folder. Leave out --url.');
       if (isTiersFile(path)) {
         const { importTiers } = await import('./import-tiers.ts');

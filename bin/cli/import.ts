@@ -1,6 +1,7 @@
 import { basename, relative, resolve } from 'node:path';
 import cliProgress from 'cli-progress';
 import { chooseExchange } from '#adapters/import/choose-exchange.ts';
+import { isSymbol } from '#adapters/import/content.ts';
 import { FileReader } from '#adapters/import/file-reader.ts';
 import { type Found, type FoundFile, findFiles } from '#adapters/import/find.ts';
 import { type ImportResult, importFiles } from '#adapters/import/import-files.ts';
@@ -8,23 +9,37 @@ import { type ImportedSeries, summarizeImport } from '#adapters/import/summary.t
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
 import { tradingModeOf } from '#domain/validate.ts';
+import { ALL_TIMEFRAMES } from '#engine/timeframe.ts';
 import type { PlatformInfo } from '../../src/local/platform-info.ts';
-import { duration, escapeControlChars, minute, number, table } from './output.ts';
+import { UsageError } from './options.ts';
+import { duration, escapeControlChars, minute, number, table, wrap } from './output.ts';
 
 /** Exchange of candles when neither option, folder nor platform names a real one: the default of deployed stages. */
 const REAL_EXCHANGE = 'binanceusdm';
 const SIMULATED = 'sim';
 /** File names shown per message. */
 const NAMES_SHOWN = 20;
+/** Names shown in a cell of a table. */
+const CELL_NAMES = 3;
+/** Characters per line of a cell. */
+const CELL_WIDTH = 60;
 
 const KINDS: Readonly<Record<FoundFile['content']['kind'], string>> = {
   candles: 'candles',
   rates: 'funding rates',
   events: 'funding rates with mark prices',
   marks: 'mark prices',
+  companion: 'checksums',
   other: 'not for import',
   unreadable: 'not readable',
 };
+
+export interface ImportCommandOptions {
+  readonly exchange?: string;
+  /** Comma-separated. */
+  readonly symbols?: string;
+  readonly json?: boolean;
+}
 
 /**
  * Imports a file or a folder into the platform's storage and prints files found, series and messages. Returns the exit code: 0 if
@@ -35,9 +50,9 @@ const KINDS: Readonly<Record<FoundFile['content']['kind'], string>> = {
 export async function importCandles(
   platform: PlatformInfo,
   path: string,
-  options: { readonly exchange?: string; readonly json?: boolean },
+  options: ImportCommandOptions,
 ): Promise<number> {
-  const found = await findFiles(path);
+  const found = await findFiles(path, { symbols: symbolsOf(options.symbols) });
   if (!options.json) printFound(found, path);
   if (found.files.length === 0) {
     if (options.json) console.log(JSON.stringify({ files: [], series: [] }));
@@ -75,7 +90,8 @@ export async function importCandles(
   const taken = duration(performance.now() - started);
   const nameOf = (file: string) => escapeControlChars(relative(resolve(path), file) || basename(file));
   if (imported.length > 0) printSeries(series, nameOf);
-  printMessages(results, nameOf);
+  printNotes(results, nameOf);
+  printRejected(results, found, nameOf);
   const hasPerpetuals = imported.some((result) => !isSpot(result));
   const names = [
     ...(hasPerpetuals || !hasSpot ? [exchange] : []),
@@ -96,16 +112,44 @@ export async function importCandles(
   return code;
 }
 
+function symbolsOf(list: string | undefined): readonly string[] {
+  const symbols = list?.split(',').map((symbol) => symbol.trim()) ?? [];
+  const wrong = symbols.find((symbol) => !isSymbol(symbol));
+  if (wrong === undefined) return symbols;
+  throw new UsageError(
+    `--symbols: ${JSON.stringify(wrong)} is not a symbol. Write BASE/QUOTE for spot, BASE/QUOTE:SETTLE for perpetuals.`,
+  );
+}
+
+/** What each kind of file holds, before it is read. */
 function printFound({ files }: Found, path: string): void {
   console.log(`Found in ${escapeControlChars(path)}: ${number(files.length, 0)} files`);
-  const groups = Map.groupBy(files, ({ content }) =>
-    [KINDS[content.kind], 'format' in content ? content.format : ''].join(),
+  const groups = Map.groupBy(files, ({ recognizer, content }) =>
+    JSON.stringify([
+      recognizer || 'not recognized',
+      KINDS[content.kind],
+      ...('symbol' in content ? [tradingModeOf(content.symbol), content.format] : ['', '']),
+    ]),
   );
   const rows = [...groups].map(([group, of]) => {
+    const [recognizer, kind, market, format] = JSON.parse(group) as string[];
+    const contents = of.map(({ content }) => content);
+    const symbols = new Set(contents.flatMap((each) => ('symbol' in each ? each.symbol : [])));
+    const timeframes = new Set(contents.flatMap((each) => ('timeframe' in each ? each.timeframe : [])));
     const bytes = of.reduce((total, file) => total + file.bytes, 0);
-    return [...group.split(','), number(of.length, 0), number(bytes / 1e6)];
+    return [
+      ...[recognizer!, kind!, market!, inCell([...symbols]), inCell([...timeframes], ALL_TIMEFRAMES.length)],
+      ...[format!, number(of.length, 0), number(bytes / 1e6)],
+    ];
   });
-  if (rows.length > 0) console.log(table(['Content', 'Format', 'Files', 'MB'], rows.sort()));
+  if (rows.length === 0) return;
+  const head = ['Recognized', 'Content', 'Market', 'Symbols', 'Timeframes', 'Format', 'Files', 'MB'];
+  console.log(table(head, rows.sort()));
+}
+
+/** The first items and how many more there are, in lines of a table's cell. */
+function inCell(items: readonly string[], shown = CELL_NAMES): string {
+  return wrap(listed(items.slice(0, shown), items.length), CELL_WIDTH);
 }
 
 function progressBar({ files }: Found) {
@@ -160,21 +204,43 @@ function printSeries(all: readonly ImportedSeries[], nameOf: (file: string) => s
   }
 }
 
-/** Notes, skipped and failed files, grouped by message. */
-function printMessages(results: readonly ImportResult[], nameOf: (file: string) => string): void {
-  const remarks = results.flatMap((result) => {
-    if (result.outcome !== 'imported') return { ...result, says: result.reason };
-    const says = result.notes.join('; ');
-    return says === '' ? [] : { outcome: 'note', file: result.file, says };
+/** Corrections of imported files, grouped by message. */
+function printNotes(results: readonly ImportResult[], nameOf: (file: string) => string): void {
+  const notes = results.flatMap((result) => {
+    const says = result.outcome === 'imported' ? result.notes.join('; ') : '';
+    return says === '' ? [] : { file: result.file, says };
   });
-  for (const outcome of ['note', 'skipped', 'failed']) {
-    const of = remarks.filter((remark) => remark.outcome === outcome);
-    for (const [says, files] of Map.groupBy(of, (remark) => remark.says)) {
-      const names = files.slice(0, NAMES_SHOWN).map(({ file }) => nameOf(file));
-      console.log(`${outcome}: ${listed(names, files.length)}: ${escapeControlChars(says)}`);
-    }
+  for (const [says, files] of Map.groupBy(notes, (note) => note.says)) {
+    const names = files.slice(0, NAMES_SHOWN).map(({ file }) => nameOf(file));
+    console.log(`note: ${listed(names, files.length)}: ${escapeControlChars(says)}`);
   }
 }
+
+/** Skipped and failed files with the reason, one row for each reason. */
+function printRejected(
+  results: readonly ImportResult[],
+  { files }: Found,
+  nameOf: (file: string) => string,
+): void {
+  const bytesOf = new Map(files.map(({ path, bytes }) => [path, bytes]));
+  const rejected = results.filter((result) => result.outcome !== 'imported');
+  const groups = Map.groupBy(rejected, ({ outcome, reason }) => JSON.stringify([outcome, reason]));
+  const rows = [...groups].map(([group, of]) => {
+    const [outcome, reason] = JSON.parse(group) as [string, string];
+    const bytes = of.reduce((total, { file }) => total + bytesOf.get(file)!, 0);
+    return [
+      ...[outcome, wrap(escapeControlChars(reason), CELL_WIDTH), number(of.length, 0), number(bytes / 1e6)],
+      [
+        ...of.slice(0, CELL_NAMES).map(({ file }) => nameOf(file)),
+        ...(of.length > CELL_NAMES ? [`and ${number(of.length - CELL_NAMES, 0)} more`] : []),
+      ].join('\n'),
+    ];
+  });
+  if (rows.length > 0) console.log(table(['Result', 'Reason', 'Files', 'MB', 'Names'], rows.sort(byResult)));
+}
+
+/** Skipped files first, so that failed ones are at the end of the screen. */
+const byResult = ([a]: readonly string[], [b]: readonly string[]) => (a === b ? 0 : a! > b! ? -1 : 1);
 
 /** The first items of `count`, and how many more there are. */
 function listed(first: readonly string[], count: number): string {

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { contentOf } from '#adapters/import/file-name.ts';
+import { candidate, recognize } from '#adapters/import/recognize.ts';
 
-describe('contentOf', () => {
+/** By name only: the files do not exist. */
+const contentOf = async (path: string, symbols: string[] = []) =>
+  (await recognize(candidate(path, new Set(), { symbols }))).content;
+
+describe('names of files', () => {
   const candles = (symbol: string, timeframe: string, format: string, exchange?: string) => ({
     kind: 'candles',
     symbol,
@@ -50,13 +54,14 @@ describe('contentOf', () => {
       'funding/exchange=bybit/symbol=BTC_USDT_USDT/2025-03.parquet',
       { kind: 'events', symbol: 'BTC/USDT:USDT', format: 'Parquet', exchange: 'bybit' },
     ],
-  ])('contentOf reads the content from the path %s', (path, content) =>
-    expect(contentOf(`/data/${path}`)).toEqual(content),
+  ])('import recognizes the path %s', async (path, content) =>
+    expect(await contentOf(`/data/${path}`)).toEqual(content),
   );
 
   test.each([
     ['README.md', 'not a CSV, Feather, JSON or Parquet file'],
-    ['archive.zip', 'not a CSV'],
+    ['archive.zip', 'not a zip of Binance public data'],
+    ['user_data/binance_leverage_tiers.json', 'leverage tiers; import the file by itself'],
     ['BTC_USDT_USDT-5m-futures.h5', 'freqtrade convert-data --format-from hdf5'],
     ['config.json', 'the file name has no pair and timeframe: expected PAIR-TIMEFRAME'],
     ['BTC_USDT_USDT.csv', 'the file name has no pair and timeframe'],
@@ -78,7 +83,10 @@ describe('contentOf', () => {
     ],
     ['exchange=okx/symbol=.zz/timeframe=5m/2025-03.parquet', 'is not a valid symbol'],
     ['exchange=okx/symbol=BTC_USDT_USDT/timeframe=7m/2025-03.parquet', 'timeframe 7m'],
-  ])('contentOf skips %s with the reason', (path, reason) =>
-    expect(contentOf(`/data/${path}`)).toEqual({ kind: 'other', reason: expect.stringContaining(reason) }),
+  ])('import skips %s with the reason', async (path, reason) =>
+    expect(await contentOf(`/data/${path}`)).toEqual({
+      kind: 'other',
+      reason: expect.stringContaining(reason),
+    }),
   );
 });

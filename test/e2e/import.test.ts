@@ -44,14 +44,29 @@ describe('terminal output of an import', () => {
         .split('│')
         .slice(1, -1)
         .map((cell) => cell.trim());
-    const [head, ...rows] = lines.filter((line) => /Imported|USDT:USDT +│/.test(line)).map(cells);
+    const [head, ...rows] = lines.filter((line) => /│ Imported|USDT:USDT +│ 5m +│/.test(line)).map(cells);
     expect(head).toEqual([
       ...['Symbol', 'Series', 'Files', 'Imported', 'Stored', 'First (UTC)', 'Last (UTC)'],
       ...['Gaps', 'Missing', 'Duplicates'],
     ]);
-    expect(rows).toEqual([
+    const names = 'A/USDT:USDT, BTC/USDT:USDT, B/USDT:USDT and 2 more';
+    expect(lines.filter((line) => /^│ (freqtrade|not rec)/.test(line)).map(cells)).toEqual([
+      ['freqtrade', 'candles', 'futures', names, '5m', 'CSV', '6', '0.00'],
+      ['freqtrade', 'candles', 'spot', 'ETH/BTC', '5m', 'CSV', '1', '0.00'],
+      ['not recognized', 'not for import', '', '', '', '', '1', '0.00'],
+    ]);
+    expect(rows.filter((row) => row.length === head!.length)).toEqual([
       ['BTC/USDT:USDT', '5m', '2', '6', '5', '2023-01-01 00:00', '2023-01-01 00:50', '2', '6', '1'],
       ['ETH/USDT:USDT', '5m', '1', '1', '1', '2023-01-01 00:00', '2023-01-01 00:00', '0', '0', '0'],
+    ]);
+    const rejected = lines.slice(lines.findIndex((line) => line.includes('│ Reason')) - 1).slice(0, 9);
+    expect(rejected.filter((line) => line.startsWith('│')).map(cells)).toEqual([
+      ['Result', 'Reason', 'Files', 'MB', 'Names'],
+      ['skipped', 'not a CSV, Feather, JSON or Parquet file', '1', '0.00', '\\u{1b}[31mnotes.txt'],
+      ['failed', 'line 3 holds "0x10": expected decimal numbers:', '1', '0.00', 'A_USDT_USDT-5m.csv'],
+      ['', HEADER.replace('_ms', ''), '', '', ''],
+      ['failed', 'is empty', '2', '0.00', 'B_USDT_USDT-5m.csv'],
+      ['', '', '', '', 'C_USDT_USDT-5m.csv'],
     ]);
     expect(
       lines.slice(
@@ -62,9 +77,7 @@ describe('terminal output of an import', () => {
       'gaps: BTC/USDT:USDT 5m, candles missing from: 2023-01-01 00:25 (4), 2023-01-01 00:10 (2)',
       'note: BTC/USDT:USDT 5m: files overlap; rows in several files are from more/BTC_USDT_USDT-5m.csv',
       'note: more/ETH_USDT_USDT-5m.csv: times are in seconds',
-      'skipped: \\u{1b}[31mnotes.txt: not a CSV, Feather, JSON or Parquet file',
-      `failed: A_USDT_USDT-5m.csv: line 3 holds "0x10": expected decimal numbers: ${HEADER.replace('_ms', '')}`,
-      'failed: B_USDT_USDT-5m.csv, C_USDT_USDT-5m.csv: is empty',
+      ...rejected,
       expect.stringMatching(/^4 of 8 files imported as binanceusdm and binance \(spot\) in /),
       'Next: npx --no-install touchstone backtest <strategy> --exchange binanceusdm',
       'Next: npx --no-install touchstone backtest <strategy> --trading-mode spot --exchange binance --pairs ETH/BTC',

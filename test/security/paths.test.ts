@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ccxtFile } from '#adapters/exchange/ccxt-files.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
-import { contentOf } from '#adapters/import/file-name.ts';
 import { findFiles } from '#adapters/import/find.ts';
+import { candidate, recognize } from '#adapters/import/recognize.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { checkObjectKey } from '#adapters/object-key.ts';
 import { candlesPrefix, decodeSymbol, encodeSymbol, fundingPrefix } from '#adapters/parquet/keys.ts';
@@ -155,8 +155,8 @@ describe('file names', () => {
     '/d/..._USDT_USDT-5m.csv',
     '/d/\x1b[2J_USDT_USDT-5m.csv',
     '/d/.%zz_USDT_USDT-5m.csv',
-  ])('importer skips %j', (path) => {
-    expect(contentOf(path).kind).toBe('other');
+  ])('importer skips %j', async (path) => {
+    expect((await recognize(candidate(path, new Set(), {}))).content.kind).toBe('other');
   });
 
   it('importer does not follow links', async () => {

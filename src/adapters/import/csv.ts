@@ -1,4 +1,11 @@
-import { BadFileError, ColumnBuilder, type FileRows, type Layout, TIME_NAMES } from './rows.ts';
+import {
+  BadFileError,
+  ColumnBuilder,
+  type FileRows,
+  type Layout,
+  type ReadOptions,
+  TIME_NAMES,
+} from './rows.ts';
 import { MAX_ROW_LENGTH, textOf } from './text.ts';
 
 /** Characters of decimal numbers and times; excludes hexadecimal numbers and `Infinity`. */
@@ -11,12 +18,16 @@ const VALUE_LENGTH = 40;
 
 /**
  * Reads comma-separated decimal numbers, with or without a header of column names. Times are Unix time or ISO 8601. The
- * columns must match a layout in its order; the names or the number of columns in the first line select it. The file is
- * streamed.
+ * columns must match a layout in its order; the names or the number of columns in the first line select it. With `keep`, only the
+ * names of the kept columns are compared. The file is streamed.
  * @throws BadFileError
  */
-export async function readCsv(path: string, layouts: readonly Layout[]): Promise<FileRows> {
-  const rows = new CsvRows(layouts);
+export async function readCsv(
+  path: string,
+  layouts: readonly Layout[],
+  { keep }: ReadOptions,
+): Promise<FileRows> {
+  const rows = new CsvRows(layouts, keep);
   let rest = '';
   for await (const piece of textOf(path)) {
     const lines = (rest + piece).split('\n');
@@ -35,9 +46,11 @@ class CsvRows {
   #lines = 0;
   #header = false;
   #ended = false;
+  readonly #keep: readonly string[] | undefined;
 
-  constructor(layouts: readonly Layout[]) {
+  constructor(layouts: readonly Layout[], keep: readonly string[] | undefined) {
     this.#layouts = layouts;
+    this.#keep = keep;
     this.#builder = new ColumnBuilder(layouts[0]!.length, 0);
   }
 
@@ -68,14 +81,24 @@ class CsvRows {
   }
 
   finish(): FileRows {
-    return { columns: this.#builder.finish(), first: { word: 'line', number: this.#header ? 2 : 1 } };
+    const columns = this.#builder.finish();
+    const layout = this.#layouts[0]!;
+    return {
+      columns: this.#keep ? this.#keep.map((name) => columns[layout.indexOf(name)]!) : columns,
+      first: { word: 'line', number: this.#header ? 2 : 1 },
+    };
   }
 
   /** Layouts whose column names equal the cells. */
   #namedIn(cells: readonly string[]): readonly Layout[] {
     const [time, ...others] = cells.map((cell) => cell.trim());
-    if (!TIME_NAMES.includes(time!)) return [];
-    return this.#layouts.filter((layout) => others.join() === layout.slice(1).join());
+    const compared = (name: string) => this.#keep?.includes(name) ?? true;
+    return this.#layouts.filter(
+      (layout) =>
+        cells.length === layout.length &&
+        (time === layout[0] || TIME_NAMES.includes(time!)) &&
+        layout.slice(1).every((name, index) => name === others[index] || !compared(name)),
+    );
   }
 
   #settle(layouts: readonly Layout[]): void {

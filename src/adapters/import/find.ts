@@ -1,14 +1,18 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
-import { dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { TradingMode } from '#contract/trading-modes.ts';
 import { tradingModeOf } from '#domain/validate.ts';
-import { contentOf, type FileContent } from './file-name.ts';
+import { type FileContent, other } from './content.ts';
+import { candidate, recognize } from './recognize.ts';
+import type { Hints } from './recognizer.ts';
 
 export interface FoundFile {
   /** Absolute. */
   readonly path: string;
   readonly bytes: number;
+  /** Name of the recognizer that knows the file; empty if none does. */
+  readonly recognizer: string;
   readonly content: FileContent | { readonly kind: 'unreadable'; readonly reason: string };
 }
 
@@ -28,24 +32,39 @@ export interface Found {
 }
 
 /**
- * Finds a file, or every file in a folder and its subfolders, by name only. Links inside the folder are not followed, so the
- * search stays in the folder and ends. Names that begin with a dot are skipped.
+ * Finds a file, or every file in a folder and its subfolders, and recognizes its kind. Links inside the folder are not followed, so
+ * the search stays in the folder and ends. Names that begin with a dot are skipped.
  * @throws Error when `path` is neither a file nor a folder, or cannot be read
  */
-export async function findFiles(path: string): Promise<Found> {
+export async function findFiles(path: string, hints: Hints = {}): Promise<Found> {
   const root = resolve(path);
   const info = await stat(root).catch((cause: NodeJS.ErrnoException) => {
     throw cause.code === 'ENOENT' ? new Error(`${path} does not exist`, { cause }) : cause;
   });
   if (info.isDirectory()) {
-    const files = await filesIn(root);
+    const files = await filesIn(root, hints);
     return found(files, files);
   }
   if (!info.isFile()) throw new Error(`${path} is neither a file nor a folder`);
-  const file = { path: root, bytes: info.size, content: contentOf(slashed(root)) };
-  const siblings = file.content.kind === 'rates' ? await filesIn(dirname(root), { deep: false }) : [file];
-  return found([file], siblings);
+  const siblings = await ordinaryFiles(dirname(root));
+  const file = {
+    path: root,
+    bytes: info.size,
+    ...(await recognize(candidate(root, siblings.add(basename(root)), hints))),
+  };
+  const others =
+    file.content.kind === 'rates' ? await filesIn(dirname(root), hints, { deep: false }) : [file];
+  return found([file], others);
 }
+
+/** Names of the ordinary files in a folder; empty if it cannot be read. */
+async function ordinaryFiles(folder: string): Promise<Set<string>> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return namesOf(entries);
+}
+
+const namesOf = (entries: readonly Dirent[]) =>
+  new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name));
 
 function found(files: readonly FoundFile[], siblings: readonly FoundFile[]): Found {
   const named = (mode: TradingMode) => {
@@ -64,34 +83,43 @@ function found(files: readonly FoundFile[], siblings: readonly FoundFile[]): Fou
   };
 }
 
-async function filesIn(folder: string, { deep } = { deep: true }): Promise<FoundFile[]> {
+async function filesIn(folder: string, hints: Hints, { deep } = { deep: true }): Promise<FoundFile[]> {
   let entries: Dirent[];
   try {
     entries = await readdir(folder, { withFileTypes: true });
   } catch (error) {
-    return [{ path: folder, bytes: 0, content: { kind: 'unreadable', reason: (error as Error).message } }];
+    return [unrecognized(folder, { kind: 'unreadable', reason: (error as Error).message })];
   }
+  const siblings = namesOf(entries);
   const inside: FoundFile[] = [];
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (entry.name.startsWith('.')) continue;
     const path = join(folder, entry.name);
-    if (!entry.isDirectory()) inside.push(await fileAt(path, entry));
-    else if (deep) inside.push(...(await filesIn(path)));
+    if (!entry.isDirectory()) inside.push(await fileAt(path, entry, siblings, hints));
+    else if (deep) inside.push(...(await filesIn(path, hints)));
   }
   return inside;
 }
 
-async function fileAt(path: string, entry: Dirent): Promise<FoundFile> {
-  if (entry.isSymbolicLink()) return { path, bytes: 0, content: other('a link; links are not followed') };
-  if (!entry.isFile()) return { path, bytes: 0, content: other('not an ordinary file') };
+async function fileAt(
+  path: string,
+  entry: Dirent,
+  siblings: ReadonlySet<string>,
+  hints: Hints,
+): Promise<FoundFile> {
+  if (entry.isSymbolicLink()) return unrecognized(path, other('a link; links are not followed'));
+  if (!entry.isFile()) return unrecognized(path, other('not an ordinary file'));
   // A file deleted by now fails when it is read.
   const bytes = await lstat(path).then(
     (info) => info.size,
     () => 0,
   );
-  return { path, bytes, content: contentOf(slashed(path)) };
+  return { path, bytes, ...(await recognize(candidate(path, siblings, hints))) };
 }
 
-const other = (reason: string): FileContent => ({ kind: 'other', reason });
-
-const slashed = (path: string) => path.split(sep).join('/');
+const unrecognized = (path: string, content: FoundFile['content']): FoundFile => ({
+  path,
+  bytes: 0,
+  recognizer: '',
+  content,
+});

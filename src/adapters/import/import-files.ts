@@ -6,14 +6,19 @@ import type { FundingEvents } from '#engine/simulator/types.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { checkCandles, gapsBetween } from './candles.ts';
 import { inOrder, rejectWrongRows, takeTimes, timeProblem } from './checks.ts';
-import type { FileContent } from './file-name.ts';
+import type { FileContent, Source } from './content.ts';
 import type { FileReader } from './file-reader.ts';
 import type { Found, FoundFile, FoundMarks } from './find.ts';
-import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows, isoTime } from './rows.ts';
+import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows, isoTime, type Layout } from './rows.ts';
 
 const SIMULATED = 'sim';
 /** Funding rates as freqtrade writes them since 2026.9, and before: as candles with the rate as the open. */
 const RATE_LAYOUTS = [['timestamp', 'funding_rate'], CANDLE_COLUMNS];
+
+const NO_MARKS =
+  'no mark prices (...-mark) in the same folder, or of the same time (markPriceKlines) in the same download';
+const NO_RATES =
+  'no funding rates (...-funding_rate) in the same folder, or of the same time (fundingRate) in the same download';
 
 /** Result of one file. Times are ISO 8601. */
 export type ImportResult =
@@ -95,6 +100,7 @@ async function importFile(
 ): Promise<ImportResult | undefined> {
   const { path, content } = file;
   const skipped = (reason: string): ImportResult => ({ outcome: 'skipped', file: path, reason });
+  if (content.kind === 'companion') return undefined;
   if (content.kind === 'other') return skipped(content.reason);
   if (content.kind === 'unreadable') return { outcome: 'failed', file: path, reason: content.reason };
   const exchange =
@@ -111,19 +117,15 @@ async function importFile(
       case 'events':
         return await importEvents(path, content, options);
       case 'rates': {
-        const marks = found.marks.filter((mark) => belongTogether(mark, path, content.symbol));
-        if (marks.length === 0) return skipped('no mark prices (...-mark) in the same folder');
+        const marks = found.marks.filter((mark) => belongTogether(mark, file));
+        if (marks.length === 0) return skipped(NO_MARKS);
         return await importRates(path, content, marks, options);
       }
       case 'marks':
-        if (
-          found.files.some(
-            (other) => other.content.kind === 'rates' && belongTogether(other, path, content.symbol),
-          )
-        ) {
+        if (found.files.some((other) => other.content.kind === 'rates' && belongTogether(file, other))) {
           return undefined;
         }
-        return skipped('no funding rates (...-funding_rate) in the same folder');
+        return skipped(NO_RATES);
     }
   } catch (error) {
     if (error instanceof BadFileError) return { outcome: 'failed', file: path, reason: error.message };
@@ -133,11 +135,12 @@ async function importFile(
 
 async function importCandles(
   path: string,
-  { symbol, timeframe, format }: ContentOf<'candles'>,
+  content: ContentOf<'candles'>,
   { store, exchange, clock, reader }: ImportOptions,
 ): Promise<Imported> {
+  const { symbol, timeframe } = content;
   const step = TIMEFRAME_MS[timeframe];
-  const rows = await reader.read({ path, format, layouts: [CANDLE_COLUMNS] });
+  const rows = await reader.read(requestOf(path, content, [CANDLE_COLUMNS]));
   const { candles, ...checked } = checkCandles(rows, { step, timeframe, now: clock.now() });
   await store.write({ exchange, symbol, timeframe }, candles);
   const { missing } = gapsBetween(candles.timestamp, step);
@@ -155,23 +158,22 @@ async function importCandles(
 
 async function importEvents(
   path: string,
-  { symbol, format }: ContentOf<'events'>,
+  content: ContentOf<'events'>,
   options: ImportOptions,
 ): Promise<Imported> {
-  const layouts = [['timestamp', 'rate', 'mark_price']];
-  const rows = await options.reader.read({ path, format, layouts });
-  return storeFunding(path, symbol, checkEvents(rows, options.clock.now()), options);
+  const rows = await options.reader.read(requestOf(path, content, [['timestamp', 'rate', 'mark_price']]));
+  return storeFunding(path, content.symbol, checkEvents(rows, options.clock.now()), options);
 }
 
 async function importRates(
   path: string,
-  { symbol, format }: ContentOf<'rates'>,
+  content: ContentOf<'rates'>,
   markFiles: readonly FoundMarks[],
   options: ImportOptions,
 ): Promise<Imported> {
-  const rates = await options.reader.read({ path, format, layouts: RATE_LAYOUTS });
+  const rates = await options.reader.read(requestOf(path, content, RATE_LAYOUTS));
   const marks = await readMarks(markFiles, options);
-  return storeFunding(path, symbol, joinFunding(rates, marks, options.clock.now()), options);
+  return storeFunding(path, content.symbol, joinFunding(rates, marks, options.clock.now()), options);
 }
 
 async function storeFunding(
@@ -190,7 +192,7 @@ async function readMarks(files: readonly FoundMarks[], { reader, clock }: Import
   const builder = new ColumnBuilder(CANDLE_COLUMNS.length);
   for (const { path, content } of files) {
     try {
-      const rows = await reader.read({ path, format: content.format, layouts: [CANDLE_COLUMNS] });
+      const rows = await reader.read(requestOf(path, content, [CANDLE_COLUMNS]));
       const { candles } = checkCandles(rows, rules);
       builder.addBlock(CANDLE_COLUMNS.map((name) => candles[name]));
     } catch (error) {
@@ -201,9 +203,17 @@ async function readMarks(files: readonly FoundMarks[], { reader, clock }: Import
   return checkCandles({ columns: builder.finish(), first: FIRST_ROW }, rules).candles;
 }
 
-/** Rates and mark prices of one folder and symbol; their timeframes and formats may differ. */
-function belongTogether({ path, content }: FoundFile, otherPath: string, symbol: string): boolean {
-  return dirname(path) === dirname(otherPath) && 'symbol' in content && content.symbol === symbol;
+/** Rates and mark prices of one group and symbol, of periods that overlap; their timeframes and formats may differ. */
+function belongTogether(one: FoundFile, other: FoundFile): boolean {
+  const [a, b] = [one.content, other.content];
+  if (!('symbol' in a && 'symbol' in b) || a.symbol !== b.symbol) return false;
+  if ((a.group ?? dirname(one.path)) !== (b.group ?? dirname(other.path))) return false;
+  return !a.period || !b.period || (a.period.from < b.period.to && b.period.from < a.period.to);
+}
+
+/** @param layouts those of files that state none */
+function requestOf(path: string, { format, layouts: stated, options }: Source, layouts: readonly Layout[]) {
+  return { path, format, layouts: stated ?? layouts, ...(options && { options }) };
 }
 
 function extent({ timestamp }: { readonly timestamp: Float64Array }) {

@@ -1,6 +1,7 @@
 /** Program of the process that reads the files requested by file-reader.ts, one after the other. */
+import { verifyChecksum } from './checksum.ts';
 import { type Format, readerOf } from './formats.ts';
-import { BadFileError, type FileRows, type Layout } from './rows.ts';
+import { BadFileError, type FileRows, type Layout, type ReadOptions } from './rows.ts';
 
 /** Rows per message, 3 MB of candles. */
 const ROWS_AT_ONCE = 65_536;
@@ -9,6 +10,7 @@ export interface ReadRequest {
   readonly path: string;
   readonly format: Format;
   readonly layouts: readonly Layout[];
+  readonly options?: ReadOptions;
 }
 
 /** `sound`: the reader rejected the file and can continue; after other errors its state is unknown. */
@@ -23,10 +25,11 @@ export type ReadReply =
   | { readonly columns: FileRows['columns'] }
   | ReadProblem;
 
-process.on('message', async ({ path, format, layouts }: ReadRequest) => {
+process.on('message', async ({ path, format, layouts, options = {} }: ReadRequest) => {
   try {
+    if (options.checksum) await verifyChecksum(path, options.checksum);
     const read = await readerOf(format);
-    const { columns, first } = await read(path, layouts);
+    const { columns, first } = await read(path, layouts, options);
     const { length } = columns[0]!;
     await reply({ length, width: columns.length, first });
     for (let row = 0; row < length; row += ROWS_AT_ONCE) {

@@ -1,12 +1,9 @@
-import type { Timeframe } from '#engine/timeframe.ts';
 import type { FileContent } from './content.ts';
 
 /** Statements of the user on files that do not name their series completely. */
 export interface Hints {
   /** `--symbols`, such as `ETH/BTC` or `BTC/USDT:USDT`. */
   readonly symbols?: readonly string[];
-  /** `--timeframe`. */
-  readonly timeframe?: Timeframe;
 }
 
 /** A file that is to be recognized. Its content is read only on request, and at most its beginning. */
@@ -15,14 +12,14 @@ export interface Candidate {
   readonly path: string;
   /** Last part of the path. */
   readonly name: string;
+  /** Names of the files in its folder, itself included. */
+  readonly siblings: ReadonlySet<string>;
   readonly hints: Hints;
   /**
-   * The first 64 KiB of a text file, decompressed (`.gz`, `.zst`, one CSV in a `.zip`). Undefined for a file that cannot be read
+   * The first 64 KiB of a text file, decompressed (`.gz`, the one CSV of a `.zip`). Undefined for a file that cannot be read
    * as text: the import states the reason when it reads the whole file.
    */
   head(): Promise<string | undefined>;
-  /** Column names of a Feather or Parquet file; undefined for any other and for a corrupt file. */
-  columns(): Promise<readonly string[] | undefined>;
 }
 
 /**
@@ -33,8 +30,8 @@ export interface Recognizer {
   /** Name of the kind in the list of files, such as `Binance public data`. */
   readonly name: string;
   /**
-   * Contents of a file of this kind, one for each series in it, or one `other` with the reason why it is not imported. Undefined for
-   * a file of another kind: the next recognizer is asked.
+   * Content of a file of this kind, or `other` with the reason why it is not imported. Undefined for a file of another kind: the
+   * next recognizer is asked.
    */
-  recognize(file: Candidate): readonly FileContent[] | undefined | Promise<readonly FileContent[] | undefined>;
+  recognize(file: Candidate): FileContent | undefined | Promise<FileContent | undefined>;
 }

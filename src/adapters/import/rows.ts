@@ -31,11 +31,7 @@ export interface ReadOptions {
  * file if the format does not state the unit. Any exception means that the file cannot be read. The message of a
  * {@link BadFileError} is for the user.
  */
-export type ReadRows = (
-  path: string,
-  layouts: readonly Layout[],
-  options: ReadOptions,
-) => Promise<FileRows>;
+export type ReadRows = (path: string, layouts: readonly Layout[], options: ReadOptions) => Promise<FileRows>;
 
 /** Names of the time column: Touchstone's, that of CSV exports, and freqtrade's. */
 export const TIME_NAMES: readonly string[] = ['timestamp', 'timestamp_ms', 'date'];

@@ -1,30 +1,10 @@
-import { checkSymbol, isExchangeKey, tradingModeOf } from '#domain/validate.ts';
-import { ALL_TIMEFRAMES, isTimeframe, type Timeframe } from '#engine/timeframe.ts';
-import { decodeSymbol } from '../parquet/keys.ts';
-import { type Format, formatOf } from './formats.ts';
-
-interface Source {
-  readonly symbol: string;
-  readonly format: Format;
-  /** Exchange from the names of the file's folders; undefined when they have none. */
-  readonly exchange?: string;
-}
-
-/** Content of a file according to its path, or the reason why it is not imported. */
-export type FileContent =
-  | (Source & { readonly kind: 'candles'; readonly timeframe: Timeframe })
-  /** Funding rates only; a file in the same folder has the mark prices. */
-  | (Source & { readonly kind: 'rates' })
-  | (Source & { readonly kind: 'marks' })
-  /** Funding events as Touchstone stores them: rates with mark prices. */
-  | (Source & { readonly kind: 'events' })
-  | { readonly kind: 'other'; readonly reason: string };
+import { tradingModeOf } from '#domain/validate.ts';
+import { candles, type FileContent, isSymbol, notASymbol, other } from '../content.ts';
+import { formatOf } from '../formats.ts';
+import type { Recognizer } from '../recognizer.ts';
 
 /** `BTC_USDT-5m` (spot), `BTC_USDT_USDT-5m`, `BTC_USDT_USDT-5m-futures`, `BTC_USDT_USDT-8h-funding_rate`, `...-mark`. */
 const STEM = /^(?<pair>.+)-(?<timeframe>\d+[A-Za-z]{1,2})(?:-(?<type>[A-Za-z_]+))?$/;
-/** Touchstone's folders: `exchange=binanceusdm/symbol=BTC_USDT_USDT/timeframe=5m/2025-03.parquet`; funding has no timeframe. */
-const HIVE =
-  /\/exchange=(?<exchange>[^/]+)\/symbol=(?<pair>[^/]+)(?:\/timeframe=(?<timeframe>[^/]+))?\/[^/]+\.parquet$/;
 /** freqtrade's folder of perpetuals. */
 const FREQTRADE = /\/(?<exchange>[^/]+)\/futures\/[^/]+$/;
 /** ccxt keys of the exchanges whose perpetuals freqtrade trades, by the name of freqtrade's folder. */
@@ -56,25 +36,23 @@ const FREQTRADE_SPOT_EXCHANGES: ReadonlySet<string> = new Set([
   ...['htx', 'hyperliquid', 'kraken', 'kucoin', 'mexc', 'okx'],
 ]);
 
-/** @param path absolute, with `/` between its parts */
-export function contentOf(path: string): FileContent {
-  const fileName = path.slice(path.lastIndexOf('/') + 1);
+/** Data folders of freqtrade, and files with its names in any folder and format. */
+export const freqtrade: Recognizer = {
+  name: 'freqtrade',
+  recognize: ({ path, name }) => contentOf(path, name),
+};
+
+function contentOf(path: string, fileName: string): FileContent | undefined {
   if (/\.(h5|hdf5)$/.test(fileName)) {
     return other(
       'HDF5; convert it to Feather: freqtrade convert-data --format-from hdf5 --format-to feather',
     );
   }
   const named = formatOf(fileName);
-  if (!named) return other('not a CSV, Feather, JSON or Parquet file');
-  const hive = HIVE.exec(path)?.groups;
-  if (hive) return hiveContent(hive, named.format);
+  if (!named) return undefined;
   if (named.stem.endsWith('-trades')) return other('trades; only candles and funding rates are imported');
   const { pair, timeframe, type } = STEM.exec(named.stem)?.groups ?? {};
-  if (pair === undefined || timeframe === undefined) {
-    return other(
-      'the file name has no pair and timeframe: expected PAIR-TIMEFRAME, such as BTC_USDT_USDT-5m.csv.gz',
-    );
-  }
+  if (pair === undefined || timeframe === undefined) return undefined;
   const symbol = symbolOf(pair, type);
   if (typeof symbol !== 'string') return symbol;
   const exchange = exchangeOf(path, symbol, type);
@@ -91,25 +69,6 @@ function exchangeOf(path: string, symbol: string, type: string | undefined): str
   }
   const folder = type === undefined ? undefined : FREQTRADE.exec(path)?.groups?.exchange;
   return folder && FREQTRADE_EXCHANGES.get(folder);
-}
-
-function hiveContent(groups: Readonly<Record<string, string | undefined>>, format: Format): FileContent {
-  const { exchange = '', pair = '', timeframe } = groups;
-  if (exchange === 'sim') return other('candles of sim, the simulated market');
-  if (!isExchangeKey(exchange)) return other(`${exchange} is not an exchange key such as binanceusdm`);
-  const symbol = decoded(pair);
-  if (symbol === undefined || !isSymbol(symbol)) return notASymbol(symbol ?? pair);
-  const source = { symbol, format, exchange };
-  if (timeframe !== undefined) return candles(source, timeframe);
-  return tradingModeOf(symbol) === 'spot'
-    ? other('funding rates of a spot pair, which has none')
-    : { kind: 'events', ...source };
-}
-
-function candles(source: Source, timeframe: string): FileContent {
-  if (!isTimeframe(timeframe))
-    return other(`timeframe ${timeframe} is not one of ${ALL_TIMEFRAMES.join(', ')}`);
-  return { kind: 'candles', timeframe, ...source };
 }
 
 /** Splits from the right: only the base may contain an underscore. */
@@ -131,31 +90,4 @@ function symbolOf(pair: string, type: string | undefined): string | FileContent 
   if (/-\d{6}$/.test(symbol))
     return other('a future with a delivery date; only spot pairs and perpetuals are imported');
   return isSymbol(symbol) ? symbol : notASymbol(symbol);
-}
-
-function isSymbol(text: string): boolean {
-  try {
-    checkSymbol(text, 'symbol', tradingModeOf(text));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function decoded(pair: string): string | undefined {
-  try {
-    return decodeSymbol(pair);
-  } catch {
-    return undefined;
-  }
-}
-
-function notASymbol(text: string): FileContent {
-  return other(
-    `${text} is not a valid symbol: expected BASE/QUOTE or BASE/QUOTE:SETTLE in capital letters and digits`,
-  );
-}
-
-function other(reason: string): FileContent {
-  return { kind: 'other', reason };
 }

@@ -1,0 +1,66 @@
+import { sep } from 'node:path';
+import { type FileContent, other } from './content.ts';
+import { formatOf } from './formats.ts';
+import type { Candidate, Hints, Recognizer } from './recognizer.ts';
+import { binancePublic } from './recognizers/binance-public.ts';
+import { freqtrade } from './recognizers/freqtrade.ts';
+import { touchstone } from './recognizers/touchstone.ts';
+import { textOf } from './text.ts';
+
+/** In the order in which they are asked: names of folders before names of files, these before content. */
+const RECOGNIZERS: readonly Recognizer[] = [touchstone, binancePublic, freqtrade];
+
+export interface Recognized {
+  /** Name of the recognizer; empty for a file that none knows. */
+  readonly recognizer: string;
+  readonly content: FileContent;
+}
+
+/** Content of a file according to the first recognizer that knows it. */
+export async function recognize(file: Candidate): Promise<Recognized> {
+  for (const recognizer of RECOGNIZERS) {
+    const content = await recognizer.recognize(file);
+    if (content) return { recognizer: recognizer.name, content };
+  }
+  return { recognizer: '', content: unknown(file.name) };
+}
+
+/** Characters of a text file that recognizers see. */
+const HEAD_LENGTH = 65_536;
+
+/** @param path absolute */
+export function candidate(path: string, siblings: ReadonlySet<string>, hints: Hints): Candidate {
+  const slashed = path.split(sep).join('/');
+  let head: Promise<string | undefined> | undefined;
+  return {
+    path: slashed,
+    name: slashed.slice(slashed.lastIndexOf('/') + 1),
+    siblings,
+    hints,
+    head: () => (head ??= headOf(path)),
+  };
+}
+
+async function headOf(path: string): Promise<string | undefined> {
+  let head = '';
+  try {
+    for await (const piece of textOf(path)) {
+      head += piece;
+      if (head.length >= HEAD_LENGTH) break;
+    }
+  } catch {
+    // The import reads the file again, and reports why it cannot be read.
+    return undefined;
+  }
+  return head.slice(0, HEAD_LENGTH);
+}
+
+function unknown(name: string): FileContent {
+  if (/leverage_tiers[^/]*\.json$/.test(name))
+    return other('leverage tiers; import the file by itself: touchstone import binance_leverage_tiers.json');
+  if (/\.zip$/.test(name)) return other('not a zip of Binance public data (ETHBTC-1m-2025-03.zip)');
+  if (!formatOf(name)) return other('not a CSV, Feather, JSON or Parquet file');
+  return other(
+    'the file name has no pair and timeframe: expected PAIR-TIMEFRAME, such as BTC_USDT_USDT-5m.csv.gz',
+  );
+}
