@@ -1,87 +1,91 @@
-import { createHash } from 'node:crypto';
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { type BacktestInput, runBacktest } from '#engine/backtest.ts';
-import { builtInStrategies } from '#engine/strategies/built-in.ts';
-import { defaultParameters } from '#engine/strategies/parameters.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { build } from '../bin/build.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import { median } from './support/measure.ts';
+import { TaskFixture, type TaskRun } from './support/task-fixture.ts';
 
 interface Case {
   readonly label: string;
   readonly timeframe: Timeframe;
   readonly candles: number;
-  readonly changes: Partial<ResolvedBacktestConfig>;
+  readonly pairs: number;
+  readonly config: Partial<BacktestConfigRequest>;
 }
 
 const STARTUP = 1_000;
-const RUNS = 7;
+const RUNS = 5;
+const ROI = { minimal_roi: { 0: 0.02 } };
 const CASES: readonly Case[] = [
+  { label: 'a year of 5m, return table', timeframe: '5m', candles: 105_120, pairs: 1, config: ROI },
+  { label: '1,000,000 candles of 1m', timeframe: '1m', candles: 1_000_000, pairs: 1, config: {} },
   {
-    label: 'a year of 5m, return table',
-    ...{ timeframe: '5m', candles: 105_120, changes: { minimal_roi: { 0: 0.02 } } },
+    label: '1,000,000 candles of 1m, return table',
+    ...{ timeframe: '1m', candles: 1_000_000, pairs: 1, config: ROI },
   },
-  { label: '1,000,000 candles of 1m', timeframe: '1m', candles: 1_000_000, changes: {} },
-  {
-    label: '1,000,000 candles of 1m, return table (simulated break-even)',
-    ...{ timeframe: '1m', candles: 1_000_000, changes: { minimal_roi: { 0: 0.02 } } },
-  },
+  { label: '4 pairs of 250,000 candles of 1m', timeframe: '1m', candles: 250_000, pairs: 4, config: {} },
 ];
 
-function inputOf({ timeframe, candles, changes }: Case): BacktestInput {
-  const strategy = builtInStrategies.find(({ name }) => name === 'ema_crossover')!;
+const symbolOf = (timeframe: Timeframe, candles: number, index: number) =>
+  `P${index}OF${candles}T${timeframe.toUpperCase()}/USDT:USDT`;
+
+const symbolsOf = ({ timeframe, candles, pairs }: Case) =>
+  Array.from({ length: pairs }, (_, index) => symbolOf(timeframe, candles, index));
+
+function configOf(each: Case): BacktestConfigRequest {
+  const { timeframe, candles, config } = each;
   const step = TIMEFRAME_MS[timeframe];
   const start = CANDLES_START + STARTUP * step;
-  const pair = 'BTC/USDT:USDT';
+  const iso = (time: number) => new Date(time).toISOString();
   return {
-    strategy,
-    strategyDigest: '',
-    config: {
-      ...{ strategy: strategy.name, exchange: 'sim', pairs: [pair], timeframe, timeframe_detail: null },
-      date_range: {
-        start: new Date(start).toISOString(),
-        end: new Date(start + candles * step).toISOString(),
-      },
-      ...{ stake_amount: 1_000, dry_run_wallet: 1_000_000, max_open_trades: 1, fee: 0.0005, slippage: 0 },
-      ...{ leverage: 1, params: { ...defaultParameters(strategy.parameters) }, stoploss: -0.3 },
-      ...{ minimal_roi: {}, trailing: null, fill_model: 'freqtrade', seed: 0, precision: 'none' },
-      ...changes,
-    },
-    pairs: [{ pair, candles: randomCandles(1, STARTUP + candles, timeframe) }],
+    ...{ strategy: 'ema_crossover', pairs: symbolsOf(each), timeframe },
+    date_range: { start: iso(start), end: iso(start + candles * step) },
+    // Large enough for all fees.
+    ...{ dry_run_wallet: 1_000_000, stake_amount: 1_000, ...config },
   };
 }
 
-/** Of all threads of this process: other processes do not count. */
-function processorMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
-}
+const shareOf = ({ timing }: TaskRun, pick: (ms: NonNullable<TaskRun['timing']['processor_ms']>) => number) =>
+  pick(timing.processor_ms!) / timing.processor_ms!.total;
 
-/** The first run is that of a task, which compiles as it goes; the look-ahead cuts take what it leaves of the 10 %. */
-function measure(each: Case): Measurement[] {
-  const input = inputOf(each);
-  const shares: number[] = [];
-  let detail = '';
-  for (let run = 0; run < RUNS; run++) {
-    const { timing, report } = runBacktest(input, {
-      digest: (data) => createHash('sha256').update(data).digest('hex'),
-      now: processorMs,
-    });
-    const total = timing.indicators_ms + timing.simulate_ms + timing.report_ms;
-    shares.push(timing.robustness_ms / total);
-    const { method, simulations } = report.robustness!.break_even;
-    detail ||= `${timing.robustness_ms.toFixed(1)} of ${total.toFixed(0)} ms without loading and writing; break-even ${method}, ${simulations} simulations`;
+/** Shares within one process: other processes do not count. */
+async function measure(fixture: TaskFixture, entry: string, each: Case): Promise<Measurement> {
+  for (const [index, symbol] of symbolsOf(each).entries()) {
+    const candles = randomCandles(index + 1, STARTUP + each.candles, each.timeframe);
+    await fixture.storeCandles(symbol, each.timeframe, candles);
   }
-  const target = { atMost: 0.1 };
-  return [
-    { label: `${each.label}: first run`, value: shares[0]!, unit: 'of the run', target, detail },
-    { label: `${each.label}: warm`, value: median(shares.slice(1)), unit: 'of the run', target },
-  ];
+  const runs: TaskRun[] = [];
+  for (let run = 0; run < RUNS; run++) runs.push(await fixture.runTask(entry, configOf(each)));
+  const share = (pick: Parameters<typeof shareOf>[1]) => median(runs.map((run) => shareOf(run, pick)));
+  const percent = (value: number) => `${(value * 100).toFixed(1)} %`;
+  return {
+    label: each.label,
+    value: share(({ robustness, look_ahead }) => robustness + look_ahead),
+    unit: 'of the task',
+    target: { atMost: 0.1 },
+    detail: `robustness ${percent(share(({ robustness }) => robustness))}, look-ahead cuts ${percent(share(({ look_ahead }) => look_ahead))} of ${median(runs.map(({ timing }) => timing.processor_ms!.total)).toFixed(0)} ms; ${runs[0]!.trades} trades`,
+  };
 }
 
 export default {
   name: 'robustness',
-  description: 'share of the robustness section in a run of one pair, without loading and writing',
-  run: () => CASES.flatMap(measure),
+  description: `share of robustness and look-ahead cuts in the processor time of the bundled backtest task (medians of ${RUNS})`,
+  async run() {
+    const bundles = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
+    const fixture = await TaskFixture.start();
+    try {
+      await build(bundles);
+      const rows: Measurement[] = [];
+      for (const each of CASES)
+        rows.push(await measure(fixture, join(bundles, 'tasks', 'backtest.mjs'), each));
+      return rows;
+    } finally {
+      await fixture.stop();
+      await rm(bundles, { recursive: true, force: true });
+    }
+  },
 } satisfies Bench;

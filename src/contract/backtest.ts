@@ -266,6 +266,17 @@ export const JobTiming = z.object({
   total_ms: z.number(),
   candles: z.int(),
   peak_memory_mb: z.number(),
+  processor_ms: z
+    .object({
+      total: z.number(),
+      robustness: z.number(),
+      look_ahead: z.number(),
+    })
+    .optional()
+    .meta({
+      description:
+        'Processor time of the task up to its last write, with the parts that checked the result; absent in jobs of earlier versions',
+    }),
 });
 export type JobTiming = z.infer<typeof JobTiming>;
 

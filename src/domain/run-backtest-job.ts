@@ -117,6 +117,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
     {
       digest: deps.digest,
       now: () => deps.clock.now(),
+      processorMs: deps.processorMs,
       onProgress: (share) => progress.report(LOADED + (COMPUTED - LOADED) * share),
     },
     deps.pause,
@@ -129,14 +130,16 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
           again: () => runBacktestPausing(input, { digest: deps.digest }, deps.pause),
         })
       : undefined;
+  const sampling = deps.processorMs();
   const lookAhead =
     job.kind === 'backtest' ? await sampleBacktest(deps, found, { config, pairs, outcome }) : undefined;
+  const lookAheadMs = deps.processorMs() - sampling;
   if (!(await progress.stillMine())) return false;
   // A stray error of the strategy fails the run as well.
   await deps.pause();
   const computed = deps.clock.now();
   const results = await deps.results.write(job.job_id, job.attempt, resultFiles(deps, outcome));
-  const { robustness_ms: _, ...runTiming } = outcome.timing;
+  const { robustness_ms: robustness, ...runTiming } = outcome.timing;
   const timing: JobTiming = {
     load_ms: loaded - started,
     ...runTiming,
@@ -144,6 +147,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
     total_ms: deps.clock.now() - started,
     candles: outcome.candles,
     peak_memory_mb: deps.peakMemoryMb(),
+    processor_ms: { total: deps.processorMs(), robustness, look_ahead: lookAheadMs },
   };
   const warnings = [
     ...(await collectionWarnings(deps, job)),

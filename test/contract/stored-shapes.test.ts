@@ -36,7 +36,7 @@ import { StoredTrialGroup } from '#contract/trial-ledger.ts';
  * Descriptions are not part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 2, 'd0003c9a9d035276'],
+  ['StoredBacktestJob', StoredBacktestJob, 2, '10bc8b68d718c093'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'c45382e47acf1870'],
   ['StoredHyperoptJob', StoredHyperoptJob, 3, '3a28f44e8de3d00d'],
   ['StoredTrialGroup', StoredTrialGroup, 1, '161b95c4235ac74e'],

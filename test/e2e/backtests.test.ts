@@ -127,6 +127,8 @@ describe('backtest from request to report', () => {
     expect(body.provenance).toBeDefined();
     expect(body.settings.fill_model).toBe('freqtrade');
     expect(body.timing.total_ms).toBeGreaterThan(0);
+    expect(body.timing.processor_ms.robustness).toBeGreaterThan(0);
+    expect(body.timing.processor_ms.total).toBeGreaterThan(body.timing.processor_ms.robustness);
   });
 
   it('report rejects a page of trades beyond the last', async () => {

@@ -632,6 +632,16 @@ class BacktestJobTiming1(TypedDict):
     total_ms: float
     candles: int
     peak_memory_mb: float
+    processor_ms: NotRequired[BacktestJobTiming1ProcessorMs]
+    """Processor time of the task up to its last write, with the parts that checked the result; absent in jobs of earlier versions"""
+
+
+class BacktestJobTiming1ProcessorMs(TypedDict):
+    """Processor time of the task up to its last write, with the parts that checked the result; absent in jobs of earlier versions"""
+
+    total: float
+    robustness: float
+    look_ahead: float
 
 
 class BacktestReportData(TypedDict):
@@ -695,6 +705,16 @@ class BacktestReportDataTiming(TypedDict):
     total_ms: float
     candles: int
     peak_memory_mb: float
+    processor_ms: NotRequired[BacktestReportDataTimingProcessorMs]
+    """Processor time of the task up to its last write, with the parts that checked the result; absent in jobs of earlier versions"""
+
+
+class BacktestReportDataTimingProcessorMs(TypedDict):
+    """Processor time of the task up to its last write, with the parts that checked the result; absent in jobs of earlier versions"""
+
+    total: float
+    robustness: float
+    look_ahead: float
 
 
 class BacktestRequest(TypedDict):
