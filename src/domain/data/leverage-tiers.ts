@@ -4,6 +4,8 @@ import type { LeverageTier } from '#engine/instrument.ts';
 const MAX_TIERS = 200;
 /** Relative error of a limit that an exchange rounds. */
 const NOISE = 1e-9;
+/** Largest jump of the margin at a limit, as a share of it: exchanges round their amounts. */
+const MAX_JUMP = 0.01;
 
 /** A tier as ccxt returns it, and as freqtrade's file of tiers has it. */
 interface GivenTier {
@@ -38,9 +40,7 @@ function readTier(given: GivenTier, before: LeverageTier | undefined): LeverageT
   const { info = {} } = given;
   const minNotional = Number(given.minNotional);
   const maintenanceRate = Number(given.maintenanceMarginRate);
-  const step = before
-    ? before.maintenanceAmount + minNotional * (maintenanceRate - before.maintenanceRate)
-    : 0;
+  const step = continuousAmount({ minNotional, maintenanceRate }, before);
   const stated = [info.cum, info.mmDeduction, info.deduction].find(isStated);
   return {
     minNotional,
@@ -49,6 +49,14 @@ function readTier(given: GivenTier, before: LeverageTier | undefined): LeverageT
     maintenanceRate,
     maintenanceAmount: stated === undefined ? step : Number(stated),
   };
+}
+
+/** The amount with which the margin at the limit is that of the tier before. */
+function continuousAmount(
+  { minNotional, maintenanceRate }: Pick<LeverageTier, 'minNotional' | 'maintenanceRate'>,
+  before: LeverageTier | undefined,
+): number {
+  return before ? before.maintenanceAmount + minNotional * (maintenanceRate - before.maintenanceRate) : 0;
 }
 
 const isStated = (value: unknown) => value !== undefined && value !== null && value !== '';
@@ -64,8 +72,16 @@ function problemOf(tier: LeverageTier, before: LeverageTier | undefined): string
   if (before && maintenanceRate < before.maintenanceRate)
     return `rate ${maintenanceRate} is below the one before`;
   if (maintenanceAmount < 0) return `amount ${maintenanceAmount} is below 0`;
-  if (!before) return undefined;
-  return maxLeverage > before.maxLeverage
-    ? `maximum leverage ${maxLeverage} is above the one before`
-    : undefined;
+  if (before && maxLeverage > before.maxLeverage)
+    return `maximum leverage ${maxLeverage} is above the one before`;
+  return jumpOf(tier, before);
+}
+
+/** The engine takes the tier with the largest margin, which is that of the value only where the margin is continuous. */
+function jumpOf(tier: LeverageTier, before: LeverageTier | undefined): string | undefined {
+  const { minNotional, maintenanceAmount } = tier;
+  const wanted = continuousAmount(tier, before);
+  const margin = before ? minNotional * before.maintenanceRate - before.maintenanceAmount : 0;
+  if (Math.abs(maintenanceAmount - wanted) <= MAX_JUMP * margin) return undefined;
+  return `amount ${maintenanceAmount} lets the margin jump at ${minNotional}; it is continuous with ${Number(wanted.toPrecision(9))}`;
 }

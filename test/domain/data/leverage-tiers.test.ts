@@ -41,6 +41,16 @@ describe('leverage tiers', () => {
     [[tier(0, 9, 5, 1)], 'leverage tier 1: rate 1'],
     [[{ minNotional: 0, maxNotional: 9 }], 'leverage tier 1: a number is missing'],
     [[null], 'leverage tier 1: a number is missing'],
+    [
+      [tier(0, 9, 5, 0.01, '1')],
+      'leverage tier 1: amount 1 lets the margin jump at 0; it is continuous with 0',
+    ],
+    // Margins of an exchange that states 0 for each tier, and of one with amounts in another unit.
+    [
+      [BTC[0], tier(50_000, 500_000, 100, 0.005, '0')],
+      'leverage tier 2: amount 0 lets the margin jump at 50000',
+    ],
+    [[BTC[0], BTC[1], tier(500_000, 1e7, 50, 0.01, '2.55')], 'it is continuous with 2550'],
   ])('tiers %j are rejected', (given, problem) => {
     expect(() => readLeverageTiers(given)).toThrow(problem);
   });
@@ -70,14 +80,25 @@ function storeOf(
   };
 }
 
+it('amounts that an exchange rounds are kept', () => {
+  const rounded = [BTC[0], tier(50_000, 500_000, 100, 0.005, '51')];
+  expect(readLeverageTiers(rounded)[1]!.maintenanceAmount).toBe(51);
+});
+
 describe('import of leverage tiers', () => {
   it('tiers are stored with the instruments, and the invalid ones named', async () => {
     const instruments = storeOf(['BTC/USDT:USDT', 'ETH/USDT:USDT', 'SOL/USDT:USDT']);
-    const text = JSON.stringify({ 'BTC/USDT:USDT': BTC, 'ETH/USDT:USDT': [BTC[1]], 'XRP/USDT:USDT': BTC });
+    const jumping = [BTC[0], tier(50_000, 500_000, 100, 0.005, '0')];
+    const text = JSON.stringify({ 'BTC/USDT:USDT': BTC, 'ETH/USDT:USDT': jumping, 'XRP/USDT:USDT': BTC });
     expect(await importLeverageTiers(text, 'binanceusdm', { instruments, clock })).toEqual({
       imported: ['BTC/USDT:USDT'],
       missing: ['SOL/USDT:USDT'],
-      failed: [{ symbol: 'ETH/USDT:USDT', reason: 'leverage tier 1: begins at 50000, not at 0' }],
+      failed: [
+        {
+          symbol: 'ETH/USDT:USDT',
+          reason: 'leverage tier 2: amount 0 lets the margin jump at 50000; it is continuous with 50',
+        },
+      ],
     });
     const { leverageTiers, tiersSource } = instrumentOf(instruments.all.get('BTC/USDT:USDT')!);
     expect(leverageTiers).toEqual(readLeverageTiers(BTC));
