@@ -259,6 +259,12 @@ describe('precision', () => {
     );
     expect(biasOf(report)).toContain(`one maintenance rate for every size to ${rated}, which have none`);
     expect(biasOf(leveraged(tiered, { margin_mode: 'cross' }).report)).toContain('It closes one trade');
+    const stacked = { position_stacking: true };
+    expect(biasOf(leveraged(tiered, stacked).report)).toContain(
+      'Leverage tiers are those of each trade alone',
+    );
+    expect(biasOf(leveraged({}, stacked).report)).not.toContain('tiers');
+    expect(biasOf(report)).not.toContain('of each trade alone');
   });
 
   it('a bias names liquidations also where only the callback leverages', () => {

@@ -355,7 +355,11 @@ function liquidationBiases(
     config.margin_mode === 'cross'
       ? 'It closes one trade, and open profit or loss of other pairs does not count as margin.'
       : 'A gap beyond that price costs more than the collateral, which an exchange does not charge.';
-  return [{ effect: 'optimistic', text: `${rates} ${loss}` }];
+  const each =
+    config.position_stacking && rated.length < data.length
+      ? ' Leverage tiers are those of each trade alone; an exchange adds up the trades of a pair and side, and asks for more margin.'
+      : '';
+  return [{ effect: 'optimistic', text: `${rates} ${loss}${each}` }];
 }
 
 function precisionBias({ precision }: ResolvedBacktestConfig): Bias {
