@@ -8,8 +8,9 @@ import {
   type FeatureMatrix,
 } from './features.ts';
 import { boost } from './gbdt/boost.ts';
-import { createForest, predictForest, type Tree } from './gbdt/forest.ts';
+import { createForest, predictForest } from './gbdt/forest.ts';
 import { buildHistogram, type HistogramBuilder } from './gbdt/histogram.ts';
+import type { Tree } from './gbdt/tree.ts';
 import { deserializeLogistic, fitLogistic, logisticModel, type SerializedLogistic } from './logistic.ts';
 import { logLoss, type Model } from './model.ts';
 import { type ClassifierSettings, checkClassifierSettings } from './settings.ts';
@@ -147,7 +148,7 @@ function trainBoosted(
     bestIteration: boosted.trees.length,
     trainingLoss: Float64Array.from(boosted.trainingLoss),
     validationLoss: boosted.validationLoss && Float64Array.from(boosted.validationLoss),
-    model: boostedModel({ ...boosted, cuts: binned.cuts, isSymmetric: isSymmetric(settings.kind) }),
+    model: boostedModel({ ...boosted, cuts: binned.cuts }),
   });
 }
 
@@ -156,8 +157,6 @@ function firstValidationRow(rows: number, settings: ClassifierSettings): number 
   if (settings.early_stopping_rounds === 0) return rows;
   return rows - Math.max(1, Math.round(settings.validation_fraction * rows));
 }
-
-const isSymmetric = (kind: ModelKind) => kind === 'symmetric_gbdt';
 
 type Parts = Pick<
   Classifier,
@@ -221,7 +220,7 @@ export function deserialize(serialized: SerializedClassifier): Classifier {
     model:
       kind === 'logistic_regression'
         ? deserializeLogistic(model as SerializedLogistic)
-        : deserializeBoosted(model as SerializedForest, isSymmetric(kind)),
+        : deserializeBoosted(model as SerializedForest),
   });
 }
 
@@ -251,11 +250,10 @@ interface BoostedParts {
   readonly cuts: readonly Float64Array[];
   readonly trees: readonly Tree[];
   readonly gains: Float64Array;
-  readonly isSymmetric: boolean;
 }
 
-function boostedModel({ base, cuts, trees, gains, isSymmetric }: BoostedParts): Model<SerializedForest> {
-  const forest = createForest(base, trees, cuts, isSymmetric);
+function boostedModel({ base, cuts, trees, gains }: BoostedParts): Model<SerializedForest> {
+  const forest = createForest(base, trees, cuts);
   return {
     predict: (features, into) => predictForest(forest, features, into),
     contributions: () => gains,
@@ -274,7 +272,7 @@ function boostedModel({ base, cuts, trees, gains, isSymmetric }: BoostedParts): 
   };
 }
 
-function deserializeBoosted(serialized: SerializedForest, isSymmetric: boolean): Model<SerializedForest> {
+function deserializeBoosted(serialized: SerializedForest): Model<SerializedForest> {
   return boostedModel({
     base: serialized.base,
     cuts: serialized.cuts.map((column) => Float64Array.from(column, Number)),
@@ -286,7 +284,6 @@ function deserializeBoosted(serialized: SerializedForest, isSymmetric: boolean):
       value: [...value],
     })),
     gains: Float64Array.from(serialized.gains),
-    isSymmetric,
   });
 }
 

@@ -1,3 +1,6 @@
+import { SORT_COUNTS } from './wasm/binning.ts';
+import { type Kernel, withKernel } from './wasm/kernel.ts';
+
 /** Feature columns, row-aligned. `NaN` is a missing value; infinities are values like others. */
 export interface FeatureMatrix {
   readonly names: readonly string[];
@@ -69,17 +72,51 @@ export function binFeatures(features: FeatureMatrix, maxBins: number): BinnedMat
     throw new RangeError(`max_bins: must be an integer from 2 to 255, not ${maxBins}`);
   }
   const { columns, rows } = features;
-  const sorted = columns.map((column) => column.slice(0, rows).sort());
-  const present = sorted.map(countPresent);
-  const cuts = sorted.map((values, j) => cutsOf(values.subarray(0, present[j]), maxBins));
-  const bins = columns.map((column, j) => binColumn(column, rows, cuts[j]!));
-  return { features, maxBins, cuts, bins, hasMissing: present.map((count) => count < rows) };
+  const cuts: Float64Array[] = [];
+  const bins: Uint8Array[] = [];
+  const hasMissing: boolean[] = [];
+  withKernel((kernel) => {
+    const binColumn = columnBinner(kernel, rows, maxBins);
+    for (const column of columns) {
+      const binned = binColumn(column);
+      cuts.push(binned.cuts);
+      bins.push(binned.bins);
+      hasMissing.push(binned.hasMissing);
+    }
+  });
+  return { features, maxBins, cuts, bins, hasMissing };
 }
 
-/** Values before the NaNs, which sort last. */
-function countPresent(sorted: Float64Array): number {
-  let count = sorted.length;
-  while (count > 0 && Number.isNaN(sorted[count - 1]!)) count--;
+/** Returns a function that bins one column. All columns use the same memory. */
+function columnBinner(kernel: Kernel, rows: number, maxBins: number) {
+  const valuesAt = kernel.take(8 * (rows + 4));
+  const presentAt = kernel.take(8 * rows);
+  const spareAt = kernel.take(8 * rows);
+  const countsAt = kernel.take(SORT_COUNTS);
+  const cutsAt = kernel.take(8 * maxBins * 2);
+  const binsAt = kernel.take(rows + 4);
+  return (column: Float64Array) => {
+    const values = column.subarray(0, rows);
+    kernel.f64(valuesAt, rows).set(values);
+    const present = copyPresent(values, kernel.f64(presentAt, rows));
+    const sortedAt = kernel.run.sortValues(presentAt, spareAt, present, countsAt);
+    const cuts = cutsOf(kernel.f64(sortedAt, present), maxBins);
+    const padded = paddedCuts(cuts);
+    kernel.f64(cutsAt, padded.length).set(padded);
+    const half = 8 * ((padded.length + 1) >> 1);
+    kernel.run.binValues(valuesAt, rows, cutsAt, half, 0, cuts.length + 1, binsAt);
+    return { cuts, bins: kernel.u8(binsAt, rows).slice(), hasMissing: present < rows };
+  };
+}
+
+/** Copies the values that are not NaN. Returns their number. */
+function copyPresent(values: Float64Array, into: Float64Array): number {
+  let count = 0;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
+    into[count] = value;
+    count += Number(!Number.isNaN(value));
+  }
   return count;
 }
 
@@ -90,13 +127,15 @@ function cutsOf(sorted: Float64Array, maxBins: number): Float64Array {
   const each = countDistinct(sorted, maxBins) <= maxBins;
   // The remaining rows are spread over the remaining bins, so one frequent value does not enlarge the other bins.
   let start = 0;
+  let least = rows / maxBins;
   for (let i = 1; i < rows && cuts.length < maxBins - 1; i++) {
+    if (!each && i - start < least) continue;
     const value = sorted[i]!;
     const before = sorted[i - 1]!;
     if (value === before) continue;
-    if (!each && i - start < (rows - start) / (maxBins - cuts.length)) continue;
     cuts.push(between(before, value));
     start = i;
+    least = (rows - start) / (maxBins - cuts.length);
   }
   return Float64Array.from(cuts);
 }
@@ -114,12 +153,6 @@ function between(low: number, high: number): number {
   return middle >= low && middle < high ? middle : low;
 }
 
-function binColumn(column: Float64Array, rows: number, cuts: Float64Array): Uint8Array {
-  const bins = new Uint8Array(rows);
-  binValues(column, 0, rows, paddedCuts(cuts), 0, cuts.length + 1, bins, 0);
-  return bins;
-}
-
 /** Cuts padded with infinities to a length of 2^n - 1, so that a binary search takes n steps for every value. */
 export function paddedCuts(cuts: Float64Array): Float64Array {
   const padded = new Float64Array(2 ** Math.ceil(Math.log2(cuts.length + 1)) - 1).fill(
@@ -127,29 +160,4 @@ export function paddedCuts(cuts: Float64Array): Float64Array {
   );
   padded.set(cuts);
   return padded;
-}
-
-/**
- * Writes the bin of `count` values: the number of cuts below the value, plus `shift`; `missing` for `NaN`.
- *
- * @param cuts the cuts padded by {@link paddedCuts}
- */
-export function binValues(
-  values: Float64Array,
-  from: number,
-  count: number,
-  cuts: Float64Array,
-  shift: number,
-  missing: number,
-  into: Uint8Array,
-  at: number,
-): void {
-  const half = (cuts.length + 1) >> 1;
-  for (let i = 0; i < count; i++) {
-    const value = values[from + i]!;
-    // Branch-free, because the comparison is unpredictable: `& -1` keeps the step, `& -0` drops it.
-    let bin = 0;
-    for (let step = half; step > 0; step >>= 1) bin += step & -Number(cuts[bin + step - 1]! < value);
-    into[at + i] = Number.isNaN(value) ? missing : bin + shift;
-  }
 }

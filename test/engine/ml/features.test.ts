@@ -58,6 +58,31 @@ describe('binFeatures', () => {
     expect(binOne([...values].reverse(), 255).bins).toEqual([...bins].reverse());
   });
 
+  it('binFeatures orders doubles of any bits as numbers', () => {
+    const random = createRandom(3);
+    const words = Uint32Array.from({ length: 4000 }, () => random() * 2 ** 32);
+    const values = new Float64Array(words.buffer);
+    values.set([
+      -0,
+      0,
+      Number.MIN_VALUE,
+      -Number.MIN_VALUE,
+      Number.NEGATIVE_INFINITY,
+      Number.POSITIVE_INFINITY,
+    ]);
+    // NaN with the sign bit set.
+    words.set([0, 0xfff80000], 20);
+    const sorted = values.filter((value) => !Number.isNaN(value)).sort();
+    const { cuts, bins } = binFeatures(matrixOf([values]), 255);
+    const rank = (value: number) => cuts[0]!.filter((cut) => cut < value).length;
+    expect([...bins[0]!]).toEqual([...values].map((v) => (Number.isNaN(v) ? cuts[0]!.length + 1 : rank(v))));
+    const below = Array.from(cuts[0]!, (cut) => sorted.filter((value) => value <= cut).length);
+    below.forEach((count, k) => {
+      expect(sorted[count]! > sorted[count - 1]!).toBe(true);
+      expect(Math.abs(count - (below[k - 1] ?? 0) - sorted.length / 255)).toBeLessThan(2);
+    });
+  });
+
   it.each([
     ['no columns', { names: [], columns: [], rows: 0 }, /at least one feature/],
     [

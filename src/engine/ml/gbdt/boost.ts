@@ -1,7 +1,6 @@
 import { createRandom, mix32, type Random } from '../../random.ts';
 import type { BinnedMatrix } from '../features.ts';
 import type { ClassifierSettings } from '../settings.ts';
-import type { Tree } from './forest.ts';
 import { type GrownTree, growSymmetricTree, growTree } from './grow.ts';
 import { createHistogramPool, type HistogramBuilder, layOutColumns } from './histogram.ts';
 import { partitionRows, type RowOrder } from './partition.ts';
@@ -14,6 +13,7 @@ import {
   packGradients,
   splitRules,
 } from './split.ts';
+import type { Tree } from './tree.ts';
 
 interface Boosted {
   /** Log-odds before the first tree, from the weighted mean label of the fitted rows. */

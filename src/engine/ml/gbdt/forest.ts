@@ -1,28 +1,15 @@
-import { binValues, type FeatureMatrix, paddedCuts } from '../features.ts';
+import { type FeatureMatrix, paddedCuts } from '../features.ts';
 import { sigmoid } from '../model.ts';
-import type { Split } from './split.ts';
+import { BLOCK_ROWS, BOTTOM_PIECES, PIECE_LEVELS, PIECE_NODES } from '../wasm/forest.ts';
+import { type Kernel, withKernel } from '../wasm/kernel.ts';
+import { type ColumnFinder, depthOf, placeTree, type Tree } from './tree.ts';
+import { addWalkedTrees, layOutWalk, type WalkedTrees } from './walk.ts';
 
-/** Rows that are binned and sent through all trees together, so that their bins stay in the processor's cache. */
-const BLOCK_ROWS = 512;
-/** Encoded node (32 bits): the bin in the low 8 bits, the start of its column in a block above them. */
-const BIN_BITS = 8;
-/** Bin of a node whose rows all go left: no bin is larger. */
-const ALL_LEFT = 255;
-
-/**
- * Trees laid out for prediction. Each tree is complete down to its own depth. The children of index i are 2i and 2i + 1,
- * so a step needs no branch. Below an early leaf all rows go left.
- */
+/** Trees laid out for prediction. */
 interface Forest {
   readonly base: number;
-  readonly depths: Int32Array;
-  /** Start index of each tree in `nodes` and in `leaves`. The first node entry of a tree is unused. */
-  readonly treesAt: Int32Array;
-  readonly nodes: Int32Array;
-  readonly leaves: Float64Array;
   readonly columns: readonly ForestColumn[];
-  /** True if all nodes of a level have the same split. */
-  readonly isSymmetric: boolean;
+  readonly trees: PiecedTrees | WalkedTrees;
 }
 
 /** Bins of a feature. A missing value is above all others for nodes that send it right, below all others for the rest. */
@@ -33,45 +20,36 @@ interface ForestColumn {
   readonly missingLeft: boolean;
 }
 
-/** Lays out trees. `cuts` are those of the matrix from which the trees were grown. */
-export function createForest(
-  base: number,
-  trees: readonly Tree[],
-  cuts: readonly Float64Array[],
-  isSymmetric: boolean,
-): Forest {
-  const depths = Int32Array.from(trees, (tree) => depthOf(tree));
-  const treesAt = new Int32Array(trees.length);
-  for (let t = 1; t < trees.length; t++) treesAt[t] = treesAt[t - 1]! + 2 ** depths[t - 1]!;
-  const size = depths.reduce((sum, depth) => sum + 2 ** depth, 0);
-  const nodes = new Int32Array(size).fill(ALL_LEFT);
-  const leaves = new Float64Array(size);
-  const columns: ForestColumn[] = [];
-  const columnAt = columnFinder(cuts, columns);
-  trees.forEach((tree, t) => {
-    const start = treesAt[t]!;
-    const depth = depths[t]!;
-    const place = (node: number, at: number, level: number) => {
-      const feature = tree.feature[node]!;
-      if (feature < 0) {
-        leaves[start + at * 2 ** (depth - level) - 2 ** depth] = tree.value[node]!;
-        return;
-      }
-      const missingLeft = tree.missingLeft[node] === 1;
-      const bin = tree.bin[node]! + (missingLeft ? 1 : 0);
-      nodes[start + at] = (columnAt(feature, missingLeft) << BIN_BITS) | bin;
-      place(tree.left[node]!, 2 * at, level + 1);
-      place(tree.left[node]! + 1, 2 * at + 1, level + 1);
-    };
-    place(0, 1, 0);
-  });
-  return { base, depths, treesAt, nodes, leaves, columns, isSymmetric };
+/** Trees of at most six levels in the layout of `addTrees`: words and leaf values. */
+interface PiecedTrees {
+  readonly words: Int32Array;
+  readonly leaves: Float64Array;
 }
 
-/** Returns a function that finds the start of a column in a block, and adds the column when it is new. */
-function columnFinder(cuts: readonly Float64Array[], columns: ForestColumn[]) {
+/** Bins are bytes from 0; comparisons of bytes in vectors are signed. */
+const BYTE_MIDDLE = 128;
+/** Bin of a node whose rows all go left: no bin is larger. */
+const ALL_LEFT = 255;
+/** Deeper trees have too many nodes to evaluate each: a row walks down. */
+const MAX_PIECED_DEPTH = 2 * PIECE_LEVELS;
+
+/** Lays out trees. `cuts` are those of the matrix from which the trees were grown. */
+export function createForest(base: number, trees: readonly Tree[], cuts: readonly Float64Array[]): Forest {
+  const columns: ForestColumn[] = [];
+  const columnAt = columnFinder(cuts, columns);
+  const depths = trees.map((tree) => depthOf(tree));
+  const isDeep = depths.some((depth) => depth > MAX_PIECED_DEPTH);
+  return {
+    base,
+    columns,
+    trees: isDeep ? layOutWalk(trees, depths, columnAt) : layOutPieces(trees, depths, columnAt),
+  };
+}
+
+/** Returns a function that finds a column, and adds it when it is new. */
+function columnFinder(cuts: readonly Float64Array[], columns: ForestColumn[]): ColumnFinder {
   const known = new Map<string, number>();
-  return (feature: number, missingLeft: boolean): number => {
+  return (feature, missingLeft) => {
     const key = `${feature} ${missingLeft}`;
     const at = known.get(key) ?? columns.length * BLOCK_ROWS;
     if (!known.has(key)) columns.push({ feature, cuts: paddedCuts(cuts[feature]!), missingLeft });
@@ -80,163 +58,105 @@ function columnFinder(cuts: readonly Float64Array[], columns: ForestColumn[]) {
   };
 }
 
+/**
+ * Completes each tree to three or six levels: below an early leaf all rows go left. The children of index i are 2i and
+ * 2i + 1.
+ */
+function layOutPieces(
+  trees: readonly Tree[],
+  depths: readonly number[],
+  columnAt: ColumnFinder,
+): PiecedTrees {
+  const words: number[] = [];
+  const leaves: number[] = [];
+  trees.forEach((tree, t) => {
+    const depth = depths[t]! > PIECE_LEVELS ? MAX_PIECED_DEPTH : PIECE_LEVELS;
+    const nodes: number[] = new Array(2 ** depth).fill(ALL_LEFT - BYTE_MIDDLE);
+    const values: number[] = new Array(2 ** depth).fill(0);
+    placeTree(
+      tree,
+      depth,
+      columnAt,
+      (at, column, bin) => {
+        nodes[at] = (column << 8) | ((bin - BYTE_MIDDLE) & 255);
+      },
+      (at, value) => {
+        values[at] = value;
+      },
+    );
+    const bottom = depth > PIECE_LEVELS ? BOTTOM_PIECES : 1;
+    words.push(bottom);
+    for (let piece = 0; piece < bottom; piece++) words.push(...pieceAt(nodes, bottom + piece));
+    if (bottom > 1) words.push(...pieceAt(nodes, 1));
+    leaves.push(...values);
+  });
+  return { words: Int32Array.from(words), leaves: Float64Array.from(leaves) };
+}
+
+/** Nodes of the piece with this root, level by level. */
+function pieceAt(nodes: readonly number[], root: number): number[] {
+  return Array.from({ length: PIECE_NODES }, (_, k) => {
+    const level = Math.floor(Math.log2(k + 1));
+    return nodes[root * 2 ** level + k + 1 - 2 ** level]!;
+  });
+}
+
 /** P(label = 1) of each row: the trees' leaf values are added in their order. */
 export function predictForest(forest: Forest, features: FeatureMatrix, into: Float64Array): void {
-  const { rows } = features;
-  const bins = new Uint8Array(forest.columns.length * BLOCK_ROWS);
-  const scores = new Float64Array(BLOCK_ROWS);
-  for (let start = 0; start < rows; start += BLOCK_ROWS) {
-    const count = Math.min(BLOCK_ROWS, rows - start);
-    forest.columns.forEach(({ feature, cuts, missingLeft }, c) => {
-      const shift = missingLeft ? 1 : 0;
-      const missing = missingLeft ? 0 : ALL_LEFT;
-      binValues(features.columns[feature]!, start, count, cuts, shift, missing, bins, c * BLOCK_ROWS);
-    });
-    scores.fill(forest.base);
-    addTrees(forest, bins, count, scores);
-    for (let r = 0; r < count; r++) into[start + r] = sigmoid(scores[r]!);
-  }
-}
-
-function addTrees(forest: Forest, bins: Uint8Array, count: number, scores: Float64Array): void {
-  const { depths, treesAt, nodes, leaves, isSymmetric } = forest;
-  const leaf = new Uint16Array(BLOCK_ROWS);
-  for (let t = 0; t < depths.length; t++) {
-    const treeAt = treesAt[t]!;
-    const depth = depths[t]!;
-    if (isSymmetric) addSymmetricTree(nodes, leaves, treeAt, depth, bins, count, scores, leaf);
-    else addTree(nodes, leaves, treeAt, depth, bins, count, scores);
-  }
-}
-
-/** Four rows at a time: the steps of one row depend on each other, those of different rows do not. */
-function addTree(
-  nodes: Int32Array,
-  leaves: Float64Array,
-  treeAt: number,
-  depth: number,
-  bins: Uint8Array,
-  count: number,
-  scores: Float64Array,
-): void {
-  const leafAt = treeAt - 2 ** depth;
-  for (let r = 0; r < count; r += 4) {
-    let a = 1;
-    let b = 1;
-    let c = 1;
-    let d = 1;
-    for (let level = 0; level < depth; level++) {
-      const nodeA = nodes[treeAt + a]!;
-      const nodeB = nodes[treeAt + b]!;
-      const nodeC = nodes[treeAt + c]!;
-      const nodeD = nodes[treeAt + d]!;
-      // Sign bit of (bin of the node - bin of the row): 1 goes right.
-      a = 2 * a + (((nodeA & 255) - bins[(nodeA >>> BIN_BITS) + r]!) >>> 31);
-      b = 2 * b + (((nodeB & 255) - bins[(nodeB >>> BIN_BITS) + r + 1]!) >>> 31);
-      c = 2 * c + (((nodeC & 255) - bins[(nodeC >>> BIN_BITS) + r + 2]!) >>> 31);
-      d = 2 * d + (((nodeD & 255) - bins[(nodeD >>> BIN_BITS) + r + 3]!) >>> 31);
+  withKernel((kernel) => {
+    const { rows } = features;
+    const binsAt = kernel.take(forest.columns.length * BLOCK_ROWS);
+    const scoresAt = kernel.take(8 * BLOCK_ROWS);
+    const binBlock = blockBinner(kernel, forest, features, binsAt);
+    const addBlock = treeAdder(kernel, forest, binsAt, scoresAt);
+    const scores = kernel.f64(scoresAt, BLOCK_ROWS);
+    for (let start = 0; start < rows; start += BLOCK_ROWS) {
+      const count = Math.min(BLOCK_ROWS, rows - start);
+      binBlock(start, count);
+      scores.fill(forest.base);
+      addBlock(count);
+      for (let r = 0; r < count; r++) into[start + r] = sigmoid(scores[r]!);
     }
-    scores[r]! += leaves[leafAt + a]!;
-    scores[r + 1]! += leaves[leafAt + b]!;
-    scores[r + 2]! += leaves[leafAt + c]!;
-    scores[r + 3]! += leaves[leafAt + d]!;
+  });
+}
+
+/** Returns a function that bins a block of rows, a column after the other. */
+function blockBinner(kernel: Kernel, { columns, trees }: Forest, features: FeatureMatrix, binsAt: number) {
+  const middle = 'words' in trees ? BYTE_MIDDLE : 0;
+  const valuesAt = kernel.take(8 * BLOCK_ROWS);
+  const cutsAt = columns.map(({ cuts }) => kernel.take(8 * cuts.length));
+  columns.forEach(({ cuts }, c) => {
+    kernel.f64(cutsAt[c]!, cuts.length).set(cuts);
+  });
+  return (start: number, count: number) => {
+    const values = kernel.f64(valuesAt, BLOCK_ROWS);
+    columns.forEach(({ feature, cuts, missingLeft }, c) => {
+      values.set(features.columns[feature]!.subarray(start, start + count));
+      const half = 8 * ((cuts.length + 1) >> 1);
+      const shift = (missingLeft ? 1 : 0) - middle;
+      const missing = (missingLeft ? 0 : ALL_LEFT) - middle;
+      kernel.run.binValues(valuesAt, count, cutsAt[c]!, half, shift, missing, binsAt + c * BLOCK_ROWS);
+    });
+  };
+}
+
+/** Returns a function that adds all trees to the scores of the first `count` rows of a block. */
+function treeAdder(kernel: Kernel, { columns, trees }: Forest, binsAt: number, scoresAt: number) {
+  if ('words' in trees) {
+    const { words, leaves } = trees;
+    const wordsAt = kernel.take(words.byteLength);
+    const leavesAt = kernel.take(leaves.byteLength);
+    const foundAt = kernel.take((BOTTOM_PIECES + 1) * BLOCK_ROWS);
+    kernel.i32(wordsAt, words.length).set(words);
+    kernel.f64(leavesAt, leaves.length).set(leaves);
+    const end = wordsAt + words.byteLength;
+    return (count: number) => {
+      const rows = Math.ceil(count / 16) * 16;
+      kernel.run.addTrees(wordsAt, end, leavesAt, binsAt, rows, foundAt, scoresAt);
+    };
   }
-}
-
-/** Levels of a symmetric tree per pass over the rows. */
-const PASS_LEVELS = 3;
-
-/**
- * The leaf's index has one bit per level, and no step depends on another. The depth is padded to a multiple of the levels
- * per pass, with levels at the top where all rows go left. Leading 0 bits do not change the index.
- */
-function addSymmetricTree(
-  nodes: Int32Array,
-  leaves: Float64Array,
-  treeAt: number,
-  depth: number,
-  bins: Uint8Array,
-  count: number,
-  scores: Float64Array,
-  leaf: Uint16Array,
-): void {
-  leaf.fill(0);
-  const filled = Math.ceil(depth / PASS_LEVELS) * PASS_LEVELS - depth;
-  for (let level = -filled; level < depth; level += PASS_LEVELS) {
-    const a = level < 0 ? ALL_LEFT : nodes[treeAt + 2 ** level]!;
-    const b = level + 1 < 0 ? ALL_LEFT : nodes[treeAt + 2 ** (level + 1)]!;
-    const c = nodes[treeAt + 2 ** (level + 2)]!;
-    addLevels(a, b, c, bins, count, leaf);
-  }
-  for (let r = 0; r < count; r++) scores[r] = scores[r]! + leaves[treeAt + leaf[r]!]!;
-}
-
-function addLevels(
-  a: number,
-  b: number,
-  c: number,
-  bins: Uint8Array,
-  count: number,
-  leaf: Uint16Array,
-): void {
-  const atA = a >>> BIN_BITS;
-  const atB = b >>> BIN_BITS;
-  const atC = c >>> BIN_BITS;
-  const binA = a & 255;
-  const binB = b & 255;
-  const binC = c & 255;
-  for (let r = 0; r < count; r++) {
-    const bitA = (binA - bins[atA + r]!) >>> 31;
-    const bitB = (binB - bins[atB + r]!) >>> 31;
-    const bitC = (binC - bins[atC + r]!) >>> 31;
-    leaf[r] = (leaf[r]! << 3) | (bitA << 2) | (bitB << 1) | bitC;
-  }
-}
-
-/** A binary tree as columns by node. Node 0 is the root; the right child follows the left one. */
-export interface Tree {
-  /** Feature of a split; -1 for a leaf. */
-  readonly feature: number[];
-  /** Rows with a bin of at most this go left. */
-  readonly bin: number[];
-  /** 1 where rows with a missing value go left too. */
-  readonly missingLeft: number[];
-  /** The left child; 0 for a leaf. */
-  readonly left: number[];
-  /** Addition of a leaf to the log-odds; 0 for a split. */
-  readonly value: number[];
-}
-
-/** A tree of one leaf of value 0. */
-export function createTree(): Tree {
-  return { feature: [-1], bin: [0], missingLeft: [0], left: [0], value: [0] };
-}
-
-/** Turns a leaf into a split with two leaves; returns the left one. */
-export function splitLeaf(
-  tree: Tree,
-  node: number,
-  feature: number,
-  split: Pick<Split, 'bin' | 'missingLeft'>,
-): number {
-  const left = tree.feature.length;
-  tree.feature[node] = feature;
-  tree.bin[node] = split.bin;
-  tree.missingLeft[node] = split.missingLeft ? 1 : 0;
-  tree.left[node] = left;
-  for (let child = 0; child < 2; child++) {
-    tree.feature.push(-1);
-    tree.bin.push(0);
-    tree.missingLeft.push(0);
-    tree.left.push(0);
-    tree.value.push(0);
-  }
-  return left;
-}
-
-/** Number of splits on the longest path. */
-function depthOf(tree: Tree, node = 0): number {
-  if (tree.feature[node]! < 0) return 0;
-  const left = tree.left[node]!;
-  return 1 + Math.max(depthOf(tree, left), depthOf(tree, left + 1));
+  return (count: number) => {
+    const bins = kernel.u8(binsAt, columns.length * BLOCK_ROWS);
+    addWalkedTrees(trees, bins, count, kernel.f64(scoresAt, BLOCK_ROWS));
+  };
 }

@@ -1,6 +1,5 @@
 import type { BinnedMatrix } from '../features.ts';
 import type { ClassifierSettings } from '../settings.ts';
-import { createTree, splitLeaf, type Tree } from './forest.ts';
 import {
   type HistogramBuilder,
   type HistogramPool,
@@ -9,6 +8,7 @@ import {
 } from './histogram.ts';
 import { partitionRows, type RowOrder } from './partition.ts';
 import { bestSplit, leafScore, PACKED_UNIT, packedHessian, type Split, type SplitRules } from './split.ts';
+import { createTree, splitLeaf, type Tree } from './tree.ts';
 
 /** Input for growing one tree. */
 interface Growth {
