@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '#engine/random.ts';
+import { Mixture, trialWeights, truncatedNormal } from '#engine/search/parzen.ts';
+import { type SuggestOptions, suggest } from '#engine/search/sampler.ts';
 import {
-  Mixture,
-  type SuggestOptions,
-  suggest,
-  trialWeights,
-  truncatedNormal,
-} from '#engine/search/sampler.ts';
-import { axisOf, checkSpace, type Dimension, type Point, type SearchSpace } from '#engine/search/space.ts';
+  type Axis,
+  axisOf,
+  checkSpace,
+  type Dimension,
+  type Point,
+  type SearchSpace,
+} from '#engine/search/space.ts';
 import type { PastTrial } from '#engine/search/trials.ts';
 import { bestValues, runStudy } from '../../../bench/support/studies.ts';
 import { TEST_FUNCTIONS } from '../../../bench/support/test-functions.ts';
@@ -248,6 +250,14 @@ const POINTS = [
   [4.99, 0.0012, 250, 7, 1, 1],
 ];
 
+/** Mixture around trials, each with one value per axis. */
+function mixtureOf(axes: readonly Axis[], rows: readonly (readonly number[])[]): Mixture {
+  return new Mixture(
+    axes,
+    axes.map((_, d) => Float64Array.from(rows, (row) => row[d]!)),
+  );
+}
+
 describe('Parzen mixture', () => {
   // `_ParzenEstimator(...).log_pdf` of Optuna 5.0.0 for the first trials above, with its default parameters.
   it.each([
@@ -256,7 +266,7 @@ describe('Parzen mixture', () => {
     [1, [-17.521285452151435, -20.40388491679817, -19.00012109834927]],
     [0, [-17.03896959198876, -20.9632704992893, -18.862599783919418]],
   ])("Parzen mixture has Optuna's density around %d trials", (count, densities) => {
-    const mixture = new Mixture(AXES, TRIALS.slice(0, count));
+    const mixture = mixtureOf(AXES, TRIALS.slice(0, count));
     POINTS.forEach((point, i) => {
       expect(mixture.logDensity(point)).toBeCloseTo(densities[i]!, 10);
     });
@@ -276,14 +286,14 @@ describe('Parzen mixture', () => {
       [90, 1],
       [90, 1],
     ];
-    const mixture = new Mixture(space.map(axisOf), rows);
+    const mixture = mixtureOf(space.map(axisOf), rows);
     expect(mixture.logDensity([20, 0])).toBeCloseTo(-5.366494477801474, 10);
     expect(mixture.logDensity([100, 1])).toBeCloseTo(-5.634888311550291, 10);
     expect(mixture.logDensity([199, 0])).toBeCloseTo(-7.282916406034464, 10);
   });
 
   it('Parzen mixture samples match its density', () => {
-    const mixture = new Mixture(
+    const mixture = mixtureOf(
       AXES.slice(4),
       TRIALS.map((row) => row.slice(4)),
     );
@@ -310,7 +320,7 @@ describe('Parzen mixture', () => {
   });
 
   it('Parzen mixture samples stay within the range and on the steps', () => {
-    const mixture = new Mixture(AXES, [...TRIALS, ...POINTS]);
+    const mixture = mixtureOf(AXES, [...TRIALS, ...POINTS]);
     const random = createRandom(4);
     for (let i = 0; i < 2000; i++) {
       const [a, b, c, d, e, f] = mixture.sample(random) as [number, number, number, number, number, number];
@@ -326,18 +336,52 @@ describe('Parzen mixture', () => {
   it('Parzen mixture treats very many steps as a continuum', () => {
     const max = 2 ** 50;
     const observed = Array.from({ length: 200 }, (_, i) => [i * 1000]);
-    const steps = new Mixture([axisOf({ kind: 'int', name: 'n', min: 0, max })], observed);
-    const continuum = new Mixture([axisOf({ kind: 'float', name: 'n', min: 0, max })], observed);
+    const steps = mixtureOf([axisOf({ kind: 'int', name: 'n', min: 0, max })], observed);
+    const continuum = mixtureOf([axisOf({ kind: 'float', name: 'n', min: 0, max })], observed);
     for (const point of [0, 12_345, max / 100, max / 2, max]) {
       expect(steps.logDensity([point])).toBeCloseTo(continuum.logDensity([point]), 9);
     }
   });
 
+  // With 400 trials most kernels are far from a point. Optuna adds all of them.
+  it.each([
+    [
+      'four axes',
+      [0, 1, 2, 5],
+      [-16.871128861833228, -16.61515403606606, -16.732256289304843, -4.870873336147483, -4.4693209678982075],
+    ],
+    [
+      'two axes',
+      [0, 2],
+      [-11.418464208923407, -10.39826148149161, -13.791721527291312, -6.782838367209707, -6.3981162370286535],
+    ],
+  ])("Parzen mixture has Optuna's density around 400 trials: %s", (_, chosen, densities) => {
+    const part = (x: number) => x - Math.floor(x);
+    const rows = Array.from({ length: 400 }, (_, i) => [
+      -5 + 10 * part(i * 0.6180339887),
+      0.001 * 300 ** part(i * 0.4142135624),
+      50 + ((i * 37) % 451),
+      0,
+      0,
+      i % 3,
+    ]);
+    const of = (row: readonly number[]) => chosen.map((d) => row[d]!);
+    const mixture = mixtureOf(
+      chosen.map((d) => AXES[d]!),
+      rows.map(of),
+    );
+    const points = [...POINTS, rows[250]!, rows[399]!];
+    expect(points.map((point) => mixture.logDensity(of(point)))).toEqual(
+      densities.map((density) => expect.closeTo(density, 9)),
+    );
+  });
+
   it('trialWeights are 1 for the newest 25 trials and fall to 1/n for older ones', () => {
-    expect(trialWeights(25)).toEqual(new Array(25).fill(1));
-    expect(trialWeights(26)).toEqual([1 / 26, ...new Array(25).fill(1)]);
-    const weights = trialWeights(28);
-    expect(weights.slice(0, 4)).toEqual([1 / 28, 1 / 28 + 27 / 56, 1, 1]);
+    // The last weight is the prior's.
+    expect([...trialWeights(26)]).toEqual(new Array(26).fill(1));
+    expect([...trialWeights(27)]).toEqual([1 / 26, ...new Array(26).fill(1)]);
+    const weights = trialWeights(29);
+    expect([...weights.slice(0, 4)]).toEqual([1 / 28, 1 / 28 + 27 / 56, 1, 1]);
   });
 });
 
