@@ -44,15 +44,16 @@ export function rma(values: Float64Array, period: number, out?: Float64Array): F
 
 /**
  * {@link ema} of several periods, a column each. It computes two at a time: a row of one average waits for the row before it, so
- * the second one costs nothing.
+ * the second one costs nothing. `outs`: columns to write, in the order of the periods; new ones where they are missing.
  * @throws RangeError for a period that is not an integer from 1
  */
 export function emas<const P extends readonly number[]>(
   values: Float64Array,
   periods: P,
+  outs: readonly Float64Array[] = [],
 ): { -readonly [Index in keyof P]: Float64Array } {
   for (const period of periods) checkPeriod('emas', period);
-  const columns = periods.map(() => outputColumn(values.length));
+  const columns = periods.map((_, index) => outputColumn(values.length, outs[index]));
   for (let index = 0; index < periods.length; index += 2) {
     if (index + 1 === periods.length)
       smooth(values, periods[index]!, 2 / (periods[index]! + 1), columns[index]!);

@@ -12,26 +12,42 @@ export function crossedBelow(left: Float64Array, right: Float64Array | number): 
   return typeof right === 'number' ? crossedLevel(left, right, -1) : crossedColumn(right, left);
 }
 
-/** {@link crossedAbove} and {@link crossedBelow} of two columns in one pass. */
-export function crossings(
-  left: Float64Array,
-  right: Float64Array,
-): { readonly above: Uint8Array; readonly below: Uint8Array } {
-  checkLength(left.length, right.length);
-  const above = new Uint8Array(left.length);
-  const below = new Uint8Array(left.length);
-  let a = Number.NaN;
-  let b = Number.NaN;
-  for (let row = 0, { length } = left; row < length; row++) {
-    const wasA = a;
-    const wasB = b;
-    a = left[row]!;
-    b = right[row]!;
-    if (a > b) {
-      if (wasA <= wasB) above[row] = 1;
-    } else if (a < b && wasA >= wasB) below[row] = 1;
+export interface Crossings {
+  readonly above: Uint8Array;
+  readonly below: Uint8Array;
+}
+
+/** {@link crossedAbove} and {@link crossedBelow} of two columns in one pass. `out`: columns to write; new ones without. */
+export function crossings(left: Float64Array, right: Float64Array, out?: Crossings): Crossings {
+  const { length } = left;
+  checkLength(length, right.length);
+  const columns = out ?? { above: new Uint8Array(length), below: new Uint8Array(length) };
+  const { above, below } = columns;
+  checkLength(length, above.length);
+  checkLength(length, below.length);
+  if (out !== undefined) {
+    above.fill(0);
+    below.fill(0);
   }
-  return { above, below };
+  // Most rows stay on the side of the row before them: they are passed without a look at that row.
+  for (let row = 1; row < length; row++) {
+    const a = left[row - 1]!;
+    const b = right[row - 1]!;
+    if (a > b) row = firstNot(left, right, row);
+    else if (a < b) row = firstNot(right, left, row);
+    if (row === length) break;
+    if (a <= b && left[row]! > right[row]!) above[row] = 1;
+    else if (a >= b && left[row]! < right[row]!) below[row] = 1;
+  }
+  return columns;
+}
+
+/** First row from `from` on where `upper` is not above `lower`; the length without one. */
+function firstNot(upper: Float64Array, lower: Float64Array, from: number): number {
+  const { length } = upper;
+  let row = from;
+  while (row < length && upper[row]! > lower[row]!) row++;
+  return row;
 }
 
 function crossedColumn(left: Float64Array, right: Float64Array): Uint8Array {

@@ -42,6 +42,13 @@ describe('crossings', () => {
     expect(above).toContain(1);
     expect(below).toContain(1);
   });
+
+  it('writes given columns whole', () => {
+    const out = { above: new Uint8Array(11).fill(1), below: new Uint8Array(11).fill(1) };
+    expect(crossings(around, five, out)).toBe(out);
+    expect(out).toEqual(crossings(around, five));
+    expect(() => crossings(around, five, { ...out, below: new Uint8Array(10) })).toThrow('11 and 10 rows');
+  });
 });
 
 describe('signal conditions', () => {
