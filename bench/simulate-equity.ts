@@ -1,5 +1,5 @@
-import { drawdownOf } from '#engine/metrics/equity-curve.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
+import { SimulationMemory } from '#engine/simulator/state/memory.ts';
 import type { PairInput } from '#engine/simulator/types.ts';
 import type { Bench } from './support/bench.ts';
 import { randomCandles } from './support/candles.ts';
@@ -12,13 +12,15 @@ export default {
   async run() {
     const candles = randomCandles(1, 1_000_000, '1m');
     const pairs = [crossoverPair('BTC/USDT:USDT', candles)];
-    const subject = (input: readonly PairInput[] = pairs) => {
-      const { curve } = simulate(input, CROSSOVER_SETTINGS);
-      return drawdownOf(CROSSOVER_SETTINGS.startingBalance, curve!.equity);
-    };
-    runShort(subject);
+    const run = (input: readonly PairInput[], memory?: SimulationMemory) =>
+      simulate(input, CROSSOVER_SETTINGS, { ...(memory && { memory }) }).curve!.drawdown;
+    runShort(run);
+    const memory = new SimulationMemory();
+    const reused = await compareWithBound(candles, () => run(pairs, memory));
+    const allocated = await compareWithBound(candles, () => run(pairs));
     return [
-      boundMeasurement('trades, curve and drawdown', await compareWithBound(candles, () => subject()), 0.3),
+      boundMeasurement('trades, curve and drawdown, in the columns of the run before', reused, 0.3),
+      boundMeasurement('in new columns', allocated),
     ];
   },
 } satisfies Bench;

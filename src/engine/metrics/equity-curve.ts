@@ -86,68 +86,6 @@ export function periodReturns(
   return new Map([...growth].map(([period, factor]) => [period, (factor - 1) * 100]));
 }
 
-/** Largest drawdowns of a series of balances. The running maximum begins at the starting balance. */
-export interface Drawdown {
-  /** Largest drawdown, quote currency; 0 when the series never fell. */
-  readonly amount: number;
-  /** Lost share of the peak at the drawdown with the largest amount. */
-  readonly ratioAtAmount: number;
-  /** Largest lost share of a peak. */
-  readonly ratio: number;
-  /** Row of the peak before the largest lost share; -1 for the starting balance. */
-  readonly peakRow: number;
-  /** Row of the largest lost share; -1 when the series never fell. */
-  readonly lowRow: number;
-}
-
-/**
- * One pass over `balances`, which follow a starting balance of `start`. Only a new low since the peak can be a larger drawdown,
- * so the drawdowns of other rows are not computed.
- */
-export function drawdownOf(start: number, balances: ArrayLike<number>): Drawdown {
-  let peak = start;
-  let low = start;
-  let peakAt = -1;
-  let amount = 0;
-  let ratioAtAmount = 0;
-  let ratio = 0;
-  let peakRow = -1;
-  let lowRow = -1;
-  for (
-    let row = nextNewLowOrPeak(balances, 0, low, peak);
-    row < balances.length;
-    row = nextNewLowOrPeak(balances, row + 1, low, peak)
-  ) {
-    const balance = balances[row]!;
-    low = balance;
-    if (balance >= peak) {
-      peak = balance;
-      peakAt = row;
-      continue;
-    }
-    const fall = peak - balance;
-    const share = fall / peak;
-    if (fall > amount) {
-      amount = fall;
-      ratioAtAmount = share;
-    }
-    if (share > ratio) {
-      ratio = share;
-      peakRow = peakAt;
-      lowRow = row;
-    }
-  }
-  return { amount, ratioAtAmount, ratio, peakRow, lowRow };
-}
-
-/** First row from `from` on that is below `low`, or at `peak` or above; the number of rows without one. */
-function nextNewLowOrPeak(balances: ArrayLike<number>, from: number, low: number, peak: number): number {
-  const { length } = balances;
-  let row = from;
-  while (row < length && balances[row]! >= low && balances[row]! < peak) row++;
-  return row;
-}
-
 /** Percent below the running maximum at each row, zero or negative. */
 export function drawdownSeries(start: number, balances: Float64Array): Float64Array {
   const series = new Float64Array(balances.length);

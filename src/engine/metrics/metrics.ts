@@ -4,14 +4,8 @@ import type { ActivityMetrics, EquityMetrics, Metrics } from '#contract/report-m
 import type { TradeTable } from '../simulator/trade-table.ts';
 import type { EquityCurve, Simulation } from '../simulator/types.ts';
 import { deviation, finite, largest, mean, ratio, smallest, sum } from '../stats/moments.ts';
-import {
-  type DailyEquity,
-  type Drawdown,
-  dailyEquity,
-  dailyReturns,
-  drawdownOf,
-  drawdownPeriods,
-} from './equity-curve.ts';
+import { drawdownOf } from './drawdown.ts';
+import { type DailyEquity, dailyEquity, dailyReturns, drawdownPeriods } from './equity-curve.ts';
 import {
   accountMetrics,
   closedDayMetrics,
@@ -41,8 +35,6 @@ export interface ComputedMetrics {
   readonly daily: DailyEquity;
   /** Full days of the run, at least 1. */
   readonly days: number;
-  /** Drawdown of the equity at the close of every candle. */
-  readonly candleDrawdown: Drawdown;
   /** The trades as columns. */
   readonly trades: TradeColumns;
   /** All trades as one table row. */
@@ -55,7 +47,6 @@ export function computeMetrics(input: MetricsInput): ComputedMetrics {
   const trades = tradeColumns(input.trades);
   const days = fullDays(input.firstCandle, input.lastCandle);
   const daily = dailyEquity(curve, wallet, input.firstCandle);
-  const candleDrawdown = drawdownOf(wallet, curve.equity);
   const total = tradeMetrics(trades, wallet, days);
   const account = accountMetrics(wallet, input.finalBalance, total.total_profit, days, input.marketChangePct);
   const { total_profit: _profit, total_profit_pct: _percent, cagr_pct: _cagr, ...closedTrades } = total;
@@ -63,7 +54,6 @@ export function computeMetrics(input: MetricsInput): ComputedMetrics {
     account,
     equity: equityMetrics(curve, daily, {
       wallet,
-      candleDrawdown,
       days,
       totalProfitPct: account.total_profit_pct,
       cagrPct: account.cagr_pct,
@@ -71,7 +61,7 @@ export function computeMetrics(input: MetricsInput): ComputedMetrics {
     closed_trades: { ...closedTrades, ...closedDayMetrics(trades, wallet) },
     activity: activityMetrics(trades, curve, days),
   };
-  return { metrics, daily, candleDrawdown, days, trades, total };
+  return { metrics, daily, days, trades, total };
 }
 
 const YEAR_ROOT = Math.sqrt(365);
@@ -79,8 +69,6 @@ const YEAR_ROOT = Math.sqrt(365);
 /** Values of the whole run that the equity metrics need. */
 interface EquityContext {
   readonly wallet: number;
-  /** Drawdown of the equity at the close of every candle. */
-  readonly candleDrawdown: Drawdown;
   readonly days: number;
   readonly totalProfitPct: number;
   readonly cagrPct: number | null;
@@ -96,8 +84,8 @@ export function equityMetrics(curve: EquityCurve, daily: DailyEquity, context: E
     cagr_to_drawdown: context.cagrPct === null ? null : ratio(context.cagrPct, drawdownPct),
     max_drawdown_pct: drawdownPct,
     max_drawdown_abs: drawdown.amount,
-    max_drawdown_candle_pct: context.candleDrawdown.ratio * 100,
-    max_drawdown_candle_abs: context.candleDrawdown.amount,
+    max_drawdown_candle_pct: curve.drawdown.ratio * 100,
+    max_drawdown_candle_abs: curve.drawdown.amount,
     ...timeUnderWater(context.wallet, daily.equity),
     ...extremes(context.wallet, curve.equity),
   };

@@ -3,7 +3,8 @@ import type { TradeTable } from '../simulator/trade-table.ts';
 import { studentTwoSidedP } from '../stats/distributions.ts';
 import { deviation, finite, largest, mean, median, ratio, smallest, sum } from '../stats/moments.ts';
 import { DAY_MS } from '../timeframe.ts';
-import { dayOf, drawdownOf } from './equity-curve.ts';
+import { drawdownOf } from './drawdown.ts';
+import { dayOf } from './equity-curve.ts';
 
 /**
  * Metrics of closed trades: the columns of every table, and the closed-trade family of the whole run. Percentages are in

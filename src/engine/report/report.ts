@@ -82,7 +82,7 @@ export function buildReport(input: ReportInput): BacktestReport {
       computed,
     ),
     periods: buildPeriods(computed.trades, computed.daily, wallet),
-    drawdowns: buildDrawdowns(wallet, computed.daily, input.curve, computed.candleDrawdown),
+    drawdowns: buildDrawdowns(wallet, computed.daily, input.curve),
     costs: buildCosts(computed.trades),
     counters: reportCounters(counters, strategy),
     ...(config.protections && { locks: reportLocks(simulation.locks) }),

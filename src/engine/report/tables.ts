@@ -3,9 +3,7 @@ import type { CostRow, ReportCosts, ReportDrawdowns, ReportPeriods, ReportTables
 import type { PeriodRow, TableRow } from '#contract/report-metrics.ts';
 import {
   type DailyEquity,
-  type Drawdown,
   type DrawdownPeriod,
-  drawdownOf,
   drawdownPeriods,
   isoDay,
   monthOf,
@@ -253,22 +251,14 @@ interface CandleDrawdown {
   readonly depth_pct: number;
 }
 
-/**
- * @param wallet starting balance, quote currency
- * @param worst drawdown of the curve's equity, if already known
- */
-export function buildDrawdowns(
-  wallet: number,
-  daily: DailyEquity,
-  curve: EquityCurve,
-  worst: Drawdown = drawdownOf(wallet, curve.equity),
-): ReportDrawdowns {
+/** @param wallet starting balance, quote currency */
+export function buildDrawdowns(wallet: number, daily: DailyEquity, curve: EquityCurve): ReportDrawdowns {
   const deepest = drawdownPeriods(wallet, daily.equity)
     .sort((a, b) => b.ratio - a.ratio || a.lowRow - b.lowRow)
     .slice(0, MAX_DRAWDOWNS);
   return {
     daily: deepest.map((period) => dailyRow(period, daily.day)),
-    candle: candleDrawdown(wallet, curve, worst),
+    candle: candleDrawdown(wallet, curve),
   };
 }
 
@@ -286,11 +276,8 @@ function dailyRow(period: DrawdownPeriod, days: Float64Array): DrawdownRow {
   };
 }
 
-function candleDrawdown(
-  wallet: number,
-  curve: EquityCurve,
-  { peakRow, lowRow, ratio }: Drawdown,
-): CandleDrawdown | null {
+function candleDrawdown(wallet: number, curve: EquityCurve): CandleDrawdown | null {
+  const { peakRow, lowRow, ratio } = curve.drawdown;
   if (lowRow < 0) return null;
   const timeAt = (row: number) => new Date(curve.timestamp[row]!).toISOString();
   return {

@@ -3,6 +3,7 @@ import { runLoop } from './loop/loop.ts';
 import { runStackedLoop } from './loop/stacked.ts';
 import { resolveSettings } from './settings.ts';
 import { createClock, type Market } from './state/market.ts';
+import { SimulationMemory } from './state/memory.ts';
 import { Run } from './state/run.ts';
 import type { PairFills, PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
 
@@ -25,7 +26,13 @@ export function simulate(
   );
   const resolved = resolveSettings(settings);
   const clock = createClock(pairs, resolved);
-  const run = new Run(resolved, clock, settings.startingBalance, options.equity !== false);
+  const run = new Run(
+    resolved,
+    clock,
+    settings.startingBalance,
+    options.equity !== false,
+    options.memory ?? new SimulationMemory(),
+  );
   const loop = resolved.stacking ? runStackedLoop : runLoop;
   loop(run, progressReporter(options.onProgress, clock.steps));
   return {

@@ -4,6 +4,7 @@ import type { FillModel } from '#contract/limits.ts';
 import type { Protection } from '#contract/protections.ts';
 import type { Candles } from '../candles.ts';
 import type { Instrument } from '../instrument.ts';
+import type { Drawdown } from '../metrics/drawdown.ts';
 import type { DailyCosts } from '../slippage/daily-costs.ts';
 import type {
   Columns,
@@ -14,6 +15,7 @@ import type {
   TrailingStop,
 } from '../strategy.ts';
 import type { PriceTicks } from './rules/precision.ts';
+import type { SimulationMemory } from './state/memory.ts';
 import type { Outcomes, SimulatedTrade, TradeTable } from './trade-table.ts';
 
 /** Funding events of one perpetual: equal-length columns, ascending by time. */
@@ -130,6 +132,8 @@ export interface EquityCurve {
    * far, before exit fees. A pair whose data has ended is valued at its last close.
    */
   readonly equity: Float64Array;
+  /** Largest drawdowns of `equity`, after the starting balance. */
+  readonly drawdown: Drawdown;
   /** Free cash plus collateral of open trades: the start plus the profit of closed trades. */
   readonly balance: Float64Array;
   /** Open positions after the candle, without waiting entry orders. */
@@ -194,6 +198,8 @@ export interface Simulation {
 export interface SimulateOptions {
   /** Compute the equity curve. Default true. */
   readonly equity?: boolean;
+  /** Columns of an earlier run to overwrite. Default: new ones. */
+  readonly memory?: SimulationMemory;
   /** Called with the share done, 0 to 1, at most about a hundred times; returning false throws `SimulationStopped`. */
   readonly onProgress?: (share: number) => boolean | undefined;
 }

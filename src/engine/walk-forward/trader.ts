@@ -9,6 +9,7 @@ import { MIN_CANDLES, type PairHistory, readHistory } from '../run/history.ts';
 import { digestPair, marketChangePct, withSimulationErrors } from '../run/prepare-pair.ts';
 import { BacktestError } from '../run/strategy-errors.ts';
 import { simulate } from '../simulator/simulate.ts';
+import { SimulationMemory } from '../simulator/state/memory.ts';
 import type { PairInput, SimulationSettings } from '../simulator/types.ts';
 import { mean } from '../stats/moments.ts';
 import type { StrategyDefinition } from '../strategy.ts';
@@ -23,6 +24,8 @@ export class Trader {
   readonly #config: ResolvedBacktestConfig;
   readonly #objective: string;
   readonly #settings: SimulationSettings;
+  /** Each run is measured before the next one. */
+  readonly #memory = new SimulationMemory();
 
   constructor(strategy: StrategyDefinition, config: ResolvedBacktestConfig, objective: string) {
     this.#strategy = strategy;
@@ -62,7 +65,9 @@ export class Trader {
   }
 
   trade(inputs: readonly PairInput[]) {
-    const run = withSimulationErrors(this.#strategy, () => simulate(inputs, this.#settings));
+    const run = withSimulationErrors(this.#strategy, () =>
+      simulate(inputs, this.#settings, { memory: this.#memory }),
+    );
     const computed = measureRun(this.#config, inputs.map(tradedCandles), run);
     const metrics = roundNumbers(computed.metrics);
     const result = buildResult(computed.metrics, computed.trades);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type DailyEquity, dailyEquity, drawdownOf } from '#engine/metrics/equity-curve.ts';
+import { drawdownOf } from '#engine/metrics/drawdown.ts';
+import { type DailyEquity, dailyEquity } from '#engine/metrics/equity-curve.ts';
 import { equityMetrics } from '#engine/metrics/metrics.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { curve, EXAMPLE_EQUITY, START } from './samples.ts';
@@ -7,11 +8,10 @@ import { curve, EXAMPLE_EQUITY, START } from './samples.ts';
 const HOUR = 3_600_000;
 
 function measure(values: readonly number[], wallet = 1000, stepMs = DAY_MS) {
-  const equity = curve(values, stepMs);
+  const equity = { ...curve(values, stepMs), drawdown: drawdownOf(wallet, values) };
   const totalProfitPct = (values.at(-1)! / wallet - 1) * 100;
   return equityMetrics(equity, dailyEquity(equity, wallet, START), {
     wallet,
-    candleDrawdown: drawdownOf(wallet, equity.equity),
     days: 10,
     totalProfitPct,
     cagrPct: 50,

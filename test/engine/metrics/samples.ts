@@ -1,3 +1,4 @@
+import { drawdownOf } from '#engine/metrics/drawdown.ts';
 import { type TradeColumns, tradeColumns } from '#engine/metrics/trade-metrics.ts';
 import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import {
@@ -68,7 +69,7 @@ export function columnsOf(trades: readonly SimulatedTrade[]): TradeColumns {
   return tradeColumns(tableOf(trades));
 }
 
-/** Equity curve with one value per candle of `stepMs` from `from`. */
+/** Equity curve with one value per candle of `stepMs` from `from`, after a wallet of 1000. */
 export function curve(
   equity: readonly number[],
   stepMs = DAY_MS,
@@ -78,6 +79,7 @@ export function curve(
   return {
     timestamp: Float64Array.from(equity, (_, row) => from + row * stepMs),
     equity: Float64Array.from(equity),
+    drawdown: drawdownOf(1000, equity),
     balance: Float64Array.from(equity),
     openTrades: Uint16Array.from(equity, (_, row) => openTrades[row] ?? 0),
   };

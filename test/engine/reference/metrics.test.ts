@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { drawdownOf } from '#engine/metrics/drawdown.ts';
 import { computeMetrics } from '#engine/metrics/metrics.ts';
 import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import type { EquityCurve } from '#engine/simulator/types.ts';
@@ -42,11 +43,12 @@ function tradeOf(closed: ClosedTrade): SimulatedTrade {
   };
 }
 
-function curveOf(points: readonly EquityPoint[]): EquityCurve {
+function curveOf(wallet: number, points: readonly EquityPoint[]): EquityCurve {
   const equity = Float64Array.from(points, ({ value }) => value);
   return {
     timestamp: Float64Array.from(points, ({ time }) => time),
     equity,
+    drawdown: drawdownOf(wallet, equity),
     balance: equity,
     openTrades: new Uint16Array(points.length),
   };
@@ -64,7 +66,7 @@ function metricsOf({ wallet, trades, points }: Drawn) {
   const total = trades.reduce((sum, { profit }) => sum + profit, 0);
   const { metrics } = computeMetrics({
     trades: tableOf(trades.map(tradeOf)),
-    curve: curveOf(points),
+    curve: curveOf(wallet, points),
     finalBalance: wallet + total,
     wallet,
     firstCandle: START,

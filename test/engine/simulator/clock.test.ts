@@ -1,12 +1,21 @@
 import { describe, expect, it } from 'vitest';
+import { drawdownOf } from '#engine/metrics/drawdown.ts';
 import { tradeColumns, tradeMetrics } from '#engine/metrics/trade-metrics.ts';
 import { SimulationStopped, simulate } from '#engine/simulator/simulate.ts';
+import { SimulationMemory } from '#engine/simulator/state/memory.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import { flat, HOUR, hourOf, type PairScript, pairOf, type Row, settingsOf, summary } from './market.ts';
 
 function run(scripts: readonly PairScript[], settings: Partial<SimulationSettings> = {}) {
   return simulate(scripts.map(pairOf), settingsOf(settings));
 }
+
+/** 7,000 candles that fall and rise by 10 % in 20, with a trade from the middle of each fall to the middle of the rise. */
+const SAW = pairOf({
+  rows: Array.from({ length: 7000 }, (_, row) => flat(100 + Math.abs((row % 20) - 10))),
+  enterLong: Array.from({ length: 350 }, (_, wave) => wave * 20 + 4),
+  exitLong: Array.from({ length: 350 }, (_, wave) => wave * 20 + 13),
+});
 
 const flats = (count: number): Row[] => Array.from({ length: count }, () => flat(100));
 
@@ -146,6 +155,25 @@ describe('equity curve', () => {
     const without = simulate([pair], settingsOf(), { equity: false });
     expect(without.curve).toBeNull();
     expect(without.trades).toEqual(simulate([pair], settingsOf()).trades);
+  });
+
+  it('drawdown of a curve that is read in parts equals that of its equity', () => {
+    const { curve } = simulate([SAW], settingsOf());
+    expect(curve!.equity.length).toBe(6999);
+    expect(curve!.drawdown.lowRow).toBeGreaterThan(0);
+    expect(curve!.drawdown).toEqual(drawdownOf(1000, curve!.equity));
+  });
+
+  it('run in the columns of a longer run equals one in new columns', () => {
+    const memory = new SimulationMemory();
+    const settings = settingsOf();
+    expect(simulate([SAW], settings, { memory }).trades).toHaveLength(350);
+    const pair = pairOf({ rows: flats(60), enterLong: [2, 30], exitLong: [20] });
+    const [reused, alone] = [simulate([pair], settings, { memory }), simulate([pair], settings)];
+    expect(reused.trades).toEqual(alone.trades);
+    expect(reused.curve!.equity).toEqual(alone.curve!.equity);
+    expect(reused.curve!.balance).toEqual(alone.curve!.balance);
+    expect(reused.curve!.drawdown).toEqual(alone.curve!.drawdown);
   });
 });
 

@@ -1,8 +1,10 @@
+import { type Drawdown, DrawdownScan } from '../../metrics/drawdown.ts';
 import { round8 } from '../rules/decimals.ts';
 import { unrealizedProfit } from '../rules/money.ts';
 import type { TradeTable } from '../trade-table.ts';
 import type { EquityCurve } from '../types.ts';
 import type { Clock } from './market.ts';
+import type { SimulationMemory } from './memory.ts';
 import type { Position } from './position.ts';
 import type { TradeRecorder } from './trade-recorder.ts';
 import type { Wallet } from './wallet.ts';
@@ -11,9 +13,13 @@ import type { Wallet } from './wallet.ts';
  * The equity curve of a run. Equity is written interval by interval during the run; the other columns follow from the closed
  * trades, and are built at the first read.
  */
+/** Rows after which the drawdown reads them: they are then still in the processor cache. */
+const SCAN = 2048;
+
 export class AccountCurve implements EquityCurve {
   readonly timestamp: Float64Array;
   readonly equity: Float64Array;
+  readonly #drawdown: DrawdownScan;
   readonly #startingBalance: number;
   readonly #timeframeMs: number;
   readonly #trades: TradeRecorder;
@@ -21,12 +27,29 @@ export class AccountCurve implements EquityCurve {
   #openTrades: Uint16Array | null = null;
 
   /** `timestamp`: open times of the candles, without gaps. `trades` may still be empty. */
-  constructor(timestamp: Float64Array, startingBalance: number, timeframeMs: number, trades: TradeRecorder) {
+  constructor(
+    timestamp: Float64Array,
+    startingBalance: number,
+    timeframeMs: number,
+    trades: TradeRecorder,
+    memory: SimulationMemory,
+  ) {
     this.timestamp = timestamp;
-    this.equity = new Float64Array(timestamp.length);
+    this.equity = memory.equity(timestamp.length);
+    this.#drawdown = new DrawdownScan(startingBalance);
     this.#startingBalance = startingBalance;
     this.#timeframeMs = timeframeMs;
     this.#trades = trades;
+  }
+
+  get drawdown(): Drawdown {
+    this.readDrawdown(this.equity.length);
+    return this.#drawdown.worst;
+  }
+
+  /** Reads the drawdown of the rows before `to`, which are written, once they are {@link SCAN} or all. */
+  readDrawdown(to: number): void {
+    if (to - this.#drawdown.rows >= SCAN || to === this.equity.length) this.#drawdown.read(this.equity, to);
   }
 
   get balance(): Float64Array {
@@ -105,9 +128,16 @@ export class EquityRecorder {
   #rows = 0;
 
   /** `wallet` and `trades` are those of the run at its start. */
-  constructor(clock: Clock, timeframeMs: number, wallet: Wallet, trades: TradeRecorder) {
+  constructor(
+    clock: Clock,
+    timeframeMs: number,
+    wallet: Wallet,
+    trades: TradeRecorder,
+    memory: SimulationMemory,
+  ) {
     this.#wallet = wallet;
-    this.curve = new AccountCurve(clockTimes(clock, timeframeMs), wallet.balance, timeframeMs, trades);
+    const times = clockTimes(clock, timeframeMs);
+    this.curve = new AccountCurve(times, wallet.balance, timeframeMs, trades, memory);
   }
 
   /** Records the steps before `step` that are not yet recorded, with the present account. */
@@ -126,6 +156,7 @@ export class EquityRecorder {
         if (position.order.kind !== 'entry') addUnrealized(equity, position, from, to);
     }
     this.#rows = to;
+    this.curve.readDrawdown(to);
   }
 }
 
@@ -144,8 +175,9 @@ function fillHolding(equity: Float64Array, position: Position, from: number, to:
   const { close } = market.candles;
   // Curve row 0 is step 1.
   const shift = 1 - market.offset;
-  for (let row = from; row < to; row++)
-    equity[row] = cash + unrealizedProfit(amount, close[row + shift]!, openValue, openFunding, direction);
+  const end = to + shift;
+  for (let row = from + shift; row < end; row++)
+    equity[row - shift] = cash + unrealizedProfit(amount, close[row]!, openValue, openFunding, direction);
 }
 
 /** Adds a position's unrealized profit at each close; after the end of its data, at its last close. */
@@ -155,8 +187,9 @@ function addUnrealized(equity: Float64Array, position: Position, from: number, t
   // Curve row 0 is step 1.
   const shift = 1 - market.offset;
   const end = Math.min(to, market.length - shift);
-  for (let row = from; row < end; row++)
-    equity[row]! += unrealizedProfit(amount, close[row + shift]!, openValue, openFunding, direction);
+  const closeEnd = end + shift;
+  for (let row = from + shift; row < closeEnd; row++)
+    equity[row - shift]! += unrealizedProfit(amount, close[row]!, openValue, openFunding, direction);
   if (end === to) return;
   const last = unrealizedProfit(amount, close[market.length - 1]!, openValue, openFunding, direction);
   for (let row = Math.max(from, end); row < to; row++) equity[row]! += last;

@@ -8,6 +8,7 @@ import { CandleCursor } from './candle-cursor.ts';
 import { EquityRecorder } from './equity-curve.ts';
 import { LoopView, NO_COLUMNS, NO_INFORMATIVE } from './loop-view.ts';
 import type { Clock, Market } from './market.ts';
+import type { SimulationMemory } from './memory.ts';
 import { Position } from './position.ts';
 import { Protections } from './protections.ts';
 import { Slot } from './slot.ts';
@@ -47,7 +48,13 @@ export class Run {
   readonly #loop: LoopView | null;
   readonly #limits = new Limits(this);
 
-  constructor(settings: ResolvedSettings, clock: Clock, startingBalance: number, withEquity: boolean) {
+  constructor(
+    settings: ResolvedSettings,
+    clock: Clock,
+    startingBalance: number,
+    withEquity: boolean,
+    memory: SimulationMemory,
+  ) {
     this.settings = settings;
     this.clock = clock;
     this.wallet = new Wallet(startingBalance, settings);
@@ -57,11 +64,11 @@ export class Run {
       ? new LoopView(clock, settings.timeframeMs, settings.params, state)
       : null;
     this.slots = clock.markets.map((market) => new Slot(market));
-    this.trades = new TradeRecorder(settings.fee, clock.markets);
+    this.trades = new TradeRecorder(settings.fee, clock.markets, memory);
     this.protections =
       settings.protections.length > 0 ? new Protections(settings, startingBalance, this.trades) : null;
     this.equity = withEquity
-      ? new EquityRecorder(clock, settings.timeframeMs, this.wallet, this.trades)
+      ? new EquityRecorder(clock, settings.timeframeMs, this.wallet, this.trades, memory)
       : null;
   }
 

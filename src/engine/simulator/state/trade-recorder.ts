@@ -15,6 +15,7 @@ import {
 } from '../trade-table.ts';
 import type { CandleCursor } from './candle-cursor.ts';
 import type { Market } from './market.ts';
+import type { SimulationMemory } from './memory.ts';
 import type { OrderHistory } from './order-history.ts';
 import type { Position } from './position.ts';
 
@@ -57,10 +58,14 @@ const SIDES = ['long', 'short'] as const;
 export class TradeRecorder implements Outcomes {
   readonly #fee: number;
   readonly #markets: readonly Market[];
+  readonly #memory: SimulationMemory;
   readonly #blocks: Float64Array[] = [];
   /** Exit reasons by index, and the reverse: a callback may give every trade a reason of its own. */
   readonly #reasons: string[] = [];
   readonly #reasonIndex = new Map<string, number>();
+  /** The reason last looked up, and its index: most trades end for the same one. */
+  #lastReason: string | null = null;
+  #lastIndex = -1;
   readonly #histories: OrderHistory[] = [];
   /** Partial exits in the order of time. */
   readonly partialExits: { readonly time: number; readonly profit: number }[] = [];
@@ -71,9 +76,10 @@ export class TradeRecorder implements Outcomes {
   #trades: readonly SimulatedTrade[] | null = null;
 
   /** `markets`: those of the run, each at its own index. */
-  constructor(fee: number, markets: readonly Market[]) {
+  constructor(fee: number, markets: readonly Market[], memory: SimulationMemory) {
     this.#fee = fee;
     this.#markets = markets;
+    this.#memory = memory;
   }
 
   get length(): number {
@@ -118,7 +124,7 @@ export class TradeRecorder implements Outcomes {
     if (closedAt < this.#lastClosedAt) this.#isSorted = false;
     this.#lastClosedAt = closedAt;
     const row = this.#length++;
-    if (row % BLOCK === 0) this.#blocks.push(new Float64Array(BLOCK * RECORD));
+    if (row % BLOCK === 0) this.#blocks.push(this.#memory.block(this.#blocks.length, BLOCK * RECORD));
     const block = this.#blocks[this.#blocks.length - 1]!;
     let at = (row % BLOCK) * RECORD;
     block[at++] = position.openedAt;
@@ -201,10 +207,11 @@ export class TradeRecorder implements Outcomes {
   }
 
   #indexOf(reason: string): number {
-    const known = this.#reasonIndex.get(reason);
-    if (known !== undefined) return known;
-    this.#reasonIndex.set(reason, this.#reasons.length);
-    return this.#reasons.push(reason) - 1;
+    if (reason === this.#lastReason) return this.#lastIndex;
+    this.#lastReason = reason;
+    this.#lastIndex = this.#reasonIndex.get(reason) ?? this.#reasons.push(reason) - 1;
+    this.#reasonIndex.set(reason, this.#lastIndex);
+    return this.#lastIndex;
   }
 
   #makeTable(): TradeTable {
