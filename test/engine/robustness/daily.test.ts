@@ -119,6 +119,18 @@ describe('holding as the benchmark', () => {
     expect(equity[1]).toBeCloseTo(amount * 12 - paid, 10);
     expect(equity[3]).toBeCloseTo(amount * 14 * 0.98 * 0.99 - paid, 10);
   });
+
+  it('pays half the spread and the impact of its own amount at both ends', () => {
+    const [spread, impact] = [Float64Array.of(0.02, 0.02, 0.04), Float64Array.of(0.01, 0.01, 0.02)];
+    const costs = { firstDay: 0, spread, impact };
+    const held = [{ candles: candles(0, [10, 12, 14]), costs }];
+    const equity = holdEquity(held, 100, daily, { fee: 0.01, slippage: 0.001 });
+    const amount = equity[0]! / 10;
+    const paid = 1 + 0.001 + 0.01 + 0.01 * Math.sqrt(amount);
+    expect(amount * 10 * paid * 1.01).toBeCloseTo(100, 10);
+    const lost = 0.001 + 0.02 + 0.02 * Math.sqrt(amount);
+    expect(equity[3]).toBeCloseTo(amount * 14 * (1 - lost) * 0.99, 10);
+  });
 });
 
 describe('stress windows', () => {
