@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { BadFileError } from './rows.ts';
 
@@ -51,7 +51,7 @@ export async function* csvInZip(path: string): AsyncIterable<Buffer> {
     const { size } = await file.stat();
     const directory = await readDirectory(file, size);
     const entry = onlyCsv(entriesOf(directory.bytes, directory.entries));
-    const from = await dataStart(file, entry, directory.start);
+    const from = await dataStart(file, entry);
     yield* verified(contentOf(file, entry, from), entry);
   } finally {
     await file.close();
@@ -59,6 +59,7 @@ export async function* csvInZip(path: string): AsyncIterable<Buffer> {
 }
 
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  if (!(position >= 0 && position <= Number.MAX_SAFE_INTEGER)) throw corrupt();
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
   if (bytesRead < length) throw truncated();
   return buffer;
@@ -83,7 +84,7 @@ async function readDirectory(file: FileHandle, size: number) {
   }
   if (length > MAX_DIRECTORY_BYTES) throw new BadFileError('holds too many files: expected one CSV');
   if (start + length > limit) throw corrupt();
-  return { bytes: await readAt(file, start, length), entries, start };
+  return { bytes: await readAt(file, start, length), entries };
 }
 
 /** Position of the record that ends the file with its comment. */
@@ -156,13 +157,10 @@ function onlyCsv(entries: readonly Entry[]): Entry {
 }
 
 /** Position of an entry's data. The local header repeats the name, with an extra field of another length. */
-async function dataStart(file: FileHandle, { offset, compressed }: Entry, limit: number): Promise<number> {
-  if (offset + LENGTH.local > limit) throw corrupt();
+async function dataStart(file: FileHandle, { offset }: Entry): Promise<number> {
   const header = await readAt(file, offset, LENGTH.local);
   if (header.readUInt32LE(0) !== SIGNATURE.local) throw corrupt();
-  const from = offset + LENGTH.local + header.readUInt16LE(26) + header.readUInt16LE(28);
-  if (from + compressed > limit) throw corrupt();
-  return from;
+  return offset + LENGTH.local + header.readUInt16LE(26) + header.readUInt16LE(28);
 }
 
 async function* contentOf(file: FileHandle, { method, compressed }: Entry, from: number) {
@@ -171,9 +169,9 @@ async function* contentOf(file: FileHandle, { method, compressed }: Entry, from:
     yield* bytes;
     return;
   }
-  const source = Readable.from(bytes);
-  const inflated = source.pipe(createInflateRaw());
-  source.on('error', (error) => inflated.destroy(error));
+  const inflated = createInflateRaw();
+  // Errors are thrown by the iterator below.
+  pipeline(bytes, inflated, () => {});
   try {
     yield* inflated as AsyncIterable<Buffer>;
   } catch (error) {
