@@ -7,6 +7,7 @@ import {
   PRECISIONS,
   TIMEFRAMES,
 } from '#contract/limits.ts';
+import { withoutReplacedLimit } from '#contract/repeated-config.ts';
 import { TRADING_MODES } from '#contract/trading-modes.ts';
 import { type AccountOptions, accountFields, addAccountFlags } from './account-options.ts';
 import {
@@ -192,7 +193,7 @@ export function configWith(config: Config, options: RunOptions): Config {
     Object.keys(values).length > 0 ? { ...Object(config[name]), ...values } : undefined;
   const { trailing, ml = {}, param = {}, robustness = {} } = options;
   return {
-    ...config,
+    ...withoutReplacedLimit(config, accountFields(options, config)),
     ...given({
       exchange: options.exchange,
       collect: options.offline ? 'never' : undefined,

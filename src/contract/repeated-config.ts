@@ -21,3 +21,23 @@ export function statedDefaults(
     }),
   };
 }
+
+/**
+ * A repeated configuration without the limit of the tradable amount that `given` replaces: a share of the balance and a capital
+ * exclude each other.
+ */
+export function withoutReplacedLimit<
+  T extends { readonly tradable_balance_ratio?: unknown; readonly available_capital?: unknown },
+>(
+  config: T,
+  given: { readonly tradable_balance_ratio?: unknown; readonly available_capital?: unknown },
+): Omit<T, 'tradable_balance_ratio' | 'available_capital'> & Partial<T> {
+  const { tradable_balance_ratio, available_capital, ...rest } = config;
+  const isShare = given.tradable_balance_ratio !== undefined && given.available_capital === undefined;
+  const isCapital = given.available_capital != null;
+  return {
+    ...rest,
+    ...(!isCapital && tradable_balance_ratio !== undefined && { tradable_balance_ratio }),
+    ...(!isShare && available_capital !== undefined && { available_capital }),
+  } as Omit<T, 'tradable_balance_ratio' | 'available_capital'> & Partial<T>;
+}

@@ -1,10 +1,11 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
-import { statedDefaults } from '#contract/repeated-config.ts';
+import { statedDefaults, withoutReplacedLimit } from '#contract/repeated-config.ts';
 
 /**
  * The request that runs `config` again, with the fields of `given` over it. Of an order option, the slippage model and the tests of
  * robustness, the parts that `given` names; without any part there is no model and no test.
+ * A share of the balance replaces a capital, and a capital a share.
  */
 export function requestOver(
   config: Omit<ResolvedBacktestConfig, 'date_range'> & Partial<ResolvedBacktestConfig>,
@@ -14,7 +15,7 @@ export function requestOver(
   const { entry_threshold, ...ml } = ml_engine ?? {};
   const stated = statedDefaults(config);
   return {
-    ...base,
+    ...withoutReplacedLimit(base, given),
     ...stated,
     ...(timeframe_detail && { timeframe_detail }),
     ...given,

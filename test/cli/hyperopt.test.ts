@@ -233,7 +233,11 @@ describe('startHyperopt', () => {
     await startHyperopt(
       client,
       'ema_crossover',
-      { unfilled_timeout: { entry: 5, exit: 30 }, slippage_model: { spread: 'edge', impact: 1 } },
+      {
+        ...{ unfilled_timeout: { entry: 5, exit: 30 }, slippage_model: { spread: 'edge', impact: 1 } },
+        // An option for a capital replaces it.
+        tradable_balance_ratio: 0.5,
+      },
       { models: 'none', spaces: 'params, roi', ...account, ...options },
     );
     expect(posted).toEqual({

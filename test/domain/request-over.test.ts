@@ -52,6 +52,22 @@ describe('requestOver', () => {
     });
   });
 
+  it('replaces a capital by a share of the balance, and a share by a capital', () => {
+    const limits = (base: Partial<ResolvedBacktestConfig>, given: Partial<BacktestConfigRequest>) => {
+      const { tradable_balance_ratio: ratio, available_capital: capital } = requestOver(
+        { ...config, ...base },
+        { strategy: 'x', ...given },
+      );
+      return [ratio, capital];
+    };
+    expect(limits({ available_capital: 300 }, { tradable_balance_ratio: 0.5 })).toEqual([0.5, undefined]);
+    expect(limits({ tradable_balance_ratio: 0.5 }, { available_capital: 300 })).toEqual([undefined, 300]);
+    expect(limits({ available_capital: 300 }, { available_capital: null })).toEqual([undefined, null]);
+    expect(limits({ available_capital: 300 }, {})).toEqual([undefined, 300]);
+    expect(limits({ tradable_balance_ratio: 0.5 }, { available_capital: null })).toEqual([0.5, null]);
+    expect(limits({}, { tradable_balance_ratio: 0.5, available_capital: 300 })).toEqual([0.5, 300]);
+  });
+
   it('states limit orders, which a configuration leaves out, and no timeout', () => {
     const request = requestOver(config, { strategy: 'x', order_types: { exit: 'market' } });
     expect(request.order_types).toEqual({ entry: 'limit', exit: 'market' });

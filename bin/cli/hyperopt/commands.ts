@@ -12,6 +12,7 @@ import {
   TRIAL_STATES,
 } from '#contract/hyperopt-limits.ts';
 import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/limits.ts';
+import { withoutReplacedLimit } from '#contract/repeated-config.ts';
 import { type AccountOptions, accountFields } from '../account-options.ts';
 import type { ApiClient } from '../client.ts';
 import { boundsText, given, integer, jsonOrText, LIMIT, listOf, readConfig } from '../options.ts';
@@ -259,7 +260,8 @@ export function startHyperopt(
   body: Readonly<Record<string, unknown>>,
   options: StartOptions,
 ): Promise<z.infer<typeof HyperoptStart>> {
-  return client.post('/api/v1/hyperopt', { ...body, ...requestOf(body, options), strategy });
+  const base = withoutReplacedLimit(body, accountFields(options, body));
+  return client.post('/api/v1/hyperopt', { ...base, ...requestOf(body, options), strategy });
 }
 
 function resumeHyperopt(client: ApiClient, jobId: string): Promise<z.infer<typeof HyperoptStart>> {
