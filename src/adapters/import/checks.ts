@@ -52,7 +52,7 @@ export function rejectWrongRows(rows: FileRows, problemOf: (row: number) => stri
   for (let row = 0; row < length; row++) {
     const problem = problemOf(row);
     if (problem === undefined) continue;
-    first ??= `${rows.first.word} ${rows.first.number + row}: ${problem}`;
+    first ??= `${rows.first.word} ${rows.numbers?.[row] ?? rows.first.number + row}: ${problem}`;
     wrong++;
   }
   if (first === undefined) return;

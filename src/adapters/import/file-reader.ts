@@ -2,8 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { codeFile } from '../code-file.ts';
-import type { ReadProblem, ReadReply, ReadRequest } from './read-process.ts';
+import type { ReadProblem, ReadReply, ReadRequest, SeriesHead } from './read-process.ts';
 import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows } from './rows.ts';
+import type { FileSeries } from './table.ts';
+import type { TableRequest } from './tables.ts';
 
 /** Heap for reading, MB; columns are outside the heap. A valid file needs far less. */
 const HEAP_MB = 128;
@@ -27,11 +29,23 @@ export class FileReader {
   }
 
   /** Call it for one file at a time. Throws BadFileError for any error of reading. */
-  async read(request: ReadRequest): Promise<FileRows> {
+  read(request: ReadRequest): Promise<FileRows> {
+    return this.#read(request, collect);
+  }
+
+  /** As {@link read}, of a file that names its series. */
+  readTable(request: TableRequest): Promise<FileSeries[]> {
+    return this.#read(request, collectSeries);
+  }
+
+  async #read<Result extends object>(
+    request: ReadRequest | TableRequest,
+    collectReplies: Collect<Result>,
+  ): Promise<Result> {
     const bytes = await sizeOf(request.path);
     if (bytes === 0) throw new BadFileError('is empty');
     const limit = AbortSignal.timeout(this.#baseLimitMs + Math.ceil(bytes / BYTES_PER_MS));
-    const received = await receive(this.#running(), request, limit);
+    const received = await receive(this.#running(), request, limit, collectReplies);
     if (!('problem' in received)) return received;
     if (received.sound) throw new BadFileError(received.problem);
     this.close();
@@ -55,15 +69,18 @@ export class FileReader {
   }
 }
 
-async function receive(
+type Collect<Result> = (replies: AsyncIterable<[ReadReply]>) => Promise<Result | ReadProblem>;
+
+async function receive<Result>(
   reader: ChildProcess,
-  request: ReadRequest,
+  request: ReadRequest | TableRequest,
   limit: AbortSignal,
-): Promise<FileRows | ReadProblem> {
+  collectReplies: Collect<Result>,
+): Promise<Result | ReadProblem> {
   try {
     const replies = on(reader, 'message', { close: ['exit'], signal: limit });
     reader.send(request);
-    return await collect(replies as AsyncIterable<[ReadReply]>);
+    return await collectReplies(replies as AsyncIterable<[ReadReply]>);
   } catch (error) {
     if (!limit.aborted) throw error;
     return { problem: 'reading timed out; the file may be corrupt', sound: false };
@@ -76,14 +93,42 @@ async function collect(replies: AsyncIterable<[ReadReply]>): Promise<FileRows | 
   for await (const [reply] of replies) {
     if ('problem' in reply) return reply;
     if ('columns' in reply) rows.addBlock(reply.columns);
-    else {
+    else if ('length' in reply) {
       ({ length, first } = reply);
       rows = new ColumnBuilder(reply.width, length);
     }
     if (rows.length === length) return { columns: rows.finish(), first };
   }
-  return { problem: 'the reader process ended; the file may be corrupt', sound: false };
+  return ENDED;
 }
+
+async function collectSeries(replies: AsyncIterable<[ReadReply]>): Promise<FileSeries[] | ReadProblem> {
+  let heads: readonly SeriesHead[] = [];
+  let rows = new ColumnBuilder(1, 0);
+  const series: FileSeries[] = [];
+  for await (const [reply] of replies) {
+    if ('problem' in reply) return reply;
+    if ('series' in reply) heads = reply.series;
+    if ('columns' in reply) rows.addBlock(reply.columns);
+    const head = heads[series.length]!;
+    if ('columns' in reply && rows.length === head.length) series.push(seriesOf(head, rows.finish()));
+    if (series.length === heads.length) return series;
+    const { width, length } = heads[series.length]!;
+    if (rows.length === 0 || rows.length === head.length) rows = new ColumnBuilder(width, length);
+  }
+  return ENDED;
+}
+
+function seriesOf(head: SeriesHead, columns: Float64Array<ArrayBuffer>[]): FileSeries {
+  const { length: _, width: __, first, ...names } = head;
+  const numbers = columns.pop()!;
+  return { ...names, rows: { columns, first, numbers } };
+}
+
+const ENDED: ReadProblem = {
+  problem: 'the reader process ended; the file may be corrupt',
+  sound: false,
+};
 
 async function sizeOf(path: string): Promise<number> {
   try {

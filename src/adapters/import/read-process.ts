@@ -2,6 +2,8 @@
 import { verifyChecksum } from './checksum.ts';
 import { type Format, readerOf } from './formats.ts';
 import { BadFileError, type FileRows, type Layout, type ReadOptions } from './rows.ts';
+import type { FileSeries } from './table.ts';
+import { readTable, type TableRequest } from './tables.ts';
 
 /** Rows per message, 3 MB of candles. */
 const ROWS_AT_ONCE = 65_536;
@@ -19,27 +21,59 @@ export interface ReadProblem {
   readonly sound: boolean;
 }
 
-/** The first reply has the number of rows and columns; the next ones have blocks of rows. A problem can replace any reply. */
+/** Series of a file without its rows. */
+export type SeriesHead = Omit<FileSeries, 'rows'> & {
+  readonly length: number;
+  readonly width: number;
+  readonly first: FileRows['first'];
+};
+
+/**
+ * The first reply has the number of rows and columns, of each series of a table. The next ones have blocks of rows, in the order
+ * of the series; the last column of a table is the number of each row in the file. A problem can replace any reply.
+ */
 export type ReadReply =
   | { readonly length: number; readonly width: number; readonly first: FileRows['first'] }
+  | { readonly series: readonly SeriesHead[] }
   | { readonly columns: FileRows['columns'] }
   | ReadProblem;
 
-process.on('message', async ({ path, format, layouts, options = {} }: ReadRequest) => {
+process.on('message', async (request: ReadRequest | TableRequest) => {
   try {
-    if (options.checksum) await verifyChecksum(path, options.checksum);
-    const read = await readerOf(format);
-    const { columns, first } = await read(path, layouts, options);
-    const { length } = columns[0]!;
-    await reply({ length, width: columns.length, first });
-    for (let row = 0; row < length; row += ROWS_AT_ONCE) {
-      await reply({ columns: columns.map((column) => column.subarray(row, row + ROWS_AT_ONCE)) });
-    }
+    await ('table' in request ? replyWithTable(request) : replyWithRows(request));
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
     await reply({ problem, sound: error instanceof BadFileError });
   }
 });
+
+async function replyWithRows({ path, format, layouts, options = {} }: ReadRequest): Promise<void> {
+  if (options.checksum) await verifyChecksum(path, options.checksum);
+  const read = await readerOf(format);
+  const { columns, first } = await read(path, layouts, options);
+  await reply({ length: columns[0]!.length, width: columns.length, first });
+  await replyWithBlocks(columns);
+}
+
+async function replyWithTable(request: TableRequest): Promise<void> {
+  const series = await readTable(request);
+  await reply({
+    series: series.map(({ rows, ...head }) => ({
+      ...head,
+      length: rows.columns[0]!.length,
+      width: rows.columns.length + 1,
+      first: rows.first,
+    })),
+  });
+  for (const { rows } of series) await replyWithBlocks([...rows.columns, rows.numbers!]);
+}
+
+async function replyWithBlocks(columns: FileRows['columns']): Promise<void> {
+  const { length } = columns[0]!;
+  for (let row = 0; row < length; row += ROWS_AT_ONCE) {
+    await reply({ columns: columns.map((column) => column.subarray(row, row + ROWS_AT_ONCE)) });
+  }
+}
 
 /** Waits until the message is sent: queued messages would fill the memory. */
 function reply(message: ReadReply): Promise<void> {

@@ -11,6 +11,8 @@ export interface FileRows {
   readonly columns: readonly Float64Array<ArrayBuffer>[];
   /** Name of the first row in messages: `row 1`, or `line 2` in a text file with a header. */
   readonly first: { readonly word: 'row' | 'line'; readonly number: number };
+  /** Number of each row in the file, where the rows are not consecutive. */
+  readonly numbers?: Float64Array<ArrayBuffer>;
 }
 
 export const FIRST_ROW: FileRows['first'] = { word: 'row', number: 1 };

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { createGunzip } from 'node:zlib';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { BadFileError } from './rows.ts';
 import { csvInZip } from './zip.ts';
 
@@ -14,10 +15,14 @@ const GZIP_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Text of a file in chunks, decompressed if the name ends with `.gz`; of a `.zip` the text of its only CSV.
- * @throws BadFileError for compressed data that is corrupt
+ * Text of a file in chunks, decompressed if the name ends with `.gz` or `.zst`; of a `.zip` the text of its only CSV.
+ * @throws BadFileError for compressed data that is corrupt or truncated
  */
 export async function* textOf(path: string): AsyncIterable<string> {
+  if (path.endsWith('.zst')) {
+    yield* zstdText(path);
+    return;
+  }
   if (path.endsWith('.zip')) {
     const decoder = new StringDecoder('utf8');
     for await (const bytes of csvInZip(path)) yield decoder.write(bytes);
@@ -37,4 +42,25 @@ export async function* textOf(path: string): AsyncIterable<string> {
     const problem = GZIP_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
     throw problem ? new BadFileError(problem) : error;
   }
+}
+
+/** Node decompresses the first frame only and ignores the others, so each frame is read from its own position. */
+async function* zstdText(path: string): AsyncIterable<string> {
+  const { size } = await stat(path);
+  const decoder = new StringDecoder('utf8');
+  for (let start = 0; start < size; ) {
+    const frame = createZstdDecompress();
+    pipeline(createReadStream(path, { start }), frame, () => {});
+    try {
+      for await (const piece of frame) yield decoder.write(piece as Buffer);
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (code === 'Z_BUF_ERROR') throw new BadFileError('is truncated');
+      throw code.startsWith('ZSTD_')
+        ? new BadFileError('is not Zstandard, or its compressed data is corrupt')
+        : error;
+    }
+    start += frame.bytesWritten;
+  }
+  yield decoder.end();
 }

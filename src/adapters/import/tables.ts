@@ -1,0 +1,48 @@
+import type { FileSeries, SeriesNames } from './table.ts';
+
+export interface TableRequest {
+  readonly path: string;
+  readonly table: TableKind;
+  /** Names of the series where the rows have none. */
+  readonly names: SeriesNames;
+  /** File of the next day, which may hold the last trades of this one. */
+  readonly next?: string;
+}
+
+type ReadTable = (request: TableRequest) => Promise<FileSeries[]>;
+
+/** Files that name their series, and the readers, each loaded for the first such file. */
+const TABLES = {
+  databento: async () => {
+    const { readDatabento } = await import('./databento.ts');
+    return ({ path, names }) => readDatabento(path, names);
+  },
+  'tardis-bars': async () => {
+    const { readTardisBars } = await import('./tardis-bars.ts');
+    return ({ path }) => readTardisBars(path);
+  },
+  'tardis-trades': async () => {
+    const { readTardisTrades } = await import('./tardis-trades.ts');
+    return ({ path, names, next }) => readTardisTrades(path, names, next);
+  },
+  'tardis-funding': async () => {
+    const { readTardisFunding } = await import('./tardis-funding.ts');
+    return ({ path }) => readTardisFunding(path);
+  },
+  'trading-view': async () => {
+    const { readTradingView } = await import('./trading-view.ts');
+    return ({ path, names }) => readTradingView(path, names);
+  },
+  parquet: async () => {
+    const { readParquetTable } = await import('./parquet-table.ts');
+    return ({ path, names }) => readParquetTable(path, names);
+  },
+} satisfies Readonly<Record<string, () => Promise<ReadTable>>>;
+
+export type TableKind = keyof typeof TABLES;
+
+/** Reads all series of a file. Throws BadFileError, whose message is for the user. */
+export async function readTable(request: TableRequest): Promise<FileSeries[]> {
+  const read = await TABLES[request.table]();
+  return read(request);
+}

@@ -1,0 +1,89 @@
+import { CsvColumns, csvHeader, csvLines } from './csv-table.ts';
+import { type FileSeries, type SeriesNames, SeriesTable } from './table.ts';
+
+const PRICES = ['open', 'high', 'low', 'close'];
+
+/** True for the columns of TradingView's "Export chart data": the time and the prices come first. */
+export function isTradingViewChart(header: readonly string[]): boolean {
+  return header.slice(0, 5).join().toLowerCase() === ['time', ...PRICES].join();
+}
+
+/** True for the columns of "List of trades" of TradingView's strategy tester. */
+export function isTradeList(header: readonly string[]): boolean {
+  const names = header.map((name) => name.trim());
+  return (
+    /^trade (#|number)/i.test(names[0] ?? '') &&
+    names.some((name) => /^type/i.test(name)) &&
+    names.some((name) => /^date/i.test(name))
+  );
+}
+
+/** `BINANCE_BTCUSDT.P, 60.csv`; a browser or TradingView adds ` (2)` or `_0b96a` to a name that exists. */
+const FILE_NAME =
+  /^(?<exchange>[A-Za-z0-9]+)_(?<symbol>[^,]+), (?<interval>\d*[SDWMH]?)(?: \(\d+\)|_[0-9a-f]+)?\.csv(?:\.gz)?$/;
+
+/** Minutes of a chart's interval without a letter. */
+const MINUTES: Readonly<Record<string, string>> = {
+  '1': '1m',
+  '3': '3m',
+  '5': '5m',
+  '15': '15m',
+  '30': '30m',
+  '60': '1h',
+  '120': '2h',
+  '240': '4h',
+  '360': '6h',
+  '480': '8h',
+  '720': '12h',
+};
+
+/** Names in the name of an exported chart: the exchange and the symbol as TradingView writes them. */
+export function tradingViewNames(fileName: string): SeriesNames {
+  const { exchange, symbol, interval } = FILE_NAME.exec(fileName)?.groups ?? {};
+  return { exchange: exchange ?? null, symbol: symbol ?? null, timeframe: timeframeOf(interval) };
+}
+
+function timeframeOf(interval: string | undefined): string | null {
+  if (!interval) return null;
+  const known =
+    MINUTES[interval] ??
+    (/^\d*[DW]$/.test(interval)
+      ? `${Number.parseInt(interval, 10) || 1}${interval.at(-1)!.toLowerCase()}`
+      : undefined);
+  // Other intervals keep their name, with which the file is skipped: `1M` is a month.
+  return known ?? (/^\d+$/.test(interval) ? `${interval}m` : interval);
+}
+
+/**
+ * Candles of an exported chart. Columns of indicators are ignored. Rows without prices, which indicators add after the last
+ * candle, are left out.
+ * @throws BadFileError
+ */
+export async function readTradingView(path: string, names: SeriesNames): Promise<FileSeries[]> {
+  const columns = new CsvColumns(await csvHeader(path));
+  const table = new SeriesTable(6, 'line');
+  const hasVolume = columns.has('volume');
+  let empty = 0;
+  for await (const lines of csvLines(path)) {
+    for (const line of lines) {
+      if (PRICES.every((name) => isEmpty(columns.text(line, name)))) {
+        empty++;
+        continue;
+      }
+      const volume =
+        hasVolume && !isEmpty(columns.text(line, 'volume')) ? columns.number(line, 'volume') : Number.NaN;
+      table.add(
+        names,
+        [columns.time(line, 'time'), ...PRICES.map((name) => columns.number(line, name)), volume],
+        line.number,
+      );
+    }
+  }
+  if (empty > 0 && table.rows > 0) {
+    table.note(names, `rows without prices: ${empty.toLocaleString('en-US')}, left out`);
+  }
+  return table.finish('candles');
+}
+
+/** Cells of rows after the last candle. */
+const isEmpty = (text: string) => text === '' || text === 'NaN';
