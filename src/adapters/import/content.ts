@@ -2,6 +2,8 @@ import { checkSymbol, tradingModeOf } from '#domain/validate.ts';
 import { ALL_TIMEFRAMES, isTimeframe, type Timeframe } from '#engine/timeframe.ts';
 import type { Format } from './formats.ts';
 import type { Layout, ReadOptions } from './rows.ts';
+import type { Market, SeriesNames } from './table.ts';
+import type { TableKind } from './tables.ts';
 
 /** A series in a file, and how it is read. */
 export interface Source {
@@ -19,6 +21,17 @@ export interface Source {
   readonly group?: string;
 }
 
+/** A file that names its series in its rows: they are known when it has been read. */
+export interface TableContent extends Market {
+  readonly kind: 'table';
+  readonly table: TableKind;
+  readonly format: Format;
+  /** Names of the series where the rows have none, as its name or folders write them. */
+  readonly names: SeriesNames;
+  /** Path of the file of the next day, which may hold the last trades of this one. */
+  readonly next?: string;
+}
+
 /** Content of a file as its recognizer found it, or the reason why it is not imported. */
 export type FileContent =
   | (Source & { readonly kind: 'candles'; readonly timeframe: Timeframe })
@@ -27,6 +40,7 @@ export type FileContent =
   | (Source & { readonly kind: 'marks' })
   /** Funding events as Touchstone stores them: rates with mark prices. */
   | (Source & { readonly kind: 'events' })
+  | TableContent
   /** Read with another file, such as a checksum. It has no result of its own. */
   | { readonly kind: 'companion' }
   | { readonly kind: 'other'; readonly reason: string };

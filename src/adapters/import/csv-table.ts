@@ -23,6 +23,24 @@ export async function csvHeader(path: string): Promise<readonly string[]> {
   return [];
 }
 
+/** Names in the first line of the beginning of a CSV file; none if it has no line. */
+export function headerIn(head: string | undefined): readonly string[] {
+  return lineIn(head, 0).map((cell) => cell.trim().toLowerCase());
+}
+
+/** Values of the first line after the header, in the beginning of a CSV file. */
+export function firstLineIn(head: string | undefined): readonly string[] {
+  return lineIn(head, 1);
+}
+
+function lineIn(head: string | undefined, index: number): readonly string[] {
+  const line = head
+    ?.replace('\ufeff', '')
+    .split('\n', index + 1)
+    [index]?.trimEnd();
+  return line ? line.replaceAll('"', '').split(',') : [];
+}
+
 /**
  * Lines of a CSV file after its header, in groups. Empty lines at the end are ignored.
  * @throws BadFileError for a line that has another number of values than the header

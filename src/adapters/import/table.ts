@@ -1,3 +1,4 @@
+import type { TradingMode } from '#contract/trading-modes.ts';
 import { BadFileError, ColumnBuilder, type FileRows, MAX_ROWS } from './rows.ts';
 
 /** One series of a file that names its series in its rows, its name or its folders. Names are as the file writes them. */
@@ -14,6 +15,12 @@ export interface SeriesNames {
   readonly symbol: string | null;
   readonly exchange: string | null;
   readonly timeframe: string | null;
+}
+
+/** Market of a file: its exchange as a key of ccxt, and the trading mode if the file states it. */
+export interface Market {
+  readonly exchange?: string;
+  readonly mode?: TradingMode;
 }
 
 /** Series per file. More are a column of values taken for a column of symbols, which must not fill the memory. */

@@ -1,0 +1,183 @@
+import { SPOT_EXCHANGES, type TradingMode } from '#contract/trading-modes.ts';
+import { isExchangeKey, tradingModeOf } from '#domain/validate.ts';
+import { decodeSymbol } from '../parquet/keys.ts';
+import { isSymbol } from './content.ts';
+import type { Market } from './table.ts';
+
+/** Symbol of a series, or the reason why it is not imported. */
+export type NamedSymbol = { readonly symbol: string } | { readonly reason: string };
+
+/** Exchanges of Tardis with one trading mode each. Key: Tardis's ID. The other IDs are keys of ccxt. */
+const TARDIS_MARKETS: Readonly<Record<string, Required<Market>>> = {
+  binance: { exchange: 'binance', mode: 'spot' },
+  'binance-us': { exchange: 'binanceus', mode: 'spot' },
+  'binance-futures': { exchange: 'binanceusdm', mode: 'futures' },
+  'binance-delivery': { exchange: 'binancecoinm', mode: 'futures' },
+  bitget: { exchange: 'bitget', mode: 'spot' },
+  'bitget-futures': { exchange: 'bitget', mode: 'futures' },
+  bitmex: { exchange: 'bitmex', mode: 'futures' },
+  bybit: { exchange: 'bybit', mode: 'futures' },
+  'bybit-spot': { exchange: 'bybit', mode: 'spot' },
+  coinbase: { exchange: 'coinbase', mode: 'spot' },
+  cryptofacilities: { exchange: 'krakenfutures', mode: 'futures' },
+  deribit: { exchange: 'deribit', mode: 'futures' },
+  'gate-io': { exchange: 'gate', mode: 'spot' },
+  'gate-io-futures': { exchange: 'gate', mode: 'futures' },
+  huobi: { exchange: 'htx', mode: 'spot' },
+  'huobi-dm-linear-swap': { exchange: 'htx', mode: 'futures' },
+  hyperliquid: { exchange: 'hyperliquid', mode: 'futures' },
+  kraken: { exchange: 'kraken', mode: 'spot' },
+  kucoin: { exchange: 'kucoin', mode: 'spot' },
+  'kucoin-futures': { exchange: 'kucoinfutures', mode: 'futures' },
+  okex: { exchange: 'okx', mode: 'spot' },
+  'okex-swap': { exchange: 'okx', mode: 'futures' },
+};
+
+/** Exchanges of TradingView. Key: its prefix of symbols. The others are written as in ccxt, in capital letters. */
+const TRADING_VIEW_EXCHANGES: Readonly<Record<string, Readonly<Record<TradingMode, string>>>> = {
+  BINANCE: { spot: 'binance', futures: 'binanceusdm' },
+  GATEIO: { spot: 'gate', futures: 'gate' },
+  KRAKEN: { spot: 'kraken', futures: 'krakenfutures' },
+  KUCOIN: { spot: 'kucoin', futures: 'kucoinfutures' },
+};
+
+export function tardisMarket(id: string): Market {
+  return Object.hasOwn(TARDIS_MARKETS, id) ? TARDIS_MARKETS[id]! : {};
+}
+
+/** A symbol of TradingView that ends with `.P` is a perpetual, any other is taken for spot. */
+export function tradingViewMarket(prefix: string, symbol: string): Required<Market> | undefined {
+  const mode = symbol.endsWith('.P') ? 'futures' : 'spot';
+  const known = Object.hasOwn(TRADING_VIEW_EXCHANGES, prefix) ? TRADING_VIEW_EXCHANGES[prefix] : undefined;
+  const exchange = known?.[mode] ?? prefix.toLowerCase();
+  return isExchangeKey(exchange) ? { exchange, mode } : undefined;
+}
+
+/** Market of an exchange that has one trading mode only. @param name key of ccxt */
+export function ccxtMarket(name: string): Market {
+  const exchange = name.toLowerCase();
+  if (!isExchangeKey(exchange)) return {};
+  const isFutures = SPOT_EXCHANGES.has(exchange);
+  const isSpot = [...SPOT_EXCHANGES.values()].includes(exchange);
+  return { exchange, ...(isFutures && { mode: 'futures' }), ...(isSpot && { mode: 'spot' }) };
+}
+
+/** Quote assets of spot markets: those of Binance, and `USD` of others. `AEUR` is in {@link AEUR_PAIRS}: `ADAEUR` is ADA/EUR. */
+const SPOT_QUOTES = [
+  ...['USDT', 'FDUSD', 'USDC', 'TUSD', 'BUSD', 'USD1', 'USDP', 'USDS', 'USDE', 'PAX', 'DAI', 'UST', 'VAI'],
+  ...['BTC', 'ETH', 'BNB', 'XRP', 'TRX', 'DOGE', 'DOT', 'SOL', 'EURI', 'XUSD', 'BFUSD', 'RLUSD'],
+  ...[
+    'EUR',
+    'GBP',
+    'AUD',
+    'BRL',
+    'TRY',
+    'RUB',
+    'UAH',
+    'ZAR',
+    'NGN',
+    'PLN',
+    'RON',
+    'ARS',
+    'MXN',
+    'COP',
+    'CZK',
+  ],
+  ...['JPY', 'BIDR', 'IDRT', 'BVND', 'BKRW', 'GYEN', 'USD'],
+];
+const AEUR_PAIRS = /^(BTC|ETH|EUR)AEUR$/;
+/** Quotes of linear perpetuals, which are the settlement currency too. */
+const LINEAR = ['USDT', 'USDC', 'BUSD', 'USD1', 'BTC'];
+const PERPETUAL = ['SWAP', 'PERP', 'PERPETUAL'];
+
+/**
+ * Symbol of a series by its name in a file: given by the user (`--symbols ESH5=ES/USD:USD`), a symbol (`BTC/USDT:USDT`,
+ * `BTC_USDT_USDT`), parts (`BTC-USDT-SWAP`), or letters (`BTCUSDT`). Names that fit spot and futures need the mode of the market.
+ */
+export function symbolOfName(name: string, { mode }: Market, given: readonly string[]): NamedSymbol {
+  const stated = statedSymbol(name, mode, given);
+  if (stated !== undefined) return { symbol: stated };
+  const upper = name.toUpperCase();
+  if (/\d{6}$|\d{1,2}[A-Z]{3}\d{2}$/.test(upper) && /[-_]/.test(upper)) {
+    return {
+      reason: `${name} is a future with a delivery date; only spot pairs and perpetuals are imported`,
+    };
+  }
+  const written = writtenSymbol(upper);
+  if (written?.includes(':')) return { symbol: written };
+  const parts = (written ?? upper.replace(/\.P$/, '-PERP')).split(/[-_/]/);
+  const isPerpetual = parts.length > 1 && PERPETUAL.includes(parts.at(-1)!);
+  const market = isPerpetual ? 'futures' : mode;
+  const [base, quote, ...rest] = isPerpetual ? parts.slice(0, -1) : parts;
+  if (rest.length > 0 || base === '' || quote === '') return unknownName(name);
+  if (quote === undefined) return market ? splitLetters(base!, market, name) : ambiguous(name);
+  if (market === undefined) return written ? { symbol: written } : ambiguous(name);
+  return ofMode(base!, quote, market, name);
+}
+
+/** Letters of a symbol without its settlement currency: `BTC/USDT:USDT` is `BTCUSDT`. */
+const lettersOf = (symbol: string) => symbol.split(':')[0]!.replace('/', '');
+
+/** Symbol that the user gave: by its name in the file, or by its letters. */
+function statedSymbol(
+  name: string,
+  mode: TradingMode | undefined,
+  symbols: readonly string[],
+): string | undefined {
+  const equal = symbols.find((text) => text.slice(0, text.lastIndexOf('=')) === name && text.includes('='));
+  if (equal !== undefined) return equal.slice(equal.lastIndexOf('=') + 1);
+  const letters = name.toUpperCase().replace(/\.P$/, '').replaceAll(/[-_/]/g, '');
+  return symbols.find(
+    (symbol) =>
+      !symbol.includes('=') &&
+      lettersOf(symbol) === letters &&
+      (mode === undefined || tradingModeOf(symbol) === mode),
+  );
+}
+
+/** A name that is a symbol, plain, as a folder of Touchstone, or escaped for an address as by DuckDB. */
+function writtenSymbol(name: string): string | undefined {
+  if (isSymbol(name)) return name;
+  try {
+    const decoded = name.includes('%') ? decodeURIComponent(name) : decodeSymbol(name);
+    return isSymbol(decoded) && (decoded.includes(':') || name.includes('%')) ? decoded : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function ofMode(base: string, quote: string, mode: TradingMode, name: string): NamedSymbol {
+  if (mode === 'spot') return valid(`${base}/${quote}`, name);
+  if (LINEAR.includes(quote)) return valid(`${base}/${quote}:${quote}`, name);
+  return {
+    reason: `${name} does not state the settlement currency. Name the symbol: --symbols ${name}=${base}/${quote}:${quote}`,
+  };
+}
+
+function splitLetters(letters: string, mode: TradingMode, name: string): NamedSymbol {
+  const quote = quoteOf(letters, mode);
+  if (quote === undefined) return unknownName(name);
+  return ofMode(letters.slice(0, -quote.length), quote, mode, name);
+}
+
+/** The longest quote asset at the end of the letters, after at least one character. */
+function quoteOf(letters: string, mode: TradingMode): string | undefined {
+  if (mode === 'spot' && AEUR_PAIRS.test(letters)) return 'AEUR';
+  return (mode === 'spot' ? SPOT_QUOTES : [...LINEAR, 'USD'])
+    .filter((quote) => letters.endsWith(quote) && letters.length > quote.length)
+    .sort((a, b) => b.length - a.length)[0];
+}
+
+function valid(symbol: string, name: string): NamedSymbol {
+  return isSymbol(symbol) ? { symbol } : unknownName(name);
+}
+
+function unknownName(name: string): NamedSymbol {
+  return { reason: `${name} is not a pair. Name the symbol: --symbols ${name}=BASE/QUOTE` };
+}
+
+function ambiguous(name: string): NamedSymbol {
+  return {
+    reason: `the file does not say whether ${name} is spot or futures. Name the symbol: --symbols ${name}=BASE/QUOTE or ${name}=BASE/QUOTE:SETTLE`,
+  };
+}

@@ -1,0 +1,39 @@
+import { other } from '../content.ts';
+import { headerIn } from '../csv-table.ts';
+import { isDatabentoCandles } from '../databento.ts';
+import type { Recognizer } from '../recognizer.ts';
+
+/** `glbx-mdp3-20250301-20250331.ohlcv-1m.csv.zst`, `xnas-itch-20250303.ohlcv-1d.AAPL.csv`. */
+const DATASET = /^(?<dataset>[a-z0-9]+(?:-[a-z0-9]+)*?)-\d{8}(?:-\d{8})?\./;
+/** Exchange of a file whose name has no dataset. */
+const NO_DATASET = 'databento';
+const DESCRIPTIONS = ['metadata.json', 'manifest.json', 'symbology.json', 'condition.json'];
+
+/** CSV downloads of Databento: candles of the schemas `ohlcv-1m`, `ohlcv-1h` and `ohlcv-1d`. */
+export const databento: Recognizer = {
+  name: 'Databento',
+  async recognize(file) {
+    if (/\.dbn(\.zst)?$/.test(file.name))
+      return other(
+        'DBN, the binary format of Databento; request CSV, or convert it: dbn FILE --csv --output FILE.csv',
+      );
+    if (DESCRIPTIONS.includes(file.name) && [...file.siblings].some((name) => DATASET.test(name)))
+      return other('describes a download of Databento; not needed');
+    if (!/\.csv(\.gz|\.zst)?$/.test(file.name)) return undefined;
+    const header = headerIn(await file.head());
+    const isCandles = isDatabentoCandles(header) || /\.ohlcv-[a-z0-9]+\./.test(file.name);
+    if (!isCandles) {
+      return header.includes('ts_event') && header.includes('rtype')
+        ? other('another schema of Databento; request ohlcv-1m, ohlcv-1h or ohlcv-1d')
+        : undefined;
+    }
+    const dataset = DATASET.exec(file.name)?.groups?.dataset;
+    return {
+      kind: 'table',
+      table: 'databento',
+      format: 'CSV',
+      names: { symbol: null, exchange: null, timeframe: null },
+      exchange: dataset?.replaceAll('-', '') ?? NO_DATASET,
+    };
+  },
+};

@@ -1,0 +1,21 @@
+import { TOUCHSTONE } from '#contract/names.ts';
+import { other } from '../content.ts';
+import { headerIn } from '../csv-table.ts';
+import { tradingViewMarket } from '../market-symbols.ts';
+import type { Recognizer } from '../recognizer.ts';
+import { isTradeList, isTradingViewChart, tradingViewNames } from '../trading-view.ts';
+
+/** Charts that TradingView exports as CSV. Their names have the exchange, the symbol and the interval. */
+export const tradingView: Recognizer = {
+  name: 'TradingView',
+  async recognize(file) {
+    if (!/\.csv(\.gz)?$/.test(file.name)) return undefined;
+    const header = headerIn(await file.head());
+    if (isTradeList(header))
+      return other(`a list of trades, which is a result: use ${TOUCHSTONE} verify tradingview`);
+    if (!isTradingViewChart(header)) return undefined;
+    const names = tradingViewNames(file.name);
+    const market = names.exchange && names.symbol ? tradingViewMarket(names.exchange, names.symbol) : {};
+    return { kind: 'table', table: 'trading-view', format: 'CSV', names, ...market };
+  },
+};
