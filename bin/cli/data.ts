@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import type * as z from 'zod';
-import { BACKTEST_DEFAULTS, COLLECTION_STATUSES, TIMEFRAMES } from '#contract/limits.ts';
+import { ALL_TIMEFRAMES, BACKTEST_DEFAULTS, COLLECTION_STATUSES, TIMEFRAMES } from '#contract/limits.ts';
 import type { Collection, CollectionList, Instruments } from '#contract/market-data.ts';
 import type { ProxyEnvelope, ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
 import type { ApiClient } from './client.ts';
@@ -25,14 +25,20 @@ export function addDataCommands(program: Command): void {
   program
     .command('import')
     .description(
-      'import candles and funding rates: CSV, Parquet, Feather, JSON, freqtrade data folders, Binance public data; leverage tiers (docs/importing.md)',
+      'import candles and funding rates: CSV, Parquet, Feather, JSON, freqtrade data folders, Binance public data, Databento, Tardis, TradingView; leverage tiers (docs/importing.md)',
     )
     .argument('<path>', 'a folder, or a file with a name such as BTC_USDT_USDT-5m.csv.gz')
     .option(
       '--exchange <key>',
       "exchange of the candles (default: named by the folder, else the platform's, else binanceusdm)",
     )
-    .option('--symbols <list>', 'symbols of files that do not say them completely, such as ETH/BTC')
+    .option(
+      '--symbols <list>',
+      'symbols of files that do not say them completely, such as ETH/BTC, or ESH5=ES/USD:USD for the series ESH5',
+    )
+    .addOption(
+      new Option('--timeframe <timeframe>', 'timeframe of files that state none').choices(ALL_TIMEFRAMES),
+    )
     .option('--json', 'print JSON: the result of each file, and the series')
     .action(async (path: string, options: ImportCommandOptions) => {
       if (url()) throw new UsageError('import writes into the local data folder. Leave out --url.');

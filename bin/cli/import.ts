@@ -4,12 +4,13 @@ import { chooseExchange } from '#adapters/import/choose-exchange.ts';
 import { isSymbol } from '#adapters/import/content.ts';
 import { FileReader } from '#adapters/import/file-reader.ts';
 import { type Found, type FoundFile, findFiles } from '#adapters/import/find.ts';
-import { type ImportResult, importFiles } from '#adapters/import/import-files.ts';
+import { importFiles } from '#adapters/import/import-files.ts';
+import type { ImportResult } from '#adapters/import/store-series.ts';
 import { type ImportedSeries, summarizeImport } from '#adapters/import/summary.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
 import { tradingModeOf } from '#domain/validate.ts';
-import { ALL_TIMEFRAMES } from '#engine/timeframe.ts';
+import { ALL_TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
 import type { PlatformInfo } from '../../src/local/platform-info.ts';
 import { UsageError } from './options.ts';
 import { duration, escapeControlChars, minute, number, table, wrap } from './output.ts';
@@ -29,6 +30,7 @@ const KINDS: Readonly<Record<FoundFile['content']['kind'], string>> = {
   rates: 'funding rates',
   events: 'funding rates with mark prices',
   marks: 'mark prices',
+  table: 'series named in the rows',
   companion: 'checksums',
   other: 'not for import',
   unreadable: 'not readable',
@@ -38,6 +40,7 @@ export interface ImportCommandOptions {
   readonly exchange?: string;
   /** Comma-separated. */
   readonly symbols?: string;
+  readonly timeframe?: Timeframe;
   readonly json?: boolean;
 }
 
@@ -52,7 +55,10 @@ export async function importCandles(
   path: string,
   options: ImportCommandOptions,
 ): Promise<number> {
-  const found = await findFiles(path, { symbols: symbolsOf(options.symbols) });
+  const found = await findFiles(path, {
+    symbols: symbolsOf(options.symbols),
+    ...(options.timeframe && { timeframe: options.timeframe }),
+  });
   if (!options.json) printFound(found, path);
   if (found.files.length === 0) {
     if (options.json) console.log(JSON.stringify({ files: [], series: [] }));
@@ -97,8 +103,9 @@ export async function importCandles(
     ...(hasPerpetuals || !hasSpot ? [exchange] : []),
     ...(hasSpot ? [`${spotExchange} (spot)`] : []),
   ];
+  const filesOf = (some: readonly ImportResult[]) => new Set(some.map(({ file }) => file)).size;
   console.log(
-    `${imported.length} of ${results.length} files imported as ${names.join(' and ')} in ${taken}.`,
+    `${filesOf(imported)} of ${filesOf(results)} files imported as ${names.join(' and ')} in ${taken}.`,
   );
   if (exchange !== platform.exchange && hasPerpetuals) {
     console.log(`Next: ${TOUCHSTONE} backtest <strategy> --exchange ${exchange}`);
@@ -114,10 +121,10 @@ export async function importCandles(
 
 function symbolsOf(list: string | undefined): readonly string[] {
   const symbols = list?.split(',').map((symbol) => symbol.trim()) ?? [];
-  const wrong = symbols.find((symbol) => !isSymbol(symbol));
+  const wrong = symbols.find((symbol) => !isSymbol(symbol.slice(symbol.lastIndexOf('=') + 1)));
   if (wrong === undefined) return symbols;
   throw new UsageError(
-    `--symbols: ${JSON.stringify(wrong)} is not a symbol. Write BASE/QUOTE for spot, BASE/QUOTE:SETTLE for perpetuals.`,
+    `--symbols: ${JSON.stringify(wrong)} is not a symbol. Write BASE/QUOTE for spot, BASE/QUOTE:SETTLE for perpetuals, or NAME=BASE/QUOTE for the series NAME of a file.`,
   );
 }
 
@@ -125,17 +132,13 @@ function symbolsOf(list: string | undefined): readonly string[] {
 function printFound({ files }: Found, path: string): void {
   console.log(`Found in ${escapeControlChars(path)}: ${number(files.length, 0)} files`);
   const groups = Map.groupBy(files, ({ recognizer, content }) =>
-    JSON.stringify([
-      recognizer || 'not recognized',
-      KINDS[content.kind],
-      ...('symbol' in content ? [tradingModeOf(content.symbol), content.format] : ['', '']),
-    ]),
+    JSON.stringify([recognizer || 'not recognized', KINDS[content.kind], ...marketCells(content)]),
   );
   const rows = [...groups].map(([group, of]) => {
     const [recognizer, kind, market, format] = JSON.parse(group) as string[];
     const contents = of.map(({ content }) => content);
-    const symbols = new Set(contents.flatMap((each) => ('symbol' in each ? each.symbol : [])));
-    const timeframes = new Set(contents.flatMap((each) => ('timeframe' in each ? each.timeframe : [])));
+    const symbols = new Set(contents.flatMap((each) => namesOf(each).symbol ?? []));
+    const timeframes = new Set(contents.flatMap((each) => namesOf(each).timeframe ?? []));
     const bytes = of.reduce((total, file) => total + file.bytes, 0);
     return [
       ...[recognizer!, kind!, market!, inCell([...symbols]), inCell([...timeframes], ALL_TIMEFRAMES.length)],
@@ -145,6 +148,21 @@ function printFound({ files }: Found, path: string): void {
   if (rows.length === 0) return;
   const head = ['Recognized', 'Content', 'Market', 'Symbols', 'Timeframes', 'Format', 'Files', 'MB'];
   console.log(table(head, rows.sort()));
+}
+
+/** Trading mode and format, where they are known before the file is read. */
+function marketCells(content: FoundFile['content']): readonly [market: string, format: string] {
+  if ('symbol' in content) return [tradingModeOf(content.symbol), content.format];
+  return content.kind === 'table' ? [content.mode ?? '', content.format] : ['', ''];
+}
+
+function namesOf(content: FoundFile['content']) {
+  return content.kind === 'table'
+    ? content.names
+    : {
+        symbol: 'symbol' in content ? content.symbol : null,
+        timeframe: 'timeframe' in content ? content.timeframe : null,
+      };
 }
 
 /** The first items and how many more there are, in lines of a table's cell. */

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { basename, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findFiles } from '#adapters/import/find.ts';
-import { type ImportResult, importFiles } from '#adapters/import/import-files.ts';
+import { importFiles } from '#adapters/import/import-files.ts';
 import { candidate, recognize } from '#adapters/import/recognize.ts';
+import type { ImportResult } from '#adapters/import/store-series.ts';
 import { FOREVER, importFixture, NOW, T0 } from './import-fixture.ts';
 import { type ZipEntry, zipOf } from './zip-fixture.ts';
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { ImportResult } from '#adapters/import/import-files.ts';
+import type { ImportResult } from '#adapters/import/store-series.ts';
 import { csvRows, importFixture, MINUTES_5, NOW, T0 } from './import-fixture.ts';
 
 const HEADER = 'timestamp_ms,open,high,low,close,volume';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   ccxtMarket,
+  exchangeFor,
   symbolOfName,
   tardisMarket,
   tradingViewMarket,
@@ -37,12 +38,12 @@ describe('symbolOfName', () => {
     ['BTC-USDT', {}, 'the file does not say whether BTC-USDT is spot or futures'],
     ['BTC-USD-SWAP', FUTURES, '--symbols BTC-USD-SWAP=BTC/USD:USD'],
     ['BTCUSD', FUTURES, 'does not state the settlement currency'],
-    ['ESH5', SPOT, 'ESH5 is not a pair. Name the symbol: --symbols ESH5=BASE/QUOTE'],
+    ['ESH5', SPOT, 'ESH5 ends with no known quote asset. Name the symbol: --symbols ESH5=BASE/QUOTE'],
     ['BTC-USDT-250328', FUTURES, 'a future with a delivery date'],
     ['BTC-28MAR25', FUTURES, 'a future with a delivery date'],
     ['A-B-C-D', SPOT, 'is not a pair'],
-    ['', SPOT, 'is not a pair'],
-    ['%', SPOT, 'is not a pair'],
+    ['', SPOT, 'ends with no known quote'],
+    ['%', SPOT, 'ends with no known quote'],
   ])('%s of a market %j is not guessed', (name, market, reason) => {
     expect(symbolOfName(name, market, [])).toEqual({ reason: expect.stringContaining(reason) });
   });
@@ -64,7 +65,9 @@ test('vendors name exchanges in their own way', () => {
   expect(tradingViewMarket('BINANCE', 'BTCUSDT')).toEqual({ exchange: 'binance', mode: 'spot' });
   expect(tradingViewMarket('COINBASE', 'BTCUSD')).toEqual({ exchange: 'coinbase', mode: 'spot' });
   expect(ccxtMarket('binanceusdm')).toEqual({ exchange: 'binanceusdm', mode: 'futures' });
-  expect(ccxtMarket('binance')).toEqual({ exchange: 'binance', mode: 'spot' });
+  expect(ccxtMarket('binance')).toEqual({ exchange: 'binance' });
+  expect(exchangeFor('binance', 'futures')).toBe('binanceusdm');
+  expect(exchangeFor('binanceusdm', 'spot')).toBe('binance');
   expect(ccxtMarket('bybit')).toEqual({ exchange: 'bybit' });
   expect(ccxtMarket('not a key')).toEqual({});
 });

@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { TradingMode } from '#contract/trading-modes.ts';
 import { tradingModeOf } from '#domain/validate.ts';
 import { type FileContent, other } from './content.ts';
+import { exchangeFor } from './market-symbols.ts';
 import { candidate, recognize } from './recognize.ts';
 import type { Hints } from './recognizer.ts';
 
@@ -29,6 +30,8 @@ export interface Found {
   readonly exchanges: readonly string[];
   /** Exchanges in the paths of spot pairs. */
   readonly spotExchanges: readonly string[];
+  /** Statements of the user. */
+  readonly hints?: Hints;
 }
 
 /**
@@ -43,7 +46,7 @@ export async function findFiles(path: string, hints: Hints = {}): Promise<Found>
   });
   if (info.isDirectory()) {
     const files = await filesIn(root, hints);
-    return found(files, files);
+    return found(files, files, hints);
   }
   if (!info.isFile()) throw new Error(`${path} is neither a file nor a folder`);
   const siblings = await ordinaryFiles(dirname(root));
@@ -54,7 +57,7 @@ export async function findFiles(path: string, hints: Hints = {}): Promise<Found>
   };
   const others =
     file.content.kind === 'rates' ? await filesIn(dirname(root), hints, { deep: false }) : [file];
-  return found([file], others);
+  return found([file], others, hints);
 }
 
 /** Names of the ordinary files in a folder; empty if it cannot be read. */
@@ -66,13 +69,15 @@ async function ordinaryFiles(folder: string): Promise<Set<string>> {
 const namesOf = (entries: readonly Dirent[]) =>
   new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name));
 
-function found(files: readonly FoundFile[], siblings: readonly FoundFile[]): Found {
+function found(files: readonly FoundFile[], siblings: readonly FoundFile[], hints: Hints): Found {
   const named = (mode: TradingMode) => {
-    const exchanges = files.flatMap(({ content }) =>
-      'exchange' in content && content.exchange && tradingModeOf(content.symbol) === mode
-        ? content.exchange
-        : [],
-    );
+    const exchanges = files.flatMap(({ content }) => {
+      if (!('exchange' in content) || !content.exchange) return [];
+      if (content.kind === 'table') {
+        return (content.mode ?? mode) === mode ? exchangeFor(content.exchange, mode) : [];
+      }
+      return tradingModeOf(content.symbol) === mode ? content.exchange : [];
+    });
     return [...new Set(exchanges)].sort();
   };
   return {
@@ -80,6 +85,7 @@ function found(files: readonly FoundFile[], siblings: readonly FoundFile[]): Fou
     marks: siblings.filter((file): file is FoundMarks => file.content.kind === 'marks'),
     exchanges: named('futures'),
     spotExchanges: named('spot'),
+    hints,
   };
 }
 

@@ -53,14 +53,24 @@ export function tradingViewMarket(prefix: string, symbol: string): Required<Mark
   return isExchangeKey(exchange) ? { exchange, mode } : undefined;
 }
 
-/** Market of an exchange that has one trading mode only. @param name key of ccxt */
+/** Market of an exchange as ccxt names it. `binance` alone may be either mode: futures are often filed under it. */
 export function ccxtMarket(name: string): Market {
   const exchange = name.toLowerCase();
   if (!isExchangeKey(exchange)) return {};
-  const isFutures = SPOT_EXCHANGES.has(exchange);
-  const isSpot = [...SPOT_EXCHANGES.values()].includes(exchange);
-  return { exchange, ...(isFutures && { mode: 'futures' }), ...(isSpot && { mode: 'spot' }) };
+  return SPOT_EXCHANGES.has(exchange) ? { exchange, mode: 'futures' } : { exchange };
 }
+
+/** Key of the exchange's markets of a trading mode: perpetuals of `binance` are `binanceusdm`. */
+export function exchangeFor(exchange: string, mode: TradingMode): string {
+  if (mode === 'spot') return SPOT_EXCHANGES.get(exchange) ?? exchange;
+  return FUTURES_EXCHANGES.get(exchange) ?? exchange;
+}
+
+const FUTURES_EXCHANGES: ReadonlyMap<string, string> = new Map([
+  ['binance', 'binanceusdm'],
+  ['kraken', 'krakenfutures'],
+  ['kucoin', 'kucoinfutures'],
+]);
 
 /** Quote assets of spot markets: those of Binance, and `USD` of others. `AEUR` is in {@link AEUR_PAIRS}: `ADAEUR` is ADA/EUR. */
 const SPOT_QUOTES = [
@@ -119,10 +129,10 @@ export function symbolOfName(name: string, { mode }: Market, given: readonly str
 const lettersOf = (symbol: string) => symbol.split(':')[0]!.replace('/', '');
 
 /** Symbol that the user gave: by its name in the file, or by its letters. */
-function statedSymbol(
+export function statedSymbol(
   name: string,
   mode: TradingMode | undefined,
-  symbols: readonly string[],
+  symbols: readonly string[] = [],
 ): string | undefined {
   const equal = symbols.find((text) => text.slice(0, text.lastIndexOf('=')) === name && text.includes('='));
   if (equal !== undefined) return equal.slice(equal.lastIndexOf('=') + 1);
@@ -156,7 +166,11 @@ function ofMode(base: string, quote: string, mode: TradingMode, name: string): N
 
 function splitLetters(letters: string, mode: TradingMode, name: string): NamedSymbol {
   const quote = quoteOf(letters, mode);
-  if (quote === undefined) return unknownName(name);
+  if (quote === undefined) {
+    return {
+      reason: `${name} ends with no known quote asset. Name the symbol: --symbols ${name}=BASE/QUOTE`,
+    };
+  }
   return ofMode(letters.slice(0, -quote.length), quote, mode, name);
 }
 

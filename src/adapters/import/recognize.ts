@@ -3,12 +3,19 @@ import { type FileContent, other } from './content.ts';
 import { formatOf } from './formats.ts';
 import type { Candidate, Hints, Recognizer } from './recognizer.ts';
 import { binancePublic } from './recognizers/binance-public.ts';
-import { freqtrade } from './recognizers/freqtrade.ts';
+import { databento } from './recognizers/databento.ts';
+import { freqtrade, misnamed } from './recognizers/freqtrade.ts';
+import { parquetLayout } from './recognizers/parquet-layout.ts';
+import { tardis } from './recognizers/tardis.ts';
 import { touchstone } from './recognizers/touchstone.ts';
+import { tradingView } from './recognizers/trading-view.ts';
 import { textOf } from './text.ts';
 
 /** In the order in which they are asked: names of folders before names of files, these before content. */
-const RECOGNIZERS: readonly Recognizer[] = [touchstone, binancePublic, freqtrade];
+const RECOGNIZERS: readonly Recognizer[] = [
+  ...[touchstone, binancePublic, databento, freqtrade],
+  ...[tardis, tradingView, parquetLayout, misnamed],
+];
 
 export interface Recognized {
   /** Name of the recognizer; empty for a file that none knows. */
@@ -50,7 +57,7 @@ async function headOf(path: string): Promise<string | undefined> {
     }
   } catch {
     // The import reads the file again, and reports why it cannot be read.
-    return undefined;
+    return head === '' ? undefined : head;
   }
   return head.slice(0, HEAD_LENGTH);
 }

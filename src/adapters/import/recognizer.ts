@@ -1,9 +1,12 @@
+import type { Timeframe } from '#engine/timeframe.ts';
 import type { FileContent } from './content.ts';
 
 /** Statements of the user on files that do not name their series completely. */
 export interface Hints {
-  /** `--symbols`, such as `ETH/BTC` or `BTC/USDT:USDT`. */
+  /** `--symbols`, such as `ETH/BTC` or `BTC/USDT:USDT`, or `ESH5=ES/USD:USD` with the name in the file. */
   readonly symbols?: readonly string[];
+  /** `--timeframe`, of files that state none. */
+  readonly timeframe?: Timeframe;
 }
 
 /** A file that is to be recognized. Its content is read only on request, and at most its beginning. */
@@ -16,7 +19,7 @@ export interface Candidate {
   readonly siblings: ReadonlySet<string>;
   readonly hints: Hints;
   /**
-   * The first 64 KiB of a text file, decompressed (`.gz`, the one CSV of a `.zip`). Undefined for a file that cannot be read
+   * The first 64 KiB of a text file, decompressed (`.gz`, `.zst`, the one CSV of a `.zip`). Undefined for a file that cannot be read
    * as text: the import states the reason when it reads the whole file.
    */
   head(): Promise<string | undefined>;

@@ -2,7 +2,7 @@ import type { CandleStore } from '#domain/ports.ts';
 import { tradingModeOf } from '#domain/validate.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { type Gaps, gapsBetween } from './candles.ts';
-import type { ImportResult } from './import-files.ts';
+import type { Imported, ImportResult } from './store-series.ts';
 
 /** Import summary of one series. Times are open times, ISO 8601. */
 export interface ImportedSeries {
@@ -21,8 +21,6 @@ export interface ImportedSeries {
   /** Gaps in the stored series between first and last; null for funding. */
   readonly gaps: Gaps | null;
 }
-
-type Imported = Extract<ImportResult, { outcome: 'imported' }>;
 
 /**
  * Imported files by series, ascending. The candles are read back, because several files may fill each other's gaps. Corrupt

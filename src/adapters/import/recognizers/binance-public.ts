@@ -1,6 +1,7 @@
 import type { TradingMode } from '#contract/trading-modes.ts';
 import { tradingModeOf } from '#domain/validate.ts';
-import { candles, type FileContent, isSymbol, notASymbol, other, type Source } from '../content.ts';
+import { candles, type FileContent, other, type Source } from '../content.ts';
+import { statedSymbol, symbolOfName } from '../market-symbols.ts';
 import type { Candidate, Recognizer } from '../recognizer.ts';
 import type { Layout } from '../rows.ts';
 
@@ -28,37 +29,7 @@ const KLINES: Layout = [
 const FUNDING: Layout = ['calc_time', 'funding_interval_hours', 'last_funding_rate'];
 const CANDLES = { layouts: [KLINES], keep: KLINES.slice(0, 6) };
 const RATES = { layouts: [FUNDING], keep: ['calc_time', 'last_funding_rate'] };
-/**
- * Quote assets of the spot market. `AEUR` is in {@link AEUR_PAIRS}: `ADAEUR` is ADA/EUR. `USD` is a quote of Binance.US only.
- */
-const SPOT_QUOTES = [
-  ...['USDT', 'FDUSD', 'USDC', 'TUSD', 'BUSD', 'USD1', 'USDP', 'USDS', 'USDE', 'PAX', 'DAI', 'UST', 'VAI'],
-  ...['BTC', 'ETH', 'BNB', 'XRP', 'TRX', 'DOGE', 'DOT', 'SOL', 'EURI', 'XUSD', 'BFUSD', 'RLUSD'],
-  ...[
-    'EUR',
-    'GBP',
-    'AUD',
-    'BRL',
-    'TRY',
-    'RUB',
-    'UAH',
-    'ZAR',
-    'NGN',
-    'PLN',
-    'RON',
-    'ARS',
-    'MXN',
-    'COP',
-    'CZK',
-  ],
-  ...['JPY', 'BIDR', 'IDRT', 'BVND', 'BKRW', 'GYEN'],
-];
-const AEUR_PAIRS = /^(BTC|ETH|EUR)AEUR$/;
-/** Quote assets of USD-M futures; each is the settlement asset, too. */
-const FUTURES_QUOTES = ['USDT', 'USDC', 'BUSD', 'USD1', 'BTC'];
-
 const EXCHANGES: Readonly<Record<TradingMode, string>> = { spot: 'binance', futures: 'binanceusdm' };
-const SYMBOL_OF = { spot: spotSymbol, futures: futuresSymbol } as const;
 
 type Names = Readonly<Record<string, string>>;
 
@@ -86,7 +57,7 @@ function inFolders(file: Candidate, names: Names, { root, market, type }: Names)
   if (!isRates && !['klines', 'markPriceKlines'].includes(type!))
     return other(`${type}; only klines, fundingRate and markPriceKlines are imported`);
   const mode = market === 'spot' ? 'spot' : 'futures';
-  const symbol = hinted(file, letters, mode) ?? SYMBOL_OF[mode](letters);
+  const symbol = symbolOf(file, letters, mode);
   if (typeof symbol !== 'string') return symbol;
   const source = sourceOf(file, names, symbol, isRates ? RATES : CANDLES);
   const series = { ...source, exchange: EXCHANGES[mode], group: root! };
@@ -100,27 +71,18 @@ function withoutFolders(file: Candidate, names: Names): FileContent | undefined 
   if (/^(trades|aggTrades|bookDepth|bookTicker|metrics|liquidationSnapshot)$/.test(what))
     return other(`${what}; only klines, fundingRate and markPriceKlines are imported`);
   if (what === 'fundingRate') {
-    const symbol = hinted(file, letters, 'futures') ?? futuresSymbol(letters);
+    const symbol = symbolOf(file, letters, 'futures');
     if (typeof symbol !== 'string') return symbol;
     return { kind: 'rates', ...sourceOf(file, names, symbol, RATES), exchange: 'binanceusdm' };
   }
   if (!/^\d+[a-z]+$/.test(what)) return undefined;
-  const symbol = hinted(file, letters);
+  const symbol = statedSymbol(letters, undefined, file.hints.symbols);
   if (symbol === undefined)
     return other(
       `the folder does not say whether ${letters} is spot or futures. Keep the folders of data.binance.vision, such as data/spot/monthly/klines/ETHBTC/1m, or name the symbol: --symbols ETH/BTC`,
     );
   const exchange = EXCHANGES[tradingModeOf(symbol)];
   return candles({ ...sourceOf(file, names, symbol, CANDLES), exchange }, what);
-}
-
-/** Symbol that the user gave for the letters of a file. @param mode market of the file; undefined: any */
-function hinted({ hints }: Candidate, letters: string, mode?: TradingMode): string | undefined {
-  return hints.symbols?.find(
-    (symbol) =>
-      symbol.split(':')[0]!.replace('/', '') === letters &&
-      (mode === undefined || tradingModeOf(symbol) === mode),
-  );
 }
 
 function sourceOf(file: Candidate, names: Names, symbol: string, { layouts, keep }: typeof CANDLES): Source {
@@ -141,29 +103,8 @@ function periodOf({ month, day }: Names): NonNullable<Source['period']> {
     : { from: Date.UTC(year, number - 1, Number(day)), to: Date.UTC(year, number - 1, Number(day) + 1) };
 }
 
-function spotSymbol(letters: string): string | FileContent {
-  if (AEUR_PAIRS.test(letters)) return letters.replace(/AEUR$/, '/AEUR');
-  const quote = quoteOf(letters, SPOT_QUOTES);
-  if (quote === undefined) return unknownQuote(letters);
-  const symbol = `${letters.slice(0, -quote.length)}/${quote}`;
-  return isSymbol(symbol) ? symbol : notASymbol(symbol);
+/** Symbol of the letters of a name, or the reason why the file is not imported. */
+function symbolOf(file: Candidate, letters: string, mode: TradingMode): string | FileContent {
+  const found = symbolOfName(letters, { mode }, file.hints.symbols ?? []);
+  return 'symbol' in found ? found.symbol : other(found.reason);
 }
-
-function futuresSymbol(letters: string): string | FileContent {
-  if (/_\d{6}$/.test(letters))
-    return other('a future with a delivery date; only spot pairs and perpetuals are imported');
-  const quote = quoteOf(letters, FUTURES_QUOTES);
-  if (quote === undefined) return unknownQuote(letters);
-  const symbol = `${letters.slice(0, -quote.length)}/${quote}:${quote}`;
-  return isSymbol(symbol) ? symbol : notASymbol(symbol);
-}
-
-/** The longest quote asset at the end of the letters, after at least one character. */
-function quoteOf(letters: string, quotes: readonly string[]): string | undefined {
-  return quotes
-    .filter((quote) => letters.endsWith(quote) && letters.length > quote.length)
-    .sort((a, b) => b.length - a.length)[0];
-}
-
-const unknownQuote = (letters: string) =>
-  other(`${letters} ends with no known quote asset. Name the symbol, such as --symbols ETH/BTC`);

@@ -5,6 +5,8 @@ import type { Recognizer } from '../recognizer.ts';
 
 /** `BTC_USDT-5m` (spot), `BTC_USDT_USDT-5m`, `BTC_USDT_USDT-5m-futures`, `BTC_USDT_USDT-8h-funding_rate`, `...-mark`. */
 const STEM = /^(?<pair>.+)-(?<timeframe>\d+[A-Za-z]{1,2})(?:-(?<type>[A-Za-z_]+))?$/;
+/** `BTCUSDT-5m.csv` */
+const MISNAMED = /^[^_]+-\d+[A-Za-z]{1,2}\.[^-]+$/;
 /** freqtrade's folder of perpetuals. */
 const FREQTRADE = /\/(?<exchange>[^/]+)\/futures\/[^/]+$/;
 /** ccxt keys of the exchanges whose perpetuals freqtrade trades, by the name of freqtrade's folder. */
@@ -39,7 +41,14 @@ const FREQTRADE_SPOT_EXCHANGES: ReadonlySet<string> = new Set([
 /** Data folders of freqtrade, and files with its names in any folder and format. */
 export const freqtrade: Recognizer = {
   name: 'freqtrade',
-  recognize: ({ path, name }) => contentOf(path, name),
+  // A pair in a name of freqtrade has an underscore.
+  recognize: ({ path, name }) => (MISNAMED.test(name) ? undefined : contentOf(path, name)),
+};
+
+/** Names of another form with a timeframe, whose files no other recognizer knows. */
+export const misnamed: Recognizer = {
+  name: '',
+  recognize: ({ path, name }) => (MISNAMED.test(name) ? contentOf(path, name) : undefined),
 };
 
 function contentOf(path: string, fileName: string): FileContent | undefined {

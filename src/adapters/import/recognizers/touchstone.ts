@@ -5,7 +5,7 @@ import type { Recognizer } from '../recognizer.ts';
 
 /** `exchange=binanceusdm/symbol=BTC_USDT_USDT/timeframe=5m/2025-03.parquet`; funding has no timeframe. */
 const HIVE =
-  /\/exchange=(?<exchange>[^/]+)\/symbol=(?<pair>[^/]+)(?:\/timeframe=(?<timeframe>[^/]+))?\/[^/]+\.parquet$/;
+  /\/exchange=(?<exchange>[^/]+)\/symbol=(?<pair>[^/]+)(?:\/timeframe=(?<timeframe>[^/]+))?\/\d{4}-\d\d\.parquet$/;
 
 /** Files as Touchstone stores them. */
 export const touchstone: Recognizer = {

@@ -1,0 +1,123 @@
+import type { CandleStore, Clock } from '#domain/ports.ts';
+import { sliceCandles } from '#engine/candles.ts';
+import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { checkCandles, gapsBetween } from './candles.ts';
+import type { CheckedFunding } from './funding.ts';
+import { BadFileError, type FileRows, isoTime } from './rows.ts';
+
+/** Result of one file. Times are ISO 8601. */
+export type ImportResult =
+  | {
+      readonly outcome: 'imported';
+      readonly file: string;
+      readonly kind: 'candles';
+      readonly symbol: string;
+      readonly timeframe: Timeframe;
+      readonly rows: number;
+      /** Rows that were merged into another row of the same time. */
+      readonly duplicates: number;
+      /** Candles missing between first and last. */
+      readonly missing: number;
+      /** Open times. */
+      readonly first: string;
+      readonly last: string;
+      /** Corrections, one sentence each, for the user. */
+      readonly notes: readonly string[];
+    }
+  | {
+      readonly outcome: 'imported';
+      readonly file: string;
+      readonly kind: 'funding';
+      readonly symbol: string;
+      readonly rows: number;
+      readonly first: string;
+      readonly last: string;
+      /** Corrections and omissions, one sentence each, for the user. */
+      readonly notes: readonly string[];
+    }
+  /** Not importable: another kind of file, a spot pair, an unsupported timeframe. */
+  | { readonly outcome: 'skipped'; readonly file: string; readonly reason: string }
+  /** Invalid content; no row was stored. */
+  | { readonly outcome: 'failed'; readonly file: string; readonly reason: string };
+
+export type Imported = Extract<ImportResult, { outcome: 'imported' }>;
+
+/** A series that is checked and can be stored. */
+export interface ReadySeries {
+  readonly result: Imported;
+  write(): Promise<void>;
+}
+
+interface StoreOptions {
+  readonly store: CandleStore;
+  readonly exchange: string;
+}
+
+interface CandleOptions extends StoreOptions {
+  readonly clock: Clock;
+  /** Time at which the file was written, Unix milliseconds: a last candle that was open then is left out. */
+  readonly exportedAt?: number;
+}
+
+/** Checks all candles of a series. Throws BadFileError for an invalid row. */
+export function readyCandles(
+  path: string,
+  { symbol, timeframe, notes }: Readonly<{ symbol: string; timeframe: Timeframe; notes?: readonly string[] }>,
+  rows: FileRows,
+  { store, exchange, clock, exportedAt = Number.NaN }: CandleOptions,
+): ReadySeries {
+  const step = TIMEFRAME_MS[timeframe];
+  const all = checkCandles(rows, { step, timeframe, now: clock.now() });
+  const last = all.candles.timestamp.at(-1)!;
+  const wasOpen = last <= exportedAt && exportedAt < last + step;
+  const candles = wasOpen ? sliceCandles(all.candles, 0, all.candles.timestamp.length - 1) : all.candles;
+  if (candles.timestamp.length === 0) throw new BadFileError('holds no closed candle');
+  const result: Imported = {
+    outcome: 'imported',
+    file: path,
+    kind: 'candles',
+    symbol,
+    timeframe,
+    ...extent(candles),
+    missing: gapsBetween(candles.timestamp, step).missing,
+    duplicates: all.duplicates,
+    notes: [
+      ...(notes ?? []),
+      ...all.notes,
+      ...(wasOpen ? ['the last candle was open when the file was written: left out'] : []),
+    ],
+  };
+  return {
+    result,
+    write: async () => {
+      await store.write({ exchange, symbol, timeframe }, candles);
+    },
+  };
+}
+
+export function readyFunding(
+  path: string,
+  symbol: string,
+  { events, notes }: CheckedFunding,
+  { store, exchange }: StoreOptions,
+): ReadySeries {
+  const result: Imported = {
+    outcome: 'imported',
+    file: path,
+    kind: 'funding',
+    symbol,
+    ...extent(events),
+    notes,
+  };
+  return { result, write: () => store.writeFunding(exchange, symbol, events) };
+}
+
+/** Stores a series. Returns its result. */
+export async function storeReady({ result, write }: ReadySeries): Promise<Imported> {
+  await write();
+  return result;
+}
+
+function extent({ timestamp }: { readonly timestamp: Float64Array }) {
+  return { rows: timestamp.length, first: isoTime(timestamp[0]!), last: isoTime(timestamp.at(-1)!) };
+}
