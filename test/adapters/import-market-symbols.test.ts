@@ -42,7 +42,7 @@ describe('symbolOfName', () => {
     ['BTC-USDT-250328', FUTURES, 'a future with a delivery date'],
     ['BTC-28MAR25', FUTURES, 'a future with a delivery date'],
     ['A-B-C-D', SPOT, 'is not a pair'],
-    ['', SPOT, 'ends with no known quote'],
+    ['', SPOT, 'is not a pair'],
     ['%', SPOT, 'ends with no known quote'],
   ])('%s of a market %j is not guessed', (name, market, reason) => {
     expect(symbolOfName(name, market, [])).toEqual({ reason: expect.stringContaining(reason) });

@@ -183,7 +183,10 @@ function quoteOf(letters: string, mode: TradingMode): string | undefined {
 }
 
 function valid(symbol: string, name: string): NamedSymbol {
-  return isSymbol(symbol) ? { symbol } : unknownName(name);
+  if (isSymbol(symbol)) return { symbol };
+  return {
+    reason: `${symbol} is not a valid symbol. Name the symbol in capital letters and digits: --symbols ${name}=BASE/QUOTE`,
+  };
 }
 
 function unknownName(name: string): NamedSymbol {

@@ -1,3 +1,4 @@
+import { other } from '../content.ts';
 import { ccxtMarket } from '../market-symbols.ts';
 import type { Recognizer } from '../recognizer.ts';
 import type { SeriesNames } from '../table.ts';
@@ -19,6 +20,7 @@ export const parquetLayout: Recognizer = {
     const inName = NAME.exec(name)?.groups ?? {};
     const folders = foldersIn(path);
     const exchange = folders.exchange ?? null;
+    if (exchange === 'sim') return other('candles of sim, the simulated market');
     return {
       kind: 'table',
       table: 'parquet',

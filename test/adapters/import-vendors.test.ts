@@ -1,0 +1,313 @@
+import { utimesSync, writeFileSync } from 'node:fs';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import {
+  Table as ArrowTable,
+  DateDay,
+  Float64,
+  Int64,
+  TimestampMicrosecond,
+  tableToIPC,
+  Utf8,
+  type Vector,
+  vectorFromArray,
+} from 'apache-arrow';
+import { Table, writeParquet } from 'parquet-wasm';
+import { describe, expect, test } from 'vitest';
+import { chooseExchange } from '#adapters/import/choose-exchange.ts';
+import { findFiles } from '#adapters/import/find.ts';
+import { importFiles } from '#adapters/import/import-files.ts';
+import { FOREVER, importFixture, NOW, T0 } from './import-fixture.ts';
+
+const fixture = importFixture();
+const MINUTE = 60_000;
+
+/** Imports the folder as the command does. */
+async function load({ symbols = [] as string[], exchange = undefined as string | undefined } = {}) {
+  const found = await findFiles(fixture.folder, { symbols });
+  const { store, reader } = fixture;
+  const results = await importFiles(found, {
+    store,
+    reader,
+    exchange: chooseExchange(found, exchange, 'binanceusdm'),
+    spotExchange: chooseExchange(found, exchange, 'binanceusdm', 'spot'),
+    clock: { now: () => NOW },
+  });
+  const name = (path: string) => path.slice(fixture.folder.length + 1);
+  return {
+    recognizers: found.files.map(({ path, recognizer }) => [name(path), recognizer]),
+    results: results.map(({ file, ...result }) => ({ ...result, file: name(file) })),
+  };
+}
+
+const storedIn = async (exchange: string, symbol: string, timeframe: '1m' | '1h' | '1d' = '1m') => {
+  const candles = await fixture.store.read({ exchange, symbol, timeframe }, 0, FOREVER);
+  return Object.fromEntries(Object.entries(candles).map(([column, values]) => [column, [...values]]));
+};
+
+describe('Databento', () => {
+  const header = 'ts_event,rtype,publisher_id,instrument_id,open,high,low,close,volume,symbol';
+  const row = (minute: number, symbol: string, high = '6000000000') =>
+    `${T0 + minute * MINUTE}000000,33,1,7,5000000000,${high},4000000000,5500000000,${minute + 10},${symbol}`;
+
+  test('symbols that the user names are imported, the others are skipped with the reason', async () => {
+    const name = 'glbx-mdp3-20250301-20250302.ohlcv-1m.csv.zst';
+    fixture.put(name, zstdCompressSync([header, row(0, 'ESH5'), row(0, 'NQH5'), row(1, 'ESH5')].join('\n')));
+    fixture.put('metadata.json', '{}');
+    fixture.put('glbx-mdp3-20250301.mbo.dbn.zst', 'x');
+    fixture.put('glbx-mdp3-20250301.trades.csv', 'ts_recv,ts_event,rtype,publisher_id,instrument_id,price\n');
+    const { results, recognizers } = await load({ symbols: ['ESH5=ES/USD:USD'] });
+    expect(recognizers.map(([, recognizer]) => recognizer)).toEqual(Array(4).fill('Databento'));
+    expect(results).toEqual([
+      expect.objectContaining({
+        outcome: 'imported',
+        file: name,
+        ...{
+          symbol: 'ES/USD:USD',
+          timeframe: '1m',
+          rows: 2,
+          missing: 0,
+          notes: ['times are in nanoseconds'],
+        },
+      }),
+      {
+        outcome: 'skipped',
+        file: name,
+        reason:
+          'the file does not say whether NQH5 is spot or futures. Name the symbol: --symbols NQH5=BASE/QUOTE or NQH5=BASE/QUOTE:SETTLE',
+      },
+      expect.objectContaining({
+        outcome: 'skipped',
+        reason: expect.stringContaining('DBN, the binary format'),
+      }),
+      expect.objectContaining({ outcome: 'skipped', reason: expect.stringContaining('request ohlcv-1m') }),
+      {
+        outcome: 'skipped',
+        file: 'metadata.json',
+        reason: 'describes a download of Databento; not needed',
+      },
+    ]);
+    expect(await storedIn('glbxmdp3', 'ES/USD:USD')).toEqual({
+      timestamp: [T0, T0 + MINUTE],
+      open: [5, 5],
+      high: [6, 6],
+      low: [4, 4],
+      close: [5.5, 5.5],
+      volume: [10, 11],
+    });
+  });
+
+  test('one invalid row of one symbol rejects the whole file', async () => {
+    fixture.put('a.csv', [header, row(0, 'A'), row(0, 'B', '4100000000')].join('\n'));
+    const { results } = await load({ symbols: ['A=A/USD', 'B=B/USD'] });
+    expect(results).toEqual([
+      { outcome: 'failed', file: 'a.csv', reason: 'B: line 3: high 4.1 is below open, low or close' },
+    ]);
+    expect((await storedIn('databento', 'A/USD')).timestamp).toEqual([]);
+  });
+
+  test('two series of one symbol are rejected', async () => {
+    fixture.put('a.csv', [header, row(0, 'A'), row(0, 'B')].join('\n'));
+    expect((await load({ symbols: ['A=A/USD', 'B=A/USD'] })).results).toMatchObject([
+      { outcome: 'failed', reason: 'A and B are both A/USD 1m: import one' },
+    ]);
+  });
+
+  test('times of one file in two units are rejected', async () => {
+    fixture.put('a.csv', [header, row(0, 'A'), row(1, 'A').replace('000000,33', '000,33')].join('\n'));
+    expect((await load({ symbols: ['A=A/USD'] })).results).toMatchObject([
+      { outcome: 'failed', reason: 'line 3: the time is not in nanoseconds' },
+    ]);
+  });
+});
+
+describe('Tardis', () => {
+  const header = 'exchange,symbol,timestamp,local_timestamp,id,side,price,amount';
+  const trade = (ms: number, price: number, late = 5) =>
+    `binance-futures,BTCUSDT,${(T0 + ms) * 1_000},${(T0 + ms + late) * 1_000},${ms},sell,${price},2`;
+  const DAY = 86_400_000;
+  const nameOf = (type: string, day: string) => `binance-futures_${type}_${day}_BTCUSDT.csv.gz`;
+
+  test('trades of two days and funding become series; other datasets are skipped', async () => {
+    fixture.put(nameOf('trades', '2025-03-01'), [header, trade(1, 10), trade(DAY - 1, 12)].join('\n'));
+    fixture.put(nameOf('trades', '2025-03-02'), [header, trade(DAY - 1, 13, 50), trade(DAY, 14)].join('\n'));
+    fixture.put(
+      nameOf('derivative_ticker', '2025-03-01'),
+      [
+        'exchange,symbol,timestamp,local_timestamp,funding_timestamp,funding_rate,predicted_funding_rate,open_interest,last_price,index_price,mark_price',
+        `binance-futures,BTCUSDT,${(T0 + DAY - 5) * 1_000},${T0 * 1_000},${(T0 + DAY) * 1_000},0.0001,,1,10,10,10.5`,
+      ].join('\n'),
+    );
+    fixture.put(nameOf('quotes', '2025-03-01'), 'exchange,symbol,timestamp,local_timestamp,ask_amount\n');
+    fixture.put(nameOf('trades', '2025-03-03'), '');
+    const { results, recognizers } = await load();
+    expect(new Set(recognizers.map(([, recognizer]) => recognizer))).toEqual(new Set(['Tardis']));
+    expect(results).toMatchObject([
+      { kind: 'funding', symbol: 'BTC/USDT:USDT', rows: 1 },
+      {
+        outcome: 'skipped',
+        reason: 'quotes of Tardis; trades, derivative_ticker and trade bars are imported',
+      },
+      { kind: 'candles', symbol: 'BTC/USDT:USDT', timeframe: '1m', rows: 2, missing: 1438 },
+      { kind: 'candles', rows: 1 },
+      { outcome: 'skipped', reason: 'empty: Tardis has no data of that day' },
+    ]);
+    expect(await storedIn('binanceusdm', 'BTC/USDT:USDT')).toEqual({
+      timestamp: [T0, T0 + DAY - MINUTE, T0 + DAY],
+      open: [10, 12, 14],
+      high: [10, 13, 14],
+      low: [10, 12, 14],
+      close: [10, 13, 14],
+      volume: [2, 4, 2],
+    });
+    const funding = await fixture.store.readFunding('binanceusdm', 'BTC/USDT:USDT', 0, FOREVER);
+    expect([...funding.timestamp, ...funding.rate, ...funding.markPrice]).toEqual([T0 + DAY, 0.0001, 10.5]);
+  });
+
+  test('a truncated download fails by its name', async () => {
+    const whole = gzipSync([header, ...Array.from({ length: 99 }, (_, ms) => trade(ms, ms + 1))].join('\n'));
+    fixture.put(nameOf('trades', '2025-03-01').replace('.gz', ''), 'x');
+    const name = nameOf('trades', '2025-03-02');
+    writeFileSync(`${fixture.folder}/${name}`, whole.subarray(0, 200));
+    expect((await load()).results).toMatchObject([
+      { outcome: 'failed', reason: 'holds no trades of its day' },
+      { outcome: 'failed', reason: 'is truncated', file: name },
+    ]);
+  });
+});
+
+describe('TradingView', () => {
+  const hour = (index: number) => `${T0 / 1_000 + index * 3_600},1,3,0.5,2,10,99`;
+  const chart = ['time,open,high,low,close,Volume,RSI', hour(0), hour(1), hour(2)].join('\n');
+
+  test('exchange, mode, symbol and timeframe come from the name of the file', async () => {
+    fixture.put('BINANCE_BTCUSDT.P, 60.csv', chart);
+    fixture.put('BINANCE_BTCUSDT, 60 (1).csv', chart);
+    fixture.put('BINANCE_ETHUSDT, 1M.csv', chart);
+    fixture.put('export.csv', chart);
+    fixture.put('trades.csv', 'Trade #,Type,Signal,Date/Time,Price USDT\n');
+    const { results } = await load();
+    expect(results).toMatchObject([
+      { symbol: 'BTC/USDT', timeframe: '1h', rows: 3, notes: ['times are in seconds'] },
+      { symbol: 'BTC/USDT:USDT', timeframe: '1h', rows: 3 },
+      { outcome: 'skipped', reason: expect.stringMatching(/^timeframe 1M is not one of 1m, /) },
+      { outcome: 'skipped', reason: expect.stringMatching(/^neither the rows nor the name/) },
+      { outcome: 'skipped', reason: expect.stringMatching(/^a list of trades.*verify tradingview$/) },
+    ]);
+    expect((await storedIn('binance', 'BTC/USDT', '1h')).volume).toEqual([10, 10, 10]);
+    expect((await storedIn('binanceusdm', 'BTC/USDT:USDT', '1h')).timestamp).toHaveLength(3);
+  });
+
+  test('a last candle that was open when the chart was exported is left out', async () => {
+    const path = fixture.put('BINANCE_BTCUSDT.P, 60.csv', chart);
+    const exported = (T0 + 2.5 * 3_600_000) / 1_000;
+    utimesSync(path, exported, exported);
+    expect((await load()).results).toMatchObject([
+      {
+        rows: 2,
+        notes: ['times are in seconds', 'the last candle was open when the file was written: left out'],
+      },
+    ]);
+  });
+});
+
+describe('Parquet layouts', () => {
+  const micros = (minutes: readonly number[]) =>
+    vectorFromArray(
+      minutes.map((minute) => T0 + minute * MINUTE),
+      new TimestampMicrosecond(),
+    );
+  const numbers = (values: readonly number[]) => vectorFromArray(values, new Float64());
+  const texts = (values: readonly string[]) => vectorFromArray(values, new Utf8());
+  const file = (columns: Record<string, Vector>) =>
+    writeParquet(Table.fromIPCStream(tableToIPC(new ArrowTable(columns), 'stream')));
+  const prices = (count: number) => {
+    const all = (value: number) => numbers(Array(count).fill(value));
+    return { open: all(2), high: all(3), low: all(1), close: all(2.5) };
+  };
+
+  test('folders name the series, whatever else they are split by', async () => {
+    const bytes = (minutes: number[]) =>
+      file({ open_time: micros(minutes), ...prices(minutes.length), volume: numbers(minutes) });
+    const folder = 'exchange=binanceusdm/symbol=BTCUSDT/timeframe=1m/year=2025';
+    fixture.put(`${folder}/month=03/data_0.parquet`, bytes([0, 1]));
+    fixture.put(`${folder}/month=04/data_0.parquet`, bytes([2]));
+    fixture.put('exchange=binance/symbol=ETH%2FBTC/interval=1m/part-0.parquet', bytes([0]));
+    fixture.put('exchange=sim/symbol=BTCUSDT/timeframe=1m/a.parquet', bytes([0]));
+    const { results, recognizers } = await load();
+    expect(recognizers[0]![1]).toBe('Parquet');
+    expect(results).toMatchObject([
+      { symbol: 'ETH/BTC', timeframe: '1m', rows: 1 },
+      { symbol: 'BTC/USDT:USDT', timeframe: '1m', rows: 2 },
+      { symbol: 'BTC/USDT:USDT', timeframe: '1m', rows: 1 },
+      { outcome: 'skipped', reason: 'candles of sim, the simulated market' },
+    ]);
+    expect((await storedIn('binanceusdm', 'BTC/USDT:USDT')).volume).toEqual([0, 1, 2]);
+    expect((await storedIn('binance', 'ETH/BTC')).close).toEqual([2.5]);
+  });
+
+  test('columns name the series of one file', async () => {
+    fixture.put(
+      'all.parquet',
+      file({
+        ts: vectorFromArray(
+          [0, 0, 1].map((minute) => BigInt(T0 + minute * MINUTE) * 1_000_000n),
+          new Int64(),
+        ),
+        symbol: texts(['BTC/USDT:USDT', 'ETH/BTC', 'BTC/USDT:USDT']),
+        tf: texts(['1m', '1m', '1m']),
+        ...Object.fromEntries(
+          Object.entries(prices(3)).map(([name, column]) => [name[0]!.toUpperCase(), column]),
+        ),
+        V: numbers([5, 6, 7]),
+      }),
+    );
+    expect((await load()).results).toMatchObject([
+      { symbol: 'BTC/USDT:USDT', rows: 2, notes: ['times are in nanoseconds'] },
+      { symbol: 'ETH/BTC', rows: 1 },
+    ]);
+    expect((await storedIn('binanceusdm', 'BTC/USDT:USDT')).volume).toEqual([5, 7]);
+  });
+
+  test('days without volume are daily candles', async () => {
+    const days = vectorFromArray([new Date(T0), new Date(T0 + 86_400_000)], new DateDay());
+    fixture.put('BTC_USDT_USDT_1d.parquet', file({ Date: days, ...prices(2) }));
+    expect((await load()).results).toMatchObject([
+      { symbol: 'BTC/USDT:USDT', timeframe: '1d', rows: 2, notes: ['volume missing in 2 rows: set to 0'] },
+    ]);
+    expect((await storedIn('binanceusdm', 'BTC/USDT:USDT', '1d')).timestamp).toEqual([T0, T0 + 86_400_000]);
+  });
+
+  test.each<[string, Record<string, Vector>, string]>([
+    [
+      'two time columns',
+      { date: texts(['2025-03-01']), time: texts(['00:00']), ...prices(1) },
+      'has the columns date and time: keep one, or name the open time of the candles open_time',
+    ],
+    [
+      'no low',
+      { ts: micros([0]), open: numbers([1]), high: numbers([1]), close: numbers([1]) },
+      'has no column low',
+    ],
+    [
+      'two spellings of a column',
+      { ts: micros([0]), ...prices(1), Open: numbers([1]) },
+      'has the columns open and Open: keep one',
+    ],
+    [
+      'text in prices',
+      { ts: micros([0]), ...prices(1), open: texts(['1']) },
+      'column open holds Utf8: expected numbers',
+    ],
+    ['text that is no time', { ts: texts(['yesterday']), ...prices(1) }, 'row 1: ts is "yesterday"'],
+    [
+      'infinite prices',
+      { ts: micros([0]), ...prices(1), high: numbers([Infinity]) },
+      'row 1: high is not finite',
+    ],
+  ])('file with %s is rejected', async (_, columns, reason) => {
+    fixture.put('BTC_USDT_USDT_1m.parquet', file(columns));
+    expect((await load()).results).toMatchObject([
+      { outcome: 'failed', reason: expect.stringContaining(reason) },
+    ]);
+  });
+});
