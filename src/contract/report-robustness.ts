@@ -72,9 +72,16 @@ export type StressResult = z.infer<typeof StressResult>;
 const BenchmarkAttribution = z
   .object({
     benchmark: z.enum(['equal_weight', 'btc']).meta({
-      description: 'Buying and holding all pairs in equal parts, or bitcoin, with fees and funding',
+      description: 'Buying and holding all pairs in equal parts, or bitcoin, with fees, slippage and funding',
     }),
     pair: z.string().nullable().meta({ description: 'Pair of bitcoin; null for all pairs, or without one' }),
+    source: z
+      .object({
+        timeframe: z.string().meta({ description: 'Of the stored candles' }),
+        candles: z.int().meta({ description: 'Daily candles that were computed of them' }),
+      })
+      .optional()
+      .meta({ description: 'Stored candles of bitcoin that the run does not trade; absent for its pairs' }),
     days: z.int().nullable().meta({ description: 'Daily returns of the regression' }),
     lag: z.int().nullable().meta({ description: 'Lags of the Newey-West errors' }),
     benchmark_return_pct: percent,

@@ -8,6 +8,7 @@ import { withCostDays } from '#engine/slippage/cost-days.ts';
 import { CorruptFileError } from './data/corrupt-file.ts';
 import { missingCandles, notCollected } from './data/missing-candles.ts';
 import { equitySparkline } from './equity-sparkline.ts';
+import { loadBenchmark } from './load-benchmark.ts';
 import { type LoadCandlesDeps, loadCandles } from './load-candles.ts';
 import type {
   ClaimedJob,
@@ -107,11 +108,12 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
     strategy: { facts: historyFacts(strategy), startup: startupCandles(strategy, config.params) },
   });
   const { pairs, warnings: leftOut } = await withSignals(deps.readSignals, config, candles);
+  const benchmark = await loadBenchmark(deps, config);
   const loaded = deps.clock.now();
   const progress = progressWriter(deps, job);
   progress.report(LOADED);
   await deps.pause();
-  const input = { strategy, config, pairs, strategyDigest };
+  const input = { strategy, config, pairs, strategyDigest, benchmark };
   const outcome = await runBacktestPausing(
     input,
     {

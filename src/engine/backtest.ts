@@ -13,8 +13,10 @@ import {
   buildEquityData,
   buildResult,
   compareFillModels,
+  dataDigest,
   provenanceOf,
 } from './report/result.ts';
+import { digestBenchmark, type RunBenchmark } from './robustness/bitcoin.ts';
 import { measureRobustness } from './robustness/robustness.ts';
 import { type RunSettings, simulationSettings } from './run/config.ts';
 import { type PairData, runStartupRows, trainingRows } from './run/history.ts';
@@ -33,6 +35,8 @@ export interface BacktestInput {
   readonly pairs: readonly PairData[];
   /** Digest of the strategy's source. */
   readonly strategyDigest: string;
+  /** Stored bitcoin for a run that does not trade it. */
+  readonly benchmark?: RunBenchmark | undefined;
 }
 
 export interface BacktestOptions {
@@ -219,14 +223,18 @@ function* describe(
     runStartupRows(strategy, config, input.pairs) + trainingRows(config.timeframe, config.ml_engine);
   const echoed = reportSettings(config, settings, startup, data);
   const computed = measureRun(config, data, run);
-  const provenance = provenanceOf(input, data, digest);
-  const { config_digest, strategy_digest, data_digest } = provenance;
+  const { benchmark } = input;
+  const compared = benchmark ? [{ digest: digestBenchmark(benchmark, digest) }] : [];
+  const provenance = provenanceOf(input, [...data, ...compared], digest);
+  const { config_digest, strategy_digest } = provenance;
+  // Chance does not depend on the benchmark: importing bitcoin changes what is compared with it only.
+  const pairs_digest = benchmark ? dataDigest(data, digest) : provenance.data_digest;
   const begun = processorMs();
   const robustness = yield* measureRobustness({
-    ...{ strategy, config, settings, run, computed, data: input.pairs },
+    ...{ strategy, config, settings, run, computed, data: input.pairs, benchmark },
     pairs: prepared.map((pair) => pair.input),
     // Not the version of the engine: a release that changes only texts keeps the numbers.
-    inputs: [config_digest, strategy_digest, data_digest].join(),
+    inputs: [config_digest, strategy_digest, pairs_digest].join(),
   });
   const robustnessMs = processorMs() - begun;
   const report = buildReport({

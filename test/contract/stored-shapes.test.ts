@@ -42,7 +42,7 @@ it.each([
   ['StoredTrialGroup', StoredTrialGroup, 1, '161b95c4235ac74e'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'ea529e2b23bb071a'],
-  ['BacktestReport', BacktestReport, 1, '1da99dc21d54b927'],
+  ['BacktestReport', BacktestReport, 1, 'aa8b840a79a769f7'],
   ['StoredSeries', StoredSeries, 3, '5b66aa89d824f6bd'],
   ['StoredSeriesMonths', StoredSeriesMonths, 2, '9e9c0ab251637c21'],
   ['StoredInstrument', StoredInstrument, 1, '6602f7e3fa10a9a0'],

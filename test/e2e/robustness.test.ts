@@ -19,6 +19,20 @@ describe('robustness', () => {
     expect(body.definitions).toHaveProperty(['robustness.aum_zero']);
   });
 
+  it('a run is compared with bitcoin that another run has stored', async () => {
+    const { platform } = fixture;
+    const daily = (pair: string) => ({
+      ...{ strategy: 'ema_crossover', pairs: [pair], timeframe: '1d' },
+      date_range: { start: '2025-11-01T00:00:00Z', end: '2026-03-01T00:00:00Z' },
+    });
+    await platform.run(daily('BTC/USDT:USDT'));
+    const { job_id } = await platform.run(daily('ETH/USDT:USDT'));
+    const { body } = await platform.get(`/api/v1/backtests/${job_id}/report-data?trades=false`);
+    const [, btc] = body.robustness.benchmarks;
+    expect(btc).toMatchObject({ pair: 'BTC/USDT:USDT', source: { timeframe: '1d', candles: 120 } });
+    expect(body.data.map(({ pair }: { pair: string }) => pair)).toEqual(['ETH/USDT:USDT']);
+  });
+
   it.each([
     [{ random_entries: 5 }, 'config.robustness.random_entries'],
     [{ permutations: 2_000 }, 'config.robustness.permutations'],

@@ -1,6 +1,7 @@
 import { isTerminal, type JobRun } from '#contract/backtest.ts';
 import { ALL_TIMEFRAMES } from '#engine/timeframe.ts';
 import type { InstrumentStore } from '../instrument-ports.ts';
+import { chooseBenchmark } from '../load-benchmark.ts';
 import type { Clock, JobStore, SeriesStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import type { ImageRuns } from './image-run-ports.ts';
@@ -22,13 +23,16 @@ export async function prepareImageRun(deps: PrepareImageRunDeps, jobId: string):
   if (!job || isTerminal(job.status)) throw new Error(`${jobId} is ${job?.status ?? 'not stored'}`);
   const { exchange, pairs, precision } = job.config;
   const { timeframe, informative = [] } = job.execution_input;
-  const symbols = [...new Set([...pairs, ...informative.map(({ symbol }) => symbol)])];
+  const benchmark = await chooseBenchmark(deps, job.config);
+  const others = [...informative.map(({ symbol }) => symbol), ...(benchmark ? [benchmark.pair] : [])];
+  const symbols = [...new Set([...pairs, ...others])];
   const everything = symbols.flatMap((symbol) => ALL_TIMEFRAMES.map((each) => ({ symbol, timeframe: each })));
   const stored = await deps.series.getMany(exchange, everything);
   const own = timeframe.split(',');
   const read = everything.filter(
     (each) =>
       (pairs.includes(each.symbol) && own.includes(each.timeframe)) ||
+      (each.symbol === benchmark?.pair && each.timeframe === benchmark.source) ||
       informative.some(({ symbol, timeframe: other }) => symbol === each.symbol && other === each.timeframe),
   );
   const months = await Promise.all(

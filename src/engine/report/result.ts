@@ -161,10 +161,14 @@ export function provenanceOf(
     parameters_digest: digest(canonicalJson(config.params)),
     // A missing precision and precision `none` are the same configuration.
     config_digest: digest(canonicalJson(exact ? config : others)),
-    data_digest: digest(data.map((pair) => pair.digest).join('\n')),
+    data_digest: dataDigest(data, digest),
     ...(exact && { instruments_digest: digest(canonicalJson(pairs.map(instrumentOf))) }),
   };
   return { ...parts, digest: digest(canonicalJson(parts)) };
+}
+
+export function dataDigest(data: readonly Pick<ReportPairData, 'digest'>[], digest: Digest): string {
+  return digest(data.map((each) => each.digest).join('\n'));
 }
 
 const instrumentOf = ({ pair, instrument }: PairData) => ({ pair, instrument: instrument ?? null });

@@ -7,7 +7,8 @@ import type { PairInput } from '../simulator/types.ts';
 import { deviation } from '../stats/moments.ts';
 import { DAY_MS } from '../timeframe.ts';
 import { attribute, NO_ATTRIBUTION } from './attribution.ts';
-import { holdEquity } from './benchmark.ts';
+import { type HeldPair, holdEquity } from './benchmark.ts';
+import { type RunBenchmark, unusable } from './bitcoin.ts';
 import { bootstrap, NO_BOOTSTRAP } from './bootstrap.ts';
 import { breakEven } from './break-even.ts';
 import { findingsOf } from './findings.ts';
@@ -16,12 +17,14 @@ import { type RequestedInput, requestedTests } from './requested.ts';
 import { stressResults } from './stress.ts';
 
 /** Fewer days say too little about a year, and a regime needs as many before it. */
-const MIN_DAYS = 90;
+export const MIN_DAYS = 90;
 
 export interface RobustnessInput extends RequestedInput {
   readonly computed: ComputedMetrics;
   /** Digest of the inputs of the run: the only source of chance. */
   readonly inputs: string;
+  /** Stored bitcoin for a run that does not trade it; absent when none is stored. */
+  readonly benchmark?: RunBenchmark | undefined;
 }
 
 /** Measures the robustness of a run; yields between the simulations of tests that the configuration asks for. */
@@ -34,7 +37,7 @@ export function* measureRobustness(input: RobustnessInput): Generator<void, Repo
 }
 
 /** The parts of the section that every report has. */
-function alwaysMeasured({ pairs, settings, computed, config }: RobustnessInput, seed: number) {
+function alwaysMeasured({ pairs, settings, computed, config, benchmark }: RobustnessInput, seed: number) {
   const { daily, trades } = computed;
   const wallet = settings.startingBalance;
   const days: RunDays = {
@@ -42,7 +45,7 @@ function alwaysMeasured({ pairs, settings, computed, config }: RobustnessInput, 
     returns: dailyReturns(wallet, daily.equity),
     trades: closedPerDay(trades.closedAt, daily.day),
   };
-  const hold = (held: readonly PairInput[]) => holdEquity(held, wallet, daily, settings);
+  const hold = (held: readonly HeldPair[]) => holdEquity(held, wallet, daily, settings);
   const market = hold(pairs);
   const marketReturns = dailyReturns(wallet, market);
   return {
@@ -51,7 +54,7 @@ function alwaysMeasured({ pairs, settings, computed, config }: RobustnessInput, 
     stress: stressResults(daily.day, days, marketReturns),
     benchmarks: [
       { benchmark: 'equal_weight' as const, pair: null, ...attribution(days.returns, marketReturns) },
-      againstBitcoin(pairs, days, (pair) => dailyReturns(wallet, hold([pair]))),
+      againstBitcoin(pairs, benchmark, daily.day, days, (pair) => dailyReturns(wallet, hold([pair]))),
     ],
     bootstrap: bootstrapSection(days.returns, seed),
   };
@@ -90,13 +93,23 @@ function attribution(returns: Float64Array, benchmark: Float64Array): Attributio
   return figures ? { ...figures, reason: null } : none('The price of the benchmark never changes.');
 }
 
-/** Attribution to the first pair of bitcoin that the run trades. */
+/** Attribution to the first pair of bitcoin that the run trades, else to stored bitcoin. */
 function againstBitcoin(
   pairs: readonly PairInput[],
+  stored: RunBenchmark | undefined,
+  day: Float64Array,
   days: RunDays,
-  returnsOf: (pair: PairInput) => Float64Array,
+  returnsOf: (pair: HeldPair) => Float64Array,
 ): BenchmarkAttribution {
   const bitcoin = pairs.find(({ pair }) => pair.startsWith('BTC/'));
+  if (!bitcoin && stored) {
+    const { pair } = stored;
+    const reason = unusable(stored, day);
+    if (reason !== undefined || 'reason' in stored)
+      return { benchmark: 'btc', pair, ...NO_ATTRIBUTION, reason: reason! };
+    const source = { timeframe: stored.source, candles: stored.candles.timestamp.length };
+    return { benchmark: 'btc', pair, ...attribution(days.returns, returnsOf(stored)), source };
+  }
   if (!bitcoin) {
     const reason = 'The run has no pair of bitcoin. Add one to its pairs to compare with it.';
     return { benchmark: 'btc', pair: null, ...NO_ATTRIBUTION, reason };

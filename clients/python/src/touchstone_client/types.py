@@ -842,9 +842,11 @@ class BacktestTradesItem2(TypedDict):
 
 class BenchmarkAttribution(TypedDict):
     benchmark: Literal["equal_weight", "btc"]
-    """Buying and holding all pairs in equal parts, or bitcoin, with fees and funding"""
+    """Buying and holding all pairs in equal parts, or bitcoin, with fees, slippage and funding"""
     pair: str | None
     """Pair of bitcoin; null for all pairs, or without one"""
+    source: NotRequired[BenchmarkAttributionSource]
+    """Stored candles of bitcoin that the run does not trade; absent for its pairs"""
     days: int | None
     """Daily returns of the regression"""
     lag: int | None
@@ -866,6 +868,15 @@ class BenchmarkAttribution(TypedDict):
     beta_neutral_sharpe_ratio: float | None
     reason: str | None
     """Why the figures are null; null: they are known"""
+
+
+class BenchmarkAttributionSource(TypedDict):
+    """Stored candles of bitcoin that the run does not trade; absent for its pairs"""
+
+    timeframe: str
+    """Of the stored candles"""
+    candles: int
+    """Daily candles that were computed of them"""
 
 
 class BreakEven(TypedDict):

@@ -1,0 +1,75 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import { CodedError } from '#contract/errors.ts';
+import type { RunBenchmark } from '#engine/robustness/bitcoin.ts';
+import { MIN_DAYS } from '#engine/robustness/robustness.ts';
+import { tradedRange } from '#engine/run/history.ts';
+import { ceilToGrid, DAY_MS, floorToGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { chooseSource, sourceTimeframes } from './data/candle-source.ts';
+import { CorruptFileError, recordCorruption } from './data/corrupt-file.ts';
+import type { LoadCandlesDeps } from './load-candles.ts';
+import { readAs } from './load-informative.ts';
+import type { Clock, SeriesStore } from './ports.ts';
+
+type Run = Pick<ResolvedBacktestConfig, 'exchange' | 'pairs' | 'timeframe' | 'date_range' | 'trading_mode'>;
+
+interface ChosenBenchmark {
+  readonly pair: string;
+  /** Undefined when all stored candles are too short. */
+  readonly source: Timeframe | undefined;
+  /** The whole days of the run, ms. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The benchmark may take little of a run's time: reading as many candles takes some 10 ms. */
+const MAX_CANDLES = 100_000;
+
+/**
+ * The stored series of bitcoin with which the days of a run are compared. Undefined when the run trades bitcoin, is too short to
+ * be compared, or none is stored: none is ever collected for it.
+ */
+export async function chooseBenchmark(
+  { series, clock }: { readonly series: Pick<SeriesStore, 'getMany'>; readonly clock: Clock },
+  run: Run,
+): Promise<ChosenBenchmark | undefined> {
+  const range = tradedRange(run);
+  const [start, end] = [ceilToGrid(range.start, DAY_MS), floorToGrid(range.end, DAY_MS)];
+  const money = run.pairs[0]!.slice(run.pairs[0]!.indexOf('/') + 1);
+  if (end - start < MIN_DAYS * DAY_MS || money.startsWith('BTC')) return undefined;
+  if (run.pairs.some((pair) => pair.startsWith('BTC/'))) return undefined;
+  const pair = `BTC/${money}`;
+  const keys = sourceTimeframes('1d').map((timeframe) => ({ symbol: pair, timeframe }));
+  const stored = await series.getMany(run.exchange, keys);
+  if (stored.size === 0) return undefined;
+  const affordable = [...stored].filter(
+    ([, { timeframe }]) => (end - start) / TIMEFRAME_MS[timeframe] <= MAX_CANDLES,
+  );
+  const wanted = { pair, timeframe: '1d' as const };
+  const source = chooseSource(new Map(affordable), wanted, { start, end }, clock.now());
+  return { pair, source: source?.timeframe, start, end };
+}
+
+/** Gaps beyond the tolerance, and a corrupt file. */
+const isUnusable = (error: unknown) =>
+  error instanceof CorruptFileError || (error instanceof CodedError && error.code === 'DATA002');
+
+/** Reads the benchmark of a run. Data that cannot be used are its reason, not an error: the run does not need them. */
+export async function loadBenchmark(deps: LoadCandlesDeps, run: Run): Promise<RunBenchmark | undefined> {
+  const chosen = await chooseBenchmark(deps, run);
+  if (!chosen) return undefined;
+  const { pair, source, start, end } = chosen;
+  if (source === undefined) {
+    const reason = `The stored candles of ${pair} are too short for ${(end - start) / DAY_MS} days. Collect its 1h candles to compare with it.`;
+    return { pair, reason };
+  }
+  const key = { exchange: run.exchange, symbol: pair, timeframe: source };
+  try {
+    const candles = await readAs(deps, key, '1d', { start, end });
+    if (run.trading_mode === 'spot') return { pair, source, candles };
+    const readFunding = () => deps.candles.readFunding(run.exchange, pair, start, end);
+    return { pair, source, candles, funding: await recordCorruption(deps, key, readFunding) };
+  } catch (error) {
+    if (!isUnusable(error)) throw error;
+    return { pair, reason: `The stored candles of ${pair} cannot be used: ${(error as Error).message}.` };
+  }
+}
