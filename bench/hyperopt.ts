@@ -49,18 +49,29 @@ function workerOf(jobId: string): string | undefined {
   });
 }
 
-/** Processor time of all threads and resident memory; undefined after the end of the process. */
-function usageOf(pid: string): Pick<Sample, 'cpuMs' | 'residentMb'> | undefined {
+type Usage = Pick<Sample, 'cpuMs' | 'residentMb'>;
+
+/** Processor time and resident memory of a process and its descendants; undefined after its end. */
+function usageOf(pid: string): Usage | undefined {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return {
-      cpuMs: ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND,
+    // Fields 13 and 14 are the times of the children that have ended.
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+    const own = {
+      cpuMs: (ticks * 1000) / TICKS_PER_SECOND,
       residentMb: Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024,
     };
+    return children.map(usageOf).reduce<Usage>(added, own);
   } catch {
     return undefined;
   }
+}
+
+function added(sum: Usage, usage: Usage | undefined): Usage {
+  if (usage === undefined) return sum;
+  return { cpuMs: sum.cpuMs + usage.cpuMs, residentMb: sum.residentMb + usage.residentMb };
 }
 
 async function follow(base: string): Promise<Sample[]> {
@@ -109,7 +120,7 @@ function measurements(samples: readonly Sample[]): Measurement[] {
       detail: '10 windows, three kinds of boosting; includes claiming and reporting the trial',
     },
     {
-      label: `memory of a worker over ${TRIALS} trials, last third minus first third`,
+      label: `memory of the job over ${TRIALS} trials, last third minus first third`,
       value: third(2) - third(0),
       unit: 'MB',
       target: { atMost: MEMORY_GROWTH_MB },
@@ -120,7 +131,7 @@ function measurements(samples: readonly Sample[]): Measurement[] {
 
 export default {
   name: 'hyperopt',
-  description: `Hyperopt job of ${TRIALS} trials in local mode: throughput, processor time and memory of its only worker`,
+  description: `Hyperopt job of ${TRIALS} trials in local mode: throughput, processor time and memory of its only worker and the worker's trial processes`,
   run: () =>
     withPlatform(async ({ strategy_service_url }) =>
       measurements(await follow(`${strategy_service_url}/api/v1/hyperopt`)),
