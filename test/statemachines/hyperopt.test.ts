@@ -104,6 +104,22 @@ describe('hyperopt workflow', () => {
     expect(path.slice(0, 2)).toEqual(first);
   });
 
+  test.each<[string, string[]]>([
+    ['if_stale', ['ChooseCollection', 'CollectData', 'Workers']],
+    ['never', ['ChooseCollection', 'Workers']],
+  ])('stale informative series are collected without a check, with collect: %s', async (collect, first) => {
+    // A freshness check would say that the candles of the pairs are fresh.
+    const { path, calls, failure } = await runAsl(
+      HYPEROPT_ASL,
+      { ...inputOf('ho-1', 1), collect, informative_stale: true },
+      { CheckFreshness: fresh, CollectData: ok, RunWorker: ok, RecordFailure: ended },
+    );
+    expect(failure).toBeUndefined();
+    expect(path.slice(0, first.length)).toEqual(first);
+    expect(path.at(-1)).toBe('Done');
+    expect(calls.map(({ state }) => state)).not.toContain('CheckFreshness');
+  });
+
   test.each<[string, Step]>([
     ['stale', response(false)],
     ['a string', response('true')],
