@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Candles, createCandles, sliceCandles } from '#engine/candles.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
-import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { ceilToGrid, floorToGrid, isOnGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { marketCandles } from './market.ts';
 
 const MINUTE = TIMEFRAME_MS['1m'];
@@ -78,6 +78,23 @@ describe('resampleCandles', () => {
     expect(weeks.close[1]).toBe(hours.close[24 * 14 - 1]);
     const [first] = resampleCandles(hours, HOUR, TIMEFRAME_MS['3d']).timestamp;
     expect(first).toBe(Date.UTC(2024, 0, 3));
+  });
+
+  it.each([
+    // The example of a weekly candle in Binance's documentation of klines, and its close time.
+    ['1w', 1_499_040_000_000, 1_499_644_799_999],
+    // Candles of Bitget, BTC/USDT in ccxt's pull request 18652: open times of the first and of the one after it.
+    ['3d', 1_664_582_400_000, 1_664_841_599_999],
+    ['3d', 1_668_211_200_000, 1_668_470_399_999],
+  ] as const)('a candle of %s that opens at %i on an exchange is on the grid', (timeframe, open, close) => {
+    const stepMs = TIMEFRAME_MS[timeframe];
+    for (const time of [open, open + 1, close]) expect(floorToGrid(time, stepMs)).toBe(open);
+    expect(isOnGrid(open, stepMs)).toBe(true);
+    expect(ceilToGrid(close, stepMs)).toBe(close + 1);
+  });
+
+  it('a week that begins on Thursday, as on KuCoin, is not on the grid', () => {
+    expect(isOnGrid(1_642_032_000_000, TIMEFRAME_MS['1w'])).toBe(false);
   });
 
   it('resampleCandles in two steps equals one step', () => {
