@@ -9,7 +9,6 @@ import {
 } from './features.ts';
 import { boost } from './gbdt/boost.ts';
 import { createForest, predictForest } from './gbdt/forest.ts';
-import { buildHistogram, type HistogramBuilder } from './gbdt/histogram.ts';
 import type { Tree } from './gbdt/tree.ts';
 import { deserializeLogistic, fitLogistic, logisticModel, type SerializedLogistic } from './logistic.ts';
 import { logLoss, type Model } from './model.ts';
@@ -67,8 +66,6 @@ export interface TrainingData {
 export interface TrainingOptions {
   /** Rows between the fitted rows and the validation rows of early stopping: the horizon of the label. Default 0. */
   readonly embargoRows?: number;
-  /** Builder of the histograms, for example on several threads. The model is bit-identical. */
-  readonly histograms?: HistogramBuilder;
   /** Called after each round with the number of rounds so far and the losses. */
   readonly onRound?: (round: number, trainingLoss: number, validationLoss: number | null) => void;
 }
@@ -117,7 +114,7 @@ function trainBoosted(
   matrix: FeatureMatrix,
   { features, labels, weights }: TrainingData,
   settings: ClassifierSettings,
-  { embargoRows = 0, histograms = buildHistogram, onRound }: TrainingOptions,
+  { embargoRows = 0, onRound }: TrainingOptions,
 ): Classifier {
   const { rows } = matrix;
   const validationFrom = firstValidationRow(rows, settings);
@@ -139,7 +136,6 @@ function trainBoosted(
     settings,
     fitted,
     validationFrom,
-    histograms,
     onRound,
   });
   return createClassifier({

@@ -1,18 +1,12 @@
 import { createRandom, mix32, type Random } from '../../random.ts';
 import type { BinnedMatrix } from '../features.ts';
 import type { ClassifierSettings } from '../settings.ts';
+import { RESULTS } from '../wasm/gradients.ts';
+import { type Kernel, withKernel } from '../wasm/kernel.ts';
 import { type GrownTree, growSymmetricTree, growTree } from './grow.ts';
-import { createHistogramPool, type HistogramBuilder, layOutColumns } from './histogram.ts';
-import { partitionRows, type RowOrder } from './partition.ts';
-import {
-  computeGradients,
-  createGradients,
-  type Gradients,
-  MAX_ROWS,
-  marginLoss,
-  packGradients,
-  splitRules,
-} from './split.ts';
+import { columnLayout, createHistogramPool, histogramSize } from './histogram.ts';
+import { partitionRows, type TrainingMemory, takeTrainingMemory } from './memory.ts';
+import { MAX_ROWS, marginLoss, splitRules, type Units, unitsOf } from './split.ts';
 import type { Tree } from './tree.ts';
 
 interface Boosted {
@@ -35,31 +29,41 @@ interface Boosted {
  * @throws RangeError when there are more than `MAX_ROWS` rows
  */
 export function boost(input: BoostInput): Boosted {
-  const { settings, fitted, weights, labels, onRound } = input;
+  const { fitted } = input;
   if (fitted > MAX_ROWS)
     throw new RangeError(
       `Boosting takes at most ${MAX_ROWS} rows, not ${fitted}. Shorten the training period.`,
     );
+  return withKernel((kernel) => boostWith(kernel, input));
+}
+
+function boostWith(kernel: Kernel, input: BoostInput): Boosted {
+  const { settings, binned, fitted, weights, labels, validationFrom, onRound } = input;
+  const rows = weights.length;
   const base = priorLogOdds(labels, weights, fitted);
-  const scores = new Float64Array(weights.length).fill(base);
-  const gradients = createGradients(fitted);
-  computeGradients(scores, labels, weights, gradients);
+  const memory = takeTrainingMemory(kernel, binned, rows, fitted);
+  kernel.f64(memory.scores, rows).fill(base);
+  kernel.f64(memory.weights, fitted).set(weights.subarray(0, fitted));
+  const signs = kernel.f64(memory.signs, fitted);
+  for (let i = 0; i < fitted; i++) signs[i] = 1 - 2 * labels[i]!;
+  let derived = computeGradients(memory, fitted);
   const fittedWeight = sumWeights(weights, 0, fitted);
-  const validationWeight = sumWeights(weights, input.validationFrom, weights.length);
+  const validationWeight = sumWeights(weights, validationFrom, rows);
   const isValidated = validationWeight > 0;
 
-  const grow = treeGrower(input, gradients, scores);
+  const grow = treeGrower(input, memory);
   const trees: Tree[] = [];
   const gains: Float64Array[] = [];
   const trainingLoss: number[] = [];
   const validationLoss: number[] = [];
   let best = -1;
   for (let round = 0; round < settings.n_estimators; round++) {
-    const grown = grow(round);
+    const grown = grow(round, derived.units);
+    derived = computeGradients(memory, fitted);
     trees.push(grown.tree);
     gains.push(grown.gains);
-    trainingLoss.push(computeGradients(scores, labels, weights, gradients) / fittedWeight);
-    if (isValidated) validationLoss.push(lossOf(input, scores) / validationWeight);
+    trainingLoss.push(derived.loss / fittedWeight);
+    if (isValidated) validationLoss.push(lossOf(input, kernel.f64(memory.scores, rows)) / validationWeight);
     onRound?.(round + 1, trainingLoss[round]!, validationLoss[round] ?? null);
     if (!isValidated || round === 0 || validationLoss[round]! < validationLoss[best]!) best = round;
     else if (round - best >= settings.early_stopping_rounds) break;
@@ -67,10 +71,28 @@ export function boost(input: BoostInput): Boosted {
   return {
     base,
     trees: trees.slice(0, best + 1),
-    gains: sumColumns(gains.slice(0, best + 1), input.binned.bins.length),
+    gains: sumColumns(gains.slice(0, best + 1), binned.bins.length),
     trainingLoss,
     validationLoss: isValidated ? validationLoss : null,
   };
+}
+
+/** Fills the derivatives at the current scores. Returns the sum of the weighted losses, and units for the derivatives. */
+function computeGradients(
+  { kernel, ...at }: TrainingMemory,
+  rows: number,
+): { readonly loss: number; readonly units: Units } {
+  const loss = kernel.run.computeGradients(
+    at.scores,
+    at.signs,
+    at.weights,
+    at.gradient,
+    at.hessian,
+    at.packed,
+    rows,
+  );
+  const [gradientSum = 0, hessianSum = 0] = kernel.f64(RESULTS, 2);
+  return { loss, units: unitsOf(gradientSum, hessianSum, rows) };
 }
 
 /** Smallest distance of the prior probability from 0 and 1. */
@@ -115,7 +137,6 @@ interface BoostInput {
   readonly fitted: number;
   /** First validation row of early stopping; the validation rows go to the last row. No early stopping without such rows. */
   readonly validationFrom: number;
-  readonly histograms: HistogramBuilder;
   readonly onRound?:
     | ((round: number, trainingLoss: number, validationLoss: number | null) => void)
     | undefined;
@@ -129,62 +150,45 @@ interface RoundTree {
 
 /**
  * Returns a function that grows the tree of a round from the current gradients and adds its leaf values to the scores of
- * all rows. All rounds use the same buffers.
+ * all rows. All rounds use the same memory.
  */
-function treeGrower(
-  input: BoostInput,
-  gradients: Gradients,
-  scores: Float64Array,
-): (round: number) => RoundTree {
-  const { binned, settings, fitted, validationFrom, histograms } = input;
+function treeGrower(input: BoostInput, memory: TrainingMemory): (round: number, units: Units) => RoundTree {
+  const { binned, settings, fitted, validationFrom, weights } = input;
+  const { kernel } = memory;
   const featureCount = binned.bins.length;
   const everyRow = range(0, fitted);
-  const validated = range(validationFrom, scores.length);
-  const rows = new Int32Array(scores.length);
-  const spareRows = new Int32Array(scores.length);
-  const order = { rows, packed: new Float64Array(fitted), spareRows, sparePacked: new Float64Array(fitted) };
-  const routed: RowOrder = {
-    rows: new Int32Array(scores.length),
-    packed: null,
-    spareRows,
-    sparePacked: null,
-  };
+  const validated = range(validationFrom, weights.length);
+  const isEveryColumn = settings.column_sample === 1;
+  const columnCount = isEveryColumn ? featureCount : sampleSize(featureCount, settings.column_sample);
+  const layOut = columnLayout(kernel, binned, columnCount, fitted);
+  const allColumns = isEveryColumn ? layOut(range(0, featureCount)) : undefined;
+  const pool = createHistogramPool(kernel, histogramSize(columnCount, binned.maxBins));
 
-  const layOut = (features: Int32Array) => {
-    const columns = layOutColumns(binned, features, fitted);
-    return { columns, pool: createHistogramPool(columns.size) };
-  };
-  const allColumns = settings.column_sample < 1 ? undefined : layOut(range(0, featureCount));
-
-  return (round) => {
+  return (round, units) => {
     const random = roundRandom(settings.seed, round);
-    const { columns, pool } = allColumns ?? layOut(sample(featureCount, settings.column_sample, random));
+    const columns = allColumns ?? layOut(sample(featureCount, settings.column_sample, random));
     const isEveryRow = settings.subsample === 1;
     const chosen = isEveryRow ? everyRow : sample(fitted, settings.subsample, random);
-    packGradients(gradients);
-    rows.set(chosen);
-    for (let i = 0; i < chosen.length; i++) order.packed[i] = gradients.packed[chosen[i]!]!;
+    const { gradient, hessian, packed } = memory;
+    kernel.run.packGradients(gradient, hessian, packed, fitted, units.gradientUnits, units.hessianUnits);
+    kernel.i32(memory.order, chosen.length).set(chosen);
     const gains = new Float64Array(featureCount);
-    const rules = splitRules(settings, gradients);
+    const rules = splitRules(settings, units);
     const grow = settings.kind === 'symmetric_gbdt' ? growSymmetricTree : growTree;
     const grown = grow({
       binned,
       columns,
-      order,
+      memory,
       count: chosen.length,
       isEveryRow,
       rules,
       settings,
-      histograms,
       pool,
       gains,
     });
-    setLeafValues(grown, order, gradients, settings);
-    for (const { nodes, from, to } of grown.leaves) {
-      addToScores(scores, rows, from, to, grown.tree.value[nodes[0]!]!);
-    }
+    finishLeaves(grown, memory, settings);
     const rest = isEveryRow ? validated : concat(others(fitted, chosen), validated);
-    routed.rows.set(rest);
+    kernel.i32(memory.routed, rest.length).set(rest);
     route(grown.tree, 0, 0, rest.length);
     return { tree: grown.tree, gains };
   };
@@ -194,40 +198,26 @@ function treeGrower(
     if (from === to) return;
     const feature = tree.feature[node]!;
     if (feature < 0) {
-      addToScores(scores, routed.rows, from, to, tree.value[node]!);
+      kernel.run.addToScores(memory.routed + 4 * from, to - from, memory.scores, tree.value[node]!);
       return;
     }
-    const missingLeft = tree.missingLeft[node] === 1;
-    const middle = partitionRows(routed, from, to, binned, feature, tree.bin[node]!, missingLeft);
+    const split = { bin: tree.bin[node]!, missingLeft: tree.missingLeft[node] === 1 };
+    const middle = partitionRows(memory, memory.routed, from, to, binned, feature, split);
     route(tree, tree.left[node]!, from, middle);
     route(tree, tree.left[node]! + 1, middle, to);
   }
 }
 
-/** Leaf value -rate * G / (H + l2) from the exact derivatives, added up in ascending row order. */
-function setLeafValues(
+/** Sets the leaf values, from the exact derivatives, and adds them to the scores of the tree's rows. */
+function finishLeaves(
   { tree, leaves }: GrownTree,
-  { rows }: RowOrder,
-  { gradient, hessian }: Gradients,
-  { learning_rate, l2 }: BoostInput['settings'],
+  { kernel, order, gradient, hessian, scores }: TrainingMemory,
+  { learning_rate, l2 }: ClassifierSettings,
 ): void {
   for (const { nodes, from, to } of leaves) {
-    let g = 0;
-    let h = l2;
-    for (let i = from; i < to; i++) {
-      const row = rows[i]!;
-      g += gradient[row]!;
-      h += hessian[row]!;
-    }
-    const value = h > 0 ? (-learning_rate * g) / h : 0;
+    const rows = order + 4 * from;
+    const value = kernel.run.finishLeaf(rows, to - from, gradient, hessian, scores, learning_rate, l2);
     for (const node of nodes) tree.value[node] = value;
-  }
-}
-
-function addToScores(scores: Float64Array, rows: Int32Array, from: number, to: number, value: number): void {
-  for (let i = from; i < to; i++) {
-    const row = rows[i]!;
-    scores[row] = scores[row]! + value;
   }
 }
 
@@ -248,13 +238,15 @@ function roundRandom(seed: number, round: number): Random {
  * (selection sampling, Knuth, The Art of Computer Programming 3.4.2, algorithm S).
  */
 function sample(count: number, share: number, random: Random): Int32Array {
-  const chosen = new Int32Array(Math.max(1, Math.round(share * count)));
+  const chosen = new Int32Array(sampleSize(count, share));
   let taken = 0;
   for (let k = 0; k < count && taken < chosen.length; k++) {
     if (random() * (count - k) < chosen.length - taken) chosen[taken++] = k;
   }
   return chosen;
 }
+
+const sampleSize = (count: number, share: number): number => Math.max(1, Math.round(share * count));
 
 /** Numbers of 0..count-1 that are not in `chosen` (ascending). */
 function others(count: number, chosen: Int32Array): Int32Array {

@@ -1,28 +1,22 @@
 import type { BinnedMatrix } from '../features.ts';
 import type { ClassifierSettings } from '../settings.ts';
-import {
-  type HistogramBuilder,
-  type HistogramPool,
-  subtractHistogram,
-  type TreeColumns,
-} from './histogram.ts';
-import { partitionRows, type RowOrder } from './partition.ts';
-import { bestSplit, leafScore, PACKED_UNIT, packedHessian, type Split, type SplitRules } from './split.ts';
+import { buildHistogram, type HistogramPool, type TreeColumns } from './histogram.ts';
+import { partitionRows, type TrainingMemory } from './memory.ts';
+import { bestSplit, leafScore, packedHessian, type Split, type SplitRules } from './split.ts';
 import { createTree, splitLeaf, type Tree } from './tree.ts';
 
 /** Input for growing one tree. */
 interface Growth {
   readonly binned: BinnedMatrix;
   readonly columns: TreeColumns;
-  /** The tree's rows with their packed gradients; growing reorders them. */
-  readonly order: RowOrder;
+  /** With the packed gradients, and the tree's rows in `order`; growing reorders them. */
+  readonly memory: TrainingMemory;
   /** Number of rows in the order. */
   readonly count: number;
   /** True if position equals row before growing. */
   readonly isEveryRow: boolean;
   readonly rules: SplitRules;
   readonly settings: ClassifierSettings;
-  readonly histograms: HistogramBuilder;
   readonly pool: HistogramPool;
   /** Loss reduction by feature; growing adds to it. */
   readonly gains: Float64Array;
@@ -44,7 +38,7 @@ export interface GrownTree {
 interface OpenLeaf extends NodeRows {
   readonly node: number;
   readonly depth: number;
-  readonly histogram: Float64Array;
+  readonly histogram: number;
   readonly split: Split;
 }
 
@@ -53,7 +47,7 @@ interface OpenLeaf extends NodeRows {
  * splits the leaf with the largest gain (the oldest of equal ones) until there are `max_leaves`.
  */
 export function growTree(growth: Growth): GrownTree {
-  const { settings, pool, columns } = growth;
+  const { settings, pool, columns, memory } = growth;
   const tree = createTree();
   const leaves: LeafRows[] = [];
   const isLeafwise = settings.kind === 'leafwise_gbdt';
@@ -62,7 +56,7 @@ export function growTree(growth: Growth): GrownTree {
   const open: OpenLeaf[] = [];
   const add = (leaf: Omit<OpenLeaf, 'split' | 'histogram'> & NodeRows) => {
     const { histogram } = leaf;
-    const split = histogram && bestSplit(columns, histogram, leaf.total, growth.rules);
+    const split = histogram && bestSplit(memory.kernel, columns, histogram, leaf.total, growth.rules);
     if (split && split.column >= 0) open.push({ ...leaf, histogram, split });
     else close(leaf);
   };
@@ -104,16 +98,12 @@ interface Part extends NodeRows {
  * (Prokhorenkova et al., NeurIPS 2018, arXiv:1706.09516, without ordered boosting.)
  */
 export function growSymmetricTree(growth: Growth): GrownTree {
-  const { settings, pool, columns, rules } = growth;
+  const { settings, pool } = growth;
   const tree = createTree();
-  const scores = {
-    missingRight: new Float64Array(columns.size),
-    missingLeft: new Float64Array(columns.size),
-  };
   let parts: Part[] = [{ nodes: [0], ...rootRows(growth) }];
   for (let depth = 0; depth < settings.max_depth; depth++) {
     const nodes = parts.flatMap(({ total, histogram }) => (histogram ? [{ total, histogram }] : []));
-    const split = bestLevelSplit(columns, nodes, rules, scores);
+    const split = bestLevelSplit(growth, nodes);
     if (!split) break;
     const isLast = depth + 1 === settings.max_depth;
     parts = parts.flatMap((part) => splitPart(growth, tree, part, split, isLast));
@@ -144,14 +134,14 @@ function splitPart(growth: Growth, tree: Tree, part: Part, split: LevelSplit, is
 
 /** Packed gradients of the rows that go left. */
 function sumLeft(
-  { columns }: Growth,
-  histogram: Float64Array,
+  { columns, memory }: Growth,
+  histogram: number,
   { column, bin, missingLeft }: LevelSplit,
 ): number {
-  const from = columns.offsets[column]!;
-  let left = missingLeft ? histogram[from + columns.binCounts[column]!]! : 0;
-  for (let k = from; k <= from + bin; k++) left += histogram[k]!;
-  return left;
+  const { sumBins } = memory.kernel.run;
+  const from = histogram + 8 * columns.offsets[column]!;
+  const missing = missingLeft ? sumBins(from + 8 * columns.binCounts[column]!, 1) : 0;
+  return missing + sumBins(from, bin + 1);
 }
 
 /** Rows of a node, as positions in the order. */
@@ -160,17 +150,20 @@ interface NodeRows {
   readonly to: number;
   /** Packed gradients. */
   readonly total: number;
-  /** Absent when the node is too small to be split or has the maximum depth. */
-  readonly histogram: Float64Array | undefined;
+  /** Its address. Absent when the node is too small to be split or has the maximum depth. */
+  readonly histogram: number | undefined;
 }
 
 /** Rows of the root: all rows. */
-function rootRows({ columns, order, count, isEveryRow, histograms, pool }: Growth) {
-  const packed = order.packed!;
-  let total = 0;
-  for (let i = 0; i < count; i++) total += packed[i]!;
+function rootRows({ columns, memory, count, isEveryRow, pool }: Growth) {
+  const { kernel, packed, order } = memory;
   const histogram = pool.take();
-  histograms({ columns, rows: isEveryRow ? null : order.rows, packed, from: 0, to: count }, histogram);
+  const unused = pool.take();
+  const rows = { packed, order: isEveryRow ? null : order, from: 0, to: count };
+  buildHistogram(kernel, columns, rows, histogram, unused);
+  pool.give(unused);
+  // Every row is in one bin of the first feature.
+  const total = kernel.run.sumBins(histogram, columns.binCounts[0]! + 1);
   return { from: 0, to: count, total, histogram };
 }
 
@@ -181,20 +174,18 @@ function rootRows({ columns, order, count, isEveryRow, histograms, pool }: Growt
  */
 function splitNode(
   growth: Growth,
-  node: NodeRows & { readonly histogram: Float64Array },
+  node: NodeRows & { readonly histogram: number },
   split: Pick<Split, 'column' | 'bin' | 'missingLeft' | 'left'>,
   isLast: boolean,
 ): [NodeRows, NodeRows] {
-  const { binned, columns, order, rules } = growth;
+  const { binned, columns, memory, rules } = growth;
   const { from, to } = node;
   const totals = [split.left, node.total - split.left] as const;
   const [leftIsOpen, rightIsOpen] = totals.map(
     (total) => !isLast && packedHessian(total) >= 2 * rules.minChild,
   );
   const feature = columns.features[split.column]!;
-  // Only histograms need the packed gradients in the same order.
-  const moved = leftIsOpen || rightIsOpen ? order : { ...order, packed: null };
-  const middle = partitionRows(moved, from, to, binned, feature, split.bin, split.missingLeft);
+  const middle = partitionRows(memory, memory.order, from, to, binned, feature, split);
   const left = { from, to: middle, isOpen: leftIsOpen! };
   const right = { from: middle, to, isOpen: rightIsOpen! };
   const isLeftSmaller = middle - from <= to - middle;
@@ -214,21 +205,18 @@ interface ChildRows {
 
 /** Builds the smaller child's histogram. The larger child's is the parent's minus that, in the parent's memory. */
 function childHistograms(
-  { columns, order, histograms, pool }: Growth,
-  parent: Float64Array,
+  { columns, memory, pool }: Growth,
+  parent: number,
   smaller: ChildRows,
   larger: ChildRows,
-): { readonly smaller: Float64Array | undefined; readonly larger: Float64Array | undefined } {
-  let built: Float64Array | undefined;
+): { readonly smaller: number | undefined; readonly larger: number | undefined } {
+  let built: number | undefined;
   if (smaller.isOpen || larger.isOpen) {
+    const { kernel, packed, order } = memory;
     built = pool.take();
-    histograms(
-      { columns, rows: order.rows, packed: order.packed!, from: smaller.from, to: smaller.to },
-      built,
-    );
+    buildHistogram(kernel, columns, { packed, order, from: smaller.from, to: smaller.to }, built, parent);
   }
-  if (built && larger.isOpen) subtractHistogram(parent, built);
-  else pool.give(parent);
+  if (!larger.isOpen) pool.give(parent);
   if (built && !smaller.isOpen) pool.give(built);
   return { smaller: smaller.isOpen ? built : undefined, larger: larger.isOpen ? parent : undefined };
 }
@@ -245,13 +233,7 @@ interface LevelSplit {
 interface LevelNode {
   /** Packed gradients. */
   readonly total: number;
-  readonly histogram: Float64Array;
-}
-
-/** Buffers for the sums of one level by histogram index, with missing values to the right and to the left. */
-interface LevelScores {
-  readonly missingRight: Float64Array;
-  readonly missingLeft: Float64Array;
+  readonly histogram: number;
 }
 
 /**
@@ -259,14 +241,20 @@ interface LevelScores {
  * that is too small adds 0. Ties: lower column, then missing values to the right, then lower bin.
  */
 function bestLevelSplit(
-  columns: TreeColumns,
+  { columns, memory, pool, rules }: Growth,
   nodes: readonly LevelNode[],
-  rules: SplitRules,
-  scores: LevelScores,
 ): LevelSplit | undefined {
-  scores.missingRight.fill(0);
-  scores.missingLeft.fill(0);
-  for (const node of nodes) addNode(columns, node, rules, scores);
+  const { kernel } = memory;
+  const { features, table, size } = columns;
+  const rightAt = pool.take();
+  const leftAt = pool.take();
+  const right = kernel.f64(rightAt, size).fill(0);
+  const left = kernel.f64(leftAt, size).fill(0);
+  for (const { histogram, total } of nodes) {
+    const minScore = leafScore(total, rules.l2) + rules.minGain;
+    const { l2, minChild } = rules;
+    kernel.run.addGains(histogram, table, features.length, total, minScore, l2, minChild, rightAt, leftAt);
+  }
   let best: LevelSplit | undefined;
   let bestSum = 0;
   const look = (sums: Float64Array, column: number, missingLeft: boolean) => {
@@ -277,57 +265,11 @@ function bestLevelSplit(
       best = { column, bin, missingLeft };
     }
   };
-  for (let column = 0; column < columns.features.length; column++) {
-    look(scores.missingRight, column, false);
-    if (columns.hasMissing[column]) look(scores.missingLeft, column, true);
-  }
-  return best;
-}
-
-function addNode(columns: TreeColumns, node: LevelNode, rules: SplitRules, scores: LevelScores): void {
-  const { offsets, binCounts, features, hasMissing } = columns;
-  const { histogram, total } = node;
-  const minScore = leafScore(total, rules.l2) + rules.minGain;
   for (let column = 0; column < features.length; column++) {
-    const from = offsets[column]!;
-    const to = from + binCounts[column]!;
-    addGains(histogram, from, to, 0, total, minScore, rules, scores.missingRight);
-    if (hasMissing[column]) {
-      addGains(histogram, from, to, histogram[to]!, total, minScore, rules, scores.missingLeft);
-    }
+    look(right, column, false);
+    if (columns.hasMissing[column]) look(left, column, true);
   }
-}
-
-/** Adds the children's scores minus `minScore` at each bin of one column that leaves both children large enough. */
-function addGains(
-  histogram: Float64Array,
-  from: number,
-  to: number,
-  start: number,
-  total: number,
-  minScore: number,
-  { l2, minChild }: SplitRules,
-  into: Float64Array,
-): void {
-  const totalGradient = Math.floor(total / PACKED_UNIT);
-  const totalHessian = total - totalGradient * PACKED_UNIT;
-  let left = start;
-  let gain = 0;
-  for (let k = from; k < to; k++) {
-    const added = histogram[k]!;
-    // An empty bin gives the same split as the bin before it.
-    if (added !== 0 || k === from) {
-      left += added;
-      const g = Math.floor(left / PACKED_UNIT);
-      const h = left - g * PACKED_UNIT;
-      const otherH = totalHessian - h;
-      if (otherH < minChild) break;
-      if (h < minChild) continue;
-      const otherG = totalGradient - g;
-      const weight = h + l2;
-      const otherWeight = otherH + l2;
-      gain = (g * g * otherWeight + otherG * otherG * weight) / (weight * otherWeight) - minScore;
-    }
-    into[k] = into[k]! + gain;
-  }
+  pool.give(rightAt);
+  pool.give(leftAt);
+  return best;
 }

@@ -83,7 +83,7 @@ const signature = ({ parameters, result }: Pick<FunctionSource, 'parameters' | '
 ];
 
 /** An imported function, by its index in `call`. */
-interface Import {
+export interface Import {
   readonly name: string;
   readonly parameters: readonly Type[];
   readonly result: Type | null;

@@ -1,8 +1,31 @@
-import { assemble } from './assembler.ts';
+import { assemble, type Import } from './assembler.ts';
 import { binValues, sortValues } from './binning.ts';
 import { addTrees } from './forest.ts';
+import { addToScores, computeGradients, finishLeaf, packGradients, sumBins } from './gradients.ts';
+import { ADDERS, partition, takeSums } from './histogram.ts';
+import { addGains, findSplit } from './split.ts';
 
-const FUNCTIONS = { sortValues, binValues, addTrees };
+const FUNCTIONS = {
+  sortValues,
+  binValues,
+  addTrees,
+  computeGradients,
+  packGradients,
+  finishLeaf,
+  addToScores,
+  sumBins,
+  ...ADDERS,
+  takeSums,
+  partition,
+  findSplit,
+  addGains,
+};
+
+/** In the order of their indices in `gradients.ts`. */
+const IMPORTS: readonly Import[] = [
+  { name: 'exp', parameters: ['f64'], result: 'f64' },
+  { name: 'log', parameters: ['f64'], result: 'f64' },
+];
 
 type KernelFunctions = Readonly<Record<keyof typeof FUNCTIONS, (...values: readonly number[]) => number>>;
 
@@ -38,8 +61,8 @@ let module: WebAssembly.Module | undefined;
 const free: OwnKernel[] = [];
 
 function createKernel(): OwnKernel {
-  module ??= new WebAssembly.Module(assemble([], FUNCTIONS));
-  const { exports } = new WebAssembly.Instance(module);
+  module ??= new WebAssembly.Module(assemble(IMPORTS, FUNCTIONS));
+  const { exports } = new WebAssembly.Instance(module, { imports: { exp: Math.exp, log: Math.log } });
   const memory = exports.memory as WebAssembly.Memory;
   let end = FIRST;
   return {

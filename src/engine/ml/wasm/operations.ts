@@ -110,6 +110,8 @@ export const i32x4 = {
   splat: simd(17, 'i32'),
   geS: simd(0x3f),
   sub: simd(0xb1),
+  lane: lane(0x1b),
+  /** Truncated and saturated, into the two lower lanes. */
   ofF64x2: simd(0xfc),
 };
 
