@@ -34,8 +34,12 @@ const klines = (rows: number, { from = T0, step = MINUTE, unit = 1 } = {}) =>
 const zipped = (path: string, text: string, entry: Partial<ZipEntry> = {}) =>
   put(path, zipOf([{ name: basename(path).replace(/zip$/, 'csv'), content: text, ...entry }]));
 
-async function load(path = fixture.folder, symbols: string[] = []): Promise<ImportResult[]> {
-  const { store, reader } = fixture;
+async function load(
+  path = fixture.folder,
+  symbols: string[] = [],
+  store = fixture.store,
+): Promise<ImportResult[]> {
+  const { reader } = fixture;
   return importFiles(await findFiles(path, { symbols }), {
     ...{ store, reader, exchange: 'binanceusdm', spotExchange: 'binance', clock: { now: () => NOW } },
   });
@@ -112,6 +116,43 @@ describe('Binance public data', () => {
     expect([...timestamp]).toEqual([T0, T0 + 8 * HOUR, april, april + 8 * HOUR]);
     expect([...rate]).toEqual([0.0001, -0.0002, 0.0001, -0.0002]);
     expect([...markPrice]).toEqual([1, 9, 1, 9]);
+  });
+
+  test('days of one month are written together; a file that overlaps is written after them', async () => {
+    const day = (date: number, price: number, rows = 1_440) => {
+      const from = Date.UTC(2025, 2, date);
+      const text = Array.from(
+        { length: rows },
+        (_, row) => `${kline(from + row * MINUTE, price, 1000)}\n`,
+      ).join('');
+      zipped(`${SPOT.replace('monthly', 'daily')}/ETHBTC-1m-2025-03-${`${date}`.padStart(2, '0')}.zip`, text);
+    };
+    for (let date = 1; date <= 5; date++) day(date, date);
+    // Begins in the last hour of the day before, as no download does.
+    const overlap = Array.from(
+      { length: 61 },
+      (_, row) => `${kline(Date.UTC(2025, 2, 5, 23) + row * MINUTE, 99, 1000)}\n`,
+    ).join('');
+    zipped(`${SPOT.replace('monthly', 'daily')}/ETHBTC-1m-2025-03-06.zip`, overlap);
+    let writes = 0;
+    const store = Object.create(fixture.store) as typeof fixture.store;
+    store.write = (...given) => {
+      writes++;
+      return fixture.store.write(...given);
+    };
+    expect((await load(fixture.folder, [], store)).map(({ outcome }) => outcome)).toEqual(
+      Array.from({ length: 6 }, () => 'imported'),
+    );
+    expect(writes).toBe(2);
+    const { timestamp, open } = await fixture.store.read(
+      { exchange: 'binance', symbol: 'ETH/BTC', timeframe: '1m' },
+      0,
+      FOREVER,
+    );
+    expect(timestamp).toHaveLength(5 * 1_440 + 1);
+    expect([open[0], open[4 * 1_440], open[5 * 1_440 - 61], open[5 * 1_440 - 60], open.at(-1)]).toEqual([
+      ...[1, 5, 5, 99, 99],
+    ]);
   });
 
   test('a checksum file is verified with its zip and is not a result', async () => {

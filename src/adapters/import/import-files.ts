@@ -1,7 +1,8 @@
 import { basename, dirname } from 'node:path';
-import type { CandleStore, Clock } from '#domain/ports.ts';
+import type { Clock } from '#domain/ports.ts';
 import { tradingModeOf } from '#domain/validate.ts';
 import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
+import { BatchedWrites, type ImportStore } from './batched-writes.ts';
 import { checkCandles } from './candles.ts';
 import type { FileContent, Source } from './content.ts';
 import type { FileReader } from './file-reader.ts';
@@ -23,7 +24,7 @@ const NO_RATES =
 type ContentOf<Kind> = Extract<FileContent, { kind: Kind }>;
 
 export interface ImportOptions {
-  readonly store: CandleStore;
+  readonly store: ImportStore;
   /** The caller closes it. */
   readonly reader: FileReader;
   /** Exchange of the candles, for example `binanceusdm`. */
@@ -45,13 +46,15 @@ export async function importFiles(found: Found, options: ImportOptions): Promise
   if ([options.exchange, options.spotExchange].includes(SIMULATED)) {
     throw new RangeError(`${SIMULATED} is the simulated market. Pass the exchange of the candles`);
   }
+  const store = new BatchedWrites(options.store);
   const results: ImportResult[] = [];
   let bytes = 0;
   for (const [index, file] of found.files.entries()) {
-    results.push(...(await importFile(file, found, options)));
+    results.push(...(await importFile(file, found, { ...options, store })));
     bytes += file.bytes;
     options.onProgress?.({ files: index + 1, bytes });
   }
+  await store.flush();
   return results;
 }
 

@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
 import type { TradingMode } from '#contract/trading-modes.ts';
-import type { CandleStore, Clock } from '#domain/ports.ts';
+import type { Clock } from '#domain/ports.ts';
 import { tradingModeOf } from '#domain/validate.ts';
 import { ALL_TIMEFRAMES, isTimeframe } from '#engine/timeframe.ts';
+import type { ImportStore } from './batched-writes.ts';
 import type { TableContent } from './content.ts';
 import type { FileReader } from './file-reader.ts';
 import { checkEvents } from './funding.ts';
@@ -16,7 +17,7 @@ import type { FileSeries, Market } from './table.ts';
 const REASONS_LISTED = 10;
 
 export interface TableOptions {
-  readonly store: CandleStore;
+  readonly store: ImportStore;
   readonly reader: FileReader;
   readonly clock: Clock;
   /** Exchange to which series of a trading mode are imported. */

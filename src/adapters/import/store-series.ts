@@ -1,6 +1,7 @@
-import type { CandleStore, Clock } from '#domain/ports.ts';
+import type { Clock } from '#domain/ports.ts';
 import { sliceCandles } from '#engine/candles.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import type { ImportStore } from './batched-writes.ts';
 import { checkCandles, gapsBetween } from './candles.ts';
 import type { CheckedFunding } from './funding.ts';
 import { BadFileError, type FileRows, isoTime } from './rows.ts';
@@ -49,7 +50,7 @@ export interface ReadySeries {
 }
 
 interface StoreOptions {
-  readonly store: CandleStore;
+  readonly store: ImportStore;
   readonly exchange: string;
 }
 
