@@ -139,6 +139,7 @@ describe('Tardis', () => {
     );
     fixture.put(nameOf('quotes', '2025-03-01'), 'exchange,symbol,timestamp,local_timestamp,ask_amount\n');
     fixture.put(nameOf('trades', '2025-03-03'), '');
+    fixture.put('okex-swap_trades_2025-03-01_BTC-USDT-SWAP.csv', `${header}\nokex-swap,`);
     const { results, recognizers } = await load();
     expect(new Set(recognizers.map(([, recognizer]) => recognizer))).toEqual(new Set(['Tardis']));
     expect(results).toMatchObject([
@@ -150,6 +151,11 @@ describe('Tardis', () => {
       { kind: 'candles', symbol: 'BTC/USDT:USDT', timeframe: '1m', rows: 2, missing: 1438 },
       { kind: 'candles', rows: 1 },
       { outcome: 'skipped', reason: 'empty: Tardis has no data of that day' },
+      {
+        outcome: 'skipped',
+        reason:
+          'trades of okex-swap, whose amounts are not in base assets; its derivative_ticker is imported',
+      },
     ]);
     expect(await storedIn('binanceusdm', 'BTC/USDT:USDT')).toEqual({
       timestamp: [T0, T0 + DAY - MINUTE, T0 + DAY],

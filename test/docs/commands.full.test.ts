@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeVendorFiles } from '../adapters/vendor-files.ts';
 import { zipOf } from '../adapters/zip-fixture.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -100,6 +101,7 @@ beforeAll(async () => {
   const content = '1740787200000000,1,2,0.5,1.5,10,1740787259999999,5,3,1,2,0\n';
   const zip = zipOf([{ name: 'ETHBTC-1m-2025-03.csv', content }]);
   for (const place of [klines, folder]) writeFileSync(join(place, 'ETHBTC-1m-2025-03.zip'), zip);
+  writeVendorFiles(folder);
   writeFileSync(
     join(folder, 'trades.csv'),
     'trade_id,variant,profit_pct\nt-1,champion,0.4\nt-2,challenger,0.7\n',

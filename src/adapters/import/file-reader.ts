@@ -12,6 +12,8 @@ const HEAP_MB = 128;
 /** A valid file needs a small part of this time; the rest is for slow disks. */
 const BASE_LIMIT_MS = 30_000;
 const BYTES_PER_MS = 1_000;
+/** Text of candles and trades has up to this many times the size of its compressed file. */
+const COMPRESSION = 10;
 const REASON_LENGTH = 200;
 
 /**
@@ -23,7 +25,7 @@ export class FileReader {
   readonly #baseLimitMs: number;
   #process: ChildProcess | undefined;
 
-  /** @param baseLimitMs time limit of a file; each MB adds a second */
+  /** @param baseLimitMs time limit of a file; each MB of uncompressed text adds a second */
   constructor({ baseLimitMs = BASE_LIMIT_MS } = {}) {
     this.#baseLimitMs = baseLimitMs;
   }
@@ -44,7 +46,8 @@ export class FileReader {
   ): Promise<Result> {
     const bytes = await sizeOf(request.path);
     if (bytes === 0) throw new BadFileError('is empty');
-    const limit = AbortSignal.timeout(this.#baseLimitMs + Math.ceil(bytes / BYTES_PER_MS));
+    const size = /\.(gz|zst|zip)$/.test(request.path) ? bytes * COMPRESSION : bytes;
+    const limit = AbortSignal.timeout(this.#baseLimitMs + Math.ceil(size / BYTES_PER_MS));
     const received = await receive(this.#running(), request, limit, collectReplies);
     if (!('problem' in received)) return received;
     if (received.sound) throw new BadFileError(received.problem);

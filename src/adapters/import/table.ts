@@ -54,7 +54,9 @@ export class SeriesTable {
   /** @throws BadFileError beyond the limits on rows and series */
   add(names: SeriesNames, values: readonly number[], position: number): void {
     if (++this.#rows > MAX_ROWS) {
-      throw new BadFileError(`holds more than ${MAX_ROWS.toLocaleString('en-US')} rows`);
+      throw new BadFileError(
+        `holds more than ${MAX_ROWS.toLocaleString('en-US')} rows: split it by symbol or by time`,
+      );
     }
     this.#of(names).builder.addRow([...values, position]);
   }

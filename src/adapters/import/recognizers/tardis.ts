@@ -9,6 +9,11 @@ const NAME =
   /^(?<exchange>[a-z0-9-]+)_(?<type>[A-Za-z0-9_]+)_(?<day>\d{4}-\d\d-\d\d)_(?<symbol>[^/]+)\.csv(?<gz>\.gz)?$/;
 const KINDS: Readonly<Record<string, TardisKind>> = { trades: 'trades', derivative_ticker: 'funding' };
 const DAY_MS = 86_400_000;
+/** Exchanges of Tardis whose amounts count contracts or quote currency: a report would show them as base assets. */
+const CONTRACTS: ReadonlySet<string> = new Set([
+  ...['binance-delivery', 'bitmex', 'cryptofacilities', 'deribit', 'gate-io-futures'],
+  ...['huobi-dm-linear-swap', 'huobi-dm-swap', 'kucoin-futures', 'okex-futures', 'okex-swap'],
+]);
 
 /** CSV datasets of Tardis.dev, and trade bars of its libraries saved as CSV. */
 export const tardis: Recognizer = {
@@ -25,7 +30,12 @@ export const tardis: Recognizer = {
       return other(
         `${name?.type ?? 'a dataset'} of Tardis; trades, derivative_ticker and trade bars are imported`,
       );
-    return contentOf(file, kind, exchangeIn(header, head) ?? name?.exchange, name);
+    const exchange = exchangeIn(header, head) ?? name?.exchange;
+    if (kind !== 'funding' && exchange !== undefined && CONTRACTS.has(exchange))
+      return other(
+        `${kind} of ${exchange}, whose amounts are not in base assets; its derivative_ticker is imported`,
+      );
+    return contentOf(file, kind, exchange, name);
   },
 };
 
