@@ -7,6 +7,7 @@ import type { ReportModels } from '#contract/report-models.ts';
 import type { ApiClient } from './client.ts';
 import { chart, duration, minute, number, percent, table, wrap } from './output.ts';
 import { robustnessText } from './robustness-text.ts';
+import { universeText } from './universe-text.ts';
 
 export type Job = z.infer<typeof BacktestJob>;
 type Report = z.infer<typeof BacktestReportData>;
@@ -52,6 +53,7 @@ export function reportText({ job, report, equity }: Results): string {
     ...(report.locks ? [wrap(locksText(report.locks), WIDTH)] : []),
     ...tiersLines(report.data),
     ...(report.informative ? [informativeTable(report.informative)] : []),
+    ...(report.universe ? [universeText(report.universe)] : []),
     ...(report.models ? [modelsText(report.models)] : []),
     ...(report.robustness ? [robustnessText(report.robustness)] : []),
     ...(days ? [`Equity at the end of each day\n${days}`] : []),
@@ -133,6 +135,7 @@ function settingsText({ config }: Job): string {
       ? Object.entries(config.slippage_model).map(([name, value]) => `${name} ${value}`)
       : []),
     `leverage ${config.leverage}`,
+    ...(config.universe ? [universeSettings(config.universe)] : []),
     ...accountTexts(config),
     `stoploss ${config.stoploss}`,
     ...(config.protections
@@ -144,6 +147,16 @@ function settingsText({ config }: Job): string {
     `precision ${config.precision}`,
     ...parameters,
   ].join(', ');
+}
+
+function universeSettings({
+  n,
+  lookback_days,
+  rebalance,
+  min_age_days,
+}: NonNullable<Job['config']['universe']>) {
+  const age = min_age_days > 0 ? `, ${min_age_days} days old` : '';
+  return `universe of ${n} by volume of ${lookback_days} days, ${rebalance}${age}`;
 }
 
 /** Options of the account that are not at their defaults. */

@@ -83,6 +83,11 @@ export function addRunOptions(command: Command): Command {
       `ISO 8601, UTC (default: ${BACKTEST_DEFAULTS.date_range_days} days before the end)`,
     )
     .option('--end <time>', 'ISO 8601, UTC, exclusive (default: the newest stored candle)')
+    .option(
+      '--universe <name=value>',
+      'choose the pairs over time by volume: n=20, lookback_days=30, rebalance=daily, weekly or monthly, min_age_days=90; --pairs are the candidates (default: all stored); repeatable',
+      parameter,
+    )
     .addOption(
       new Option(
         '--timeframe-detail <timeframe>',
@@ -163,6 +168,7 @@ export interface RunOptions extends AccountOptions {
   readonly precision?: string;
   readonly start?: string;
   readonly end?: string;
+  readonly universe?: Readonly<Record<string, unknown>>;
   readonly timeframeDetail?: string;
   readonly stake?: number | 'unlimited';
   readonly wallet?: number;
@@ -201,6 +207,7 @@ export function configWith(config: Config, options: RunOptions): Config {
       pairs: options.pairs && listOf(options.pairs),
       timeframe: options.timeframe,
       date_range: merged('date_range', given({ start: options.start, end: options.end })),
+      universe: merged('universe', options.universe ?? {}),
       timeframe_detail: options.timeframeDetail,
       stake_amount: options.stake,
       dry_run_wallet: options.wallet,

@@ -38,6 +38,7 @@ import { retentionView } from './retention-schemas.ts';
 import { RobustnessRequest } from './robustness.ts';
 import { SIGNALS_ID, SIGNALS_STRATEGY } from './signals-limits.ts';
 import { SessionName, TrialRecord } from './trial-ledger.ts';
+import { UniverseRequest } from './universe.ts';
 
 /** Requests and responses of the backtest operations. */
 
@@ -111,6 +112,10 @@ export const BacktestConfigRequest = z
           'Rules that lock pairs against entries after losses, with the names and defaults of freqtrade. Default: those of the strategy; an empty list disables them',
         maxItems: PROTECTION_LIMITS.count,
       }),
+    universe: UniverseRequest.optional().meta({
+      description:
+        'Choose the pairs over time by their volume up to the day before, delisted pairs included. `pairs` are the candidates; without them all stored pairs of the exchange in the quote currency of the strategy are. Default: every pair is traded over the whole range',
+    }),
     robustness: RobustnessRequest.optional(),
     timeframe_detail: z
       .string()

@@ -13,6 +13,7 @@ import { RobustnessTests } from './robustness.ts';
 import { Grant } from './sharing-schemas.ts';
 import { SlippageModel } from './slippage-model.ts';
 import { TrialRecord, triedJobFields } from './trial-ledger.ts';
+import { Universe } from './universe.ts';
 
 /** Shapes of backtest jobs as stored and as returned. A stored shape carries `schema_version`; test/contract pins its hash. */
 
@@ -94,7 +95,11 @@ export const ResolvedBacktestConfig = z
     strategy: z.string(),
     exchange: z.string(),
     trading_mode: z.literal('spot').optional().meta({ description: 'Absent: futures' }),
-    pairs: z.array(z.string()),
+    pairs: z.array(z.string()).meta({
+      description:
+        'With `universe`: every pair that was ever in; until the run has ended, and where it failed, the candidates',
+    }),
+    universe: Universe.optional().meta({ description: 'Absent: all pairs are traded over the whole range' }),
     timeframe: z.enum(ALL_TIMEFRAMES),
     date_range: z.object({
       start: timestamp,

@@ -54,7 +54,7 @@ export const MARKET_FIELDS = {
     .optional()
     .meta({
       description:
-        '`BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`. Default: the pairs of the strategy, in spot without `:SETTLE`',
+        '`BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`. Default: the pairs of the strategy, in spot without `:SETTLE`; with a universe all stored ones',
       minItems: BACKTEST_LIMITS.pairs.min,
       maxItems: BACKTEST_LIMITS.pairs.max,
       uniqueItems: true,
@@ -101,7 +101,7 @@ export const ACCOUNT_FIELDS = {
     .int()
     .optional()
     .meta({
-      description: 'Maximum number of open trades. Default: the number of pairs',
+      description: 'Maximum number of open trades. Default: the number of pairs, with a universe its `n`',
       ...bounds(BACKTEST_LIMITS.max_open_trades),
     }),
   fee: z

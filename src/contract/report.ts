@@ -8,6 +8,7 @@ import { ReportInformative } from './report-informative.ts';
 import { Metrics, PeriodRow, TableRow } from './report-metrics.ts';
 import { ReportModels } from './report-models.ts';
 import { ReportRobustness } from './report-robustness.ts';
+import { ReportUniverse } from './report-universe.ts';
 
 /** The report of a completed backtest and its trades, as the task stores them. */
 
@@ -134,7 +135,7 @@ const MetricDefinition = z
       .enum([
         ...(['account', 'equity', 'closed_trades', 'activity'] as const),
         ...(['trades', 'costs', 'periods', 'drawdowns', 'counters', 'fill_model', 'data', 'models'] as const),
-        ...(['robustness', 'slippage'] as const),
+        ...(['robustness', 'slippage', 'universe'] as const),
       ])
       .meta({ description: 'A family of metrics, or another part of the report' }),
     formula: z.string().meta({ description: 'In the symbols of `notation`' }),
@@ -347,6 +348,9 @@ export const BacktestReport = z
     informative: z.array(ReportInformative).optional().meta({
       description:
         "Candles of other pairs and timeframes that the strategy read; absent when there are none but those computed from the run's own candles",
+    }),
+    universe: ReportUniverse.optional().meta({
+      description: 'Which pairs were in when; absent in a run without a universe',
     }),
     models: ReportModels.optional().meta({ description: 'Absent in a run without the ML engine' }),
     biases: z.array(

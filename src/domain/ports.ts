@@ -5,6 +5,7 @@ import type {
   JobRun,
   JobStatus,
   JobTiming,
+  ResolvedBacktestConfig,
   ResultsLocation,
   StoredBacktestJob,
 } from '#contract/backtest.ts';
@@ -79,6 +80,8 @@ export interface CompletedRun {
   readonly result: BacktestResult;
   readonly results: ResultsLocation;
   readonly timing: JobTiming;
+  /** Only with a universe: the configuration with the pairs that were ever in. */
+  readonly config?: ResolvedBacktestConfig;
   /** See `equitySparkline`; absent for a validation, which no list shows. */
   readonly sparkline?: readonly number[];
   readonly look_ahead?: LookAhead;

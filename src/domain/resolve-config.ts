@@ -32,6 +32,7 @@ import { ML_ENGINE_FIELD, ML_ENGINE_KEYS, resolveMlEngine } from './resolve-ml-e
 import { ROBUSTNESS_KEYS, resolveRobustness } from './resolve-robustness.ts';
 import { resolveSlippageModel, slippageModelWarnings } from './resolve-slippage-model.ts';
 import { resolveTradingMode } from './resolve-trading-mode.ts';
+import { checkQuotes, resolveUniverse, storedCandidates, universeWarnings } from './resolve-universe.ts';
 import { resolveSignals } from './signals/use-signals.ts';
 import type { KnownStrategy, Strategies } from './strategy-ports.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
@@ -87,16 +88,25 @@ export async function resolveConfig(
     checkNumber(input[name] ?? fallback, `config.${name}`, LIMITS[name]);
 
   const exchange = checkExchange(input.exchange ?? deps.defaultExchange);
-  const market = resolveTradingMode(input, strategy, exchange);
+  const find = (like: string) => {
+    // Before the pairs are known the timeframe may be wrong as well: pairs come first in the schema.
+    const timeframe = checkRunTimeframe(input.timeframe ?? strategy.timeframe, strategy);
+    return storedCandidates(deps, { exchange, timeframe, like });
+  };
+  const market = await resolveTradingMode(input, strategy, exchange, input.universe && find);
   const { pairs } = market;
   const timeframe = checkRunTimeframe(input.timeframe ?? strategy.timeframe, strategy);
-  const collect = checkOneOf(input.collect ?? DEFAULTS.collect, 'config.collect', COLLECT_MODES);
+  const chosen = resolveUniverse(input, timeframe);
+  if (chosen.universe) checkQuotes(pairs);
+  // Stored candidates may be delisted, and a delisted pair is never fresh: each run would collect.
+  const collected = chosen.universe && !input.pairs ? 'never' : DEFAULTS.collect;
+  const collect = checkOneOf(input.collect ?? collected, 'config.collect', COLLECT_MODES);
   const range = await resolveDateRange(deps, input.date_range ?? {}, { exchange, pairs, timeframe });
   const wallet = number('dry_run_wallet', DEFAULTS.dry_run_wallet);
   const account = {
     stake_amount: checkStake(input.stake_amount ?? strategy.stakeAmount, wallet),
     dry_run_wallet: wallet,
-    max_open_trades: number('max_open_trades', pairs.length),
+    max_open_trades: number('max_open_trades', Math.min(chosen.universe?.n ?? pairs.length, pairs.length)),
     fee: number('fee', DEFAULTS.fee),
     slippage: number('slippage', DEFAULTS.slippage),
     ...resolveSlippageModel(input.slippage_model, timeframe),
@@ -119,7 +129,7 @@ export async function resolveConfig(
   const ml = resolveMlEngine(strategy, input.ml_engine, timeframe);
 
   const config: ResolvedBacktestConfig = {
-    ...{ strategy: strategy.name, exchange, ...market.mode, pairs, timeframe },
+    ...{ strategy: strategy.name, exchange, ...market.mode, pairs, timeframe, ...chosen },
     date_range: { start: isoTime(range.start), end: isoTime(range.end) },
     ...account,
     ...options,
@@ -143,6 +153,7 @@ export async function resolveConfig(
       ...market.warnings,
       ...unknownKeyWarnings(input.robustness ?? {}, ROBUSTNESS_KEYS, 'config.robustness.'),
       ...slippageModelWarnings(input.slippage_model),
+      ...universeWarnings(input.universe),
       ...precision.warnings,
       ...ml.warnings,
     ],

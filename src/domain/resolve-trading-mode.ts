@@ -10,6 +10,9 @@ interface MarketRequest {
   readonly leverage?: number | undefined;
 }
 
+/** Candidates of a universe in place of the pairs of the strategy, whose first pair is given. */
+type FindPairs = (like: string) => Promise<readonly string[]>;
+
 interface ResolvedMarket {
   /** Present in spot only: configurations of futures keep their digest. */
   readonly mode: { readonly trading_mode?: 'spot' };
@@ -22,24 +25,26 @@ interface ResolvedMarket {
  * Trading mode of a request with what depends on it: format and default of the pairs, leverage. Throws VAL002 for a pair of
  * the other mode, VAL005 for an unknown mode, a repeated pair, leverage in spot, or an exchange without spot markets.
  */
-export function resolveTradingMode(
+export async function resolveTradingMode(
   input: MarketRequest,
   strategy: DefinitionData,
   exchange: string,
-): ResolvedMarket {
+  candidates?: FindPairs,
+): Promise<ResolvedMarket> {
   const mode = checkOneOf(input.trading_mode ?? DEFAULTS.trading_mode, 'config.trading_mode', TRADING_MODES);
   const isSpot = mode === 'spot';
   if (isSpot) checkSpotExchange(exchange);
-  const pairs = input.pairs ?? (isSpot ? spotPairs(strategy.pairs) : strategy.pairs);
-  const own = strategy.leverage ?? DEFAULTS.leverage;
-  const asked = input.leverage ?? (isSpot ? DEFAULTS.leverage : own);
+  const own = isSpot ? spotPairs(strategy.pairs) : strategy.pairs;
+  const found = input.pairs ?? (await candidates?.(own[0]!));
+  const leverage = strategy.leverage ?? DEFAULTS.leverage;
+  const asked = input.leverage ?? (isSpot ? DEFAULTS.leverage : leverage);
   return {
     mode: isSpot ? { trading_mode: 'spot' } : {},
-    pairs: checkPairs(pairs, mode),
+    pairs: input.pairs || !found ? checkPairs(found ?? own, mode) : [...found],
     leverage: isSpot ? noLeverage(asked) : checkNumber(asked, 'config.leverage', LIMITS.leverage),
     warnings:
-      isSpot && input.leverage === undefined && own !== DEFAULTS.leverage
-        ? [`config.leverage is 1 instead of the ${own} of ${strategy.name}: spot has no leverage`]
+      isSpot && input.leverage === undefined && leverage !== DEFAULTS.leverage
+        ? [`config.leverage is 1 instead of the ${leverage} of ${strategy.name}: spot has no leverage`]
         : [],
   };
 }

@@ -5,11 +5,13 @@ import { historyFacts, historyStart, startupCandles } from '#engine/run/history.
 import { BacktestError, type BacktestErrorKind, cutError } from '#engine/run/strategy-errors.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import { withCostDays } from '#engine/slippage/cost-days.ts';
+import { withUniverseDays } from '#engine/universe/membership.ts';
 import { CorruptFileError } from './data/corrupt-file.ts';
 import { missingCandles, notCollected } from './data/missing-candles.ts';
 import { equitySparkline } from './equity-sparkline.ts';
 import { loadBenchmark } from './load-benchmark.ts';
 import { type LoadCandlesDeps, loadCandles } from './load-candles.ts';
+import { chooseUniverse, splitUniverse } from './load-universe.ts';
 import type {
   ClaimedJob,
   Clock,
@@ -93,27 +95,30 @@ export async function runBacktestJob(
 
 async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<boolean> {
   const started = deps.clock.now();
-  const { config } = job;
-  const found = await deps.findStrategy(config.strategy, job.strategy_digest);
+  const found = await deps.findStrategy(job.config.strategy, job.strategy_digest);
   if (!found) {
     throw new CodedError('RES002', {
-      message: `Strategy ${config.strategy} is missing from the task's strategy files: restore it and submit the backtest again`,
+      message: `Strategy ${job.config.strategy} is missing from the task's strategy files: restore it and submit the backtest again`,
     });
   }
   const { definition: strategy, digest: strategyDigest } = found;
   const changed = sourceWarnings(job, found);
-  const candles = await loadCandles(deps, config, dataStartOf(job, found), {
+  const reads = { facts: historyFacts(strategy), startup: startupCandles(strategy, job.config.params) };
+  const chosen = await chooseUniverse(deps, job.config, reads, deps.pause);
+  const { config } = chosen;
+  const loadedPairs = await loadCandles(deps, chosen.reads, dataStartOf(job, found), {
     collection: job.collection,
     collect: job.execution_input.collect,
-    strategy: { facts: historyFacts(strategy), startup: startupCandles(strategy, config.params) },
+    strategy: reads,
   });
+  const { pairs: candles, universe } = splitUniverse(loadedPairs, chosen);
   const { pairs, warnings: leftOut } = await withSignals(deps.readSignals, config, candles);
   const benchmark = await loadBenchmark(deps, config);
   const loaded = deps.clock.now();
   const progress = progressWriter(deps, job);
   progress.report(LOADED);
   await deps.pause();
-  const input = { strategy, config, pairs, strategyDigest, benchmark };
+  const input = { strategy, config, pairs, strategyDigest, benchmark, ...(universe && { universe }) };
   const outcome = await runBacktestPausing(
     input,
     {
@@ -154,6 +159,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
   const warnings = [
     ...(await collectionWarnings(deps, job)),
     ...changed,
+    ...chosen.warnings,
     ...leftOut,
     ...codeWarnings(deps, job, strategyDigest),
     ...(lookAhead ? lookAheadWarnings(lookAhead) : []),
@@ -166,7 +172,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
     job.job_id,
     job.attempt,
     {
-      ...{ result: { ...outcome.result }, results, timing, warnings },
+      ...{ result: { ...outcome.result }, results, timing, warnings, ...(universe && { config }) },
       ...(job.kind === 'backtest' && {
         sparkline: equitySparkline(config.dry_run_wallet, outcome.equity.equity),
       }),
@@ -185,7 +191,7 @@ function dataStartOf(job: JobRun, found: StrategyWithDigest): number {
   const { params, timeframe, date_range, ml_engine } = job.config;
   const start = Date.parse(date_range.start);
   const from = historyStart(found.definition, params, timeframe, start, ml_engine);
-  return Math.min(stored, withCostDays(job.config, from));
+  return Math.min(stored, withUniverseDays(job.config, withCostDays(job.config, from)));
 }
 
 /** Progress at which loading and computing end. */
@@ -228,7 +234,8 @@ async function collectionWarnings(
   deps: LoadCandlesDeps,
   { config, collection, execution_input }: JobRun,
 ): Promise<string[]> {
-  if (execution_input.collect === 'never') {
+  // A universe says which of its pairs end; candidates that were never in need no candles.
+  if (execution_input.collect === 'never' && !config.universe) {
     return notCollected(await missingCandles(deps, config, execution_input));
   }
   return collection?.status === 'failed' ? [`Collecting market data failed: ${collection.message}`] : [];

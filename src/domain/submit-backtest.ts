@@ -150,6 +150,12 @@ async function findRegistered(
   { config, model_version }: SubmitBacktestInput['body'],
 ): Promise<StoredVersion | null> {
   if (model_version === undefined) return null;
+  if (config.universe !== undefined) {
+    throw new CodedError('VAL005', {
+      message: 'model_version excludes config.universe: a version trades a fixed list of pairs',
+      field: 'config.universe',
+    });
+  }
   const field = 'model_version';
   const reference = { model: config.strategy, version: String(model_version), field, modelField: field };
   const { model, version } = await readVersion(registry, reference);

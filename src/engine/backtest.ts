@@ -3,8 +3,9 @@ import type { EquityData } from '#contract/backtest-api.ts';
 import type { BacktestReport } from '#contract/report.ts';
 import type { ReportInformative } from '#contract/report-informative.ts';
 import type { ReportModels } from '#contract/report-models.ts';
+import type { ReportUniverse } from '#contract/report-universe.ts';
 import type { Digest } from './digest.ts';
-import { measureRun } from './metrics/metrics.ts';
+import { type ComputedMetrics, measureRun } from './metrics/metrics.ts';
 import { type CandleCurve, candleCurve } from './report/candle-curve.ts';
 import { buildModels } from './report/models.ts';
 import { buildReport, reportSettings } from './report/report.ts';
@@ -27,6 +28,8 @@ import type { SimulatedTrade, TradeTable } from './simulator/trade-table.ts';
 import type { Simulation, SimulationSettings } from './simulator/types.ts';
 import type { SharedColumns } from './strategies/analyze.ts';
 import type { StrategyDefinition } from './strategy.ts';
+import type { UniversePlan } from './universe/plan.ts';
+import { digestVolumes, reportUniverse } from './universe/report.ts';
 
 export interface BacktestInput {
   readonly strategy: StrategyDefinition;
@@ -37,6 +40,8 @@ export interface BacktestInput {
   readonly strategyDigest: string;
   /** Stored bitcoin for a run that does not trade it. */
   readonly benchmark?: RunBenchmark | undefined;
+  /** The choice of `pairs`, and the pairs of the comparisons that are not among them; absent without a universe. */
+  readonly universe?: { readonly plan: UniversePlan; readonly others: readonly PairData[] };
 }
 
 export interface BacktestOptions {
@@ -224,11 +229,13 @@ function* describe(
   const echoed = reportSettings(config, settings, startup, data);
   const computed = measureRun(config, data, run);
   const { benchmark } = input;
+  const volumes = input.universe && { digest: digestVolumes(input.universe.plan.candidates, digest) };
+  const chosen = volumes ? [...data, volumes] : data;
   const compared = benchmark ? [{ digest: digestBenchmark(benchmark, digest) }] : [];
-  const provenance = provenanceOf(input, [...data, ...compared], digest);
+  const provenance = provenanceOf(input, [...chosen, ...compared], digest);
   const { config_digest, strategy_digest } = provenance;
   // Chance does not depend on the benchmark: importing bitcoin changes what is compared with it only.
-  const pairs_digest = benchmark ? dataDigest(data, digest) : provenance.data_digest;
+  const pairs_digest = benchmark ? dataDigest(chosen, digest) : provenance.data_digest;
   const begun = processorMs();
   const robustness = yield* measureRobustness({
     ...{ strategy, config, settings, run, computed, data: input.pairs, benchmark },
@@ -237,6 +244,7 @@ function* describe(
     inputs: [config_digest, strategy_digest, pairs_digest].join(),
   });
   const robustnessMs = processorMs() - begun;
+  const universe = volumes && (yield* describeUniverse(input, digest, settings, prepared, computed, volumes));
   const report = buildReport({
     strategy,
     config,
@@ -249,7 +257,7 @@ function* describe(
     data,
     informative: reportInformative(prepared),
     models: modelsOf(config, prepared),
-    ...{ robustness, warnings, provenance },
+    ...{ robustness, universe, warnings, provenance },
   });
   return {
     result: buildResult(computed.metrics, computed.trades),
@@ -257,6 +265,33 @@ function* describe(
     report,
     robustnessMs,
   };
+}
+
+/** Prepares the other pairs of the comparisons, which no result has, and simulates these. */
+function* describeUniverse(
+  { strategy, config, universe }: BacktestInput,
+  digest: Digest,
+  settings: RunSettings,
+  prepared: readonly PreparedPair[],
+  { metrics }: ComputedMetrics,
+  volumes: { readonly digest: string },
+): Generator<void, ReportUniverse> {
+  const inputs = new Map(prepared.map(({ input, always = input }) => [input.pair, always]));
+  const shared: SharedColumns = new Map();
+  for (const data of universe!.others) {
+    const steps = preparePair(strategy, config, data, digest, shared);
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) yield;
+    if ('input' in step.value) inputs.set(data.pair, step.value.input);
+  }
+  const { plan } = universe!;
+  const all = plan.candidates.flatMap(({ pair }) => inputs.get(pair) ?? []);
+  const steps = reportUniverse({ plan, config, settings, metrics, inputs: all, ...volumes });
+  for (;;) {
+    const step = withSimulationErrors(strategy, () => steps.next());
+    if (step.done) return step.value;
+    yield;
+  }
 }
 
 /** Each informative series of the run once, with the pairs that read it. Undefined without any. */

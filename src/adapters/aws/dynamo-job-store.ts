@@ -96,11 +96,11 @@ export class DynamoJobStore
     outcome: Parameters<JobStore['complete']>[2],
     at: string,
   ): Promise<boolean> {
-    const { result, results, timing, sparkline, look_ahead, trials, warnings, checks } = outcome;
+    const { result, results, timing, config, sparkline, look_ahead, trials, warnings, checks } = outcome;
     return this.#changes(jobId, {
       status: 'completed',
       set: {
-        ...{ result, results, timing, ...(sparkline && { sparkline }) },
+        ...{ result, results, timing, ...(config && { config }), ...(sparkline && { sparkline }) },
         ...{ ...(look_ahead && { look_ahead }), ...(checks && { checks }) },
         ...{ ...(trials && { trial_record: trials }) },
         ...{ progress: 1, finished_at: at, updated_at: at },

@@ -3,6 +3,7 @@ import { firstDecision, type HistoryFacts, historyStartOf } from '#engine/run/hi
 import { type InformativeSeries, informativeSeries, informativeStart } from '#engine/run/informative.ts';
 import { withCostDays } from '#engine/slippage/cost-days.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
+import { withUniverseDays } from '#engine/universe/membership.ts';
 import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import {
@@ -23,7 +24,8 @@ export interface StrategyReads {
 
 type Run = Pick<
   ResolvedBacktestConfig,
-  'exchange' | 'pairs' | 'timeframe' | 'date_range' | 'ml_engine' | 'slippage_model' | 'robustness'
+  | ('exchange' | 'pairs' | 'timeframe' | 'date_range' | 'ml_engine')
+  | ('slippage_model' | 'robustness' | 'universe')
 >;
 
 /** An informative series with the stored series of which it is read; undefined when none is stored. */
@@ -119,7 +121,8 @@ function startOf(
 ): number {
   const start = Date.parse(run.date_range.start);
   const used = { ...facts, informativeTimeframes };
-  return withCostDays(run, historyStartOf(used, startup, run.timeframe, start, run.ml_engine));
+  const from = withCostDays(run, historyStartOf(used, startup, run.timeframe, start, run.ml_engine));
+  return withUniverseDays(run, from);
 }
 
 /** Collection before a run: its own candles from `start`, and other series. */

@@ -141,6 +141,13 @@ async function resolveBase(
       field: 'strategy',
     });
   }
+  if (input.universe !== undefined) {
+    throw new CodedError('VAL005', {
+      message:
+        'universe is for backtests: search over fixed pairs, and run the best parameters with hyperopt_job_id and config.universe',
+      field: 'universe',
+    });
+  }
   const given = CONFIG_FIELDS.filter((name) => input[name] !== undefined);
   const resolved = await resolveConfig(deps, {
     ...Object.fromEntries(given.map((name) => [name, input[name]])),

@@ -200,6 +200,14 @@ async function completedBacktest(
     const message = `The backtest is ${job.status}, not completed`;
     throw new CodedError('RES005', { message, field, context: { backtest_run_id: id, status: job.status } });
   }
+  if (job.config.universe) {
+    throw new CodedError('VAL005', {
+      message:
+        'The backtest has config.universe, and a version trades a fixed list of pairs: register a backtest of its pairs without config.universe',
+      field,
+      context: { value: id },
+    });
+  }
   if (job.config.strategy === model) return job;
   throw new CodedError('VAL005', {
     message: `The backtest is of strategy ${job.config.strategy}, not of ${model}: register it there`,

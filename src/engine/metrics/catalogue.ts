@@ -21,6 +21,7 @@ type MetricFamily =
       | 'models'
       | 'robustness'
       | 'slippage'
+      | 'universe'
     );
 
 /** Symbols of the formulas. */

@@ -1,6 +1,5 @@
 import { ACCOUNT_DEFAULTS } from '#contract/account-limits.ts';
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { REPORTED_LOCKS } from '#contract/protection-limits.ts';
 import type {
   BacktestReport,
   FillModelComparison,
@@ -13,6 +12,7 @@ import type { ReportInformative } from '#contract/report-informative.ts';
 import type { Metrics } from '#contract/report-metrics.ts';
 import type { ReportModels } from '#contract/report-models.ts';
 import type { ReportRobustness } from '#contract/report-robustness.ts';
+import type { ReportUniverse } from '#contract/report-universe.ts';
 import { canonicalJson } from '../digest.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../metrics/catalogue.ts';
 import type { ComputedMetrics } from '../metrics/metrics.ts';
@@ -28,13 +28,15 @@ import {
   ROBUSTNESS_DEFINITIONS,
   ROBUSTNESS_TEST_DEFINITIONS,
 } from '../metrics/robustness-catalogue.ts';
+import { UNIVERSE_DEFINITIONS } from '../metrics/universe-catalogue.ts';
 import type { RunSettings } from '../run/config.ts';
 import type { EquityCurve, PairInput, Simulation, SimulationCounters } from '../simulator/types.ts';
 import type { StrategyDefinition } from '../strategy.ts';
+import { universeBiases } from '../universe/biases.ts';
+import { reportLocks } from './locks.ts';
 import { roundNumbers } from './round.ts';
 import { buildSlippage, slippageBiases } from './slippage.ts';
 import { buildCosts, buildDrawdowns, buildPeriods, buildTables } from './tables.ts';
-import { isoTime } from './trades.ts';
 
 /** Raised when the shape of a stored report changes. */
 const REPORT_SCHEMA_VERSION = 1;
@@ -52,6 +54,7 @@ interface ReportInput {
   readonly informative: ReportInformative[] | undefined;
   readonly models: ReportModels | undefined;
   readonly robustness: ReportRobustness;
+  readonly universe: ReportUniverse | undefined;
   /** Warnings from before the simulation; the report adds its own. */
   readonly warnings: readonly string[];
   readonly provenance: Provenance;
@@ -92,6 +95,7 @@ export function buildReport(input: ReportInput): BacktestReport {
     fill_model: input.fillModel,
     data: [...data],
     robustness: input.robustness,
+    ...(input.universe && { universe: input.universe }),
     ...(input.informative && { informative: input.informative }),
     ...(input.models && { models: input.models }),
     biases: knownBiases(strategy, config, data),
@@ -103,6 +107,7 @@ export function buildReport(input: ReportInput): BacktestReport {
       ...(adjustsExits(strategy) && EXIT_ORDER_DEFINITIONS),
       ...(config.robustness && ROBUSTNESS_TEST_DEFINITIONS),
       ...(config.robustness?.capacity && CAPACITY_DEFINITIONS),
+      ...(input.universe && UNIVERSE_DEFINITIONS),
       ...(input.models && MODEL_DEFINITIONS),
       ...(simulation.fills && { ...SLIPPAGE_DEFINITIONS, ...MODELLED_ROBUSTNESS_DEFINITIONS }),
     },
@@ -110,17 +115,7 @@ export function buildReport(input: ReportInput): BacktestReport {
   });
 }
 
-function reportLocks(locks: Simulation['locks']): BacktestReport['locks'] {
-  const newest = locks.slice(-REPORTED_LOCKS).map(({ pair, side, from, until, reason }) => ({
-    ...{ pair, side, reason },
-    from: isoTime(from),
-    until: isoTime(until),
-  }));
-  return { total: locks.length, newest };
-}
-
 const adjustsExits = ({ callbacks }: StrategyDefinition) => callbacks?.adjustExitPrice !== undefined;
-
 function reportCounters(counters: SimulationCounters, strategy: StrategyDefinition): ReportCounters {
   return {
     rejected_signals: counters.rejectedSignals,
@@ -257,6 +252,7 @@ function knownBiases(
     ...marketBiases(config),
     ...liquidationBiases(strategy, config, data),
     precisionBias(config),
+    ...universeBiases(config),
     ...rules(strategy, config),
   ];
 }

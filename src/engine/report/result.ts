@@ -148,6 +148,7 @@ interface ProvenanceInput {
   readonly pairs: readonly PairData[];
 }
 
+/** @param data digests of everything that was read */
 export function provenanceOf(
   { config, strategyDigest, pairs }: ProvenanceInput,
   data: readonly Pick<ReportPairData, 'digest'>[],

@@ -14,6 +14,7 @@ import {
   SIGNAL_COLUMNS,
 } from '../strategies/analyze.ts';
 import type { Columns, ParameterValues, Signals, StrategyDefinition } from '../strategy.ts';
+import { enterOnlyWithin } from '../universe/mask.ts';
 import { type MlAnalysis, type MlRun, predicting } from '../walk-forward/fit-window.ts';
 import { planWindows } from '../walk-forward/windows.ts';
 import { detectWrites, type WriteDetectingCandles } from './candles.ts';
@@ -25,6 +26,8 @@ import { dataWarnings, detailWarnings, fundingWarnings, modelWarnings, noModelRe
 
 export interface PreparedPair {
   readonly input: PairInput;
+  /** `input` with all entry signals; only of a pair of a universe. */
+  readonly always?: PairInput;
   readonly summary: ReportPairData;
   readonly warnings: readonly string[];
   readonly informative: readonly Omit<ReportInformative, 'read_by'>[];
@@ -54,6 +57,7 @@ export function* preparePair(
   if (reason) return { pair: data.pair, reason };
   const rows = history.candles.timestamp.length;
   const input = cutRows(strategy, history, analysis, history.from, rows);
+  const always = data.members && allRows(strategy, history, analysis, history.from, rows);
   const summary = summarize(history, input, digest);
   const warnings = [
     ...dataWarnings(summary, history),
@@ -65,7 +69,7 @@ export function* preparePair(
   ];
   const informative = describeInformative(history.informative, digest);
   const models = mlAnalysis && pairModels(config, data.pair, mlAnalysis);
-  return { input, summary, warnings, informative, ...(models && { models }) };
+  return { input, ...(always && { always }), summary, warnings, informative, ...(models && { models }) };
 }
 
 function summarize(history: PairHistory, input: PairInput, digest: Digest): ReportPairData {
@@ -97,8 +101,20 @@ function tiersOf({ instrument }: PairInput): Pick<ReportPairData, 'leverage_tier
   return { leverage_tiers: { count: leverageTiers.length, source: tiersSource } };
 }
 
-/** Simulator input of the rows [from, to). */
+/** Simulator input of the rows [from, to), with the entries of a universe only while the pair is in it. */
 export function cutRows(
+  strategy: StrategyDefinition,
+  history: PairHistory,
+  analysis: Analysis,
+  from: number,
+  to: number,
+): PairInput {
+  const input = allRows(strategy, history, analysis, from, to);
+  const { members } = history.data;
+  return members ? enterOnlyWithin(input, members, history.stepMs) : input;
+}
+
+function allRows(
   strategy: StrategyDefinition,
   { data, candles, ticks, costs, impactCosts }: PairHistory,
   { columns, informative, signals: all }: Analysis,

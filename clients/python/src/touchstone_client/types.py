@@ -213,7 +213,7 @@ class BacktestConfig(TypedDict):
     trading_mode: NotRequired[Literal["futures", "spot"] | None]
     """`spot`: pairs are `BASE/QUOTE`; no shorts, no leverage, no funding. `futures`: pairs are perpetuals, `BASE/QUOTE:SETTLE`. Default: "futures\""""
     pairs: NotRequired[list[str] | None]
-    """`BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`. Default: the pairs of the strategy, in spot without `:SETTLE`"""
+    """`BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`. Default: the pairs of the strategy, in spot without `:SETTLE`; with a universe all stored ones"""
     timeframe: NotRequired[Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"] | None]
     """Default: the timeframe of the strategy. Others than 1m, 5m, 15m, 1h, 4h, 1d only where the strategy declares them"""
     collect: NotRequired[Literal["never", "if_stale", "always"] | None]
@@ -225,7 +225,7 @@ class BacktestConfig(TypedDict):
     dry_run_wallet: NotRequired[float | None]
     """Starting wallet, quote currency. Default: 1000"""
     max_open_trades: NotRequired[int | None]
-    """Maximum number of open trades. Default: the number of pairs"""
+    """Maximum number of open trades. Default: the number of pairs, with a universe its `n`"""
     fee: NotRequired[float | None]
     """Ratio per side. Default: 0.0005"""
     slippage: NotRequired[float | None]
@@ -264,6 +264,8 @@ class BacktestConfig(TypedDict):
     """Trailing stop. null disables the one of the strategy"""
     protections: NotRequired[list[BacktestConfigProtectionsItem] | None]
     """Rules that lock pairs against entries after losses, with the names and defaults of freqtrade. Default: those of the strategy; an empty list disables them"""
+    universe: NotRequired[BacktestConfigUniverse | None]
+    """Choose the pairs over time by their volume up to the day before, delisted pairs included. `pairs` are the candidates; without them all stored pairs of the exchange in the quote currency of the strategy are. Default: every pair is traded over the whole range"""
     robustness: NotRequired[BacktestConfigRobustness | None]
     """Further tests of robustness. Default: none"""
     timeframe_detail: NotRequired[Literal["1m", "5m", "15m", "1h", "4h", "1d"] | None]
@@ -340,6 +342,21 @@ class BacktestConfigUnfilledTimeout(TypedDict):
 
     entry: NotRequired[float | None]
     exit: NotRequired[float | None]
+
+
+class BacktestConfigUniverse(TypedDict):
+    """Choose the pairs over time by their volume up to the day before, delisted pairs included. `pairs` are the candidates; without them all stored pairs of the exchange in the quote currency of the strategy are. Default: every pair is traded over the whole range"""
+
+    rule: NotRequired[Literal["top_volume"] | None]
+    """`top_volume`: the pairs with the largest volume in quote currency. Default: "top_volume\""""
+    n: NotRequired[int | None]
+    """Required. Pairs at a time"""
+    lookback_days: NotRequired[int | None]
+    """Days before a choice whose volumes are added up; a day without candles counts 0. Default: 30"""
+    rebalance: NotRequired[Literal["daily", "weekly", "monthly"] | None]
+    """When the pairs are chosen again, at 00:00 UTC: every day, on Mondays, or on the first of a month. Default: "weekly\""""
+    min_age_days: NotRequired[int | None]
+    """Days since the first stored candle from which a pair may be chosen. Default: 0"""
 
 
 class BacktestCurve(TypedDict):
@@ -469,6 +486,9 @@ class BacktestJobConfig(TypedDict):
     trading_mode: NotRequired[Literal["spot"]]
     """Absent: futures"""
     pairs: list[str]
+    """With `universe`: every pair that was ever in; until the run has ended, and where it failed, the candidates"""
+    universe: NotRequired[Universe]
+    """Absent: all pairs are traded over the whole range"""
     timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
     date_range: BacktestJobConfigDateRange
     stake_amount: float | Literal["unlimited"]
@@ -665,6 +685,8 @@ class BacktestReportData(TypedDict):
     """Dependence on costs, market and luck; absent in reports of earlier engines"""
     informative: NotRequired[list[ReportInformative]]
     """Candles of other pairs and timeframes that the strategy read; absent when there are none but those computed from the run's own candles"""
+    universe: NotRequired[ReportUniverse]
+    """Which pairs were in when; absent in a run without a universe"""
     models: NotRequired[ReportModels]
     """Absent in a run without the ML engine"""
     biases: list[BacktestReportDataBiasesItem]
@@ -2454,7 +2476,7 @@ class HyperoptRequest(TypedDict):
     trading_mode: NotRequired[Literal["futures", "spot"] | None]
     """`spot`: pairs are `BASE/QUOTE`; no shorts, no leverage, no funding. `futures`: pairs are perpetuals, `BASE/QUOTE:SETTLE`. Default: "futures\""""
     pairs: NotRequired[list[str] | None]
-    """`BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`. Default: the pairs of the strategy, in spot without `:SETTLE`"""
+    """`BASE/QUOTE:SETTLE`; `BASE/QUOTE` with trading_mode `spot`. Default: the pairs of the strategy, in spot without `:SETTLE`; with a universe all stored ones"""
     timeframe: NotRequired[Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"] | None]
     """Default: the timeframe of the strategy. Others than 1m, 5m, 15m, 1h, 4h, 1d only where the strategy declares them"""
     collect: NotRequired[Literal["never", "if_stale", "always"] | None]
@@ -2488,7 +2510,7 @@ class HyperoptRequest(TypedDict):
     dry_run_wallet: NotRequired[float | None]
     """Starting wallet, quote currency. Default: 1000"""
     max_open_trades: NotRequired[int | None]
-    """Maximum number of open trades. Default: the number of pairs"""
+    """Maximum number of open trades. Default: the number of pairs, with a universe its `n`"""
     fee: NotRequired[float | None]
     """Ratio per side. Default: 0.0005"""
     slippage: NotRequired[float | None]
@@ -2957,7 +2979,7 @@ class Me(TypedDict):
 class MetricDefinition(TypedDict):
     label: str
     unit: Literal["percent", "quote", "base", "ratio", "count", "minutes", "days", "probability"]
-    family: Literal["account", "equity", "closed_trades", "activity", "trades", "costs", "periods", "drawdowns", "counters", "fill_model", "data", "models", "robustness", "slippage"]
+    family: Literal["account", "equity", "closed_trades", "activity", "trades", "costs", "periods", "drawdowns", "counters", "fill_model", "data", "models", "robustness", "slippage", "universe"]
     """A family of metrics, or another part of the report"""
     formula: str
     """In the symbols of `notation`"""
@@ -4110,6 +4132,9 @@ class ReportSettings(TypedDict):
     trading_mode: NotRequired[Literal["spot"]]
     """Absent: futures"""
     pairs: list[str]
+    """With `universe`: every pair that was ever in; until the run has ended, and where it failed, the candidates"""
+    universe: NotRequired[Universe]
+    """Absent: all pairs are traded over the whole range"""
     timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
     date_range: ReportSettingsDateRange
     stake_amount: float | Literal["unlimited"]
@@ -4219,6 +4244,20 @@ class ReportTables(TypedDict):
     """Trades closed only because the data ended, per pair"""
 
 
+class ReportUniverse(TypedDict):
+    candidates: int
+    """Stored pairs that were ranked"""
+    rebalances: int
+    """Choices, the one at the start included"""
+    short_rebalances: int
+    """Choices that found fewer than `n` pairs"""
+    members: list[UniverseMember]
+    """Every pair that was ever in, in the order of the run"""
+    survivorship: list[UniverseSurvivorship]
+    digest: str
+    """Over the volumes of all candidates; sha-256, hex"""
+
+
 class ReportWindow(TypedDict):
     """One model: training data and prediction quality"""
 
@@ -4274,6 +4313,9 @@ class ResolvedBacktestConfig(TypedDict):
     trading_mode: NotRequired[Literal["spot"]]
     """Absent: futures"""
     pairs: list[str]
+    """With `universe`: every pair that was ever in; until the run has ended, and where it failed, the candidates"""
+    universe: NotRequired[Universe]
+    """Absent: all pairs are traded over the whole range"""
     timeframe: Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"]
     date_range: ResolvedBacktestConfigDateRange
     stake_amount: float | Literal["unlimited"]
@@ -4868,6 +4910,53 @@ class TrialRecord(TypedDict):
     """Deflated by the trials of `strategy`"""
     session_deflated_sharpe_ratio: float | None
     """Deflated by the trials of `session`"""
+
+
+class Universe(TypedDict):
+    rule: Literal["top_volume"]
+    n: int
+    """Pairs at a time"""
+    lookback_days: int
+    """Days before a choice whose volumes are added up"""
+    rebalance: Literal["daily", "weekly", "monthly"]
+    """When the pairs are chosen again, at 00:00 UTC"""
+    min_age_days: int
+    """Days since the first stored candle of a pair"""
+
+
+class UniverseFigures(TypedDict):
+    total_profit_pct: float | None
+    cagr_pct: float | None
+    sharpe_ratio: float | None
+    max_drawdown_pct: float | None
+    total_trades: int
+
+
+class UniverseMember(TypedDict):
+    pair: str
+    intervals: list[UniverseMemberIntervalsItem]
+    """Times in which the pair may be entered; `to` is exclusive"""
+    days_in: float
+    """Length of the intervals, days"""
+    ends: str | None
+    """Close of the last candle of a pair whose candles end before the run; null: they do not"""
+
+
+UniverseMemberIntervalsItem = TypedDict("UniverseMemberIntervalsItem", {
+    "from": "str",
+    "to": "str",
+})
+
+
+class UniverseSurvivorship(TypedDict):
+    choice: Literal["survivors", "final_ranking"]
+    """`survivors`: the same rule among the pairs that still trade at the end; `final_ranking`: the pairs that rank highest at the end, over the whole range"""
+    pairs: list[str]
+    """Pairs that were ever in"""
+    figures: UniverseFigures | None
+    """Of the same run over these pairs; null: none could be traded"""
+    added: UniverseFigures | None
+    """`figures` less those of the run: what survivorship would have added"""
 
 
 class VersionComparison(TypedDict):

@@ -1,0 +1,53 @@
+import type { ReportUniverse } from '#contract/report-universe.ts';
+import { minute, number, percent, table, wrap } from './output.ts';
+
+const WIDTH = 100;
+/** Intervals of a pair that a row shows. */
+const SHOWN = 3;
+const CHOICES = { survivors: 'Pairs that survived', final_ranking: 'Largest at the end' } as const;
+
+/** Which pairs were in when, and what survivorship would have added. */
+export function universeText(universe: ReportUniverse): string {
+  const { candidates, rebalances, short_rebalances: short, members, survivorship } = universe;
+  const few = short > 0 ? `, ${number(short, 0)} of them with too few pairs` : '';
+  return [
+    wrap(
+      `Universe: ${members.length} of ${number(candidates, 0)} candidates were in, by ${number(rebalances, 0)} choices${few}`,
+      WIDTH,
+    ),
+    table(
+      ['Pair', 'Days in', 'In (UTC)', 'Ends'],
+      members.map(({ pair, days_in, intervals, ends }) => [
+        ...[pair, number(days_in, 0), intervalsText(intervals)],
+        ends === null ? '' : minute(ends),
+      ]),
+    ),
+    table(
+      [
+        'Another choice',
+        'Pairs',
+        'Profit %',
+        'added',
+        'CAGR %',
+        'added',
+        'Sharpe',
+        'added',
+        'Trades',
+        'added',
+      ],
+      survivorship.map(({ choice, pairs, figures, added }) => [
+        ...[CHOICES[choice], number(pairs.length, 0)],
+        ...[percent(figures?.total_profit_pct ?? null), percent(added?.total_profit_pct ?? null)],
+        ...[percent(figures?.cagr_pct ?? null), percent(added?.cagr_pct ?? null)],
+        ...[number(figures?.sharpe_ratio ?? null), number(added?.sharpe_ratio ?? null)],
+        ...[number(figures?.total_trades ?? null, 0), number(added?.total_trades ?? null, 0)],
+      ]),
+    ),
+  ].join('\n');
+}
+
+function intervalsText(intervals: ReportUniverse['members'][number]['intervals']): string {
+  const shown = intervals.slice(0, SHOWN).map(({ from, to }) => `${from.slice(0, 10)} to ${to.slice(0, 10)}`);
+  const more = intervals.length - shown.length;
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
+}

@@ -1,0 +1,56 @@
+import * as z from 'zod';
+import { bounds } from './limits.ts';
+import { REBALANCES, UNIVERSE_DEFAULTS, UNIVERSE_LIMITS, UNIVERSE_RULES } from './universe-limits.ts';
+
+/** Pairs of a run that change over time, each choice from candles that were known then. */
+export const Universe = z
+  .object({
+    rule: z.enum(UNIVERSE_RULES),
+    n: z.int().meta({ description: 'Pairs at a time' }),
+    lookback_days: z.int().meta({ description: 'Days before a choice whose volumes are added up' }),
+    rebalance: z.enum(REBALANCES).meta({ description: 'When the pairs are chosen again, at 00:00 UTC' }),
+    min_age_days: z.int().meta({ description: 'Days since the first stored candle of a pair' }),
+  })
+  .meta({ id: 'Universe' });
+export type Universe = z.infer<typeof Universe>;
+
+/** The universe of a request. Its keys are checked when it is resolved. */
+export const UniverseRequest = z.looseObject({
+  rule: z
+    .string()
+    .optional()
+    .meta({
+      description: '`top_volume`: the pairs with the largest volume in quote currency',
+      enum: [...UNIVERSE_RULES],
+      default: UNIVERSE_RULES[0],
+    }),
+  n: z
+    .int()
+    .optional()
+    .meta({ description: 'Required. Pairs at a time', ...bounds(UNIVERSE_LIMITS.n) }),
+  lookback_days: z
+    .int()
+    .optional()
+    .meta({
+      description: 'Days before a choice whose volumes are added up; a day without candles counts 0',
+      default: UNIVERSE_DEFAULTS.lookback_days,
+      ...bounds(UNIVERSE_LIMITS.lookback_days),
+    }),
+  rebalance: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'When the pairs are chosen again, at 00:00 UTC: every day, on Mondays, or on the first of a month',
+      enum: [...REBALANCES],
+      default: UNIVERSE_DEFAULTS.rebalance,
+    }),
+  min_age_days: z
+    .int()
+    .optional()
+    .meta({
+      description: 'Days since the first stored candle from which a pair may be chosen',
+      default: UNIVERSE_DEFAULTS.min_age_days,
+      ...bounds(UNIVERSE_LIMITS.min_age_days),
+    }),
+});

@@ -1,0 +1,29 @@
+import type { PairInput } from '../simulator/types.ts';
+import type { Interval } from './membership.ts';
+
+/**
+ * The input without the entry signals that would act outside of the intervals. Exits stay: an open position runs by its own
+ * rules. A signal acts at the open of the next candle.
+ */
+export function enterOnlyWithin(input: PairInput, intervals: readonly Interval[], stepMs: number): PairInput {
+  const { signals, candles } = input;
+  const { enterLong, enterShort } = signals;
+  const masked = (column: Uint8Array) => {
+    const kept = column.slice();
+    let at = 0;
+    for (let row = 0; row < kept.length; row++) {
+      const acts = candles.timestamp[row]! + stepMs;
+      while (at < intervals.length && intervals[at]!.to <= acts) at++;
+      if (at === intervals.length || acts < intervals[at]!.from) kept[row] = 0;
+    }
+    return kept;
+  };
+  return {
+    ...input,
+    signals: {
+      ...signals,
+      ...(enterLong && { enterLong: masked(enterLong) }),
+      ...(enterShort && { enterShort: masked(enterShort) }),
+    },
+  };
+}

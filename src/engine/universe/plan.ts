@@ -1,0 +1,59 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { Universe } from '#contract/universe.ts';
+import { tradedRange } from '../run/history.ts';
+import { DAY_MS, floorToGrid } from '../timeframe.ts';
+import type { DailyVolumes } from './daily-volumes.ts';
+import { chooseOver, type Membership, membersAt } from './membership.ts';
+
+/** Pairs that a run trades, and those of the choices that it is compared with. */
+export interface UniversePlan {
+  /** In the order of the run. */
+  readonly candidates: readonly DailyVolumes[];
+  readonly membership: Membership;
+  readonly rebalances: number;
+  /** Choices with fewer pairs than asked for. */
+  readonly short: number;
+  /** The same rule among the candidates that still trade at the end. */
+  readonly survivors: Membership;
+  /** The pairs that rank highest at the end, over the whole range. */
+  readonly finalRanking: Membership;
+}
+
+/** Chooses the pairs of a run from the volumes of its candidates. Pure: the same volumes, the same choice. */
+export function planUniverse(
+  universe: Universe,
+  config: Pick<ResolvedBacktestConfig, 'date_range' | 'timeframe'>,
+  candidates: readonly DailyVolumes[],
+): UniversePlan {
+  const range = tradedRange(config);
+  const lastDay = floorToGrid(range.end, DAY_MS);
+  const { membership, rebalances, short } = chooseOver(universe, candidates, range);
+  const final = membersAt(universe, candidates, lastDay);
+  const alive = candidates.filter(
+    ({ start, candles }) => candles[Math.round((lastDay - start) / DAY_MS) - 1],
+  );
+  return {
+    ...{ candidates, rebalances, short },
+    membership: inOrder(membership, candidates),
+    survivors: inOrder(chooseOver(universe, alive, range).membership, candidates),
+    finalRanking: inOrder(
+      new Map(final.map((pair) => [pair, [{ from: range.start, to: range.end }]])),
+      candidates,
+    ),
+  };
+}
+
+/** All pairs of which a run reads candles: those that were ever in, then those of the comparisons. */
+export function pairsToRead({ membership, survivors, finalRanking }: UniversePlan): string[] {
+  return [...new Set([...membership.keys(), ...survivors.keys(), ...finalRanking.keys()])];
+}
+
+/** In the order of the candidates, in which pairs of a run have their slots. */
+function inOrder(membership: Membership, candidates: readonly DailyVolumes[]): Membership {
+  return new Map(
+    candidates.flatMap(({ pair }) => {
+      const intervals = membership.get(pair);
+      return intervals ? [[pair, intervals] as const] : [];
+    }),
+  );
+}

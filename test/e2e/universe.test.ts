@@ -1,0 +1,257 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { strategyFilesFixture } from './strategy-files-fixture.ts';
+import {
+  DAY,
+  DELISTED,
+  EMPTY_DAY,
+  HOUR,
+  louder,
+  naiveMembers,
+  plant,
+  plantedMarket,
+  symbolOf,
+} from './universe-fixture.ts';
+
+/** Backtests over pairs that are chosen over time, over HTTP. */
+
+/** Enters every pair every five hours and leaves three hours later: entries at midnight, and positions that outlive a choice. */
+const STRATEGY = `
+export default {
+  name: 'steady', description: 'Trades by the clock.', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 50,
+  parameters: {}, startupCandles: () => 2, stoploss: -0.9,
+  indicators: () => ({}),
+  signals: ({ timestamp }) => ({
+    enterLong: Uint8Array.from(timestamp, (time) => Number((time / 3600000) % 5 === 0)),
+    exitLong: Uint8Array.from(timestamp, (time) => Number((time / 3600000) % 5 === 3)),
+  }),
+};
+`;
+
+const RANGE = { start: '2026-02-04T00:00:00.000Z', end: '2026-03-09T00:00:00.000Z' };
+const START = Date.parse(RANGE.start);
+const END = Date.parse(RANGE.end);
+const UNIVERSE = { rule: 'top_volume', n: 3, lookback_days: 7, rebalance: 'weekly', min_age_days: 10 };
+const isMonday = (day: Date) => day.getUTCDay() === 1;
+const CONFIG = { strategy: 'steady', exchange: 'kraken', date_range: RANGE, universe: UNIVERSE };
+
+const fixture = strategyFilesFixture({ 'steady.ts': STRATEGY });
+const market = plantedMarket();
+beforeAll(async () => {
+  await plant(fixture.platform, 'kraken', market);
+  await plant(fixture.platform, 'gate', plantedMarket(louder));
+});
+
+const reportOf = async (jobId: string) =>
+  (await fixture.platform.get(`/api/v1/backtests/${jobId}/report-data?limit=5000`)).body;
+
+type Run = { readonly job: any; readonly report: any };
+const runs = new Map<string, Promise<Run>>();
+
+/** Equal configurations run once. */
+function run(config: object): Promise<Run> {
+  const key = JSON.stringify(config);
+  const known = runs.get(key) ?? runAgain(config);
+  runs.set(key, known);
+  return known;
+}
+
+async function runAgain(config: object): Promise<Run> {
+  const job = await fixture.platform.run({ ...CONFIG, ...config });
+  expect(job.status, job.error).toBe('completed');
+  return { job, report: await reportOf(job.job_id) };
+}
+
+/** Pairs of each day by the intervals of a report. */
+const daysOf = (universe: any) =>
+  Array.from({ length: (END - START) / DAY }, (_, i) => START + i * DAY).map((day) => ({
+    day,
+    pairs: universe.members
+      .filter(({ intervals }: any) =>
+        intervals.some(({ from, to }: any) => Date.parse(from) <= day && day < Date.parse(to)),
+      )
+      .map(({ pair }: any) => pair),
+  }));
+
+const sorted = (days: { day: number; pairs: string[] }[]) =>
+  days.map(({ day, pairs }) => ({ day, pairs: pairs.toSorted() }));
+
+describe('universe', () => {
+  it.each([
+    [UNIVERSE, isMonday],
+    [{ ...UNIVERSE, rebalance: 'daily' }, () => true],
+    [{ ...UNIVERSE, rebalance: 'monthly', lookback_days: 20 }, (day: Date) => day.getUTCDate() === 1],
+  ])('members of %j equal those of a scan of all candles', async (universe, isChoice) => {
+    const { job, report } = await run(universe === UNIVERSE ? {} : { universe });
+    const expected = naiveMembers(market, universe, START, END, isChoice);
+    expect(sorted(daysOf(report.universe))).toEqual(sorted(expected));
+    const ever = [...new Set(expected.flatMap(({ pairs }) => pairs))].sort();
+    expect(job.config).toMatchObject({ pairs: ever, universe, max_open_trades: universe.n });
+    expect(report.settings).toMatchObject({ pairs: ever, universe });
+    expect(report.universe.candidates).toBe(7);
+    expect(expected.length).toBe(33);
+  });
+
+  it('entries are within the membership, exits are not bound by it, and a delisted pair is closed with its last candle', async () => {
+    const { job, report } = await run({ universe: { ...UNIVERSE, rebalance: 'daily' } });
+    const members = new Map<string, { from: number; to: number }[]>(
+      report.universe.members.map(({ pair, intervals }: any) => [
+        pair,
+        intervals.map(({ from, to }: any) => ({ from: Date.parse(from), to: Date.parse(to) })),
+      ]),
+    );
+    const opened = report.trades.items.map(({ pair, opened_at, closed_at }: any) => {
+      const at = Date.parse(opened_at);
+      return {
+        closed: Date.parse(closed_at),
+        own: members.get(pair)!.find(({ from, to }) => from <= at && at < to),
+      };
+    });
+    expect(opened.length).toBeGreaterThan(100);
+    expect(opened.every(({ own }: any) => own)).toBe(true);
+    expect(opened.some(({ closed, own }: any) => closed > own.to)).toBe(true);
+    const dead = symbolOf('DEAD');
+    const last = report.trades.items.filter(({ pair }: any) => pair === dead).at(-1);
+    expect(last).toMatchObject({
+      exit_reason: 'force_exit',
+      closed_at: new Date(DELISTED - HOUR).toISOString(),
+    });
+    expect(report.universe.members.find(({ pair }: any) => pair === dead).ends).toBe(
+      new Date(DELISTED).toISOString(),
+    );
+    expect(job.warnings).toContainEqual(expect.stringContaining(`end before the run: ${dead}`));
+    // A pair without a candle on the day before is not chosen, and comes back.
+    const link = members.get(symbolOf('LINK'))!;
+    expect(link.some(({ to }) => to === EMPTY_DAY + DAY)).toBe(true);
+    expect(report.look_ahead).toMatchObject({ findings: [] });
+  });
+
+  it('same request has the same bytes; the pairs of its answer as candidates choose the same', async () => {
+    const [first, again] = await Promise.all([run({}), runAgain({})]);
+    const { trades, ...report } = first.report;
+    expect(again.report.provenance).toEqual(report.provenance);
+    expect(again.report.universe).toEqual(report.universe);
+    expect(again.job.result).toEqual(first.job.result);
+    const { job, report: other } = await run({ pairs: first.job.config.pairs, collect: 'never' });
+    expect(other.universe.members).toEqual(report.universe.members);
+    expect(job.result).toEqual(first.job.result);
+    const fewer = await run({
+      ...{ pairs: first.job.config.pairs.toReversed(), collect: 'never' },
+      universe: { ...UNIVERSE, n: 2 },
+    });
+    expect(fewer.report.provenance.digest).not.toBe(report.provenance.digest);
+  });
+
+  it('volume after a choice does not change it', async () => {
+    const [before, after] = await Promise.all([run({}), run({ exchange: 'gate' })]);
+    // ADA is a thousand times louder from 2026-02-23 on, a Monday: it comes in a week later.
+    const change = Date.UTC(2026, 2, 2);
+    const until = (days: { day: number; pairs: string[] }[]) =>
+      sorted(days.filter(({ day }) => day < change));
+    expect(until(daysOf(after.report.universe))).toEqual(until(daysOf(before.report.universe)));
+    const ada = after.report.universe.members.find(({ pair }: any) => pair === symbolOf('ADA'));
+    expect(ada.intervals.at(-1)).toEqual({ from: new Date(change).toISOString(), to: RANGE.end });
+    expect(daysOf(before.report.universe).at(-1)!.pairs).not.toContain(symbolOf('ADA'));
+    const early = (report: any) =>
+      report.trades.items.filter(({ closed_at }: any) => Date.parse(closed_at) < change);
+    expect(early(after.report).map(({ id, ...trade }: any) => trade)).toEqual(
+      early(before.report).map(({ id, ...trade }: any) => trade),
+    );
+  });
+
+  it('survivorship figures equal backtests over the pairs that survived', async () => {
+    const { job, report } = await run({});
+    const [survivors, final] = report.universe.survivorship;
+    expect(job.config.pairs).toContain(symbolOf('DEAD'));
+    expect(survivors.pairs).not.toContain(symbolOf('DEAD'));
+    expect(final.pairs).toHaveLength(3);
+    const { universe: _, ...fixed } = CONFIG;
+    const plain = await fixture.platform.run({
+      ...fixed,
+      collect: 'never',
+      pairs: final.pairs,
+      max_open_trades: 3,
+    });
+    const alive = await run({
+      pairs: Object.keys(market).filter((pair) => pair !== symbolOf('DEAD')),
+      collect: 'never',
+    });
+    for (const [choice, { result }] of [
+      [final, plain],
+      [survivors, alive.job],
+    ]) {
+      const { sharpe_ratio, total_profit_pct, total_trades } = choice.figures;
+      expect({ sharpe_ratio, total_profit_pct, total_trades }).toEqual({
+        sharpe_ratio: result.sharpe_ratio,
+        total_profit_pct: result.total_profit_pct,
+        total_trades: result.total_trades,
+      });
+      expect(choice.added.total_trades).toBe(result.total_trades - job.result.total_trades);
+      expect(choice.added.total_profit_pct).toBeCloseTo(
+        result.total_profit_pct - job.result.total_profit_pct,
+        6,
+      );
+    }
+  });
+});
+
+it('delisted candidate that an exchange does not have makes one collection fail, not the run', async () => {
+  const old = symbolOf('DEAD');
+  await plant(fixture.platform, 'sim', { [old]: market[old]! });
+  const pairs = ['BTC/USDT:USDT', 'ETH/USDT:USDT', old];
+  const { job, report } = await run({ exchange: 'sim', pairs });
+  expect(report.universe.members.map(({ pair, ends }: any) => [pair, ends !== null])).toEqual([
+    ['BTC/USDT:USDT', false],
+    ['ETH/USDT:USDT', false],
+    [old, true],
+  ]);
+  expect(job.warnings).toContainEqual(expect.stringContaining(`end before the run: ${old}`));
+  expect(job.collection).toMatchObject({ status: 'failed', unlisted: [old] });
+});
+
+describe('rejected universes', () => {
+  it.each([
+    [{ universe: {} }, 'VAL004', 'config.universe.n'],
+    [{ universe: { n: 0 } }, 'VAL005', 'config.universe.n'],
+    [{ universe: { n: 1e9 } }, 'VAL005', 'config.universe.n'],
+    [{ universe: { n: 3, rule: 'market_cap' } }, 'VAL005', 'config.universe.rule'],
+    [{ universe: { n: 3, rebalance: 'hourly' } }, 'VAL005', 'config.universe.rebalance'],
+    [{ universe: { n: 3, lookback_days: 366 } }, 'VAL005', 'config.universe.lookback_days'],
+    [{ universe: { n: 3, min_age_days: -1 } }, 'VAL005', 'config.universe.min_age_days'],
+    [{ universe: UNIVERSE, robustness: { random_entries: 99 } }, 'VAL005', 'config.universe'],
+    [{ universe: UNIVERSE, pairs: ['A/USDT:USDT', 'A/USDC:USDC'] }, 'VAL005', 'config.pairs'],
+    [{ universe: UNIVERSE, pairs: [] }, 'VAL005', 'config.pairs'],
+    [{ universe: UNIVERSE, exchange: 'empty' }, 'VAL005', 'config.universe'],
+  ])('%j is rejected with %s of %s', async (config, code, field) => {
+    const { status, body } = await fixture.platform.post('/api/v1/backtests', {
+      config: { ...CONFIG, ...config },
+    });
+    expect({ status: Math.floor(status / 100), code: body.detail.code, field: body.detail.field }).toEqual({
+      ...{ status: 4, code, field },
+    });
+  });
+
+  it('shape that is no universe is rejected', async () => {
+    for (const universe of ['top', 3, [UNIVERSE], { n: 'three' }, { n: 2.5 }]) {
+      const { status } = await fixture.platform.post('/api/v1/backtests', {
+        config: { ...CONFIG, universe },
+      });
+      expect(status, JSON.stringify(universe)).toBe(400);
+    }
+  });
+
+  it('run fails with DATA001 when no pair was old enough, and a version of one cannot be registered', async () => {
+    const young = await fixture.platform.run({ ...CONFIG, universe: { ...UNIVERSE, min_age_days: 3_000 } });
+    expect(young).toMatchObject({ status: 'failed', error_code: 'DATA001' });
+    const { job } = await run({});
+    const registered = await fixture.platform.strategy.post('/api/v1/strategies/steady/register', {
+      backtest_run_id: job.job_id,
+      container_image_uri: 'registry.example/steady:1',
+    });
+    expect(registered.body.detail).toMatchObject({ code: 'VAL005', field: 'backtest_run_id' });
+    const hyperopt = await fixture.platform.strategy.post('/api/v1/hyperopt', {
+      strategy: 'steady',
+      universe: UNIVERSE,
+    });
+    expect(hyperopt.body.detail).toMatchObject({ code: 'VAL005', field: 'universe' });
+  });
+});
