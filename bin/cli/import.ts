@@ -61,7 +61,7 @@ export async function importCandles(
   });
   if (!options.json) printFound(found, path);
   if (found.files.length === 0) {
-    if (options.json) console.log(JSON.stringify({ files: [], series: [] }));
+    if (options.json) console.log(JSON.stringify({ recognized: [], files: [], series: [] }));
     return 1;
   }
   const fallback = platform.exchange === SIMULATED ? REAL_EXCHANGE : platform.exchange;
@@ -88,9 +88,9 @@ export async function importCandles(
   const isSpot = ({ symbol }: { readonly symbol: string }) => tradingModeOf(symbol) === 'spot';
   const hasSpot = imported.some(isSpot);
   if (options.json) {
-    console.log(
-      JSON.stringify({ exchange, ...(hasSpot && { spot_exchange: spotExchange }), files: results, series }),
-    );
+    const exchanges = { exchange, ...(hasSpot && { spot_exchange: spotExchange }) };
+    const recognized = recognizedFiles(found);
+    console.log(JSON.stringify({ ...exchanges, recognized, files: results, series }));
     return code;
   }
   const taken = duration(performance.now() - started);
@@ -128,23 +128,46 @@ function symbolsOf(list: string | undefined): readonly string[] {
   );
 }
 
-/** What each kind of file holds, before it is read. */
-function printFound({ files }: Found, path: string): void {
-  console.log(`Found in ${escapeControlChars(path)}: ${number(files.length, 0)} files`);
+/** Files of one kind. Empty strings and lists: not known before the files are read. */
+interface RecognizedFiles {
+  /** Name of the recognizer; empty for files that none knows. */
+  readonly recognizer: string;
+  readonly content: string;
+  readonly market: string;
+  readonly symbols: readonly string[];
+  readonly timeframes: readonly string[];
+  readonly format: string;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+function recognizedFiles({ files }: Found): RecognizedFiles[] {
   const groups = Map.groupBy(files, ({ recognizer, content }) =>
-    JSON.stringify([recognizer || 'not recognized', KINDS[content.kind], ...marketCells(content)]),
+    JSON.stringify([recognizer, KINDS[content.kind], ...marketCells(content)]),
   );
-  const rows = [...groups].map(([group, of]) => {
-    const [recognizer, kind, market, format] = JSON.parse(group) as string[];
-    const contents = of.map(({ content }) => content);
-    const symbols = new Set(contents.flatMap((each) => namesOf(each).symbol ?? []));
-    const timeframes = new Set(contents.flatMap((each) => namesOf(each).timeframe ?? []));
-    const bytes = of.reduce((total, file) => total + file.bytes, 0);
-    return [
-      ...[recognizer!, kind!, market!, inCell([...symbols]), inCell([...timeframes], ALL_TIMEFRAMES.length)],
-      ...[format!, number(of.length, 0), number(bytes / 1e6)],
-    ];
+  return [...groups].map(([group, of]) => {
+    const [recognizer, content, market, format] = JSON.parse(group) as [string, string, string, string];
+    const names = of.map((file) => namesOf(file.content));
+    return {
+      recognizer,
+      content,
+      market,
+      symbols: [...new Set(names.flatMap(({ symbol }) => symbol ?? []))],
+      timeframes: [...new Set(names.flatMap(({ timeframe }) => timeframe ?? []))],
+      format,
+      files: of.length,
+      bytes: of.reduce((total, file) => total + file.bytes, 0),
+    };
   });
+}
+
+/** What each kind of file holds, before it is read. */
+function printFound(found: Found, path: string): void {
+  console.log(`Found in ${escapeControlChars(path)}: ${number(found.files.length, 0)} files`);
+  const rows = recognizedFiles(found).map(({ symbols, timeframes, ...of }) => [
+    ...[of.recognizer || 'not recognized', of.content, of.market, inCell(symbols)],
+    ...[inCell(timeframes, ALL_TIMEFRAMES.length), of.format, number(of.files, 0), number(of.bytes / 1e6)],
+  ]);
   if (rows.length === 0) return;
   const head = ['Recognized', 'Content', 'Market', 'Symbols', 'Timeframes', 'Format', 'Files', 'MB'];
   console.log(table(head, rows.sort()));

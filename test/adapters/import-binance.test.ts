@@ -208,6 +208,8 @@ describe('Binance public data', () => {
     [`${SPOT}/ETHBTC-1s-2024-03.zip`, 'timeframe 1s is not one of 1m, 3m'],
     [`${SPOT}/ETHBTC-1mo-2024-03.zip`, 'timeframe 1mo is not one of'],
     [`${SPOT}/ETHXYZ-1m-2024-03.zip`, 'ETHXYZ ends with no known quote asset'],
+    [`${SPOT}/BTCPYUSD-1m-2024-03.zip`, 'BTCPYUSD ends with no quote asset of Binance that is known'],
+    ['public_data/spot/daily/klines/BNBUSDT/12h/BNBUSDT-12h-2023-01-01.zip', 'Binance.US'],
     [`${UM}/klines/币安人生USDT/1m/币安人生USDT-1m-2025-10.zip`, 'is not a valid symbol'],
     [`${SPOT}/listing.csv`, 'not candles or funding rates of Binance public data'],
   ])('import skips %s with the reason', async (path, reason) =>

@@ -61,6 +61,7 @@ describe('names of files', () => {
   test.each([
     ['README.md', 'not a CSV, Feather, JSON or Parquet file'],
     ['archive.zip', 'not a zip of Binance public data'],
+    ['ETHBTC-1m-2025-03.zip.part', 'an unfinished download'],
     ['user_data/binance_leverage_tiers.json', 'leverage tiers; import the file by itself'],
     ['BTC_USDT_USDT-5m-futures.h5', 'freqtrade convert-data --format-from hdf5'],
     ['config.json', 'the file name has no pair and timeframe: expected PAIR-TIMEFRAME'],

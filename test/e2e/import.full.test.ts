@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMarketStores } from '#adapters/open-stores.ts';
+import { zipOf } from '../adapters/zip-fixture.ts';
 import { runScript } from '../support/command.ts';
 import { startTestPlatform } from '../support/platform.ts';
 import { poll } from '../support/poll.ts';
@@ -105,5 +106,35 @@ describe('terminal output of an import', () => {
       out: out && `Found in ${join(root, out)}`,
       err: err && join(root, err),
     });
+  });
+
+  it('import --json prints what was recognized, also of a zip that cannot be read', async () => {
+    const download = join(root, 'download');
+    const klines = join(download, 'data/spot/monthly/klines/ETHBTC/1m');
+    mkdirSync(klines, { recursive: true });
+    const rows = '1740787200000000,1,2,0.5,1.5,10,1740787259999999,5,3,1,2,0\n';
+    const zip = zipOf([{ name: 'ETHBTC-1m-2025-03.csv', content: rows }]);
+    writeFileSync(join(klines, 'ETHBTC-1m-2025-03.zip'), zip);
+    writeFileSync(join(klines, 'ETHBTC-1m-2025-04.zip'), zip.subarray(0, 100));
+    const { out, err, code } = await runScript(home, 'bin/touchstone.ts', ['import', download, '--json']);
+    expect([code, err]).toEqual([1, '']);
+    const { recognized, files, series, spot_exchange } = JSON.parse(out);
+    expect(recognized).toEqual([
+      {
+        recognizer: 'Binance public data',
+        content: 'candles',
+        market: 'spot',
+        symbols: ['ETH/BTC'],
+        timeframes: ['1m'],
+        format: 'CSV',
+        files: 2,
+        bytes: zip.length + 100,
+      },
+    ]);
+    expect(files).toMatchObject([
+      { outcome: 'imported', symbol: 'ETH/BTC', rows: 1, notes: ['times are in microseconds'] },
+      { outcome: 'failed', reason: 'is not a zip file, or is truncated' },
+    ]);
+    expect([series.length, spot_exchange]).toEqual([1, 'binance']);
   });
 });

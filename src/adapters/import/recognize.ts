@@ -65,6 +65,7 @@ async function headOf(path: string): Promise<string | undefined> {
 function unknown(name: string): FileContent {
   if (/leverage_tiers[^/]*\.json$/.test(name))
     return other('leverage tiers; import the file by itself: touchstone import binance_leverage_tiers.json');
+  if (/\.(part|partial|crdownload|download|tmp)$/.test(name)) return other('an unfinished download');
   if (/\.zip$/.test(name)) return other('not a zip of Binance public data (ETHBTC-1m-2025-03.zip)');
   if (!formatOf(name)) return other('not a CSV, Feather, JSON or Parquet file');
   return other(

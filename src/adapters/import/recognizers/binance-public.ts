@@ -48,6 +48,8 @@ function otherName(name: string): FileContent | undefined {
 
 function inFolders(file: Candidate, names: Names, { root, market, type }: Names): FileContent {
   const { letters, what } = names as { letters: string; what: string };
+  if (root!.endsWith('/public_data/'))
+    return other('Binance.US; downloads of data.binance.vision are imported');
   if (market === 'futures/cm')
     return other(
       'COIN-M futures, whose volumes are numbers of contracts; spot and USD-M futures are imported',
@@ -105,6 +107,13 @@ function periodOf({ month, day }: Names): NonNullable<Source['period']> {
 
 /** Symbol of the letters of a name, or the reason why the file is not imported. */
 function symbolOf(file: Candidate, letters: string, mode: TradingMode): string | FileContent {
-  const found = symbolOfName(letters, { mode }, file.hints.symbols ?? []);
-  return 'symbol' in found ? found.symbol : other(found.reason);
+  const stated = statedSymbol(letters, mode, file.hints.symbols);
+  if (stated !== undefined) return stated;
+  const found = symbolOfName(letters, { mode }, []);
+  if ('reason' in found) return other(found.reason);
+  if (!found.symbol.endsWith('/USD')) return found.symbol;
+  // The letters end with a stablecoin that the list of quote assets lacks: Binance has no quote USD.
+  return other(
+    `${letters} ends with no quote asset of Binance that is known. Name the symbol: --symbols ${letters}=BASE/QUOTE`,
+  );
 }
