@@ -3,6 +3,7 @@ import { changesBetween } from '../../web/src/forms/changes.ts';
 import { curlOf } from '../../web/src/forms/curl.ts';
 import { errorOfField, errorsWithoutField } from '../../web/src/forms/errors.ts';
 import { numberError, parseNumber } from '../../web/src/forms/number.ts';
+import { timeframesOf } from '../../web/src/forms/timeframes.ts';
 
 /** What the dashboard's forms do without a browser. */
 
@@ -24,6 +25,14 @@ describe('errors of the API', () => {
       ['config', 'c'],
     ]);
   });
+});
+
+test('the timeframe of a strategy can be chosen besides the common ones', () => {
+  const common = ['1h', '4h'];
+  expect(timeframesOf(common, '1h', undefined)).toEqual(common);
+  expect(timeframesOf(common, '2h', undefined)).toEqual(['1h', '4h', '2h']);
+  expect(timeframesOf(common, '1h', '2h')).toContain('2h');
+  expect(timeframesOf(common, undefined, undefined)).toEqual(common);
 });
 
 test.each([

@@ -44,6 +44,26 @@ describe.skipIf(!hasChromium)('what can be done with a backtest', () => {
     await close();
   });
 
+  test('informative series that the strategy read are listed, and only for such a strategy', async () => {
+    // The hours of 2024 are stored by the other backtest.
+    const filtered = await seedBacktest(dashboard.platform, {
+      ...{ strategy: 'rsi_mean_reversion', pairs: ['BTC/USDT:USDT'], timeframe: '15m' },
+      date_range: { start: '2024-02-01T00:00:00Z', end: '2024-02-08T00:00:00Z' },
+    });
+    const { page, problems, findings, close } = await dashboard.open(`/backtests/${filtered}`);
+    const table = page.getByRole('region', { name: 'Series that the strategy read' });
+    await table.scrollIntoViewIfNeeded();
+    const row = table.locator('tr[aria-rowindex]').first();
+    await expect.poll(() => row.textContent()).toMatch(/^BTC\/USDT.*1hstored\d+0/);
+    expect(await findings()).toEqual([]);
+    expect(await problems()).toEqual([]);
+    await close();
+    const plain = await dashboard.open(`/backtests/${id}`);
+    await plain.page.getByRole('region', { name: 'List of trades' }).waitFor();
+    expect(await plain.page.getByRole('region', { name: 'Series that the strategy read' }).count()).toBe(0);
+    await plain.close();
+  });
+
   test('an unknown backtest shows message, code and correlation id', async () => {
     const { page, close } = await dashboard.open('/backtests/bt-01UNKNOWN');
     const alert = page.getByRole('alert');

@@ -11,6 +11,7 @@ import { MultiSelect, SelectField } from './choices.tsx';
 import { DateRangeField, NumberField, TextField } from './inputs.tsx';
 import { SlippageModelFields } from './slippage-model-fields.tsx';
 import type { Strategy } from './start-job.tsx';
+import { timeframesOf } from './timeframes.ts';
 
 type MarketField = 'exchange' | 'trading_mode' | 'pairs' | 'timeframe' | 'collect' | 'date_range';
 type AccountField =
@@ -116,7 +117,7 @@ export function MarketFields(
         path={`${prefix}timeframe`}
         value={timeframe}
         placeholder={`That of the strategy (${strategy?.timeframe ?? ''})`}
-        options={optionsOf(LIMITS.timeframes)}
+        options={optionsOf(timeframesOf(LIMITS.timeframes, strategy?.timeframe, timeframe))}
         onChange={(value) => onChange({ timeframe: value })}
       />
       <DateRangeField

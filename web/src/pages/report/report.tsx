@@ -18,6 +18,11 @@ const ModelsPanel = lazy(async () => ({ default: (await import('./models-panel.t
 /** Few runs have protections. */
 const LocksPanel = lazy(async () => ({ default: (await import('./locks-panel.tsx')).LocksPanel }));
 
+/** Few strategies read other series. */
+const InformativePanel = lazy(async () => ({
+  default: (await import('./informative-panel.tsx')).InformativePanel,
+}));
+
 /** Below the fold. */
 const RobustnessPanel = lazy(async () => ({
   default: (await import('./robustness-panel.tsx')).RobustnessPanel,
@@ -58,6 +63,11 @@ export function Report(props: {
           {data.locks && (
             <Suspense fallback={<Skeleton rows={6} className="panel" />}>
               <LocksPanel locks={data.locks} />
+            </Suspense>
+          )}
+          {data.informative && (
+            <Suspense fallback={<Skeleton rows={4} className="panel" />}>
+              <InformativePanel series={data.informative} />
             </Suspense>
           )}
           {data.models && (
