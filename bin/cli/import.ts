@@ -18,10 +18,8 @@ import { duration, escapeControlChars, minute, number, table, wrap } from './out
 /** Exchange of candles when neither option, folder nor platform names a real one: the default of deployed stages. */
 const REAL_EXCHANGE = 'binanceusdm';
 const SIMULATED = 'sim';
-/** File names shown per message. */
-const NAMES_SHOWN = 20;
-/** Names shown in a cell of a table. */
-const CELL_NAMES = 3;
+/** Names shown per message and in a cell of a table. */
+const NAMES_SHOWN = 3;
 /** Characters per line of a cell. */
 const CELL_WIDTH = 60;
 
@@ -189,7 +187,7 @@ function namesOf(content: FoundFile['content']) {
 }
 
 /** The first items and how many more there are, in lines of a table's cell. */
-function inCell(items: readonly string[], shown = CELL_NAMES): string {
+function inCell(items: readonly string[], shown = NAMES_SHOWN): string {
   return wrap(listed(items.slice(0, shown), items.length), CELL_WIDTH);
 }
 
@@ -272,8 +270,8 @@ function printRejected(
     return [
       ...[outcome, wrap(escapeControlChars(reason), CELL_WIDTH), number(of.length, 0), number(bytes / 1e6)],
       [
-        ...of.slice(0, CELL_NAMES).map(({ file }) => nameOf(file)),
-        ...(of.length > CELL_NAMES ? [`and ${number(of.length - CELL_NAMES, 0)} more`] : []),
+        ...of.slice(0, NAMES_SHOWN).map(({ file }) => nameOf(file)),
+        ...(of.length > NAMES_SHOWN ? [`and ${number(of.length - NAMES_SHOWN, 0)} more`] : []),
       ].join('\n'),
     ];
   });

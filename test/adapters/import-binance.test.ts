@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { symlinkSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findFiles } from '#adapters/import/find.ts';
@@ -116,6 +117,22 @@ describe('Binance public data', () => {
     expect([...timestamp]).toEqual([T0, T0 + 8 * HOUR, april, april + 8 * HOUR]);
     expect([...rate]).toEqual([0.0001, -0.0002, 0.0001, -0.0002]);
     expect([...markPrice]).toEqual([1, 9, 1, 9]);
+  });
+
+  test('a month replaces its days, and a checksum that is a link is not read', async () => {
+    const month = zipped(`${SPOT}/ETHBTC-1m-2025-03.zip`, klines(2, { unit: 1000 }));
+    zipped(
+      'data/spot/daily/klines/ETHBTC/1m/ETHBTC-1m-2025-03-01.zip',
+      [0, 1, 2].map((row) => `${kline(T0 + row * MINUTE, 50, 1000)}\n`).join(''),
+    );
+    symlinkSync('/etc/hostname', `${month}.CHECKSUM`);
+    expect(reasons(await load())).toEqual([
+      ['data/spot/daily/klines/ETHBTC/1m/ETHBTC-1m-2025-03-01.zip', 'candles'],
+      [`${SPOT}/ETHBTC-1m-2025-03.zip`, 'candles'],
+      [`${SPOT}/ETHBTC-1m-2025-03.zip.CHECKSUM`, 'a link; links are not followed'],
+    ]);
+    const key = { exchange: 'binance', symbol: 'ETH/BTC', timeframe: '1m' } as const;
+    expect([...(await fixture.store.read(key, 0, FOREVER)).open]).toEqual([1, 2, 50]);
   });
 
   test('days of one month are written together; a file that overlaps is written after them', async () => {

@@ -155,6 +155,9 @@ describe('file names', () => {
     '/d/..._USDT_USDT-5m.csv',
     '/d/\x1b[2J_USDT_USDT-5m.csv',
     '/d/.%zz_USDT_USDT-5m.csv',
+    '/d/data/spot/monthly/klines/..USDT/1m/..USDT-1m-2025-03.zip',
+    '/d/data/spot/monthly/klines/X/1m/\x1b[2JUSDT-1m-2025-03.zip',
+    '/d/data/futures/um/monthly/klines/X/../../1m/X-../..-2025-03.zip',
   ])('importer skips %j', async (path) => {
     expect((await recognize(candidate(path, new Set(), {}))).content.kind).toBe('other');
   });

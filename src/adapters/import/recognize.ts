@@ -66,7 +66,10 @@ function unknown(name: string): FileContent {
   if (/leverage_tiers[^/]*\.json$/.test(name))
     return other('leverage tiers; import the file by itself: touchstone import binance_leverage_tiers.json');
   if (/\.(part|partial|crdownload|download|tmp)$/.test(name)) return other('an unfinished download');
-  if (/\.zip$/.test(name)) return other('not a zip of Binance public data (ETHBTC-1m-2025-03.zip)');
+  if (/\.zip$/.test(name))
+    return other(
+      'not a zip of Binance public data (ETHBTC-1m-2025-03.zip); unpack it, and import the folder',
+    );
   if (!formatOf(name)) return other('not a CSV, Feather, JSON or Parquet file');
   return other(
     'the file name has no pair and timeframe: expected PAIR-TIMEFRAME, such as BTC_USDT_USDT-5m.csv.gz',

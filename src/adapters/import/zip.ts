@@ -146,7 +146,9 @@ function onlyCsv(entries: readonly Entry[]): Entry {
   const files = entries.filter(({ name }) => !name.endsWith('/'));
   const [entry] = files;
   if (entry === undefined || files.length > 1)
-    throw new BadFileError(`holds ${files.length.toLocaleString('en-US')} files: expected one CSV`);
+    throw new BadFileError(
+      `holds ${files.length.toLocaleString('en-US')} files: expected one CSV; unpack it, and import the folder`,
+    );
   if (!/\.csv$/i.test(entry.name))
     throw new BadFileError(`holds ${JSON.stringify(entry.name.slice(0, 100))}: expected one CSV`);
   if (entry.flags & UNSUPPORTED_FLAGS.encrypted) throw new BadFileError('is encrypted: decrypt it first');
