@@ -11,6 +11,7 @@ import {
   EXCHANGE_FILES,
   lazyRows,
   namedUndici,
+  nodeModules,
   oneStart,
   packageVersions,
   plainSchemas,
@@ -21,7 +22,8 @@ import { bundleStrategies, STRATEGIES_MODULE } from './bundle-strategies.ts';
 const ROOT = join(import.meta.dirname, '..');
 /** parquet-wasm's build for Node is CommonJS: it requires `fs` and reads its WebAssembly next to the bundle. */
 const COMMONJS_NAMES = [
-  "import { createRequire } from 'node:module';",
+  // Not imported, see the plugin nodeModules.
+  "const { createRequire } = process.getBuiltinModule('node:module');",
   'const require = createRequire(import.meta.url);',
   'const __dirname = import.meta.dirname;',
 ].join('');
@@ -90,6 +92,7 @@ async function bundleLambda(file: string, outdir: string): Promise<Metafile> {
 async function bundleTasks(files: readonly string[], outdir: string): Promise<Metafile> {
   const { metafile } = await esbuild({
     ...BUNDLE_OPTIONS,
+    plugins: [nodeModules, ...BUNDLE_OPTIONS.plugins],
     entryPoints: files.map((file) => join('src/tasks', file)),
     outdir,
     metafile: true,

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { BacktestResult } from './backtest.ts';
 import { paginated, Timestamp } from './common.ts';
+import { grouped } from './grouped.ts';
 import { JobCounted } from './job-list-api.ts';
 import { JOB_LIST_LIMITS } from './limits.ts';
 import { PAGE_FIELDS, stringParameter } from './parameters.ts';
@@ -15,7 +16,7 @@ export const ExperimentsQuery = z.object({
   ).optional(),
 });
 
-const newest = `the newest ${JOB_LIST_LIMITS.counted.toLocaleString('en-US')} jobs`;
+const newest = `the newest ${grouped(JOB_LIST_LIMITS.counted)} jobs`;
 
 const Experiment = z
   .object({

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { JOB_STATUSES } from './backtest.ts';
 import { paginated } from './common.ts';
+import { grouped } from './grouped.ts';
 import { ALL_TIMEFRAMES, BACKTEST_LIMITS, JOB_LIST_LIMITS } from './limits.ts';
 import { booleanParameter, PAGE_FIELDS, stringParameter } from './parameters.ts';
 
 /** Parameters, fields and envelope that the lists of jobs of every kind share. */
 
-const grouped = (value: number) => value.toLocaleString('en-US');
 const covered = `Covers the newest ${grouped(JOB_LIST_LIMITS.searched)} jobs that pass the other filters, see \`searched\``;
 
 /** Parameters of a list of jobs. @param sorts values that it can be sorted by */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type Immutable, paginated, Timestamp } from './common.ts';
+import { grouped } from './grouped.ts';
 import {
   BACKTEST_DEFAULTS,
   COLLECTION_LIMITS,
@@ -246,7 +247,7 @@ export const CandlesQuery = OhlcvQuery.omit({ start: true, end: true }).extend({
   to: stringParameter(40, 'Open times before it, ISO 8601; without an offset it is UTC').optional(),
   limit: integerParameter({
     ...OHLCV_LIMITS.limit,
-    description: `Maximum number of candles: the newest of the range without \`from\`, else the first. A page of computed candles reads up to ${MAX_CANDLES_READ.toLocaleString('en-US')} stored ones and may be shorter`,
+    description: `Maximum number of candles: the newest of the range without \`from\`, else the first. A page of computed candles reads up to ${grouped(MAX_CANDLES_READ)} stored ones and may be shorter`,
   }).default(OHLCV_DEFAULTS.limit),
 });
 export type CandlesQuery = z.output<typeof CandlesQuery>;

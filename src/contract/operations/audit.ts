@@ -1,4 +1,5 @@
 import { AuditEntryList, AuditQuery } from '../audit.ts';
+import { grouped } from '../grouped.ts';
 import { AUDIT_LIMITS } from '../limits.ts';
 import type { Operation } from '../operation.ts';
 
@@ -11,7 +12,7 @@ export const AUDIT_OPERATIONS = [
     path: '/api/v1/audit',
     tag: 'Audit',
     summary: 'Audit trail: every call that can change state, newest first',
-    description: `A page reads up to ${AUDIT_LIMITS.read.toLocaleString('en-US')} entries. With selective filters it may be short or empty while \`next_cursor\` is not null.`,
+    description: `A page reads up to ${grouped(AUDIT_LIMITS.read)} entries. With selective filters it may be short or empty while \`next_cursor\` is not null.`,
     query: AuditQuery,
     success: { 200: { description: 'One page', schema: AuditEntryList } },
     errors: ['VAL001', 'VAL006', 'SVC005'],
