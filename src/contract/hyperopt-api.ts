@@ -3,7 +3,13 @@ import { RESOLVED_ACCOUNT_OPTIONS } from './account.ts';
 import { CollectionOutcome, JOB_STATUSES, ResolvedBacktestConfig } from './backtest.ts';
 import { EquityData } from './backtest-api.ts';
 import { paginated, Timestamp } from './common.ts';
-import { HyperoptJobConfig, OverfittingReport, ParameterValue, TRIAL_STATES } from './hyperopt.ts';
+import {
+  HyperoptJobConfig,
+  OverfittingReport,
+  ParameterValue,
+  SearchPermutations,
+  TRIAL_STATES,
+} from './hyperopt.ts';
 import { HYPEROPT_LIMITS } from './hyperopt-request.ts';
 import { jobListFields, jobPage, listedJobFields } from './job-list-api.ts';
 import { PRECISIONS, SPARKLINE_LENGTH } from './limits.ts';
@@ -96,6 +102,9 @@ export const HyperoptJob = z
         'Position of a running trial without progress for one minute, such as `no progress for 60 s in customExit of ETH/USDT:USDT (trial 3)`; else null',
     }),
     trials: z.object({ complete: z.int(), pruned: z.int(), failed: z.int() }),
+    permutations: z.object({ ended: z.int(), total: z.int() }).nullable().meta({
+      description: 'Progress of the searches on permuted candles, which follow the trials; null without any',
+    }),
     config: HyperoptJobConfig,
     pairs: z.array(z.string()),
     timeframe: z.string(),
@@ -132,6 +141,9 @@ export const HyperoptResult = z
     distinct_runs: z.int().nullable().meta({
       description:
         'Number of different runs among the complete trials: trials with different parameters can make exactly the same trades; null in jobs stored before this field existed',
+    }),
+    permutations: SearchPermutations.nullable().meta({
+      description: 'The best value among those of searches on permuted candles; null unless asked for',
     }),
     warnings: z
       .array(z.string())

@@ -39,6 +39,10 @@ export const HYPEROPT_LIMITS = {
   model_types: { min: 1, max: 20 },
   /** Number of parameters. */
   search: { min: 0, max: 20 },
+  /** Fewer searches on permuted candles cannot give a p-value of 5 %. */
+  permutations: { min: 19, max: 200, integer: true },
+  /** Trials of all permuted searches together. */
+  permuted_trials: { min: 1, max: 50_000, integer: true },
   /** Windows per trial: their values are stored in the trial's item. */
   windows: { min: 1, max: 1_000 },
 } as const;

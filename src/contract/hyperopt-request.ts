@@ -151,6 +151,13 @@ export const HyperoptRequest = z
         default: HYPEROPT_DEFAULTS.workers,
         ...bounds(HYPEROPT_LIMITS.workers),
       }),
+    permutations: z
+      .int()
+      .optional()
+      .meta({
+        description: `Repeat the whole search on that many permutations of the candles, for the p-value of its best trial. Each costs as much as the search. At most ${HYPEROPT_LIMITS.permuted_trials.max} trials together; not with models, timeframe_detail or informative candles of their own. Default: none`,
+        ...bounds(HYPEROPT_LIMITS.permutations),
+      }),
     experiment_name: ExperimentName.meta({
       description: 'The study_name, and a name for filtering the list',
     }),

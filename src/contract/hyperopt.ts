@@ -76,6 +76,10 @@ export const HyperoptJobConfig = z
     pruner: z.enum(PRUNERS),
     seed: z.int(),
     workers: z.int(),
+    permutations: z
+      .int()
+      .optional()
+      .meta({ description: 'Searches on permuted candles; absent without any' }),
   })
   .meta({ id: 'HyperoptJobConfig' });
 export type HyperoptJobConfig = z.infer<typeof HyperoptJobConfig>;
@@ -176,6 +180,17 @@ export const StoredReturns = z.object({
 
 export type StoredReturns = z.infer<typeof StoredReturns>;
 
+/** The search of a job on one permutation of its candles: one item next to its trials. */
+export const StoredPermutedSearch = z.object({
+  schema_version: z.literal(1),
+  job_id: z.string(),
+  number: z.int().meta({ description: 'From 0' }),
+  value: z.number().nullable().meta({ description: 'Best value; null without a complete trial' }),
+  error: z.string().nullable().meta({ description: 'Why there is no value' }),
+  finished_at: Timestamp,
+});
+export type StoredPermutedSearch = z.infer<typeof StoredPermutedSearch>;
+
 const nullable = (description: string) =>
   z
     .number()
@@ -239,6 +254,26 @@ export const OverfittingReport = z
   .meta({ id: 'OverfittingReport' });
 export type OverfittingReport = z.infer<typeof OverfittingReport>;
 
+/** The best value of a search among the best values of the same search on permuted candles, which have no patterns in time. */
+export const SearchPermutations = z
+  .object({
+    searches: z.int(),
+    undefined_searches: z
+      .int()
+      .meta({ description: 'Searches without a complete trial: they count as worse than the best' }),
+    p_value: z.number().nullable().meta({
+      'x-unit': 'probability',
+      description: 'Share of the permuted searches and the search itself whose best is at least as good',
+    }),
+    chance: z
+      .object({ low: z.number(), median: z.number(), high: z.number() })
+      .nullable()
+      .meta({ description: 'Quantiles 5 %, 50 % and 95 % of the best values of the permuted searches' }),
+    reason: z.string().nullable().meta({ description: 'Why there is no p-value' }),
+  })
+  .meta({ id: 'SearchPermutations' });
+export type SearchPermutations = z.infer<typeof SearchPermutations>;
+
 /** The best of a finished job, and how far it can be believed. */
 export const HyperoptOutcome = z.object({
   best_params: TrialParams,
@@ -253,6 +288,8 @@ export const HyperoptOutcome = z.object({
   distinct_runs: z.int().optional(),
   /** Parameters without effect; absent for none. */
   warnings: z.array(z.string()).optional(),
+  /** Absent unless asked for. */
+  permutations: SearchPermutations.optional(),
 });
 export type HyperoptOutcome = z.infer<typeof HyperoptOutcome>;
 
@@ -295,6 +332,8 @@ const hyperoptBase = {
   trials: TrialCounts,
   /** Every improvement of the best value, in order; absent before the first, and in jobs of earlier versions. */
   improvements: z.array(Improvement).optional(),
+  /** Number of ended searches on permuted candles; absent before the first. */
+  permuted_searches: z.int().optional(),
   /** Worker -> its latest task: ARN; in local mode its process. */
   tasks: z.record(z.string(), z.string()),
 };

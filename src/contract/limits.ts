@@ -381,6 +381,7 @@ export const OVERFITTING_BOUNDS = {
   /** Above `max` the return out of sample is too high to be explained by skill. */
   walk_forward_efficiency: { good: 0.5, bad: 0.1, max: 2 },
   plateau_width: { good: 0.1, bad: 0.02 },
+  permutations: { good: 0.05, bad: 0.2 },
 } as const;
 
 /** Bounds of the requirements of a release policy. */

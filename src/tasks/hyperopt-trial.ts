@@ -11,14 +11,13 @@ import { HyperoptTaskEnv } from '#contract/env.ts';
 import type { HyperoptJobIn } from '#contract/hyperopt.ts';
 import { loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
 import {
-  type RunTrialDeps,
-  runTrial,
+  runRequested,
+  TrialDataOf,
   type TrialOutcome,
   type TrialRequest,
 } from '#domain/hyperopt/run-trial.ts';
 import { finalFailure } from '#domain/run-backtest-job.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
-import { createWindowCache } from '#engine/walk-forward/trial.ts';
 import { startProcess } from '#runtime/process.ts';
 
 const { env, fail } = startProcess(HyperoptTaskEnv, 'hyperopt-trial');
@@ -28,7 +27,7 @@ const DUE_MS = 5;
 const progress = reportProgress(env.WATCH_MARK);
 const strays = catchStrayErrors(env.STRATEGIES_DIRECTORY, failing);
 
-let deps: RunTrialDeps | undefined;
+let data: TrialDataOf | undefined;
 
 process.on('message', (message: TrialMessage) => {
   const reply = 'job' in message ? open(message.job, message.cacheBytes) : replyTo(message.request);
@@ -55,7 +54,7 @@ async function open(job: HyperoptJobIn<'running'>, cacheBytes: number): Promise<
       job,
     );
     strays.check();
-    deps = { strategy, pairs, cache: createWindowCache(cacheBytes), digest: sha256 };
+    data = new TrialDataOf({ strategy, pairs, digest: sha256 }, cacheBytes);
     return { codeDigest: sha256(`${ENGINE_VERSION} ${strategy.digest}`), warnings };
   } catch (error) {
     const failure = finalFailure(error);
@@ -69,7 +68,7 @@ async function open(job: HyperoptJobIn<'running'>, cacheBytes: number): Promise<
 async function replyTo(request: TrialRequest): Promise<TrialReply> {
   progress.enter('a trial');
   const before = timersLeft();
-  const outcome = await runTrial(deps!, request);
+  const outcome = await runRequested(data!, request);
   await setImmediate();
   const left = timersLeft() > before;
   // Timers that are due throw now. The process ends with later timers, so that they cannot affect another trial.

@@ -292,6 +292,22 @@ describe('overfittingText', () => {
     expect(text).toContain('(300 days, all used to choose the parameters)');
   });
 
+  it('overfittingText judges the p-value against permuted searches', () => {
+    const chance = { low: -1, median: 2, high: 3.5 };
+    const permuted = { searches: 99, undefined_searches: 0, p_value: 0.3, chance, reason: null };
+    const text = overfittingText(GOOD, true, permuted).replaceAll(/[\s│]+/g, ' ');
+    expect(text).toContain('Probably overfitted: permuted searches (');
+    expect(text).toContain('Nine in ten of 99 searches on permuted candles find -1 to 3.5.');
+    expect(overfittingText(GOOD, true, { ...permuted, p_value: 0.01 })).toContain('No sign of overfitting');
+    const none = {
+      ...permuted,
+      p_value: null,
+      chance: null,
+      reason: 'No permuted search has a complete trial',
+    };
+    expect(overfittingText(GOOD, true, none)).toContain('Not proven: permuted searches (');
+  });
+
   it.each([
     [{ deflated_sharpe_ratio: 0.9 }, 'Probably overfitted: deflated Sharpe ratio ('],
     [{ deflated_sharpe_ratio: 0.93 }, 'Not proven: deflated Sharpe ratio ('],

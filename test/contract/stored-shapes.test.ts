@@ -38,7 +38,7 @@ import { StoredTrialGroup } from '#contract/trial-ledger.ts';
 it.each([
   ['StoredBacktestJob', StoredBacktestJob, 2, '7d4135b8fdd203e0'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'c45382e47acf1870'],
-  ['StoredHyperoptJob', StoredHyperoptJob, 3, 'b674e5508e0862bb'],
+  ['StoredHyperoptJob', StoredHyperoptJob, 3, '5677215877c2a20d'],
   ['StoredTrialGroup', StoredTrialGroup, 1, '161b95c4235ac74e'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'ea529e2b23bb071a'],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MARKET, runHyperopt } from '../support/hyperopt-jobs.ts';
 import { strategyFilesFixture, weekOf } from './strategy-files-fixture.ts';
 
 describe('robustness', () => {
@@ -31,6 +32,42 @@ describe('robustness', () => {
     const [, btc] = body.robustness.benchmarks;
     expect(btc).toMatchObject({ pair: 'BTC/USDT:USDT', source: { timeframe: '1d', candles: 120 } });
     expect(body.data.map(({ pair }: { pair: string }) => pair)).toEqual(['ETH/USDT:USDT']);
+  });
+
+  it('a search is repeated on permuted candles', async () => {
+    const { platform } = fixture;
+    const request = {
+      ...MARKET,
+      models: 'none',
+      n_trials: 4,
+      permutations: 19,
+      objective_metric: 'total_profit_pct',
+    };
+    const { job, result } = await runHyperopt(platform, request);
+    expect(job).toMatchObject({
+      config: { permutations: 19 },
+      ...{ permutations: { ended: 19, total: 19 }, total_trials: 4 },
+    });
+    const { permutations } = result;
+    expect(permutations).toMatchObject({ searches: 19, undefined_searches: 0, reason: null });
+    expect(permutations.p_value * 20).toBeCloseTo(Math.round(permutations.p_value * 20), 5);
+    expect(permutations.chance.low).toBeLessThan(permutations.chance.high);
+  });
+
+  it.each([
+    [{ permutations: 5 }, 'permutations must be'],
+    [{ permutations: 200, n_trials: 300 }, 'permutations times n_trials must be at most 50000, and is 60000'],
+    [
+      { permutations: 19, strategy: 'ml_classifier', models: undefined },
+      'Every permutation would train all models',
+    ],
+  ])('permuted searches of %j are refused', async (changes, text) => {
+    const { platform } = fixture;
+    const request = { ...MARKET, models: 'none', n_trials: 4, ...changes };
+    const { status, body } = await platform.strategy.post('/api/v1/hyperopt', request);
+    expect(status).toBe(400);
+    expect(body.detail).toMatchObject({ code: 'VAL005', field: 'permutations' });
+    expect(JSON.stringify(body)).toContain(text);
   });
 
   it.each([

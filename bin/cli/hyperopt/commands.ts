@@ -173,6 +173,12 @@ function addStart(hyperopt: Command, session: RunInSession): void {
     )
     .addOption(integerOption('--seed <n>', 'seed', 'equal seeds give equal trials'))
     .addOption(integerOption('--workers <n>', 'workers', 'tasks that run trials concurrently'))
+    .addOption(
+      new Option(
+        '--permutations <n>',
+        `repeat the search on permuted candles, for the p-value of its best, ${boundsText(HYPEROPT_LIMITS.permutations)} (default: none)`,
+      ).argParser(integer(HYPEROPT_LIMITS.permutations)),
+    )
     .option(...EXPERIMENT)
     .option('--config <file>', 'JSON file with fields of the request; options override it')
     .option(...WATCH)
@@ -250,6 +256,7 @@ interface StartOptions extends AccountOptions {
   readonly pruner?: string;
   readonly seed?: number;
   readonly workers?: number;
+  readonly permutations?: number;
   readonly experiment?: string;
 }
 
@@ -301,6 +308,7 @@ function requestOf(body: Readonly<Record<string, unknown>>, options: StartOption
     pruner: options.pruner,
     seed: options.seed,
     workers: options.workers,
+    permutations: options.permutations,
     experiment_name: options.experiment,
   });
 }

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { OverfittingReport } from '#contract/hyperopt.ts';
+import type { OverfittingReport, SearchPermutations } from '#contract/hyperopt.ts';
 import type {
   HyperoptList,
   HyperoptResult,
@@ -38,7 +38,9 @@ export async function printResult(client: ApiClient, jobId: string, json = false
   const { strategy } = await client.get<Job>(jobPath(jobId));
   const numbers = result.best_trials.map(({ number }) => number);
   console.log(bestTable(result, await windowsOf(client, jobId, numbers)));
-  console.log(overfittingText(result.overfitting, result.best_params.model_type !== NO_MODEL));
+  console.log(
+    overfittingText(result.overfitting, result.best_params.model_type !== NO_MODEL, result.permutations),
+  );
   for (const warning of result.warnings) console.log(`Warning: ${warning}`);
   console.log(`Best: ${parametersText(result.best_params)}`);
   console.log(`Next: ${TOUCHSTONE} backtest ${strategy} --hyperopt ${jobId}`);
@@ -101,14 +103,30 @@ function assess(value: number | null, bounds: { readonly good: number; readonly 
 
 const ratioText = (value: number) => `${Math.round(100 * value)} %`;
 
-function diagnosticsOf(overfitting: OverfittingReport, isTrained: boolean): Diagnostic[] {
+function diagnosticsOf(
+  overfitting: OverfittingReport,
+  isTrained: boolean,
+  permuted: SearchPermutations | null,
+): Diagnostic[] {
   const efficiency = isTrained ? [walkForwardEfficiency(overfitting)] : [];
   return [
     deflatedSharpe(overfitting),
     probabilityOfOverfitting(overfitting),
     ...efficiency,
     plateau(overfitting),
+    ...(permuted ? [permutedSearches(permuted)] : []),
   ];
+}
+
+function permutedSearches({ p_value: value, searches, chance, reason }: SearchPermutations): Diagnostic {
+  return {
+    name: 'Permuted searches',
+    value,
+    assessment: assess(value, OVERFITTING_BOUNDS.permutations),
+    meaning: chance
+      ? `P-value of the best value. Nine in ten of ${searches} searches on permuted candles find ${compactNumber(chance.low)} to ${compactNumber(chance.high)}.`
+      : `Undefined: ${reason}.`,
+  };
 }
 
 function deflatedSharpe({ deflated_sharpe_ratio: value, trials }: OverfittingReport): Diagnostic {
@@ -164,8 +182,12 @@ function plateau({ plateau: found }: OverfittingReport): Diagnostic {
  *
  * @param isTrained ML models were trained; without them every day was used to choose the parameters
  */
-export function overfittingText(overfitting: OverfittingReport, isTrained = true): string {
-  const diagnostics = diagnosticsOf(overfitting, isTrained);
+export function overfittingText(
+  overfitting: OverfittingReport,
+  isTrained = true,
+  permuted: SearchPermutations | null = null,
+): string {
+  const diagnostics = diagnosticsOf(overfitting, isTrained, permuted);
   const rows = diagnostics.map(({ name, value, assessment, meaning }) => [
     name,
     compactNumber(value),

@@ -54,8 +54,8 @@ export function deletedItem({ job_id, at }: DeletedJob) {
 
 /** Items of a job that belong to the part, by the prefix of their sort keys. */
 const PREFIXES: Readonly<Record<ExpiringPart, readonly string[]>> = {
-  details: ['TRIAL#', 'RETURNS#'],
-  job: ['TRIAL#', 'RETURNS#', 'ACCESS#', MEMBER_PREFIX],
+  details: ['TRIAL#', 'RETURNS#', 'PERMUTED#'],
+  job: ['TRIAL#', 'RETURNS#', 'PERMUTED#', 'ACCESS#', MEMBER_PREFIX],
 };
 
 /** Expiry of jobs in the Jobs table. */

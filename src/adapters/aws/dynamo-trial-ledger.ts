@@ -10,6 +10,7 @@ import {
   type EndedTrial,
   type HyperoptJobIn,
   type Improvement,
+  StoredPermutedSearch,
   StoredReturns,
   StoredTrial,
   type TrialCounts,
@@ -21,11 +22,12 @@ import { endedTrials } from '#domain/hyperopt/trial-counts.ts';
 import type { Page } from '#domain/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { fromAttributes, type Item, jobKey, parseItem } from './stored-items.ts';
-import { conflictOf, unlessConditionFails } from './transactions.ts';
+import { conflictOf, transact, unlessConditionFails } from './transactions.ts';
 
-/** Prefixes of the sort keys of trials and of their daily returns. */
+/** Prefixes of the sort keys of trials, of their daily returns, and of searches on permuted candles. */
 const TRIAL_PREFIX = 'TRIAL#';
 const RETURNS_PREFIX = 'RETURNS#';
+const PERMUTED_PREFIX = 'PERMUTED#';
 /** Width of a trial number in a key: digits of the highest number. */
 const DIGITS = 6;
 /** Sorts after every digit. */
@@ -178,6 +180,51 @@ export class DynamoTrialLedger implements TrialLedger {
       new GetCommand({ TableName: this.#table, Key: returnsKey(jobId, number), ConsistentRead: true }),
     );
     return Item && toReturns(Item)[1];
+  }
+
+  async permutedSearches(jobId: string): Promise<StoredPermutedSearch[]> {
+    const found: StoredPermutedSearch[] = [];
+    for await (const item of this.#items(jobId, PERMUTED_PREFIX, `${PERMUTED_PREFIX}${END}`))
+      found.push(parseItem(StoredPermutedSearch, item));
+    return found;
+  }
+
+  async endPermutedSearch(search: StoredPermutedSearch): Promise<'recorded' | 'stopped'> {
+    const TableName = this.#table;
+    const { job_id, number, finished_at } = search;
+    const item = trialKey(job_id, number).item.replace(TRIAL_PREFIX, PERMUTED_PREFIX);
+    let isRecorded = false;
+    const result = await transact(
+      this.#client,
+      [
+        {
+          Put: {
+            TableName,
+            Item: { ...search, item },
+            ConditionExpression: 'attribute_not_exists(job_id)',
+          },
+        },
+        {
+          Update: {
+            TableName,
+            Key: jobKey(job_id),
+            UpdateExpression:
+              'SET progress_run = runs, updated_at = :at ADD revision :one, permuted_searches :one',
+            ConditionExpression: '#status = :running',
+            ExpressionAttributeNames: { '#status': 'status' },
+            ExpressionAttributeValues: { ':at': finished_at, ':one': 1, ':running': 'running' },
+          },
+        },
+      ],
+      'DATA005',
+      {
+        onConflict: (failed) => {
+          isRecorded = failed.includes(0);
+        },
+      },
+    );
+    if (result === 'done' || isRecorded) return 'recorded';
+    return 'stopped';
   }
 
   #put(trial: StoredTrial, condition: object): Promise<boolean> {

@@ -17,6 +17,7 @@ import { isoTime } from '../validate.ts';
 import { countCompleted } from './count-hyperopt.ts';
 import { EXIT_NAMES } from './exit-space.ts';
 import type { HyperoptStore, TrialLedger, TrialReturns } from './hyperopt-ports.ts';
+import { permutationTest } from './permuted-searches.ts';
 import { spaceOf } from './search-space.ts';
 import { pastTrial } from './trial-queue.ts';
 
@@ -40,8 +41,14 @@ export async function finishHyperopt(deps: FinishHyperoptDeps, jobId: string): P
   const now = isoTime(deps.clock.now());
   const best = trials.find(({ number }) => number === job.trials.best_trial);
   if (best?.state === 'complete') {
+    const { permutations, direction } = job.config;
+    const searches = permutations === undefined ? [] : await deps.ledger.permutedSearches(jobId);
+    if (searches.length < (permutations ?? 0)) return;
+    const permuted = permutations !== undefined && {
+      permutations: permutationTest(best.value, searches, direction),
+    };
     const returns = await deps.ledger.returns(jobId);
-    const outcome = outcomeOf(job, trials, best, returns);
+    const outcome = { ...outcomeOf(job, trials, best, returns), ...permuted };
     await countCompleted(deps, job, trials, returns);
     await deps.hyperoptJobs.complete(jobId, outcome, now);
   } else {

@@ -7,6 +7,7 @@ import type {
   HyperoptOutcome,
   Improvement,
   StoredHyperoptJob,
+  StoredPermutedSearch,
   StoredTrial,
   TrialCounts,
   TrialIn,
@@ -102,6 +103,10 @@ export interface TrialLedger {
   /** Daily returns of all complete trials by their number; those that took over a result have none of their own. */
   returns(jobId: string): Promise<ReadonlyMap<number, TrialReturns>>;
   returnsOf(jobId: string, number: number): Promise<TrialReturns | undefined>;
+  /** Ended searches on permuted candles, by number. */
+  permutedSearches(jobId: string): Promise<StoredPermutedSearch[]>;
+  /** Records a permuted search and counts it in the job, once: another record of the number stays. `stopped`: the job has ended. */
+  endPermutedSearch(search: StoredPermutedSearch): Promise<'recorded' | 'stopped'>;
 }
 
 /** The hyperopt state machine. */

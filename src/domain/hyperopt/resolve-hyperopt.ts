@@ -16,6 +16,7 @@ import {
 import { SIGNALS_STRATEGY } from '#contract/signals-limits.ts';
 import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { nearestName } from '#engine/nearest-name.ts';
+import { notPermutable } from '#engine/robustness/permuted-pairs.ts';
 import { samplerLag } from '#engine/search/trials.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { OBJECTIVES, type Objective } from '#engine/walk-forward/objectives.ts';
@@ -66,6 +67,8 @@ export async function resolveHyperopt(deps: ResolveDeps, input: HyperoptRequest)
   const { base, collect, strategy, warnings: baseWarnings, instruments } = found;
   const spaces = resolveSpaces(strategy.definition, input, base.ml_engine);
   const startup = await largestStartup(strategy, base.params, spaces.search);
+  const reads = await planCollection(deps, base, { facts: strategy.definition, startup });
+  const permutations = checkPermutations(input.permutations, trials, base, reads.informative !== undefined);
   const config: HyperoptJobConfig = {
     n_trials: trials,
     ...(train !== undefined && { train_period_days: train }),
@@ -78,6 +81,7 @@ export async function resolveHyperopt(deps: ResolveDeps, input: HyperoptRequest)
     pruner: checkOneOf(input.pruner ?? DEFAULTS.pruner, 'pruner', PRUNERS),
     seed: checkNumber(input.seed ?? DEFAULTS.seed, 'seed', LIMITS.seed),
     workers,
+    ...(permutations !== undefined && { permutations }),
   };
   return {
     config,
@@ -86,7 +90,7 @@ export async function resolveHyperopt(deps: ResolveDeps, input: HyperoptRequest)
     strategy,
     instruments,
     startup,
-    reads: await planCollection(deps, base, { facts: strategy.definition, startup }),
+    reads,
     warnings: [
       ...unknownKeyWarnings(input, KEYS, ''),
       ...unknownKeyWarnings(input.date_range ?? {}, DATE_RANGE_KEYS, 'date_range.'),
@@ -96,6 +100,29 @@ export async function resolveHyperopt(deps: ResolveDeps, input: HyperoptRequest)
       ...(isTrained ? [] : untrainedWarnings(input)),
     ],
   };
+}
+
+/** Number of searches on permuted candles; undefined without any. */
+function checkPermutations(
+  asked: number | undefined,
+  trials: number,
+  base: ResolvedBacktestConfig,
+  readsOthers: boolean,
+): number | undefined {
+  if (asked === undefined) return undefined;
+  const field = 'permutations';
+  const count = checkNumber(asked, field, LIMITS.permutations);
+  const reason = notPermutable(base, readsOthers);
+  if (reason !== undefined) {
+    const message = `permutations cannot be made: ${reason} Leave the field out`;
+    throw new CodedError('VAL005', { message, field, context: { value: count } });
+  }
+  const { max } = LIMITS.permuted_trials;
+  if (count * trials > max) {
+    const message = `permutations times n_trials must be at most ${max}, and is ${count * trials}: reduce either`;
+    throw new CodedError('VAL005', { message, field, context: { value: count, n_trials: trials, max } });
+  }
+  return count;
 }
 
 type Period = 'train_period_days' | 'backtest_period_days';

@@ -1,9 +1,10 @@
-import type { EndedTrial, HyperoptJobIn, TrialIn } from '#contract/hyperopt.ts';
+import type { EndedTrial, HyperoptJobIn, StoredPermutedSearch, TrialIn } from '#contract/hyperopt.ts';
 import type { Clock } from '../ports.ts';
 import { finalFailure } from '../run-backtest-job.ts';
 import { isoTime } from '../validate.ts';
 import { type FinishHyperoptDeps, finishHyperopt } from './finish-hyperopt.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
+import { PermutedSearches } from './permuted-searches.ts';
 import { pruningHistory, type TrialOutcome, type TrialRequest } from './run-trial.ts';
 import { trialConfig } from './search-space.ts';
 import { endedTrials } from './trial-counts.ts';
@@ -117,16 +118,22 @@ async function isSameCode(
   return false;
 }
 
-/** Ended trials of the job that this one resumes, if that job ran the same code. */
+/** What has ended of a job. */
+interface Ended {
+  readonly trials: readonly EndedTrial[];
+  readonly permuted: readonly StoredPermutedSearch[];
+}
+
+/** What has ended of the job that this one resumes, if that job ran the same code. */
 async function endedEarlier(
   { hyperoptJobs, ledger }: RunHyperoptWorkerDeps,
   { resumed_from }: HyperoptJobIn<'running'>,
   { codeDigest }: TrialRunner,
-): Promise<EndedTrial[]> {
-  if (resumed_from === null) return [];
-  const earlier = await hyperoptJobs.get(resumed_from);
-  if (earlier?.code_digest !== codeDigest) return [];
-  return (await ledger.read(resumed_from, 0)).filter((trial) => trial.state !== 'running');
+): Promise<Ended> {
+  const earlier = resumed_from === null ? undefined : await hyperoptJobs.get(resumed_from);
+  if (resumed_from === null || earlier?.code_digest !== codeDigest) return { trials: [], permuted: [] };
+  const trials = (await ledger.read(resumed_from, 0)).filter((trial) => trial.state !== 'running');
+  return { trials, permuted: await ledger.permutedSearches(resumed_from) };
 }
 
 interface HeldTrial {
@@ -141,7 +148,8 @@ class Worker {
   readonly #runner: TrialRunner;
   readonly #held = new Set<HeldTrial>();
   readonly #stop = new AbortController();
-  readonly #stalled = new Map<number, string>();
+  readonly #permuted: PermutedSearches;
+  readonly #stalled = new Map<string, string>();
   #reporting: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -149,12 +157,13 @@ class Worker {
     job: HyperoptJobIn<'running'>,
     me: WorkerIdentity,
     runner: TrialRunner,
-    earlier: readonly EndedTrial[],
+    earlier: Ended,
   ) {
     this.#deps = deps;
     this.#job = job;
     this.#runner = runner;
-    this.#queue = new TrialQueue(deps, job, me, earlier);
+    this.#queue = new TrialQueue(deps, job, me, earlier.trials);
+    this.#permuted = new PermutedSearches(deps, job, me.worker, earlier.permuted);
   }
 
   /** Runs trials until every one has ended. */
@@ -162,7 +171,13 @@ class Worker {
     const stopped = AbortSignal.any([signal, this.#stop.signal]);
     const ended = new AbortController();
     const heartbeats = this.#sendHeartbeats(AbortSignal.any([stopped, ended.signal]));
-    const loops = Array.from({ length: this.#deps.concurrency(this.#job) }, () => this.#runTrials(stopped));
+    const count = this.#deps.concurrency(this.#job);
+    const loops = Array.from({ length: count }, (_, loop) =>
+      this.#runTrials(stopped).then(() => {
+        // One fewer: a process keeps the candles of one permutation, and nothing is recorded between its trials.
+        if (loop < Math.max(1, count - 1)) return this.#searchPermuted(stopped);
+      }),
+    );
     try {
       // A loop that fails ends the others.
       await Promise.all(loops.map((loop) => loop.catch((error: unknown) => this.#abort(error))));
@@ -207,7 +222,7 @@ class Worker {
         : await this.#runner.run(
             this.#requestOf(claimed),
             AbortSignal.any([stopped, held.lost.signal]),
-            (text) => this.#reportStall(claimed.trial.number, text),
+            (text) => this.#reportStall(`trial ${claimed.trial.number}`, text),
           );
       if ((await this.#queue.tell(claimed, outcome)) === 'stopped') throw new HyperoptEnded();
     } catch (error) {
@@ -217,9 +232,18 @@ class Worker {
     this.#held.delete(held);
   }
 
+  async #searchPermuted(stopped: AbortSignal): Promise<void> {
+    const ended = await this.#permuted.run((request) => {
+      stopped.throwIfAborted();
+      const name = `permuted search ${request.permutation!.number}`;
+      return this.#runner.run(request, stopped, (text) => this.#reportStall(name, text));
+    });
+    if (ended === 'stopped') throw new HyperoptEnded();
+  }
+
   /** When several trials are stalled, the job reports the first. */
-  #reportStall(trial: number, text: string | null): void {
-    if (text) this.#stalled.set(trial, `${text} (trial ${trial})`);
+  #reportStall(trial: string, text: string | null): void {
+    if (text) this.#stalled.set(trial, `${text} (${trial})`);
     else this.#stalled.delete(trial);
     const [first = null] = this.#stalled.values();
     this.#reporting = this.#reporting

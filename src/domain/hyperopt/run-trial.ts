@@ -1,12 +1,13 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { HyperoptJobConfig } from '#contract/hyperopt.ts';
 import { roundNumber } from '#engine/report/round.ts';
+import { notPermutable, type Permutation, permutedPairs } from '#engine/robustness/permuted-pairs.ts';
 import { BacktestError, cutError } from '#engine/run/strategy-errors.ts';
 import { shouldPrune } from '#engine/search/pruner.ts';
 import { bestTrial, type PastTrial } from '#engine/search/trials.ts';
 import { runUntrained } from '#engine/walk-forward/run-untrained.ts';
 import { runWalkForward } from '#engine/walk-forward/run-walk-forward.ts';
-import type { WalkForwardOptions, WindowCache } from '#engine/walk-forward/trial.ts';
+import { createWindowCache, type WalkForwardOptions, type WindowCache } from '#engine/walk-forward/trial.ts';
 import type { PairCandles } from '../load-candles.ts';
 import type { Digest, StrategyWithDigest } from '../ports.ts';
 import type { TrialReturns } from './hyperopt-ports.ts';
@@ -20,6 +21,8 @@ export interface TrialRequest {
   >;
   /** Trials that the pruner compares with, see {@link pruningHistory}. */
   readonly past: readonly PastTrial[];
+  /** Permutation of the candles that the trial runs on; absent: the candles as they are. */
+  readonly permutation?: Permutation;
 }
 
 /** How a trial ended. */
@@ -41,6 +44,38 @@ export interface RunTrialDeps {
   readonly digest: Digest;
 }
 
+/** What the trials of a process read: the candles as they are, or as the permutation of the latest request has them. */
+export class TrialDataOf {
+  readonly #given: Omit<RunTrialDeps, 'cache'>;
+  readonly #cacheBytes: number;
+  #latest: { readonly number: number | undefined; readonly deps: RunTrialDeps } | undefined;
+
+  constructor(given: Omit<RunTrialDeps, 'cache'>, cacheBytes: number) {
+    this.#given = given;
+    this.#cacheBytes = cacheBytes;
+  }
+
+  /** Throws BacktestError for candles that cannot be permuted. */
+  of({ permutation, config }: Pick<TrialRequest, 'permutation' | 'config'>): RunTrialDeps {
+    const number = permutation?.number;
+    if (this.#latest && this.#latest.number === number) return this.#latest.deps;
+    const pairs = permutation ? this.#permuted(permutation, config) : this.#given.pairs;
+    const deps = { ...this.#given, pairs, cache: createWindowCache(this.#cacheBytes) };
+    this.#latest = { number, deps };
+    return deps;
+  }
+
+  #permuted(permutation: Permutation, config: ResolvedBacktestConfig): readonly PairCandles[] {
+    const { pairs } = this.#given;
+    const reason = notPermutable(
+      config,
+      pairs.some(({ informative = [] }) => informative.length > 0),
+    );
+    if (reason !== undefined) throw new BacktestError('invalid_candles', reason);
+    return permutedPairs(pairs, config, permutation);
+  }
+}
+
 /** Part of the visible history that the pruner reads. */
 export function pruningHistory(
   { pruner, direction }: Pick<HyperoptJobConfig, 'pruner' | 'direction'>,
@@ -52,11 +87,21 @@ export function pruningHistory(
   return best ? [best] : [];
 }
 
+/** {@link runTrial} on the candles of the request. */
+export async function runRequested(data: TrialDataOf, request: TrialRequest): Promise<TrialOutcome> {
+  try {
+    return await runTrial(data.of(request), request);
+  } catch (error) {
+    if (!(error instanceof BacktestError)) throw error;
+    return { state: 'failed', error: cutError(error.message) };
+  }
+}
+
 /**
  * Runs one trial. The result depends only on the arguments, regardless of earlier trials. An error of the strategy or
  * its data makes a failed trial; a bug is thrown.
  */
-export async function runTrial(deps: RunTrialDeps, request: TrialRequest): Promise<TrialOutcome> {
+async function runTrial(deps: RunTrialDeps, request: TrialRequest): Promise<TrialOutcome> {
   const { config, search, past } = request;
   const { definition: strategy, digest: strategyDigest } = deps.strategy;
   const values: (number | null)[] = [];

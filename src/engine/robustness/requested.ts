@@ -12,6 +12,7 @@ import { permuteBars, permutedFunding } from './bar-permutation.ts';
 import { intervalOf } from './bootstrap.ts';
 import { measureCapacity } from './capacity.ts';
 import { costSweep } from './cost-sweep.ts';
+import { notPermutable } from './permuted-pairs.ts';
 import { randomEntries } from './random-entries.ts';
 
 export interface RequestedInput {
@@ -69,12 +70,9 @@ function* againstPermutations(
   seed: number,
 ): Generator<void, ChanceTest> {
   const { config, strategy, settings, run } = input;
-  if (config.ml_engine) return noTest('Every permutation would train all models again.');
-  if (config.timeframe_detail)
-    return noTest('Candles of timeframe_detail cannot be permuted with those of the run.');
-  // A pair's daily candles would keep the days that its permuted hours lost. Aggregated candles follow the permutation.
-  if (input.data.some(({ informative = [] }) => informative.length > 0))
-    return noTest('Candles of the informative series cannot be permuted with those of the run.');
+  const readsOthers = input.data.some(({ informative = [] }) => informative.length > 0);
+  const reason = notPermutable(config, readsOthers);
+  if (reason !== undefined) return noTest(reason);
   if (run.table.length === 0) return noTest('The run has no trades.');
   const histories = input.data.flatMap((data) => {
     const history = readHistory(strategy, config, data);

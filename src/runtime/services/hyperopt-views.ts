@@ -55,6 +55,7 @@ export function jobView(
     error_code: job.status === 'failed' ? job.error_code : null,
     stalled: (job.status === 'running' && job.stalled) || null,
     trials: { complete, pruned, failed },
+    permutations: permutationsOf(job),
     // In jobs of the previous version the range includes the training days.
     config: { ...job.config, date_range: base.date_range },
     exchange: base.exchange,
@@ -69,6 +70,10 @@ export function jobView(
     collection: job.collection,
     ...retentionOf(job, retention),
   };
+}
+
+function permutationsOf({ config, permuted_searches: ended = 0 }: StoredHyperoptJob) {
+  return config.permutations === undefined ? null : { ended, total: config.permutations };
 }
 
 function progressOf(trials: TrialCounts) {
@@ -97,6 +102,7 @@ export function resultView({ job, equity }: HyperoptResultData): z.input<typeof 
     best_trials: outcome.best_trials.map((trial) => ({ ...trial, params: foundParams(trial.params) })),
     distinct_runs: outcome.distinct_runs ?? null,
     warnings: outcome.warnings ?? [],
+    permutations: outcome.permutations ?? null,
     n_trials_completed: trials.complete,
     out_of_sample: {
       ...equity,

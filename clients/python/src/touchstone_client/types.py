@@ -2313,6 +2313,8 @@ class HyperoptJob(TypedDict):
     stalled: str | None
     """Position of a running trial without progress for one minute, such as `no progress for 60 s in customExit of ETH/USDT:USDT (trial 3)`; else null"""
     trials: HyperoptJobTrials
+    permutations: HyperoptJobPermutations1 | None
+    """Progress of the searches on permuted candles, which follow the trials; null without any"""
     config: HyperoptJobConfig
     pairs: list[str]
     timeframe: str
@@ -2415,6 +2417,8 @@ class HyperoptJobConfig(TypedDict):
     pruner: Literal["wilcoxon", "median", "none"]
     seed: int
     workers: int
+    permutations: NotRequired[int]
+    """Searches on permuted candles; absent without any"""
 
 
 class HyperoptJobConfigDateRange(TypedDict):
@@ -2435,6 +2439,11 @@ class HyperoptJobConfigSearchValue1(TypedDict):
 class HyperoptJobConfigSearchValue2(TypedDict):
     kind: Literal["choice"]
     choices: list[float | str | bool]
+
+
+class HyperoptJobPermutations1(TypedDict):
+    ended: int
+    total: int
 
 
 class HyperoptJobTrials(TypedDict):
@@ -2547,6 +2556,8 @@ class HyperoptRequest(TypedDict):
     """Seed of the sampler. The same seed gives the same trials for any number of workers. Default: 0"""
     workers: NotRequired[int | None]
     """Tasks that run trials (local mode: processes). At most a tenth of n_trials run concurrently. Default: 1"""
+    permutations: NotRequired[int | None]
+    """Repeat the whole search on that many permutations of the candles, for the p-value of its best trial. Each costs as much as the search. At most 50000 trials together; not with models, timeframe_detail or informative candles of their own. Default: none"""
     experiment_name: NotRequired[str | None]
     """The study_name, and a name for filtering the list"""
 
@@ -2607,6 +2618,8 @@ class HyperoptResult(TypedDict):
     overfitting: OverfittingReport
     distinct_runs: int | None
     """Number of different runs among the complete trials: trials with different parameters can make exactly the same trades; null in jobs stored before this field existed"""
+    permutations: SearchPermutations | None
+    """The best value among those of searches on permuted candles; null unless asked for"""
     warnings: list[str]
     """Limitations of the result, such as parameters without effect"""
     out_of_sample: EquityData
@@ -4488,6 +4501,24 @@ class Route(TypedDict):
     traffic_split: list[float] | None
     should_close: bool
     """True when the challenger was rolled back with `on_rollback: close`: close the position"""
+
+
+class SearchPermutations(TypedDict):
+    searches: int
+    undefined_searches: int
+    """Searches without a complete trial: they count as worse than the best"""
+    p_value: float | None
+    """Share of the permuted searches and the search itself whose best is at least as good"""
+    chance: SearchPermutationsChance1 | None
+    """Quantiles 5 %, 50 % and 95 % of the best values of the permuted searches"""
+    reason: str | None
+    """Why there is no p-value"""
+
+
+class SearchPermutationsChance1(TypedDict):
+    low: float
+    median: float
+    high: float
 
 
 class Series(TypedDict):

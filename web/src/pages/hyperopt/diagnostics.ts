@@ -2,7 +2,8 @@ import LIMITS from 'virtual:limits';
 import type { ResponseOf } from '../../api/client.ts';
 import { decimal, NO_VALUE } from '../../ui/format.ts';
 
-type Overfitting = ResponseOf<'getHyperoptResult'>['overfitting'];
+type Result = ResponseOf<'getHyperoptResult'>;
+type Overfitting = Result['overfitting'];
 
 export type Assessment = 'good' | 'uncertain' | 'bad' | 'undefined';
 
@@ -37,7 +38,10 @@ const shown = (value: number | null | undefined) =>
   value === null || value === undefined ? NO_VALUE : decimal(value, 3);
 
 /** How far the best trial can be believed, one entry per test. */
-export function diagnosticsOf(overfitting: Overfitting, isTrained: boolean): readonly Diagnostic[] {
+export function diagnosticsOf(
+  { overfitting, permutations }: Pick<Result, 'overfitting' | 'permutations'>,
+  isTrained: boolean,
+): readonly Diagnostic[] {
   const { deflated_sharpe_ratio: deflated, trials, effective_trials, pbo, plateau } = overfitting;
   const bounds = LIMITS.overfitting;
   const effective =
@@ -90,7 +94,26 @@ export function diagnosticsOf(overfitting: Overfitting, isTrained: boolean): rea
         : 'Not defined: it needs ten complete trials.',
     },
     trackRecord(overfitting),
+    ...(permutations ? [permutedSearches(permutations)] : []),
   ];
+}
+
+function permutedSearches({
+  p_value,
+  searches,
+  chance,
+  reason,
+}: NonNullable<Result['permutations']>): Diagnostic {
+  const bounds = LIMITS.overfitting.permutations;
+  return {
+    name: 'P-value against permuted searches',
+    value: shown(p_value),
+    assessment: assess(p_value, bounds),
+    bounds: boundsText(bounds),
+    meaning: chance
+      ? `The same search ran on ${decimal(searches, 0)} permutations of the candles, which have no patterns. Nine in ten of them find a best value from ${shown(chance.low)} to ${shown(chance.high)}.`
+      : `Not defined: ${reason}.`,
+  };
 }
 
 function trackRecord({ min_track_record_days: needed, days }: Overfitting): Diagnostic {

@@ -18,7 +18,16 @@ type FieldName =
       | 'date_range'
       | 'experiment_name'
     )
-  | ('objective_metric' | 'direction' | 'n_trials' | 'workers' | 'seed' | 'sampler' | 'pruner')
+  | (
+      | 'objective_metric'
+      | 'direction'
+      | 'n_trials'
+      | 'workers'
+      | 'seed'
+      | 'sampler'
+      | 'pruner'
+      | 'permutations'
+    )
   | ('backtest_period_days' | 'train_period_days')
   | ('model_types' | 'n_estimators_range' | 'learning_rate_range')
   | AccountOption
@@ -69,6 +78,7 @@ export function draftOf(job: Job): Draft {
       backtest_period_days: config.backtest_period_days,
       ...(trainsModels ? models : {}),
       ...{ n_trials, objective_metric, direction, sampler, pruner, seed, workers },
+      ...(config.permutations !== undefined && { permutations: config.permutations }),
       ...account,
       precision: job.precision,
       ...(job.experiment_name === null ? {} : { experiment_name: job.experiment_name }),
@@ -109,7 +119,7 @@ export function requestOf({
     ...(trainsModels ? {} : { models: 'none' }),
     ...(by === 'spaces' ? { spaces: chosen } : { search }),
   };
-  for (const name of trainsModels ? [] : MODEL_FIELDS) delete request[name];
+  for (const name of trainsModels ? (['permutations'] as const) : MODEL_FIELDS) delete request[name];
   const { start, end } = fields.date_range ?? {};
   if (start === undefined && end === undefined) delete request.date_range;
   return JSON.parse(JSON.stringify(request)) as RequestOf<'startHyperopt'>['body'];

@@ -77,6 +77,19 @@ export function SearchFields(props: { readonly draft: Draft; readonly onChange: 
         options={optionsOf(LIMITS.pruners)}
         onChange={(value) => onChange({ pruner: value })}
       />
+      {!trainsModels && (
+        <NumberField
+          label="Searches on permuted candles"
+          help="Such as 99, each as long as this search: the p-value of the best trial"
+          path="permutations"
+          min={limits.permutations.min}
+          max={limits.permutations.max}
+          isInteger
+          value={fields.permutations}
+          placeholder="None"
+          onChange={(permutations) => onChange({ permutations })}
+        />
+      )}
       <NumberField label="Seed" help="The same seed gives the same trials" {...number('seed')} />
     </div>
   );

@@ -42,7 +42,7 @@ function Completed({ view }: { readonly view: JobView }) {
             </div>
           ))}
           <Panel title="How far to believe it">
-            <Diagnostics list={diagnosticsOf(result.overfitting, isTrained)} />
+            <Diagnostics list={diagnosticsOf(result, isTrained)} />
             <p className="muted small-text pad">
               The best of many trials looks better than it is. {decimal(result.overfitting.trials, 0)} trials
               count here, pruned, failed and repeated ones included

@@ -1,0 +1,144 @@
+import { expect, it } from 'vitest';
+import type { TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
+import { hyperoptFixture } from '../../support/hyperopt-fixture.ts';
+import { computeTrial, computing, essence } from '../../support/hyperopt-workers.ts';
+
+/** Searches on permuted candles: their records, and what a lost worker leaves. */
+
+const fixture = hyperoptFixture();
+const { newHyperopt, work, deps, read } = fixture;
+
+const TRIALS = 10;
+const SEARCHES = 19;
+const CONFIG = { n_trials: TRIALS, permutations: SEARCHES };
+
+/** Trials whose value depends on the permutation: search k finds about k / 10 less than the job, search 0 more. */
+const shifted: TrialRunner['run'] = async (request) => {
+  const outcome = await computeTrial(request);
+  const { permutation } = request;
+  if (outcome.state !== 'complete' || !permutation) return outcome;
+  return { ...outcome, value: outcome.value + (permutation.number === 0 ? 5 : -permutation.number / 10) };
+};
+
+function counting(run: TrialRunner['run'] = shifted) {
+  const runs = { trials: 0, permuted: [] as number[] };
+  const runner: TrialRunner = {
+    ...computing,
+    run: (request, signal, onStall) => {
+      if (request.permutation) runs.permuted.push(request.permutation.number);
+      else runs.trials++;
+      return run(request, signal, onStall);
+    },
+  };
+  return { runs, runner };
+}
+
+const outcomeOf = async (jobId: string) => {
+  const { job } = await read(jobId);
+  if (job.status !== 'completed') throw new Error(JSON.stringify(job));
+  return job;
+};
+
+it('a job has the p-value of its best among the best of all permuted searches', async () => {
+  const jobId = await newHyperopt(CONFIG);
+  const { runs, runner } = counting();
+  expect(await work(jobId, 0, deps(runner))).toBe('finished');
+  const { outcome, permuted_searches } = await outcomeOf(jobId);
+  // Search 0 is better, all others are worse.
+  expect(outcome.permutations).toMatchObject({ searches: SEARCHES, p_value: 2 / 20, reason: null });
+  expect(outcome.permutations!.chance!.high).toBeGreaterThan(outcome.best_value);
+  expect(permuted_searches).toBe(SEARCHES);
+  expect(new Set(runs.permuted).size).toBe(SEARCHES);
+  expect(runs.permuted.length).toBeLessThanOrEqual(SEARCHES * TRIALS);
+});
+
+it('a permuted search makes the trials of the job when the values are the same', async () => {
+  const jobId = await newHyperopt({ ...CONFIG, pruner: 'median' });
+  const requests: object[][] = [[], []];
+  const run: TrialRunner['run'] = async (request) => {
+    const { permutation, config, past } = request;
+    if (permutation === undefined || permutation.number === 3)
+      requests[permutation ? 1 : 0]!.push({ config, past });
+    return computeTrial(request);
+  };
+  await work(jobId, 0, deps({ ...computing, run }));
+  expect(requests[1]).toEqual(requests[0]);
+  const { outcome } = await outcomeOf(jobId);
+  expect(outcome.permutations!.p_value).toBe(1);
+  expect(outcome.permutations!.chance!.median).toBeCloseTo(outcome.best_value, 6);
+});
+
+it('a lost worker loses no ended search, and the result is the same', async () => {
+  const whole = await newHyperopt(CONFIG);
+  await work(whole, 0, deps(counting().runner));
+  const jobId = await newHyperopt(CONFIG);
+  const forever = () => new Promise<never>(() => undefined);
+  const { promise: died, resolve } = Promise.withResolvers<void>();
+  const dying: TrialRunner['run'] = (request, ...rest) => {
+    if (request.permutation?.number !== 7) return shifted(request, ...rest);
+    resolve();
+    return forever();
+  };
+  void work(jobId, 0, { ...deps({ ...computing, run: dying }), sleep: forever }, 'first');
+  await died;
+  expect((await deps().ledger.permutedSearches(jobId)).map(({ number }) => number)).toEqual([
+    0, 1, 2, 3, 4, 5, 6,
+  ]);
+  const { runs, runner } = counting();
+  expect(await work(jobId, 0, deps(runner), 'second')).toBe('finished');
+  expect(runs.trials).toBe(0);
+  expect(Math.min(...runs.permuted)).toBe(7);
+  const [a, b] = [await outcomeOf(whole), await outcomeOf(jobId)];
+  expect(b.outcome).toEqual({ ...a.outcome, study_name: b.outcome.study_name });
+  expect(b.permuted_searches).toBe(SEARCHES);
+});
+
+it('two workers share the searches and write the same as one', async () => {
+  const one = await newHyperopt(CONFIG);
+  await work(one, 0, deps(counting().runner));
+  const jobId = await newHyperopt({ ...CONFIG, workers: 2 });
+  await Promise.all([0, 1].map((worker) => work(jobId, worker, deps(counting().runner))));
+  const [a, b] = [await outcomeOf(one), await outcomeOf(jobId)];
+  expect(b.outcome.permutations).toEqual(a.outcome.permutations);
+  expect(b.permuted_searches).toBe(SEARCHES);
+  const trials = async (id: string) => (await read(id)).trials.map(essence);
+  expect(await trials(jobId)).toEqual(await trials(one));
+});
+
+it('a cancelled job stops, and the one that resumes it keeps its ended searches', async () => {
+  const jobId = await newHyperopt(CONFIG);
+  const cancelling: TrialRunner['run'] = async (request, ...rest) => {
+    if (request.permutation?.number === 5)
+      await deps().hyperoptJobs.cancel(jobId, '2025-03-01T01:00:00.000Z');
+    return shifted(request, ...rest);
+  };
+  await work(jobId, 0, deps({ ...computing, run: cancelling }));
+  expect((await read(jobId)).job.status).toBe('cancelled');
+  const kept = await deps().ledger.permutedSearches(jobId);
+  expect(kept).toHaveLength(5);
+  const resumed = await newHyperopt(CONFIG, { resumed_from: jobId });
+  const { runs, runner } = counting();
+  await work(resumed, 0, deps(runner));
+  expect(Math.min(...runs.permuted)).toBe(5);
+  expect((await outcomeOf(resumed)).outcome.permutations!.p_value).toBe(2 / 20);
+});
+
+it('searches without a complete trial count as worse; if all are, the reason is stated', async () => {
+  const failing =
+    (fails: (permutation: number) => boolean): TrialRunner['run'] =>
+    async (request, ...rest) =>
+      request.permutation && fails(request.permutation.number)
+        ? { state: 'failed', error: 'it does not like this order' }
+        : shifted(request, ...rest);
+  const some = await newHyperopt(CONFIG);
+  await work(some, 0, deps({ ...computing, run: failing((number) => number < 2) }));
+  expect((await outcomeOf(some)).outcome.permutations).toMatchObject({
+    ...{ searches: SEARCHES, undefined_searches: 2, p_value: 1 / 20 },
+  });
+  const all = await newHyperopt(CONFIG);
+  await work(all, 0, deps({ ...computing, run: failing(() => true) }));
+  expect((await outcomeOf(all)).outcome.permutations).toEqual({
+    ...{ searches: SEARCHES, undefined_searches: SEARCHES, p_value: null, chance: null },
+    reason: 'No permuted search has a complete trial: it does not like this order',
+  });
+});
