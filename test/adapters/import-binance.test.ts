@@ -199,6 +199,19 @@ describe('Binance public data', () => {
     ]);
   });
 
+  test('a CSV that a user joined is recognized by its columns', async () => {
+    put('BTCUSDT-1m.csv.gz', `${HEADER}\n${klines(3)}`);
+    put('XRPUSDT-1m.csv', 'timestamp_ms,open,high,low,close,volume\n');
+    expect(reasons(await load())).toEqual([
+      ['BTCUSDT-1m.csv.gz', expect.stringContaining('does not say whether BTCUSDT is spot or futures')],
+      ['XRPUSDT-1m.csv', expect.stringContaining('XRPUSDT is not a valid symbol')],
+    ]);
+    expect(await load(fixture.folder, ['BTC/USDT:USDT'])).toMatchObject([
+      { outcome: 'imported', symbol: 'BTC/USDT:USDT', timeframe: '1m', rows: 3 },
+      { outcome: 'skipped' },
+    ]);
+  });
+
   const contentOf = async (path: string) => (await recognize(candidate(`/x/${path}`, new Set(), {}))).content;
 
   test.each([

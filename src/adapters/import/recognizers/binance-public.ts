@@ -17,7 +17,9 @@ export const binancePublic: Recognizer = {
 
 /** `BTCUSDT-1m-2025-03.zip` of a month, `BTCUSDT-1m-2025-03-09.csv` of a day; `BTCUSDT-fundingRate-2025-03.zip`. */
 const NAME =
-  /^(?<letters>[^/-]+)-(?<what>[A-Za-z0-9]+)-(?<month>\d{4}-\d\d)(?:-(?<day>\d\d))?\.(?<ending>zip|csv)(?<checksum>\.CHECKSUM)?$/;
+  /^(?<letters>[^/-]+)-(?<what>[A-Za-z0-9]+)-(?<month>\d{4}-\d\d)(?:-(?<day>\d\d))?\.(?:zip|csv(?:\.gz|\.zst)?)(?<checksum>\.CHECKSUM)?$/;
+/** `BTCUSDT-1m.csv`: files of several months that a user joined. */
+const JOINED_NAME = /^(?<letters>[A-Z0-9]+)-(?<what>\d+[a-z]+)\.csv(?:\.gz|\.zst)?$/;
 /** `data/spot/monthly/klines/BTCUSDT/1m/`, `data/futures/um/daily/fundingRate/BTCUSDT/`. */
 const FOLDERS =
   /^(?<root>.*\/)(?<market>spot|futures\/um|futures\/cm|option)\/(?:daily|monthly)\/(?<type>[A-Za-z]+)\//;
@@ -33,12 +35,20 @@ const EXCHANGES: Readonly<Record<TradingMode, string>> = { spot: 'binance', futu
 
 type Names = Readonly<Record<string, string>>;
 
-function contentOf(file: Candidate): FileContent | undefined {
+async function contentOf(file: Candidate): Promise<FileContent | undefined> {
+  const joined = JOINED_NAME.exec(file.name)?.groups as Names | undefined;
+  if (joined) return (await hasKlines(file)) ? withoutFolders(file, joined) : undefined;
   const names = NAME.exec(file.name)?.groups as Names | undefined;
   const folders = FOLDERS.exec(file.path)?.groups as Names | undefined;
   if (!names) return folders && otherName(file.name);
   if (names.checksum) return { kind: 'companion' };
   return folders ? inFolders(file, names, folders) : withoutFolders(file, names);
+}
+
+/** True if the first line has as many columns as klines: names of freqtrade have the same form. */
+async function hasKlines(file: Candidate): Promise<boolean> {
+  const [line = ''] = (await file.head())?.split('\n', 1) ?? [];
+  return line.split(',').length === KLINES.length;
 }
 
 /** Names that are not of candles or rates, such as `BTCUSDT_240628-metrics.txt` or a listing of the download. */
@@ -94,12 +104,12 @@ function sourceOf(file: Candidate, names: Names, symbol: string, { layouts, keep
     format: 'CSV',
     layouts,
     options: { keep, ...(checksum && { checksum }) },
-    period: periodOf(names),
+    ...(names.month && { period: periodOf(names.month, names.day) }),
   };
 }
 
-function periodOf({ month, day }: Names): NonNullable<Source['period']> {
-  const [year, number] = month!.split('-').map(Number) as [number, number];
+function periodOf(month: string, day: string | undefined): NonNullable<Source['period']> {
+  const [year, number] = month.split('-').map(Number) as [number, number];
   return day === undefined
     ? { from: Date.UTC(year, number - 1), to: Date.UTC(year, number) }
     : { from: Date.UTC(year, number - 1, Number(day)), to: Date.UTC(year, number - 1, Number(day) + 1) };
