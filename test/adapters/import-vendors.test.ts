@@ -3,8 +3,11 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import {
   Table as ArrowTable,
   DateDay,
+  Decimal,
   Float64,
   Int64,
+  makeData,
+  makeVector,
   TimestampMicrosecond,
   tableToIPC,
   Utf8,
@@ -16,14 +19,15 @@ import { describe, expect, test } from 'vitest';
 import { chooseExchange } from '#adapters/import/choose-exchange.ts';
 import { findFiles } from '#adapters/import/find.ts';
 import { importFiles } from '#adapters/import/import-files.ts';
+import type { Hints } from '#adapters/import/recognizer.ts';
 import { FOREVER, importFixture, NOW, T0 } from './import-fixture.ts';
 
 const fixture = importFixture();
 const MINUTE = 60_000;
 
 /** Imports the folder as the command does. */
-async function load({ symbols = [] as string[], exchange = undefined as string | undefined } = {}) {
-  const found = await findFiles(fixture.folder, { symbols });
+async function load({ exchange, ...hints }: Hints & { readonly exchange?: string } = {}) {
+  const found = await findFiles(fixture.folder, hints);
   const { store, reader } = fixture;
   const results = await importFiles(found, {
     store,
@@ -174,9 +178,35 @@ describe('Tardis', () => {
     fixture.put(nameOf('trades', '2025-03-01').replace('.gz', ''), 'x');
     const name = nameOf('trades', '2025-03-02');
     writeFileSync(`${fixture.folder}/${name}`, whole.subarray(0, 200));
+    const next = nameOf('trades', '2025-03-03').replace('.gz', '');
+    fixture.put(next, 'side,price\n');
+    fixture.put(nameOf('trades', '2025-03-04').replace('.gz', ''), `${header}\n${trade(1, 1)},9`);
     expect((await load()).results).toMatchObject([
-      { outcome: 'failed', reason: 'holds no trades of its day' },
+      { outcome: 'failed', reason: 'has no column exchange' },
       { outcome: 'failed', reason: 'is truncated', file: name },
+      { outcome: 'failed', reason: 'has no column exchange', file: next },
+      { outcome: 'failed', reason: 'line 2 has 9 values: the header has 8' },
+    ]);
+  });
+
+  test('a file of the next day that cannot be read fails the day before with its name', async () => {
+    fixture.put(nameOf('trades', '2025-03-01'), `${header}\n${trade(1, 1)}`);
+    fixture.put(
+      nameOf('trades', '2025-03-02'),
+      `${header}\n${trade(DAY + 1, 1).replace('sell,1,', 'sell,0x1,')}`,
+    );
+    expect((await load()).results).toMatchObject([
+      { outcome: 'imported', rows: 1 },
+      { outcome: 'failed', reason: 'line 2: price is "0x1": expected a decimal number' },
+    ]);
+    fixture.put(nameOf('trades', '2025-03-02'), `${header}\n${trade(DAY - 1, 0, 9)}`);
+    expect((await load()).results).toMatchObject([
+      {
+        outcome: 'failed',
+        reason:
+          'the file of the next day, which may have the last trades: line 2: price is "0": expected a number above 0',
+      },
+      { outcome: 'failed' },
     ]);
   });
 });
@@ -196,11 +226,24 @@ describe('TradingView', () => {
       { symbol: 'BTC/USDT', timeframe: '1h', rows: 3, notes: ['times are in seconds'] },
       { symbol: 'BTC/USDT:USDT', timeframe: '1h', rows: 3 },
       { outcome: 'skipped', reason: expect.stringMatching(/^timeframe 1M is not one of 1m, /) },
-      { outcome: 'skipped', reason: expect.stringMatching(/^neither the rows nor the name/) },
+      { outcome: 'skipped', reason: expect.stringMatching(/^neither rows, folders nor the name/) },
       { outcome: 'skipped', reason: expect.stringMatching(/^a list of trades.*verify tradingview$/) },
     ]);
     expect((await storedIn('binance', 'BTC/USDT', '1h')).volume).toEqual([10, 10, 10]);
     expect((await storedIn('binanceusdm', 'BTC/USDT:USDT', '1h')).timestamp).toHaveLength(3);
+  });
+
+  test('a chart without a name is imported as what the user states', async () => {
+    fixture.put('export.csv', chart);
+    expect((await load({ symbols: ['BTC/EUR'] })).results).toMatchObject([
+      { outcome: 'skipped', reason: expect.stringContaining('pass it, such as --timeframe 1h') },
+    ]);
+    const stated = { symbols: ['BTC/EUR'], timeframe: '1h', exchange: 'kraken' } as const;
+    expect((await load(stated)).results).toMatchObject([{ symbol: 'BTC/EUR', timeframe: '1h', rows: 3 }]);
+    expect((await storedIn('kraken', 'BTC/EUR', '1h')).timestamp).toHaveLength(3);
+    expect((await load({ ...stated, timeframe: '4h' })).results).toMatchObject([
+      { outcome: 'failed', reason: expect.stringContaining('is not on the 4h grid') },
+    ]);
   });
 
   test('a last candle that was open when the chart was exported is left out', async () => {
@@ -272,6 +315,33 @@ describe('Parquet layouts', () => {
       { symbol: 'ETH/BTC', rows: 1 },
     ]);
     expect((await storedIn('binanceusdm', 'BTC/USDT:USDT')).volume).toEqual([5, 7]);
+  });
+
+  test('decimals of any size are read', async () => {
+    const words = [2_500_000n, 3_000_000n, 1_000_000n, 2n ** 70n].map((value) => [
+      ...new Uint32Array(BigUint64Array.of(value & (2n ** 64n - 1n), value >> 64n).buffer),
+    ]);
+    const decimal = (index: number) =>
+      makeVector(
+        makeData({
+          type: new Decimal(6, 30, 128),
+          length: 1,
+          nullCount: 0,
+          data: Uint32Array.from(words[index]!),
+        }),
+      );
+    fixture.put(
+      'BTC_USDT_USDT_1m.parquet',
+      file({
+        t: micros([0]),
+        ...{ o: decimal(0), h: decimal(1), l: decimal(2), c: decimal(0), v: decimal(3) },
+      }),
+    );
+    expect((await load()).results).toMatchObject([{ outcome: 'imported', notes: [] }]);
+    expect(await storedIn('binanceusdm', 'BTC/USDT:USDT')).toEqual({
+      timestamp: [T0],
+      ...{ open: [2.5], high: [3], low: [1], close: [2.5], volume: [2 ** 70 / 1e6] },
+    });
   });
 
   test('days without volume are daily candles', async () => {

@@ -17,16 +17,26 @@ const TO_MS: Readonly<Record<TimeUnit, readonly [factor: number, divisor: number
  */
 export function columnsOfBatch(batch: RecordBatch, names: readonly string[]): Float64Array[] {
   return names.map((name, index) => {
-    const column = batch.getChild(name)?.data[0];
-    if (!column) throw new BadFileError(`has no column ${name}`);
-    const values = index === 0 && DataType.isTimestamp(column.type) ? timesOf(column) : numbersOf(column);
-    if (!values) throw new BadFileError(`column ${name} holds ${column.type}: expected numbers`);
-    if (values.length !== batch.numRows) throw new BadFileError(`column ${name} is truncated`);
-    if (column.nullCount > 0) {
-      for (let row = 0; row < values.length; row++) if (!column.getValid(row)) values[row] = Number.NaN;
-    }
-    return values;
+    const values = valuesOf(batch, name, index === 0);
+    if (values) return values;
+    throw new BadFileError(`column ${name} holds ${batch.getChild(name)!.type}: expected numbers`);
   });
+}
+
+/**
+ * Values of a column, undefined if it holds neither numbers nor, with `isTime`, timestamps.
+ * @throws BadFileError for a column that is missing or shorter than the batch
+ */
+export function valuesOf(batch: RecordBatch, name: string, isTime: boolean): Float64Array | undefined {
+  const column = batch.getChild(name)?.data[0];
+  if (!column) throw new BadFileError(`has no column ${name}`);
+  const values = isTime && DataType.isTimestamp(column.type) ? timesOf(column) : numbersOf(column);
+  if (!values) return undefined;
+  if (values.length !== batch.numRows) throw new BadFileError(`column ${name} is truncated`);
+  if (column.nullCount > 0) {
+    for (let row = 0; row < values.length; row++) if (!column.getValid(row)) values[row] = Number.NaN;
+  }
+  return values;
 }
 
 /** First layout whose columns the file has, with the file's name of the time column. Throws BadFileError if none fits. */

@@ -17,6 +17,17 @@ export interface CsvLine {
   readonly number: number;
 }
 
+/**
+ * Columns of a CSV file by the names in its first line.
+ * @throws BadFileError when one of `needed` is missing
+ */
+export async function csvColumns(path: string, needed: readonly string[]): Promise<CsvColumns> {
+  const columns = new CsvColumns(await csvHeader(path));
+  const missing = needed.find((name) => !columns.has(name));
+  if (missing !== undefined) throw new BadFileError(`has no column ${missing}`);
+  return columns;
+}
+
 /** Names in the first line of a CSV file. An empty file has none. Throws BadFileError. */
 export async function csvHeader(path: string): Promise<readonly string[]> {
   for await (const lines of linesOf(path)) return cellsOf(lines[0]!, 1);

@@ -1,4 +1,4 @@
-import { CsvColumns, type CsvLine, csvHeader, csvLines, wrongValue } from './csv-table.ts';
+import { CsvColumns, type CsvLine, csvColumns, csvLines, wrongValue } from './csv-table.ts';
 import { BadFileError } from './rows.ts';
 import { type FileSeries, type SeriesNames, SeriesTable } from './table.ts';
 
@@ -28,8 +28,9 @@ type PriceForm = 'integers' | 'decimals';
  * @throws BadFileError
  */
 export async function readDatabento(path: string, names: SeriesNames): Promise<FileSeries[]> {
-  const columns = new CsvColumns(await csvHeader(path));
+  const columns = await csvColumns(path, [...COLUMNS, 'instrument_id']);
   const table = new SeriesTable(6, 'line');
+  const nameColumn = columns.has('symbol') ? 'symbol' : 'instrument_id';
   const instruments = new Instruments();
   let form: PriceForm | undefined;
   const price = (line: CsvLine, name: string): number => {
@@ -47,7 +48,7 @@ export async function readDatabento(path: string, names: SeriesNames): Promise<F
       const rtype = columns.text(line, 'rtype');
       const timeframe = TIMEFRAMES[rtype];
       if (timeframe === undefined) throw wrongValue(line, 'rtype', rtype, 'a candle, 32 to 36');
-      const symbol = columns.text(line, columns.has('symbol') ? 'symbol' : 'instrument_id');
+      const symbol = columns.text(line, nameColumn);
       const series = { symbol: symbol || names.symbol, exchange: names.exchange, timeframe };
       instruments.check(columns, line, `${symbol} ${timeframe}`);
       const values = [

@@ -46,7 +46,7 @@ export class FileReader {
   ): Promise<Result> {
     const bytes = await sizeOf(request.path);
     if (bytes === 0) throw new BadFileError('is empty');
-    const size = /\.(gz|zst|zip)$/.test(request.path) ? bytes * COMPRESSION : bytes;
+    const size = /\.(gz|zst|zip|parquet)$/.test(request.path) ? bytes * COMPRESSION : bytes;
     const limit = AbortSignal.timeout(this.#baseLimitMs + Math.ceil(size / BYTES_PER_MS));
     const received = await receive(this.#running(), request, limit, collectReplies);
     if (!('problem' in received)) return received;

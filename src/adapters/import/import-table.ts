@@ -7,7 +7,7 @@ import type { ImportStore } from './batched-writes.ts';
 import type { TableContent } from './content.ts';
 import type { FileReader } from './file-reader.ts';
 import { checkEvents } from './funding.ts';
-import { ccxtMarket, exchangeFor, symbolOfName, tardisMarket } from './market-symbols.ts';
+import { ccxtMarket, exchangeFor, type NamedSymbol, symbolOfName, tardisMarket } from './market-symbols.ts';
 import type { Hints } from './recognizer.ts';
 import { BadFileError } from './rows.ts';
 import { type ImportResult, type ReadySeries, readyCandles, readyFunding } from './store-series.ts';
@@ -80,13 +80,7 @@ function targetOf(
   { exchanges, named: known, hints }: TableOptions,
 ): Target | { readonly reason: string } {
   const market = { ...content, ...marketOf(content, named) };
-  if (!name) {
-    return {
-      reason:
-        'neither the rows nor the name of the file have a symbol: name the file such as BTC_USDT_USDT-1h',
-    };
-  }
-  const found = symbolOfName(name, market, hints.symbols ?? []);
+  const found = name ? symbolOfName(name, market, hints.symbols ?? []) : onlySymbol(hints);
   if ('reason' in found) return found;
   const mode = tradingModeOf(found.symbol);
   if (kind === 'funding' && mode === 'spot') return { reason: `${name} is spot, which has no funding` };
@@ -103,6 +97,16 @@ function targetOf(
     return { reason: `timeframe ${timeframe} is not one of ${ALL_TIMEFRAMES.join(', ')}` };
   }
   return { symbol: found.symbol, exchange, timeframe };
+}
+
+/** Symbol of a file that names none: the only one that the user gave. */
+function onlySymbol({ symbols = [] }: Hints): NamedSymbol {
+  const [only] = symbols;
+  if (only !== undefined && symbols.length === 1 && !only.includes('=')) return { symbol: only };
+  return {
+    reason:
+      'neither rows, folders nor the name of the file have a symbol. Import the file by itself with it: --symbols BTC/USDT',
+  };
 }
 
 /** Market that the rows of a series name. */

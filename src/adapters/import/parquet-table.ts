@@ -1,5 +1,6 @@
-import { DataType, RecordBatchReader, type Vector } from 'apache-arrow';
+import { DataType, type RecordBatch, RecordBatchReader, type Vector } from 'apache-arrow';
 import { readParquet, readSchema } from 'parquet-wasm';
+import { valuesOf } from './arrow-columns.ts';
 import { BadFileError, readWhole } from './rows.ts';
 import { type FileSeries, type SeriesNames, SeriesTable } from './table.ts';
 
@@ -50,47 +51,48 @@ export async function readParquetTable(path: string, names: SeriesNames): Promis
   for (let offset = 0; ; offset += ROWS_AT_ONCE) {
     const read = readParquet(bytes, { columns: wanted, offset, limit: ROWS_AT_ONCE });
     for (const batch of RecordBatchReader.from(read.intoIPCStream())) {
-      addBatch(table, (name) => batch.getChild(name), columns, names, batch.numRows);
+      addBatch(table, batch, columns, names);
     }
     if (table.rows < offset + ROWS_AT_ONCE) break;
   }
   return table.finish('candles');
 }
 
-function addBatch(
-  table: SeriesTable,
-  column: (name: string) => Vector | null,
-  columns: Columns,
-  names: SeriesNames,
-  rows: number,
-): void {
-  const vector = (name: string) => {
-    const found = column(name);
-    if (!found) throw new BadFileError(`has no column ${name}`);
-    return found;
-  };
-  const time = timesOf(vector(columns.time), columns.time);
-  const values = [...columns.prices, ...(columns.volume === undefined ? [] : [columns.volume])].map((name) =>
-    numbersOf(vector(name), name),
+function addBatch(table: SeriesTable, batch: RecordBatch, columns: Columns, names: SeriesNames): void {
+  const before = table.rows;
+  const time = timesOf(batch, columns.time, before);
+  const values = columns.prices.map((name) => numbersOf(batch, name));
+  values.push(
+    columns.volume === undefined
+      ? new Float64Array(batch.numRows).fill(Number.NaN)
+      : numbersOf(batch, columns.volume),
   );
-  const textOf = (name: string | undefined, otherwise: string | null) => {
-    if (name === undefined) return () => otherwise;
-    const found = vector(name);
-    return (row: number) => {
-      const value: unknown = found.get(row);
-      if (value === null) throw new BadFileError(`row ${table.rows + 1} has no ${name}`);
-      return String(value);
-    };
-  };
-  const symbol = textOf(columns.symbol, names.symbol);
-  const timeframe = textOf(columns.timeframe, names.timeframe);
-  const exchange = textOf(columns.exchange, names.exchange);
-  for (let row = 0; row < rows; row++) {
+  const text = (name: string | undefined, otherwise: string | null) =>
+    name === undefined ? () => otherwise : textsOf(batch, name, before);
+  const symbol = text(columns.symbol, names.symbol);
+  const timeframe = text(columns.timeframe, names.timeframe);
+  const exchange = text(columns.exchange, names.exchange);
+  for (let row = 0; row < batch.numRows; row++) {
     const series = { symbol: symbol(row), timeframe: timeframe(row), exchange: exchange(row) };
-    const numbers = values.map((read) => read(row, table.rows + 1));
-    if (columns.volume === undefined) numbers.push(Number.NaN);
-    table.add(series, [time(row, table.rows + 1), ...numbers], table.rows + 1);
+    table.add(series, [time[row]!, ...values.map((column) => column[row]!)], before + row + 1);
   }
+}
+
+/** Text of a column by row. Offsets into one buffer are read directly: a vector decodes ten times slower. */
+function textsOf(batch: RecordBatch, name: string, before: number): (row: number) => string {
+  const column = batch.getChild(name)!;
+  const [data] = column.data;
+  const bytes =
+    DataType.isUtf8(column.type) && data?.values
+      ? Buffer.from(data.values.buffer, data.values.byteOffset, data.values.byteLength)
+      : undefined;
+  const offsets = data?.valueOffsets as Int32Array | undefined;
+  return (row) => {
+    if (!column.isValid(row)) throw new BadFileError(`row ${before + row + 1} has no ${name}`);
+    return bytes && offsets
+      ? bytes.toString('utf8', offsets[row]!, offsets[row + 1]!)
+      : String(column.get(row));
+  };
 }
 
 /** @throws BadFileError when a column is missing or ambiguous */
@@ -136,40 +138,51 @@ function ambiguous(names: readonly string[]): BadFileError {
   );
 }
 
-type ReadNumber = (row: number, position: number) => number;
-
 /** Numbers of a column; NaN for an empty value. Decimals, which DuckDB writes for 0.5, come without their point. */
-function numbersOf(column: Vector, name: string): ReadNumber {
+function numbersOf(batch: RecordBatch, name: string): Float64Array {
+  const values = valuesOf(batch, name, false);
+  if (values) return values;
+  const column = batch.getChild(name)!;
   const { type } = column;
-  if (!DataType.isInt(type) && !DataType.isFloat(type) && !DataType.isDecimal(type)) {
-    throw new BadFileError(`column ${name} holds ${type}: expected numbers`);
-  }
-  const unit = DataType.isDecimal(type) ? 10 ** type.scale : 1;
-  return (row) => {
-    const value: unknown = column.get(row);
-    return value === null ? Number.NaN : Number(value) / unit;
-  };
+  if (!DataType.isDecimal(type)) throw new BadFileError(`column ${name} holds ${type}: expected numbers`);
+  const unit = 10 ** type.scale;
+  const words = column.data[0]!.values as Int32Array | Uint32Array;
+  const halves = new Int32Array(words.buffer, words.byteOffset, words.length);
+  return Float64Array.from({ length: batch.numRows }, (_, row) => {
+    if (!column.isValid(row)) return Number.NaN;
+    // Four words of 32 bits. Most values fit into two, whose sign fills the others; a vector converts ten times slower.
+    const [low, high] = [halves[4 * row]! >>> 0, halves[4 * row + 1]!];
+    const value = low + high * 4_294_967_296;
+    const [third, fourth] = [halves[4 * row + 2], halves[4 * row + 3]];
+    const isShort = type.bitWidth === 128 && third === high >> 31 && fourth === high >> 31;
+    if (isShort && Number.isSafeInteger(value)) return value / unit;
+    return Number(`${column.get(row)}e-${type.scale}`);
+  });
 }
 
 /** Milliseconds of timestamps and dates, numbers unchanged, and milliseconds of ISO 8601 text; text without a zone is UTC. */
-function timesOf(column: Vector, name: string): ReadNumber {
-  const { type } = column;
-  if (DataType.isTimestamp(type) || DataType.isDate(type)) {
-    return (row) => {
-      const value: unknown = column.get(row);
-      return value === null ? Number.NaN : Number(value);
-    };
-  }
-  if (!DataType.isUtf8(type) && !DataType.isLargeUtf8(type)) return numbersOf(column, name);
-  return (row, position) => {
-    const text = String(column.get(row) ?? '');
+function timesOf(batch: RecordBatch, name: string, before: number): Float64Array {
+  const values = valuesOf(batch, name, true);
+  if (values) return values;
+  const column = batch.getChild(name)!;
+  if (DataType.isDate(column.type)) return perRow(column, Number);
+  if (!DataType.isUtf8(column.type) && !DataType.isLargeUtf8(column.type)) return numbersOf(batch, name);
+  return perRow(column, (value, row) => {
+    const text = String(value);
     const { day, clock = '00:00', zone = 'Z' } = ISO_TIME.exec(text)?.groups ?? {};
     const time = Date.parse(
-      `${day}T${clock}${zone.replace(/([+-]\d\d):?(\d\d)?$/, (_, h, m = '00') => `${h}:${m}`)}`,
+      `${day}T${clock}${zone.replace(/([+-]\d\d):?(\d\d)?$/, (_, hours, minutes = '00') => `${hours}:${minutes}`)}`,
     );
     if (!Number.isNaN(time)) return time;
     throw new BadFileError(
-      `row ${position}: ${name} is ${JSON.stringify(text.slice(0, 40))}: expected an ISO 8601 time`,
+      `row ${before + row + 1}: ${name} is ${JSON.stringify(text.slice(0, 40))}: expected an ISO 8601 time`,
     );
-  };
+  });
+}
+
+function perRow(column: Vector, read: (value: unknown, row: number) => number): Float64Array {
+  return Float64Array.from({ length: column.length }, (_, row) => {
+    const value: unknown = column.get(row);
+    return value === null ? Number.NaN : read(value, row);
+  });
 }

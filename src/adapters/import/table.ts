@@ -79,7 +79,7 @@ export class SeriesTable {
   #of(names: SeriesNames): OpenSeries {
     // Rows of one series usually follow each other.
     if (this.#last && sameNames(this.#last.names, names)) return this.#last;
-    const key = JSON.stringify([names.exchange, names.symbol, names.timeframe]);
+    const key = `${names.exchange}\0${names.symbol}\0${names.timeframe}`;
     const known = this.#series.get(key);
     if (known) {
       this.#last = known;

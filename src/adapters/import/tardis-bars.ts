@@ -1,6 +1,6 @@
-import { CsvColumns, type CsvLine, csvHeader, csvLines, wrongValue } from './csv-table.ts';
+import { type CsvColumns, type CsvLine, csvColumns, csvLines, wrongValue } from './csv-table.ts';
 import { type FileSeries, SeriesTable } from './table.ts';
-import { namesIn } from './tardis.ts';
+import { BAR, namesIn } from './tardis.ts';
 
 /** Names of the lengths of candles by milliseconds; other lengths are named in milliseconds. */
 const INTERVALS: ReadonlyMap<number, string> = new Map([
@@ -24,7 +24,7 @@ const INTERVALS: ReadonlyMap<number, string> = new Map([
  * @throws BadFileError
  */
 export async function readTardisBars(path: string): Promise<FileSeries[]> {
-  const columns = new CsvColumns(await csvHeader(path));
+  const columns = await csvColumns(path, BAR);
   const table = new SeriesTable(6, 'line');
   for await (const lines of csvLines(path)) {
     for (const line of lines) {

@@ -1,7 +1,7 @@
-import { CsvColumns, type CsvLine, csvHeader, csvLines } from './csv-table.ts';
+import { type CsvColumns, type CsvLine, csvColumns, csvLines } from './csv-table.ts';
 import { BadFileError } from './rows.ts';
 import { type FileSeries, type SeriesNames, SeriesTable } from './table.ts';
-import { MINUTE_US, microseconds, namesIn } from './tardis.ts';
+import { COMMON, MINUTE_US, microseconds, namesIn } from './tardis.ts';
 
 /**
  * Funding events of a `derivative_ticker` file: of each `funding_timestamp` the last rate and mark price that were published up
@@ -9,7 +9,7 @@ import { MINUTE_US, microseconds, namesIn } from './tardis.ts';
  * @throws BadFileError
  */
 export async function readTardisFunding(path: string): Promise<FileSeries[]> {
-  const columns = new CsvColumns(await csvHeader(path));
+  const columns = await csvColumns(path, [...COMMON, 'funding_timestamp', 'funding_rate', 'mark_price']);
   const events = new Map<string, FundingDay>();
   for await (const lines of csvLines(path)) {
     for (const line of lines) {

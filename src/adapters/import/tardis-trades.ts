@@ -1,8 +1,9 @@
-import { CsvColumns, type CsvLine, csvHeader, csvLines, wrongValue } from './csv-table.ts';
+import { type CsvColumns, type CsvLine, csvColumns, csvHeader, csvLines, wrongValue } from './csv-table.ts';
 import { BadFileError } from './rows.ts';
 import { type FileSeries, type SeriesNames, SeriesTable } from './table.ts';
-import { MINUTE_US, microseconds, namesIn } from './tardis.ts';
+import { COMMON, MINUTE_US, microseconds, namesIn } from './tardis.ts';
 
+const TRADE = [...COMMON, 'id', 'price', 'amount'];
 const DAY_US = 86_400_000_000;
 
 interface Minute {
@@ -24,8 +25,17 @@ export async function readTardisTrades(
 ): Promise<FileSeries[]> {
   const day = new TradeDay();
   await day.read(path);
-  const late = next === undefined ? 0 : await day.readLate(next);
+  const late = next === undefined ? 0 : await readNext(day, next);
   return day.finish(names, { late, hasNext: next !== undefined });
+}
+
+async function readNext(day: TradeDay, next: string): Promise<number> {
+  try {
+    return await day.readLate(next);
+  } catch (error) {
+    if (!(error instanceof BadFileError)) throw error;
+    throw new BadFileError(`the file of the next day, which may have the last trades: ${error.message}`);
+  }
 }
 
 class TradeDay {
@@ -42,13 +52,15 @@ class TradeDay {
   #lastRow = '';
 
   async read(path: string): Promise<void> {
-    const columns = new CsvColumns(await csvHeader(path));
+    const columns = await csvColumns(path, TRADE);
     for await (const lines of csvLines(path)) for (const line of lines) this.#add(columns, line);
   }
 
   /** Adds the trades of this day at the beginning of the next file, which is in the order of arrival. Returns their number. */
   async readLate(path: string): Promise<number> {
-    const columns = new CsvColumns(await csvHeader(path));
+    // Tardis answers a day without data with an empty file.
+    if ((await csvHeader(path)).length === 0) return 0;
+    const columns = await csvColumns(path, TRADE);
     const end = this.#start + DAY_US;
     let added = 0;
     for await (const lines of csvLines(path)) {

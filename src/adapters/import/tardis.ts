@@ -2,8 +2,8 @@ import { CsvColumns, type CsvLine, wrongValue } from './csv-table.ts';
 import type { SeriesNames } from './table.ts';
 
 /** First columns of every Tardis CSV dataset. */
-const COMMON = ['exchange', 'symbol', 'timestamp', 'local_timestamp'];
-const BAR = ['exchange', 'symbol', 'interval', 'timestamp', 'open', 'high', 'low', 'close', 'volume'];
+export const COMMON = ['exchange', 'symbol', 'timestamp', 'local_timestamp'];
+export const BAR = ['exchange', 'symbol', 'interval', 'timestamp', 'open', 'high', 'low', 'close', 'volume'];
 
 export type TardisKind = 'bars' | 'trades' | 'funding' | 'other';
 

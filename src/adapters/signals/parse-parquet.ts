@@ -30,9 +30,9 @@ export function parseSignalsParquet(bytes: Uint8Array): SignalTableBuilder {
 function readerOf(column: Vector): (row: number) => Cell {
   const { type } = column;
   if (!DataType.isDecimal(type)) return (row) => column.get(row) as Cell;
-  const unit = 10 ** type.scale;
   return (row) => {
     const digits: unknown = column.get(row);
-    return digits === null ? null : Number(digits) / unit;
+    // As text: a decimal beyond 2^53 is not converted to a number.
+    return digits === null ? null : Number(`${digits}e-${type.scale}`);
   };
 }
