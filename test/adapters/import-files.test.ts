@@ -334,6 +334,16 @@ describe('folder import', () => {
   });
 });
 
+test('spot candles are not imported as those of an exchange of perpetuals, which no run could read', async () => {
+  put('BTC_USDT-5m.csv', one);
+  put('bars.csv', `symbol,date,open,high,low,close,volume\nETH/BTC,2025-03-01 00:00:00,1,1,1,1,1\n`);
+  const results = await fixture.load(fixture.folder, { exchange: 'binanceusdm' });
+  const problem = 'spot, and binanceusdm has perpetuals only: import it with --exchange binance';
+  expect(results.map((each) => 'reason' in each && each.reason)).toContain(`is ${problem}`);
+  expect(results.map(({ outcome }) => outcome)).not.toContain('imported');
+  expect(await fixture.series.list('binanceusdm')).toEqual([]);
+});
+
 describe('exchange of an import', () => {
   const hive = (exchange: string) =>
     `candles/exchange=${exchange}/symbol=BTC_USDT_USDT/timeframe=5m/2025-03.parquet`;
@@ -476,7 +486,7 @@ const REAL = join(import.meta.dirname, '../../../shared/data');
 if (!existsSync(REAL)) console.warn('Skipped: the import of real candles needs ../shared/data.');
 
 test.skipIf(!existsSync(REAL))('import of real candles matches their README', async () => {
-  const results = await load(join(REAL, 'candles'));
+  const results = await load(join(REAL, 'candles'), { spotExchange: 'binance' });
   const name = (result: ImportResult) => result.file.split('/').at(-1)!.replace('.csv.gz', '');
   const imported = results.flatMap((result) =>
     result.outcome === 'imported' ? [`${name(result)} ${result.rows} ${result.first}`] : [],

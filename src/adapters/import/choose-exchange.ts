@@ -2,6 +2,12 @@ import { SPOT_EXCHANGES, type TradingMode } from '#contract/trading-modes.ts';
 import { isExchangeKey } from '#domain/validate.ts';
 import type { Found } from './find.ts';
 
+/** The reason why candles of a trading mode cannot be those of an exchange: no run could read them. */
+export function exchangeProblem(exchange: string, mode: TradingMode): string | undefined {
+  const spot = mode === 'spot' ? SPOT_EXCHANGES.get(exchange) : undefined;
+  return spot && `spot, and ${exchange} has perpetuals only: import it with --exchange ${spot}`;
+}
+
 /**
  * Exchange of the imported files of a trading mode: the requested one, else the one in the files' folders, else `fallback` (in spot
  * the spot markets of that exchange).

@@ -4,6 +4,7 @@ import { tradingModeOf } from '#domain/validate.ts';
 import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
 import { BatchedWrites, type ImportStore } from './batched-writes.ts';
 import { checkCandles } from './candles.ts';
+import { exchangeProblem } from './choose-exchange.ts';
 import type { FileContent, Source } from './content.ts';
 import type { FileReader } from './file-reader.ts';
 import type { Found, FoundFile, FoundMarks } from './find.ts';
@@ -78,8 +79,11 @@ async function importFile(
       case 'table':
         return await importTable(path, content, { ...common, exchanges, named, hints: found.hints ?? {} });
     }
-    const exchange = exchanges[tradingModeOf(content.symbol)];
+    const mode = tradingModeOf(content.symbol);
+    const exchange = exchanges[mode];
     const options = { ...common, exchange };
+    const problem = exchangeProblem(exchange, mode);
+    if (problem) return skipped(`is ${problem}`);
     if (named.size > 1 && content.exchange && content.exchange !== exchange) {
       return skipped(`of ${content.exchange}, not of ${exchange}`);
     }

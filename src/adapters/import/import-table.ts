@@ -4,6 +4,7 @@ import type { Clock } from '#domain/ports.ts';
 import { tradingModeOf } from '#domain/validate.ts';
 import { ALL_TIMEFRAMES, isTimeframe } from '#engine/timeframe.ts';
 import type { ImportStore } from './batched-writes.ts';
+import { exchangeProblem } from './choose-exchange.ts';
 import type { TableContent } from './content.ts';
 import type { FileReader } from './file-reader.ts';
 import { checkEvents } from './funding.ts';
@@ -85,6 +86,8 @@ function targetOf(
   const mode = tradingModeOf(found.symbol);
   if (kind === 'funding' && mode === 'spot') return { reason: `${name} is spot, which has no funding` };
   const exchange = exchanges[mode];
+  const problem = exchangeProblem(exchange, mode);
+  if (problem) return { reason: `${found.symbol} is ${problem}` };
   const theirs = market.exchange && exchangeFor(market.exchange, mode);
   if (theirs && theirs !== exchange && (known.size > 1 || !known.has(theirs))) {
     return { reason: `of ${theirs}, not of ${exchange}: import it with --exchange ${theirs}` };
