@@ -7,7 +7,7 @@ import { pythonWithXgboost, startXgboost, type Xgboost } from '../test/engine/ml
 import type { Bench, Measurement } from './support/bench.ts';
 import { cpuTime, median } from './support/measure.ts';
 
-const RUNS = 5;
+const RUNS = 9;
 const WARM_UPS = 2;
 const MAX_BINS = 64;
 

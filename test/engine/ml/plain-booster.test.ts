@@ -55,7 +55,7 @@ const DATA = {
   'three rows': problem(4, 3, 3),
   'one row': problem(5, 1, 2),
   'as many rows of each label': ((data) => ({ ...data, labels: data.labels.map((_, i) => i % 2) }))(
-    problem(7, 160, 6),
+    problem(11, 160, 6),
   ),
   'a constant label': { ...problem(6, 200, 4), labels: new Uint8Array(200).fill(1) },
 };
@@ -190,4 +190,9 @@ describe('derivatives', () => {
     );
     expect([...packed]).toEqual(expected);
   });
+});
+
+it('a kernel refuses more memory than there is, and is usable afterwards', () => {
+  expect(() => withKernel((kernel) => kernel.take(2 ** 32))).toThrow(/more than 4 GB.*fewer rows/);
+  expect(withKernel((kernel) => kernel.f64(kernel.take(8), 1).length)).toBe(1);
 });

@@ -2,7 +2,7 @@ import { assemble, type Import } from './assembler.ts';
 import { binValues, sortValues } from './binning.ts';
 import { addTrees } from './forest.ts';
 import { addToScores, computeGradients, finishLeaf, packGradients, sumBins } from './gradients.ts';
-import { ADDERS, partition, takeSums } from './histogram.ts';
+import { ADDERS, partition, SUMS_END, takeSums } from './histogram.ts';
 import { addGains, findSplit } from './split.ts';
 
 const FUNCTIONS = {
@@ -31,7 +31,7 @@ type KernelFunctions = Readonly<Record<keyof typeof FUNCTIONS, (...values: reado
 
 const PAGE = 65_536;
 /** Start of the memory that is given out. Below are fixed areas of the functions. */
-const FIRST = 32_768;
+const FIRST = SUMS_END;
 /** Addresses are multiples of a cache line. */
 const LINE = 64;
 const MAX_BYTES = 2 ** 32 - PAGE;
