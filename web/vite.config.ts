@@ -35,6 +35,7 @@ import {
 } from '../src/contract/slippage-limits.ts';
 import { ANALYSIS_UNITS, CANARY_STAGES, ON_ROLLBACK } from '../src/contract/stored-challenge.ts';
 import { TRADING_MODES } from '../src/contract/trading-modes.ts';
+import { REBALANCES, UNIVERSE_DEFAULTS, UNIVERSE_LIMITS } from '../src/contract/universe-limits.ts';
 import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../src/engine/metrics/catalogue.ts';
 import { OBJECTIVES } from '../src/engine/walk-forward/objectives.ts';
 import { reportFile } from './report-file.ts';
@@ -66,6 +67,7 @@ const TABLES: Readonly<Record<string, () => unknown>> = {
       marginModes: MARGIN_MODES,
     },
     robustness: ROBUSTNESS_LIMITS,
+    universe: { limits: UNIVERSE_LIMITS, defaults: UNIVERSE_DEFAULTS, rebalances: REBALANCES },
     slippageModel: {
       limits: SLIPPAGE_MODEL_LIMITS,
       defaults: SLIPPAGE_MODEL_DEFAULTS,

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { runScript } from '../support/command.ts';
 import { strategyFilesFixture } from './strategy-files-fixture.ts';
 import {
   DAY,
@@ -164,6 +165,11 @@ describe('universe', () => {
     expect(job.config.pairs).toContain(symbolOf('DEAD'));
     expect(survivors.pairs).not.toContain(symbolOf('DEAD'));
     expect(final.pairs).toHaveLength(3);
+    const { out, err } = await runScript(fixture.platform.home, 'bin/touchstone.ts', ['show', job.job_id]);
+    expect(out, err).toMatch(/Universe: \d of 7 candidates were in, by 5 choices/);
+    expect(out).toMatch(/DEAD\/USDT:USDT +│ +\d+ │ 2026-0[\d-]+ to 2026-0.* 2026-02-18 05:00/);
+    expect(out).toMatch(/Pairs that survived +│ +\d │/);
+    expect(out.replace(/\s+/g, ' ')).toContain('universe of 3 by volume of 7 days, weekly, 10 days old');
     const { universe: _, ...fixed } = CONFIG;
     const plain = await fixture.platform.run({
       ...fixed,

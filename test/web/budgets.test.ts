@@ -33,7 +33,7 @@ describe('size of the built dashboard', () => {
 
   /** Loaded by a click, for the few runs with models, protections, informative series, adjusted trades, a slippage model or tests of robustness, or instead of the report. */
   const isRare = (chunk: string) =>
-    /(-dialog|\/models-panel|\/locks-panel|\/informative-panel|\/order-table|\/slippage-figures|\/requested-tests|\/job-progress)\.tsx$/.test(
+    /(-dialog|\/models-panel|\/locks-panel|\/informative-panel|\/universe-panel|\/order-table|\/slippage-figures|\/requested-tests|\/job-progress)\.tsx$/.test(
       chunk,
     );
 

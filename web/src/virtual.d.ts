@@ -38,6 +38,11 @@ declare module 'virtual:limits' {
       readonly marginModes: typeof import('#contract/account-limits.ts').MARGIN_MODES;
     };
     readonly robustness: typeof import('#contract/robustness.ts').ROBUSTNESS_LIMITS;
+    readonly universe: {
+      readonly limits: typeof import('#contract/universe-limits.ts').UNIVERSE_LIMITS;
+      readonly defaults: typeof import('#contract/universe-limits.ts').UNIVERSE_DEFAULTS;
+      readonly rebalances: typeof import('#contract/universe-limits.ts').REBALANCES;
+    };
     readonly slippageModel: {
       readonly limits: typeof import('#contract/slippage-limits.ts').SLIPPAGE_MODEL_LIMITS;
       readonly defaults: typeof import('#contract/slippage-limits.ts').SLIPPAGE_MODEL_DEFAULTS;

@@ -164,7 +164,7 @@ function backtestData(job: Job) {
 
 function report(body: Report): Answer {
   const { job_id, strategy, settings, metrics, tables, periods, drawdowns, costs, counters } = body;
-  const { fill_model, trades, look_ahead, warnings, biases, provenance, models, slippage } = body;
+  const { fill_model, trades, look_ahead, warnings, biases, provenance, models, slippage, universe } = body;
   const {
     pairs,
     exchange,
@@ -175,6 +175,7 @@ function report(body: Report): Answer {
     fill_model: fills,
     precision,
     slippage_model,
+    universe: rule,
   } = settings;
   return {
     data: {
@@ -182,6 +183,7 @@ function report(body: Report): Answer {
       settings: {
         ...{ pairs, exchange, timeframe, first_candle, last_candle, params, fills, precision },
         ...(slippage_model && { slippage_model }),
+        ...(rule && { universe: rule }),
       },
       metrics,
       per_pair: tables.per_pair.map(groupRow),
@@ -189,6 +191,7 @@ function report(body: Report): Answer {
       months: Object.fromEntries(periods.month.map(({ key, return_pct }) => [key, return_pct])),
       ...{ deepest_drawdown: drawdowns.daily[0], costs, counters, fill_model, trades: trades.total },
       ...(slippage && { slippage }),
+      ...(universe && { survivorship: universe.survivorship }),
       ...(models && { models: { trained: models.trained, windows: models.windows_total } }),
       ...{ look_ahead: look_ahead.state, digest: provenance.digest },
     },

@@ -252,7 +252,6 @@ function knownBiases(
     ...marketBiases(config),
     ...liquidationBiases(strategy, config, data),
     precisionBias(config),
-    ...universeBiases(config),
     ...rules(strategy, config),
   ];
 }
@@ -314,10 +313,7 @@ function marketBiases(config: ResolvedBacktestConfig): Bias[] {
         ]
       : []),
     ...(model ? slippageBiases(model) : []),
-    {
-      effect: 'optimistic',
-      text: 'The pairs were chosen with present knowledge (survivorship bias). Coins delisted since then are missing, and coins that rose are more likely to be known.',
-    },
+    ...universeBiases(config),
   ];
   if (config.slippage === 0 && !model?.spread) {
     biases.push({

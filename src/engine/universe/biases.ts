@@ -1,11 +1,18 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 
-/** What a universe assumes; nothing without one. */
+/** What the choice of the pairs assumes. */
 export function universeBiases({ universe }: Pick<ResolvedBacktestConfig, 'universe'>) {
-  if (!universe) return [];
+  if (!universe) {
+    return [
+      {
+        effect: 'optimistic' as const,
+        text: 'The pairs were chosen with present knowledge (survivorship bias). Coins delisted since then are missing, and coins that rose are more likely to be known.',
+      },
+    ];
+  }
   return [
     {
-      effect: 'neutral' as const,
+      effect: 'optimistic' as const,
       text: 'The pairs were chosen from the stored candles of days before each choice. A pair that was never stored could not be chosen: delisted pairs count only where their candles are stored.',
     },
     {

@@ -10,7 +10,7 @@ type ConfigField =
   | ('signals' | 'signals_digest')
   | ('strategy' | 'exchange' | 'trading_mode' | 'pairs' | 'timeframe' | 'collect' | 'date_range' | 'params')
   | AccountOption
-  | ('slippage_model' | 'robustness')
+  | ('slippage_model' | 'robustness' | 'universe')
   | ('stake_amount' | 'dry_run_wallet' | 'max_open_trades' | 'fee' | 'slippage' | 'leverage' | 'precision')
   | ('stoploss' | 'trailing' | 'protections' | 'timeframe_detail' | 'fill_model' | 'seed' | 'ml_engine');
 export type Config = Pick<BacktestConfigRequest, ConfigField>;

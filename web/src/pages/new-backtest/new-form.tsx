@@ -14,6 +14,7 @@ import { ModelFields } from './model-fields.tsx';
 import { ParameterFields } from './parameter-fields.tsx';
 import { ProtectionFields } from './protection-fields.tsx';
 import { RobustnessFields } from './robustness-fields.tsx';
+import { UniverseFields } from './universe-fields.tsx';
 
 const { limits, defaults } = LIMITS.backtest;
 
@@ -91,6 +92,9 @@ export function NewForm(props: {
             }
           />
         </MarketFields>
+      </Panel>
+      <Panel title="Pairs chosen over time">
+        <UniverseFields value={config.universe} onChange={(universe) => change({ universe })} />
       </Panel>
       <Panel title="Parameters">
         <ParameterFields

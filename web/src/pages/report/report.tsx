@@ -15,6 +15,11 @@ import { TradesSection } from './trades-panel.tsx';
 /** Few runs train models. */
 const ModelsPanel = lazy(async () => ({ default: (await import('./models-panel.tsx')).ModelsPanel }));
 
+/** Few runs choose their pairs over time. */
+const UniversePanel = lazy(async () => ({
+  default: (await import('./universe-panel.tsx')).UniversePanel,
+}));
+
 /** Few runs have protections. */
 const LocksPanel = lazy(async () => ({ default: (await import('./locks-panel.tsx')).LocksPanel }));
 
@@ -58,6 +63,11 @@ export function Report(props: {
           {data.robustness && (
             <Suspense fallback={<Skeleton rows={14} className="panel" />}>
               <RobustnessPanel robustness={data.robustness} />
+            </Suspense>
+          )}
+          {data.universe && (
+            <Suspense fallback={<Skeleton rows={8} className="panel" />}>
+              <UniversePanel universe={data.universe} />
             </Suspense>
           )}
           {data.locks && (

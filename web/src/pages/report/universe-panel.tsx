@@ -1,0 +1,103 @@
+import { NO_VALUE, signed, value } from '../../ui/format.ts';
+import { Panel, Time } from '../../ui/parts.tsx';
+import { type Column, VirtualTable } from '../../ui/table.tsx';
+import { type ReportData, shortPair } from './data.ts';
+
+type Universe = NonNullable<ReportData['universe']>;
+type Member = Universe['members'][number];
+type Choice = Universe['survivorship'][number];
+type Figure = keyof NonNullable<Choice['figures']>;
+
+const day = (time: string) => time.slice(0, 10);
+const timesOf = ({ intervals }: Member) =>
+  intervals.map(({ from, to }) => `${day(from)} to ${day(to)}`).join(', ');
+
+const MEMBER_COLUMNS: readonly Column<Member>[] = [
+  { key: 'pair', title: 'Pair', width: 110, cell: ({ pair }) => shortPair(pair) },
+  { key: 'days', title: 'Days in', width: 80, isNumber: true, cell: (row) => value(row.days_in, 'days') },
+  {
+    key: 'ends',
+    title: 'Candles end',
+    width: 160,
+    cell: ({ ends }) => (ends === null ? NO_VALUE : <Time at={ends} />),
+  },
+  {
+    key: 'in',
+    title: 'In (UTC)',
+    width: 420,
+    cell: (row) => <span title={timesOf(row)}>{timesOf(row)}</span>,
+  },
+];
+
+const CHOICES: Readonly<Record<Choice['choice'], string>> = {
+  survivors: 'Pairs that survived',
+  final_ranking: 'Largest at the end',
+};
+const FIGURES: readonly (readonly [Figure, string, 'percent' | 'ratio' | 'count'])[] = [
+  ['total_profit_pct', 'Profit, %', 'percent'],
+  ['cagr_pct', 'CAGR, %', 'percent'],
+  ['sharpe_ratio', 'Sharpe', 'ratio'],
+  ['max_drawdown_pct', 'Drawdown, %', 'percent'],
+  ['total_trades', 'Trades', 'count'],
+];
+
+const CHOICE_COLUMNS: readonly Column<Choice>[] = [
+  { key: 'choice', title: 'Another choice', width: 160, cell: ({ choice }) => CHOICES[choice] },
+  {
+    key: 'pairs',
+    title: 'Pairs',
+    width: 60,
+    isNumber: true,
+    cell: ({ pairs }) => value(pairs.length, 'count'),
+  },
+  ...FIGURES.flatMap(([name, title, unit]): Column<Choice>[] => [
+    {
+      key: name,
+      title,
+      width: 90,
+      isNumber: true,
+      cell: ({ figures }) => value(figures?.[name] ?? null, unit),
+    },
+    {
+      key: `${name}-added`,
+      title: 'added',
+      width: 90,
+      isNumber: true,
+      cell: ({ added }) => signed(added?.[name] ?? null, unit),
+    },
+  ]),
+];
+
+/** Which pairs were in when, and what survivorship would have added. */
+export function UniversePanel({ universe }: { readonly universe: Universe }) {
+  const { members, candidates, rebalances, short_rebalances: short, survivorship } = universe;
+  return (
+    <Panel
+      title={`Universe, ${value(members.length, 'count')} of ${value(candidates, 'count')} pairs were in`}
+    >
+      <p className="pad">
+        {value(rebalances, 'count')} choices, each from candles of the days before it.
+        {short > 0 && ` ${value(short, 'count')} of them found fewer pairs than asked for.`}
+      </p>
+      <div className="report-bounded">
+        <VirtualTable
+          rows={members}
+          columns={MEMBER_COLUMNS}
+          idOf={({ pair }) => pair}
+          label="Pairs that were in"
+        />
+      </div>
+      <p className="pad">
+        What a choice that knows the end would have shown, and added to this result: survivorship bias.
+      </p>
+      <div className="report-bounded">
+        <VirtualTable
+          rows={survivorship}
+          columns={CHOICE_COLUMNS}
+          idOf={({ choice }) => choice}
+          label="What survivorship would have added"
+        />
+      </div>
+    </Panel>
+  );
+}
