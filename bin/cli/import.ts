@@ -188,7 +188,7 @@ function namesOf(content: FoundFile['content']) {
 
 /** The first items and how many more there are, in lines of a table's cell. */
 function inCell(items: readonly string[], shown = NAMES_SHOWN): string {
-  return wrap(listed(items.slice(0, shown), items.length), CELL_WIDTH);
+  return wrap(escapeControlChars(listed(items.slice(0, shown), items.length)), CELL_WIDTH);
 }
 
 function progressBar({ files }: Found) {

@@ -89,6 +89,9 @@ describe('terminal output of an import', () => {
     put('B_USDT_USDT-5m.csv');
     put('ETH_BTC-5m.csv', HEADER, candle(0));
     put('\u001b[31mnotes.txt', 'x');
+    mkdirSync(join(folder, 'symbol=\u001b[31mX/timeframe=\u001b[2J'), { recursive: true });
+    put('symbol=\u001b[31mX/timeframe=\u001b[2J/data.parquet', 'x');
+    put('\u001b[2JUSDT-1m-2025-03.zip', 'x');
   });
 
   it('output in a pipe has no control characters', async () => {
