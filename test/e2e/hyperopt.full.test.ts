@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   HYPEROPT_REQUEST,
+  MARKET,
   readOutcome,
   reproducible,
   runHyperopt,
@@ -80,6 +81,33 @@ describe('reproducibility with several workers', () => {
     });
     expect(killed).toBe(kills);
     expect(reproducible(await readOutcome(platform, jobId))).toEqual(one);
+  });
+});
+
+describe('searches on permuted candles', () => {
+  it('a job whose worker is killed keeps its ended searches and has the same p-value', async () => {
+    const request = { ...MARKET, models: 'none', n_trials: 10, permutations: 25, workers: 1 };
+    const { result } = await runHyperopt(platform, request);
+    const jobId = await startHyperopt(platform, request);
+    let killed = 0;
+    let counted = 0;
+    await platform.untilJob(jobId, (job) => {
+      // A lost worker never takes an ended search back.
+      expect(job.permutations.ended).toBeGreaterThanOrEqual(counted);
+      const isNew = job.permutations.ended > counted;
+      counted = job.permutations.ended;
+      const [pid] = isNew && killed < 2 ? workerProcesses(jobId) : [];
+      if (pid) {
+        process.kill(pid, 'SIGKILL');
+        killed++;
+      }
+      return TERMINAL.includes(job.status);
+    });
+    expect(killed).toBe(2);
+    expect(counted).toBe(25);
+    const again = await readOutcome(platform, jobId);
+    expect(again.result.permutations).toEqual(result.permutations);
+    expect(result.permutations.searches).toBe(25);
   });
 });
 

@@ -325,6 +325,9 @@ function statusText(job: Job): string {
     `${job.strategy} on ${job.pairs.join(', ')} of ${job.exchange}, ${job.timeframe}, ${minute(date_range.start)} to ${minute(date_range.end)} UTC`,
     ...(job.stalled ? [`Stalled: ${job.stalled}`] : []),
     `${job.current_trial} of ${job.total_trials} trials (${job.progress} %): ${complete} complete, ${pruned} pruned, ${failed} failed`,
+    ...(job.permutations
+      ? [`${job.permutations.ended} of ${job.permutations.total} searches on permuted candles`]
+      : []),
     ...(spaces ? [`Searched: ${spaces.join(', ')}; models: ${model_types.join(', ')}`] : []),
     `Best ${objective_metric} (${direction}): ${best}`,
     ...job.warnings.map((warning) => `Warning: ${warning}`),

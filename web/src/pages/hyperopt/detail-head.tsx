@@ -47,6 +47,8 @@ export function JobHead({ view, state }: { readonly view: JobView; readonly stat
           />
           <span className="muted">
             {decimal(ended, 0)} of {decimal(job.total_trials, 0)} trials
+            {job.permutations &&
+              ` · ${decimal(job.permutations.ended, 0)} of ${decimal(job.permutations.total, 0)} searches on permuted candles`}
             {queue?.position && ` · place ${queue.position} in the queue`}
           </span>
         </div>
