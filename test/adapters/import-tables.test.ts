@@ -246,6 +246,8 @@ describe('Tardis CSV', () => {
         tick(28_790, 28_800, 0.0002, 101),
         tick(28_799, '', '', 102),
         tick(28_799.5, 28_800, 0.0003, ''),
+        // Published after the event: the mark price is no longer that of the event.
+        tick(28_800.5, 28_800, 0.0009, 104),
         tick(28_801, 57_600, 0.0004, 103),
       ].join('\n'),
     );
