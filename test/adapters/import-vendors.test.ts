@@ -100,6 +100,25 @@ describe('Databento', () => {
     });
   });
 
+  test('a download without named symbols does not keep other files from their exchange', async () => {
+    const name = 'glbx-mdp3-20250301.ohlcv-1m.csv';
+    fixture.put(name, [header, row(0, 'ESH5'), row(0, 'GBTC')].join('\n'));
+    fixture.put('BYBIT_BTCUSDT.P, 60.csv', `time,open,high,low,close\n${T0 / 1_000},1,1,1,1`);
+    expect((await load()).results).toMatchObject([
+      { outcome: 'imported', symbol: 'BTC/USDT:USDT' },
+      { outcome: 'skipped', file: name, reason: expect.stringContaining('--symbols ESH5=') },
+      { outcome: 'skipped', file: name, reason: expect.stringContaining('--symbols GBTC=') },
+    ]);
+    expect((await storedIn('bybit', 'BTC/USDT:USDT', '1h')).timestamp).toEqual([T0]);
+    await expect(load({ symbols: ['ESH5=ES/USD:USD'] })).rejects.toThrow('Choose one with --exchange');
+    expect((await load({ symbols: ['ESH5=ES/USD'] })).results).toMatchObject([
+      { outcome: 'imported', symbol: 'BTC/USDT:USDT' },
+      { outcome: 'imported', symbol: 'ES/USD' },
+      { outcome: 'skipped', reason: expect.stringContaining('--symbols GBTC=') },
+    ]);
+    expect((await storedIn('glbxmdp3', 'ES/USD')).timestamp).toEqual([T0]);
+  });
+
   test('one invalid row of one symbol rejects the whole file', async () => {
     fixture.put('a.csv', [header, row(0, 'A'), row(0, 'B', '4100000000')].join('\n'));
     const { results } = await load({ symbols: ['A=A/USD', 'B=B/USD'] });

@@ -81,7 +81,9 @@ function targetOf(
   { exchanges, named: known, hints }: TableOptions,
 ): Target | { readonly reason: string } {
   const market = { ...content, ...marketOf(content, named) };
-  const found = name ? symbolOfName(name, market, hints.symbols ?? []) : onlySymbol(hints);
+  // Names of Databento are not pairs: a share such as GBTC is not split into G/BTC.
+  const namesPairs = content.table !== 'databento';
+  const found = name ? symbolOfName(name, namesPairs ? market : {}, hints.symbols ?? []) : onlySymbol(hints);
   if ('reason' in found) return found;
   const mode = tradingModeOf(found.symbol);
   if (kind === 'funding' && mode === 'spot') return { reason: `${name} is spot, which has no funding` };

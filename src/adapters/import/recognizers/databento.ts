@@ -1,7 +1,9 @@
+import { tradingModeOf } from '#domain/validate.ts';
 import { other } from '../content.ts';
 import { headerIn } from '../csv-table.ts';
 import { isDatabentoCandles } from '../databento.ts';
-import type { Recognizer } from '../recognizer.ts';
+import type { Hints, Recognizer } from '../recognizer.ts';
+import type { Market } from '../table.ts';
 
 /** `glbx-mdp3-20250301-20250331.ohlcv-1m.csv.zst`, `xnas-itch-20250303.ohlcv-1d.AAPL.csv`. */
 const DATASET = /^(?<dataset>[a-z0-9]+(?:-[a-z0-9]+)*?)-\d{8}(?:-\d{8})?\./;
@@ -33,7 +35,15 @@ export const databento: Recognizer = {
       table: 'databento',
       format: 'CSV',
       names: { symbol: null, exchange: null, timeframe: null },
-      exchange: dataset?.replaceAll('-', '') ?? NO_DATASET,
+      ...marketOf(dataset?.replaceAll('-', '') ?? NO_DATASET, file.hints),
     };
   },
 };
+
+/** Only series that the user names are imported: without them the exchange is not one of the import. */
+function marketOf(exchange: string, { symbols = [] }: Hints): Market {
+  const modes = new Set(symbols.map((symbol) => tradingModeOf(symbol.slice(symbol.lastIndexOf('=') + 1))));
+  const [mode] = modes;
+  if (mode === undefined) return {};
+  return modes.size === 1 ? { exchange, mode } : { exchange };
+}
