@@ -1,4 +1,5 @@
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type * as s3 from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import type { WebConfig } from '#contract/web-config.ts';
 import type { StageConfig } from './config.ts';
@@ -23,6 +24,7 @@ interface DashboardProps {
   readonly backendApi: ServiceApi;
   readonly strategy: StrategyService;
   readonly signIn: WebConfig['auth'];
+  readonly uploads: s3.IBucket;
   readonly code: (name: string) => lambda.Code;
   readonly common: DataApiProps['common'];
   readonly originTokens: TokenPair;
@@ -62,7 +64,7 @@ export function addDashboard(
     firewall: backendApi.firewall,
   });
   const web = new Web(scope, 'Web', {
-    ...{ config, monitoring, signIn: props.signIn, common, originTokens },
+    ...{ config, monitoring, signIn: props.signIn, uploads: props.uploads, common, originTokens },
     code: props.code('web-files'),
     apis: { backend: backendApi.api, strategy: strategy.api.api, data_collection: dataApi.api.api },
     after: [

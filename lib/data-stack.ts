@@ -9,6 +9,7 @@ import { Backups } from './backups.ts';
 import type { StageConfig } from './config.ts';
 import { Identity } from './identity.ts';
 import { FIVE_MINUTES, type Monitoring, sum } from './monitoring.ts';
+import { webOrigin } from './web-settings.ts';
 
 const pascal = (id: string) => id.charAt(0).toUpperCase() + id.slice(1);
 
@@ -40,6 +41,7 @@ export class DataStack extends Stack {
       this.#bucket(name, [previousObjects(config), ...rules], accessLog, removalPolicy);
     // Objects are written once: a noncurrent version was deleted and can be restored.
     this.results = bucket('Results', [EXPIRING_EXPORTS, ...tiers(config), ...canaryResults(config)]);
+    allowUploadsOf(webOrigin(config), this.results);
     // Every collection rewrites a month's file: an import can be undone while the previous version is kept.
     this.candles = bucket('Candles', []);
     // Longer than any execution: the platform has copied what it believes by then.
@@ -147,6 +149,19 @@ export class DataStack extends Stack {
       removalPolicy,
     });
   }
+}
+
+/**
+ * Lets pages of the dashboard send signals to a presigned address, which is the permission. A browser asks for it with the signed
+ * headers. Other origins, and reads, have no rule.
+ */
+function allowUploadsOf(origin: string | undefined, bucket: s3.Bucket): void {
+  if (origin === undefined) return;
+  bucket.addCorsRule({
+    allowedOrigins: [origin],
+    allowedMethods: [s3.HttpMethods.PUT],
+    allowedHeaders: ['content-type', 'x-amz-checksum-sha256'],
+  });
 }
 
 /** Deletes previous versions, and the marker of a deleted object once it has none. */

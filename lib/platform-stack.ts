@@ -184,6 +184,7 @@ export class PlatformStack extends Stack {
         ...{ config, monitoring, network, dataCollection, backend, events, backendApi, strategy },
         ...{ common: this.#common, originTokens: this.#originTokens },
         signIn: data.identity.signIn,
+        uploads: data.results,
         code: (name) => this.#code(name),
       });
     if (config.trafficShift) {

@@ -22,6 +22,7 @@ import { allowObjects } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
 import type { TokenPair } from './service-tokens.ts';
 import { CALL_SERVICE, SERVE_FILES } from './viewer-functions.ts';
+import { webOrigin } from './web-settings.ts';
 
 export interface WebProps {
   readonly config: StageConfig;
@@ -31,6 +32,8 @@ export interface WebProps {
   readonly common: EnvInput<typeof WebFilesEnv>;
   readonly apis: Readonly<Record<ServiceName, apigateway.RestApiBase>>;
   readonly signIn: WebConfig['auth'];
+  /** Pages send signals to it, by presigned addresses. */
+  readonly uploads: s3.IBucket;
   /** CloudFront sends one to the services, which then believe the viewer's address. */
   readonly originTokens: TokenPair;
   /** What pages call, and what receives the token: CloudFront and the pages change after it. */
@@ -95,7 +98,7 @@ export class Web extends Construct {
 
   #distribution(
     bucket: s3.Bucket,
-    { config, apis, signIn, originTokens }: WebProps,
+    { config, apis, signIn, originTokens, uploads }: WebProps,
   ): cloudfront.Distribution {
     const { domain, priceClass, accessLog } = config.web;
     const headers = (id: string, list: Readonly<Record<string, string>>, override: boolean) =>
@@ -147,7 +150,11 @@ export class Web extends Construct {
         responseHeadersPolicy: headers(
           'PageHeaders',
           {
-            ...pageHeaders(signIn ? [signIn.token, signIn.revoke] : []),
+            ...pageHeaders([
+              ...(signIn ? [signIn.token, signIn.revoke] : []),
+              // The bucket accepts only an origin that is known.
+              ...(webOrigin(config) ? [`https://${uploads.bucketRegionalDomainName}/signals/`] : []),
+            ]),
             ...TLS_HEADERS,
           },
           true,

@@ -364,6 +364,25 @@ describe('distribution', () => {
   });
 });
 
+test('pages may send signals to the bucket of results, and no other origin may', () => {
+  const rulesOf = (stage: Synthesized) => only(stage, 'AWS::S3::Bucket', /^Results/).CorsConfiguration;
+  expect(rulesOf(named)).toEqual({
+    CorsRules: [
+      {
+        AllowedOrigins: ['https://desk.example.com'],
+        AllowedMethods: ['PUT'],
+        AllowedHeaders: ['content-type', 'x-amz-checksum-sha256'],
+      },
+    ],
+  });
+  // Without a domain only CloudFront knows the origin.
+  expect(rulesOf(dev)).toBeUndefined();
+  const others = ofType(named, 'AWS::S3::Bucket').filter(([id]) => !id.startsWith('Results'));
+  expect(others.map(([, { Properties }]) => Properties.CorsConfiguration)).toEqual(
+    others.map(() => undefined),
+  );
+});
+
 describe('sign-in', () => {
   const configOf = (stage: Synthesized) => JSON.parse(textOf(only(stage, 'Custom::DashboardFiles').config));
   const clientOf = (stage: Synthesized) => only(stage, 'AWS::Cognito::UserPoolClient', /^IdentityPoolClient/);
@@ -417,7 +436,14 @@ describe('sign-in', () => {
       client_id: expect.stringContaining('IdentityPoolClient'),
       scopes: ['openid'],
     });
-    expect(connectOf(stage)).toBe(`'self' ${pages}/oauth2/token ${pages}/oauth2/revoke`);
+    const [self, ...addresses] = connectOf(stage)!.split(' ');
+    expect([self, ...addresses.slice(0, 2)]).toEqual([
+      ...["'self'", `${pages}/oauth2/token`, `${pages}/oauth2/revoke`],
+    ]);
+    // The folder of signals in the bucket of results.
+    expect(addresses.slice(2)).toEqual([
+      expect.stringMatching(/^https:\/\/\{\w+Results\w+RegionalDomainName\w+\}\/signals\/$/),
+    ]);
     expect(only(stage, 'AWS::Cognito::UserPoolDomain', /./).Domain).toBe('touchstone-dev-111122223333');
     expect(stage.notes).toEqual([]);
   });
