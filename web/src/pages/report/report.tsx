@@ -12,21 +12,8 @@ import { TablesPanel } from './tables-panel.tsx';
 import { MetricTiles } from './tiles.tsx';
 import { TradesSection } from './trades-panel.tsx';
 
-/** Few runs train models. */
-const ModelsPanel = lazy(async () => ({ default: (await import('./models-panel.tsx')).ModelsPanel }));
-
-/** Few runs choose their pairs over time. */
-const UniversePanel = lazy(async () => ({
-  default: (await import('./universe-panel.tsx')).UniversePanel,
-}));
-
-/** Few runs have protections. */
-const LocksPanel = lazy(async () => ({ default: (await import('./locks-panel.tsx')).LocksPanel }));
-
-/** Few strategies read other series. */
-const InformativePanel = lazy(async () => ({
-  default: (await import('./informative-panel.tsx')).InformativePanel,
-}));
+/** Few runs have one of these. */
+const RarePanels = lazy(async () => ({ default: (await import('./rare-panels.tsx')).RarePanels }));
 
 /** Below the fold. */
 const RobustnessPanel = lazy(async () => ({
@@ -65,24 +52,9 @@ export function Report(props: {
               <RobustnessPanel robustness={data.robustness} />
             </Suspense>
           )}
-          {data.universe && (
+          {(data.universe || data.locks || data.informative || data.models) && (
             <Suspense fallback={<Skeleton rows={8} className="panel" />}>
-              <UniversePanel universe={data.universe} />
-            </Suspense>
-          )}
-          {data.locks && (
-            <Suspense fallback={<Skeleton rows={6} className="panel" />}>
-              <LocksPanel locks={data.locks} />
-            </Suspense>
-          )}
-          {data.informative && (
-            <Suspense fallback={<Skeleton rows={4} className="panel" />}>
-              <InformativePanel series={data.informative} />
-            </Suspense>
-          )}
-          {data.models && (
-            <Suspense fallback={<Skeleton rows={8} className="panel" />}>
-              <ModelsPanel models={data.models} />
+              <RarePanels report={data} />
             </Suspense>
           )}
           <ProvenancePanel report={data} job={job} hyperopt={props.hyperopt} />
