@@ -250,8 +250,10 @@ function printNotes(results: readonly ImportResult[], nameOf: (file: string) => 
     return says === '' ? [] : { file: result.file, says };
   });
   for (const [says, files] of Map.groupBy(notes, (note) => note.says)) {
-    const names = files.slice(0, NAMES_SHOWN).map(({ file }) => nameOf(file));
-    console.log(`note: ${listed(names, files.length)}: ${escapeControlChars(says)}`);
+    // A file may have many series with one note.
+    const distinct = [...new Set(files.map(({ file }) => file))];
+    const names = distinct.slice(0, NAMES_SHOWN).map(nameOf);
+    console.log(`note: ${listed(names, distinct.length)}: ${escapeControlChars(says)}`);
   }
 }
 

@@ -337,9 +337,12 @@ describe('folder import', () => {
 test('spot candles are not imported as those of an exchange of perpetuals, which no run could read', async () => {
   put('BTC_USDT-5m.csv', one);
   put('bars.csv', `symbol,date,open,high,low,close,volume\nETH/BTC,2025-03-01 00:00:00,1,1,1,1,1\n`);
+  put('BITSTAMP_BTCUSD, 60.csv', `time,open,high,low,close,Volume\n2025-03-01T00:00:00Z,1,1,1,1,1\n`);
   const results = await fixture.load(fixture.folder, { exchange: 'binanceusdm' });
   const problem = 'spot, and binanceusdm has perpetuals only: import it with --exchange binance';
-  expect(results.map((each) => 'reason' in each && each.reason)).toContain(`is ${problem}`);
+  const reasons = results.map((each) => 'reason' in each && each.reason);
+  expect(reasons).toContain(`is ${problem}`);
+  expect(reasons).toContain('of bitstamp, not of binanceusdm: import it with --exchange bitstamp');
   expect(results.map(({ outcome }) => outcome)).not.toContain('imported');
   expect(await fixture.series.list('binanceusdm')).toEqual([]);
 });
@@ -372,7 +375,7 @@ describe('exchange of an import', () => {
       'several exchanges: bybit, okx. Choose one with --exchange',
     );
     expect(await load(fixture.folder, { exchange: 'okx' })).toMatchObject([
-      { outcome: 'skipped', reason: 'of bybit, not of okx' },
+      { outcome: 'skipped', reason: 'of bybit, not of okx: import it with --exchange bybit' },
       { outcome: 'imported' },
     ]);
     expect(await fixture.series.list('okx')).toHaveLength(1);

@@ -102,6 +102,10 @@ describe('Databento CSV', () => {
     expect(await read(row(0, 'ES.c.0'), row(1, 'ES.c.0', { instrument: 8 }))).toMatchObject([
       { notes: ['2 contracts follow each other: prices are not adjusted where they change'] },
     ]);
+    expect(await read(row(0, 'ES.v.0'), row(0, 'ESH5'))).toMatchObject([
+      { notes: ['contracts follow each other: prices are not adjusted where they change'] },
+      { notes: [] },
+    ]);
     expect(await failure(read(row(0, 'AAPL'), row(0, 'AAPL', { publisher: 2 })))).toBe(
       'line 3: AAPL 1m has candles of the publishers 1 and 2: keep the rows of one',
     );

@@ -57,10 +57,11 @@ describe('Databento', () => {
     const name = 'glbx-mdp3-20250301-20250302.ohlcv-1m.csv.zst';
     fixture.put(name, zstdCompressSync([header, row(0, 'ESH5'), row(0, 'NQH5'), row(1, 'ESH5')].join('\n')));
     fixture.put('metadata.json', '{}');
+    fixture.put('symbology.csv', 'raw_symbol,instrument_id,date');
     fixture.put('glbx-mdp3-20250301.mbo.dbn.zst', 'x');
     fixture.put('glbx-mdp3-20250301.trades.csv', 'ts_recv,ts_event,rtype,publisher_id,instrument_id,price\n');
     const { results, recognizers } = await load({ symbols: ['ESH5=ES/USD:USD'] });
-    expect(recognizers.map(([, recognizer]) => recognizer)).toEqual(Array(4).fill('Databento'));
+    expect(recognizers.map(([, recognizer]) => recognizer)).toEqual(Array(5).fill('Databento'));
     expect(results).toEqual([
       expect.objectContaining({
         outcome: 'imported',
@@ -89,6 +90,7 @@ describe('Databento', () => {
         file: 'metadata.json',
         reason: 'describes a download of Databento; not needed',
       },
+      expect.objectContaining({ file: 'symbology.csv', reason: expect.stringMatching(/^describes a/) }),
     ]);
     expect(await storedIn('glbxmdp3', 'ES/USD:USD')).toEqual({
       timestamp: [T0, T0 + MINUTE],

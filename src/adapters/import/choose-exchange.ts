@@ -8,6 +8,11 @@ export function exchangeProblem(exchange: string, mode: TradingMode): string | u
   return spot && `spot, and ${exchange} has perpetuals only: import it with --exchange ${spot}`;
 }
 
+/** The reason why files of one exchange are not imported as those of another. */
+export function notTheirs(theirs: string, exchange: string): string {
+  return `of ${theirs}, not of ${exchange}: import it with --exchange ${theirs}`;
+}
+
 /**
  * Exchange of the imported files of a trading mode: the requested one, else the one in the files' folders, else `fallback` (in spot
  * the spot markets of that exchange).

@@ -11,6 +11,8 @@ const TIMEFRAMES: Readonly<Record<string, string>> = {
   '35': '1d',
   '36': 'eod',
 };
+/** A name that follows the contracts of a product: `ES.c.0` by calendar, `.n.0` by open interest, `.v.0` by volume. */
+const CONTINUOUS = /\.[cnv]\.\d+$/;
 /** Price of a record that has none: the largest 64-bit integer. */
 const UNDEFINED_PRICE = '9223372036854775807';
 
@@ -64,7 +66,7 @@ export async function readDatabento(path: string, names: SeriesNames): Promise<F
   }
   return table.finish('candles').map((series) => ({
     ...series,
-    notes: instruments.notesOf(`${series.symbol} ${series.timeframe}`),
+    notes: instruments.notesOf(series),
   }));
 }
 
@@ -90,10 +92,11 @@ class Instruments {
     this.#contracts.set(series, contracts.add(columns.text(line, 'instrument_id')));
   }
 
-  notesOf(series: string): string[] {
-    const contracts = this.#contracts.get(series)?.size ?? 0;
-    return contracts > 1
-      ? [`${contracts} contracts follow each other: prices are not adjusted where they change`]
-      : [];
+  /** The contract may change between two files, so a continuous name is noted with one contract too. */
+  notesOf({ symbol, timeframe }: SeriesNames): string[] {
+    const contracts = this.#contracts.get(`${symbol} ${timeframe}`)?.size ?? 0;
+    const follows = 'follow each other: prices are not adjusted where they change';
+    if (contracts > 1) return [`${contracts} contracts ${follows}`];
+    return CONTINUOUS.test(symbol ?? '') ? [`contracts ${follows}`] : [];
   }
 }

@@ -4,7 +4,7 @@ import { tradingModeOf } from '#domain/validate.ts';
 import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
 import { BatchedWrites, type ImportStore } from './batched-writes.ts';
 import { checkCandles } from './candles.ts';
-import { exchangeProblem } from './choose-exchange.ts';
+import { exchangeProblem, notTheirs } from './choose-exchange.ts';
 import type { FileContent, Source } from './content.ts';
 import type { FileReader } from './file-reader.ts';
 import type { Found, FoundFile, FoundMarks } from './find.ts';
@@ -83,10 +83,11 @@ async function importFile(
     const exchange = exchanges[mode];
     const options = { ...common, exchange };
     const problem = exchangeProblem(exchange, mode);
-    if (problem) return skipped(`is ${problem}`);
-    if (named.size > 1 && content.exchange && content.exchange !== exchange) {
-      return skipped(`of ${content.exchange}, not of ${exchange}`);
+    const theirs = content.exchange;
+    if (theirs && theirs !== exchange && (problem || named.size > 1)) {
+      return skipped(notTheirs(theirs, exchange));
     }
+    if (problem) return skipped(`is ${problem}`);
     switch (content.kind) {
       case 'candles':
         return [await importCandles(path, content, options)];

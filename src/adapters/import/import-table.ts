@@ -4,7 +4,7 @@ import type { Clock } from '#domain/ports.ts';
 import { tradingModeOf } from '#domain/validate.ts';
 import { ALL_TIMEFRAMES, isTimeframe } from '#engine/timeframe.ts';
 import type { ImportStore } from './batched-writes.ts';
-import { exchangeProblem } from './choose-exchange.ts';
+import { exchangeProblem, notTheirs } from './choose-exchange.ts';
 import type { TableContent } from './content.ts';
 import type { FileReader } from './file-reader.ts';
 import { checkEvents } from './funding.ts';
@@ -89,11 +89,11 @@ function targetOf(
   if (kind === 'funding' && mode === 'spot') return { reason: `${name} is spot, which has no funding` };
   const exchange = exchanges[mode];
   const problem = exchangeProblem(exchange, mode);
-  if (problem) return { reason: `${found.symbol} is ${problem}` };
   const theirs = market.exchange && exchangeFor(market.exchange, mode);
-  if (theirs && theirs !== exchange && (known.size > 1 || !known.has(theirs))) {
-    return { reason: `of ${theirs}, not of ${exchange}: import it with --exchange ${theirs}` };
+  if (theirs && theirs !== exchange && (problem || known.size > 1 || !known.has(theirs))) {
+    return { reason: notTheirs(theirs, exchange) };
   }
+  if (problem) return { reason: `${found.symbol} is ${problem}` };
   const timeframe = kind === 'funding' ? null : (stated ?? hints.timeframe);
   if (timeframe === undefined) {
     return { reason: 'the file does not state the timeframe: pass it, such as --timeframe 1h' };

@@ -75,7 +75,7 @@ const FUTURES_EXCHANGES: ReadonlyMap<string, string> = new Map([
 /** Quote assets of spot markets: those of Binance, and `USD` of others. `AEUR` is in {@link AEUR_PAIRS}: `ADAEUR` is ADA/EUR. */
 const SPOT_QUOTES = [
   ...['USDT', 'FDUSD', 'USDC', 'TUSD', 'BUSD', 'USD1', 'USDP', 'USDS', 'USDE', 'PAX', 'DAI', 'UST', 'VAI'],
-  ...['BTC', 'ETH', 'BNB', 'XRP', 'TRX', 'DOGE', 'DOT', 'SOL', 'EURI', 'XUSD', 'BFUSD', 'RLUSD'],
+  ...['BTC', 'XBT', 'ETH', 'BNB', 'XRP', 'TRX', 'DOGE', 'DOT', 'SOL', 'EURI', 'XUSD', 'BFUSD', 'RLUSD'],
   ...[
     'EUR',
     'GBP',
@@ -98,6 +98,9 @@ const SPOT_QUOTES = [
 const AEUR_PAIRS = /^(BTC|ETH|EUR)AEUR$/;
 /** Quotes of linear perpetuals, which are the settlement currency too. */
 const LINEAR = ['USDT', 'USDC', 'BUSD', 'USD1', 'BTC'];
+/** Codes of ccxt for assets that Kraken and BitMEX name otherwise. */
+const COMMON_CODES: Readonly<Record<string, string>> = { XBT: 'BTC', XDG: 'DOGE' };
+const commonCode = (code: string) => (Object.hasOwn(COMMON_CODES, code) ? COMMON_CODES[code]! : code);
 const PERPETUAL = ['SWAP', 'PERP', 'PERPETUAL'];
 
 /**
@@ -156,7 +159,8 @@ function writtenSymbol(name: string): string | undefined {
   }
 }
 
-function ofMode(base: string, quote: string, mode: TradingMode, name: string): NamedSymbol {
+function ofMode(baseCode: string, quoteCode: string, mode: TradingMode, name: string): NamedSymbol {
+  const [base, quote] = [commonCode(baseCode), commonCode(quoteCode)];
   if (mode === 'spot') return valid(`${base}/${quote}`, name);
   if (LINEAR.includes(quote)) return valid(`${base}/${quote}:${quote}`, name);
   return {

@@ -9,7 +9,7 @@ import type { Market } from '../table.ts';
 const DATASET = /^(?<dataset>[a-z0-9]+(?:-[a-z0-9]+)*?)-\d{8}(?:-\d{8})?\./;
 /** Exchange of a file whose name has no dataset. */
 const NO_DATASET = 'databento';
-const DESCRIPTIONS = ['metadata.json', 'manifest.json', 'symbology.json', 'condition.json'];
+const DESCRIPTIONS = /^(metadata|manifest|symbology|condition)\.(json|csv)$/;
 
 /** CSV downloads of Databento: candles of the schemas `ohlcv-1m`, `ohlcv-1h` and `ohlcv-1d`. */
 export const databento: Recognizer = {
@@ -19,7 +19,7 @@ export const databento: Recognizer = {
       return other(
         'DBN, the binary format of Databento; request CSV, or convert it: dbn FILE --csv --output FILE.csv',
       );
-    if (DESCRIPTIONS.includes(file.name) && [...file.siblings].some((name) => DATASET.test(name)))
+    if (DESCRIPTIONS.test(file.name) && [...file.siblings].some((name) => DATASET.test(name)))
       return other('describes a download of Databento; not needed');
     if (!/\.csv(\.gz|\.zst)?$/.test(file.name)) return undefined;
     const header = headerIn(await file.head());
