@@ -67,6 +67,27 @@ describe('image that holds the task of this release', () => {
     expect(fixture.resultFiles(HONEST.job, 1)).toEqual(fixture.resultFiles(own, 1));
   });
 
+  test('a run is compared with stored bitcoin as in the platform’s own task', async () => {
+    const { config } = await jobOf(HONEST.job);
+    const date_range = { start: '2025-01-15T00:00:00.000Z', end: '2025-04-20T00:00:00.000Z' };
+    const pair = 'ETH/USDT:USDT';
+    await fixture.store(pair, '1h', 120 * 24);
+    await fixture.store('BTC/USDT:USDT', '1d', 120);
+    const changes = { config: { ...config, pairs: [pair], date_range } };
+    const run = { job: 'bt-compared', task: taskArn(9) };
+    for (const job of [run.job, 'bt-compared-own']) await fixture.create(job, changes);
+    const environment = fixture.imageEnvironment(run.task, await prepare(run.job));
+    expect(fixture.runTask('image-backtest', environment).status).toBe(0);
+    await record(run);
+    fixture.runTask('backtest', { ...fixture.env, JOB_ID: 'bt-compared-own', TASK_ID: 'own' });
+    expect((await jobOf(run.job)).status).toBe('completed');
+    expect(fixture.resultFiles(run.job, 1)).toEqual(fixture.resultFiles('bt-compared-own', 1));
+    const stored = JSON.parse(readFileSync(`${fixture.folder}/runs/inputs/${environment.RUN_INPUT}`, 'utf8'));
+    expect(stored.months.map(({ symbol }: { symbol: string }) => symbol)).toEqual(
+      expect.arrayContaining(['BTC/USDT:USDT']),
+    );
+  });
+
   test('its input has a random key and neither owner nor grants', async () => {
     expect(input).toMatch(/^[0-9a-f]{32}\.json$/);
     expect(await prepare('bt-own').catch((error: Error) => error.message)).toBe('bt-own is completed');

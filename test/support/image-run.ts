@@ -16,7 +16,6 @@ import { pendingJob } from './jobs.ts';
 
 const ROLE_ID = 'AROAEXAMPLEID';
 const PAIR = 'BTC/USDT:USDT';
-const STEP = TIMEFRAME_MS['1h'];
 const START = Date.parse('2025-01-01T00:00:00Z');
 const CANDLES = 2_000;
 
@@ -40,7 +39,12 @@ export async function imageRunFixture() {
     SERIES_TABLE: engine.tables.series,
   } as const;
   const stores = openStores(env);
-  await stores.candles.write({ exchange: 'sim', symbol: PAIR, timeframe: '1h' }, waves());
+  const store = (symbol: string, timeframe: '1h' | '1d', candles: number) =>
+    stores.candles.write(
+      { exchange: 'sim', symbol, timeframe },
+      waves(START, TIMEFRAME_MS[timeframe], candles),
+    );
+  await store(PAIR, '1h', CANDLES);
   const config = {
     ...pendingJob('bt-x').config,
     timeframe: '1h' as const,
@@ -52,6 +56,8 @@ export async function imageRunFixture() {
     env,
     folder,
     stores,
+    /** Stores candles from 2025-01-01 on. */
+    store,
     deps: openImageRuns(env),
     /** Stores a pending job of a registered image. */
     create: (jobId: string, changes: Partial<JobIn<'pending'>> = {}) => {
@@ -109,11 +115,11 @@ export async function imageRunFixture() {
 export type ImageRunFixture = Awaited<ReturnType<typeof imageRunFixture>>;
 
 /** Prices in waves, so that averages cross. */
-function waves() {
-  const candles = createCandles(CANDLES);
-  for (let row = 0; row < CANDLES; row++) {
+function waves(start: number, step: number, count: number) {
+  const candles = createCandles(count);
+  for (let row = 0; row < count; row++) {
     const price = 100 + 10 * Math.sin(row / 15) + 5 * Math.sin(row / 4);
-    candles.timestamp[row] = START + row * STEP;
+    candles.timestamp[row] = start + row * step;
     candles.open[row] = price;
     candles.high[row] = price + 1;
     candles.low[row] = price - 1;
