@@ -9,7 +9,7 @@ export const DAY = 24 * HOUR;
 const FIRST = Date.UTC(2026, 0, 1);
 const LAST = Date.UTC(2026, 2, 10);
 
-export interface Row {
+interface Row {
   readonly time: number;
   readonly close: number;
   readonly volume: number;

@@ -13,7 +13,7 @@ export interface Interval {
 export type Membership = ReadonlyMap<string, readonly Interval[]>;
 
 /** Latest rebalance at or before `time`, ms. The grid is the calendar's: runs of different ranges choose at the same times. */
-export function lastRebalance(rebalance: Rebalance, time: number): number {
+function lastRebalance(rebalance: Rebalance, time: number): number {
   if (rebalance === 'monthly') return Date.UTC(new Date(time).getUTCFullYear(), new Date(time).getUTCMonth());
   return floorToGrid(time, rebalance === 'weekly' ? 7 * DAY_MS : DAY_MS);
 }
