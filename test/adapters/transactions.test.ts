@@ -3,6 +3,7 @@ import { DynamoDBDocumentClient, TransactWriteCommand, UpdateCommand } from '@aw
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
 import { transact } from '#adapters/aws/transactions.ts';
 import { pendingJob } from '../support/jobs.ts';
 
@@ -36,6 +37,27 @@ it.each([
   for (const error of errors) writes.rejectsOnce(error);
   writes.resolves({});
   expect(await transact(client, [], 'DATA005')).toBe(outcome);
+  expect(dynamo.commandCalls(TransactWriteCommand)).toHaveLength(sent);
+});
+
+it.each([
+  [
+    'is written when busy workers let go of the job',
+    Array(7).fill(['None', 'TransactionConflict']),
+    'recorded',
+    8,
+  ],
+  ['stays as another worker wrote it', [['ConditionalCheckFailed', 'None']], 'recorded', 1],
+  ['of an ended job is refused', [['ConditionalCheckFailed', 'ConditionalCheckFailed']], 'stopped', 1],
+])('record of a permuted search %s', async (_, conflicts, outcome, sent) => {
+  const writes = dynamo.on(TransactWriteCommand);
+  for (const codes of conflicts) writes.rejectsOnce(cancelled(...codes));
+  writes.resolves({});
+  const search = { schema_version: 1 as const, job_id: 'ho-1', number: 0, value: 1, error: null };
+  const ledger = new DynamoTrialLedger(client, 'jobs');
+  expect(await ledger.endPermutedSearch({ ...search, finished_at: '2025-01-01T00:00:00.000Z' })).toBe(
+    outcome,
+  );
   expect(dynamo.commandCalls(TransactWriteCommand)).toHaveLength(sent);
 });
 

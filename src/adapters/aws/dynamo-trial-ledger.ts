@@ -22,7 +22,7 @@ import { endedTrials } from '#domain/hyperopt/trial-counts.ts';
 import type { Page } from '#domain/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { fromAttributes, type Item, jobKey, parseItem } from './stored-items.ts';
-import { conflictOf, transact, unlessConditionFails } from './transactions.ts';
+import { type Action, conflictOf, transact, unlessConditionFails } from './transactions.ts';
 
 /** Prefixes of the sort keys of trials, of their daily returns, and of searches on permuted candles. */
 const TRIAL_PREFIX = 'TRIAL#';
@@ -193,38 +193,36 @@ export class DynamoTrialLedger implements TrialLedger {
     const TableName = this.#table;
     const { job_id, number, finished_at } = search;
     const item = trialKey(job_id, number).item.replace(TRIAL_PREFIX, PERMUTED_PREFIX);
-    let isRecorded = false;
-    const result = await transact(
-      this.#client,
-      [
-        {
-          Put: {
-            TableName,
-            Item: { ...search, item },
-            ConditionExpression: 'attribute_not_exists(job_id)',
-          },
-        },
-        {
-          Update: {
-            TableName,
-            Key: jobKey(job_id),
-            UpdateExpression:
-              'SET progress_run = runs, updated_at = :at ADD revision :one, permuted_searches :one',
-            ConditionExpression: '#status = :running',
-            ExpressionAttributeNames: { '#status': 'status' },
-            ExpressionAttributeValues: { ':at': finished_at, ':one': 1, ':running': 'running' },
-          },
-        },
-      ],
-      'DATA005',
+    const actions: Action[] = [
       {
-        onConflict: (failed) => {
-          isRecorded = failed.includes(0);
+        Put: {
+          TableName,
+          Item: { ...search, item },
+          ConditionExpression: 'attribute_not_exists(job_id)',
         },
       },
-    );
-    if (result === 'done' || isRecorded) return 'recorded';
-    return 'stopped';
+      {
+        Update: {
+          TableName,
+          Key: jobKey(job_id),
+          UpdateExpression:
+            'SET progress_run = runs, updated_at = :at ADD revision :one, permuted_searches :one',
+          ConditionExpression: '#status = :running',
+          ExpressionAttributeNames: { '#status': 'status' },
+          ExpressionAttributeValues: { ':at': finished_at, ':one': 1, ':running': 'running' },
+        },
+      },
+    ];
+    let failed: readonly number[] = [];
+    const onConflict = (conditions: readonly number[]) => {
+      failed = conditions;
+    };
+    // No failed condition: other workers count their searches at this time.
+    while ((await transact(this.#client, actions, 'DATA005', { onConflict })) === 'conflict') {
+      if (failed.includes(1)) return 'stopped';
+      if (failed.includes(0)) return 'recorded';
+    }
+    return 'recorded';
   }
 
   #put(trial: StoredTrial, condition: object): Promise<boolean> {
