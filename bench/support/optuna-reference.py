@@ -1,12 +1,14 @@
 """Reference values of test-functions.ts: the median of the best value after 100 sequential trials.
 
     pip install optuna==5.0.0
-    python optuna-reference.py 200
+    python optuna-reference.py 2000 [function...]
 
-The argument is the number of studies of each function and sampler, with the seeds 0 and up.
+The first argument is the number of studies of each function and sampler, with the seeds 0 and up. After each median comes its
+standard error (bootstrap).
 """
 
 import math
+import random
 import statistics
 import sys
 import warnings
@@ -87,8 +89,14 @@ def best(function, sampler):
     return study.best_value
 
 
+def summary(values):
+    draw = random.Random(1)
+    medians = [statistics.median(draw.choices(values, k=len(values))) for _ in range(400)]
+    return f"{statistics.median(values):.4g} +- {statistics.stdev(medians):.2g}"
+
+
 studies = int(sys.argv[1])
-for name, function in FUNCTIONS.items():
-    tpe = [best(function, optuna.samplers.TPESampler(seed=seed)) for seed in range(studies)]
-    drawn = [best(function, optuna.samplers.RandomSampler(seed=seed)) for seed in range(studies)]
-    print(f"{name}: random {statistics.median(drawn):.4g}, TPE {statistics.median(tpe):.4g}", flush=True)
+for name in sys.argv[2:] or FUNCTIONS:
+    tpe = [best(FUNCTIONS[name], optuna.samplers.TPESampler(seed=seed)) for seed in range(studies)]
+    drawn = [best(FUNCTIONS[name], optuna.samplers.RandomSampler(seed=seed)) for seed in range(studies)]
+    print(f"{name}: random {summary(drawn)}, TPE {summary(tpe)}", flush=True)

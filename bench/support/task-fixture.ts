@@ -32,6 +32,8 @@ export interface TaskRun {
   /** Timing that the task stored in its job. */
   readonly timing: JobTiming;
   readonly trades: number;
+  /** Total profit, quote currency. */
+  readonly profit: number;
   readonly usage: ProcessUsage;
 }
 
@@ -41,8 +43,10 @@ export class TaskFixture {
   readonly #database: Database;
   readonly #stores: Stores;
   readonly #environment: Readonly<Record<string, string>>;
+  readonly #strategies: string | undefined;
 
-  static async start(): Promise<TaskFixture> {
+  /** @param strategies folder of strategy files. Default: that of this project */
+  static async start(strategies?: string): Promise<TaskFixture> {
     const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
     const database = await startDatabase({ dbPath: join(folder, 'database.sqlite') });
     const environment = {
@@ -57,7 +61,7 @@ export class TaskFixture {
     };
     const stores = openStores(environment);
     await createTables(stores.dynamo, TABLES);
-    return new TaskFixture(folder, database, stores, environment);
+    return new TaskFixture(folder, database, stores, environment, strategies);
   }
 
   private constructor(
@@ -65,7 +69,9 @@ export class TaskFixture {
     database: Database,
     stores: Stores,
     environment: Readonly<Record<string, string>>,
+    strategies: string | undefined,
   ) {
+    this.#strategies = strategies;
     this.#folder = folder;
     this.#database = database;
     this.#stores = stores;
@@ -104,7 +110,8 @@ export class TaskFixture {
     const job = await this.#stores.jobs.get(jobId);
     if (job?.status !== 'completed')
       throw new Error(`Backtest ${jobId} is not completed: ${JSON.stringify(job)}`);
-    return { timing: job.timing, trades: job.result.total_trades, usage };
+    const { total_trades: trades, total_profit: profit } = job.result;
+    return { timing: job.timing, trades, profit, usage };
   }
 
   /** Runs a task without a job: it starts, does not find its job and ends. */
@@ -140,7 +147,7 @@ export class TaskFixture {
         ...this.#stores,
         registry: new DynamoRegistryStore(this.#stores.dynamo, TABLES.registry),
         signalFiles: { isUploaded: async () => false },
-        strategies: await loadStrategies(),
+        strategies: await loadStrategies(this.#strategies),
         executions,
         // Slots for all jobs of a benchmark: no dispatcher frees them.
         maxRunning: { backtest: 1, fast: fastLaneSeconds > 0 ? 1_000 : 0, hyperopt: 1 },

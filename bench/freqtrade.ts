@@ -1,0 +1,269 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { openFolder } from '#adapters/local/sandbox.ts';
+import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
+import type { Candles } from '#engine/candles.ts';
+import { resampleCandles } from '#engine/indicators/resample.ts';
+import { build } from '../bin/build.ts';
+import { bundleStrategies } from '../bin/bundle-strategies.ts';
+import { output, pythonWith } from '../test/support/python.ts';
+import type { Bench, Measurement } from './support/bench.ts';
+import { CANDLES_START, randomCandles } from './support/candles.ts';
+import { median, sumColumns, time } from './support/measure.ts';
+import { TaskFixture } from './support/task-fixture.ts';
+
+const FOLDER = join(import.meta.dirname, 'support/freqtrade');
+const DRIVER = join(FOLDER, 'driver.py');
+const STRATEGIES = join(FOLDER, 'strategies');
+
+const PAIRS = ['BTC/USDT', 'ETH/USDT', 'SOL/USDT', 'XRP/USDT'];
+const STEP_MS = 5 * 60_000;
+const HOUR_MS = 60 * 60_000;
+/** 250 candles of 1h. */
+const STARTUP = 3_000;
+/** A year. */
+const CANDLES = 105_120;
+const RUNS = 3;
+const FEE = 0.0005;
+const WALLET = 1_000_000;
+const STAKE = 1_000;
+
+/** A strategy of this platform, and its twin for freqtrade. */
+const TWINS = [
+  { label: 'EMA 20/50', ours: 'bench_cross', theirs: 'BenchCross' },
+  { label: 'ROI, trailing stop, 1h trend, protections', ours: 'bench_trend', theirs: 'BenchTrend' },
+  { label: 'callbacks, additions', ours: 'bench_callbacks', theirs: 'BenchCallbacks' },
+] as const;
+
+interface Outcome {
+  readonly cpuMs: number;
+  readonly trades: number;
+  /** Quote currency. */
+  readonly profit: number;
+}
+
+/** Candles with four decimals of the price, as exchanges have them. */
+function pairCandles(seed: number): Candles {
+  const candles = randomCandles(seed, STARTUP + CANDLES, '5m');
+  for (const column of [candles.open, candles.high, candles.low, candles.close, candles.volume])
+    for (let i = 0; i < column.length; i++) column[i] = Math.round(column[i]! * 1e4) / 1e4;
+  return candles;
+}
+
+/** Only what a backtest reads of a market: no steps and no limits. */
+function marketOf(symbol: string): object {
+  const [base, quote] = symbol.split('/') as [string, string];
+  const none = { min: null, max: null };
+  return {
+    id: `${base}${quote}`,
+    symbol,
+    base,
+    quote,
+    baseId: base,
+    quoteId: quote,
+    type: 'spot',
+    spot: true,
+    margin: false,
+    swap: false,
+    future: false,
+    option: false,
+    contract: false,
+    active: true,
+    taker: FEE,
+    maker: FEE,
+    precision: { amount: null, price: null },
+    limits: { amount: none, price: none, cost: none, leverage: none },
+    info: {},
+  };
+}
+
+const range = {
+  start: CANDLES_START + STARTUP * STEP_MS,
+  end: CANDLES_START + (STARTUP + CANDLES) * STEP_MS,
+};
+
+/**
+ * freqtrade in a folder of its own, in a new process for each run. driver.py gives it the markets, which it otherwise reads
+ * from the exchange; it reads nothing else from the network.
+ */
+class Freqtrade {
+  readonly #python: string;
+  readonly #home: string;
+  readonly #markets = JSON.stringify(Object.fromEntries(PAIRS.map((pair) => [pair, marketOf(pair)])));
+  version = '';
+
+  constructor(python: string, home: string) {
+    this.#python = python;
+    this.#home = home;
+    mkdirSync(home, { recursive: true });
+    const config = {
+      dry_run: true,
+      dry_run_wallet: WALLET,
+      stake_currency: 'USDT',
+      stake_amount: STAKE,
+      tradable_balance_ratio: 1,
+      max_open_trades: PAIRS.length,
+      fee: FEE,
+      trading_mode: 'spot',
+      dataformat_ohlcv: 'feather',
+      entry_pricing: { price_side: 'same', use_order_book: true, order_book_top: 1 },
+      exit_pricing: { price_side: 'same', use_order_book: true, order_book_top: 1 },
+      exchange: { name: 'binance', pair_whitelist: PAIRS },
+      pairlists: [{ method: 'StaticPairList' }],
+    };
+    writeFileSync(join(home, 'config.json'), JSON.stringify(config));
+  }
+
+  async store(pair: string, timeframe: string, candles: Candles): Promise<void> {
+    const file = join(this.#home, 'candles.f64');
+    const { timestamp, open, high, low, close, volume } = candles;
+    const columns = [timestamp, open, high, low, close, volume];
+    writeFileSync(file, Buffer.concat(columns.map((column) => new Uint8Array(column.buffer))));
+    await output(this.#python, [DRIVER, 'data', join(this.#home, 'data'), file, pair, timeframe]);
+  }
+
+  async run(strategy: string): Promise<Outcome> {
+    const results = join(this.#home, 'results');
+    await rm(results, { recursive: true, force: true });
+    mkdirSync(results);
+    const args = ['backtesting', '--config', join(this.#home, 'config.json'), '--userdir', this.#home];
+    args.push('--datadir', join(this.#home, 'data'), '--strategy-path', FOLDER, '--strategy', strategy);
+    args.push('--timerange', `${range.start}-${range.end}`, '--cache', 'none', '--enable-protections');
+    args.push('--backtest-directory', results);
+    const child = spawn(this.#python, [DRIVER, 'run', this.#markets, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    });
+    const outputs = Promise.all(
+      [child.stdout!, child.stderr!, child.stdio[3] as Readable].map((pipe) => text(pipe)),
+    );
+    const [code] = await once(child, 'exit');
+    const [out, errors, usage] = (await outputs) as [string, string, string];
+    if (code !== 0) throw new Error(`freqtrade ended with code ${code}: ${out}${errors}`);
+    const { cpuMs, version } = JSON.parse(usage) as { cpuMs: number; version: string };
+    this.version = version;
+    const result = JSON.parse(await output(this.#python, [DRIVER, 'result', results]));
+    return { ...result, cpuMs };
+  }
+}
+
+function configOf(strategy: string): BacktestConfigRequest {
+  return {
+    strategy,
+    trading_mode: 'spot',
+    pairs: [...PAIRS],
+    timeframe: '5m',
+    date_range: { start: new Date(range.start).toISOString(), end: new Date(range.end).toISOString() },
+    dry_run_wallet: WALLET,
+    stake_amount: STAKE,
+    fee: FEE,
+    max_open_trades: PAIRS.length,
+  };
+}
+
+/** One run of both sides. */
+interface Turn {
+  readonly ours: Outcome;
+  readonly theirs?: Outcome;
+}
+
+/** Equal but for prices that differ by a tick of the candles: a millionth of the traded stakes. */
+function checkEqual({ ours, theirs }: Turn): void {
+  if (!theirs) return;
+  const isEqual =
+    ours.trades === theirs.trades && Math.abs(ours.profit - theirs.profit) < 1e-6 * ours.trades * STAKE;
+  if (isEqual) return;
+  throw new Error(`The results differ: ${JSON.stringify(ours)}, freqtrade ${JSON.stringify(theirs)}`);
+}
+
+function measurement(label: string, turns: readonly Turn[], boundMs: number, version: string): Measurement {
+  const ours = median(turns.map((turn) => turn.ours.cpuMs));
+  const { trades, profit } = turns[0]!.ours;
+  const own = `${ours.toFixed(0)} ms, bound ${boundMs.toFixed(2)} ms, ${trades} trades, profit ${profit.toFixed(2)}`;
+  const load = `load average ${loadavg()[0]!.toFixed(1)}`;
+  if (!turns[0]!.theirs) return { label, value: ours, unit: 'ms', detail: `${own}; ${load}` };
+  const theirs = median(turns.map((turn) => turn.theirs!.cpuMs));
+  const { trades: theirTrades, profit: theirProfit } = turns[0]!.theirs;
+  return {
+    label,
+    value: median(turns.map((turn) => turn.theirs!.cpuMs / turn.ours.cpuMs)),
+    unit: `times freqtrade ${version}`,
+    target: { atLeast: 100 },
+    detail: `${own}; freqtrade ${theirs.toFixed(0)} ms, ${theirTrades} trades, profit ${theirProfit.toFixed(2)}; ${load}`,
+  };
+}
+
+async function store(fixture: TaskFixture, freqtrade: Freqtrade | undefined): Promise<Candles[]> {
+  const stored: Candles[] = [];
+  for (const [index, pair] of PAIRS.entries()) {
+    const candles = pairCandles(index + 1);
+    const hours = resampleCandles(candles, STEP_MS, HOUR_MS);
+    for (const [timeframe, rows] of [
+      ['5m', candles],
+      ['1h', hours],
+    ] as const) {
+      await fixture.storeCandles(pair, timeframe, rows);
+      await freqtrade?.store(pair, timeframe, rows);
+    }
+    stored.push(candles);
+  }
+  return stored;
+}
+
+async function measure(
+  fixture: TaskFixture,
+  freqtrade: Freqtrade | undefined,
+  bundles: string,
+): Promise<Measurement[]> {
+  const candles = await store(fixture, freqtrade);
+  const entry = join(bundles, 'tasks', 'backtest.mjs');
+  const compiled = join(bundles, 'compiled');
+  const rows: Measurement[] = [];
+  for (const { label, ours: strategy, theirs: twin } of TWINS) {
+    const turns: Turn[] = [];
+    const bounds: number[] = [];
+    for (let run = -1; run < RUNS; run++) {
+      const { usage, trades, profit } = await fixture.runTask(entry, configOf(strategy), false, () =>
+        openFolder(join(bundles, 'own'), compiled),
+      );
+      // Ours fills the compile cache first, as freqtrade was compiled by pip.
+      if (run < 0) continue;
+      bounds.push(await time(() => candles.map(sumColumns)));
+      const theirs = await freqtrade?.run(twin);
+      turns.push({ ours: { cpuMs: usage.cpuMs, trades, profit }, ...(theirs && { theirs }) });
+    }
+    turns.forEach(checkEqual);
+    rows.push(measurement(label, turns, median(bounds), freqtrade?.version ?? ''));
+  }
+  return rows;
+}
+
+export default {
+  name: 'freqtrade',
+  description: `A backtest of ${PAIRS.length} pairs over a year of 5m candles as a whole process, from its start to the written results, compared with \`freqtrade backtesting\` in turns; processor time (medians of ${RUNS})`,
+  async run() {
+    const found = await pythonWith('bench/support/freqtrade/requirements.txt');
+    if ('missing' in found) console.log(`freqtrade: no comparison: ${found.missing}`);
+    const bundles = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
+    const home = await mkdtemp(join(tmpdir(), 'freqtrade-'));
+    const fixture = await TaskFixture.start(STRATEGIES);
+    try {
+      await build(bundles);
+      await bundleStrategies(STRATEGIES, [join(bundles, 'tasks')]);
+      return await measure(
+        fixture,
+        'python' in found ? new Freqtrade(found.python, home) : undefined,
+        bundles,
+      );
+    } finally {
+      await fixture.stop();
+      await rm(bundles, { recursive: true, force: true });
+      await rm(home, { recursive: true, force: true });
+    }
+  },
+} satisfies Bench;
