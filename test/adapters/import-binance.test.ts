@@ -75,6 +75,13 @@ describe('Binance public data', () => {
     ]);
   });
 
+  test('candles of other days than the name of the file states are noted', async () => {
+    zipped(`${SPOT}/ETHBTC-1m-2025-02.zip`, klines(4, { unit: 1000, from: T0 - 2 * MINUTE }));
+    expect(await load()).toMatchObject([
+      { notes: ['times are in microseconds', 'candles outside the dates in the name: 2'] },
+    ]);
+  });
+
   test('futures are imported with funding rates and the mark prices of the same months', async () => {
     zipped(`${UM}/klines/BTCUSDT/3m/BTCUSDT-3m-2025-03.zip`, `${HEADER}\n${klines(3, { step: 3 * MINUTE })}`);
     const april = Date.UTC(2025, 3, 1);

@@ -14,6 +14,7 @@ describe('CSV import', () => {
   test.each([
     ['with a header', 'BTC_USDT_USDT-5m.csv', `${HEADER}\n${rows}\n`],
     ['without one, and no end of line', 'BTC_USDT_USDT-5m.csv', rows],
+    ['with a header in capitals', 'BTC_USDT_USDT-5m.csv', `Date,Open,High,Low,Close,Volume\n${rows}`],
     ['gzipped', 'BTC_USDT_USDT-5m.csv.gz', `${HEADER}\n${rows}`],
     [
       'from Windows',
@@ -200,6 +201,19 @@ describe('CSV corrections', () => {
     expect(info).toMatchObject({ count: 3 });
     const { open, high, low, close, volume } = await stored('5m');
     expect([open![0], high![0], low![0], close![0], volume![0]]).toEqual([2, 9, 1, 5, 10]);
+  });
+
+  test('candles of a longer timeframe than in the name of the file are noted', async () => {
+    const rows = (count: number, step: number) =>
+      csvRows(...Array.from({ length: count }, (_, i) => [i * step, 1, 1, 1, 1, 1]));
+    put('A_USDT_USDT-5m.csv', rows(10, 3));
+    put('B_USDT_USDT-5m.csv', rows(9, 3));
+    put('C_USDT_USDT-5m.csv', rows(10, 1));
+    expect(await load()).toMatchObject([
+      { notes: ['every candle is on the 15m grid: check that the file does not hold 15m'] },
+      { notes: [] },
+      { notes: [] },
+    ]);
   });
 
   test('unordered rows are sorted and keep the file order within a time', async () => {

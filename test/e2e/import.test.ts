@@ -85,6 +85,17 @@ describe('terminal output of an import', () => {
   });
 });
 
+it('a note names a file once, whatever the number of its series', async () => {
+  const folder = join(root, 'series');
+  mkdirSync(folder);
+  const row = (symbol: string) => `${START}000000,33,1,1,1.5,1.5,1.5,1.5,1,${symbol}`;
+  const header = 'ts_event,rtype,publisher_id,instrument_id,open,high,low,close,volume,symbol';
+  writeFileSync(join(folder, 'bars.csv'), [header, row('A'), row('B')].join('\n'));
+  const options = ['--symbols', 'A=A/USD:USD,B=B/USD:USD'];
+  const { out } = await runScript(join(root, 'noted'), 'bin/touchstone.ts', ['import', folder, ...options]);
+  expect(out).toContain('\nnote: bars.csv: times are in nanoseconds\n1 of 1 files imported');
+});
+
 it('import of leverage tiers says that an instrument must be stored first', async () => {
   const file = join(root, 'binance_leverage_tiers.json');
   writeFileSync(file, '{"BTC/USDT:USDT": []}');

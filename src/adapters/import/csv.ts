@@ -89,9 +89,9 @@ class CsvRows {
     };
   }
 
-  /** Layouts whose column names equal the cells. */
+  /** Layouts whose column names equal the cells, in any case. */
   #namedIn(cells: readonly string[]): readonly Layout[] {
-    const [time, ...others] = cells.map((cell) => cell.trim());
+    const [time, ...others] = cells.map((cell) => cell.trim().toLowerCase());
     const compared = (name: string) => this.#keep?.includes(name) ?? true;
     return this.#layouts.filter(
       (layout) =>

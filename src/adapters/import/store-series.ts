@@ -1,8 +1,9 @@
 import type { Clock } from '#domain/ports.ts';
-import { sliceCandles } from '#engine/candles.ts';
-import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { type Candles, sliceCandles } from '#engine/candles.ts';
+import { ALL_TIMEFRAMES, isOnGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { ImportStore } from './batched-writes.ts';
 import { checkCandles, gapsBetween } from './candles.ts';
+import type { Source } from './content.ts';
 import type { CheckedFunding } from './funding.ts';
 import { BadFileError, type FileRows, isoTime } from './rows.ts';
 
@@ -60,10 +61,19 @@ interface CandleOptions extends StoreOptions {
   readonly exportedAt?: number;
 }
 
+interface CandleSource {
+  readonly symbol: string;
+  readonly timeframe: Timeframe;
+  /** Times that the name of the file states. */
+  readonly period?: Source['period'];
+  /** Of the reader. */
+  readonly notes?: readonly string[];
+}
+
 /** Checks all candles of a series. Throws BadFileError for an invalid row. */
 export function readyCandles(
   path: string,
-  { symbol, timeframe, notes }: Readonly<{ symbol: string; timeframe: Timeframe; notes?: readonly string[] }>,
+  { symbol, timeframe, period, notes }: CandleSource,
   rows: FileRows,
   { store, exchange, clock, exportedAt = Number.NaN }: CandleOptions,
 ): ReadySeries {
@@ -86,6 +96,7 @@ export function readyCandles(
       ...(notes ?? []),
       ...all.notes,
       ...(wasOpen ? ['the last candle was open when the file was written: left out'] : []),
+      ...doubtsAbout(candles, timeframe, period),
     ],
   };
   return {
@@ -94,6 +105,24 @@ export function readyCandles(
       await store.write({ exchange, symbol, timeframe }, candles);
     },
   };
+}
+
+/** Fewer candles may be on the grid of a longer timeframe by chance. */
+const MIN_ON_GRID = 10;
+
+/** Signs that the file is not what its name says. */
+function doubtsAbout({ timestamp }: Candles, timeframe: Timeframe, period: Source['period']): string[] {
+  const longer = ALL_TIMEFRAMES.findLast((each) => {
+    const step = TIMEFRAME_MS[each];
+    return step > TIMEFRAME_MS[timeframe] && timestamp.every((time) => isOnGrid(time, step));
+  });
+  const outside = period && timestamp.filter((time) => time < period.from || time >= period.to).length;
+  return [
+    ...(longer && timestamp.length >= MIN_ON_GRID
+      ? [`every candle is on the ${longer} grid: check that the file does not hold ${longer}`]
+      : []),
+    ...(outside ? [`candles outside the dates in the name: ${outside.toLocaleString('en-US')}`] : []),
+  ];
 }
 
 export function readyFunding(
