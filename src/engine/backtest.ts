@@ -276,7 +276,7 @@ function* describeUniverse(
   { metrics }: ComputedMetrics,
   volumes: { readonly digest: string },
 ): Generator<void, ReportUniverse> {
-  const inputs = new Map(prepared.map(({ input, always = input }) => [input.pair, always]));
+  const inputs = new Map(prepared.map(({ input }) => [input.pair, input]));
   const shared: SharedColumns = new Map();
   for (const data of universe!.others) {
     const steps = preparePair(strategy, config, data, digest, shared);

@@ -1,6 +1,7 @@
 import type { CostSweep } from '#contract/report-robustness.ts';
 import type { PairInput, SimulationSettings } from '../simulator/types.ts';
 import type { Signals } from '../strategy.ts';
+import { enterOnlyWithin } from '../universe/mask.ts';
 import { simulateAtCost } from './break-even.ts';
 import { figuresOf } from './simulation-figures.ts';
 
@@ -16,7 +17,7 @@ export function* costSweep(
 ): Generator<void, CostSweep['cells']> {
   const cells: CostSweep['cells'] = [];
   for (const delay of DELAYS) {
-    const later = pairs.map((pair) => ({ ...pair, signals: delayed(pair.signals, delay) }));
+    const later = pairs.map((pair) => delayedPair(pair, delay, settings.timeframeMs));
     for (const cost of COSTS) {
       const simulation = simulateAtCost(later, settings, cost);
       cells.push({ cost, delay, ...figuresOf(simulation, later, settings.startingBalance) });
@@ -24,6 +25,13 @@ export function* costSweep(
     }
   }
   return cells;
+}
+
+/** A late entry of a pair of a universe acts only if the pair is still in. */
+function delayedPair(pair: PairInput, delay: number, stepMs: number): PairInput {
+  const { universe, ...always } = pair;
+  const later = { ...always, signals: delayed((universe ?? pair).signals, delay) };
+  return universe ? enterOnlyWithin(later, universe.intervals, stepMs) : later;
 }
 
 function delayed(signals: Signals, delay: number): Signals {

@@ -26,8 +26,6 @@ import { dataWarnings, detailWarnings, fundingWarnings, modelWarnings, noModelRe
 
 export interface PreparedPair {
   readonly input: PairInput;
-  /** `input` with all entry signals; only of a pair of a universe. */
-  readonly always?: PairInput;
   readonly summary: ReportPairData;
   readonly warnings: readonly string[];
   readonly informative: readonly Omit<ReportInformative, 'read_by'>[];
@@ -57,7 +55,6 @@ export function* preparePair(
   if (reason) return { pair: data.pair, reason };
   const rows = history.candles.timestamp.length;
   const input = cutRows(strategy, history, analysis, history.from, rows);
-  const always = data.members && allRows(strategy, history, analysis, history.from, rows);
   const summary = summarize(history, input, digest);
   const warnings = [
     ...dataWarnings(summary, history),
@@ -69,7 +66,7 @@ export function* preparePair(
   ];
   const informative = describeInformative(history.informative, digest);
   const models = mlAnalysis && pairModels(config, data.pair, mlAnalysis);
-  return { input, ...(always && { always }), summary, warnings, informative, ...(models && { models }) };
+  return { input, summary, warnings, informative, ...(models && { models }) };
 }
 
 function summarize(history: PairHistory, input: PairInput, digest: Digest): ReportPairData {

@@ -14,6 +14,7 @@ import type {
   StrategyCallbacks,
   TrailingStop,
 } from '../strategy.ts';
+import type { Interval } from '../universe/membership.ts';
 import type { PriceTicks } from './rules/precision.ts';
 import type { SimulationMemory } from './state/memory.ts';
 import type { Outcomes, SimulatedTrade, TradeTable } from './trade-table.ts';
@@ -37,6 +38,8 @@ export interface PairInput {
   readonly candles: Candles;
   /** Unshifted: row `i` acts at the open of candle `i + 1`. */
   readonly signals: Signals;
+  /** Of a pair of a universe: `signals` has the entries of these times only. Absent: no entry was removed. */
+  readonly universe?: PairUniverse;
   /** Indicator columns, for callbacks only. */
   readonly columns?: Columns;
   /** Informative columns by their keys, for callbacks only. */
@@ -52,6 +55,12 @@ export interface PairInput {
   readonly costs?: DailyCosts;
   /** The same with an impact, by which the capacity is measured. */
   readonly impactCosts?: DailyCosts;
+}
+
+/** Where entries of a pair were removed: the signals before that, which still decide whether an exit is held back. */
+interface PairUniverse {
+  readonly intervals: readonly Interval[];
+  readonly signals: Signals;
 }
 
 type Stake =

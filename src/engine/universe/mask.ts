@@ -2,11 +2,13 @@ import type { PairInput } from '../simulator/types.ts';
 import type { Interval } from './membership.ts';
 
 /**
- * The input without the entry signals that would act outside of the intervals. Exits stay: an open position runs by its own
- * rules. A signal acts at the open of the next candle.
+ * The input without the entry signals that would act outside of the intervals. Exits stay, and the strategy's entry signals
+ * still hold them back: an open position runs by its own rules. A signal acts at the open of the next candle.
+ * The intervals of an earlier call no longer count.
  */
 export function enterOnlyWithin(input: PairInput, intervals: readonly Interval[], stepMs: number): PairInput {
-  const { signals, candles } = input;
+  const { candles } = input;
+  const signals = input.universe?.signals ?? input.signals;
   const { enterLong, enterShort } = signals;
   const masked = (column: Uint8Array) => {
     const kept = column.slice();
@@ -25,5 +27,6 @@ export function enterOnlyWithin(input: PairInput, intervals: readonly Interval[]
       ...(enterLong && { enterLong: masked(enterLong) }),
       ...(enterShort && { enterShort: masked(enterShort) }),
     },
+    universe: { intervals, signals },
   };
 }

@@ -17,7 +17,7 @@ interface ReportUniverseInput {
   readonly config: ResolvedBacktestConfig;
   readonly settings: SimulationSettings;
   readonly metrics: Metrics;
-  /** Inputs of every pair that was read, with all entry signals. */
+  /** Inputs of every pair that was read. */
   readonly inputs: readonly PairInput[];
   readonly digest: string;
 }

@@ -30,6 +30,9 @@ export class Market {
   readonly #exitLong: Uint8Array;
   readonly #enterShort: Uint8Array;
   readonly #exitShort: Uint8Array;
+  /** Entry signals that hold back exits: those that a universe removed too. */
+  readonly #holdLong: Uint8Array;
+  readonly #holdShort: Uint8Array;
 
   /** `silent` is a zeroed column, at least as long as the pair, for signals that the pair does not have. */
   constructor(
@@ -62,6 +65,9 @@ export class Market {
     this.#exitLong = exitLong ?? silent;
     this.#enterShort = (canShort ? enterShort : undefined) ?? silent;
     this.#exitShort = (canShort ? exitShort : undefined) ?? silent;
+    const all = input.universe?.signals ?? input.signals;
+    this.#holdLong = all.enterLong ?? silent;
+    this.#holdShort = (canShort ? all.enterShort : undefined) ?? silent;
   }
 
   /** Open time of a row's candle, ms. Computed, because reading the column would wait for memory. */
@@ -84,9 +90,9 @@ export class Market {
     return this.#exitShort[signal] === 1 ? 0 : SHORT;
   }
 
-  /** True when `row` has an entry signal of `direction`, collisions aside. */
+  /** True when the strategy signals an entry of `direction` in `row`, collisions and universe aside. */
   hasEntrySignal(row: number, direction: Direction): boolean {
-    return this.entrySignals(direction)[row - 1] === 1;
+    return (direction === LONG ? this.#holdLong : this.#holdShort)[row - 1] === 1;
   }
 
   hasExitSignal(row: number, direction: Direction): boolean {
