@@ -100,7 +100,10 @@ export class PermutedSearches {
     }
   }
 
-  /** The worker's own first, then the last of the others', which their workers would reach last. */
+  /**
+   * The worker's own first, then the last of the others', which their workers would reach last. What ended earlier is recorded
+   * before any search: this job may be resumed too.
+   */
   async #next(count: number): Promise<number | undefined> {
     const ended = await this.#deps.ledger.permutedSearches(this.#job.job_id);
     const known = new Set(ended.map(({ number }) => number));
@@ -108,7 +111,9 @@ export class PermutedSearches {
     const left = Array.from({ length: count }, (_, number) => number).filter(
       (number) => !known.has(number) && !this.#begun.has(number),
     );
-    const next = left.find((number) => number % workers === this.#worker) ?? left.at(-1);
+    const earlier = left.filter((number) => this.#earlier.has(number));
+    const due = earlier.length > 0 ? earlier : left;
+    const next = due.find((number) => number % workers === this.#worker) ?? due.at(-1);
     if (next !== undefined) this.#begun.add(next);
     return next;
   }

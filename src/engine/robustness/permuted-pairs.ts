@@ -41,18 +41,18 @@ export function permutedPairs<T extends PairData>(
 ): T[] {
   const stepMs = TIMEFRAME_MS[config.timeframe];
   const { start } = tradedRange(config);
-  const histories = pairs.map(({ pair, candles: stored }) => {
+  const orders = createRandom(mix32(hash32(`permutation ${seed} ${number}`)));
+  const filled = pairs.map(({ pair, candles: stored }) => {
     checkCandles(pair, stored, stepMs);
     const { candles } = fillGaps(stored, stepMs);
     return { candles, from: indexAtOrAfter(candles.timestamp, start) };
   });
-  const permuted = permuteBars(
-    histories,
-    stepMs,
-    createRandom(mix32(hash32(`permutation ${seed} ${number}`))),
-  );
+  // A pair that ended before the range has no candle to permute. The run leaves it out.
+  const traded = filled.filter(({ candles, from }) => from < candles.timestamp.length);
+  const permuted = permuteBars(traded, stepMs, orders);
   return pairs.map((data, index) => {
-    const candles = permuted[index]!;
+    const candles = permuted[traded.indexOf(filled[index]!)];
+    if (!candles) return data;
     return { ...data, candles, ...(data.funding && { funding: permutedFunding(data.funding, candles) }) };
   });
 }

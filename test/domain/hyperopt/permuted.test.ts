@@ -123,6 +123,26 @@ it('a cancelled job stops, and the one that resumes it keeps its ended searches'
   expect((await outcomeOf(resumed)).outcome.permutations!.p_value).toBe(2 / 20);
 });
 
+it('a job that resumes and is cancelled in turn has recorded the ended searches first', async () => {
+  const cancelledIn = async (jobId: string, before?: () => Promise<unknown>) => {
+    const run: TrialRunner['run'] = async (request, ...rest) => {
+      if (request.permutation?.number === 2) {
+        await before?.();
+        await deps().hyperoptJobs.cancel(jobId, '2025-03-01T01:00:00.000Z');
+      }
+      return shifted(request, ...rest);
+    };
+    await work(jobId, 0, deps({ ...computing, run }));
+    return (await deps().ledger.permutedSearches(jobId)).map(({ number }) => number);
+  };
+  const first = await newHyperopt(CONFIG);
+  const other = { schema_version: 1 as const, job_id: first, number: 17, value: -1, error: null };
+  const byAnother = () =>
+    deps().ledger.endPermutedSearch({ ...other, finished_at: '2025-03-01T00:30:00.000Z' });
+  expect(await cancelledIn(first, byAnother)).toEqual([0, 1, 17]);
+  expect(await cancelledIn(await newHyperopt(CONFIG, { resumed_from: first }))).toEqual([0, 1, 17]);
+});
+
 it('searches without a complete trial count as worse; if all are, the reason is stated', async () => {
   const failing =
     (fails: (permutation: number) => boolean): TrialRunner['run'] =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { searchPermuted } from '#domain/hyperopt/permuted-searches.ts';
 import { runRequested, TrialDataOf } from '#domain/hyperopt/run-trial.ts';
-import type { Candles } from '#engine/candles.ts';
+import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { permutedPairs } from '#engine/robustness/permuted-pairs.ts';
 import { sha256 } from '../backtest-sample.ts';
 import { follower, jobOf, market, pValue, STARTUP } from './search-sample.ts';
@@ -32,6 +32,22 @@ describe('permuted search', () => {
     expect(second!.candles.volume).toEqual(first!.candles.volume);
     expect(permutedPairs(pairs, job.base, { seed: 4, number: 2 })).toEqual([first, second, third]);
     expect(permutedPairs(pairs, job.base, { seed: 4, number: 3 })[0]!.candles).not.toEqual(first!.candles);
+  });
+
+  it('permutes the other pairs of one that ended before the range, or has no candles', () => {
+    const a = market(1);
+    const pairs = [STARTUP - 2, 0].map((rows) => ({
+      pair: `ENDED${rows}`,
+      candles: sliceCandles(a, 0, rows),
+    }));
+    const { base } = jobOf(1);
+    const order = { seed: 4, number: 2 };
+    const own = { pair: 'P', candles: a };
+    expect(permutedPairs([pairs[0]!, own, pairs[1]!], base, order)).toEqual([
+      pairs[0],
+      permutedPairs([own], base, order)[0],
+      pairs[1],
+    ]);
   });
 
   it('says why candles cannot be permuted', async () => {
