@@ -77,6 +77,7 @@ async function readVolumes(
 ): Promise<{ candidates: DailyVolumes[]; missing: string[] }> {
   const { exchange, date_range, universe } = config;
   const start = firstVolumeDay(universe!, Date.parse(date_range.start));
+  const oldest = start + (universe!.lookback_days - universe!.min_age_days) * DAY_MS;
   // The last day counts for the comparisons once it has ended.
   const end = floorToGrid(Date.parse(date_range.end), DAY_MS);
   const sources = new Map(
@@ -101,7 +102,8 @@ async function readVolumes(
     const candles = await recordCorruption(deps, key, () =>
       deps.candles.read(key, start, Date.parse(date_range.end)),
     );
-    const first = Date.parse(info.first);
+    // An age that suffices at the first choice suffices at all: candles that are stored later must not change the digest.
+    const first = Math.max(Date.parse(info.first), oldest);
     candidates.push(dailyVolumes(candles, { pair, first, start, end, stepMs: TIMEFRAME_MS[timeframe] }));
     await pause();
   }

@@ -5,7 +5,7 @@ import { statedDefaults, withoutReplacedLimit } from '#contract/repeated-config.
 /**
  * The request that runs `config` again, with the fields of `given` over it. Of an order option, the slippage model and the tests of
  * robustness, the parts that `given` names; without any part there is no model and no test.
- * A share of the balance replaces a capital, and a capital a share.
+ * A share of the balance replaces a capital, and a capital a share. A universe without pairs replaces the pairs by all stored ones.
  */
 export function requestOver(
   config: Omit<ResolvedBacktestConfig, 'date_range'> & Partial<ResolvedBacktestConfig>,
@@ -15,7 +15,7 @@ export function requestOver(
   const { entry_threshold, ...ml } = ml_engine ?? {};
   const stated = statedDefaults(config);
   return {
-    ...withoutReplacedLimit(base, given),
+    ...withoutReplacedLimit(given.universe && !given.pairs ? { ...base, pairs: undefined } : base, given),
     ...stated,
     ...(timeframe_detail && { timeframe_detail }),
     ...given,

@@ -52,6 +52,15 @@ describe('requestOver', () => {
     });
   });
 
+  it('replaces the pairs by the candidates of a universe', () => {
+    const base = { ...config, pairs: ['BTC/USDT:USDT'] };
+    const pairsOver = (given: Omit<BacktestConfigRequest, 'strategy'>) =>
+      requestOver(base, { strategy: 'x', ...given }).pairs;
+    expect(pairsOver({ universe: { n: 5 } })).toBeUndefined();
+    expect(pairsOver({ universe: { n: 5 }, pairs: ['ETH/USDT:USDT'] })).toEqual(['ETH/USDT:USDT']);
+    expect(pairsOver({})).toEqual(base.pairs);
+  });
+
   it('replaces a capital by a share of the balance, and a share by a capital', () => {
     const limits = (base: Partial<ResolvedBacktestConfig>, given: Partial<BacktestConfigRequest>) => {
       const { tradable_balance_ratio: ratio, available_capital: capital } = requestOver(

@@ -159,6 +159,21 @@ describe('universe', () => {
     );
   });
 
+  it('candles from before everything that a run reads change nothing', async () => {
+    const longer = Object.entries(market).map(([pair, rows]) => {
+      const [first] = rows;
+      const earlier = Array.from({ length: 240 }, (_, i) => ({
+        ...first!,
+        time: first!.time - (240 - i) * HOUR,
+      }));
+      return [pair, first!.time < START - 20 * DAY ? [...earlier, ...rows] : rows] as const;
+    });
+    await plant(fixture.platform, 'okx', Object.fromEntries(longer));
+    const [before, after] = await Promise.all([run({}), run({ exchange: 'okx' })]);
+    expect(after.report.universe).toEqual(before.report.universe);
+    expect(after.report.provenance.data_digest).toBe(before.report.provenance.data_digest);
+  });
+
   it('survivorship figures equal backtests over the pairs that survived', async () => {
     const { job, report } = await run({});
     const [survivors, final] = report.universe.survivorship;

@@ -4,7 +4,7 @@ import { DAY_MS } from '../timeframe.ts';
 /** Traded value of one pair by UTC day, and the age that ranks with it. */
 export interface DailyVolumes {
   readonly pair: string;
-  /** Open time of the first stored candle, ms: earlier than the volumes where more is stored. */
+  /** Open time of the first stored candle, ms, or the later time from which it is old enough for every choice. */
   readonly first: number;
   /** Start of the first day, ms. */
   readonly start: number;
