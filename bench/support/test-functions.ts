@@ -107,7 +107,7 @@ export const TEST_FUNCTIONS: readonly TestFunction[] = [
     5,
     [-5.12, 5.12],
     (x) => sum(x.map((v) => v * v - 10 * cos(2 * PI * v) + 10)),
-    [38.33, 27.26, 0.3],
+    [38.33, 27.07, 0.26],
   ),
   MIXED,
 ];
