@@ -227,6 +227,21 @@ describe('TradingView', () => {
     ]);
   });
 
+  test('a chart that was exported again replaces the first export', async () => {
+    for (const [name, close] of [
+      ['', 1.5],
+      [' (2)', 1.7],
+      [' (10)', 1.9],
+    ] as const) {
+      fixture.put(
+        `BINANCE_BTCUSDT, 60${name}.csv`,
+        `time,open,high,low,close\n${T0 / 1_000},1,2,1,${close}\n`,
+      );
+    }
+    expect((await load()).results).toHaveLength(3);
+    expect((await storedIn('binance', 'BTC/USDT', '1h')).close).toEqual([1.9]);
+  });
+
   test('a last candle that was open when the chart was exported is left out', async () => {
     const path = fixture.put('BINANCE_BTCUSDT.P, 60.csv', chart);
     const exported = (T0 + 2.5 * 3_600_000) / 1_000;

@@ -22,7 +22,7 @@ export interface FoundMarks extends FoundFile {
 }
 
 export interface Found {
-  /** Sorted by path. */
+  /** Sorted by path; a download that a browser repeated comes after the first. */
   readonly files: readonly FoundFile[];
   /** Mark prices available for the funding rates among the files. */
   readonly marks: readonly FoundMarks[];
@@ -98,13 +98,21 @@ async function filesIn(folder: string, hints: Hints, { deep } = { deep: true }):
   }
   const siblings = namesOf(entries);
   const inside: FoundFile[] = [];
-  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+  for (const entry of entries.sort((a, b) => (orderOf(a.name) < orderOf(b.name) ? -1 : 1))) {
     if (entry.name.startsWith('.')) continue;
     const path = join(folder, entry.name);
     if (!entry.isDirectory()) inside.push(await fileAt(path, entry, siblings, hints));
     else if (deep) inside.push(...(await filesIn(path, hints)));
   }
   return inside;
+}
+
+/** Browsers name repeated downloads `chart (1).csv`: the newer one comes later, so that its rows count. */
+function orderOf(name: string): string {
+  return name.replace(
+    / \((\d+)\)(\.[^/]+)$/,
+    (_, number: string, end: string) => `${end} ${number.padStart(4, '0')}`,
+  );
 }
 
 async function fileAt(
