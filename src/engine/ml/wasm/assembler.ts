@@ -26,7 +26,8 @@ export interface FunctionSource {
   readonly parameters: readonly Type[];
   readonly locals: readonly Type[];
   readonly result: Type | null;
-  readonly body: Code;
+  /** Made by a call, because most processes import the functions and use none. */
+  readonly body: () => Code;
 }
 
 /** Defines a function. `body` gets its variables by name; the last expression leaves the result. */
@@ -45,7 +46,7 @@ export function define<P extends Types, L extends Types>(
     parameters: Object.values(parameters),
     locals: Object.values(locals),
     result,
-    body: body(Object.fromEntries(variables) as Parameters<typeof body>[0]).flat(),
+    body: () => body(Object.fromEntries(variables) as Parameters<typeof body>[0]).flat(),
   };
 }
 
@@ -116,7 +117,7 @@ export function assemble(
     ...section(
       10,
       sources.map(({ locals, body }) => {
-        const content = [...vector(locals.map((type) => [1, TYPES[type]])), ...body, 0x0b];
+        const content = [...vector(locals.map((type) => [1, TYPES[type]])), ...body(), 0x0b];
         return [...unsigned(content.length), ...content];
       }),
     ),
