@@ -3,7 +3,7 @@
  * faster to load; the sizes compare a minified bundle with one that is built without the plugin.
  */
 import { readdir, readFile } from 'node:fs/promises';
-import { builtinModules } from 'node:module';
+import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Metafile, Plugin } from 'esbuild';
@@ -148,9 +148,8 @@ export const nodeModules: Plugin = {
   name: 'node-modules',
   setup({ onResolve, onLoad }) {
     const namespace = 'node';
-    const names = builtinModules.map((name) => name.replace(/^node:/, ''));
-    onResolve({ filter: new RegExp(`^(node:)?(${names.join('|')})$`) }, ({ kind, path }) =>
-      kind === 'import-statement' || kind === 'dynamic-import'
+    onResolve({ filter: /^[a-z]/ }, ({ kind, path }) =>
+      isBuiltin(path) && (kind === 'import-statement' || kind === 'dynamic-import')
         ? { path: path.replace(/^(node:)?/, 'node:'), namespace }
         : undefined,
     );

@@ -20,6 +20,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/engine/run/strategy-errors.ts': 'one line of a stack',
   'src/engine/simulator/rules/precision.ts': 'the 14 digits of a number',
   'src/client/connection.ts': 'the address of a service, an option of who makes the client',
+  'src/contract/grouped.ts': 'the digits of a number',
   'bin/import-rules.ts': "the project's own sources",
   'bin/python-client.ts': "the project's own sources",
 };

@@ -4,7 +4,7 @@ import { MAX_ROW_LENGTH, textOf } from './text.ts';
 /** Characters of an invalid value that a message quotes. */
 const VALUE_LENGTH = 40;
 /** Decimal numbers; excludes hexadecimal numbers, `NaN` and `Infinity`. */
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 /** Date, or date and time; UTC if it has no zone. */
 const ISO_TIME =
   /^(?<day>\d{4}-\d\d-\d\d)(?:[T ](?<clock>\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?<zone>Z|[+-]\d\d:?\d\d)?)?$/;
