@@ -16,6 +16,8 @@ const REBALANCE_LABELS: Readonly<Record<Rebalance, string>> = {
 /** Pairs that are chosen over time, instead of a list that knows which survived. */
 export function UniverseFields(props: {
   readonly value: Universe | undefined;
+  /** True when the pairs are those of an earlier run: the ones that were ever in. */
+  readonly isRepeated: boolean;
   readonly onChange: (value: Universe | undefined) => void;
 }) {
   const { value = {} } = props;
@@ -31,7 +33,11 @@ export function UniverseFields(props: {
       <NumberField
         label="Largest pairs by volume"
         path="config.universe.n"
-        help="Chosen again and again from the pairs above, without any from all stored ones. Empty: all pairs, all the time"
+        help={
+          props.isRepeated
+            ? 'The pairs above were in at some time: for other dates remove them, or name all candidates'
+            : 'Chosen again and again from the pairs above, without any from all stored ones. Empty: all pairs, all the time'
+        }
         placeholder="All pairs"
         isInteger
         min={limits.n.min}
