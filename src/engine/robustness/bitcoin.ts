@@ -1,5 +1,7 @@
 import type { Candles } from '../candles.ts';
 import { type Digest, digestCandles, digestFunding } from '../digest.ts';
+import { checkCandles } from '../run/candles.ts';
+import { BacktestError } from '../run/strategy-errors.ts';
 import type { FundingEvents } from '../simulator/types.ts';
 import { DAY_MS, type Timeframe } from '../timeframe.ts';
 
@@ -27,8 +29,25 @@ export function unusable(benchmark: RunBenchmark, day: Float64Array): string | u
   // The first and the last day may be parts of days.
   const covers =
     stored > 0 && timestamp[0]! <= day[0]! + DAY_MS && timestamp[stored - 1]! >= day.at(-1)! - DAY_MS;
-  if (covers && stored >= (day.length - 2) * (1 - MAX_MISSING)) return undefined;
+  if (covers && stored >= (day.length - 2) * (1 - MAX_MISSING)) return invalid(benchmark);
   return `The stored candles of ${benchmark.pair} cover ${stored} of ${day.length} days.`;
+}
+
+/** What is wrong with the candles: the run does not trade them, so that it goes on. */
+function invalid({
+  pair,
+  candles,
+}: {
+  readonly pair: string;
+  readonly candles: Candles;
+}): string | undefined {
+  try {
+    checkCandles(pair, candles, DAY_MS);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof BacktestError)) throw error;
+    return `The stored candles cannot be used: ${error.message}`;
+  }
 }
 
 /** Digest of all data read of the benchmark. */

@@ -72,6 +72,14 @@ describe('benchmark of stored bitcoin', () => {
     expect(btc).toMatchObject({ pair: BTC, beta: null, reason: 'The file is corrupt.' });
   });
 
+  it('candles that no run would trade are not compared', () => {
+    const open = stored.open.slice();
+    open[0] = 0;
+    const [, btc] = run({ ...BITCOIN, candles: { ...stored, open } }).benchmarks;
+    expect(btc).toMatchObject({ pair: BTC, alpha_pct: null, benchmark_return_pct: null });
+    expect(btc!.reason).toMatch(/cannot be used: BTC.* has a price that is not above 0/);
+  });
+
   it('a run that trades bitcoin is compared with its own candles', () => {
     const [, btc] = run(undefined, BTC).benchmarks;
     expect(btc).toMatchObject({ pair: BTC, reason: null });
