@@ -10,7 +10,7 @@ export const UNIVERSE_LIMITS = {
   n: { min: 1, max: 100, integer: true },
   lookback_days: { min: 1, max: 365, integer: true },
   min_age_days: { min: 0, max: 3_650, integer: true },
-  /** Stored pairs to choose from. Their volumes are read one after the other. */
+  /** Pairs to choose from. Their volumes are read one after the other. */
   candidates: { min: 1, max: 500 },
 } as const;
 

@@ -10,6 +10,7 @@ export const Universe = z
     lookback_days: z.int().meta({ description: 'Days before a choice whose volumes are added up' }),
     rebalance: z.enum(REBALANCES).meta({ description: 'When the pairs are chosen again, at 00:00 UTC' }),
     min_age_days: z.int().meta({ description: 'Days since the first stored candle of a pair' }),
+    candidates: z.array(z.string()).meta({ description: 'Pairs to choose from, in the order of the run' }),
   })
   .meta({ id: 'Universe' });
 export type Universe = z.infer<typeof Universe>;
@@ -53,4 +54,8 @@ export const UniverseRequest = z.looseObject({
       default: UNIVERSE_DEFAULTS.min_age_days,
       ...bounds(UNIVERSE_LIMITS.min_age_days),
     }),
+  candidates: z.array(z.string()).optional().meta({
+    description:
+      'Pairs to choose from, in place of `pairs`: the configuration of a job names them, so that a repeated run chooses from all of them',
+  }),
 });

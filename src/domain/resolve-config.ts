@@ -32,7 +32,7 @@ import { ML_ENGINE_FIELD, ML_ENGINE_KEYS, resolveMlEngine } from './resolve-ml-e
 import { ROBUSTNESS_KEYS, resolveRobustness } from './resolve-robustness.ts';
 import { resolveSlippageModel, slippageModelWarnings } from './resolve-slippage-model.ts';
 import { resolveTradingMode } from './resolve-trading-mode.ts';
-import { checkQuotes, resolveUniverse, storedCandidates, universeWarnings } from './resolve-universe.ts';
+import { resolveUniverse, storedCandidates, universeWarnings } from './resolve-universe.ts';
 import { resolveSignals } from './signals/use-signals.ts';
 import type { KnownStrategy, Strategies } from './strategy-ports.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
@@ -93,13 +93,13 @@ export async function resolveConfig(
     const timeframe = checkRunTimeframe(input.timeframe ?? strategy.timeframe, strategy);
     return storedCandidates(deps, { exchange, timeframe, like });
   };
-  const market = await resolveTradingMode(input, strategy, exchange, input.universe && find);
+  const candidates = input.universe && { named: input.universe.candidates, find };
+  const market = await resolveTradingMode(input, strategy, exchange, candidates);
   const { pairs } = market;
   const timeframe = checkRunTimeframe(input.timeframe ?? strategy.timeframe, strategy);
-  const chosen = resolveUniverse(input, timeframe);
-  if (chosen.universe) checkQuotes(pairs);
+  const chosen = resolveUniverse(input, timeframe, pairs);
   // Stored candidates may be delisted, and a delisted pair is never fresh: each run would collect.
-  const collected = chosen.universe && !input.pairs ? 'never' : DEFAULTS.collect;
+  const collected = candidates && (candidates.named ?? !input.pairs) ? 'never' : DEFAULTS.collect;
   const collect = checkOneOf(input.collect ?? collected, 'config.collect', COLLECT_MODES);
   const range = await resolveDateRange(deps, input.date_range ?? {}, { exchange, pairs, timeframe });
   const wallet = number('dry_run_wallet', DEFAULTS.dry_run_wallet);

@@ -1,6 +1,7 @@
 import { CodedError } from '#contract/errors.ts';
 import { BACKTEST_DEFAULTS as DEFAULTS, BACKTEST_LIMITS as LIMITS } from '#contract/limits.ts';
 import { SPOT_EXCHANGES, TRADING_MODES, type TradingMode } from '#contract/trading-modes.ts';
+import { UNIVERSE_LIMITS } from '#contract/universe-limits.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import { checkCount, checkNumber, checkOneOf, checkSymbol } from './validate.ts';
 
@@ -10,8 +11,12 @@ interface MarketRequest {
   readonly leverage?: number | undefined;
 }
 
-/** Candidates of a universe in place of the pairs of the strategy, whose first pair is given. */
-type FindPairs = (like: string) => Promise<readonly string[]>;
+/** Candidates of a universe. */
+interface Candidates {
+  readonly named?: readonly string[] | undefined;
+  /** Those in place of the pairs of the strategy, whose first pair is given. */
+  readonly find: (like: string) => Promise<string[]>;
+}
 
 interface ResolvedMarket {
   /** Present in spot only: configurations of futures keep their digest. */
@@ -29,24 +34,36 @@ export async function resolveTradingMode(
   input: MarketRequest,
   strategy: DefinitionData,
   exchange: string,
-  candidates?: FindPairs,
+  candidates?: Candidates,
 ): Promise<ResolvedMarket> {
   const mode = checkOneOf(input.trading_mode ?? DEFAULTS.trading_mode, 'config.trading_mode', TRADING_MODES);
   const isSpot = mode === 'spot';
   if (isSpot) checkSpotExchange(exchange);
   const own = isSpot ? spotPairs(strategy.pairs) : strategy.pairs;
-  const found = input.pairs ?? (await candidates?.(own[0]!));
   const leverage = strategy.leverage ?? DEFAULTS.leverage;
   const asked = input.leverage ?? (isSpot ? DEFAULTS.leverage : leverage);
   return {
     mode: isSpot ? { trading_mode: 'spot' } : {},
-    pairs: input.pairs || !found ? checkPairs(found ?? own, mode) : [...found],
+    pairs: await resolvePairs(input.pairs, own, mode, candidates),
     leverage: isSpot ? noLeverage(asked) : checkNumber(asked, 'config.leverage', LIMITS.leverage),
     warnings:
       isSpot && input.leverage === undefined && leverage !== DEFAULTS.leverage
         ? [`config.leverage is 1 instead of the ${leverage} of ${strategy.name}: spot has no leverage`]
         : [],
   };
+}
+
+/** The pairs of a run, or the candidates of its universe: those named, else all stored ones. */
+async function resolvePairs(
+  pairs: readonly string[] | undefined,
+  own: readonly string[],
+  mode: TradingMode,
+  candidates: Candidates | undefined,
+): Promise<string[]> {
+  if (candidates?.named)
+    return checkPairs(candidates.named, mode, 'config.universe.candidates', UNIVERSE_LIMITS.candidates);
+  if (candidates && !pairs) return candidates.find(own[0]!);
+  return checkPairs(pairs ?? own, mode, 'config.pairs', LIMITS.pairs);
 }
 
 /** Spot pairs of perpetuals: without the settlement currency, each once. */
@@ -73,14 +90,19 @@ function noLeverage(leverage: number): number {
   });
 }
 
-function checkPairs(pairs: readonly string[], mode: TradingMode): string[] {
-  checkCount(pairs.length, 'config.pairs', LIMITS.pairs, 'symbols');
+function checkPairs(
+  pairs: readonly string[],
+  mode: TradingMode,
+  field: string,
+  limits: { readonly min: number; readonly max: number },
+): string[] {
+  checkCount(pairs.length, field, limits, 'symbols');
   for (const [index, pair] of pairs.entries()) {
-    checkSymbol(pair, `config.pairs.${index}`, mode);
+    checkSymbol(pair, `${field}.${index}`, mode);
     if (pairs.indexOf(pair) === index) continue;
     throw new CodedError('VAL005', {
-      message: `config.pairs names ${pair} twice: name each pair once`,
-      field: `config.pairs.${index}`,
+      message: `${field} names ${pair} twice: name each pair once`,
+      field: `${field}.${index}`,
       context: { value: pair },
     });
   }

@@ -17,10 +17,13 @@ import { checkNumber, checkOneOf } from './validate.ts';
 const FIELD = 'config.universe';
 const KEYS = Object.keys(UniverseRequest.shape);
 
-/** The universe of a run with its defaults; no field without one. Throws VAL004, VAL005. */
+/**
+ * The universe of a run with its defaults; no field without one. `candidates` are checked. Throws VAL004, VAL005.
+ */
 export function resolveUniverse(
   { universe, signals, robustness }: BacktestConfigRequest,
   timeframe: Timeframe,
+  candidates: readonly string[],
 ): Pick<ResolvedBacktestConfig, 'universe'> {
   if (!universe) return {};
   const { n, lookback_days, rebalance, min_age_days } = universe;
@@ -40,6 +43,7 @@ export function resolveUniverse(
       'excludes config.robustness.random_entries, which would enter pairs while they are not in: remove one of them',
     );
   }
+  checkQuotes(candidates, universe.candidates ? `${FIELD}.candidates` : 'config.pairs');
   return {
     universe: {
       rule: checkOneOf(universe.rule ?? UNIVERSE_RULES[0], `${FIELD}.rule`, UNIVERSE_RULES),
@@ -55,6 +59,7 @@ export function resolveUniverse(
         `${FIELD}.min_age_days`,
         LIMITS.min_age_days,
       ),
+      candidates: [...candidates],
     },
   };
 }
@@ -97,12 +102,12 @@ export async function storedCandidates(
 }
 
 /** Throws VAL005 for candidates in several currencies: their volumes cannot be compared. */
-export function checkQuotes(pairs: readonly string[]): void {
+function checkQuotes(pairs: readonly string[], field: string): void {
   const quotes = [...new Set(pairs.map(quoteOf))];
   if (quotes.length <= 1) return;
   throw new CodedError('VAL005', {
-    message: `config.pairs must have one quote currency with ${FIELD}, not ${quotes.slice(0, 5).join(' and ')}: their volumes cannot be compared`,
-    field: 'config.pairs',
+    message: `${field} must have one quote currency with ${FIELD}, not ${quotes.slice(0, 5).join(' and ')}: their volumes cannot be compared`,
+    field,
     context: { quotes: quotes.slice(0, 5) },
   });
 }

@@ -135,6 +135,15 @@ describe('universe', () => {
     const { job, report: other } = await run({ pairs: first.job.config.pairs, collect: 'never' });
     expect(other.universe.members).toEqual(report.universe.members);
     expect(job.result).toEqual(first.job.result);
+    const { universe, date_range } = first.job.config;
+    expect(universe.candidates).toHaveLength(7);
+    const repeated = await run(first.job.config);
+    expect(repeated.report.universe).toEqual(report.universe);
+    // Over other dates too: pairs that were never in may come in.
+    const end = new Date(Date.parse(date_range.end) - 8 * DAY).toISOString();
+    const earlier = await run({ ...first.job.config, date_range: { ...date_range, end } });
+    expect(earlier.report.universe.candidates).toBe(7);
+    expect(earlier.job.config.universe).toEqual(universe);
     const fewer = await run({
       ...{ pairs: first.job.config.pairs.toReversed(), collect: 'never' },
       universe: { ...UNIVERSE, n: 2 },
@@ -241,6 +250,13 @@ describe('rejected universes', () => {
     [{ universe: UNIVERSE, robustness: { random_entries: 99 } }, 'VAL005', 'config.universe'],
     [{ universe: UNIVERSE, pairs: ['A/USDT:USDT', 'A/USDC:USDC'] }, 'VAL005', 'config.pairs'],
     [{ universe: UNIVERSE, pairs: [] }, 'VAL005', 'config.pairs'],
+    [{ universe: { n: 3, candidates: [] } }, 'VAL005', 'config.universe.candidates'],
+    [{ universe: { n: 3, candidates: ['BTC/USDT'] } }, 'VAL002', 'config.universe.candidates.0'],
+    [
+      { universe: { n: 3, candidates: ['A/USDT:USDT', 'A/USDC:USDC'] } },
+      'VAL005',
+      'config.universe.candidates',
+    ],
     [{ universe: UNIVERSE, exchange: 'empty' }, 'VAL005', 'config.universe'],
   ])('%j is rejected with %s of %s', async (config, code, field) => {
     const { status, body } = await fixture.platform.post('/api/v1/backtests', {

@@ -357,6 +357,8 @@ class BacktestConfigUniverse(TypedDict):
     """When the pairs are chosen again, at 00:00 UTC: every day, on Mondays, or on the first of a month. Default: "weekly\""""
     min_age_days: NotRequired[int | None]
     """Days since the first stored candle from which a pair may be chosen. Default: 0"""
+    candidates: NotRequired[list[str] | None]
+    """Pairs to choose from, in place of `pairs`: the configuration of a job names them, so that a repeated run chooses from all of them"""
 
 
 class BacktestCurve(TypedDict):
@@ -4953,6 +4955,8 @@ class Universe(TypedDict):
     """When the pairs are chosen again, at 00:00 UTC"""
     min_age_days: int
     """Days since the first stored candle of a pair"""
+    candidates: list[str]
+    """Pairs to choose from, in the order of the run"""
 
 
 class UniverseFigures(TypedDict):

@@ -1,4 +1,5 @@
 import type { BacktestConfigRequest, BacktestRequest } from '#contract/backtest-api.ts';
+import { BACKTEST_LIMITS as LIMITS } from '#contract/limits.ts';
 import type { RequestOf, ResponseOf } from '../../api/client.ts';
 import type { AccountOption } from '../../forms/account-option-fields.tsx';
 import type { Strategy } from '../../forms/start-job.tsx';
@@ -37,11 +38,12 @@ export function draftFor(strategy: Strategy | undefined): Draft {
 
 /** The draft that runs the job again. */
 export function draftOf(job: Job): Draft {
-  const { minimal_roi, timeframe_detail, ml_engine, ...config } = job.config;
+  const { minimal_roi, timeframe_detail, ml_engine, universe, ...config } = job.config;
   const { entry_threshold, ...ml } = ml_engine ?? {};
   return {
     config: {
       ...config,
+      ...(universe && repeatedUniverse(universe)),
       // A run without protections must not get those of the strategy.
       protections: config.protections ?? [],
       ...(timeframe_detail === null ? {} : { timeframe_detail }),
@@ -56,6 +58,13 @@ export function draftOf(job: Job): Draft {
     },
     roi: stepsOf(minimal_roi),
   };
+}
+
+/** The candidates as the pairs of the form, which then offers to change them; more than it can list stay as they are. */
+function repeatedUniverse({ candidates, ...universe }: NonNullable<Job['config']['universe']>) {
+  return candidates.length <= LIMITS.pairs.max
+    ? { pairs: candidates, universe }
+    : { pairs: undefined, universe: { ...universe, candidates } };
 }
 
 /** Steps of a table in the order of time. */

@@ -94,11 +94,7 @@ export function NewForm(props: {
         </MarketFields>
       </Panel>
       <Panel title="Pairs chosen over time">
-        <UniverseFields
-          value={config.universe}
-          isRepeated={isCopy && initial.config.universe !== undefined}
-          onChange={(universe) => change({ universe })}
-        />
+        <UniverseFields value={config.universe} onChange={(universe) => change({ universe })} />
       </Panel>
       <Panel title="Parameters">
         <ParameterFields

@@ -16,8 +16,6 @@ const REBALANCE_LABELS: Readonly<Record<Rebalance, string>> = {
 /** Pairs that are chosen over time, instead of a list that knows which survived. */
 export function UniverseFields(props: {
   readonly value: Universe | undefined;
-  /** True when the pairs are those of an earlier run: the ones that were ever in. */
-  readonly isRepeated: boolean;
   readonly onChange: (value: Universe | undefined) => void;
 }) {
   const { value = {} } = props;
@@ -34,8 +32,8 @@ export function UniverseFields(props: {
         label="Largest pairs by volume"
         path="config.universe.n"
         help={
-          props.isRepeated
-            ? 'The pairs above were in at some time: for other dates remove them, or name all candidates'
+          value.candidates
+            ? `Chosen again and again from the ${value.candidates.length} candidates of the repeated run. Empty: all pairs, all the time`
             : 'Chosen again and again from the pairs above, without any from all stored ones. Empty: all pairs, all the time'
         }
         placeholder="All pairs"
