@@ -62,7 +62,7 @@ async function continueOrFail(deps: HyperoptRepairDeps, job: StoredHyperoptJob):
     deps,
     job.job_id,
     job.last_execution_error ??
-      `The workflow of the hyperopt job ended ${MAX_IDLE_RUNS} times in a row before a trial had. Resume the job; if that fails too, fewer pairs or a shorter date range may help.`,
+      `The workflow of the hyperopt job ended ${MAX_IDLE_RUNS} times in a row before a trial or a permuted search had. Resume the job; if that fails too, fewer pairs or a shorter date range may help.`,
   );
 }
 

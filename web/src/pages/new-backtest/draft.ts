@@ -1,5 +1,5 @@
+import LIMITS from 'virtual:limits';
 import type { BacktestConfigRequest, BacktestRequest } from '#contract/backtest-api.ts';
-import { BACKTEST_LIMITS as LIMITS } from '#contract/limits.ts';
 import type { RequestOf, ResponseOf } from '../../api/client.ts';
 import type { AccountOption } from '../../forms/account-option-fields.tsx';
 import type { Strategy } from '../../forms/start-job.tsx';
@@ -62,7 +62,7 @@ export function draftOf(job: Job): Draft {
 
 /** The candidates as the pairs of the form, which then offers to change them; more than it can list stay as they are. */
 function repeatedUniverse({ candidates, ...universe }: NonNullable<Job['config']['universe']>) {
-  return candidates.length <= LIMITS.pairs.max
+  return candidates.length <= LIMITS.backtest.limits.pairs.max
     ? { pairs: candidates, universe }
     : { pairs: undefined, universe: { ...universe, candidates } };
 }
