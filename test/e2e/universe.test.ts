@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
 import { strategyFilesFixture } from './strategy-files-fixture.ts';
@@ -149,6 +150,16 @@ describe('universe', () => {
       universe: { ...UNIVERSE, n: 2 },
     });
     expect(fewer.report.provenance.digest).not.toBe(report.provenance.digest);
+  });
+
+  it('example of docs/universe.md runs', async () => {
+    const page = readFileSync(new URL('../../docs/universe.md', import.meta.url), 'utf8');
+    const example = JSON.parse(/```json\n([^`]+)```/.exec(page)![1]!);
+    const job = await fixture.platform.run(example);
+    expect(job.status, job.error).toBe('completed');
+    const { universe } = await reportOf(job.job_id);
+    expect(universe).toMatchObject({ candidates: 3, short_rebalances: 0 });
+    expect(job.config.universe.candidates).toEqual(example.pairs);
   });
 
   it('volume after a choice does not change it', async () => {
