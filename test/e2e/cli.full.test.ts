@@ -146,11 +146,11 @@ describe('touchstone import', () => {
   it('import stores valid files, lists the others, and a backtest runs on the candles', async () => {
     const imported = await touchstone('import', folder);
     expect(imported.out).toMatch(
-      /Found in .*: 3 files[\s\S]*candles +│ CSV +│ +2[\s\S]*not for import +│ +│ +1/,
+      /Found in .*: 3 files[\s\S]*│ candles .*│ CSV +│ +2[\s\S]*│ not for import .*│ +1 /,
     );
     expect(imported.out).toMatch(/SINE\/USDT:USDT.*1h.*2,000.*2026-01-01 00:00/);
-    expect(imported.out).toMatch(/failed: .*BAD_USDT_USDT-1h\.csv/);
-    expect(imported.out).toMatch(/skipped: .*notes\.txt/);
+    expect(imported.out).toMatch(/│ failed .*│ BAD_USDT_USDT-1h\.csv/);
+    expect(imported.out).toMatch(/│ skipped .*│ notes\.txt/);
     expect(imported.out).toContain('1 of 3 files imported as binanceusdm');
     expect(imported.code).toBe(1);
     const { code, out } = await touchstone(
@@ -214,23 +214,24 @@ describe('touchstone import', () => {
     const lines = out.split('\n');
     expect(lines[0]).toContain('Found in ');
     for (const row of [
-      /candles +│ Feather +│ +2 /,
-      /candles +│ JSON +│ +1 /,
-      /candles +│ Parquet +│ +1 /,
-      /funding rates +│ JSON +│ +1 /,
-      /mark prices +│ JSON +│ +1 /,
-      /not for import +│ +│ +5 /,
+      /freqtrade +│ candles .*BTC\/USDT:USDT, ETH\/USDT:USDT │ 5m +│ Feather │ +2 /,
+      /freqtrade +│ candles .*XRP\/USDT:USDT +│ 1h +│ JSON +│ +1 /,
+      /freqtrade +│ candles .*SOL\/USDT:USDT +│ 5m +│ Parquet │ +1 /,
+      /freqtrade +│ funding rates .*│ JSON +│ +1 /,
+      /freqtrade +│ mark prices .*│ JSON +│ +1 /,
+      /freqtrade +│ not for import .*│ +4 /,
+      /not recognized │ not for import .*│ +1 /,
       /BTC\/USDT:USDT │ 5m +│ +1 │ +200 │ +200 │ 2025-03-01 00:00 │ 2025-03-01 16:35 │ +0 │ +0 │ +0 │/,
       /BTC\/USDT:USDT │ funding │ +1 │ +1 │/,
       /ETH\/USDT:USDT │ 5m +│ +1 │ +200 │/,
       /SOL\/USDT:USDT │ 5m +│ +1 │ +200 │/,
       /XRP\/USDT:USDT │ 1h +│ +1 │ +4 │ +4 │ 2025-03-01 00:00 │ 2025-03-01 20:00 │ +2 │ +17 │ +1 │/,
       /^note: futures\/XRP_USDT_USDT-1h-futures.json.gz: rows were not in time order: sorted$/,
-      /^skipped: BTC-5m.feather: BTC is not a valid symbol/,
-      /^skipped: futures\/BTC_USDT_USDT-45m-futures.feather: timeframe 45m is not one of/,
-      /^skipped: futures\/BTC_USDT_USDT-8h-index.feather: candles of type index/,
-      /^skipped: futures\/BTC_USDT_USDT-trades.feather: trades/,
-      /^skipped: futures\/BTC_USDT_USDT-\\u\{1b\}\[2J-1h-futures.feather: /,
+      /skipped │ BTC is not a valid symbol.*│ BTC-5m.feather/,
+      /skipped │ timeframe 45m is not one of .*│ futures\/BTC_USDT_USDT-45m-futures.feather/,
+      /skipped │ candles of type index.*│ futures\/BTC_USDT_USDT-8h-index.feather/,
+      /skipped │ trades; .*│ futures\/BTC_USDT_USDT-trades.feather/,
+      /skipped │ .*│ futures\/BTC_USDT_USDT-\\u\{1b\}\[2J-1h-futures.feather/,
       /^5 of 10 files imported as bybit in /,
     ]) {
       expect(lines).toContainEqual(expect.stringMatching(row));
