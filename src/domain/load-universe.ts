@@ -7,6 +7,7 @@ import { firstVolumeDay } from '#engine/universe/membership.ts';
 import { pairsToRead, planUniverse, type UniversePlan } from '#engine/universe/plan.ts';
 import { recordCorruption } from './data/corrupt-file.ts';
 import { chooseReads, type StrategyReads } from './data/plan-reads.ts';
+import { listed } from './listed.ts';
 import type { LoadCandlesDeps, PairCandles } from './load-candles.ts';
 import { isoTime } from './validate.ts';
 
@@ -18,9 +19,6 @@ export interface ChosenUniverse {
   readonly plan: UniversePlan | undefined;
   readonly warnings: readonly string[];
 }
-
-/** Pairs that a message lists. */
-const MAX_LISTED = 10;
 
 /**
  * Chooses the pairs of a run from the volumes of its candidates, which are read one after the other: only the candles of one are in
@@ -128,11 +126,6 @@ function endWarnings(
   return [
     `Candles of the universe end before the run: ${listed(ended)}. Open positions are closed there; collect the candles of pairs that are still listed`,
   ];
-}
-
-function listed(names: readonly string[]): string {
-  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : '';
-  return `${names.slice(0, MAX_LISTED).join(', ')}${more}`;
 }
 
 function noMembers(config: ResolvedBacktestConfig, candidates: number): CodedError {

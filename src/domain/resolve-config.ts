@@ -26,6 +26,7 @@ import { ownTimeframes } from './data/candle-source.ts';
 import { type CollectionPlan, planCollection } from './data/plan-reads.ts';
 import { findStrategy } from './find-strategy.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
+import { listed } from './listed.ts';
 import type { Clock, SeriesStore } from './ports.ts';
 import { resolveAccount } from './resolve-account.ts';
 import { ML_ENGINE_FIELD, ML_ENGINE_KEYS, resolveMlEngine } from './resolve-ml-engine.ts';
@@ -99,7 +100,7 @@ export async function resolveConfig(
   const timeframe = checkRunTimeframe(input.timeframe ?? strategy.timeframe, strategy);
   const chosen = resolveUniverse(input, timeframe, pairs);
   // Stored candidates may be delisted, and a delisted pair is never fresh: each run would collect.
-  const collected = candidates && (candidates.named ?? !input.pairs) ? 'never' : DEFAULTS.collect;
+  const collected = candidates && (candidates.named || !input.pairs) ? 'never' : DEFAULTS.collect;
   const collect = checkOneOf(input.collect ?? collected, 'config.collect', COLLECT_MODES);
   const range = await resolveDateRange(deps, input.date_range ?? {}, { exchange, pairs, timeframe });
   const wallet = number('dry_run_wallet', DEFAULTS.dry_run_wallet);
@@ -244,9 +245,6 @@ function checkStake(stake: number | string, wallet: number): number | typeof UNL
 
 /** Simulated exchange: its prices and amounts have no steps. */
 const SIMULATED = 'sim';
-/** Number of pairs that a message lists. */
-const MAX_LISTED = 10;
-
 /**
  * The requested precision; by default `exchange` where the instruments of all pairs are stored.
  * Throws VAL005 for another value, and for `exchange` when an instrument is missing.
@@ -277,10 +275,8 @@ export function noInstruments(
   exchange: string,
   missing: readonly string[],
 ): CodedError {
-  const more = missing.length > MAX_LISTED ? ` and ${missing.length - MAX_LISTED} more` : '';
-  const listed = `${missing.slice(0, MAX_LISTED).join(', ')}${more}`;
   return new CodedError(code, {
-    message: `config.precision exchange needs the instruments of ${listed} on ${exchange}, which are not stored. Collect them with the candles (${TOUCHSTONE} collect, POST /api/v1/collections of data collection), or set config.precision to none`,
+    message: `config.precision exchange needs the instruments of ${listed(missing)} on ${exchange}, which are not stored. Collect them with the candles (${TOUCHSTONE} collect, POST /api/v1/collections of data collection), or set config.precision to none`,
     field: 'config.precision',
     context: { exchange, missing: missing.slice(0, LIMITS.pairs.max) },
   });

@@ -17,9 +17,7 @@ import { checkNumber, checkOneOf } from './validate.ts';
 const FIELD = 'config.universe';
 const KEYS = Object.keys(UniverseRequest.shape);
 
-/**
- * The universe of a run with its defaults; no field without one. `candidates` are checked. Throws VAL004, VAL005.
- */
+/** The universe of a run with its defaults; no field without one. `candidates` are checked. Throws VAL004, VAL005. */
 export function resolveUniverse(
   { universe, signals, robustness }: BacktestConfigRequest,
   timeframe: Timeframe,
