@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { grouped } from '#contract/grouped.ts';
 import type { TradingMode } from '#contract/trading-modes.ts';
 import type { Clock } from '#domain/ports.ts';
 import { tradingModeOf } from '#domain/validate.ts';
@@ -148,6 +149,6 @@ function checked(
 function summarized(reasons: readonly string[]): string[] {
   const distinct = [...new Set(reasons)];
   if (distinct.length <= REASONS_LISTED) return distinct;
-  const more = (distinct.length - REASONS_LISTED).toLocaleString('en-US');
+  const more = grouped(distinct.length - REASONS_LISTED);
   return [...distinct.slice(0, REASONS_LISTED), `${more} more series, for such reasons`];
 }

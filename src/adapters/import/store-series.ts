@@ -1,3 +1,4 @@
+import { grouped } from '#contract/grouped.ts';
 import type { Clock } from '#domain/ports.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { ALL_TIMEFRAMES, isOnGrid, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
@@ -121,7 +122,7 @@ function doubtsAbout({ timestamp }: Candles, timeframe: Timeframe, period: Sourc
     ...(longer && timestamp.length >= MIN_ON_GRID
       ? [`every candle is on the ${longer} grid: check that the file does not hold ${longer}`]
       : []),
-    ...(outside ? [`candles outside the dates in the name: ${outside.toLocaleString('en-US')}`] : []),
+    ...(outside ? [`candles outside the dates in the name: ${grouped(outside)}`] : []),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { grouped } from '#contract/grouped.ts';
 import { type CsvColumns, type CsvLine, csvColumns, csvLines } from './csv-table.ts';
 import { BadFileError } from './rows.ts';
 import { type FileSeries, type SeriesNames, SeriesTable } from './table.ts';
@@ -75,19 +76,18 @@ class FundingDay {
           : 'holds no funding event whose rate was published within a minute before it',
       );
     }
-    const counted = (count: number) => count.toLocaleString('en-US');
     table.note(this.#names, 'rates are the last ones published before each event');
     if (unsettled > 0) {
       table.note(
         this.#names,
-        `events without a rate in the minute before them: ${counted(unsettled)}, left out`,
+        `events without a rate in the minute before them: ${grouped(unsettled)}, left out`,
       );
     }
-    if (unmarked > 0) table.note(this.#names, `events without a mark price: ${counted(unmarked)}, left out`);
+    if (unmarked > 0) table.note(this.#names, `events without a mark price: ${grouped(unmarked)}, left out`);
     if (this.#unannounced > 0) {
       table.note(
         this.#names,
-        `rows with a rate and no funding_timestamp: ${counted(this.#unannounced)}, left out`,
+        `rows with a rate and no funding_timestamp: ${grouped(this.#unannounced)}, left out`,
       );
     }
     return table.finish('funding');

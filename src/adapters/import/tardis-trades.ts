@@ -1,3 +1,4 @@
+import { grouped } from '#contract/grouped.ts';
 import { type CsvColumns, type CsvLine, csvColumns, csvHeader, csvLines, wrongValue } from './csv-table.ts';
 import { BadFileError } from './rows.ts';
 import { type FileSeries, type SeriesNames, SeriesTable } from './table.ts';
@@ -137,7 +138,7 @@ class TradeDay {
     const minutes = [...this.#minutes.values()].sort((a, b) => a.values[0] - b.values[0]);
     for (const [row, { values }] of minutes.entries()) table.add(names, values, row + 1);
     if (minutes.length === 0) throw new BadFileError('holds no trades of its day');
-    const counted = (count: number) => count.toLocaleString('en-US');
+    const counted = (count: number) => grouped(count);
     table.note(names, 'candles of 1m from trades; minutes without trades are gaps');
     if (this.#early > 0) {
       table.note(

@@ -1,3 +1,4 @@
+import { grouped } from '#contract/grouped.ts';
 import { CsvColumns, csvHeader, csvLines } from './csv-table.ts';
 import { type FileSeries, type SeriesNames, SeriesTable } from './table.ts';
 
@@ -80,7 +81,7 @@ export async function readTradingView(path: string, names: SeriesNames): Promise
     }
   }
   if (empty > 0 && table.rows > 0) {
-    table.note(names, `rows without prices: ${empty.toLocaleString('en-US')}, left out`);
+    table.note(names, `rows without prices: ${grouped(empty)}, left out`);
   }
   return table.finish('candles');
 }

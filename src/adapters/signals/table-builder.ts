@@ -1,3 +1,4 @@
+import { grouped } from '#contract/grouped.ts';
 import { SIGNAL_FLAGS, SIGNALS_COLUMNS, SIGNALS_LIMITS } from '#contract/signals-limits.ts';
 import type { SignalTable } from '#domain/signals/signal-table.ts';
 
@@ -171,7 +172,7 @@ export class SignalTableBuilder {
 
   #grow(): void {
     if (this.rows >= SIGNALS_LIMITS.rows) {
-      throw new BadSignalsError(`has more than ${SIGNALS_LIMITS.rows.toLocaleString('en-US')} rows`);
+      throw new BadSignalsError(`has more than ${grouped(SIGNALS_LIMITS.rows)} rows`);
     }
     this.#capacity = Math.min(this.#capacity * 2, SIGNALS_LIMITS.rows);
     const grown = <T extends Float64Array | Uint16Array | Uint8Array>(column: T): T => {

@@ -1,5 +1,6 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
+import { grouped } from '#contract/grouped.ts';
 import { SIGNALS_LIMITS } from '#contract/signals-limits.ts';
 import type { GivenSignals } from '#engine/run/given-signals.ts';
 import { tradedRange } from '#engine/run/history.ts';
@@ -63,7 +64,7 @@ function placeSignals(
     return { ...data, given: takeRows(table, used) };
   });
   problems.throwIfAny();
-  const warning = `${before.toLocaleString('en-US')} rows of the signals are before ${isoTime(start)}, the start of the run: they were left out`;
+  const warning = `${grouped(before)} rows of the signals are before ${isoTime(start)}, the start of the run: they were left out`;
   return { pairs: placed, warnings: before > 0 ? [warning] : [] };
 }
 
@@ -134,7 +135,7 @@ class Problems {
   throwIfAny(): void {
     if (this.#found.size === 0) return;
     const kinds = [...this.#found].slice(0, MAX_KINDS).map(([kind, { count, rows, example }]) => {
-      const more = count > rows.length ? ` and ${(count - rows.length).toLocaleString('en-US')} more` : '';
+      const more = count > rows.length ? ` and ${grouped(count - rows.length)} more` : '';
       const shown = example === undefined ? '' : `, ${example}`;
       return `${kind} (row ${rows.sort((a, b) => a - b).join(', ')}${more}${shown})`;
     });
