@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { openFolder } from '#adapters/local/sandbox.ts';
 import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
+import type { Trade } from '#contract/report.ts';
 import type { Candles } from '#engine/candles.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
 import { build } from '../bin/build.ts';
@@ -15,6 +16,7 @@ import { bundleStrategies } from '../bin/bundle-strategies.ts';
 import { output, pythonWith } from '../test/support/python.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
+import { differentTrades, type FreqtradeTrade } from './support/freqtrade/compare-trades.ts';
 import { median, sumColumns, time } from './support/measure.ts';
 import { TaskFixture } from './support/task-fixture.ts';
 
@@ -41,11 +43,9 @@ const TWINS = [
   { label: 'callbacks, additions', ours: 'bench_callbacks', theirs: 'BenchCallbacks' },
 ] as const;
 
-interface Outcome {
+interface Outcome<T> {
   readonly cpuMs: number;
-  readonly trades: number;
-  /** Quote currency. */
-  readonly profit: number;
+  readonly trades: readonly T[];
 }
 
 /** Candles with four decimals of the price, as exchanges have them. */
@@ -56,7 +56,12 @@ function pairCandles(seed: number): Candles {
   return candles;
 }
 
-/** Only what a backtest reads of a market: no steps and no limits. */
+/** Steps and limits of the markets, as exchanges state them: without them neither side rounds as for real markets. */
+const PRICE_TICK = 1e-4;
+const AMOUNT_STEP = 1e-5;
+const MIN_COST = 5;
+
+/** Only what a backtest reads of a market. */
 function marketOf(symbol: string): object {
   const [base, quote] = symbol.split('/') as [string, string];
   const none = { min: null, max: null };
@@ -77,11 +82,28 @@ function marketOf(symbol: string): object {
     active: true,
     taker: FEE,
     maker: FEE,
-    precision: { amount: null, price: null },
-    limits: { amount: none, price: none, cost: none, leverage: none },
+    precision: { amount: AMOUNT_STEP, price: PRICE_TICK },
+    limits: {
+      amount: { min: AMOUNT_STEP, max: null },
+      price: none,
+      cost: { min: MIN_COST, max: null },
+      leverage: none,
+    },
     info: {},
   };
 }
+
+/** The same market for this platform. */
+const INSTRUMENT = {
+  amount_step: AMOUNT_STEP,
+  min_amount: AMOUNT_STEP,
+  max_amount: null,
+  min_cost: MIN_COST,
+  max_cost: null,
+  contract_size: 1,
+  price_tick: PRICE_TICK,
+  collected_at: new Date(CANDLES_START).toISOString(),
+};
 
 const range = {
   start: CANDLES_START + STARTUP * STEP_MS,
@@ -128,7 +150,7 @@ class Freqtrade {
     await output(this.#python, [DRIVER, 'data', join(this.#home, 'data'), file, pair, timeframe]);
   }
 
-  async run(strategy: string): Promise<Outcome> {
+  async run(strategy: string): Promise<Outcome<FreqtradeTrade>> {
     const results = join(this.#home, 'results');
     await rm(results, { recursive: true, force: true });
     mkdirSync(results);
@@ -147,8 +169,7 @@ class Freqtrade {
     if (code !== 0) throw new Error(`freqtrade ended with code ${code}: ${out}${errors}`);
     const { cpuMs, version } = JSON.parse(usage) as { cpuMs: number; version: string };
     this.version = version;
-    const result = JSON.parse(await output(this.#python, [DRIVER, 'result', results]));
-    return { ...result, cpuMs };
+    return { cpuMs, trades: JSON.parse(await output(this.#python, [DRIVER, 'result', results])) };
   }
 }
 
@@ -156,6 +177,7 @@ function configOf(strategy: string): BacktestConfigRequest {
   return {
     strategy,
     trading_mode: 'spot',
+    precision: 'exchange',
     pairs: [...PAIRS],
     timeframe: '5m',
     date_range: { start: new Date(range.start).toISOString(), end: new Date(range.end).toISOString() },
@@ -168,33 +190,31 @@ function configOf(strategy: string): BacktestConfigRequest {
 
 /** One run of both sides. */
 interface Turn {
-  readonly ours: Outcome;
-  readonly theirs?: Outcome;
+  readonly ours: Outcome<Trade>;
+  readonly theirs?: Outcome<FreqtradeTrade>;
 }
 
-/** Equal but for prices that differ by a tick of the candles: a millionth of the traded stakes. */
+/** Every trade is compared: sums hide differences that cancel each other. */
 function checkEqual({ ours, theirs }: Turn): void {
-  if (!theirs) return;
-  const isEqual =
-    ours.trades === theirs.trades && Math.abs(ours.profit - theirs.profit) < 1e-6 * ours.trades * STAKE;
-  if (isEqual) return;
-  throw new Error(`The results differ: ${JSON.stringify(ours)}, freqtrade ${JSON.stringify(theirs)}`);
+  const different = theirs ? differentTrades(ours.trades, theirs.trades) : [];
+  if (different.length === 0) return;
+  throw new Error(`${different.length} values differ from freqtrade's: ${different.slice(0, 20).join('\n')}`);
 }
 
 function measurement(label: string, turns: readonly Turn[], boundMs: number, version: string): Measurement {
   const ours = median(turns.map((turn) => turn.ours.cpuMs));
-  const { trades, profit } = turns[0]!.ours;
-  const own = `${ours.toFixed(0)} ms, bound ${boundMs.toFixed(2)} ms, ${trades} trades, profit ${profit.toFixed(2)}`;
+  const { trades } = turns[0]!.ours;
+  const profit = trades.reduce((sum, trade) => sum + trade.profit, 0).toFixed(2);
+  const own = `${ours.toFixed(0)} ms, bound ${boundMs.toFixed(2)} ms, ${trades.length} trades, profit ${profit}`;
   const load = `load average ${loadavg()[0]!.toFixed(1)}`;
   if (!turns[0]!.theirs) return { label, value: ours, unit: 'ms', detail: `${own}; ${load}` };
   const theirs = median(turns.map((turn) => turn.theirs!.cpuMs));
-  const { trades: theirTrades, profit: theirProfit } = turns[0]!.theirs;
   return {
     label,
     value: median(turns.map((turn) => turn.theirs!.cpuMs / turn.ours.cpuMs)),
     unit: `times freqtrade ${version}`,
     target: { atLeast: 100 },
-    detail: `${own}; freqtrade ${theirs.toFixed(0)} ms, ${theirTrades} trades, profit ${theirProfit.toFixed(2)}; ${load}`,
+    detail: `${own}; freqtrade ${theirs.toFixed(0)} ms, the same trades; ${load}`,
   };
 }
 
@@ -202,6 +222,7 @@ async function store(fixture: TaskFixture, freqtrade: Freqtrade | undefined): Pr
   const stored: Candles[] = [];
   for (const [index, pair] of PAIRS.entries()) {
     const candles = pairCandles(index + 1);
+    await fixture.storeInstrument(pair, INSTRUMENT);
     const hours = resampleCandles(candles, STEP_MS, HOUR_MS);
     for (const [timeframe, rows] of [
       ['5m', candles],
@@ -228,14 +249,15 @@ async function measure(
     const turns: Turn[] = [];
     const bounds: number[] = [];
     for (let run = -1; run < RUNS; run++) {
-      const { usage, trades, profit } = await fixture.runTask(entry, configOf(strategy), false, () =>
+      const { usage, jobId } = await fixture.runTask(entry, configOf(strategy), false, () =>
         openFolder(join(bundles, 'own'), compiled),
       );
       // Ours fills the compile cache first, as freqtrade was compiled by pip.
       if (run < 0) continue;
       bounds.push(await time(() => candles.map(sumColumns)));
       const theirs = await freqtrade?.run(twin);
-      turns.push({ ours: { cpuMs: usage.cpuMs, trades, profit }, ...(theirs && { theirs }) });
+      const trades = await fixture.tradesOf(jobId);
+      turns.push({ ours: { cpuMs: usage.cpuMs, trades }, ...(theirs && { theirs }) });
     }
     turns.forEach(checkEqual);
     rows.push(measurement(label, turns, median(bounds), freqtrade?.version ?? ''));

@@ -11,7 +11,11 @@ import { loadStrategies } from '#adapters/strategies.ts';
 import { TASK_ALLOCATOR } from '#contract/allocators.ts';
 import type { JobTiming } from '#contract/backtest.ts';
 import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
+import type { Trade } from '#contract/report.ts';
+import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import type { Executions } from '#domain/execution-ports.ts';
+import { getCompletedBacktest } from '#domain/get-backtest.ts';
+import { allPages, readTradePages, tradesOf } from '#domain/stored-trades.ts';
 import { submitBacktest } from '#domain/submit-backtest.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
@@ -29,6 +33,7 @@ const NO_EXECUTIONS: Executions = {
 };
 
 export interface TaskRun {
+  readonly jobId: string;
   /** Timing that the task stored in its job. */
   readonly timing: JobTiming;
   readonly trades: number;
@@ -96,6 +101,19 @@ export class TaskFixture {
     await this.#stores.candles.write({ exchange: EXCHANGE, symbol, timeframe }, candles);
   }
 
+  async storeInstrument(symbol: string, instrument: InstrumentRecord): Promise<void> {
+    await this.#stores.instruments.record(EXCHANGE, symbol, instrument);
+  }
+
+  /** Trades of a completed job, in the order of closing. */
+  async tradesOf(jobId: string): Promise<Trade[]> {
+    const { results } = await getCompletedBacktest(this.#stores, jobId);
+    const trades: Trade[] = [];
+    for await (const page of readTradePages(this.#stores.results, results, allPages(results)))
+      trades.push(...tradesOf(page));
+    return trades;
+  }
+
   /** Submits a job as the API does and runs its task. `entry` is the file that Node runs. */
   async runTask(
     entry: string,
@@ -111,7 +129,7 @@ export class TaskFixture {
     if (job?.status !== 'completed')
       throw new Error(`Backtest ${jobId} is not completed: ${JSON.stringify(job)}`);
     const { total_trades: trades, total_profit: profit } = job.result;
-    return { timing: job.timing, trades, profit, usage };
+    return { jobId, timing: job.timing, trades, profit, usage };
   }
 
   /** Runs a task without a job: it starts, does not find its job and ends. */

@@ -2,7 +2,7 @@
 
     driver.py data <folder> <candles.f64> <pair> <timeframe>   writes candles as freqtrade's download does
     driver.py run <markets as JSON> <arguments of freqtrade...>
-    driver.py result <folder of results>                       prints number of trades and profit as JSON
+    driver.py result <folder of results>                       prints the trades as JSON
 
 `run` prints one JSON line at the end on descriptor 3: processor time of the process and its children, ms, and version of freqtrade.
 The candles are six columns of float64: time in ms, open, high, low, close, volume.
@@ -54,8 +54,7 @@ def result(folder):
     [path] = Path(folder).glob("*.zip")
     with ZipFile(path) as file:
         [strategy] = json.loads(file.read(f"{path.stem}.json"))["strategy"].values()
-    trades = strategy["trades"]
-    print(json.dumps({"trades": len(trades), "profit": sum(trade["profit_abs"] for trade in trades)}))
+    print(json.dumps(strategy["trades"]))
 
 
 command, *arguments = sys.argv[1:]
