@@ -29,6 +29,13 @@ import { OPERATIONS } from '../src/contract/operations.ts';
 import { PROTECTION_KEYS, PROTECTION_LIMITS } from '../src/contract/protection-limits.ts';
 import { ROBUSTNESS_LIMITS } from '../src/contract/robustness.ts';
 import {
+  SIGNAL_FLAGS,
+  SIGNALS_COLUMNS,
+  SIGNALS_LIMITS,
+  SIGNALS_STRATEGY,
+  UNUSED_SIGNALS_DAYS,
+} from '../src/contract/signals-limits.ts';
+import {
   SLIPPAGE_MODEL_DEFAULTS,
   SLIPPAGE_MODEL_LIMITS,
   SPREAD_ESTIMATORS,
@@ -67,6 +74,12 @@ const TABLES: Readonly<Record<string, () => unknown>> = {
       marginModes: MARGIN_MODES,
     },
     robustness: ROBUSTNESS_LIMITS,
+    signals: {
+      strategy: SIGNALS_STRATEGY,
+      limits: SIGNALS_LIMITS,
+      columns: { all: SIGNALS_COLUMNS, flags: SIGNAL_FLAGS },
+      unusedDays: UNUSED_SIGNALS_DAYS,
+    },
     universe: { limits: UNIVERSE_LIMITS, defaults: UNIVERSE_DEFAULTS, rebalances: REBALANCES },
     slippageModel: {
       limits: SLIPPAGE_MODEL_LIMITS,
@@ -115,7 +128,14 @@ const PLATFORM = `http://127.0.0.1:${process.env.BACKEND_PORT ?? 8000}`;
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [tables(), reportFile([tables()])],
-  server: { proxy: { '/services/': PLATFORM, '/downloads/': PLATFORM, '/config.json': PLATFORM } },
+  server: {
+    proxy: {
+      '/services/': PLATFORM,
+      '/downloads/': PLATFORM,
+      '/uploads/': PLATFORM,
+      '/config.json': PLATFORM,
+    },
+  },
   build: {
     outDir: join(import.meta.dirname, '../dist/web'),
     emptyOutDir: true,

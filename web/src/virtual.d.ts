@@ -38,6 +38,16 @@ declare module 'virtual:limits' {
       readonly marginModes: typeof import('#contract/account-limits.ts').MARGIN_MODES;
     };
     readonly robustness: typeof import('#contract/robustness.ts').ROBUSTNESS_LIMITS;
+    /** Given signals: the strategy that trades them, and their files. */
+    readonly signals: {
+      readonly strategy: typeof import('#contract/signals-limits.ts').SIGNALS_STRATEGY;
+      readonly limits: typeof import('#contract/signals-limits.ts').SIGNALS_LIMITS;
+      readonly columns: {
+        readonly all: typeof import('#contract/signals-limits.ts').SIGNALS_COLUMNS;
+        readonly flags: typeof import('#contract/signals-limits.ts').SIGNAL_FLAGS;
+      };
+      readonly unusedDays: number;
+    };
     readonly universe: {
       readonly limits: typeof import('#contract/universe-limits.ts').UNIVERSE_LIMITS;
       readonly defaults: typeof import('#contract/universe-limits.ts').UNIVERSE_DEFAULTS;

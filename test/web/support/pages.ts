@@ -66,6 +66,12 @@ export function pagesToSee(seeded: Seeded): readonly PageToSee[] {
       ready: '.cover-line',
       isState: true,
     },
+    {
+      name: 'new-backtest-signals',
+      path: '/backtests/new?strategy=signals',
+      ready: 'input[type=file]',
+      isState: true,
+    },
     { name: 'strategies', path: '/strategies', ready: '.configurations li' },
     { name: 'strategy', path: '/strategies/ema_crossover?a=1&b=2', ready: '.history li' },
     {

@@ -32,6 +32,8 @@ interface JobFieldsProps {
 
 const { limits, defaults } = LIMITS.backtest;
 const optionsOf = <T extends string>(values: readonly T[]) => values.map((value) => ({ value }));
+const strategyOption = (value: string) =>
+  value === LIMITS.signals.strategy ? { value, label: 'signals: a file of yours' } : { value };
 const dayOf = (time: string | undefined) => time?.slice(0, 10);
 
 /** Pairs of a strategy, which are perpetuals, in a trading mode. */
@@ -85,7 +87,9 @@ export function MarketFields(
         path={`${prefix}strategy`}
         help={strategy?.description}
         value={props.strategyName}
-        options={optionsOf([...new Set([...strategies.map((each) => each.strategy), props.strategyName])])}
+        options={[...new Set([...strategies.map((each) => each.strategy), props.strategyName])].map(
+          strategyOption,
+        )}
         onChange={(name) => props.onStrategy(name ?? '')}
       />
       <SelectField

@@ -1,4 +1,5 @@
 import LIMITS from 'virtual:limits';
+import { useIsMutating } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
 import { useMemo } from 'react';
@@ -14,12 +15,10 @@ import { ModelFields } from './model-fields.tsx';
 import { ParameterFields } from './parameter-fields.tsx';
 import { ProtectionFields } from './protection-fields.tsx';
 import { RobustnessFields } from './robustness-fields.tsx';
+import { SignalsFields, UPLOAD_KEY } from './signals-fields.tsx';
 import { UniverseFields } from './universe-fields.tsx';
 
 const { limits, defaults } = LIMITS.backtest;
-
-/** Strategy that trades uploaded files: `SIGNALS_STRATEGY` of the contract. */
-const SIGNALS = 'signals';
 
 /** The form of a backtest and the request that it sends. */
 export function NewForm(props: {
@@ -51,6 +50,8 @@ export function NewForm(props: {
     const next = draftFor(strategies.find((each) => each.strategy === name));
     setDraft({ ...next, config: { ...others, strategy: name }, submission: rest });
   };
+  const isGiven = config.strategy === LIMITS.signals.strategy;
+  const isUploading = useIsMutating({ mutationKey: UPLOAD_KEY }) > 0;
   const submit = () =>
     start.mutate(request, {
       onSuccess: ({ job_id }) => {
@@ -66,11 +67,12 @@ export function NewForm(props: {
       before={isCopy ? requestOf(initial) : undefined}
       draft={kept}
       error={start.error}
-      isPending={start.isPending}
+      isPending={start.isPending || isUploading}
       onSubmit={submit}
       action={
         <>
-          <Play aria-hidden="true" /> {start.isPending ? 'Submitting' : 'Run the backtest'}
+          <Play aria-hidden="true" />{' '}
+          {isUploading ? 'Uploading' : start.isPending ? 'Submitting' : 'Run the backtest'}
         </>
       }
     >
@@ -80,29 +82,25 @@ export function NewForm(props: {
           strategyName={config.strategy}
           onStrategy={pickStrategy}
           {...{ strategies, strategy, fields: config, onChange: change }}
-        >
-          <TextField
-            label="File of signals"
-            path="config.signals"
-            placeholder="sg-…"
-            help="An uploaded file that is traded in place of a strategy"
-            value={config.signals}
-            onChange={(signals) =>
-              change({ signals, signals_digest: undefined, ...(signals && { strategy: SIGNALS }) })
-            }
-          />
-        </MarketFields>
+        />
       </Panel>
+      {isGiven && (
+        <Panel title="Signals">
+          <SignalsFields value={config.signals} onChange={change} />
+        </Panel>
+      )}
       <Panel title="Pairs chosen over time">
         <UniverseFields value={config.universe} onChange={(universe) => change({ universe })} />
       </Panel>
-      <Panel title="Parameters">
-        <ParameterFields
-          parameters={strategy?.parameters ?? {}}
-          values={config.params ?? {}}
-          onChange={(params) => change({ params })}
-        />
-      </Panel>
+      {!isGiven && (
+        <Panel title="Parameters">
+          <ParameterFields
+            parameters={strategy?.parameters ?? {}}
+            values={config.params ?? {}}
+            onChange={(params) => change({ params })}
+          />
+        </Panel>
+      )}
       <Panel title="Account and costs">
         <AccountFields prefix="config." strategy={strategy} fields={config} onChange={change} />
       </Panel>
@@ -120,13 +118,15 @@ export function NewForm(props: {
           onChange={(protections) => change({ protections })}
         />
       </Panel>
-      <Panel title="Models">
-        <ModelFields
-          strategy={strategy}
-          value={config.ml_engine}
-          onChange={(ml_engine) => change({ ml_engine })}
-        />
-      </Panel>
+      {!isGiven && (
+        <Panel title="Models">
+          <ModelFields
+            strategy={strategy}
+            value={config.ml_engine}
+            onChange={(ml_engine) => change({ ml_engine })}
+          />
+        </Panel>
+      )}
       <Panel title="Robustness">
         <RobustnessFields value={config.robustness} onChange={(robustness) => change({ robustness })} />
       </Panel>
