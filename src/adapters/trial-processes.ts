@@ -62,6 +62,7 @@ const SEMI_SPACE_MB = 8;
  */
 export class TrialProcesses implements TrialRunner {
   readonly codeDigest: string;
+  readonly dataDigest: string;
   readonly warnings: readonly string[];
   readonly #options: TrialProcessesOptions;
   readonly #idle: TrialProcess[];
@@ -74,11 +75,12 @@ export class TrialProcesses implements TrialRunner {
     return new TrialProcesses(options, first, await first.ready);
   }
 
-  private constructor(options: TrialProcessesOptions, first: TrialProcess, { codeDigest, warnings }: Ready) {
+  private constructor(options: TrialProcessesOptions, first: TrialProcess, ready: Ready) {
     this.#options = options;
     this.#idle = [first];
-    this.codeDigest = codeDigest;
-    this.warnings = warnings;
+    this.codeDigest = ready.codeDigest;
+    this.dataDigest = ready.dataDigest;
+    this.warnings = ready.warnings;
   }
 
   async run(request: TrialRequest, signal: AbortSignal, onStall: OnStall): Promise<TrialOutcome> {

@@ -29,7 +29,7 @@ const Outcome = z.discriminatedUnion('state', [
 ]);
 
 const Reply = z.union([
-  z.object({ codeDigest: text(200), warnings: z.array(text(20_000)).max(100) }),
+  z.object({ codeDigest: text(200), dataDigest: text(200), warnings: z.array(text(20_000)).max(100) }),
   z.object({ failure: z.object({ code: z.enum(CODES), message: text(100_000) }) }),
   z.object({ outcome: Outcome, spent: z.boolean() }),
 ]);
@@ -38,6 +38,8 @@ const Reply = z.union([
 export interface Ready {
   /** Digest of the strategy and the engine. */
   readonly codeDigest: string;
+  /** Digest of the candles. */
+  readonly dataDigest: string;
   /** Warnings for the job; see {@link TrialRunner}. */
   readonly warnings: readonly string[];
 }

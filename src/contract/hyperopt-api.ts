@@ -65,9 +65,14 @@ const progress = {
   experiment_name: z.string().nullable(),
   created_at: Timestamp,
   updated_at: Timestamp,
-  progress: z.int().meta({ description: 'Percentage of finished trials, 0 to 100' }),
+  progress: z
+    .int()
+    .meta({ description: 'Percentage of finished trials, with those of permuted searches, 0 to 100' }),
   current_trial: z.int().meta({ description: 'Number of finished trials' }),
   total_trials: z.int(),
+  permutations: z.object({ ended: z.int(), total: z.int() }).nullable().meta({
+    description: 'Progress of the searches on permuted candles, which follow the trials; null without any',
+  }),
   best_value: z.number().nullable().meta({ description: 'null before the first complete trial' }),
   best_trial: z.int().nullable(),
   error: z.string().nullable().meta({ description: 'Present when failed' }),
@@ -102,9 +107,6 @@ export const HyperoptJob = z
         'Position of a running trial without progress for one minute, such as `no progress for 60 s in customExit of ETH/USDT:USDT (trial 3)`; else null',
     }),
     trials: z.object({ complete: z.int(), pruned: z.int(), failed: z.int() }),
-    permutations: z.object({ ended: z.int(), total: z.int() }).nullable().meta({
-      description: 'Progress of the searches on permuted candles, which follow the trials; null without any',
-    }),
     config: HyperoptJobConfig,
     pairs: z.array(z.string()),
     timeframe: z.string(),
@@ -200,8 +202,8 @@ export const HyperoptTrialsQuery = z.object({
 
 /** Server-sent events of a hyperopt job. */
 
-/** Event IDs: 1 to n for trials in the order of their ends, n + 1 for the end of the job. */
-const lastId = { min: 0, max: HYPEROPT_LIMITS.n_trials.max + 1 };
+/** Event IDs: 1 to n for trials in the order of their ends, the next for permuted searches, one more for the end of the job. */
+const lastId = { min: 0, max: HYPEROPT_LIMITS.n_trials.max + HYPEROPT_LIMITS.permutations.max + 1 };
 
 export const HyperoptEventsQuery = z.object({
   after: integerParameter({
@@ -221,14 +223,29 @@ export const HyperoptTrialEvent = z
       .number()
       .nullable()
       .meta({ description: 'Best value of the trials finished so far; null before the first complete one' }),
-    progress: z.int().meta({ description: 'Percentage of finished trials at that time' }),
+    progress: z.int().meta({
+      description: 'Percentage of finished trials at that time, with those of permuted searches',
+    }),
   })
   .meta({ id: 'HyperoptTrialEvent' });
+
+/** Data of a `permuted_search` event. */
+export const HyperoptPermutedSearchEvent = z
+  .object({
+    ended: z.int().meta({ description: 'Number of ended searches on permuted candles' }),
+    total: z.int(),
+    best_value: z.number().nullable().meta({ description: 'Best value of the trials' }),
+    progress: z.int().meta({
+      description: 'Percentage of finished trials at that time, with those of permuted searches',
+    }),
+  })
+  .meta({ id: 'HyperoptPermutedSearchEvent' });
 
 export const HYPEROPT_EVENTS = [
   'Server-sent events; the data of each is JSON.',
   '`snapshot` comes first: the job as `GET /api/v1/hyperopt/{job_id}` returns it.',
   '`trial` follows for each trial that has ended, in the order of their ends: `number`, `state`, `value` (null unless complete), `params`, and `best_value` and `progress` at that time. Its ID counts from 1 without gaps.',
+  '`permuted_search` follows, after all trials, for each search on permuted candles that has ended: `ended`, `total`, `best_value` and `progress`. Its ID counts on from the trials.',
   '`status` is the job once it is terminal; then the stream ends.',
   '`reconnect` ends a stream after 14 minutes or when the service stops. A client that reconnects with the last ID misses no event.',
   'A comment every 15 seconds keeps the connection open.',

@@ -191,6 +191,27 @@ export const StoredPermutedSearch = z.object({
 });
 export type StoredPermutedSearch = z.infer<typeof StoredPermutedSearch>;
 
+/** A trial of a permuted search that has ended. Trials that repeat an earlier one are not stored. */
+export const PermutedTrial = z.object({
+  number: z.int(),
+  params: TrialParams,
+  state: z.enum(['complete', 'pruned', 'failed']),
+  value: z.number().nullable().meta({ description: 'null unless complete' }),
+  windows: windows.optional().meta({ description: 'Absent when failed' }),
+  error: z.string().optional().meta({ description: 'Present when failed' }),
+});
+export type PermutedTrial = z.infer<typeof PermutedTrial>;
+
+/** Some ended trials of a permuted search that has not ended: another worker continues after them. */
+export const StoredPermutedTrials = z.object({
+  schema_version: z.literal(1),
+  job_id: z.string(),
+  number: z.int().meta({ description: 'Number of the search' }),
+  trials: z.array(PermutedTrial).meta({ description: 'By number' }),
+  recorded_at: Timestamp,
+});
+export type StoredPermutedTrials = z.infer<typeof StoredPermutedTrials>;
+
 const nullable = (description: string) =>
   z
     .number()
@@ -314,7 +335,7 @@ const hyperoptBase = {
   instruments: z.record(z.string(), InstrumentRecord).optional(),
   warnings: z.array(z.string()),
   execution_input: HyperoptExecutionInput,
-  /** The latest run in which a trial ended; absent until one has. */
+  /** The latest run in which a trial ended, of a permuted search too; absent until one has. */
   progress_run: z.int().optional(),
   /** Runs in a row in which no trial ended although they had capacity; absent: none. */
   idle_runs: z.int().optional(),
@@ -328,6 +349,8 @@ const hyperoptBase = {
   resumed_from: z.string().nullable(),
   /** Digest of strategy and engine, the same for all trials; absent until a worker has started. */
   code_digest: z.string().optional(),
+  /** Digest of the candles that the trials read; absent until a worker has started, and in jobs of earlier versions. */
+  data_digest: z.string().optional(),
   collection: CollectionOutcome.nullable(),
   trials: TrialCounts,
   /** Every improvement of the best value, in order; absent before the first, and in jobs of earlier versions. */

@@ -6,7 +6,7 @@ import type { Caller } from './access.ts';
 import type { CollectionStore } from './data/collection-queue.ts';
 import { type BacktestProgressDeps, withImageProgress } from './get-backtest.ts';
 import type { HyperoptRow } from './hyperopt/hyperopt-ports.ts';
-import { endedTrials } from './hyperopt/trial-counts.ts';
+import { allTrials } from './hyperopt/trial-counts.ts';
 import type { ActiveJobs, JobActivity, JobCount, JobRow, ListedJobRow } from './job-list-ports.ts';
 
 export interface JobOverviewDeps extends Omit<BacktestProgressDeps, 'jobs'> {
@@ -122,8 +122,9 @@ export async function backtestProgress(
 }
 
 /** Completed share, 0 to 1; null for a failed or cancelled job. */
-export function hyperoptProgress({ status, trials }: HyperoptRow): number | null {
-  return progressOf(status, endedTrials(trials) / trials.total);
+export function hyperoptProgress(row: HyperoptRow): number | null {
+  const { ended, total } = allTrials(row);
+  return progressOf(row.status, ended / total);
 }
 
 /** Progress of a job of any kind, 0 to 1; null when it has failed or was cancelled. */

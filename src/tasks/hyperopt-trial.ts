@@ -9,7 +9,7 @@ import type { TrialMessage } from '#adapters/trial-processes.ts';
 import type { TrialReply } from '#adapters/trial-replies.ts';
 import { HyperoptTaskEnv } from '#contract/env.ts';
 import type { HyperoptJobIn } from '#contract/hyperopt.ts';
-import { loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
+import { digestTrialData, loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
 import {
   runRequested,
   TrialDataOf,
@@ -55,7 +55,8 @@ async function open(job: HyperoptJobIn<'running'>, cacheBytes: number): Promise<
     );
     strays.check();
     data = new TrialDataOf({ strategy, pairs, digest: sha256 }, cacheBytes);
-    return { codeDigest: sha256(`${ENGINE_VERSION} ${strategy.digest}`), warnings };
+    const codeDigest = sha256(`${ENGINE_VERSION} ${strategy.digest}`);
+    return { codeDigest, dataDigest: digestTrialData(pairs, sha256), warnings };
   } catch (error) {
     const failure = finalFailure(error);
     if (!failure) throw error;

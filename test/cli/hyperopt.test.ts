@@ -99,6 +99,7 @@ async function watch(signal = new AbortController().signal, to = client) {
       trials.push(ended);
       onReport(trials.length);
     },
+    permutedSearch: () => undefined,
   };
   const job = await watchHyperopt(to, 'ho-1', watcher, signal, delays);
   return { job, trials, statuses };

@@ -3,7 +3,12 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { StoredAuditCall, StoredAuditOutcome } from '#contract/audit.ts';
 import { BacktestExecutionInput, StoredBacktestJob } from '#contract/backtest.ts';
-import { HyperoptExecutionInput, StoredHyperoptJob, StoredTrial } from '#contract/hyperopt.ts';
+import {
+  HyperoptExecutionInput,
+  StoredHyperoptJob,
+  StoredPermutedTrials,
+  StoredTrial,
+} from '#contract/hyperopt.ts';
 import { BacktestReport } from '#contract/report.ts';
 import {
   ChallengeEvent,
@@ -38,8 +43,9 @@ import { StoredTrialGroup } from '#contract/trial-ledger.ts';
 it.each([
   ['StoredBacktestJob', StoredBacktestJob, 2, '539ef800a60f353e'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'c45382e47acf1870'],
-  ['StoredHyperoptJob', StoredHyperoptJob, 3, 'db769eaae67107a8'],
+  ['StoredHyperoptJob', StoredHyperoptJob, 3, '8efe458d5f77a4f2'],
   ['StoredTrialGroup', StoredTrialGroup, 1, '161b95c4235ac74e'],
+  ['StoredPermutedTrials', StoredPermutedTrials, 1, 'f2c78aca01613308'],
   ['StoredTrial', StoredTrial, 2, '263e1df7a5911e6b'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'ea529e2b23bb071a'],
   ['BacktestReport', BacktestReport, 1, 'dda05745e5d3ab92'],

@@ -38,7 +38,7 @@ it('hyperopt start --watch prints progress, the best trials and their overfittin
   expect(lines.filter(({ event }) => event === 'trial').map(({ data }) => data.ended)).toEqual(
     Array.from({ length: 12 }, (_, i) => i + 1),
   );
-  expect(status.out).toContain('12 of 12 trials (100 %)');
+  expect(status.out).toContain('100 %: 12 of 12 trials');
   expect(trials.out).toMatch(/More exist: --cursor \S+/);
   expect(list.out).toMatch(`${id} │ completed │ ml_classifier`);
 });

@@ -188,6 +188,37 @@ describe('hyperopt event stream', () => {
     expect(byQuery).toEqual(whole.slice(34));
   });
 
+  it('permuted searches are events after those of the trials, and move the progress', async () => {
+    const jobId = await newHyperopt({
+      config: pendingHyperopt('-', { workers: 4, permutations: 19 }).config,
+    });
+    await run(jobId);
+    const { app } = host();
+    const [snapshot, ...rest] = await eventsOf(await app.request(at(jobId)));
+    expect(snapshot!.data).toMatchObject({ progress: 100, permutations: { ended: 19, total: 19 } });
+    const trials = rest.slice(0, 40);
+    // 40 of 20 times 40 trials are 5 %.
+    expect(trials.at(-1)).toMatchObject({ event: 'trial', id: 40, data: { progress: 5 } });
+    expect(trials[19]).toMatchObject({ event: 'trial', id: 20, data: { progress: 2 } });
+    const searches = rest.slice(40, -1);
+    expect(searches).toEqual(
+      Array.from({ length: 19 }, (_, index) => ({
+        event: 'permuted_search',
+        id: 41 + index,
+        data: {
+          ...{ ended: index + 1, total: 19, progress: 5 * (index + 2) },
+          best_value: snapshot!.data.best_value,
+        },
+      })),
+    );
+    expect(rest.at(-1)).toMatchObject({ event: 'status', id: 60, data: { status: 'completed' } });
+    for (const id of [40, 45, 59]) {
+      const [, ...later] = await eventsOf(await app.request(at(jobId, id)));
+      expect(later).toEqual(rest.slice(id));
+    }
+    expect((await app.request(at(jobId, 60))).status).toBe(204);
+  });
+
   it('stream after the last event returns 204', async () => {
     const { app } = host();
     for (const id of [41, 42, 10_001]) {
@@ -262,7 +293,7 @@ describe('access to hyperopt events', () => {
     expect(await answer('ho-none', token('ann'))).toEqual([404, 'OPT001']);
   });
 
-  it.each(['x', '-1', '1.5', '10002', ' '])('invalid event ID is rejected: %j', async (id) => {
+  it.each(['x', '-1', '1.5', '10202', ' '])('invalid event ID is rejected: %j', async (id) => {
     const { app } = host();
     const response = await app.request(at(finished), { headers: { 'Last-Event-ID': `a${id}` } });
     expect(response.status).toBe(400);

@@ -96,6 +96,7 @@ export async function computeTrial({ config, search, past }: TrialRequest): Prom
 
 export const computing: TrialRunner = {
   codeDigest: 'c',
+  dataDigest: 'd',
   warnings: [],
   run: computeTrial,
   close: async () => undefined,

@@ -60,6 +60,28 @@ test('progress is set in the list in its units, without a load', () => {
   expect(client.getQueryState(LIST)!.dataUpdatedAt).toBe(2);
 });
 
+test('progress of a job with permuted searches is set in trials, then in searches', () => {
+  const { client, report } = scene();
+  const permutations = { ended: 0, total: 19 };
+  const job = {
+    job_id: 'ho-1',
+    status: 'running',
+    progress: 1,
+    current_trial: 4,
+    total_trials: 40,
+    permutations,
+  };
+  report('running', 0.01);
+  client.setQueryData(LIST, { items: [job] });
+  const shown = () => client.getQueryData<{ items: object[] }>(LIST)!.items[0];
+  // 20 of 20 times 40 trials.
+  report('running', 0.025);
+  expect(shown()).toMatchObject({ current_trial: 20, permutations: { ended: 0, total: 19 } });
+  // All trials and 9 searches of 40.
+  report('running', 0.5);
+  expect(shown()).toMatchObject({ progress: 50, current_trial: 40, permutations: { ended: 9, total: 19 } });
+});
+
 test('best value of a list that only makes progress is loaded every 15 s', () => {
   const { client, isStale, report } = scene();
   report('running', 0.1);

@@ -324,7 +324,7 @@ function statusText(job: Job): string {
     `${job.job_id}: ${queueText(job)}${job.error ? `: ${job.error}` : ''}`,
     `${job.strategy} on ${job.pairs.join(', ')} of ${job.exchange}, ${job.timeframe}, ${minute(date_range.start)} to ${minute(date_range.end)} UTC`,
     ...(job.stalled ? [`Stalled: ${job.stalled}`] : []),
-    `${job.current_trial} of ${job.total_trials} trials (${job.progress} %): ${complete} complete, ${pruned} pruned, ${failed} failed`,
+    `${job.progress} %: ${job.current_trial} of ${job.total_trials} trials, ${complete} complete, ${pruned} pruned, ${failed} failed`,
     ...(job.permutations
       ? [`${job.permutations.ended} of ${job.permutations.total} searches on permuted candles`]
       : []),

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
-import type { HyperoptJob, HyperoptTrialEvent } from '#contract/hyperopt-api.ts';
+import type { HyperoptJob, HyperoptPermutedSearchEvent, HyperoptTrialEvent } from '#contract/hyperopt-api.ts';
 import { type ApiClient, ApiError, readJson } from '../client.ts';
 import { compactNumber, progressBar } from '../output.ts';
 
 export type Job = z.infer<typeof HyperoptJob>;
 type TrialEvent = z.infer<typeof HyperoptTrialEvent>;
+type PermutedSearchEvent = z.infer<typeof HyperoptPermutedSearchEvent>;
 
 /** Receives the progress of a hyperopt job. */
 interface Watcher {
@@ -13,6 +14,8 @@ interface Watcher {
   job(job: Job): void;
   /** A finished trial; `ended` counts the finished trials so far. */
   trial(trial: TrialEvent, ended: number): void;
+  /** A permuted search has ended: all trials have. */
+  permutedSearch(event: PermutedSearchEvent): void;
 }
 
 export interface Delays {
@@ -108,6 +111,7 @@ class Watch {
       if (retry !== undefined) this.#retryMs = retry;
       if (event === 'snapshot' || event === 'status') this.#watcher.job(readJson<Job>(data));
       if (event === 'trial') this.#watcher.trial(readJson<TrialEvent>(data), Number(id));
+      if (event === 'permuted_search') this.#watcher.permutedSearch(readJson<PermutedSearchEvent>(data));
       if (id !== undefined) this.#last = Number(id);
       if (event === 'status') return readJson<Job>(data);
     }
@@ -178,30 +182,47 @@ function jsonLines(): Progress {
   return {
     job: (job) => print('job', job),
     trial: (trial, ended) => print('trial', { ended, ...trial }),
+    permutedSearch: (event) => print('permuted_search', event),
     end: () => undefined,
   };
 }
 
 function liveBar(output: NodeJS.WriteStream): Progress {
-  const format =
-    '{status} [{bar}] {percentage} % | {value}/{total} trials | best {best} | {duration_formatted}';
+  const format = '{status} [{bar}] {percentage} % | {ended} | best {best} | {duration_formatted}';
   const bar = progressBar(format, { stream: output, etaBuffer: 50 });
   let started = false;
+  let total = 0;
+  const update = (progress: number, status: string, ended: string, value: number | null) => {
+    const shown = { status, ended, best: compactNumber(value) };
+    if (!started) bar.start(100, progress, shown);
+    started = true;
+    bar.update(progress, shown);
+  };
   return {
-    job: ({ status, current_trial, total_trials, best_value }) => {
-      if (!started) bar.start(total_trials, current_trial, { status, best: compactNumber(best_value) });
-      started = true;
-      bar.update(current_trial, { status, best: compactNumber(best_value) });
+    job: (job) => {
+      total = job.total_trials;
+      update(job.progress, job.status, endedOf(job), job.best_value);
     },
-    trial: ({ best_value }, ended) =>
-      bar.update(ended, { status: 'running', best: compactNumber(best_value) }),
+    trial: ({ progress, best_value }, ended) =>
+      update(progress, 'running', `${ended} of ${total} trials`, best_value),
+    permutedSearch: (event) => update(event.progress, 'running', permutedSearches(event), event.best_value),
     end: () => {
       if (started) bar.stop();
     },
   };
 }
 
-/** A line for each new best value and each tenth of the trials. */
+/** Trials, then permuted searches. */
+function endedOf({ current_trial, total_trials, permutations }: Job): string {
+  return permutations && current_trial === total_trials
+    ? permutedSearches(permutations)
+    : `${current_trial} of ${total_trials} trials`;
+}
+
+const permutedSearches = ({ ended, total }: { readonly ended: number; readonly total: number }) =>
+  `${ended} of ${total} searches on permuted candles`;
+
+/** A line for each new best value and each tenth of the trials, those of permuted searches included. */
 function plainLines(): Progress {
   let best: number | null = null;
   let printedTenth = -1;
@@ -213,14 +234,15 @@ function plainLines(): Progress {
     console.log(`${status} ${progress} %, ${ended}, best ${compactNumber(value)}`);
   };
   return {
-    job: ({ status, progress, current_trial, total_trials, best_value }) => {
-      total = total_trials;
-      line(status, progress, `${current_trial} of ${total} trials`, best_value);
+    job: (job) => {
+      total = job.total_trials;
+      line(job.status, job.progress, endedOf(job), job.best_value);
     },
     trial: ({ number, state, value, best_value, progress }, ended) => {
       const text = `${ended} of ${total} trials, number ${number} ${state} ${compactNumber(value)}`;
       line('running', progress, text, best_value);
     },
+    permutedSearch: (event) => line('running', event.progress, permutedSearches(event), event.best_value),
     end: () => undefined,
   };
 }

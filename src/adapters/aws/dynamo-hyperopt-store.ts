@@ -11,7 +11,8 @@ import {
 } from '#contract/hyperopt.ts';
 import { jobListOf } from '#contract/tables.ts';
 import type { HyperoptRow, HyperoptStore } from '#domain/hyperopt/hyperopt-ports.ts';
-import { endedTrials } from '#domain/hyperopt/trial-counts.ts';
+import { allTrials } from '#domain/hyperopt/trial-counts.ts';
+import type { TrialInputs } from '#domain/hyperopt/trial-inputs.ts';
 import {
   failureOf,
   JobRecords,
@@ -23,12 +24,13 @@ import {
   UNFINISHED,
 } from './job-records.ts';
 import { type Item, jobKey, parseItem } from './stored-items.ts';
-import { retryOnConflict } from './transactions.ts';
+import { retryOnConflict, unlessConditionFails } from './transactions.ts';
 
 const ListedHyperopt = ListedItem.extend({
   base: ListedMarket,
-  config: HyperoptJobConfig.pick({ objective_metric: true, direction: true }),
+  config: HyperoptJobConfig.pick({ objective_metric: true, direction: true, permutations: true }),
   trials: TrialCounts,
+  permuted_searches: z.int().optional(),
   improvements: z.array(Improvement).default([]),
 });
 
@@ -38,9 +40,11 @@ function toRow(item: Item): HyperoptRow {
 }
 
 /** Value of a row that a list can be sorted by. */
-function sortValue({ created_at, trials }: HyperoptRow, sort: string): number | string | null {
-  if (sort === 'created_at') return created_at;
-  return sort === 'best_value' ? trials.best_value : endedTrials(trials) / trials.total;
+function sortValue(row: HyperoptRow, sort: string): number | string | null {
+  if (sort === 'created_at') return row.created_at;
+  if (sort === 'best_value') return row.trials.best_value;
+  const { ended, total } = allTrials(row);
+  return ended / total;
 }
 
 const toJob = (item: Item) => parseItem(StoredHyperoptJob, item);
@@ -56,7 +60,8 @@ export class DynamoHyperoptStore extends JobRecords<StoredHyperoptJob, HyperoptR
       rows: {
         attributes: [
           ...[...LISTED_TIMES, ...marketPaths('base')],
-          ...['config.objective_metric', 'config.direction', 'improvements'],
+          ...['config.objective_metric', 'config.direction', 'config.permutations'],
+          ...['improvements', 'permuted_searches'],
         ],
         ...{ toRow, textsOf, sortValue },
       },
@@ -96,27 +101,46 @@ export class DynamoHyperoptStore extends JobRecords<StoredHyperoptJob, HyperoptR
     }
   }
 
-  async pinCode(jobId: string, digest: string, warnings: readonly string[]): Promise<string | undefined> {
+  async pinInputs(
+    jobId: string,
+    inputs: TrialInputs,
+    warnings: readonly string[],
+  ): Promise<Partial<TrialInputs> | undefined> {
     const update = new UpdateCommand({
       TableName: this.table,
       Key: jobKey(jobId),
       UpdateExpression:
-        'SET code_digest = :digest, warnings = list_append(warnings, :warnings) ADD revision :one',
+        'SET code_digest = :code, data_digest = :data, warnings = list_append(warnings, :warnings) ADD revision :one',
       ConditionExpression: '#status = :running AND attribute_not_exists(code_digest)',
       ExpressionAttributeNames: { '#status': 'status' },
       ExpressionAttributeValues: {
-        ...{ ':digest': digest, ':warnings': [...warnings] },
+        ...{ ':code': inputs.code_digest, ':data': inputs.data_digest, ':warnings': [...warnings] },
         ...{ ':one': 1, ':running': 'running' },
       },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
     try {
       await retryOnConflict(() => this.client.send(update));
-      return digest;
+      return inputs;
     } catch (error) {
       const found = this.foundInstead(error);
-      return found?.status === 'running' ? found.code_digest : undefined;
+      return found?.status === 'running' ? found : undefined;
     }
+  }
+
+  async warn(jobId: string, warning: string): Promise<void> {
+    const update = new UpdateCommand({
+      TableName: this.table,
+      Key: jobKey(jobId),
+      UpdateExpression: 'SET warnings = list_append(warnings, :warnings) ADD revision :one',
+      ConditionExpression: '#status = :running AND NOT contains(warnings, :warning)',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: {
+        ...{ ':warnings': [warning], ':warning': warning },
+        ...{ ':one': 1, ':running': 'running' },
+      },
+    });
+    await unlessConditionFails(retryOnConflict(() => this.client.send(update)));
   }
 
   async complete(jobId: string, outcome: HyperoptOutcome, at: string): Promise<boolean> {

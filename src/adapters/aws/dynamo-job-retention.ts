@@ -52,10 +52,12 @@ export function deletedItem({ job_id, at }: DeletedJob) {
   return { job_id: DELETED, item: `${at}#${job_id}`, deleted_job: job_id, at };
 }
 
+const DETAILS = ['TRIAL#', 'RETURNS#', 'PERMUTED#', 'PERMUTED_TRIALS#'];
+
 /** Items of a job that belong to the part, by the prefix of their sort keys. */
 const PREFIXES: Readonly<Record<ExpiringPart, readonly string[]>> = {
-  details: ['TRIAL#', 'RETURNS#', 'PERMUTED#'],
-  job: ['TRIAL#', 'RETURNS#', 'PERMUTED#', 'ACCESS#', MEMBER_PREFIX],
+  details: DETAILS,
+  job: [...DETAILS, 'ACCESS#', MEMBER_PREFIX],
 };
 
 /** Expiry of jobs in the Jobs table. */

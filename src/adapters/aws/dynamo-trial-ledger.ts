@@ -1,4 +1,5 @@
 import {
+  DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
@@ -10,7 +11,9 @@ import {
   type EndedTrial,
   type HyperoptJobIn,
   type Improvement,
+  type PermutedTrial,
   StoredPermutedSearch,
+  StoredPermutedTrials,
   StoredReturns,
   StoredTrial,
   type TrialCounts,
@@ -24,10 +27,11 @@ import { decodeCursor, encodeCursor } from './cursor.ts';
 import { fromAttributes, type Item, jobKey, parseItem } from './stored-items.ts';
 import { type Action, conflictOf, transact, unlessConditionFails } from './transactions.ts';
 
-/** Prefixes of the sort keys of trials, of their daily returns, and of searches on permuted candles. */
+/** Prefixes of the sort keys of trials, of their daily returns, of searches on permuted candles, and of trials of such searches. */
 const TRIAL_PREFIX = 'TRIAL#';
 const RETURNS_PREFIX = 'RETURNS#';
 const PERMUTED_PREFIX = 'PERMUTED#';
+const PERMUTED_TRIALS_PREFIX = 'PERMUTED_TRIALS#';
 /** Width of a trial number in a key: digits of the highest number. */
 const DIGITS = 6;
 /** Sorts after every digit. */
@@ -192,12 +196,11 @@ export class DynamoTrialLedger implements TrialLedger {
   async endPermutedSearch(search: StoredPermutedSearch): Promise<'recorded' | 'stopped'> {
     const TableName = this.#table;
     const { job_id, number, finished_at } = search;
-    const item = trialKey(job_id, number).item.replace(TRIAL_PREFIX, PERMUTED_PREFIX);
     const actions: Action[] = [
       {
         Put: {
           TableName,
-          Item: { ...search, item },
+          Item: { ...search, ...searchKey(job_id, number) },
           ConditionExpression: 'attribute_not_exists(job_id)',
         },
       },
@@ -213,16 +216,72 @@ export class DynamoTrialLedger implements TrialLedger {
         },
       },
     ];
+    return (await this.#transact(actions)).includes(1) ? 'stopped' : 'recorded';
+  }
+
+  async permutedTrials(jobId: string, search: number): Promise<PermutedTrial[]> {
+    const found = new Map<number, PermutedTrial>();
+    for await (const item of this.#recordsOf(jobId, search)) {
+      for (const trial of parseItem(StoredPermutedTrials, item).trials) found.set(trial.number, trial);
+    }
+    return [...found.values()].sort((a, b) => a.number - b.number);
+  }
+
+  async recordPermutedTrials(record: StoredPermutedTrials): Promise<'recorded' | 'search_ended' | 'stopped'> {
+    const TableName = this.#table;
+    const { job_id, number, trials, recorded_at } = record;
+    // Two workers may make the same search: their records have the same trials.
+    const Item = { ...record, item: `${recordsPrefix(number)}${digits(trials[0]!.number)}` };
+    const actions: Action[] = [
+      { Put: { TableName, Item } },
+      {
+        ConditionCheck: {
+          TableName,
+          Key: searchKey(job_id, number),
+          ConditionExpression: 'attribute_not_exists(job_id)',
+        },
+      },
+      {
+        Update: {
+          TableName,
+          Key: jobKey(job_id),
+          UpdateExpression: 'SET progress_run = runs, updated_at = :at ADD revision :one',
+          ConditionExpression: '#status = :running',
+          ExpressionAttributeNames: { '#status': 'status' },
+          ExpressionAttributeValues: { ':at': recorded_at, ':one': 1, ':running': 'running' },
+        },
+      },
+    ];
+    const failed = await this.#transact(actions);
+    if (failed.includes(2)) return 'stopped';
+    return failed.includes(1) ? 'search_ended' : 'recorded';
+  }
+
+  async deletePermutedTrials(jobId: string, search: number): Promise<void> {
+    for await (const { item } of this.#recordsOf(jobId, search)) {
+      const Key = { job_id: jobId, item };
+      await this.#client.send(new DeleteCommand({ TableName: this.#table, Key }));
+    }
+  }
+
+  #recordsOf(jobId: string, search: number): AsyncIterable<Record<string, unknown>> {
+    const prefix = recordsPrefix(search);
+    return this.#items(jobId, prefix, `${prefix}${END}`);
+  }
+
+  /**
+   * Repeats the transaction while other workers write the job at this time. Returns the indexes of the actions whose condition
+   * failed; empty once it is done.
+   */
+  async #transact(actions: readonly Action[]): Promise<readonly number[]> {
     let failed: readonly number[] = [];
     const onConflict = (conditions: readonly number[]) => {
       failed = conditions;
     };
-    // No failed condition: other workers count their searches at this time.
     while ((await transact(this.#client, actions, 'DATA005', { onConflict })) === 'conflict') {
-      if (failed.includes(1)) return 'stopped';
-      if (failed.includes(0)) return 'recorded';
+      if (failed.length > 0) return failed;
     }
-    return 'recorded';
+    return [];
   }
 
   #put(trial: StoredTrial, condition: object): Promise<boolean> {
@@ -267,12 +326,22 @@ function runningUnder(attempt: number) {
   };
 }
 
+const digits = (number: number) => String(number).padStart(DIGITS, '0');
+
 function trialKey(jobId: string, number: number) {
-  return { job_id: jobId, item: `${TRIAL_PREFIX}${String(number).padStart(DIGITS, '0')}` };
+  return { job_id: jobId, item: `${TRIAL_PREFIX}${digits(number)}` };
 }
 
 function returnsKey(jobId: string, number: number) {
-  return { job_id: jobId, item: trialKey(jobId, number).item.replace(TRIAL_PREFIX, RETURNS_PREFIX) };
+  return { job_id: jobId, item: `${RETURNS_PREFIX}${digits(number)}` };
+}
+
+function searchKey(jobId: string, number: number) {
+  return { job_id: jobId, item: `${PERMUTED_PREFIX}${digits(number)}` };
+}
+
+function recordsPrefix(search: number): string {
+  return `${PERMUTED_TRIALS_PREFIX}${digits(search)}#`;
 }
 
 function toTrialItem(trial: StoredTrial): Item {

@@ -5,6 +5,7 @@ import {
   HyperoptList,
   HyperoptListQuery,
   HyperoptParams,
+  HyperoptPermutedSearchEvent,
   HyperoptResult,
   HyperoptStart,
   HyperoptTrialEvent,
@@ -116,7 +117,12 @@ export const HYPEROPT_OPERATIONS = [
       200: {
         description: 'Events',
         contentType: 'text/event-stream',
-        events: { snapshot: HyperoptJob, trial: HyperoptTrialEvent, status: HyperoptJob },
+        events: {
+          snapshot: HyperoptJob,
+          trial: HyperoptTrialEvent,
+          permuted_search: HyperoptPermutedSearchEvent,
+          status: HyperoptJob,
+        },
       },
       204: {
         description: 'The job has ended without an event after that ID: do not reconnect',
@@ -166,7 +172,7 @@ export const HYPEROPT_OPERATIONS = [
     tag: HYPEROPT,
     summary: 'Resume a cancelled or failed hyperopt job as a new job',
     description:
-      'The new job has the same configuration. While strategy and engine are unchanged it has the same trials: finished trials are reused, the others run. The old job is unchanged. RES005 for a job that is completed, pending or running: a job that lost its workers resumes automatically.',
+      'The new job has the same configuration. While strategy, engine and candles are unchanged it has the same trials: finished trials are reused, the others run. The old job is unchanged. RES005 for a job that is completed, pending or running: a job that lost its workers resumes automatically.',
     params: HyperoptParams,
     success: { 200: { description: 'Accepted', schema: HyperoptStart } },
     errors: ['OPT001', 'RES005', 'RES006', 'DATA005', 'VAL005'],

@@ -4,6 +4,7 @@ import type { Digest } from '../ports.ts';
 import { countStudy } from '../trials/count-trials.ts';
 import type { OwnerTrials } from '../trials/owner-trials.ts';
 import type { HyperoptStore, TrialLedger, TrialReturns } from './hyperopt-ports.ts';
+import { haveSameInputs } from './trial-inputs.ts';
 
 export interface CountHyperoptDeps {
   readonly hyperoptJobs: Pick<HyperoptStore, 'get'>;
@@ -57,13 +58,14 @@ async function countNew(
 }
 
 /** Numbers of the trials that were counted with the job that this one resumes, for the same owner and session. */
-async function countedBefore(
-  deps: CountHyperoptDeps,
-  { resumed_from, owner, session, code_digest }: StoredHyperoptJob,
-): Promise<ReadonlySet<number>> {
+async function countedBefore(deps: CountHyperoptDeps, job: StoredHyperoptJob): Promise<ReadonlySet<number>> {
+  const { resumed_from, owner, session } = job;
   const earlier = resumed_from === null ? undefined : await deps.hyperoptJobs.get(resumed_from);
   const isSame =
-    earlier?.code_digest === code_digest && earlier?.owner === owner && earlier.session === session;
+    earlier !== undefined &&
+    haveSameInputs(earlier, job) &&
+    earlier.owner === owner &&
+    earlier.session === session;
   const trials = isSame ? await deps.ledger.read(earlier.job_id, 0) : [];
   return new Set(trials.some(isComplete) ? trials.filter(hasEnded).map(({ number }) => number) : []);
 }

@@ -29,6 +29,9 @@ export interface FinishHyperoptDeps {
   readonly clock: Clock;
 }
 
+/** Code of a job that fails because its trials have. */
+export const ALL_TRIALS_FAILED = 'OPT002';
+
 /**
  * Makes a hyperopt job terminal when its trials have all ended: completed with the best of them, or failed when none is
  * complete. Several workers may do so: they write the same, and the first write counts.
@@ -52,7 +55,7 @@ export async function finishHyperopt(deps: FinishHyperoptDeps, jobId: string): P
     await countCompleted(deps, job, trials, returns);
     await deps.hyperoptJobs.complete(jobId, outcome, now);
   } else {
-    await deps.hyperoptJobs.fail(jobId, { code: 'OPT002', message: allFailedMessage(trials) }, now);
+    await deps.hyperoptJobs.fail(jobId, { code: ALL_TRIALS_FAILED, message: allFailedMessage(trials) }, now);
   }
 }
 

@@ -6,8 +6,10 @@ import type {
   HyperoptJobIn,
   HyperoptOutcome,
   Improvement,
+  PermutedTrial,
   StoredHyperoptJob,
   StoredPermutedSearch,
+  StoredPermutedTrials,
   StoredTrial,
   TrialCounts,
   TrialIn,
@@ -17,12 +19,16 @@ import type { StoredSharing } from '../access.ts';
 import type { Executions } from '../execution-ports.ts';
 import type { JobLists, ListedJobRow } from '../job-list-ports.ts';
 import type { Page } from '../ports.ts';
+import type { TrialInputs } from './trial-inputs.ts';
 
 /** Ports of the hyperopt use cases. Every method may throw CodedError DATA005 when storage is down. */
 
 /** Row of a list of hyperopt jobs. */
 export interface HyperoptRow extends ListedJobRow {
   readonly trials: TrialCounts;
+  /** Searches on permuted candles that follow the trials; absent without any. */
+  readonly permutations?: number | undefined;
+  readonly permuted_searches?: number | undefined;
   readonly objective_metric: string;
   readonly direction: Direction;
   readonly improvements: readonly Improvement[];
@@ -43,10 +49,16 @@ export interface HyperoptStore extends JobLists<HyperoptRow> {
     at: string,
   ): Promise<HyperoptJobIn<'running'> | undefined>;
   /**
-   * Records the code that the trials run and adds warnings, unless a code is recorded already. Returns the recorded
-   * code; undefined when the job has ended.
+   * Records the code and the candles of the trials and adds warnings, unless a code is recorded already. Returns what is
+   * recorded; undefined when the job has ended.
    */
-  pinCode(jobId: string, digest: string, warnings: readonly string[]): Promise<string | undefined>;
+  pinInputs(
+    jobId: string,
+    inputs: TrialInputs,
+    warnings: readonly string[],
+  ): Promise<Partial<TrialInputs> | undefined>;
+  /** Adds a warning to a running job, once. */
+  warn(jobId: string, warning: string): Promise<void>;
   complete(jobId: string, outcome: HyperoptOutcome, at: string): Promise<boolean>;
   /** Only while pending or running. */
   fail(jobId: string, error: { code: string; message: string }, at: string): Promise<boolean>;
@@ -107,6 +119,12 @@ export interface TrialLedger {
   permutedSearches(jobId: string): Promise<StoredPermutedSearch[]>;
   /** Records a permuted search and counts it in the job, once: another record of the number stays. `stopped`: the job has ended. */
   endPermutedSearch(search: StoredPermutedSearch): Promise<'recorded' | 'stopped'>;
+  /** Recorded trials of a permuted search that has not ended, by number. */
+  permutedTrials(jobId: string, search: number): Promise<PermutedTrial[]>;
+  /** Records ended trials of a permuted search. `search_ended`: another worker has ended it. `stopped`: the job has ended. */
+  recordPermutedTrials(trials: StoredPermutedTrials): Promise<'recorded' | 'search_ended' | 'stopped'>;
+  /** Deletes the recorded trials of a permuted search that has ended. */
+  deletePermutedTrials(jobId: string, search: number): Promise<void>;
 }
 
 /** The hyperopt state machine. */

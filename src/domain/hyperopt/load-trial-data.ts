@@ -1,9 +1,10 @@
 import { CodedError } from '#contract/errors.ts';
 import type { HyperoptJobIn } from '#contract/hyperopt.ts';
+import { digestCandles, digestFunding } from '#engine/digest.ts';
 import { historyFacts } from '#engine/run/history.ts';
 import { missingCandles, notCollected } from '../data/missing-candles.ts';
 import { type LoadCandlesDeps, loadCandles, type PairCandles } from '../load-candles.ts';
-import type { FindStrategy, StrategyWithDigest } from '../ports.ts';
+import type { Digest, FindStrategy, StrategyWithDigest } from '../ports.ts';
 import { sourceWarnings } from '../source-change.ts';
 
 export interface LoadTrialDataDeps extends LoadCandlesDeps {
@@ -15,6 +16,18 @@ export interface TrialData {
   readonly strategy: StrategyWithDigest;
   /** Warnings for the job: its strategy changed after the request. */
   readonly warnings: readonly string[];
+}
+
+/** Digest of everything that the trials read: candles with their details, funding, and informative candles. */
+export function digestTrialData(pairs: readonly PairCandles[], digest: Digest): string {
+  const parts = pairs.map(({ pair, candles, funding, detail, informative = [] }) => [
+    pair,
+    digestCandles(candles, digest),
+    detail ? digestCandles(detail, digest) : 'no detail',
+    funding ? digestFunding(funding, digest) : 'no funding',
+    ...informative.map((each) => `${each.pair} ${each.timeframe} ${digestCandles(each.candles, digest)}`),
+  ]);
+  return digest(parts.flat().join('\n'));
 }
 
 /**

@@ -1,4 +1,10 @@
-import type { HyperoptJobIn, SearchPermutations, StoredPermutedSearch } from '#contract/hyperopt.ts';
+import type {
+  HyperoptJobIn,
+  PermutedTrial,
+  SearchPermutations,
+  StoredPermutedSearch,
+  TrialParams,
+} from '#contract/hyperopt.ts';
 import { roundNumbers } from '#engine/report/round.ts';
 import { intervalOf } from '#engine/robustness/bootstrap.ts';
 import { suggest } from '#engine/search/sampler.ts';
@@ -20,18 +26,40 @@ type Job = HyperoptJobIn<'running'>;
 type RunTrial = (request: TrialRequest) => Promise<TrialOutcome>;
 type Search = Pick<StoredPermutedSearch, 'number' | 'value' | 'error'>;
 
+/** Ended trials of one search: those that are known already, and what is done with each further one. */
+interface SearchTrials {
+  readonly known: ReadonlyMap<number, PermutedTrial>;
+  readonly ended: (trial: PermutedTrial) => Promise<void>;
+}
+
+const ALL_NEW: SearchTrials = { known: new Map(), ended: async () => undefined };
+
 /**
  * Repeats the search of a job on one permutation of its candles: the same sampler, seed, space, pruner and number of trials. The
  * trials run one after another, and each sees the results that it would have seen in the job.
  */
-export async function searchPermuted(job: Job, number: number, run: RunTrial): Promise<Search> {
+export async function searchPermuted(
+  job: Job,
+  number: number,
+  run: RunTrial,
+  { known, ended }: SearchTrials = ALL_NEW,
+): Promise<Search> {
   const { config, base } = job;
   const { n_trials, seed, direction, sampler } = config;
   const space = spaceOf(job);
   const lag = samplerLag(n_trials);
   const trials: PastTrial[] = [];
   let error: string | null = null;
+  const add = ({ error: reason, ...each }: PermutedTrial) => {
+    error ??= reason ?? null;
+    trials.push(each);
+  };
   for (let trial = 0; trial < n_trials; trial++) {
+    const before = known.get(trial);
+    if (before) {
+      add(before);
+      continue;
+    }
     const past = visibleHistory(trials, trial, lag);
     const suggested = suggest(space, past, { seed, number: trial, direction, sampler });
     const params = canonicalPoint(job, suggested);
@@ -46,40 +74,102 @@ export async function searchPermuted(job: Job, number: number, run: RunTrial): P
       past: pruningHistory(config, past),
       permutation: { seed, number },
     });
-    if (outcome.state === 'failed') error ??= outcome.error;
-    trials.push({
-      ...{ number: trial, params, state: outcome.state },
-      value: outcome.state === 'complete' ? outcome.value : null,
-      ...(outcome.state !== 'failed' && { windows: outcome.windows }),
-    });
+    const each = permutedTrial(trial, params, outcome);
+    add(each);
+    await ended(each);
   }
   const value = bestTrial(trials, direction)?.value ?? null;
   return { number, value, error: value === null ? (error ?? 'No trial was complete') : null };
 }
 
+function permutedTrial(number: number, params: TrialParams, outcome: TrialOutcome): PermutedTrial {
+  const { state } = outcome;
+  if (state === 'failed') return { number, params, state, value: null, error: outcome.error };
+  const value = state === 'complete' ? outcome.value : null;
+  return { number, params, state, value, windows: [...outcome.windows] };
+}
+
 interface Deps {
   readonly hyperoptJobs: Pick<HyperoptStore, 'get'>;
-  readonly ledger: Pick<TrialLedger, 'permutedSearches' | 'endPermutedSearch'>;
+  readonly ledger: TrialLedger;
   readonly clock: Clock;
 }
 
+/** Longest time between two records of the trials of a search, ms: a lost worker repeats so much of each of its searches. */
+const RECORD_INTERVAL_MS = 10_000;
+/** Size of the trials, as JSON, from which on they are recorded sooner: a record has at most 400 KB. */
+const MAX_RECORD_CHARACTERS = 100_000;
+
+/** The search is not continued: another worker has ended it, or the job has ended. */
+class SearchLeft extends Error {
+  readonly because: 'search_ended' | 'stopped';
+
+  constructor(because: SearchLeft['because']) {
+    super(because);
+    this.because = because;
+  }
+}
+
+/** Records the trials of one search as they end, several at a time. */
+class TrialRecorder {
+  /** True when the ledger has trials of the search. */
+  hasRecords = false;
+  readonly #deps: Deps;
+  readonly #search: Pick<StoredPermutedSearch, 'job_id' | 'number'>;
+  #pending: PermutedTrial[] = [];
+  #characters = 0;
+  #recordedAt: number;
+
+  constructor(deps: Deps, search: Pick<StoredPermutedSearch, 'job_id' | 'number'>) {
+    this.#deps = deps;
+    this.#search = search;
+    this.#recordedAt = deps.clock.now();
+  }
+
+  /** Throws SearchLeft. */
+  async add(trial: PermutedTrial): Promise<void> {
+    this.#pending.push(trial);
+    this.#characters += JSON.stringify(trial).length;
+    const now = this.#deps.clock.now();
+    if (now - this.#recordedAt < RECORD_INTERVAL_MS && this.#characters < MAX_RECORD_CHARACTERS) return;
+    const trials = this.#pending;
+    this.#pending = [];
+    this.#characters = 0;
+    this.#recordedAt = now;
+    this.hasRecords = true;
+    const record = { schema_version: 1 as const, ...this.#search, trials, recorded_at: isoTime(now) };
+    const result = await this.#deps.ledger.recordPermutedTrials(record);
+    if (result !== 'recorded') throw new SearchLeft(result);
+  }
+}
+
+/** Searches of the job that another one resumes. */
+export interface EarlierSearches {
+  /** null: the job resumes none. */
+  readonly job_id: string | null;
+  readonly ended: readonly Search[];
+}
+
+export const NO_SEARCHES: EarlierSearches = { job_id: null, ended: [] };
+
 /**
  * The permuted searches of a job as one worker sees them, after all trials have ended. Each is a pure function of the job, and its
- * first record counts, so that workers need no lease: they begin with different ones, and what a lost worker left is searched again.
+ * first record counts, so that workers need no lease: they begin with different ones, and continue what a lost worker left.
  */
 export class PermutedSearches {
   readonly #deps: Deps;
   readonly #job: Job;
   readonly #worker: number;
+  readonly #resumed: string | null;
   readonly #earlier: ReadonlyMap<number, Search>;
   readonly #begun = new Set<number>();
 
-  /** @param earlier searches of the job that this one resumes */
-  constructor(deps: Deps, job: Job, worker: number, earlier: readonly Search[]) {
+  constructor(deps: Deps, job: Job, worker: number, earlier: EarlierSearches) {
     this.#deps = deps;
     this.#job = job;
     this.#worker = worker;
-    this.#earlier = new Map(earlier.map((search) => [search.number, search]));
+    this.#resumed = earlier.job_id;
+    this.#earlier = new Map(earlier.ended.map((search) => [search.number, search]));
   }
 
   /** Searches until every permutation has its record. `stopped`: the job has ended otherwise. */
@@ -93,11 +183,41 @@ export class PermutedSearches {
     for (;;) {
       const number = await this.#next(config.permutations);
       if (number === undefined) return 'ended';
-      const { value, error } = this.#earlier.get(number) ?? (await searchPermuted(this.#job, number, run));
-      const finished_at = isoTime(this.#deps.clock.now());
-      const search = { schema_version: 1 as const, job_id, number, value, error, finished_at };
-      if ((await this.#deps.ledger.endPermutedSearch(search)) === 'stopped') return 'stopped';
+      const earlier = this.#earlier.get(number);
+      const result = earlier ? await this.#end(earlier) : await this.#search(number, run);
+      if (result === 'stopped') return 'stopped';
     }
+  }
+
+  /** Makes a search, after the trials of it that have ended before. */
+  async #search(number: number, run: RunTrial): Promise<'recorded' | 'search_ended' | 'stopped'> {
+    const { ledger } = this.#deps;
+    const { job_id } = this.#job;
+    const recorder = new TrialRecorder(this.#deps, { job_id, number });
+    const own = await ledger.permutedTrials(job_id, number);
+    const earlier = this.#resumed === null ? [] : await ledger.permutedTrials(this.#resumed, number);
+    const known = new Map([...earlier, ...own].map((trial) => [trial.number, trial]));
+    try {
+      // This job may be resumed too.
+      if (own.length === 0) for (const trial of earlier) await recorder.add(trial);
+      const ended = (trial: PermutedTrial) => recorder.add(trial);
+      const search = await searchPermuted(this.#job, number, run, { known, ended });
+      const result = await this.#end(search);
+      // If the worker dies before, they stay until the trials of the job expire.
+      if (own.length > 0 || recorder.hasRecords) await ledger.deletePermutedTrials(job_id, number);
+      return result;
+    } catch (error) {
+      if (error instanceof SearchLeft) return error.because;
+      throw error;
+    }
+  }
+
+  #end({ number, value, error }: Search): Promise<'recorded' | 'stopped'> {
+    const finished_at = isoTime(this.#deps.clock.now());
+    const { job_id } = this.#job;
+    return this.#deps.ledger.endPermutedSearch({
+      ...{ schema_version: 1, job_id, number, value, error, finished_at },
+    });
   }
 
   /**

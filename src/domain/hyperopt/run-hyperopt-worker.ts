@@ -1,19 +1,21 @@
-import type { EndedTrial, HyperoptJobIn, StoredPermutedSearch, TrialIn } from '#contract/hyperopt.ts';
+import type { EndedTrial, HyperoptJobIn, TrialIn } from '#contract/hyperopt.ts';
 import type { Clock } from '../ports.ts';
 import { finalFailure } from '../run-backtest-job.ts';
 import { isoTime } from '../validate.ts';
-import { type FinishHyperoptDeps, finishHyperopt } from './finish-hyperopt.ts';
+import { ALL_TRIALS_FAILED, type FinishHyperoptDeps, finishHyperopt } from './finish-hyperopt.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
-import { PermutedSearches } from './permuted-searches.ts';
+import { type EarlierSearches, NO_SEARCHES, PermutedSearches } from './permuted-searches.ts';
 import { pruningHistory, type TrialOutcome, type TrialRequest } from './run-trial.ts';
 import { trialConfig } from './search-space.ts';
-import { endedTrials } from './trial-counts.ts';
+import { haveSameInputs, type TrialInputs } from './trial-inputs.ts';
 import { type ClaimedTrial, LEASE_MS, TrialQueue, type WorkerIdentity } from './trial-queue.ts';
 
 /** Runs trials of one job, several concurrently. */
 export interface TrialRunner {
   /** Digest of the strategy and the engine that it runs. */
   readonly codeDigest: string;
+  /** Digest of the candles that it reads. */
+  readonly dataDigest: string;
   /** Warnings for the job: its strategy changed after the request. */
   readonly warnings: readonly string[];
   /**
@@ -81,7 +83,7 @@ export async function runHyperoptWorker(
   });
   if (!runner) return 'stopped';
   try {
-    if (!(await isSameCode(deps, job, runner))) return await outcomeOfEnded(deps, jobId);
+    if (!(await pinInputs(deps, job, runner))) return await outcomeOfEnded(deps, jobId);
     await new Worker(deps, job, me, runner, await endedEarlier(deps, job, runner)).run(signal);
   } catch (error) {
     if (error instanceof HyperoptEnded) return await outcomeOfEnded(deps, jobId);
@@ -93,47 +95,65 @@ export async function runHyperoptWorker(
   return 'finished';
 }
 
-/** A heartbeat can see that another worker finished the job before this worker reads the last trial. */
+/** Another worker may have finished the job: with its result, or because all trials failed. */
 async function outcomeOfEnded(
   { hyperoptJobs }: Pick<RunHyperoptWorkerDeps, 'hyperoptJobs'>,
   jobId: string,
 ): Promise<WorkerOutcome> {
   const job = await hyperoptJobs.get(jobId);
-  if (!job || job.status === 'cancelled') return 'stopped';
-  return endedTrials(job.trials) === job.trials.total ? 'finished' : 'stopped';
+  const isFinished =
+    job?.status === 'completed' || (job?.status === 'failed' && job.error_code === ALL_TRIALS_FAILED);
+  return isFinished ? 'finished' : 'stopped';
 }
 
-/** Trials of different code are not comparable, so a hyperopt job whose code has changed fails. */
-async function isSameCode(
+const CANDLES_CHANGED =
+  'The stored candles changed after the first trial, so later trials read others than earlier ones. Start a new job to compare them';
+
+/**
+ * Trials of different code are not comparable, so a hyperopt job whose code has changed fails. Candles change by little, such as
+ * a filled gap, and at any time, so a job with other candles gets a warning. False: the job has ended.
+ */
+async function pinInputs(
   { hyperoptJobs, clock }: RunHyperoptWorkerDeps,
   { job_id: jobId, warnings: known }: HyperoptJobIn<'running'>,
-  { codeDigest, warnings }: TrialRunner,
+  runner: TrialRunner,
 ): Promise<boolean> {
-  const added = warnings.filter((warning) => !known.includes(warning));
-  const pinned = await hyperoptJobs.pinCode(jobId, codeDigest, added);
-  if (pinned === codeDigest) return true;
+  const added = runner.warnings.filter((warning) => !known.includes(warning));
+  const inputs = inputsOf(runner);
+  const pinned = await hyperoptJobs.pinInputs(jobId, inputs, added);
+  if (!pinned) return false;
+  if (haveSameInputs(pinned, inputs)) return true;
+  if (pinned.code_digest === inputs.code_digest) {
+    await hyperoptJobs.warn(jobId, CANDLES_CHANGED);
+    return true;
+  }
   const message =
     'The strategy or the engine changed after the first trial, so later trials are not comparable. Start a new job';
-  if (pinned !== undefined) await hyperoptJobs.fail(jobId, { code: 'VAL006', message }, isoTime(clock.now()));
+  await hyperoptJobs.fail(jobId, { code: 'VAL006', message }, isoTime(clock.now()));
   return false;
 }
 
-/** What has ended of a job. */
-interface Ended {
-  readonly trials: readonly EndedTrial[];
-  readonly permuted: readonly StoredPermutedSearch[];
+function inputsOf({ codeDigest, dataDigest }: Pick<TrialRunner, 'codeDigest' | 'dataDigest'>): TrialInputs {
+  return { code_digest: codeDigest, data_digest: dataDigest };
 }
 
-/** What has ended of the job that this one resumes, if that job ran the same code. */
+/** What has ended of the job that this one resumes. */
+interface Earlier {
+  readonly trials: readonly EndedTrial[];
+  readonly permuted: EarlierSearches;
+}
+
+/** What has ended of the job that this one resumes, if that job ran the same code on the same candles. */
 async function endedEarlier(
   { hyperoptJobs, ledger }: RunHyperoptWorkerDeps,
   { resumed_from }: HyperoptJobIn<'running'>,
-  { codeDigest }: TrialRunner,
-): Promise<Ended> {
+  runner: TrialRunner,
+): Promise<Earlier> {
   const earlier = resumed_from === null ? undefined : await hyperoptJobs.get(resumed_from);
-  if (resumed_from === null || earlier?.code_digest !== codeDigest) return { trials: [], permuted: [] };
-  const trials = (await ledger.read(resumed_from, 0)).filter((trial) => trial.state !== 'running');
-  return { trials, permuted: await ledger.permutedSearches(resumed_from) };
+  if (!earlier || !haveSameInputs(earlier, inputsOf(runner))) return { trials: [], permuted: NO_SEARCHES };
+  const { job_id } = earlier;
+  const trials = (await ledger.read(job_id, 0)).filter((trial) => trial.state !== 'running');
+  return { trials, permuted: { job_id, ended: await ledger.permutedSearches(job_id) } };
 }
 
 interface HeldTrial {
@@ -157,7 +177,7 @@ class Worker {
     job: HyperoptJobIn<'running'>,
     me: WorkerIdentity,
     runner: TrialRunner,
-    earlier: Ended,
+    earlier: Earlier,
   ) {
     this.#deps = deps;
     this.#job = job;

@@ -6,6 +6,20 @@ export function endedTrials({ complete, pruned, failed }: Omit<TrialCounts, 'tot
   return complete + pruned + failed;
 }
 
+export interface AllCounts {
+  readonly trials: TrialCounts;
+  /** Searches on permuted candles that follow the trials; absent without any. */
+  readonly permutations?: number | undefined;
+  /** Ended ones. */
+  readonly permuted_searches?: number | undefined;
+}
+
+/** Number of finished trials and of all, with those of the permuted searches: each has as many as the job. */
+export function allTrials({ trials, permutations = 0, permuted_searches = 0 }: AllCounts) {
+  const { total } = trials;
+  return { ended: endedTrials(trials) + permuted_searches * total, total: (1 + permutations) * total };
+}
+
 /**
  * Best value so far, at even distances over the finished trials from the first improvement; null before it.
  *

@@ -11,7 +11,14 @@ import { endedTrials } from './trial-counts.ts';
 /** Events of a hyperopt job's stream. The ids only grow: the last one identifies the events that a client has. */
 export type HyperoptEvent =
   | { readonly kind: 'snapshot' | 'status'; readonly id: number; readonly job: StoredHyperoptJob }
-  | { readonly kind: 'trial'; readonly id: number; readonly trial: TrialEnd; readonly total: number }
+  | { readonly kind: 'trial'; readonly id: number; readonly trial: TrialEnd; readonly job: StoredHyperoptJob }
+  /** `ended` permuted searches have ended. */
+  | {
+      readonly kind: 'permuted_search';
+      readonly id: number;
+      readonly ended: number;
+      readonly job: StoredHyperoptJob;
+    }
   | { readonly kind: 'reconnect' | 'heartbeat' };
 
 export interface WatchHyperoptDeps extends StreamTime {
@@ -33,12 +40,17 @@ const LONGEST_PAUSE_MS = 3_000;
 const SLOWER = 1.5;
 /** True when the stream has no event after that id. */
 export function isOver(job: StoredHyperoptJob, after: number): boolean {
-  return isTerminal(job.status) && after > endedTrials(job.trials);
+  return isTerminal(job.status) && after > lastEnd(job);
+}
+
+/** ID of the latest event before the end of the job. Permuted searches follow the last trial. */
+function lastEnd({ trials, permuted_searches = 0 }: StoredHyperoptJob): number {
+  return endedTrials(trials) + permuted_searches;
 }
 
 /**
- * Follows a hyperopt job from the event `after` on: the job's current state, each trial as it ends, and the job when it
- * is terminal. The same events have the same ids in every stream, without omissions or repetitions. `reconnect` ends
+ * Follows a hyperopt job from the event `after` on: the job's current state, each trial and each permuted search as it ends,
+ * and the job when it is terminal. The same events have the same ids in every stream, without omissions or repetitions. `reconnect` ends
  * the stream earlier: its time limit is reached, the job is no longer shared with the caller, storage cannot be read,
  * or the signal was aborted.
  */
@@ -65,15 +77,22 @@ async function* follow(
   const ended = new FinishedTrialReader(deps.ledger, begun, after);
   let job = begun;
   let pause = 0;
+  let last = after;
   yield { kind: 'snapshot', id: after, job };
   for (;;) {
     pause = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, pause * SLOWER));
     for await (const trial of ended.upTo(endedTrials(job.trials))) {
       pause = SHORTEST_PAUSE_MS;
-      yield { kind: 'trial', id: trial.sequence, trial, total: job.trials.total };
+      yield { kind: 'trial', id: trial.sequence, trial, job };
     }
+    const trials = endedTrials(job.trials);
+    for (let id = Math.max(last, trials) + 1; id <= lastEnd(job); id++) {
+      pause = SHORTEST_PAUSE_MS;
+      yield { kind: 'permuted_search', id, ended: id - trials, job };
+    }
+    last = lastEnd(job);
     if (isTerminal(job.status)) {
-      yield { kind: 'status', id: endedTrials(job.trials) + 1, job };
+      yield { kind: 'status', id: last + 1, job };
       return;
     }
     yield* waitWithHeartbeats(deps, pause, times, signal);

@@ -1,8 +1,14 @@
 import type * as z from 'zod';
-import { HyperoptEventsQuery, type HyperoptTrialEvent } from '#contract/hyperopt-api.ts';
+import type { StoredHyperoptJob } from '#contract/hyperopt.ts';
+import {
+  HyperoptEventsQuery,
+  type HyperoptPermutedSearchEvent,
+  type HyperoptTrialEvent,
+} from '#contract/hyperopt-api.ts';
 import type { RetentionDays } from '#contract/retention.ts';
 import { foundParams } from '#domain/hyperopt/found-params.ts';
 import { getHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
+import { endedTrials } from '#domain/hyperopt/trial-counts.ts';
 import {
   type HyperoptEvent,
   isOver,
@@ -13,7 +19,7 @@ import { type QueueStateDeps, queueStates } from '#domain/queue/queue-state.ts';
 import { callerOf } from '../authenticate.ts';
 import { EventStreams, lastEventId, realTime, type ServerSentEvent } from '../event-streams.ts';
 import type { Handlers } from '../handler.ts';
-import { jobView, progressAt } from './hyperopt-views.ts';
+import { jobView, progressOf } from './hyperopt-views.ts';
 
 /** Handler of the event stream of a hyperopt job; `pause` defaults to real time. */
 export function watchHandler(
@@ -56,6 +62,8 @@ async function eventView(deps: EventViewDeps, event: HyperoptEvent): Promise<Ser
       return { event: event.kind };
     case 'trial':
       return { event: event.kind, id: event.id, data: trialEventView(event) };
+    case 'permuted_search':
+      return { event: event.kind, id: event.id, data: permutedSearchEventView(event) };
     default: {
       const states = await queueStates(deps, 'hyperopt', [event.job]);
       const data = jobView(event.job, states.get(event.job.job_id) ?? null, deps.retention);
@@ -66,7 +74,7 @@ async function eventView(deps: EventViewDeps, event: HyperoptEvent): Promise<Ser
 
 function trialEventView({
   trial,
-  total,
+  job,
 }: Extract<HyperoptEvent, { kind: 'trial' }>): z.input<typeof HyperoptTrialEvent> {
   const { number, state, value, params, best_value, sequence } = trial;
   return {
@@ -75,6 +83,20 @@ function trialEventView({
     value,
     params: foundParams(params),
     best_value,
-    progress: progressAt(sequence, total),
+    progress: progressAt(job, sequence, 0),
   };
+}
+
+function permutedSearchEventView({
+  ended,
+  job,
+}: Extract<HyperoptEvent, { kind: 'permuted_search' }>): z.input<typeof HyperoptPermutedSearchEvent> {
+  const { trials, config } = job;
+  const progress = progressAt(job, endedTrials(trials), ended);
+  return { ended, total: config.permutations ?? ended, best_value: trials.best_value, progress };
+}
+
+function progressAt({ trials, config }: StoredHyperoptJob, ended: number, permuted_searches: number): number {
+  const counts = { complete: ended, pruned: 0, failed: 0 };
+  return progressOf({ ...config, trials: { ...trials, ...counts }, permuted_searches });
 }

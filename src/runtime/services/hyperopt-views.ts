@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { StoredHyperoptJob, StoredTrial, TrialCounts } from '#contract/hyperopt.ts';
+import type { StoredHyperoptJob, StoredTrial } from '#contract/hyperopt.ts';
 import {
   HyperoptAccount,
   type HyperoptJob,
@@ -13,7 +13,7 @@ import type { RetentionDays } from '#contract/retention.ts';
 import { foundParams } from '#domain/hyperopt/found-params.ts';
 import type { HyperoptResultData } from '#domain/hyperopt/get-hyperopt.ts';
 import type { HyperoptRow } from '#domain/hyperopt/hyperopt-ports.ts';
-import { bestSoFar, endedTrials } from '#domain/hyperopt/trial-counts.ts';
+import { type AllCounts, allTrials, bestSoFar, endedTrials } from '#domain/hyperopt/trial-counts.ts';
 import { listedView } from './job-page-view.ts';
 import { retentionOf } from './retention-view.ts';
 
@@ -27,10 +27,10 @@ export function startView(job: StoredHyperoptJob): z.input<typeof HyperoptStart>
 }
 
 export function rowView(row: HyperoptRow, queue: QueueState | null): z.input<typeof HyperoptSummary> {
-  const { trials, improvements, owner: _, queue: __, ...rest } = row;
-  const progress = progressOf(trials);
-  const sparkline = bestSoFar(improvements, progress.current_trial);
-  return { ...rest, ...listedView(row), ...progress, queue, sparkline };
+  const { trials, permutations, permuted_searches, improvements, owner: _, queue: __, ...rest } = row;
+  const counts = countsView({ trials, permutations, permuted_searches });
+  const sparkline = bestSoFar(improvements, counts.current_trial);
+  return { ...rest, ...listedView(row), ...counts, queue, sparkline };
 }
 
 export function jobView(
@@ -38,7 +38,7 @@ export function jobView(
   queue: QueueState | null,
   retention: RetentionDays,
 ): z.input<typeof HyperoptJob> {
-  const { trials, base } = job;
+  const { trials, base, permuted_searches } = job;
   const { complete, pruned, failed } = trials;
   return {
     job_id: job.job_id,
@@ -47,7 +47,7 @@ export function jobView(
     experiment_name: job.experiment_name,
     created_at: job.created_at,
     updated_at: job.updated_at,
-    ...progressOf(trials),
+    ...countsView({ ...job.config, trials, permuted_searches }),
     queue,
     started_at: ('started_at' in job && job.started_at) || null,
     finished_at: 'finished_at' in job ? job.finished_at : null,
@@ -55,7 +55,6 @@ export function jobView(
     error_code: job.status === 'failed' ? job.error_code : null,
     stalled: (job.status === 'running' && job.stalled) || null,
     trials: { complete, pruned, failed },
-    permutations: permutationsOf(job),
     // In jobs of the previous version the range includes the training days.
     config: { ...job.config, date_range: base.date_range },
     exchange: base.exchange,
@@ -72,24 +71,21 @@ export function jobView(
   };
 }
 
-function permutationsOf({ config, permuted_searches: ended = 0 }: StoredHyperoptJob) {
-  return config.permutations === undefined ? null : { ended, total: config.permutations };
-}
-
-function progressOf(trials: TrialCounts) {
+function countsView({ trials, permutations, permuted_searches }: AllCounts) {
   const { total, best_value, best_trial } = trials;
-  const ended = endedTrials(trials);
   return {
-    progress: progressAt(ended, total),
-    current_trial: ended,
+    progress: progressOf({ trials, permutations, permuted_searches }),
+    current_trial: endedTrials(trials),
     total_trials: total,
+    permutations: permutations === undefined ? null : { ended: permuted_searches ?? 0, total: permutations },
     best_value,
     best_trial,
   };
 }
 
-/** Progress in percent, by the number of finished trials. */
-export function progressAt(ended: number, total: number): number {
+/** Progress in percent, by the number of finished trials, with those of permuted searches. */
+export function progressOf(counts: AllCounts): number {
+  const { ended, total } = allTrials(counts);
   return Math.floor((100 * ended) / total);
 }
 

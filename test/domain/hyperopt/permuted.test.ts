@@ -93,6 +93,98 @@ it('a lost worker loses no ended search, and the result is the same', async () =
   expect(b.permuted_searches).toBe(SEARCHES);
 });
 
+/** A clock on which each trial takes longer than the interval between two records. */
+function slowClock() {
+  let now = Date.parse('2025-03-01T00:00:00.000Z');
+  return { now: () => (now += 11_000) };
+}
+
+/** Trials of each permuted search of a whole job. */
+async function trialsBySearch(): Promise<Map<number, number>> {
+  const { runs, runner } = counting();
+  await work(await newHyperopt(CONFIG), 0, deps(runner));
+  const searches = Map.groupBy(runs.permuted, (number) => number);
+  return new Map([...searches].map(([number, trials]) => [number, trials.length]));
+}
+
+it('a lost worker loses no recorded trial of the search that it was in', async () => {
+  const whole = await newHyperopt(CONFIG);
+  await work(whole, 0, deps(counting().runner));
+  const jobId = await newHyperopt(CONFIG);
+  const forever = () => new Promise<never>(() => undefined);
+  const { promise: died, resolve } = Promise.withResolvers<void>();
+  let begun = 0;
+  const dying: TrialRunner['run'] = (request, ...rest) => {
+    if (request.permutation?.number !== 7 || ++begun < 5) return shifted(request, ...rest);
+    resolve();
+    return forever();
+  };
+  const clock = slowClock();
+  void work(jobId, 0, { ...deps({ ...computing, run: dying }), clock, sleep: forever }, 'first');
+  await died;
+  const { ledger } = deps();
+  expect((await ledger.permutedTrials(jobId, 7)).map(({ number }) => number)).toEqual([0, 1, 2, 3]);
+  // What an ended search recorded is deleted.
+  expect(await ledger.permutedTrials(jobId, 6)).toEqual([]);
+  const { runs, runner } = counting();
+  await work(jobId, 0, { ...deps(runner), clock }, 'second');
+  const expected = await trialsBySearch();
+  expect(runs.permuted.filter((number) => number === 7)).toHaveLength(expected.get(7)! - 4);
+  expect(runs.permuted.filter((number) => number === 8)).toHaveLength(expected.get(8)!);
+  const [a, b] = [await outcomeOf(whole), await outcomeOf(jobId)];
+  expect(b.outcome).toEqual({ ...a.outcome, study_name: b.outcome.study_name });
+  expect(await ledger.permutedTrials(jobId, 7)).toEqual([]);
+});
+
+it('a job that resumes another continues the search that it was in, and so does the next', async () => {
+  const cancelledAt = async (jobId: string, nth: number) => {
+    const { runs, runner } = counting(async (request, ...rest) => {
+      if (runs.permuted.filter((number) => number === 2).length === nth)
+        await deps().hyperoptJobs.cancel(jobId, '2025-03-01T01:00:00.000Z');
+      return shifted(request, ...rest);
+    });
+    await work(jobId, 0, { ...deps(runner), clock: slowClock() });
+    return runs.permuted.filter((number) => number === 2).length;
+  };
+  const first = await newHyperopt(CONFIG);
+  expect(await cancelledAt(first, 4)).toBe(4);
+  const second = await newHyperopt(CONFIG, { resumed_from: first });
+  expect(await cancelledAt(second, 2)).toBe(2);
+  const third = await newHyperopt(CONFIG, { resumed_from: second });
+  const { runs, runner } = counting();
+  await work(third, 0, deps(runner));
+  // The trial during which a job was cancelled is not recorded.
+  const left = (await trialsBySearch()).get(2)! - (3 + 1);
+  expect(runs.permuted.filter((number) => number === 2)).toHaveLength(left);
+  expect((await outcomeOf(third)).outcome.permutations!.p_value).toBe(2 / 20);
+});
+
+it('a worker leaves a search that another has ended', async () => {
+  const jobId = await newHyperopt(CONFIG);
+  const ended = { schema_version: 1 as const, job_id: jobId, number: 3, value: -1, error: null };
+  let begun = 0;
+  const run: TrialRunner['run'] = async (request, ...rest) => {
+    if (request.permutation?.number === 3 && ++begun === 2)
+      await deps().ledger.endPermutedSearch({ ...ended, finished_at: '2025-03-01T00:30:00.000Z' });
+    return shifted(request, ...rest);
+  };
+  expect(await work(jobId, 0, { ...deps({ ...computing, run }), clock: slowClock() })).toBe('finished');
+  expect(begun).toBe(2);
+  expect((await deps().ledger.permutedSearches(jobId))[3]!.value).toBe(-1);
+});
+
+it('a job that fails during its permuted searches is not reported as finished', async () => {
+  const jobId = await newHyperopt(CONFIG);
+  const run: TrialRunner['run'] = async (request, ...rest) => {
+    if (request.permutation?.number === 4)
+      await deps().hyperoptJobs.fail(jobId, { code: 'SVC001', message: 'lost' }, '2025-03-01T01:00:00.000Z');
+    return shifted(request, ...rest);
+  };
+  expect(await work(jobId, 0, deps({ ...computing, run }))).toBe('stopped');
+  const allFail: TrialRunner['run'] = async () => ({ state: 'failed', error: 'no' });
+  expect(await work(await newHyperopt(CONFIG), 0, deps({ ...computing, run: allFail }))).toBe('finished');
+});
+
 it('two workers share the searches and write the same as one', async () => {
   const one = await newHyperopt(CONFIG);
   await work(one, 0, deps(counting().runner));

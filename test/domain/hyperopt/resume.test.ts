@@ -25,14 +25,15 @@ describe('resumed hyperopt job', () => {
     return jobId;
   }
 
-  async function goOn(from: string, codeDigest = computing.codeDigest, owner = 'owner') {
+  const { codeDigest, dataDigest } = computing;
+  async function goOn(from: string, inputs: Partial<TrialRunner> = {}, owner = 'owner') {
     const jobId = await newHyperopt({}, { resumed_from: from, owner });
     let runs = 0;
     const run: TrialRunner['run'] = (request) => {
       runs++;
       return computeTrial(request);
     };
-    await work(jobId, 0, deps({ codeDigest, warnings: [], run, close: async () => undefined }));
+    await work(jobId, 0, deps({ ...computing, ...inputs, run }));
     return { ...(await read(jobId)), runs };
   }
 
@@ -71,12 +72,12 @@ describe('resumed hyperopt job', () => {
     const part = await counted('ada');
     expect(part.trials).toBe(24);
     expect(part.known).toBeGreaterThan(0);
-    await goOn(old, computing.codeDigest, 'ada');
+    await goOn(old, { codeDigest }, 'ada');
     const whole = await counted('ada');
     expect(whole.trials).toBe(40);
     expect(whole.known).toBeGreaterThan(part.known);
     // For another user all of them are new.
-    await goOn(old, computing.codeDigest, 'bob');
+    await goOn(old, { codeDigest }, 'bob');
     expect(await counted('bob')).toEqual(whole);
   });
 
@@ -86,10 +87,32 @@ describe('resumed hyperopt job', () => {
     expect((await counted('eve')).trials).toBe(0);
   });
 
-  it('resumed hyperopt job runs every trial when the code has changed', async () => {
-    const { trials, runs } = await goOn(await interrupted(5), 'another');
+  it.each([
+    ['code', { codeDigest: 'another', dataDigest }],
+    ['candles', { codeDigest, dataDigest: 'others' }],
+  ])('resumed hyperopt job runs every trial when the %s changed', async (_, inputs) => {
+    const old = await interrupted(5, 'eva');
+    await end(old);
+    const before = await counted('eva');
+    const { trials, runs } = await goOn(old, inputs, 'eva');
     expect(runs).toBe(40);
     expect(trials.map(essence)).toEqual(one.trials.map(essence));
+    // They are new trials.
+    expect((await counted('eva')).trials).toBe(before.trials + 40);
+  });
+
+  it('hyperopt job goes on with a warning when a later worker reads other candles', async () => {
+    const jobId = await newHyperopt();
+    const { deps: dyingDeps, died } = dying(3);
+    void work(jobId, 0, dyingDeps, 'first');
+    await died;
+    const others = { ...computing, dataDigest: 'others' };
+    expect(await work(jobId, 0, deps(others), 'second')).toBe('finished');
+    const { job } = await read(jobId);
+    expect(job.status).toBe('completed');
+    expect(job.warnings).toEqual([
+      expect.stringMatching(/^The stored candles changed after the first trial/),
+    ]);
   });
 
   it('hyperopt job fails with VAL006 when a second worker has different code', async () => {

@@ -189,7 +189,12 @@ describe('job that nobody keeps', () => {
     const job = { ...pendingHyperopt('ho-1'), created_at: '2025-03-01T00:00:00.000Z' };
     await jobs.create(job);
     await jobs.fail('ho-1', { code: 'VAL006', message: 'over' }, '2025-03-02T00:00:00.000Z');
-    for (const item of ['TRIAL#000001', 'RETURNS#000001', 'PERMUTED#000001']) {
+    for (const item of [
+      'TRIAL#000001',
+      'RETURNS#000001',
+      'PERMUTED#000001',
+      'PERMUTED_TRIALS#000001#000000',
+    ]) {
       await engine.client.send(
         new PutCommand({ TableName: fixture.jobsTable, Item: { job_id: 'ho-1', item } }),
       );

@@ -12,6 +12,20 @@ const REFRESH = 15_000;
 type Item = Readonly<Record<string, unknown>>;
 type Kind = JobState['kind'];
 
+/** Permuted searches follow the trials, and each has as many. */
+function hyperoptProgress(share: number | null, item: Item): Item {
+  const total = Number(item.total_trials);
+  const permutations = item.permutations as { readonly ended: number; readonly total: number } | null;
+  const ended = Math.round((share ?? 0) * total * (1 + (permutations?.total ?? 0)));
+  return {
+    progress: Math.round((share ?? 0) * 100),
+    current_trial: Math.min(ended, total),
+    ...(permutations && {
+      permutations: { ...permutations, ended: Math.max(0, Math.floor(ended / total) - 1) },
+    }),
+  };
+}
+
 /** Queries that show jobs of a kind. */
 const KINDS: Readonly<
   Record<
@@ -38,10 +52,7 @@ const KINDS: Readonly<
     one: 'getHyperopt',
     list: 'listHyperopts',
     idField: 'job_id',
-    progress: (share, { total_trials }) => ({
-      progress: Math.round((share ?? 0) * 100),
-      current_trial: Math.round((share ?? 0) * Number(total_trials)),
-    }),
+    progress: hyperoptProgress,
     atEnd: ['listExperiments'],
   },
   collection: {

@@ -802,6 +802,7 @@ class Strategy:
         Server-sent events; the data of each is JSON.
         `snapshot` comes first: the job as `GET /api/v1/hyperopt/{job_id}` returns it.
         `trial` follows for each trial that has ended, in the order of their ends: `number`, `state`, `value` (null unless complete), `params`, and `best_value` and `progress` at that time. Its ID counts from 1 without gaps.
+        `permuted_search` follows, after all trials, for each search on permuted candles that has ended: `ended`, `total`, `best_value` and `progress`. Its ID counts on from the trials.
         `status` is the job once it is terminal; then the stream ends.
         `reconnect` ends a stream after 14 minutes or when the service stops. A client that reconnects with the last ID misses no event.
         A comment every 15 seconds keeps the connection open. For the owner of the hyperopt, whom it is shared with, and admins.
@@ -832,7 +833,7 @@ class Strategy:
     def resume_hyperopt(self, job_id: str, *, idempotency_key: str | None = None, session: str | None = None) -> types.HyperoptStart:
         """Resume a cancelled or failed hyperopt job as a new job.
 
-        The new job has the same configuration. While strategy and engine are unchanged it has the same trials: finished trials are reused, the others run. The old job is unchanged. RES005 for a job that is completed, pending or running: a job that lost its workers resumes automatically. For the owner of the hyperopt, whom it is shared with at `write`, and admins.
+        The new job has the same configuration. While strategy, engine and candles are unchanged it has the same trials: finished trials are reused, the others run. The old job is unchanged. RES005 for a job that is completed, pending or running: a job that lost its workers resumes automatically. For the owner of the hyperopt, whom it is shared with at `write`, and admins.
 
         :param job_id: Shape `ho-<id>`
         """

@@ -2297,10 +2297,12 @@ class HyperoptJob(TypedDict):
     updated_at: str
     """ISO 8601, UTC"""
     progress: int
-    """Percentage of finished trials, 0 to 100"""
+    """Percentage of finished trials, with those of permuted searches, 0 to 100"""
     current_trial: int
     """Number of finished trials"""
     total_trials: int
+    permutations: HyperoptJobPermutations1 | None
+    """Progress of the searches on permuted candles, which follow the trials; null without any"""
     best_value: float | None
     """null before the first complete trial"""
     best_trial: int | None
@@ -2315,8 +2317,6 @@ class HyperoptJob(TypedDict):
     stalled: str | None
     """Position of a running trial without progress for one minute, such as `no progress for 60 s in customExit of ETH/USDT:USDT (trial 3)`; else null"""
     trials: HyperoptJobTrials
-    permutations: HyperoptJobPermutations1 | None
-    """Progress of the searches on permuted candles, which follow the trials; null without any"""
     config: HyperoptJobConfig
     pairs: list[str]
     timeframe: str
@@ -2475,6 +2475,16 @@ class HyperoptListSearched1(TypedDict):
     """Jobs that were searched: the newest ones"""
     complete: bool
     """false: older jobs that pass the other filters exist and were not searched"""
+
+
+class HyperoptPermutedSearchEvent(TypedDict):
+    ended: int
+    """Number of ended searches on permuted candles"""
+    total: int
+    best_value: float | None
+    """Best value of the trials"""
+    progress: int
+    """Percentage of finished trials at that time, with those of permuted searches"""
 
 
 class HyperoptRequest(TypedDict):
@@ -2683,10 +2693,12 @@ class HyperoptSummary(TypedDict):
     updated_at: str
     """ISO 8601, UTC"""
     progress: int
-    """Percentage of finished trials, 0 to 100"""
+    """Percentage of finished trials, with those of permuted searches, 0 to 100"""
     current_trial: int
     """Number of finished trials"""
     total_trials: int
+    permutations: HyperoptSummaryPermutations1 | None
+    """Progress of the searches on permuted candles, which follow the trials; null without any"""
     best_value: float | None
     """null before the first complete trial"""
     best_trial: int | None
@@ -2716,6 +2728,11 @@ class HyperoptSummaryDateRange(TypedDict):
     """ISO 8601, UTC"""
     end: str
     """ISO 8601, UTC"""
+
+
+class HyperoptSummaryPermutations1(TypedDict):
+    ended: int
+    total: int
 
 
 class HyperoptTrial(TypedDict):
@@ -2751,7 +2768,7 @@ class HyperoptTrialEvent(TypedDict):
     best_value: float | None
     """Best value of the trials finished so far; null before the first complete one"""
     progress: int
-    """Percentage of finished trials at that time"""
+    """Percentage of finished trials at that time, with those of permuted searches"""
 
 
 class HyperoptTrialList(TypedDict):

@@ -42,7 +42,7 @@ export function JobHead({ view, state }: { readonly view: JobView; readonly stat
       {moving && (
         <div className="job-progress">
           <Progress
-            value={job.status === 'pending' ? undefined : ended / job.total_trials}
+            value={job.status === 'pending' ? undefined : finishedShare(job, ended)}
             label="Finished trials"
           />
           <span className="muted">
@@ -57,6 +57,12 @@ export function JobHead({ view, state }: { readonly view: JobView; readonly stat
       <Tiles view={view} />
     </>
   );
+}
+
+/** Share of the finished trials, with those of the permuted searches: each has as many as the job. */
+function finishedShare({ total_trials, permutations }: Job, ended: number): number {
+  const searches = ended / total_trials + (permutations?.ended ?? 0);
+  return searches / (1 + (permutations?.total ?? 0));
 }
 
 function shortPair(pair: string): string {
@@ -121,7 +127,8 @@ function Tiles({ view }: { readonly view: JobView }) {
   const counts = rows.length > 0 ? { complete, pruned, failed } : job.trials;
   const ended = counts.complete + counts.pruned + counts.failed;
   const rate = elapsed && elapsed > 0 ? (ended / elapsed) * 60 : null;
-  const left = rate && isMoving(job) ? ((job.total_trials - ended) / rate) * 60 : null;
+  const share = finishedShare(job, ended);
+  const left = elapsed && share > 0 && isMoving(job) ? (elapsed / share) * (1 - share) : null;
   return (
     <div className="tiles">
       <Tile

@@ -77,6 +77,7 @@ export function useTrials(id: string, isJobMoving: boolean): LiveTrials {
   useEffect(() => {
     if (!shown) return;
     const stop = new AbortController();
+    const jobKey = queryOf('getHyperopt', { params: { job_id: id } }).queryKey;
     const frames = new PerFrame<EndedTrial>((values) =>
       setTrials((before) => {
         const after = before.at(-1)?.sequence ?? 0;
@@ -98,7 +99,13 @@ export function useTrials(id: string, isJobMoving: boolean): LiveTrials {
           if (event.name === 'trial') {
             const { progress: _, ...trial } = event.data;
             frames.add({ ...trial, sequence: Number(event.id) });
-          } else client.setQueryData(queryOf('getHyperopt', { params: { job_id: id } }).queryKey, event.data);
+          } else if (event.name === 'permuted_search') {
+            const { ended, total, progress } = event.data;
+            client.setQueryData(
+              jobKey,
+              (job: Job | undefined) => job && { ...job, permutations: { ended, total }, progress },
+            );
+          } else client.setQueryData(jobKey, event.data);
         },
       },
     );
