@@ -31,9 +31,9 @@ describe('size of the built dashboard', () => {
     );
   });
 
-  /** Loaded by a click, for the few runs with models, protections, informative series, a universe, adjusted trades, a slippage model or tests of robustness, or instead of the report. */
+  /** Loaded by a click, such as all figures, for the few runs with models, protections, informative series, a universe, adjusted trades, a slippage model or tests of robustness, or instead of the report. */
   const isRare = (chunk: string) =>
-    /(-dialog|\/rare-panels|\/order-table|\/slippage-figures|\/requested-tests|\/job-progress)\.tsx$/.test(
+    /(-dialog|\/rare-panels|\/all-figures|\/order-table|\/slippage-figures|\/requested-tests|\/job-progress)\.tsx$/.test(
       chunk,
     );
 

@@ -44,6 +44,33 @@ describe.skipIf(!hasChromium)('what can be done with a backtest', () => {
     await close();
   });
 
+  test('every number of the report is on its page', async () => {
+    const run = await seedBacktest(dashboard.platform, {
+      date_range: { start: '2024-01-01T00:00:00Z', end: '2024-05-01T00:00:00Z' },
+      slippage_model: { spread: 'corwin_schultz', impact: 1, participation: 0.0005 },
+      robustness: { cost_sweep: true, random_entries: 19, permutations: 19, capacity: true },
+    });
+    const { page, problems, findings, isTooWide, close } = await dashboard.open(`/backtests/${run}`);
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByRole('heading', { name: 'Times of the task', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Regimes', exact: true }).waitFor();
+    expect(await findings()).toEqual([]);
+    expect(await isTooWide()).toBe(false);
+    const shown = numbersIn((await page.locator('body').ariaSnapshot()).replaceAll('"', ''));
+    const { body } = await dashboard.platform.get(`/api/v1/backtests/${run}/report-data?trades=false`);
+    const { settings, trades, definitions, schema_version, ...report } = body;
+    // Only the rows in view of a long table are drawn.
+    for (const name of ['day', 'week']) report.periods[name].length = 5;
+    const minutes = Object.keys(definitions).filter((name) => definitions[name].unit === 'minutes');
+    const missing = leavesOf(report).filter(
+      ([path, number]) => !minutes.includes(path.split('.').at(-1)!) && !isAmong(number, shown),
+    );
+    expect(missing).toEqual([]);
+    expect(leavesOf(report).length).toBeGreaterThan(400);
+    expect(await problems()).toEqual([]);
+    await close();
+  });
+
   test('informative series that the strategy read are listed, and only for such a strategy', async () => {
     // The hours of 2024 are stored by the other backtest.
     const filtered = await seedBacktest(dashboard.platform, {
@@ -235,3 +262,26 @@ describe.skipIf(!hasChromium)('what can be done with a backtest', () => {
     await close();
   });
 });
+
+/** Numbers in a text with the count of their decimals. */
+function numbersIn(text: string): readonly (readonly [number, number])[] {
+  return [...text.matchAll(/−?\d[\d,]*(?:\.(\d+))?/g)].map(([found, decimals = '']) => [
+    Number(found.replaceAll(',', '').replace('−', '-')),
+    decimals.length,
+  ]);
+}
+
+/** True if the number is shown, rounded, with at least two significant figures. */
+function isAmong(number: number, shown: ReturnType<typeof numbersIn>): boolean {
+  return shown.some(([each, decimals]) => {
+    const error = Math.abs(Math.abs(each) - Math.abs(number));
+    return error <= 0.500001 * 10 ** -decimals && error <= Math.max(Math.abs(number) * 0.05, 1e-9);
+  });
+}
+
+/** Numbers of an object with their dotted paths. */
+function leavesOf(value: unknown, path = ''): readonly (readonly [string, number])[] {
+  if (typeof value === 'number') return [[path, value]];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, each]) => leavesOf(each, path ? `${path}.${name}` : name));
+}

@@ -9,7 +9,7 @@ import { seedBacktest } from './seed.ts';
 
 /** Headings of the report, in its order. */
 export const HEADINGS = [
-  ...['Equity and drawdown', 'Monthly returns, %', 'Trades, USDT', 'Distribution of the results'],
+  ...['Equity and drawdown', 'Monthly returns, %', 'Trades, USDT', 'Distribution of the results, %'],
   ...['Trades by group, USDT', 'Drawdowns, USDT', 'Costs, USDT', 'Provenance'],
 ];
 /** Ends a script and a title, and runs a script, wherever it is not text. */

@@ -12,7 +12,7 @@ const countRange = (_min: number, max: number) => [0, Math.max(1, max * 1.08)] a
 /** Number of trades by result, of at least one trade. Losses and gains have colours of their own, and zero is between two bars. */
 export function DistributionChart({ rows }: { readonly rows: readonly TradeRow[] }) {
   const { x, panes, summary } = useMemo(() => chartOf(rows), [rows]);
-  return <Chart title="Distribution of the results" summary={summary} x={x} panes={panes} />;
+  return <Chart title="Distribution of the results, %" summary={summary} x={x} panes={panes} />;
 }
 
 function chartOf(rows: readonly TradeRow[]) {

@@ -18,17 +18,14 @@ const COLUMNS: readonly Column<Lock>[] = [
 /** Times in which protections allowed no entry. */
 export function LocksPanel({ locks: { total, newest } }: { readonly locks: Locks }) {
   return (
-    <Panel title={`Locks by protections, ${value(total, 'count')}`}>
+    <Panel
+      title={`Locks by protections, ${value(total, 'count')}${total > newest.length ? `, the newest ${value(newest.length, 'count')} shown` : ''}`}
+    >
       {total === 0 ? (
         <Empty title="No protection made a lock">The limits of the protections were never reached.</Empty>
       ) : (
         <div className="report-bounded">
-          <VirtualTable
-            rows={newest}
-            columns={COLUMNS}
-            idOf={(lock) => newest.indexOf(lock)}
-            label={total > newest.length ? `The newest ${newest.length} locks` : 'Locks'}
-          />
+          <VirtualTable rows={newest} columns={COLUMNS} idOf={(lock) => newest.indexOf(lock)} label="Locks" />
         </div>
       )}
     </Panel>

@@ -66,7 +66,11 @@ function trialsText({
 
 function lookAheadOf({ look_ahead }: ReportData): readonly string[] {
   if (look_ahead.findings.length > 0) return look_ahead.findings;
-  return look_ahead.state === 'not_checked' ? [look_ahead.message] : [];
+  const { state, message } = look_ahead;
+  if (state !== 'not_checked') return [];
+  return [
+    message.startsWith(state) ? `Not checked for look-ahead bias${message.slice(state.length)}` : message,
+  ];
 }
 
 function effectsOf(biases: ReportData['biases']): string {

@@ -5,6 +5,7 @@ import { CostsPanel } from './costs-panel.tsx';
 import { type Job, quoteOf } from './data.ts';
 import { DrawdownsPanel } from './drawdowns-panel.tsx';
 import { EquityPanel } from './equity-panel.tsx';
+import { FiguresPanel } from './figures-panel.tsx';
 import { MonthsPanel } from './months-panel.tsx';
 import { NoticesPanel } from './notices-panel.tsx';
 import { ProvenancePanel } from './provenance-panel.tsx';
@@ -57,6 +58,7 @@ export function Report(props: {
               <RarePanels report={data} />
             </Suspense>
           )}
+          <FiguresPanel report={data} currency={currency} />
           <ProvenancePanel report={data} job={job} hyperopt={props.hyperopt} />
         </>
       )}

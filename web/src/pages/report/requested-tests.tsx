@@ -9,7 +9,12 @@ export function RequestedTests({ cost_sweep: sweep, capacity }: Pick<Robustness,
   return (
     <>
       {sweep && <SweepChart cells={sweep.cells} />}
-      {capacity && capacity.steps.length > 0 && <CapacityTable steps={capacity.steps} />}
+      {capacity && capacity.steps.length > 0 && (
+        <>
+          <h3 className="report-sub">Capacity</h3>
+          <CapacityTable steps={capacity.steps} />
+        </>
+      )}
     </>
   );
 }

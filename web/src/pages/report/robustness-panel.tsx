@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { NO_VALUE, signed, tone, value, words } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { Skeleton } from '../../ui/states.tsx';
@@ -82,11 +82,20 @@ const CELLS: readonly Column<Cell>[] = [
 ];
 
 const STRESS: readonly Column<Stress>[] = [
-  { key: 'name', title: 'Stress window', cell: ({ name, text }) => <span title={text}>{name}</span> },
+  { key: 'name', title: 'Window', cell: ({ name, text }) => <span title={text}>{name}</span> },
   { key: 'start', title: 'From (UTC)', cell: ({ start }) => start },
   ...DAYS,
   number('Market, %', (row) => signed(row.market_return_pct, 'percent')),
 ];
+
+function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <h3 className="report-sub">{title}</h3>
+      {children}
+    </>
+  );
+}
 
 /** Dependence of the result on costs, market, luck and chance. */
 export function RobustnessPanel({ robustness }: { readonly robustness: Robustness }) {
@@ -119,21 +128,29 @@ export function RobustnessPanel({ robustness }: { readonly robustness: Robustnes
         </Suspense>
       )}
       {known.length > 0 && (
-        <Table rows={known} columns={BENCHMARKS} idOf={({ benchmark }) => benchmark} label="Benchmarks" />
+        <Section title="Alpha and beta">
+          <Table rows={known} columns={BENCHMARKS} idOf={({ benchmark }) => benchmark} label="Benchmarks" />
+        </Section>
       )}
       {bootstrap.cagr_pct && (
-        <Table rows={bootstrapped} columns={BOOTSTRAP} idOf={({ name }) => name} label="Bootstrap" />
+        <Section title="Bootstrap">
+          <Table rows={bootstrapped} columns={BOOTSTRAP} idOf={({ name }) => name} label="Bootstrap" />
+        </Section>
       )}
       {regimes.cells.length > 0 && (
-        <Table
-          rows={regimes.cells}
-          columns={CELLS}
-          idOf={({ trend, volatility }) => `${trend} ${volatility}`}
-          label="Regimes"
-        />
+        <Section title="Regimes">
+          <Table
+            rows={regimes.cells}
+            columns={CELLS}
+            idOf={({ trend, volatility }) => `${trend} ${volatility}`}
+            label="Regimes"
+          />
+        </Section>
       )}
       {stress.length > 0 && (
-        <Table rows={stress} columns={STRESS} idOf={({ name }) => name} label="Stress windows" />
+        <Section title="Stress windows">
+          <Table rows={stress} columns={STRESS} idOf={({ name }) => name} label="Stress windows" />
+        </Section>
       )}
     </Panel>
   );

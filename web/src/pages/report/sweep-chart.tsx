@@ -8,7 +8,9 @@ type Cells = NonNullable<NonNullable<ReportData['robustness']>['cost_sweep']>['c
 /** Profit by cost per side, a line for each delay. */
 export function SweepChart({ cells }: { readonly cells: Cells }) {
   const { x, panes, summary } = useMemo(() => sweepOf(cells), [cells]);
-  return <Chart title="Profit by cost" summary={summary} size="small" x={x} panes={panes} />;
+  return (
+    <Chart title="Profit by cost a side, basis points" summary={summary} size="small" x={x} panes={panes} />
+  );
 }
 
 function sweepOf(cells: Cells) {
@@ -22,10 +24,11 @@ function sweepOf(cells: Cells) {
   const panes: readonly ChartPane[] = [
     {
       series: delays.map((delay, index) => ({
-        title: `${value(delay, 'count')} candles later`,
+        title:
+          delay === 0 ? 'No delay' : `${value(delay, 'count')} ${delay === 1 ? 'candle' : 'candles'} later`,
         values: cells.filter((cell) => cell.delay === delay).map((cell) => cell.total_profit_pct),
         color: (['series-1', 'series-2', 'series-3'] as const)[index % 3]!,
-        format: (profit: number | null | undefined) => signed(profit, 'percent'),
+        format: (profit: number | null | undefined) => `${signed(profit, 'percent')} %`,
       })),
       unit: ' %',
       baselines: [0],

@@ -1,4 +1,3 @@
-import metrics from 'virtual:metrics';
 import type { MetricName, MetricUnit } from '#contract/metric-labels.ts';
 import { signed, tone, value, withUnit } from '../../ui/format.ts';
 import { Tile } from '../../ui/parts.tsx';
@@ -81,7 +80,7 @@ export function MetricTiles({
   readonly currency: string;
 }) {
   const numbers = metricsOf(report);
-  const unitOf = (name: string): MetricUnit => metrics.definitions[name]!.unit;
+  const unitOf = (name: string): MetricUnit => report.definitions[name]?.unit ?? 'ratio';
   const of = (name: MetricName) => {
     const short = Math.abs(numbers[name] ?? 0) >= 100_000 && unitOf(name) === 'quote';
     return short ? compact(numbers[name]!, currency) : withUnit(numbers[name], unitOf(name), currency);
@@ -96,7 +95,7 @@ export function MetricTiles({
           tone={isSigned ? tone(numbers[metric]) : ''}
           sub={sub(of, report)}
           definition={definition}
-          formula={formulaOf(metric)}
+          formula={formulaOf(metric, report)}
         />
       ))}
     </section>
@@ -117,9 +116,9 @@ function compact(number: number, currency: string): string {
 }
 
 /** Label and formula of a metric, with the meaning of each symbol in it. */
-function formulaOf(metric: MetricName): string {
-  const { label, formula } = metrics.definitions[metric]!;
-  const symbols = Object.entries(metrics.notation).filter(([symbol]) => isNamed(formula, symbol));
+function formulaOf(metric: MetricName, { definitions, notation }: ReportData): string {
+  const { label, formula } = definitions[metric] ?? { label: metric, formula: '' };
+  const symbols = Object.entries(notation).filter(([symbol]) => isNamed(formula, symbol));
   return [`${label} = ${formula}`, ...symbols.map(([symbol, meaning]) => `${symbol}: ${meaning}`)].join('\n');
 }
 
