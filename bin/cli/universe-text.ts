@@ -8,7 +8,7 @@ const CHOICES = { survivors: 'Pairs that survived', final_ranking: 'Largest at t
 
 /** Which pairs were in when, and what survivorship would have added. */
 export function universeText(universe: ReportUniverse): string {
-  const { candidates, rebalances, short_rebalances: short, members, survivorship } = universe;
+  const { candidates, rebalances, short_rebalances: short, members, survivorship, left_out = [] } = universe;
   const few = short > 0 ? `, ${number(short, 0)} of them with too few pairs` : '';
   return [
     wrap(
@@ -22,6 +22,14 @@ export function universeText(universe: ReportUniverse): string {
         ends === null ? '' : minute(ends),
       ]),
     ),
+    ...(left_out.length > 0
+      ? [
+          table(
+            ['Left out', 'Because this is missing or corrupt'],
+            left_out.map(({ pair, missing }) => [pair, missing]),
+          ),
+        ]
+      : []),
     table(
       [
         'Another choice',

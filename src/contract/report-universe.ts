@@ -18,6 +18,17 @@ const Member = z
   })
   .meta({ id: 'UniverseMember' });
 
+export const LEFT_OUT_REASONS = ['no_candles', 'no_instrument', 'corrupt_file'] as const;
+
+const LeftOut = z
+  .object({
+    pair: z.string(),
+    reason: z.enum(LEFT_OUT_REASONS),
+    missing: z.string().meta({ description: 'What is missing, such as `1h candles`' }),
+  })
+  .meta({ id: 'UniverseLeftOut' });
+export type UniverseLeftOut = z.infer<typeof LeftOut>;
+
 const Figures = z
   .object({
     total_profit_pct: figure('percent'),
@@ -53,6 +64,12 @@ export const ReportUniverse = z
     rebalances: z.int().meta({ description: 'Choices, the one at the start included' }),
     short_rebalances: z.int().meta({ description: 'Choices that found fewer than `n` pairs' }),
     members: z.array(Member).meta({ description: 'Every pair that was ever in, in the order of the run' }),
+    left_out: z
+      .array(LeftOut)
+      .optional()
+      .meta({
+        description: 'Candidates that could not be chosen, in the order of the run; absent without any',
+      }),
     survivorship: z.array(Survivorship),
     digest: z.string().meta({ description: 'Over the volumes of all candidates; sha-256, hex' }),
   })

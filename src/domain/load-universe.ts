@@ -1,18 +1,20 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import { BACKTEST_LIMITS } from '#contract/limits.ts';
+import { LEFT_OUT_REASONS, type UniverseLeftOut } from '#contract/report-universe.ts';
+import type { Universe } from '#contract/universe.ts';
 import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { type DailyVolumes, dailyVolumes, endsBefore } from '#engine/universe/daily-volumes.ts';
 import { firstVolumeDay } from '#engine/universe/membership.ts';
 import { pairsToRead, planUniverse, type UniversePlan } from '#engine/universe/plan.ts';
-import { recordCorruption } from './data/corrupt-file.ts';
+import { CorruptFileError, recordCorruption } from './data/corrupt-file.ts';
 import { chooseReads, type StrategyReads } from './data/plan-reads.ts';
 import { listed } from './listed.ts';
 import type { LoadCandlesDeps, PairCandles } from './load-candles.ts';
 import { isoTime } from './validate.ts';
 
 /** A run of which the pairs are known: its configuration has those that were ever in. */
-export interface ChosenUniverse {
+interface ChosenUniverse {
   readonly config: ResolvedBacktestConfig;
   /** Pairs of which candles are read, those of the comparisons included. */
   readonly reads: ResolvedBacktestConfig;
@@ -20,23 +22,67 @@ export interface ChosenUniverse {
   readonly warnings: readonly string[];
 }
 
+/** What a universe chooses from. */
+interface Candidates {
+  readonly candidates: readonly DailyVolumes[];
+  readonly leftOut: readonly UniverseLeftOut[];
+}
+
+/** The chosen pairs of a run with their candles. */
+export interface LoadedUniverse extends ChosenUniverse {
+  readonly loaded: readonly PairCandles[];
+}
+
 /**
  * Chooses the pairs of a run from the volumes of its candidates, which are read one after the other: only the candles of one are in
- * memory. A run without a universe stays as it is.
- * Throws DATA001 when no pair was ever in, VAL005 for more pairs than a run may have, CorruptFileError (DATA005).
+ * memory. Then loads the chosen pairs. A candidate of which something is missing or corrupt is left out; if that is seen only now,
+ * the pairs are chosen again. A run without a universe stays as it is.
+ * Throws DATA001 when no pair was ever in, VAL005 for more pairs than a run may have, and what `load` throws.
  */
-export async function chooseUniverse(
+export async function loadUniverse(
   deps: LoadCandlesDeps,
   config: ResolvedBacktestConfig,
   strategy: StrategyReads,
   pause: () => Promise<void>,
-): Promise<ChosenUniverse> {
-  const { universe, pairs } = config;
-  if (!universe) return { config, reads: config, plan: undefined, warnings: [] };
-  const { candidates, missing } = await readVolumes(deps, config, strategy, pause);
-  const plan = planUniverse(universe, config, candidates);
+  load: (reads: ResolvedBacktestConfig) => Promise<PairCandles[]>,
+): Promise<LoadedUniverse> {
+  const { universe } = config;
+  if (!universe) {
+    return { config, reads: config, plan: undefined, warnings: [], loaded: await load(config) };
+  }
+  let from = await readVolumes(deps, config, strategy, pause);
+  for (;;) {
+    const chosen = choose(config, universe, from);
+    try {
+      return { ...chosen, loaded: await load(chosen.reads) };
+    } catch (error) {
+      const left = withoutCorrupt(config, from, error);
+      if (!left) throw error;
+      from = left;
+    }
+  }
+}
+
+/** Without the candidate of the corrupt file; undefined for another error. */
+function withoutCorrupt(
+  { pairs }: ResolvedBacktestConfig,
+  { candidates, leftOut }: Candidates,
+  error: unknown,
+): Candidates | undefined {
+  if (!(error instanceof CorruptFileError)) return undefined;
+  const { symbol } = error;
+  const others = candidates.filter(({ pair }) => pair !== symbol);
+  if (symbol === undefined || others.length === candidates.length) return undefined;
+  const all = [...leftOut, corruptCandidate(symbol, error)];
+  return { candidates: others, leftOut: all.sort((a, b) => pairs.indexOf(a.pair) - pairs.indexOf(b.pair)) };
+}
+
+function choose(config: ResolvedBacktestConfig, universe: Universe, from: Candidates): ChosenUniverse {
+  const { pairs } = config;
+  const { candidates, leftOut } = from;
+  const plan = planUniverse(universe, config, candidates, leftOut);
   const members = [...plan.membership.keys()];
-  if (members.length === 0) throw noMembers(config, candidates.length);
+  if (members.length === 0) throw noMembers(config, from);
   const read = pairsToRead(plan);
   const { max } = BACKTEST_LIMITS.pairs;
   if (read.length > max) {
@@ -50,15 +96,15 @@ export async function chooseUniverse(
     config: { ...config, pairs: members },
     reads: { ...config, pairs: pairs.filter((pair) => read.includes(pair)) },
     plan,
-    warnings: [...missingWarnings(config, missing), ...endWarnings(config, plan)],
+    warnings: [...leftOutWarnings(leftOut), ...endWarnings(config, plan)],
   };
 }
 
 /** The loaded pairs of a run, with the times in which they may be entered, and those of the comparisons only. */
-export function splitUniverse(
-  loaded: readonly PairCandles[],
-  { plan, config }: ChosenUniverse,
-): { pairs: readonly PairCandles[]; universe?: { plan: UniversePlan; others: readonly PairCandles[] } } {
+export function splitUniverse({ loaded, plan, config }: LoadedUniverse): {
+  pairs: readonly PairCandles[];
+  universe?: { plan: UniversePlan; others: readonly PairCandles[] };
+} {
   if (!plan) return { pairs: loaded };
   const pairs = config.pairs.flatMap((pair) => {
     const data = loaded.find((each) => each.pair === pair);
@@ -72,7 +118,7 @@ async function readVolumes(
   config: ResolvedBacktestConfig,
   strategy: StrategyReads,
   pause: () => Promise<void>,
-): Promise<{ candidates: DailyVolumes[]; missing: string[] }> {
+): Promise<Candidates> {
   const { exchange, date_range, universe } = config;
   const start = firstVolumeDay(universe!, Date.parse(date_range.start));
   const oldest = start + (universe!.lookback_days - universe!.min_age_days) * DAY_MS;
@@ -87,30 +133,58 @@ async function readVolumes(
     exchange,
     [...sources].map(([symbol, timeframe]) => ({ symbol, timeframe })),
   );
+  const instruments =
+    config.precision === 'exchange' ? await deps.instruments.getMany(exchange, config.pairs) : undefined;
   const candidates: DailyVolumes[] = [];
-  const missing: string[] = [];
+  const leftOut: UniverseLeftOut[] = [];
   for (const pair of config.pairs) {
     const timeframe = sources.get(pair);
     const info = timeframe && stored.get(`${pair}#${timeframe}`);
     if (!info) {
-      missing.push(pair);
+      leftOut.push({ pair, reason: 'no_candles', missing: `${config.timeframe} candles` });
+      continue;
+    }
+    if (instruments && !instruments.has(pair)) {
+      leftOut.push({ pair, reason: 'no_instrument', missing: 'instrument' });
       continue;
     }
     const key = { exchange, symbol: pair, timeframe };
     const candles = await recordCorruption(deps, key, () =>
       deps.candles.read(key, start, Date.parse(date_range.end)),
-    );
+    ).catch((error: unknown) => {
+      if (!(error instanceof CorruptFileError)) throw error;
+      leftOut.push(corruptCandidate(pair, error));
+    });
+    if (!candles) continue;
     // An age that suffices at the first choice suffices at all: candles that are stored later must not change the digest.
     const first = Math.max(Date.parse(info.first), oldest);
     candidates.push(dailyVolumes(candles, { pair, first, start, end, stepMs: TIMEFRAME_MS[timeframe] }));
     await pause();
   }
-  return { candidates, missing };
+  return { candidates, leftOut };
 }
 
-function missingWarnings({ timeframe }: ResolvedBacktestConfig, missing: readonly string[]): string[] {
-  if (missing.length === 0) return [];
-  return [`No ${timeframe} candles are stored of ${listed(missing)}: the universe could not choose them`];
+function corruptCandidate(pair: string, { context }: CorruptFileError): UniverseLeftOut {
+  return { pair, reason: 'corrupt_file', missing: String(context.file) };
+}
+
+const WHAT_TO_DO: Readonly<Record<UniverseLeftOut['reason'], string>> = {
+  no_candles: 'Collect them, or import them for delisted pairs',
+  no_instrument:
+    'Collect the instruments with the candles, or set config.precision to none to choose from all',
+  corrupt_file: 'Collect these months again',
+};
+
+/** One warning per reason: without these pairs, the choice may know who survived. */
+function leftOutWarnings(leftOut: readonly UniverseLeftOut[]): string[] {
+  return LEFT_OUT_REASONS.flatMap((reason) => {
+    const own = leftOut.filter((each) => each.reason === reason);
+    if (own.length === 0) return [];
+    const names = own.map(({ pair, missing }) => `${pair} (${missing})`);
+    return [
+      `The universe could not choose candidates, because something is missing or corrupt: ${listed(names)}. ${WHAT_TO_DO[reason]}`,
+    ];
+  });
 }
 
 /** A series that ends is of a delisted pair, or was not collected: only the user can tell. */
@@ -128,10 +202,11 @@ function endWarnings(
   ];
 }
 
-function noMembers(config: ResolvedBacktestConfig, candidates: number): CodedError {
+function noMembers(config: ResolvedBacktestConfig, { candidates: ranked, leftOut }: Candidates): CodedError {
   const { universe, date_range } = config;
+  const candidates = ranked.length;
   return new CodedError('DATA001', {
-    message: `config.universe found no pair between ${date_range.start} and ${date_range.end}: none of ${candidates} stored candidates was ${universe!.min_age_days} days old and had volume on the day before a choice. Collect earlier candles, or lower min_age_days`,
+    message: `config.universe found no pair between ${date_range.start} and ${date_range.end}: none of ${candidates} stored candidates was ${universe!.min_age_days} days old and had volume on the day before a choice. ${[...leftOutWarnings(leftOut), 'Collect earlier candles, or lower min_age_days'].join('. ')}`,
     field: 'config.universe',
     context: { candidates },
   });

@@ -114,7 +114,7 @@ export async function resolveConfig(
     leverage: market.leverage,
   };
   const { options, warnings: optionWarnings } = resolveAccount(strategy, input);
-  const precision = await resolvePrecision(deps, input.precision, exchange, pairs);
+  const precision = await resolvePrecision(deps, input, exchange, pairs);
   const params = resolveParams(strategy, input.params ?? {});
   const exits = {
     stoploss: number('stoploss', strategy.stoploss),
@@ -246,12 +246,12 @@ function checkStake(stake: number | string, wallet: number): number | typeof UNL
 /** Simulated exchange: its prices and amounts have no steps. */
 const SIMULATED = 'sim';
 /**
- * The requested precision; by default `exchange` where the instruments of all pairs are stored.
- * Throws VAL005 for another value, and for `exchange` when an instrument is missing.
+ * The requested precision; by default `exchange` where the instruments of all pairs are stored. A universe needs those of some of
+ * its candidates: it leaves the others out. Throws VAL005 for another value, and for `exchange` when an instrument is missing.
  */
 async function resolvePrecision(
   { instruments }: Pick<ResolveDeps, 'instruments'>,
-  requested: string | undefined,
+  { precision: requested, universe }: Pick<BacktestConfigRequest, 'precision' | 'universe'>,
   exchange: string,
   pairs: readonly string[],
 ): Promise<{ value: Precision; warnings: string[]; instruments?: ReadonlyMap<string, InstrumentRecord> }> {
@@ -264,7 +264,8 @@ async function resolvePrecision(
   if (precision === 'none') return { value: 'none', warnings: [] };
   const stored = await instruments.getMany(exchange, pairs);
   const missing = pairs.filter((pair) => !stored.has(pair));
-  if (missing.length === 0) return { value: 'exchange', warnings: [], instruments: stored };
+  const isEnough = missing.length === 0 || (universe !== undefined && stored.size > 0);
+  if (isEnough) return { value: 'exchange', warnings: [], instruments: stored };
   if (precision === undefined) return { value: 'none', warnings: [] };
   throw noInstruments('VAL005', exchange, missing);
 }

@@ -11,7 +11,7 @@ import { missingCandles, notCollected } from './data/missing-candles.ts';
 import { equitySparkline } from './equity-sparkline.ts';
 import { loadBenchmark } from './load-benchmark.ts';
 import { type LoadCandlesDeps, loadCandles } from './load-candles.ts';
-import { chooseUniverse, splitUniverse } from './load-universe.ts';
+import { loadUniverse, splitUniverse } from './load-universe.ts';
 import type {
   ClaimedJob,
   Clock,
@@ -104,14 +104,16 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
   const { definition: strategy, digest: strategyDigest } = found;
   const changed = sourceWarnings(job, found);
   const reads = { facts: historyFacts(strategy), startup: startupCandles(strategy, job.config.params) };
-  const chosen = await chooseUniverse(deps, job.config, reads, deps.pause);
-  const { config } = chosen;
-  const loadedPairs = await loadCandles(deps, chosen.reads, dataStartOf(job, found), {
+  const collected = {
     collection: job.collection,
     collect: job.execution_input.collect,
     strategy: reads,
-  });
-  const { pairs: candles, universe } = splitUniverse(loadedPairs, chosen);
+  };
+  const chosen = await loadUniverse(deps, job.config, reads, deps.pause, (each) =>
+    loadCandles(deps, each, dataStartOf(job, found), collected),
+  );
+  const { config } = chosen;
+  const { pairs: candles, universe } = splitUniverse(chosen);
   const { pairs, warnings: leftOut } = await withSignals(deps.readSignals, config, candles);
   const benchmark = await loadBenchmark(deps, config);
   const loaded = deps.clock.now();

@@ -1,4 +1,7 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { openMarketStores } from '#adapters/open-stores.ts';
+import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { createCandles } from '#engine/candles.ts';
 import type { Platform } from '../../src/local/platform.ts';
 
@@ -81,6 +84,27 @@ export async function plant(platform: Platform, exchange: string, market: Market
     await store.write({ exchange, symbol, timeframe: '1h' }, candles);
   }
   dynamo.destroy();
+}
+
+const INSTRUMENT: InstrumentRecord = {
+  ...{ amount_step: 0.0001, min_amount: null, max_amount: null, min_cost: null, max_cost: null },
+  ...{ contract_size: 1, price_tick: 0.0001, collected_at: '2026-01-01T00:00:00.000Z' },
+};
+
+export async function plantInstruments(platform: Platform, exchange: string, symbols: readonly string[]) {
+  const { instruments, dynamo } = openMarketStores(platform.info.storage);
+  for (const symbol of symbols) await instruments.record(exchange, symbol, INSTRUMENT);
+  dynamo.destroy();
+}
+
+/** Changes the last byte of a stored file. Returns its key. */
+export function corruptFile(platform: Platform, key: string): string {
+  const { OBJECTS_DIRECTORY, CANDLES_BUCKET } = platform.info.storage;
+  const file = join(OBJECTS_DIRECTORY!, CANDLES_BUCKET, key);
+  const bytes = readFileSync(file);
+  bytes[bytes.length - 1]! ^= 255;
+  writeFileSync(file, bytes);
+  return key;
 }
 
 interface Rule {

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
 import { strategyFilesFixture } from './strategy-files-fixture.ts';
 import {
+  corruptFile,
   DAY,
   DELISTED,
   EMPTY_DAY,
@@ -11,6 +12,7 @@ import {
   naiveMembers,
   plant,
   plantedMarket,
+  plantInstruments,
   symbolOf,
 } from './universe-fixture.ts';
 
@@ -36,7 +38,13 @@ const UNIVERSE = { rule: 'top_volume', n: 3, lookback_days: 7, rebalance: 'weekl
 const isMonday = (day: Date) => day.getUTCDay() === 1;
 const CONFIG = { strategy: 'steady', exchange: 'kraken', date_range: RANGE, universe: UNIVERSE };
 
-const fixture = strategyFilesFixture({ 'steady.ts': STRATEGY });
+/** The same with indicators of 20 days. */
+const EARLY = STRATEGY.replace("'steady'", "'early'").replace(
+  'startupCandles: () => 2',
+  'startupCandles: () => 480',
+);
+
+const fixture = strategyFilesFixture({ 'steady.ts': STRATEGY, 'early.ts': EARLY });
 const market = plantedMarket();
 beforeAll(async () => {
   await plant(fixture.platform, 'kraken', market);
@@ -125,6 +133,56 @@ describe('universe', () => {
     const link = members.get(symbolOf('LINK'))!;
     expect(link.some(({ to }) => to === EMPTY_DAY + DAY)).toBe(true);
     expect(report.look_ahead).toMatchObject({ findings: [] });
+  });
+
+  it('candidates of which something is missing or corrupt are left out with the reason, and the others keep their precision', async () => {
+    const [bnb, dead, etc] = ['BNB', 'DEAD', 'ETC'].map(symbolOf) as [string, string, string];
+    const exchange = 'bitget';
+    const symbols = Object.keys(market);
+    await plant(fixture.platform, exchange, market);
+    await plantInstruments(
+      fixture.platform,
+      exchange,
+      symbols.filter((symbol) => symbol !== dead),
+    );
+    const folder = `candles/exchange=${exchange}/symbol=ETC_USDT_USDT/timeframe=1h`;
+    const file = corruptFile(fixture.platform, `${folder}/2026-02.parquet`);
+    // BNB is read whole only once it is chosen: its earlier candles are those of the indicators.
+    const early = corruptFile(fixture.platform, `${folder.replace('ETC', 'BNB')}/2026-01.parquet`);
+    const none = symbolOf('NONE');
+    const range = { start: '2026-02-09T00:00:00.000Z', end: RANGE.end };
+    const { job, report } = await run({
+      ...{ exchange, pairs: [...symbols, none], collect: 'never', date_range: range },
+      universe: { ...UNIVERSE, lookback_days: 5 },
+      strategy: 'early',
+    });
+    expect(job.config.precision).toBe('exchange');
+    const left = [
+      { pair: bnb, reason: 'corrupt_file', missing: early },
+      { pair: dead, reason: 'no_instrument', missing: 'instrument' },
+      { pair: etc, reason: 'corrupt_file', missing: file },
+      { pair: none, reason: 'no_candles', missing: '1h candles' },
+    ];
+    expect(report.universe.left_out).toEqual(left);
+    expect(report.universe.candidates).toBe(4);
+    const others = Object.fromEntries(
+      Object.entries(market).filter(([pair]) => ![bnb, dead, etc].includes(pair)),
+    );
+    const rule = { ...UNIVERSE, lookback_days: 5 };
+    const from = Date.parse(range.start);
+    expect(sorted(daysOf(report.universe).filter(({ day }) => day >= from))).toEqual(
+      sorted(naiveMembers(others, rule, from, END, isMonday)),
+    );
+    expect(job.warnings.slice(0, 3)).toEqual([
+      expect.stringContaining(`missing or corrupt: ${none} (1h candles)`),
+      expect.stringContaining(`missing or corrupt: ${dead} (instrument). Collect the instruments`),
+      expect.stringContaining(`missing or corrupt: ${bnb} (${early}), ${etc} (${file})`),
+    ]);
+    const { out } = await runScript(fixture.platform.home, 'bin/touchstone.ts', ['show', job.job_id]);
+    expect(out).toMatch(/Left out +│ Because/);
+    // Without precision the delisted pair is a candidate again.
+    const plain = await fixture.platform.run({ ...job.config, precision: 'none' });
+    expect((await reportOf(plain.job_id)).universe.left_out.map(({ pair }: any) => pair)).not.toContain(dead);
   });
 
   it('same request has the same bytes; the pairs of its answer as candidates choose the same', async () => {

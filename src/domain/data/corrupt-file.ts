@@ -6,6 +6,8 @@ import { isoTime } from '../validate.ts';
 export class CorruptFileError extends CodedError {
   /** `YYYY-MM`. */
   readonly month: string;
+  /** Symbol of the series; absent before {@link recordCorruption} has seen the error. */
+  symbol: string | undefined;
 
   constructor(file: string, month: string, problem: 'corrupt' | 'missing' = 'corrupt', cause?: unknown) {
     super('DATA005', {
@@ -29,6 +31,7 @@ export async function recordCorruption<T>(
     return await read();
   } catch (error) {
     if (error instanceof CorruptFileError) {
+      error.symbol = key.symbol;
       await deps.series.markCorrupt(key, error.month, isoTime(deps.clock.now()));
     }
     throw error;

@@ -1,4 +1,5 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { UniverseLeftOut } from '#contract/report-universe.ts';
 import type { Universe } from '#contract/universe.ts';
 import { tradedRange } from '../run/history.ts';
 import { DAY_MS, floorToGrid } from '../timeframe.ts';
@@ -9,6 +10,8 @@ import { chooseOver, type Membership, membersAt } from './membership.ts';
 export interface UniversePlan {
   /** In the order of the run. */
   readonly candidates: readonly DailyVolumes[];
+  /** Candidates that could not be chosen. */
+  readonly leftOut: readonly UniverseLeftOut[];
   readonly membership: Membership;
   readonly rebalances: number;
   /** Choices with fewer pairs than asked for. */
@@ -24,6 +27,7 @@ export function planUniverse(
   universe: Universe,
   config: Pick<ResolvedBacktestConfig, 'date_range' | 'timeframe'>,
   candidates: readonly DailyVolumes[],
+  leftOut: readonly UniverseLeftOut[] = [],
 ): UniversePlan {
   const range = tradedRange(config);
   const lastDay = floorToGrid(range.end, DAY_MS);
@@ -33,7 +37,7 @@ export function planUniverse(
     ({ start, candles }) => candles[Math.round((lastDay - start) / DAY_MS) - 1],
   );
   return {
-    ...{ candidates, rebalances, short },
+    ...{ candidates, leftOut, rebalances, short },
     membership: inOrder(membership, candidates),
     survivors: inOrder(chooseOver(universe, alive, range).membership, candidates),
     finalRanking: inOrder(

@@ -25,7 +25,7 @@ interface ReportUniverseInput {
 /** The section `universe`. Yields after each simulation. */
 export function* reportUniverse(input: ReportUniverseInput): Generator<void, ReportUniverse> {
   const { plan, config, metrics, digest } = input;
-  const { candidates, membership, rebalances, short } = plan;
+  const { candidates, leftOut, membership, rebalances, short } = plan;
   const own = figuresOf(metrics);
   const survivorship: ReportUniverse['survivorship'] = [];
   for (const [choice, other] of [
@@ -49,6 +49,7 @@ export function* reportUniverse(input: ReportUniverseInput): Generator<void, Rep
         endsBefore(candidates.find((each) => each.pair === pair)!, Date.parse(config.date_range.end)),
       ),
     })),
+    ...(leftOut.length > 0 && { left_out: [...leftOut] }),
     survivorship,
     digest,
   };

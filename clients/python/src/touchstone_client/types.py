@@ -4285,6 +4285,8 @@ class ReportUniverse(TypedDict):
     """Choices that found fewer than `n` pairs"""
     members: list[UniverseMember]
     """Every pair that was ever in, in the order of the run"""
+    left_out: NotRequired[list[UniverseLeftOut]]
+    """Candidates that could not be chosen, in the order of the run; absent without any"""
     survivorship: list[UniverseSurvivorship]
     digest: str
     """Over the volumes of all candidates; sha-256, hex"""
@@ -4982,6 +4984,13 @@ class UniverseFigures(TypedDict):
     sharpe_ratio: float | None
     max_drawdown_pct: float | None
     total_trades: int
+
+
+class UniverseLeftOut(TypedDict):
+    pair: str
+    reason: Literal["no_candles", "no_instrument", "corrupt_file"]
+    missing: str
+    """What is missing, such as `1h candles`"""
 
 
 class UniverseMember(TypedDict):

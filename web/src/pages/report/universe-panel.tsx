@@ -5,6 +5,7 @@ import { type ReportData, shortPair } from './data.ts';
 
 type Universe = NonNullable<ReportData['universe']>;
 type Member = Universe['members'][number];
+type LeftOut = NonNullable<Universe['left_out']>[number];
 type Choice = Universe['survivorship'][number];
 type Figure = keyof NonNullable<Choice['figures']>;
 
@@ -27,6 +28,11 @@ const MEMBER_COLUMNS: readonly Column<Member>[] = [
     width: 420,
     cell: (row) => <span title={timesOf(row)}>{timesOf(row)}</span>,
   },
+];
+
+const LEFT_OUT_COLUMNS: readonly Column<LeftOut>[] = [
+  { key: 'pair', title: 'Left out', width: 110, cell: ({ pair }) => shortPair(pair) },
+  { key: 'missing', title: 'Missing or corrupt', width: 420, cell: ({ missing }) => missing },
 ];
 
 const CHOICES: Readonly<Record<Choice['choice'], string>> = {
@@ -70,7 +76,7 @@ const CHOICE_COLUMNS: readonly Column<Choice>[] = [
 
 /** Which pairs were in when, and what survivorship would have added. */
 export function UniversePanel({ universe }: { readonly universe: Universe }) {
-  const { members, candidates, rebalances, short_rebalances: short, survivorship } = universe;
+  const { members, candidates, rebalances, short_rebalances: short, survivorship, left_out } = universe;
   return (
     <Panel
       title={`Universe, ${value(members.length, 'count')} of ${value(candidates, 'count')} pairs were in`}
@@ -87,6 +93,16 @@ export function UniversePanel({ universe }: { readonly universe: Universe }) {
           label="Pairs that were in"
         />
       </div>
+      {left_out && (
+        <div className="report-bounded">
+          <VirtualTable
+            rows={left_out}
+            columns={LEFT_OUT_COLUMNS}
+            idOf={({ pair }) => pair}
+            label="Candidates that could not be chosen"
+          />
+        </div>
+      )}
       <p className="pad">
         What a choice that knows the end would have shown, and added to this result: survivorship bias.
       </p>
