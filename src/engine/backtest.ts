@@ -23,6 +23,7 @@ import { type RunSettings, simulationSettings } from './run/config.ts';
 import { type PairData, runStartupRows, trainingRows } from './run/history.ts';
 import { type PreparedPair, preparePair, withSimulationErrors } from './run/prepare-pair.ts';
 import { BacktestError, reportActivity } from './run/strategy-errors.ts';
+import { benchmarkWarnings } from './run/warnings.ts';
 import { simulate } from './simulator/simulate.ts';
 import type { SimulatedTrade, TradeTable } from './simulator/trade-table.ts';
 import type { Simulation, SimulationSettings } from './simulator/types.ts';
@@ -244,6 +245,8 @@ function* describe(
     inputs: [config_digest, strategy_digest, pairs_digest].join(),
   });
   const robustnessMs = processorMs() - begun;
+  const isCompared = robustness.benchmarks.some(({ source }) => source !== undefined);
+  const missing = benchmark && isCompared && !('reason' in benchmark) ? benchmarkWarnings(benchmark) : [];
   const universe = volumes && (yield* describeUniverse(input, digest, settings, prepared, computed, volumes));
   const report = buildReport({
     strategy,
@@ -257,7 +260,7 @@ function* describe(
     data,
     informative: reportInformative(prepared),
     models: modelsOf(config, prepared),
-    ...{ robustness, universe, warnings, provenance },
+    ...{ robustness, universe, warnings: [...warnings, ...missing], provenance },
   });
   return {
     result: buildResult(computed.metrics, computed.trades),

@@ -1,7 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { ReportPairData } from '#contract/report.ts';
 import type { PairInput } from '../simulator/types.ts';
-import { TIMEFRAME_MS } from '../timeframe.ts';
+import { DAY_MS, TIMEFRAME_MS } from '../timeframe.ts';
 import type { WindowFit } from '../walk-forward/fit-window.ts';
 import { candlesBetween, type PairHistory, trainingRows } from './history.ts';
 
@@ -44,9 +44,22 @@ export function dataWarnings(
   return warnings;
 }
 
+type Held = Pick<PairInput, 'pair' | 'candles' | 'funding'>;
+
 /** Warning about the longest interval without funding events, if data must be missing there. Empty without funding. */
-export function fundingWarnings({ pair, candles, funding }: PairInput, stepMs: number): string[] {
-  if (!funding) return [];
+export function fundingWarnings(input: Held, stepMs: number): string[] {
+  const without = withoutFunding(input, stepMs);
+  return without ? [`${without}: no funding is paid or received in that interval.`] : [];
+}
+
+/** The same of bitcoin that a run is compared with, but does not trade. */
+export function benchmarkWarnings(benchmark: Held): string[] {
+  const without = withoutFunding(benchmark, DAY_MS);
+  return without ? [`${without}: the benchmark holds it without funding in that interval. Collect it.`] : [];
+}
+
+function withoutFunding({ pair, candles, funding }: Held, stepMs: number): string | undefined {
+  if (!funding) return undefined;
   const [first, end] = [candles.timestamp[0]!, candles.timestamp.at(-1)! + stepMs];
   const known = funding.timestamp.filter((time) => time > first && time < end);
   const times = [first, ...known, end];
@@ -55,10 +68,8 @@ export function fundingWarnings({ pair, candles, funding }: PairInput, stepMs: n
     if (times[i]! - times[i - 1]! > times[longest]! - times[longest - 1]!) longest = i;
   }
   const [from, to] = [times[longest - 1]!, times[longest]!];
-  if (to - from <= FUNDING_WARNING_MS) return [];
-  return [
-    `No funding rates of ${pair} are stored between ${iso(from)} and ${iso(to)}: no funding is paid or received in that interval.`,
-  ];
+  if (to - from <= FUNDING_WARNING_MS) return undefined;
+  return `No funding rates of ${pair} are stored between ${iso(from)} and ${iso(to)}`;
 }
 
 /** Warning about missing detail candles: the simulator assumes the path of a candle that has none. */

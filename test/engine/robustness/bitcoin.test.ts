@@ -61,6 +61,36 @@ describe('benchmark of stored bitcoin', () => {
     expect(without.benchmarks[1]!.reason).toMatch(/^The run has no pair of bitcoin\./);
   });
 
+  it('bitcoin without stored funding is a warning; with funding, in spot or unless it is compared, none', () => {
+    const hours = (step: number) =>
+      Float64Array.from({ length: (DAYS * 24) / step }, (_, i) => START + i * step * 3_600_000);
+    const funding = (timestamp: Float64Array) => ({
+      ...{
+        timestamp,
+        rate: new Float64Array(timestamp.length),
+        markPrice: timestamp.slice().fill(Number.NaN),
+      },
+    });
+    const about = (benchmark: RunBenchmark) =>
+      run(benchmark).report.warnings.filter((warning) => warning.includes(BTC));
+    const [start, end] = [0, DAYS].map((day) => new Date(START + day * DAY_MS).toISOString());
+    expect(about({ ...BITCOIN, funding: funding(new Float64Array(0)) })).toEqual([
+      `No funding rates of ${BTC} are stored between ${start} and ${end}: the benchmark holds it without funding in that interval. Collect it.`,
+    ]);
+    const fortnight = hours(8).filter((time) => time < START + 10 * DAY_MS || time >= START + 24 * DAY_MS);
+    expect(about({ ...BITCOIN, funding: funding(fortnight) })).toEqual([
+      expect.stringContaining('between 2024-01-10T16:00:00.000Z and 2024-01-25T00:00:00.000Z'),
+    ]);
+    expect(about({ ...BITCOIN, funding: funding(hours(8)) })).toEqual([]);
+    expect(about(BITCOIN)).toEqual([]);
+    const part = {
+      ...BITCOIN,
+      candles: sliceCandles(stored, 30, DAYS),
+      funding: funding(new Float64Array(0)),
+    };
+    expect(about(part)).toEqual([]);
+  });
+
   it('a part of the days is not compared', () => {
     const [, btc] = run({ ...BITCOIN, candles: sliceCandles(stored, 30, DAYS) }).benchmarks;
     expect(btc).toMatchObject({ pair: BTC, alpha_pct: null });
