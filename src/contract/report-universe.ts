@@ -64,12 +64,9 @@ export const ReportUniverse = z
     rebalances: z.int().meta({ description: 'Choices, the one at the start included' }),
     short_rebalances: z.int().meta({ description: 'Choices that found fewer than `n` pairs' }),
     members: z.array(Member).meta({ description: 'Every pair that was ever in, in the order of the run' }),
-    left_out: z
-      .array(LeftOut)
-      .optional()
-      .meta({
-        description: 'Candidates that could not be chosen, in the order of the run; absent without any',
-      }),
+    left_out: z.array(LeftOut).optional().meta({
+      description: 'Candidates that could not be chosen, in the order of the run; absent without any',
+    }),
     survivorship: z.array(Survivorship),
     digest: z.string().meta({ description: 'Over the volumes of all candidates; sha-256, hex' }),
   })
