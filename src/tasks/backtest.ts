@@ -4,10 +4,8 @@ import { openStores } from '#adapters/open-stores.ts';
 import { BacktestTaskEnv } from '#contract/env.ts';
 import type { ReadSignals } from '#domain/signals/signal-table.ts';
 import { startProcess } from '#runtime/process.ts';
-import { useShortRunV8Flags } from '#runtime/v8-flags.ts';
 import { runBacktest } from './shared/run-backtest.ts';
 
-useShortRunV8Flags();
 const started = startProcess(BacktestTaskEnv, 'backtest');
 const { env } = started;
 

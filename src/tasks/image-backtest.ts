@@ -2,10 +2,8 @@
 import { openImageRun } from '#adapters/image-run-task.ts';
 import { ImageBacktestTaskEnv } from '#contract/image-run-env.ts';
 import { startProcess } from '#runtime/process.ts';
-import { useShortRunV8Flags } from '#runtime/v8-flags.ts';
 import { runBacktest } from './shared/run-backtest.ts';
 
-useShortRunV8Flags();
 const started = startProcess(ImageBacktestTaskEnv, 'image-backtest');
 
 await runBacktest(started, async ({ id }) => {

@@ -67,6 +67,7 @@ describe('strategy loaded again', () => {
     ['Math', '((Math as any).memo ??= [])'],
     ['a prototype', '((Float64Array.prototype as any).memo ??= [])'],
     ['the process', '((process as any).memo ??= [])'],
+    ["a class of Node's HTTP client", '(((globalThis as any).Headers ??= class {}).memo ??= [])'],
     ['an indicator', '((ema as any).memo ??= [])'],
     [
       'a replaced function of Math',

@@ -8,7 +8,7 @@ import { findStrategy, isBuiltIn } from '#adapters/strategies.ts';
 import { catchStrayErrors } from '#adapters/stray-errors.ts';
 import { type RunBacktestJobDeps, runBacktestJob } from '#domain/run-backtest-job.ts';
 import { runTask, type TaskEnv, type TaskIdentity } from '#runtime/task.ts';
-import { restoreV8Flags } from '#runtime/v8-flags.ts';
+import { restoreV8Flags, useShortRunV8Flags } from '#runtime/v8-flags.ts';
 
 interface BacktestProcess {
   readonly env: TaskEnv & {
@@ -46,9 +46,10 @@ export async function runBacktest(
         findStrategy: (name, digest) => {
           progress.enter(LOADING);
           if (!isBuiltIn(name)) strays.blame(name);
-          return findStrategy(name, env.STRATEGIES_DIRECTORY, digest).finally(() =>
-            progress.enter('reading the candles'),
-          );
+          return findStrategy(name, env.STRATEGIES_DIRECTORY, digest).finally(() => {
+            progress.enter('reading the candles');
+            useShortRunV8Flags();
+          });
         },
         image: task.image,
         encodeTrades: writeTradesParquet,
