@@ -29,16 +29,20 @@ export function nextEventRow(run: Run, position: Position, from: number, to: num
     : firstOutside(market.candles, from, end, bottom, top);
 }
 
-/** First row in [from, end) with a price outside of the band, `end` without one. */
+/**
+ * First row in [from, end) with a price outside of the band, `end` without one. The open of every eighth row, which is in the
+ * same cache line as those around it, is read for the processor only: the exit needs the open of the next row, and would wait for
+ * memory as long as a search of fifty rows takes.
+ */
 function firstOutside(
-  { high, low }: Position['market']['candles'],
+  { open, high, low }: Position['market']['candles'],
   from: number,
   end: number,
   bottom: number,
   top: number,
 ): number {
   let row = from;
-  while (row < end && low[row]! > bottom && high[row]! < top) row++;
+  while (row < end && low[row]! > bottom && high[row]! < top && ((row & 7) !== 0 || open[row]! < top)) row++;
   return row;
 }
 
