@@ -17,6 +17,7 @@ export interface ResolvedSettings {
   readonly slippage: number;
   /** Infinity for fills of any size. */
   readonly participation: number;
+  /** At least 1. */
   readonly leverage: number;
   readonly canShort: boolean;
   /** Infinity for no limit. */
@@ -60,6 +61,8 @@ export interface ResolvedSettings {
   readonly cross: boolean;
   readonly callbacks: StrategyCallbacks;
   readonly params: ParameterValues;
+  /** True when the stop may move: it trails, or a callback sets it. */
+  readonly movesStop: boolean;
   /** True when an open position must be simulated in every candle: a callback, detail candles or a fill of another pair may act. */
   readonly everyCandle: boolean;
 }
@@ -91,7 +94,7 @@ export function resolveSettings(settings: SimulationSettings): ResolvedSettings 
     fee: settings.fee,
     slippage: settings.slippage,
     participation: settings.participation ?? Number.POSITIVE_INFINITY,
-    leverage: settings.leverage,
+    leverage: Math.max(1, settings.leverage),
     canShort: settings.canShort,
     maxOpenTrades,
     fixedStake: stake.kind === 'fixed' ? stake.amount : 0,
@@ -118,6 +121,7 @@ export function resolveSettings(settings: SimulationSettings): ResolvedSettings 
     params: Object.freeze({ ...settings.params }),
     stacking: settings.positionStacking ?? false,
     cross,
+    movesStop: trailing !== undefined || callbacks.customStoploss !== undefined,
     everyCandle:
       cross ||
       detailTimeframeMs < timeframeMs ||

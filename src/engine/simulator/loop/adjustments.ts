@@ -4,7 +4,7 @@ import { isNoise, MAX_ORDERS } from '../state/order-history.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import { callAdjustPosition, callCustomExitPrice } from './callbacks.ts';
-import { acceptedPart, customEntryPrice, fillAddition, orderedAmount, orderPrice } from './entries.ts';
+import { acceptedPart, fillAddition, limitOfEntry, orderedAmount, orderPrice } from './entries.ts';
 import { fillExit } from './exits.ts';
 
 /**
@@ -30,7 +30,7 @@ function addTo(run: Run, position: Position, wanted: number, tag: string | null)
   const { candle, settings } = run;
   const { market, direction, leverage, order } = position;
   if (position.view.entries > settings.maxAdjustments) return;
-  const limit = customEntryPrice(run, market, direction);
+  const limit = limitOfEntry(run, market, direction);
   const available = run.wallet.available();
   const stake =
     market.orderRules === null
@@ -40,7 +40,7 @@ function addTo(run: Run, position: Position, wanted: number, tag: string | null)
   const ordered = orderedAmount(run, market, direction, limit, stake, leverage);
   const amount = acceptedPart(run, market, limit, ordered);
   const atMarket = limit === candle.open;
-  const price = orderPrice(run, market, direction, limit, amount);
+  const price = market.costs.slips ? orderPrice(run, market, direction, limit, amount) : limit;
   if (order.kind === 'addition' && order.price === price && order.amount === amount) return;
   if (amount < ordered) market.costs.countDropped((ordered - amount) * limit);
   if (!(amount > 0)) return;

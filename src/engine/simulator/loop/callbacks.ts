@@ -19,47 +19,42 @@ import {
   stakeOf,
 } from './return-values.ts';
 
-// Calls of the strategy's callbacks in the present candle, with their return values checked.
+// Calls of the strategy's callbacks in the present candle, with their return values checked. The caller asks first whether the
+// strategy has the callback: a call costs a run without it more than that question.
 
 const sideOf = (direction: Direction) => (direction === LONG ? 'long' : 'short');
 
 /** The leverage of an entry, at least 1. */
 export function callLeverage(run: Run, market: Market, direction: Direction): number {
-  const { leverage, callbacks } = run.settings;
-  const proposed = Math.max(1, leverage);
-  if (!callbacks.leverage) return proposed;
+  const { leverage: proposed, callbacks } = run.settings;
   const context = run.contextOf(market);
-  return leverageOf(callbacks.leverage(context, sideOf(direction), proposed), proposed, 'leverage', context);
+  return leverageOf(callbacks.leverage!(context, sideOf(direction), proposed), proposed, 'leverage', context);
 }
 
 /** The stake of an entry, before the limits of wallet and exchange. */
 export function callCustomStake(run: Run, market: Market, direction: Direction, proposed: number): number {
-  const { customStake } = run.settings.callbacks;
-  if (!customStake) return proposed;
+  const customStake = run.settings.callbacks.customStake!;
   const context = run.contextOf(market);
   return stakeOf(customStake(context, sideOf(direction), proposed), proposed, 'customStake', context);
 }
 
-/** The limit price of an entry as returned; the open without the callback. */
+/** The limit price of an entry as returned. */
 export function callCustomEntryPrice(run: Run, market: Market, direction: Direction): number {
-  const { customEntryPrice } = run.settings.callbacks;
+  const customEntryPrice = run.settings.callbacks.customEntryPrice!;
   const { open } = run.candle;
-  if (!customEntryPrice) return open;
   const context = run.contextOf(market);
   return priceOf(customEntryPrice(context, sideOf(direction), open), open, 'customEntryPrice', context);
 }
 
 export function callConfirmEntry(run: Run, market: Market, direction: Direction, price: number): boolean {
-  const { confirmEntry } = run.settings.callbacks;
-  if (!confirmEntry) return true;
+  const confirmEntry = run.settings.callbacks.confirmEntry!;
   const context = run.contextOf(market);
   return confirmationOf(confirmEntry(context, sideOf(direction), price), 'confirmEntry', context);
 }
 
 /** The new price of a waiting entry; null to cancel it. */
 export function callAdjustEntryPrice(run: Run, { market, view, order }: Position): number | null {
-  const { adjustEntryPrice } = run.settings.callbacks;
-  if (!adjustEntryPrice) return order.price;
+  const adjustEntryPrice = run.settings.callbacks.adjustEntryPrice!;
   const context = run.contextOf(market);
   const price = adjustEntryPrice(context, view, order.price);
   return price === null ? null : priceOf(price, order.price, 'adjustEntryPrice', context);
@@ -67,8 +62,7 @@ export function callAdjustEntryPrice(run: Run, { market, view, order }: Position
 
 /** The new price of a waiting exit; null to cancel it. */
 export function callAdjustExitPrice(run: Run, { market, view, order }: Position): number | null {
-  const { adjustExitPrice } = run.settings.callbacks;
-  if (!adjustExitPrice) return order.price;
+  const adjustExitPrice = run.settings.callbacks.adjustExitPrice!;
   const context = run.contextOf(market);
   const price = adjustExitPrice(context, view, order.price);
   return price === null ? null : priceOf(price, order.price, 'adjustExitPrice', context);
@@ -86,8 +80,7 @@ export function callCheckTimeout(run: Run, position: Position): boolean {
 
 /** Tells the strategy that the position's order was filled at `price`. `tag` and the like are still those of the order. */
 export function callOrderFilled(run: Run, position: Position, filled: OrderView): void {
-  const { orderFilled } = run.settings.callbacks;
-  if (!orderFilled) return;
+  const orderFilled = run.settings.callbacks.orderFilled!;
   const context = run.contextOf(position.market);
   checkDone(orderFilled(context, position.view, filled), 'orderFilled', context);
 }
@@ -107,8 +100,7 @@ export function orderView({ market, order, amount, entryRow }: Position, price: 
 
 /** Begins the main candle of `step`. */
 export function callLoopStart(run: Run, step: number): void {
-  const { loopStart } = run.settings.callbacks;
-  if (!loopStart) return;
+  const loopStart = run.settings.callbacks.loopStart!;
   const context = run.loopContext(step);
   checkDone(loopStart(context), 'loopStart', { time: context.time });
 }
@@ -116,8 +108,7 @@ export function callLoopStart(run: Run, step: number): void {
 /** The stop distance at the candle's best price, null for no change. */
 export function callCustomStoploss(run: Run, position: Position): number | null {
   const { candle, settings } = run;
-  const { customStoploss } = settings.callbacks;
-  if (!customStoploss) return null;
+  const customStoploss = settings.callbacks.customStoploss!;
   const best = bestPrice(candle.high, candle.low, position.direction);
   const profit = position.profitRatioAt(best, settings.fee);
   const context = run.contextOf(position.market);
@@ -126,8 +117,7 @@ export function callCustomStoploss(run: Run, position: Position): number | null 
 
 /** The stop distance from `price`, at which an order was just filled; null for no change. */
 export function callAfterFill(run: Run, position: Position, price: number): number | null {
-  const { afterFill } = run.settings.callbacks;
-  if (!afterFill) return null;
+  const afterFill = run.settings.callbacks.afterFill!;
   const profit = position.profitRatioAt(price, run.settings.fee);
   const context = run.contextOf(position.market);
   return distanceOf(afterFill(context, position.view, price, profit), 'afterFill', context);
@@ -136,8 +126,7 @@ export function callAfterFill(run: Run, position: Position, price: number): numb
 /** The stake to add, negative to take out, with its tag; null for no change. */
 export function callAdjustPosition(run: Run, position: Position): number | TaggedStake | null {
   const { candle, settings } = run;
-  const { adjustPosition } = settings.callbacks;
-  if (!adjustPosition) return null;
+  const adjustPosition = settings.callbacks.adjustPosition!;
   const profit = position.profitRatioAt(candle.open, settings.fee);
   const context = run.contextOf(position.market);
   const limits = run.limitsOf(position);
@@ -150,8 +139,7 @@ export function callAdjustPosition(run: Run, position: Position): number | Tagge
 
 /** The required profit ratio, which counts where it is below the ROI table's; null for the table's. */
 export function callCustomRoi(run: Run, position: Position): number | null {
-  const { customRoi } = run.settings.callbacks;
-  if (!customRoi) return null;
+  const customRoi = run.settings.callbacks.customRoi!;
   const minutes = Math.floor((run.candle.time - position.openedAt) / MINUTE_MS);
   const context = run.contextOf(position.market);
   return ratioOf(customRoi(context, position.view, minutes), 'customRoi', context);
@@ -160,27 +148,24 @@ export function callCustomRoi(run: Run, position: Position): number | null {
 /** Reason to close the position at the open; null to keep it. */
 export function callCustomExit(run: Run, position: Position): string | null {
   const { candle, settings } = run;
-  const { customExit } = settings.callbacks;
-  if (!customExit) return null;
+  const customExit = settings.callbacks.customExit!;
   const profit = position.profitRatioAt(candle.open, settings.fee);
   const context = run.contextOf(position.market);
   return reasonOf(customExit(context, position.view, candle.open, profit), 'customExit', context);
 }
 
-/** The limit price of an exit by signal; the open without the callback. */
+/** The limit price of an exit by signal, as returned. */
 export function callCustomExitPrice(run: Run, position: Position): number {
   const { candle, settings } = run;
-  const { customExitPrice } = settings.callbacks;
+  const customExitPrice = settings.callbacks.customExitPrice!;
   const { open } = candle;
-  if (!customExitPrice) return open;
   const profit = position.profitRatioAt(open, settings.fee);
   const context = run.contextOf(position.market);
   return priceOf(customExitPrice(context, position.view, open, profit), open, 'customExitPrice', context);
 }
 
 export function callConfirmExit(run: Run, position: Position, price: number, reason: string): boolean {
-  const { confirmExit } = run.settings.callbacks;
-  if (!confirmExit) return true;
+  const confirmExit = run.settings.callbacks.confirmExit!;
   const context = run.contextOf(position.market);
   return confirmationOf(confirmExit(context, position.view, price, reason), 'confirmExit', context);
 }

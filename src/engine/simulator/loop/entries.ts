@@ -20,12 +20,13 @@ import { adjustStopAfterFill } from './exits.ts';
 /** Enters `market` in the present candle if a slot, the wallet and the strategy allow it, in the order of reference 3.2. */
 export function enter(run: Run, market: Market, direction: Direction): void {
   const { settings, candle, wallet } = run;
+  const { callbacks } = settings;
   if (run.protections?.isLocked(market, direction, candle.time)) return;
   if (wallet.positions.length >= settings.maxOpenTrades) {
     run.counters.rejectedSignals++;
     return;
   }
-  const limit = settings.callbacks.customEntryPrice ? customEntryPrice(run, market, direction) : candle.open;
+  const limit = limitOfEntry(run, market, direction);
   const collateral = wallet.collateral();
   const available = wallet.available(collateral);
   const proposed = proposedStake(
@@ -37,18 +38,18 @@ export function enter(run: Run, market: Market, direction: Direction): void {
     settings.lastStakeMinRatio,
   );
   if (!(proposed > 0)) return;
-  const wantedLeverage = callLeverage(run, market, direction);
+  const wantedLeverage = callbacks.leverage ? callLeverage(run, market, direction) : settings.leverage;
   const { margin, costs } = market;
   const leverage = margin.hasTiers ? Math.min(wantedLeverage, margin.maxLeverage(proposed)) : wantedLeverage;
-  const wanted = callCustomStake(run, market, direction, proposed);
+  const wanted = callbacks.customStake ? callCustomStake(run, market, direction, proposed) : proposed;
   const stake = allowedStake(wanted, Math.max(available, proposed), market.orderRules, limit, leverage);
   if (!(stake > 0)) return;
   const ordered = orderedAmount(run, market, direction, limit, stake, leverage);
   const amount = costs.isLimited ? acceptedPart(run, market, limit, ordered) : ordered;
-  if (amount > 0 && !callConfirmEntry(run, market, direction, limit)) return;
+  if (amount > 0 && callbacks.confirmEntry && !callConfirmEntry(run, market, direction, limit)) return;
   if (amount < ordered) costs.countDropped((ordered - amount) * limit);
   if (!(amount > 0)) return;
-  const price = orderPrice(run, market, direction, limit, amount);
+  const price = costs.slips ? orderPrice(run, market, direction, limit, amount) : limit;
 
   const position = run.open(market, direction, leverage);
   position.order.price = price;
@@ -60,7 +61,7 @@ export function enter(run: Run, market: Market, direction: Direction): void {
   if (limit === candle.open) fillAtMarket(run, position);
 }
 
-/** Price of an entry or addition of `amount`: at the open it takes the market. */
+/** Price of an entry or addition of `amount` where market fills slip: at the open it takes the market. */
 export function orderPrice(
   { candle }: Run,
   { costs }: Market,
@@ -68,9 +69,7 @@ export function orderPrice(
   limit: number,
   amount: number,
 ): number {
-  return costs.slips && limit === candle.open
-    ? slippedEntry(limit, costs.rate(candle.time, amount), direction)
-    : limit;
+  return limit === candle.open ? slippedEntry(limit, costs.rate(candle.time, amount), direction) : limit;
 }
 
 /** The amount that `stake` pays for at the price of the order; its impact is that of the amount before slippage. */
@@ -82,7 +81,9 @@ export function orderedAmount(
   stake: number,
   leverage: number,
 ): number {
-  const price = orderPrice(run, market, direction, limit, (stake / limit) * leverage);
+  const price = market.costs.slips
+    ? orderPrice(run, market, direction, limit, (stake / limit) * leverage)
+    : limit;
   return entryAmount(stake, price, leverage, market.orderRules);
 }
 
@@ -93,15 +94,17 @@ export function acceptedPart({ candle }: Run, market: Market, limit: number, ord
   return part * limit < market.orderRules.minOrder(limit, 1) ? 0 : part;
 }
 
-/** Fills the entry at the open. Slippage moves the price off the ticks: it models fills at several of them. */
+/** Fills the entry at the open. */
 function fillAtMarket(run: Run, position: Position): void {
+  const price = roundHalfUp(run.candle.open, position.tick);
+  if (position.market.costs.slips) fillSlipped(run, position, price);
+  else fillEntryAt(run, position, price);
+}
+
+/** Fills the entry off the open. Slippage moves the price off the ticks: it models fills at several of them. */
+function fillSlipped(run: Run, position: Position, unslipped: number): void {
   const { candle } = run;
-  const { market, amount, direction, tick } = position;
-  const unslipped = roundHalfUp(candle.open, tick);
-  if (!market.costs.slips) {
-    fillEntryAt(run, position, unslipped);
-    return;
-  }
+  const { market, amount, direction } = position;
   const price = slippedEntry(unslipped, market.costs.rate(candle.time, amount), direction);
   position.slippageCost = amount * Math.abs(price - unslipped);
   fillEntryAt(run, position, price);
@@ -117,11 +120,16 @@ function fillEntryAt(run: Run, position: Position, price: number): void {
   else position.fill(price, candle, settings);
   if (filled !== null) callOrderFilled(run, position, filled);
   if (settings.cross) run.renewLiquidations();
-  adjustStopAfterFill(run, position, order.price);
+  if (settings.callbacks.afterFill) adjustStopAfterFill(run, position, order.price);
+}
+
+/** The limit price of an entry: the open, or what the strategy names. */
+export function limitOfEntry(run: Run, market: Market, direction: Direction): number {
+  return run.settings.callbacks.customEntryPrice ? customEntryPrice(run, market, direction) : run.candle.open;
 }
 
 /** The limit price that the callback returns, rounded to its tick, then limited to the candle's prices (reference 3.1). */
-export function customEntryPrice(run: Run, market: Market, direction: Direction): number {
+function customEntryPrice(run: Run, market: Market, direction: Direction): number {
   const { candle } = run;
   const custom = callCustomEntryPrice(run, market, direction);
   if (custom === candle.open) return custom;
@@ -133,6 +141,7 @@ export function customEntryPrice(run: Run, market: Market, direction: Direction)
 /** Cancels, replaces or keeps an order that has waited since an earlier candle (reference 1.5). */
 export function manageOrder(run: Run, position: Position): void {
   const { candle, settings, counters } = run;
+  const { callbacks } = settings;
   if (position.order.isRest) return;
   const isExit = position.order.kind === 'exit';
   const timeoutMs = isExit ? settings.exitTimeoutMs : settings.entryTimeoutMs;
@@ -142,8 +151,8 @@ export function manageOrder(run: Run, position: Position): void {
     cancelOrder(run, position);
     return;
   }
-  if (isExit) adjustExit(run, position);
-  else if (settings.callbacks.adjustEntryPrice) adjustEntry(run, position);
+  if (isExit && callbacks.adjustExitPrice) adjustExit(run, position);
+  else if (!isExit && callbacks.adjustEntryPrice) adjustEntry(run, position);
 }
 
 /** Replaces or cancels a waiting exit as the strategy wants; it keeps amount and reason. */
@@ -187,12 +196,13 @@ function replaceEntry(run: Run, position: Position, price: number): boolean {
   const { candle, settings } = run;
   const { market, direction, leverage, order } = position;
   const { orderRules } = market;
-  const limit = customEntryPrice(run, market, direction);
+  const limit = limitOfEntry(run, market, direction);
   const stake = (order.amount * order.price) / leverage;
   if (orderRules !== null && stake < orderRules.minOrder(limit, leverage)) return false;
   const ordered = entryAmount(stake, price, leverage, orderRules);
   const amount = market.costs.isLimited ? acceptedPart(run, market, price, ordered) : ordered;
-  if (!(amount > 0) || !callConfirmEntry(run, market, direction, price)) return false;
+  if (!(amount > 0)) return false;
+  if (settings.callbacks.confirmEntry && !callConfirmEntry(run, market, direction, price)) return false;
   if (amount < ordered) market.costs.countDropped((ordered - amount) * price);
   order.price = price;
   order.amount = amount;

@@ -30,18 +30,20 @@ import {
  */
 export function checkExits(run: Run, position: Position): void {
   const { candle, settings } = run;
-  if (position.order.isRest) {
+  const { order } = position;
+  if (order.isRest) {
     fillRest(run, position);
     return;
   }
-  if (!settings.conservative) raiseStop(run, position);
-  // Called before the other callbacks in either model.
-  else if (!isStopReached(position.stop, candle.high, candle.low, position.direction))
-    customStoploss(run, position);
+  if (settings.movesStop) {
+    if (!settings.conservative) raiseStop(run, position);
+    // Called before the other callbacks in either model.
+    else if (!isStopReached(position.stop, candle.high, candle.low, position.direction))
+      customStoploss(run, position);
+  }
   tryExits(run, position);
-  const { order } = position;
   if (order.kind === 'exit' && candle.contains(order.price)) fillExit(run, position);
-  else if (settings.conservative) raiseStop(run, position);
+  else if (settings.movesStop && settings.conservative) raiseStop(run, position);
 }
 
 /** Fills what the candle's volume allows of a waiting exit at the open of each main candle; a liquidation ends it. */
@@ -76,7 +78,7 @@ function fillOrder(run: Run, position: Position, isWhole: boolean): void {
   if (run.settings.callbacks.orderFilled)
     callOrderFilled(run, position, orderView(position, run.exitPriceOf(position)));
   run.bookExit(position);
-  if (!isWhole) adjustStopAfterFill(run, position, position.order.price);
+  if (!isWhole && run.settings.callbacks.afterFill) adjustStopAfterFill(run, position, position.order.price);
 }
 
 /** Fills what the candle's volume allows. An exit of the whole position waits with the rest. */
@@ -117,10 +119,9 @@ function waitWithRest({ candle, settings }: Run, position: Position): void {
   if (settings.detailPerCandle === 1) position.lowest = position.highest = Number.NaN;
 }
 
-/** Calls `afterFill` for an order filled at `price`, which may widen the stop, then trails at that price (reference 3.3). */
+/** Calls `afterFill`, which the strategy has, for an order filled at `price`, which may widen the stop, then trails at that price (reference 3.3). */
 export function adjustStopAfterFill(run: Run, position: Position, price: number): void {
-  const { settings } = run;
-  if (!settings.callbacks.afterFill || !isTighter(price, position.stop, position.direction)) return;
+  if (!isTighter(price, position.stop, position.direction)) return;
   const distance = callAfterFill(run, position, price);
   if (distance !== null) {
     position.stop = stopAt(price, distance, position.leverage, position.direction, position.tick);
@@ -167,8 +168,7 @@ export function orderExit(
 
 /** Moves the stop by the candle's best price, unless its worst price has reached the present stop (1.8). */
 function raiseStop(run: Run, position: Position): void {
-  const { candle, settings } = run;
-  if (!settings.trailing && !settings.callbacks.customStoploss) return;
+  const { candle } = run;
   const { direction, leverage } = position;
   if (isStopReached(position.stop, candle.high, candle.low, direction)) return;
   const best = bestPrice(candle.high, candle.low, direction);
@@ -198,13 +198,17 @@ function isRoiReached(run: Run, position: Position): boolean {
   const { candle, settings } = run;
   const { direction } = position;
   if (candle.time >= position.nextRoiTime) position.advanceRoi(candle.time, settings);
-  const custom = customRoi(run, position);
-  if (custom === null && position.roiStep < 0) return false;
-  const trigger = usesCustomRoi(position, custom, settings)
-    ? position.priceExceeding(custom!, settings)
-    : position.roiTrigger;
+  const trigger = settings.callbacks.customRoi ? customTrigger(run, position) : position.roiTrigger;
   if (!isAtOrBeyond(bestPrice(candle.high, candle.low, direction), trigger, direction)) return false;
   return !(settings.ignoreRoiIfEntrySignal && position.market.hasEntrySignal(candle.row, direction));
+}
+
+/** The price that triggers the ratio of the callback or the step of the table. */
+function customTrigger(run: Run, position: Position): number {
+  const custom = customRoi(run, position);
+  return usesCustomRoi(position, custom, run.settings)
+    ? position.priceExceeding(custom!, run.settings)
+    : position.roiTrigger;
 }
 
 /** True when the custom ratio counts: the lower of it and the table's does. */
@@ -238,14 +242,14 @@ function tryRoiExit(run: Run, position: Position): boolean {
     candle.close,
     direction,
   );
-  if (Number.isNaN(price) || !callConfirmExit(run, position, price, 'roi')) return false;
+  if (Number.isNaN(price) || !isConfirmed(run, position, price, 'roi')) return false;
   return orderExit(run, position, price, false, 'roi');
 }
 
 function tryStopExit(run: Run, position: Position): boolean {
   const reason = position.stopMoved ? 'trailing_stop_loss' : 'stop_loss';
   const price = stopExitPrice(run, position);
-  if (!callConfirmExit(run, position, price, reason)) return false;
+  if (!isConfirmed(run, position, price, reason)) return false;
   return orderExit(run, position, price, true, reason);
 }
 
@@ -276,34 +280,42 @@ function tryLiquidation(run: Run, position: Position): boolean {
   return orderExit(run, position, price, true, 'liquidation');
 }
 
-/** Exit signal or custom exit (1.10): at the open, or a limit order when the strategy names another price. */
+/** Exit signal or custom exit (1.10). */
 function trySignalExit(run: Run, position: Position): boolean {
-  const { candle, settings } = run;
   const reason = signalReason(run, position);
-  if (reason === null) return false;
+  return reason !== null && orderSignalExit(run, position, reason);
+}
+
+/** Orders an exit at the open, or a limit order when the strategy names another price. */
+function orderSignalExit(run: Run, position: Position, reason: string): boolean {
+  const { candle, settings } = run;
   let price = candle.open;
   if (settings.callbacks.customExitPrice) {
     const custom = callCustomExitPrice(run, position);
     // Limited to the candle: an order of a long below the low would have filled immediately, at a better price.
     price = position.direction === LONG ? Math.max(custom, candle.low) : Math.min(custom, candle.high);
   }
-  if (!callConfirmExit(run, position, price, reason)) return false;
+  if (!isConfirmed(run, position, price, reason)) return false;
   return orderExit(run, position, price, price === candle.open, reason);
 }
 
 function signalReason(run: Run, position: Position): string | null {
   const { candle, settings } = run;
   const { market, direction } = position;
-  if (market.hasExitSignal(candle.row, direction) && !market.hasEntrySignal(candle.row, direction)) {
-    const blocked =
-      settings.exitProfitOnly &&
-      !(position.profitRatioAt(candle.open, settings.fee) > settings.exitProfitOffset);
-    return blocked ? null : (market.exitTag(candle.row) ?? 'exit_signal');
-  }
-  return customExit(run, position);
+  if (!market.hasExitSignal(candle.row, direction) || market.hasEntrySignal(candle.row, direction))
+    return settings.callbacks.customExit ? customExit(run, position) : null;
+  const blocked =
+    settings.exitProfitOnly &&
+    !(position.profitRatioAt(candle.open, settings.fee) > settings.exitProfitOffset);
+  return blocked ? null : (market.exitTag(candle.row) ?? 'exit_signal');
 }
 
-/** The return value of customStoploss in this candle, which is called once. */
+/** True unless the strategy holds back the exit. */
+function isConfirmed(run: Run, position: Position, price: number, reason: string): boolean {
+  return !run.settings.callbacks.confirmExit || callConfirmExit(run, position, price, reason);
+}
+
+/** The return value of customStoploss in this candle, which is called once; null without it. */
 function customStoploss(run: Run, position: Position): number | null {
   if (!run.settings.callbacks.customStoploss) return null;
   const results = position.callbackResults.in(run.candle.time);
@@ -311,7 +323,7 @@ function customStoploss(run: Run, position: Position): number | null {
   return results.stoploss;
 }
 
-/** The return value of customRoi in this candle, which is called once. */
+/** The return value of customRoi in this candle, which is called once; null without it. */
 function customRoi(run: Run, position: Position): number | null {
   if (!run.settings.callbacks.customRoi) return null;
   const results = position.callbackResults.in(run.candle.time);
@@ -321,7 +333,6 @@ function customRoi(run: Run, position: Position): number | null {
 
 /** The return value of customExit in this candle, which is called once. */
 function customExit(run: Run, position: Position): string | null {
-  if (!run.settings.callbacks.customExit) return null;
   const results = position.callbackResults.in(run.candle.time);
   if (results.exit === undefined) results.exit = callCustomExit(run, position);
   return results.exit;

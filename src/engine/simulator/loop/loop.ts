@@ -1,4 +1,5 @@
 import { indexAtOrAfter } from '../../candles.ts';
+import type { Direction } from '../rules/prices.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import { NEVER, type Slot } from '../state/slot.ts';
@@ -173,26 +174,29 @@ function gather({ wallet, slots, step, active }: Run): number {
  */
 function simulateCandle(run: Run, slot: Slot): void {
   const held = slot.position === null ? 0 : slot.position.direction;
-  advance(run, slot);
-  if (held === 0 || slot.position !== null) return;
-  if (slot.market.entryDirection(run.candle.row) === -held) advance(run, slot);
+  if (slot.position !== null && slot.position.order.kind !== 'none') manageOrder(run, slot.position);
+  if (slot.position !== null) hold(run, slot.position);
+  else tryEntry(run, slot, 0);
+  if (held !== 0 && slot.position === null) tryEntry(run, slot, held);
 }
 
-/** The steps of reference 1.2 in their order: manage the waiting order, enter, fill the entry, funding, exits. */
-function advance(run: Run, slot: Slot): void {
-  if (slot.position !== null && slot.position.order.kind !== 'none') manageOrder(run, slot.position);
-  if (slot.position === null && run.mayEnter) {
-    const direction = slot.market.entryDirection(run.candle.row);
-    if (direction !== 0) enter(run, slot.market, direction);
-  }
+/** Enters by the candle's signal, unless that is for the side `held`, and begins to hold the position. */
+function tryEntry(run: Run, slot: Slot, held: Direction | 0): void {
+  if (!run.mayEnter) return;
+  const direction = slot.market.entryDirection(run.candle.row);
+  if (direction === 0 || direction === held) return;
+  enter(run, slot.market, direction);
   if (slot.position !== null) hold(run, slot.position);
 }
 
 /** The steps of reference 1.2 from the fill of an entry on. */
 export function hold(run: Run, position: Position): void {
   const { candle, settings } = run;
-  if (position.order.kind === 'entry' || position.order.kind === 'addition') tryFillEntry(run, position);
-  if (position.order.kind === 'entry') return;
+  const { order } = position;
+  if (order.kind !== 'none') {
+    if (order.kind !== 'exit') tryFillEntry(run, position);
+    if (order.kind === 'entry') return;
+  }
   if (candle.time >= position.nextFundingTime) {
     run.recordEquity();
     position.bookFunding(candle.time, settings);

@@ -48,10 +48,10 @@ function firstOutside(
 
 /** The least favorable best price at which a ROI step triggers or the trailing stop moves. */
 function triggerPrice(position: Position, settings: ResolvedSettings): number {
-  const { direction, roiStep, roiTrigger } = position;
-  const never = direction === LONG ? Number.POSITIVE_INFINITY : 0;
-  const roi = roiStep >= 0 ? roiTrigger : never;
-  const trigger = settings.trailing ? nearer(roi, trailingTriggerPrice(position, settings), position) : roi;
+  const { direction, roiTrigger } = position;
+  const trigger = settings.trailing
+    ? nearer(roiTrigger, trailingTriggerPrice(position, settings), position)
+    : roiTrigger;
   return trigger * (1 - direction * MARGIN);
 }
 

@@ -18,7 +18,7 @@ export function runStackedLoop(run: Run, onStep: (step: number) => void): void {
     const next = nextStep(run);
     const step = everyStep ? run.step + 1 : next;
     if (step > clock.steps) break;
-    callLoopStart(run, step);
+    if (everyStep) callLoopStart(run, step);
     run.step = step;
     if (step === next) simulateStep(run);
     onStep(step);

@@ -28,6 +28,11 @@ export class CallbackResults {
     this.exit = exit;
   }
 
+  /** Begins another trade, maybe in the same candle. */
+  forget(): void {
+    this.#time = Number.NaN;
+  }
+
   /** The results in the candle of `time`: all undefined in a new one. */
   in(time: number): this {
     if (this.#time !== time) this.keep(time, undefined, undefined, undefined, undefined);

@@ -26,7 +26,7 @@ import { PositionView } from './position-view.ts';
  * allocation per number. Numbers start as NaN so that V8 keeps the fields as doubles.
  */
 export class Position {
-  readonly market: Market;
+  declare readonly market: Market;
   readonly view = new PositionView(this);
   readonly order = new Order();
   readonly callbackResults = new CallbackResults();
@@ -80,7 +80,7 @@ export class Position {
   offsetReached = Number.NaN;
   offsetExceeded = Number.NaN;
 
-  /** Present step of the ROI table, -1 without one, and the price that triggers it. */
+  /** Present step of the ROI table, -1 without one, and the price that triggers it: without one a price that is never reached. */
   roiStep = -1;
   roiTrigger = Number.NaN;
   /** Time from which the next ROI step applies. */
@@ -104,7 +104,7 @@ export class Position {
     this.entryRow = row;
     this.openedAt = time;
     this.tick = this.market.orderRules === null ? null : this.market.orderRules.tickAt(time);
-    this.callbackResults.keep(Number.NaN, undefined, undefined, undefined, undefined);
+    this.callbackResults.forget();
     this.history = null;
     this.view.forget();
     this.nextStep = 0;
@@ -112,6 +112,7 @@ export class Position {
     this.funding = 0;
     this.stopMoved = false;
     this.roiStep = -1;
+    this.roiTrigger = direction === LONG ? Number.POSITIVE_INFINITY : 0;
     this.order.isRest = false;
   }
 
