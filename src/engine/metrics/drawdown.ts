@@ -26,19 +26,19 @@ export function drawdownOf(start: number, balances: ArrayLike<number>): Drawdown
 export class DrawdownScan {
   /** Rows read. */
   rows = 0;
+  peak = Number.NaN;
+  /** Lowest balance since the peak. */
+  low = Number.NaN;
   #amount = 0;
   #ratioAtAmount = 0;
   #ratio = 0;
   #peakRow = -1;
   #lowRow = -1;
-  #peak: number;
-  /** Lowest balance since the peak. */
-  #low: number;
   #peakAt = -1;
 
   constructor(start: number) {
-    this.#peak = start;
-    this.#low = start;
+    this.peak = start;
+    this.low = start;
   }
 
   /** The largest drawdowns of the rows read. */
@@ -54,33 +54,24 @@ export class DrawdownScan {
 
   /** Reads the rows of `balances` before `to` that it has not read. */
   read(balances: ArrayLike<number>, to: number): void {
-    for (
-      let row = this.#nextEvent(balances, this.rows, to);
-      row < to;
-      row = this.#nextEvent(balances, row + 1, to)
-    )
-      this.#book(balances[row]!, row);
+    for (let row = this.rows; row < to; row++) {
+      const { low, peak } = this;
+      while (row < to && balances[row]! >= low && balances[row]! < peak) row++;
+      if (row < to) this.book(balances[row]!, row);
+    }
     this.rows = to;
   }
 
-  /** First row in [from, to) that is below the low, or at the peak or above; `to` without one. */
-  #nextEvent(balances: ArrayLike<number>, from: number, to: number): number {
-    const low = this.#low;
-    const peak = this.#peak;
-    let row = from;
-    while (row < to && balances[row]! >= low && balances[row]! < peak) row++;
-    return row;
-  }
-
-  #book(balance: number, row: number): void {
-    this.#low = balance;
-    if (balance >= this.#peak) {
-      this.#peak = balance;
+  /** Books the balance of `row`, which is below the low, or at the peak or above. */
+  book(balance: number, row: number): void {
+    this.low = balance;
+    if (balance >= this.peak) {
+      this.peak = balance;
       this.#peakAt = row;
       return;
     }
-    const fall = this.#peak - balance;
-    const share = fall / this.#peak;
+    const fall = this.peak - balance;
+    const share = fall / this.peak;
     if (fall > this.#amount) {
       this.#amount = fall;
       this.#ratioAtAmount = share;

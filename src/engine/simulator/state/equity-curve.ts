@@ -9,17 +9,18 @@ import type { Position } from './position.ts';
 import type { TradeRecorder } from './trade-recorder.ts';
 import type { Wallet } from './wallet.ts';
 
+/** Rows of several positions after which the drawdown reads them: they are then still in the processor cache. */
+const SCAN = 2048;
+
 /**
  * The equity curve of a run. Equity is written interval by interval during the run; the other columns follow from the closed
  * trades, and are built at the first read.
  */
-/** Rows after which the drawdown reads them: they are then still in the processor cache. */
-const SCAN = 2048;
-
 export class AccountCurve implements EquityCurve {
-  readonly timestamp: Float64Array;
-  readonly equity: Float64Array;
-  readonly #drawdown: DrawdownScan;
+  declare readonly timestamp: Float64Array;
+  declare readonly equity: Float64Array;
+  /** Drawdown of the rows that it has read. */
+  declare readonly scan: DrawdownScan;
   readonly #startingBalance: number;
   readonly #timeframeMs: number;
   readonly #trades: TradeRecorder;
@@ -36,20 +37,15 @@ export class AccountCurve implements EquityCurve {
   ) {
     this.timestamp = timestamp;
     this.equity = memory.equity(timestamp.length);
-    this.#drawdown = new DrawdownScan(startingBalance);
+    this.scan = new DrawdownScan(startingBalance);
     this.#startingBalance = startingBalance;
     this.#timeframeMs = timeframeMs;
     this.#trades = trades;
   }
 
   get drawdown(): Drawdown {
-    this.readDrawdown(this.equity.length);
-    return this.#drawdown.worst;
-  }
-
-  /** Reads the drawdown of the rows before `to`, which are written, once they are {@link SCAN} or all. */
-  readDrawdown(to: number): void {
-    if (to - this.#drawdown.rows >= SCAN || to === this.equity.length) this.#drawdown.read(this.equity, to);
+    this.scan.read(this.equity, this.equity.length);
+    return this.scan.worst;
   }
 
   get balance(): Float64Array {
@@ -122,7 +118,7 @@ export class AccountCurve implements EquityCurve {
  * prices change: {@link record} is called before every change of the account.
  */
 export class EquityRecorder {
-  readonly curve: AccountCurve;
+  declare readonly curve: AccountCurve;
   readonly #wallet: Wallet;
   /** Rows written. */
   #rows = 0;
@@ -146,17 +142,17 @@ export class EquityRecorder {
     const to = step - 1;
     if (to <= from) return;
     const { positions, balance } = this.#wallet;
-    const { equity } = this.curve;
+    const { equity, scan } = this.curve;
     const only = positions.length === 1 ? positions[0]! : null;
     if (only !== null && only.order.kind !== 'entry' && to < only.market.offset + only.market.length)
-      fillHolding(equity, only, from, to, balance);
+      fillHolding(equity, scan, only, from, to, balance);
     else {
       equity.fill(balance, from, to);
       for (const position of positions)
         if (position.order.kind !== 'entry') addUnrealized(equity, position, from, to);
+      if (to - scan.rows >= SCAN) scan.read(equity, to);
     }
     this.#rows = to;
-    this.curve.readDrawdown(to);
   }
 }
 
@@ -169,15 +165,34 @@ function clockTimes({ markets, start, steps }: Clock, timeframeMs: number): Floa
   return times;
 }
 
-/** Fills rows in which only `position` is open and its pair has candles: one loop, because this is the most frequent case. */
-function fillHolding(equity: Float64Array, position: Position, from: number, to: number, cash: number): void {
+/**
+ * Fills rows in which only `position` is open and its pair has candles, and reads their drawdown: one loop, because this is the
+ * most frequent case.
+ */
+function fillHolding(
+  equity: Float64Array,
+  scan: DrawdownScan,
+  position: Position,
+  from: number,
+  to: number,
+  cash: number,
+): void {
+  if (scan.rows < from) scan.read(equity, from);
   const { amount, openValue, openFunding, direction, market } = position;
   const { close } = market.candles;
   // Curve row 0 is step 1.
   const shift = 1 - market.offset;
-  const end = to + shift;
-  for (let row = from + shift; row < end; row++)
-    equity[row - shift] = cash + unrealizedProfit(amount, close[row]!, openValue, openFunding, direction);
+  for (let row = from; row < to; row++) {
+    const { low, peak } = scan;
+    let value: number;
+    // The loop ends at each event: with the booking in it, V8 would read the columns' addresses anew for every row.
+    do {
+      value = cash + unrealizedProfit(amount, close[row + shift]!, openValue, openFunding, direction);
+      equity[row] = value;
+    } while (value >= low && value < peak && ++row < to);
+    if (row < to) scan.book(value, row);
+  }
+  scan.rows = to;
 }
 
 /** Adds a position's unrealized profit at each close; after the end of its data, at its last close. */
