@@ -9,17 +9,17 @@ const NOISE = 1e-9;
 /** Costs and limits of the fills of one pair, and what the limits have left unfilled. */
 export class FillCosts {
   /** True when market fills may be off the price of their order. */
-  readonly slips: boolean;
+  declare readonly slips: boolean;
   /** True when costs or amounts depend on more than the price. */
-  readonly isModelled: boolean;
+  declare readonly isModelled: boolean;
   /** True when a candle may fill less than an order. */
-  readonly isLimited: boolean;
+  declare readonly isLimited: boolean;
   /** Entry orders of which a part was dropped, and the value of these parts at their price, quote currency. */
   cappedEntries = 0;
   droppedValue = 0;
   /** Attempts to exit that filled less than their amount, or nothing. */
   cappedExits = 0;
-  readonly #constant: number;
+  readonly #constant = Number.NaN;
   readonly #firstDay: number;
   readonly #halfSpread: Float64Array | null;
   readonly #impact: Float64Array | null;

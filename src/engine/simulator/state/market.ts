@@ -10,22 +10,22 @@ import { FillCosts } from './fill-costs.ts';
  * The input of one pair on the clock of the run. Signals are read shifted: the signal of row `i - 1` acts in row `i`.
  */
 export class Market {
-  readonly input: PairInput;
+  declare readonly input: PairInput;
   /** Index among the markets of the run. */
-  readonly index: number;
-  readonly candles: Candles;
+  declare readonly index: number;
+  declare readonly candles: Candles;
   /** null without a single event. */
-  readonly funding: FundingEvents | null;
+  declare readonly funding: FundingEvents | null;
   /** Steps of the clock before the pair's first candle: row = step - offset. */
-  readonly offset: number;
-  readonly length: number;
+  declare readonly offset: number;
+  declare readonly length: number;
   /** null: prices and amounts are not rounded, and orders have no limits. */
-  readonly orderRules: OrderRules | null;
-  readonly margin: MarginTiers;
-  readonly costs: FillCosts;
+  declare readonly orderRules: OrderRules | null;
+  declare readonly margin: MarginTiers;
+  declare readonly costs: FillCosts;
   /** Open time of the first candle, ms. */
-  readonly start: number;
-  readonly #timeframeMs: number;
+  declare readonly start: number;
+  readonly #timeframeMs = Number.NaN;
   readonly #enterLong: Uint8Array;
   readonly #exitLong: Uint8Array;
   readonly #enterShort: Uint8Array;

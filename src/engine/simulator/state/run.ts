@@ -17,16 +17,16 @@ import { Wallet } from './wallet.ts';
 
 /** State of one simulation. */
 export class Run {
-  readonly settings: ResolvedSettings;
-  readonly clock: Clock;
-  readonly wallet: Wallet;
+  declare readonly settings: ResolvedSettings;
+  declare readonly clock: Clock;
+  declare readonly wallet: Wallet;
   /** One for each market, at its index. */
-  readonly slots: readonly Slot[];
-  readonly trades: TradeRecorder;
+  declare readonly slots: readonly Slot[];
+  declare readonly trades: TradeRecorder;
   /** null without an equity curve. */
-  readonly equity: EquityRecorder | null;
+  declare readonly equity: EquityRecorder | null;
   /** null without protections. */
-  readonly protections: Protections | null;
+  declare readonly protections: Protections | null;
   readonly candle = new CandleCursor();
   /** Slots to simulate in the present step; reused. */
   readonly active: Slot[] = [];

@@ -9,9 +9,9 @@ export const NEVER = 2 ** 30 - 1;
 
 /** State of one pair in a run: its position, its next signals and its detail candles. */
 export class Slot {
-  readonly market: Market;
+  declare readonly market: Market;
   /** Position object reused for all trades of the pair, to avoid allocation. */
-  readonly pooledPosition: Position;
+  declare readonly pooledPosition: Position;
   /** The open position or waiting entry, if any: one trade per pair. */
   position: Position | null = null;
   /** Step of the next entry signal, as last searched; {@link NEVER} after the last one. */
@@ -80,8 +80,8 @@ class SignalCursor {
   /** The column as integers of four bytes, from the last aligned byte before it. */
   readonly #words: Int32Array;
   /** Bytes from that one to the column. */
-  readonly #lead: number;
-  readonly #length: number;
+  readonly #lead: number = 0;
+  readonly #length: number = 0;
   /** The set row last found; valid until a call passes it. */
   #found = -1;
 

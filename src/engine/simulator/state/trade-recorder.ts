@@ -56,7 +56,7 @@ const SIDES = ['long', 'short'] as const;
  * Searching the candles of a trade for its price range takes as long as simulating the trade: that too waits until then.
  */
 export class TradeRecorder implements Outcomes {
-  readonly #fee: number;
+  readonly #fee = Number.NaN;
   readonly #markets: readonly Market[];
   readonly #memory: SimulationMemory;
   readonly #blocks: Float64Array[] = [];

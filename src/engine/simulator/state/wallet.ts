@@ -6,12 +6,12 @@ import type { Position } from './position.ts';
 /** The account of a run. */
 export class Wallet {
   /** Starting balance plus the profit of all exits, quote currency, at 8 decimals like each profit. */
-  balance: number;
+  declare balance: number;
   /** Open positions and waiting entries in the order they were opened. */
   readonly positions: Position[] = [];
 
   readonly #start: number;
-  readonly #tradableBalanceRatio: number;
+  readonly #tradableBalanceRatio = Number.NaN;
   readonly #availableCapital: number | null;
 
   constructor(
@@ -44,8 +44,10 @@ export class Wallet {
 
   /** Collateral of all positions, waiting entries included. Summed each time: a running sum would drift. */
   collateral(): number {
+    const { positions } = this;
     let sum = 0;
-    for (const position of this.positions) sum += position.stake;
+    // `for of` takes so much bytecode that V8 would inline less into the entry.
+    for (let index = 0; index < positions.length; index++) sum += positions[index]!.stake;
     return sum;
   }
 
