@@ -5,25 +5,12 @@ interface SharedObject {
   readonly properties: ReadonlyMap<PropertyKey, PropertyDescriptor>;
 }
 
-/**
- * Classes of Node's HTTP client. To read one, even its property descriptor, loads the client, which takes 40 ms of processor time.
- */
-const CLIENT_CLASSES = [
-  'CloseEvent',
-  'FormData',
-  'Headers',
-  'MessageEvent',
-  'Request',
-  'Response',
-  'WebSocket',
-];
-
 const isObject = (value: unknown): value is object =>
   (typeof value === 'object' && value !== null) || typeof value === 'function';
 
 /**
  * Records the objects that all modules share: global values such as `Math` and `Map`, their prototypes, and `others` by
- * name. Getters are not called. Removes the classes of Node's HTTP client from this process, because they are not recorded.
+ * name. Getters are not called.
  *
  * @returns `restore`, which removes added properties and restores replaced functions and accessors. Other changed values
  *   stay. It throws Error with the name of `file` if it cannot remove or restore a property.
@@ -31,7 +18,6 @@ const isObject = (value: unknown): value is object =>
 export function rememberGlobals(others: Readonly<Record<string, unknown>> = {}): {
   readonly restore: (file: string) => void;
 } {
-  for (const name of CLIENT_CLASSES) Reflect.deleteProperty(globalThis, name);
   const known = new Map<object, SharedObject>();
   const add = (name: string, object: unknown) => {
     if (!isObject(object) || known.has(object)) return;
@@ -75,4 +61,21 @@ function isReplaced(before: PropertyDescriptor, now: PropertyDescriptor | undefi
 
 function keptState(file: string, name: string, key: PropertyKey): Error {
   return new Error(`${file} keeps state in ${name}.${String(key)}, which cannot be removed between runs`);
+}
+
+/**
+ * Removes the classes of Node's HTTP client from a process that runs strategies. To read one, even its property descriptor as
+ * {@link rememberGlobals} does, loads the client, which takes 40 ms of processor time.
+ */
+export function removeClientClasses(): void {
+  for (const name of [
+    'CloseEvent',
+    'FormData',
+    'Headers',
+    'MessageEvent',
+    'Request',
+    'Response',
+    'WebSocket',
+  ])
+    Reflect.deleteProperty(globalThis, name);
 }

@@ -1,5 +1,6 @@
 /** Trial process of a hyperopt worker: reads the job's candles, then replies to each request with the result of a trial. */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { removeClientClasses } from '#adapters/global-state.ts';
 import { sha256 } from '#adapters/ids.ts';
 import { LOADING, reportProgress } from '#adapters/local/report-progress.ts';
 import { openStores } from '#adapters/open-stores.ts';
@@ -24,6 +25,7 @@ const { env, fail } = startProcess(HyperoptTaskEnv, 'hyperopt-trial');
 /** Wait for timers that are due, ms; a timer without delay fires after 1 ms. */
 const DUE_MS = 5;
 
+removeClientClasses();
 const progress = reportProgress(env.WATCH_MARK);
 const strays = catchStrayErrors(env.STRATEGIES_DIRECTORY, failing);
 

@@ -22,6 +22,7 @@ import type { StrategyDefinition } from '#engine/strategy.ts';
 import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { freshStrategy } from '../fresh-strategy.ts';
+import { removeClientClasses } from '../global-state.ts';
 import type { CheckMessage, CheckRequest } from './strategy-check.ts';
 
 const ROWS = 1_000;
@@ -30,6 +31,7 @@ const WINDOWS = 3;
 const send = (message: CheckMessage) => process.send!(message);
 const received = async <T>() => (await once(process, 'message'))[0] as T;
 
+removeClientClasses();
 process.once('disconnect', () => process.exit());
 try {
   await check(await received<CheckRequest>());

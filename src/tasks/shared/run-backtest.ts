@@ -1,6 +1,7 @@
 /** What the entry points of a backtest share: one for the platform's image, one for registered images. */
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from '@aws-lambda-powertools/logger';
+import { removeClientClasses } from '#adapters/global-state.ts';
 import { sha256 } from '#adapters/ids.ts';
 import { LOADING, reportProgress } from '#adapters/local/report-progress.ts';
 import { writeTradesParquet } from '#adapters/parquet/trades.ts';
@@ -33,6 +34,7 @@ export async function runBacktest(
   { env, log, fail }: BacktestProcess,
   open: (task: TaskIdentity) => OpenedJob | Promise<OpenedJob>,
 ): Promise<void> {
+  removeClientClasses();
   const progress = reportProgress(env.WATCH_MARK);
   const strays = catchStrayErrors(env.STRATEGIES_DIRECTORY, (error) => {
     progress.ended();
