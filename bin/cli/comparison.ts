@@ -1,5 +1,5 @@
 import { METRIC_LABELS, type MetricName } from '#contract/metric-labels.ts';
-import { chart, number, table, wrap } from './output.ts';
+import { chart, lineWidth, number, table, wrap } from './output.ts';
 import type { Results } from './report-text.ts';
 
 /** Comparison of two completed backtests: settings, inputs, metrics, equity. */
@@ -94,7 +94,6 @@ function commonDays(a: Results, b: Results): Comparison['equity'] {
   return { dates, a: dates.map((date) => first.get(date)!), b: dates.map((date) => second.get(date)!) };
 }
 
-const WIDTH = 100;
 /** Units of metrics that are integers. */
 const INTEGERS: readonly string[] = ['count', 'days'];
 
@@ -150,6 +149,6 @@ function inputsText(inputs: readonly Difference[]): string {
   const short = (value: unknown) => String(value).slice(0, 12);
   return wrap(
     `Different inputs: ${inputs.map(({ name, a, b }) => `${name.replace('_', ' ')} ${short(a)} and ${short(b)}`).join('; ')}`,
-    WIDTH,
+    lineWidth(),
   );
 }

@@ -4,19 +4,80 @@ import Table from 'cli-table3';
 import { PAGE_LIMITS } from '#contract/limits.ts';
 import type { QueueState } from '#contract/queue.ts';
 
-/** A table with a header row; numbers are aligned right, null prints as `-`. */
+/** Longest line of text, characters. */
+const MAX_LINE = 100;
+
+/** Characters of a line of text: those of the terminal, up to 100. A file or a pipe has 100. */
+export function lineWidth(): number {
+  return Math.min(MAX_LINE, process.stdout.columns ?? MAX_LINE);
+}
+
+type Cells = readonly (string | number | null)[];
+
+/**
+ * A table with a header row; numbers are aligned right, null prints as `-`. In a terminal that is too narrow for it, texts are broken
+ * between words. Where that is not enough, each row is a block of lines, as in the expanded display of psql.
+ *
+ * @param width columns of the terminal; undefined for a file or a pipe, which takes a table of any width
+ */
 export function table(
   head: readonly string[],
-  rows: readonly (readonly (string | number | null)[])[],
+  rows: readonly Cells[],
+  width: number | undefined = process.stdout.columns,
 ): string {
+  const cells = rows.map((row) => row.map((cell) => (cell === null ? '-' : String(cell))));
   const numeric = head.map((_, column) => rows.some((row) => isNumeric(row[column])));
-  const printed = new Table({
-    head: [...head],
-    colAligns: numeric.map((right) => (right ? 'right' : 'left')),
-    style: { head: [], border: [], compact: true },
-  });
-  for (const row of rows) printed.push(row.map((cell) => (cell === null ? '-' : String(cell))));
-  return printed.toString();
+  const print = (texts: readonly (readonly string[])[], titles: readonly string[]) => {
+    const printed = new Table({
+      head: [...titles],
+      colAligns: numeric.map((right) => (right ? 'right' : 'left')),
+      style: { head: [], border: [], compact: true },
+    });
+    for (const row of texts) printed.push([...row]);
+    return printed.toString();
+  };
+  const whole = print(cells, head);
+  if (width === undefined || rows.length === 0 || whole.indexOf('\n') <= width) return whole;
+  const widths = narrowed([head, ...cells], width);
+  if (!widths) return blocks(head, cells, width);
+  const shrunk = (row: readonly string[]) => row.map((cell, column) => fitted(cell, widths[column]!));
+  return print(cells.map(shrunk), shrunk(head));
+}
+
+const lengthOf = (text: string, separator: string | RegExp) =>
+  Math.max(0, ...text.split(separator).map((part) => part.length));
+
+/** Characters of each column so that the table fits; undefined if its longest words do not. The widest columns shrink first. */
+function narrowed(rows: readonly (readonly string[])[], width: number): readonly number[] | undefined {
+  const widest = (column: number, separatorOf: (cell: string) => string | RegExp) =>
+    Math.max(...rows.map(({ [column]: cell = '' }) => lengthOf(cell, separatorOf(cell))));
+  const widths = rows[0]!.map((_, column) => widest(column, () => '\n'));
+  const least = rows[0]!.map((_, column) => widest(column, (cell) => (isNumeric(cell) ? '\n' : /\s/)));
+  // A border and two spaces for each column, and a last border.
+  let excess = widths.reduce((sum, each) => sum + each + 3, 1) - width;
+  for (; excess > 0; excess--) {
+    const slack = widths.map((each, column) => (each > least[column]! ? each : 0));
+    const most = Math.max(...slack);
+    if (most === 0) return undefined;
+    widths[slack.indexOf(most)]!--;
+  }
+  return widths;
+}
+
+function fitted(cell: string, width: number): string {
+  return lengthOf(cell, '\n') <= width ? cell : wrap(cell.replaceAll('\n', ' '), width);
+}
+
+/** A block for each row: a line for each column that has a text, with its title. An empty line ends each block. */
+function blocks(head: readonly string[], rows: readonly (readonly string[])[], width: number): string {
+  const indent = lengthOf(head.join('\n'), '\n') + 2;
+  const lineOf = (title: string, cell: string) => {
+    const text = fitted(cell, Math.max(20, width - indent));
+    return `${title.padEnd(indent)}${text.replaceAll('\n', `\n${' '.repeat(indent)}`)}\n`;
+  };
+  return rows
+    .map((row) => head.map((title, at) => (row[at] ? lineOf(title, row[at]) : '')).join(''))
+    .join('\n');
 }
 
 function isNumeric(cell: string | number | null | undefined): boolean {
@@ -76,13 +137,16 @@ export function duration(ms: number): string {
 }
 
 const CHART_WIDTH = 80;
+/** Labels and axis in front of a chart. */
+const CHART_INDENT = 14;
 const CHART_HEIGHT = 12;
 
 /** A line chart with the first and the last label below it; empty for fewer than two values. */
 export function chart(values: readonly number[], labels: readonly string[]): string {
   if (values.length < 2) return '';
-  const sampled = Array.from({ length: CHART_WIDTH }, (_, i) => {
-    const index = Math.round((i * (values.length - 1)) / (CHART_WIDTH - 1));
+  const width = Math.min(CHART_WIDTH, Math.max(20, lineWidth() - CHART_INDENT - 1));
+  const sampled = Array.from({ length: width }, (_, i) => {
+    const index = Math.round((i * (values.length - 1)) / (width - 1));
     return values[index]!;
   });
   const plot = asciichart.plot(sampled, {
@@ -90,8 +154,8 @@ export function chart(values: readonly number[], labels: readonly string[]): str
     format: (value) => number(value).padStart(12),
   });
   const [first, last] = [labels[0]!, labels.at(-1)!];
-  const space = ' '.repeat(Math.max(1, CHART_WIDTH - first.length - last.length));
-  return `${plot}\n${' '.repeat(14)}${first}${space}${last}`;
+  const space = ' '.repeat(Math.max(1, width - first.length - last.length));
+  return `${plot}\n${' '.repeat(CHART_INDENT)}${first}${space}${last}`;
 }
 
 /** Status of a job; of a job that waits also its place in the queue: `pending (position 12, waits for a slot)`. */

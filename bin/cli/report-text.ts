@@ -5,7 +5,7 @@ import { OVERFITTING_BOUNDS } from '#contract/limits.ts';
 import type { BacktestReportData } from '#contract/report.ts';
 import type { ReportModels } from '#contract/report-models.ts';
 import type { ApiClient } from './client.ts';
-import { chart, duration, minute, number, percent, table, wrap } from './output.ts';
+import { chart, duration, lineWidth, minute, number, percent, table, wrap } from './output.ts';
 import { robustnessText } from './robustness-text.ts';
 import { universeText } from './universe-text.ts';
 
@@ -19,8 +19,6 @@ export interface Results {
   readonly report: Report;
   readonly equity: Equity;
 }
-
-const WIDTH = 100;
 
 export const backtestPath = (jobId: string, rest = '') =>
   `/api/v1/backtests/${encodeURIComponent(jobId)}${rest}`;
@@ -41,16 +39,16 @@ export function reportText({ job, report, equity }: Results): string {
   return [
     ...warningLines(job),
     `${report.strategy.name} on ${candlesText(job)}`,
-    wrap(`Settings: ${settingsText(job)}`, WIDTH),
+    wrap(`Settings: ${settingsText(job)}`, lineWidth()),
     metricTable({ job, report, equity }),
-    ...(job.trials ? [wrap(trialsText(job.trials), WIDTH)] : []),
+    ...(job.trials ? [wrap(trialsText(job.trials), lineWidth())] : []),
     ...(job.look_ahead ? [`Look-ahead bias: ${job.look_ahead.message}`] : []),
     ...(job.look_ahead?.findings ?? []).map((finding) => `  ${finding}`),
     groupTable('Pair', per_pair),
     groupTable('Exit reason', per_exit_reason),
     // A table of one tag repeats the totals.
     ...(per_enter_tag.length > 2 ? [groupTable('Enter tag', per_enter_tag)] : []),
-    ...(report.locks ? [wrap(locksText(report.locks), WIDTH)] : []),
+    ...(report.locks ? [wrap(locksText(report.locks), lineWidth())] : []),
     ...tiersLines(report.data),
     ...(report.informative ? [informativeTable(report.informative)] : []),
     ...(report.universe ? [universeText(report.universe)] : []),
@@ -91,7 +89,7 @@ export function tiersLines(data: Report['data']): string[] {
   const tiers = data.flatMap(({ pair, leverage_tiers: own }) =>
     own ? [`${pair} ${own.count} (${own.source})`] : [],
   );
-  return tiers.length > 0 ? [wrap(`Leverage tiers: ${tiers.join(', ')}`, WIDTH)] : [];
+  return tiers.length > 0 ? [wrap(`Leverage tiers: ${tiers.join(', ')}`, lineWidth())] : [];
 }
 
 /** Number of the locks by protections, and of each reason among the newest. */
@@ -112,7 +110,7 @@ export function warningLines(job: Pick<Job, 'status' | 'collection' | 'warnings'
 }
 
 function indented(label: string, text: string): string {
-  return wrap(text, WIDTH - label.length - 2)
+  return wrap(text, lineWidth() - label.length - 2)
     .split('\n')
     .map((line, index) => `  ${index === 0 ? label : ' '.repeat(label.length)}${line}`)
     .join('\n');

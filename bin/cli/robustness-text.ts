@@ -1,7 +1,5 @@
 import type { ReportRobustness } from '#contract/report-robustness.ts';
-import { number, percent, table, wrap } from './output.ts';
-
-const WIDTH = 100;
+import { lineWidth, number, percent, table, wrap } from './output.ts';
 
 /** The robustness of a report: its findings, the tables behind them, and why figures are missing. */
 export function robustnessText(section: ReportRobustness): string {
@@ -11,14 +9,14 @@ export function robustnessText(section: ReportRobustness): string {
   const reasons = new Set([...benchmarks, regimes, bootstrap, ...tests].map(({ reason }) => reason));
   return [
     'Robustness:',
-    ...findings.map((finding) => wrap(`- ${finding}`, WIDTH)),
+    ...findings.map((finding) => wrap(`- ${finding}`, lineWidth())),
     ...(known.length > 0 ? [benchmarkTable(known)] : []),
     ...(bootstrap.cagr_pct ? [bootstrapTable(bootstrap)] : []),
     ...(regimes.cells.length > 0 ? [regimeTable(regimes.cells)] : []),
     ...(stress.length > 0 ? [stressTable(stress)] : []),
     ...(section.cost_sweep ? [sweepTable(section.cost_sweep)] : []),
     ...(section.capacity?.steps.length ? [capacityTable(section.capacity)] : []),
-    ...[...reasons].flatMap((reason) => (reason === null ? [] : [wrap(`Not known: ${reason}`, WIDTH)])),
+    ...[...reasons].flatMap((reason) => (reason === null ? [] : [wrap(`Not known: ${reason}`, lineWidth())])),
   ].join('\n');
 }
 

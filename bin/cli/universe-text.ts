@@ -1,7 +1,6 @@
 import type { ReportUniverse } from '#contract/report-universe.ts';
-import { minute, number, percent, table, wrap } from './output.ts';
+import { lineWidth, minute, number, percent, table, wrap } from './output.ts';
 
-const WIDTH = 100;
 /** Intervals of a pair that a row shows. */
 const SHOWN = 3;
 const CHOICES = { survivors: 'Pairs that survived', final_ranking: 'Largest at the end' } as const;
@@ -13,7 +12,7 @@ export function universeText(universe: ReportUniverse): string {
   return [
     wrap(
       `Universe: ${members.length} of ${number(candidates, 0)} candidates were in, by ${number(rebalances, 0)} choices${few}`,
-      WIDTH,
+      lineWidth(),
     ),
     table(
       ['Pair', 'Days in', 'In (UTC)', 'Ends'],
