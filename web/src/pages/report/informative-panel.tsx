@@ -7,26 +7,26 @@ type Series = NonNullable<ReportData['informative']>[number];
 
 /** Series are few, up to one per pair and timeframe. */
 const COLUMNS: readonly Column<Series>[] = [
-  { key: 'pair', title: 'Pair', width: 130, cell: ({ pair }) => shortPair(pair) },
+  { key: 'pair', title: 'Pair', width: 110, cell: ({ pair }) => shortPair(pair) },
   { key: 'timeframe', title: 'Timeframe', width: 90, cell: ({ timeframe }) => timeframe },
   {
     key: 'source',
     title: 'Candles',
-    width: 150,
+    width: 140,
     cell: ({ origin, source_timeframe }) =>
       origin === 'stored' ? 'stored' : `computed from ${source_timeframe}`,
   },
   {
     key: 'candles',
     title: 'Number',
-    width: 90,
+    width: 80,
     isNumber: true,
     cell: ({ candles }) => value(candles, 'count'),
   },
   {
     key: 'filled',
     title: 'Filled gaps',
-    width: 100,
+    width: 90,
     isNumber: true,
     cell: ({ filled_candles }) => value(filled_candles, 'count'),
   },
@@ -35,8 +35,11 @@ const COLUMNS: readonly Column<Series>[] = [
   {
     key: 'read_by',
     title: 'Read by',
-    width: 260,
-    cell: ({ read_by }) => read_by.map(shortPair).join(', '),
+    width: 196,
+    cell: ({ read_by }) => {
+      const pairs = read_by.map(shortPair).join(', ');
+      return <span title={pairs}>{pairs}</span>;
+    },
   },
 ];
 

@@ -60,14 +60,14 @@ const CHOICE_COLUMNS: readonly Column<Choice>[] = [
     {
       key: name,
       title,
-      width: 90,
+      width: 104,
       isNumber: true,
       cell: ({ figures }) => value(figures?.[name] ?? null, unit),
     },
     {
       key: `${name}-added`,
       title: 'added',
-      width: 90,
+      width: 104,
       isNumber: true,
       cell: ({ added }) => signed(added?.[name] ?? null, unit),
     },
