@@ -8,6 +8,7 @@ import { importFiles } from '#adapters/import/import-files.ts';
 import type { ImportResult } from '#adapters/import/store-series.ts';
 import { type ImportedSeries, summarizeImport } from '#adapters/import/summary.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
+import { listed } from '#contract/listed.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
 import { tradingModeOf } from '#domain/validate.ts';
 import { ALL_TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
@@ -188,7 +189,7 @@ function namesOf(content: FoundFile['content']) {
 
 /** The first items and how many more there are, in lines of a table's cell. */
 function inCell(items: readonly string[], shown = NAMES_SHOWN): string {
-  return wrap(escapeControlChars(listed(items.slice(0, shown), items.length)), CELL_WIDTH);
+  return wrap(escapeControlChars(listed(items, { shown })), CELL_WIDTH);
 }
 
 function progressBar({ files }: Found) {
@@ -233,7 +234,7 @@ function printSeries(all: readonly ImportedSeries[], nameOf: (file: string) => s
   for (const { symbol, series, gaps } of all) {
     if (!gaps?.count) continue;
     const widest = gaps.widest.map(({ start, missing }) => `${minute(start)} (${number(missing, 0)})`);
-    console.log(`gaps: ${symbol} ${series}, candles missing from: ${listed(widest, gaps.count)}`);
+    console.log(`gaps: ${symbol} ${series}, candles missing from: ${listed(widest, { count: gaps.count })}`);
   }
   for (const { symbol, series, files, rows, stored } of all) {
     if (files.length === 1 || rows <= stored) continue;
@@ -253,7 +254,7 @@ function printNotes(results: readonly ImportResult[], nameOf: (file: string) => 
     // A file may have many series with one note.
     const distinct = [...new Set(files.map(({ file }) => file))];
     const names = distinct.slice(0, NAMES_SHOWN).map(nameOf);
-    console.log(`note: ${listed(names, distinct.length)}: ${escapeControlChars(says)}`);
+    console.log(`note: ${listed(names, { count: distinct.length })}: ${escapeControlChars(says)}`);
   }
 }
 
@@ -271,10 +272,10 @@ function printRejected(
     const bytes = of.reduce((total, { file }) => total + bytesOf.get(file)!, 0);
     return [
       ...[outcome, wrap(escapeControlChars(reason), CELL_WIDTH), number(of.length, 0), number(bytes / 1e6)],
-      [
-        ...of.slice(0, NAMES_SHOWN).map(({ file }) => nameOf(file)),
-        ...(of.length > NAMES_SHOWN ? [`and ${number(of.length - NAMES_SHOWN, 0)} more`] : []),
-      ].join('\n'),
+      listed(
+        of.slice(0, NAMES_SHOWN).map(({ file }) => nameOf(file)),
+        { count: of.length, separator: '\n' },
+      ),
     ];
   });
   if (rows.length > 0) console.log(table(['Result', 'Reason', 'Files', 'MB', 'Names'], rows.sort(byResult)));
@@ -282,9 +283,3 @@ function printRejected(
 
 /** Skipped files first, so that failed ones are at the end of the screen. */
 const byResult = ([a]: readonly string[], [b]: readonly string[]) => (a === b ? 0 : a! > b! ? -1 : 1);
-
-/** The first items of `count`, and how many more there are. */
-function listed(first: readonly string[], count: number): string {
-  const more = count - first.length;
-  return more > 0 ? `${first.join(', ')} and ${number(more, 0)} more` : first.join(', ');
-}

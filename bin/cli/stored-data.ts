@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Coverage, CoverageMonth } from '#contract/coverage.ts';
 import { BACKTEST_DEFAULTS, TIMEFRAMES } from '#contract/limits.ts';
+import { listed } from '#contract/listed.ts';
 import type { Freshness, Symbols } from '#contract/market-data.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
 import { SYMBOLS, type TradingMode } from '#contract/trading-modes.ts';
@@ -110,8 +111,7 @@ function incompleteText(months: Months): string {
   const names = months
     .filter(({ candles, expected, corrupt }) => corrupt || candles < expected)
     .map(({ month, corrupt }) => (corrupt ? `${month} (corrupt)` : month));
-  const more = names.length > MONTHS_SHOWN ? ` and ${names.length - MONTHS_SHOWN} more` : '';
-  return wrap(`${names.slice(0, MONTHS_SHOWN).join(', ')}${more}`, 32) || '-';
+  return wrap(listed(names, { shown: MONTHS_SHOWN }), 32) || '-';
 }
 
 interface FreshnessOptions extends Options {

@@ -1,3 +1,4 @@
+import { listed } from '#contract/listed.ts';
 import type { ReportUniverse } from '#contract/report-universe.ts';
 import { lineWidth, minute, number, percent, table, wrap } from './output.ts';
 
@@ -55,6 +56,5 @@ export function universeText(universe: ReportUniverse): string {
 
 function intervalsText(intervals: ReportUniverse['members'][number]['intervals']): string {
   const shown = intervals.slice(0, SHOWN).map(({ from, to }) => `${from.slice(0, 10)} to ${to.slice(0, 10)}`);
-  const more = intervals.length - shown.length;
-  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
+  return listed(shown, { count: intervals.length });
 }

@@ -1,6 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import { BACKTEST_LIMITS } from '#contract/limits.ts';
+import { listed } from '#contract/listed.ts';
 import { LEFT_OUT_REASONS, type UniverseLeftOut } from '#contract/report-universe.ts';
 import type { Universe } from '#contract/universe.ts';
 import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
@@ -9,7 +10,6 @@ import { firstVolumeDay } from '#engine/universe/membership.ts';
 import { pairsToRead, planUniverse, type UniversePlan } from '#engine/universe/plan.ts';
 import { CorruptFileError, recordCorruption } from './data/corrupt-file.ts';
 import { chooseReads, type StrategyReads } from './data/plan-reads.ts';
-import { listed } from './listed.ts';
 import type { LoadCandlesDeps, PairCandles } from './load-candles.ts';
 import { isoTime } from './validate.ts';
 

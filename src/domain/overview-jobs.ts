@@ -1,5 +1,6 @@
 import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtest.ts';
 import { OVERVIEW_LIMITS as LIMITS } from '#contract/limits.ts';
+import { listed } from '#contract/listed.ts';
 import type { JobCounts, OverviewJob } from '#contract/overview-api.ts';
 import type { StoredCollection } from '#contract/stored-market-data.ts';
 import type { Caller } from './access.ts';
@@ -103,11 +104,10 @@ function commonView(kind: 'backtest' | 'hyperopt', row: ListedJobRow) {
 
 function collectionView(collection: StoredCollection): OverviewJob {
   const { collection_id: id, status, symbols, created_at, updated_at, error } = collection;
-  const [first = '', ...others] = symbols;
   return {
     ...{ kind: 'collection', id, status, experiment_name: null, created_at, started_at: null, error },
     progress: progressOf(status, collection.progress),
-    name: others.length > 0 ? `${first} and ${others.length} more` : first,
+    name: listed(symbols, { shown: 1 }),
     finished_at: isTerminal(status) ? updated_at : null,
     ...{ total_profit_pct: null, best_value: null, new_candles: collection.candles },
   };

@@ -13,6 +13,7 @@ import {
   type Timeframe,
   UNLIMITED_STAKE,
 } from '#contract/limits.ts';
+import { listed } from '#contract/listed.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
 import type { Protection } from '#contract/protections.ts';
 import type { InstrumentRecord } from '#contract/stored-market-data.ts';
@@ -26,7 +27,6 @@ import { ownTimeframes } from './data/candle-source.ts';
 import { type CollectionPlan, planCollection } from './data/plan-reads.ts';
 import { findStrategy } from './find-strategy.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
-import { listed } from './listed.ts';
 import type { Clock, SeriesStore } from './ports.ts';
 import { resolveAccount } from './resolve-account.ts';
 import { ML_ENGINE_FIELD, ML_ENGINE_KEYS, resolveMlEngine } from './resolve-ml-engine.ts';

@@ -6,6 +6,7 @@ import {
   type TradesLogged,
 } from '#contract/challenge-trade.ts';
 import { TRADE_LIMITS } from '#contract/limits.ts';
+import { listed } from '#contract/listed.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
 import { type ApiClient, ApiError } from '../client.ts';
 import { UsageError } from '../options.ts';
@@ -163,11 +164,12 @@ function tallyText(tally: Tally, ignored: readonly string[]): string {
       : []),
     ...(late > 0 ? [`${number(late, 0)} logged after the end of the challenge`] : []),
   ];
-  const more = all.length - REJECTED_SHOWN;
+  const rejected = all.slice(0, REJECTED_SHOWN).map(rejectedText);
   return [
     ...(ignored.length > 0 ? [`Ignored fields: ${ignored.join(', ')}`] : []),
-    ...all.slice(0, REJECTED_SHOWN).map(rejectedText),
-    ...(more > 0 ? [`and ${number(more, 0)} more`] : []),
+    ...(all.length > 0
+      ? [listed(rejected, { shown: REJECTED_SHOWN, count: all.length, separator: '\n' })]
+      : []),
     `${number(logged, 0)} new, ${number(duplicates, 0)} ${duplicates === 1 ? 'duplicate' : 'duplicates'}, ${number(all.length, 0)} rejected`,
     ...(uncounted.length > 0 ? [`Not counted: ${uncounted.join('; ')}`] : []),
     ...(snapshot ? snapshotLines(challenge_id, snapshot) : []),

@@ -33,13 +33,8 @@ const TARDIS_MARKETS: Readonly<Record<string, Required<Market>>> = {
   'okex-swap': { exchange: 'okx', mode: 'futures' },
 };
 
-/** Exchanges of TradingView. Key: its prefix of symbols. The others are written as in ccxt, in capital letters. */
-const TRADING_VIEW_EXCHANGES: Readonly<Record<string, Readonly<Record<TradingMode, string>>>> = {
-  BINANCE: { spot: 'binance', futures: 'binanceusdm' },
-  GATEIO: { spot: 'gate', futures: 'gate' },
-  KRAKEN: { spot: 'kraken', futures: 'krakenfutures' },
-  KUCOIN: { spot: 'kucoin', futures: 'kucoinfutures' },
-};
+/** Exchanges of TradingView that ccxt names otherwise. Key: its prefix of symbols. */
+const TRADING_VIEW_NAMES: Readonly<Record<string, string>> = { GATEIO: 'gate' };
 
 export function tardisMarket(id: string): Market {
   return Object.hasOwn(TARDIS_MARKETS, id) ? TARDIS_MARKETS[id]! : {};
@@ -48,8 +43,8 @@ export function tardisMarket(id: string): Market {
 /** A symbol of TradingView that ends with `.P` is a perpetual, any other is taken for spot. */
 export function tradingViewMarket(prefix: string, symbol: string): Required<Market> | undefined {
   const mode = symbol.endsWith('.P') ? 'futures' : 'spot';
-  const known = Object.hasOwn(TRADING_VIEW_EXCHANGES, prefix) ? TRADING_VIEW_EXCHANGES[prefix] : undefined;
-  const exchange = known?.[mode] ?? prefix.toLowerCase();
+  const name = Object.hasOwn(TRADING_VIEW_NAMES, prefix) ? TRADING_VIEW_NAMES[prefix]! : prefix.toLowerCase();
+  const exchange = exchangeFor(name, mode);
   return isExchangeKey(exchange) ? { exchange, mode } : undefined;
 }
 
@@ -63,14 +58,15 @@ export function ccxtMarket(name: string): Market {
 /** Key of the exchange's markets of a trading mode: perpetuals of `binance` are `binanceusdm`. */
 export function exchangeFor(exchange: string, mode: TradingMode): string {
   if (mode === 'spot') return SPOT_EXCHANGES.get(exchange) ?? exchange;
-  return FUTURES_EXCHANGES.get(exchange) ?? exchange;
+  return LINEAR_EXCHANGES.get(exchange) ?? exchange;
 }
 
-const FUTURES_EXCHANGES: ReadonlyMap<string, string> = new Map([
-  ['binance', 'binanceusdm'],
-  ['kraken', 'krakenfutures'],
-  ['kucoin', 'kucoinfutures'],
-]);
+/** COIN-M futures are not imported: `binance` has `binanceusdm`. */
+const LINEAR_EXCHANGES: ReadonlyMap<string, string> = new Map(
+  [...SPOT_EXCHANGES]
+    .filter(([futures]) => futures !== 'binancecoinm')
+    .map(([futures, spot]) => [spot, futures]),
+);
 
 /** Quote assets of spot markets: those of Binance, and `USD` of others. `AEUR` is in {@link AEUR_PAIRS}: `ADAEUR` is ADA/EUR. */
 const SPOT_QUOTES = [

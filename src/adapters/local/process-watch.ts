@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { listed } from '#contract/listed.ts';
 import { CALLBACK_NAMES } from '#engine/strategy.ts';
 import { forLines } from './lines.ts';
 import { MARK_BYTES, MARKED_BYTES, type ProgressReport } from './report-progress.ts';
@@ -48,7 +49,10 @@ export class ProcessWatch {
     const [callback, pair] = this.#ended ? [0, 0] : this.#lastCallback();
     const name = CALLBACK_NAMES[callback - 1];
     const pairs = name && name !== 'loopStart' ? this.#pairs.slice(pair, pair + 1) : this.#pairs;
-    return [name ?? this.#what, ...(pairs.length > 0 ? [listed(pairs)] : [])].join(' of ');
+    return [
+      name ?? this.#what,
+      ...(pairs.length > 0 ? [listed(pairs, { shown: MAX_PAIRS_LISTED })] : []),
+    ].join(' of ');
   }
 
   /** "no progress for 60 s in …"; empty if there was progress within the last second. */
@@ -133,11 +137,6 @@ export function inWords(ms: number): string {
 
 const MAX_PAIRS_LISTED = 3;
 const MAX_CHARACTERS = 100;
-
-function listed(pairs: readonly string[]): string {
-  const named = pairs.slice(0, MAX_PAIRS_LISTED).join(', ');
-  return pairs.length > MAX_PAIRS_LISTED ? `${named} and ${pairs.length - MAX_PAIRS_LISTED} more` : named;
-}
 
 function parsed(line: string): ProgressReport | undefined {
   try {

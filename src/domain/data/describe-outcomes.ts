@@ -1,6 +1,5 @@
+import { listed } from '#contract/listed.ts';
 import type { SymbolOutcome } from './collect-candles.ts';
-
-const NAMED = 10;
 
 export interface CollectionEnd {
   readonly status: 'completed' | 'failed';
@@ -15,11 +14,11 @@ export function describeOutcomes(outcomes: readonly SymbolOutcome[]): Collection
   const rejected = outcomes.reduce((sum, each) => sum + each.rejected, 0);
   const left = rejected > 0 ? `, ${rejected} invalid ones skipped` : '';
   const corrupt = [...new Set(outcomes.flatMap((each) => each.corrupt))];
-  const replaced = corrupt.length > 0 ? `, corrupt files: ${first(corrupt, ', ')}` : '';
+  const replaced = corrupt.length > 0 ? `, corrupt files: ${listed(corrupt)}` : '';
   const bare = outcomes.flatMap(({ symbol, noInstrument }) =>
     noInstrument ? [`${symbol} (${noInstrument.code} ${noInstrument.message})`] : [],
   );
-  const without = bare.length > 0 ? `, instruments not collected: ${first([...new Set(bare)], ', ')}` : '';
+  const without = bare.length > 0 ? `, instruments not collected: ${listed([...new Set(bare)])}` : '';
   const stored = `${candles} candles stored${left}${replaced}${without}`;
   const failed = outcomes.flatMap(({ symbol, timeframe, error }) =>
     error ? [`${symbol} ${timeframe}: ${error.code} ${error.message}`] : [],
@@ -29,12 +28,7 @@ export function describeOutcomes(outcomes: readonly SymbolOutcome[]): Collection
   const unlisted = [...new Set(unknown.map(({ symbol }) => symbol))];
   return {
     status: 'failed',
-    message: `${failed.length} of ${outcomes.length} series failed: ${first(failed, '; ')}. ${stored}.`,
+    message: `${failed.length} of ${outcomes.length} series failed: ${listed(failed, { separator: '; ' })}. ${stored}.`,
     ...(unlisted.length > 0 ? { unlisted } : {}),
   };
-}
-
-function first(all: readonly string[], separator: string): string {
-  const more = all.length > NAMED ? `${separator}and ${all.length - NAMED} more` : '';
-  return `${all.slice(0, NAMED).join(separator)}${more}`;
 }

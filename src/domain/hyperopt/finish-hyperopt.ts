@@ -7,6 +7,7 @@ import type {
   StoredTrial,
   TrialIn,
 } from '#contract/hyperopt.ts';
+import { listed } from '#contract/listed.ts';
 import { roundNumbers } from '#engine/report/round.ts';
 import { overfittingReport } from '#engine/search/overfitting.ts';
 import type { Dimension } from '#engine/search/space.ts';
@@ -118,7 +119,6 @@ type Complete = TrialIn<'complete'>;
 
 /** Minimum share of the complete trials that repeat another trial's run before the job gets a warning. */
 const MIN_REPEATED_SHARE = 0.1;
-const MAX_NUMBERS = 10;
 
 interface EqualRuns {
   readonly distinct: number;
@@ -144,12 +144,10 @@ function equalRuns(
     return { distinct: groups.length, warnings: [] };
   const [largest] = groups.toSorted((a, b) => b.length - a.length);
   const [first, ...others] = largest!.map(({ number }) => number);
-  const shown = others.slice(0, MAX_NUMBERS).join(', ');
-  const more = others.length > MAX_NUMBERS ? ` and ${others.length - MAX_NUMBERS} more` : '';
   const names = differing(largest!);
   const warning =
     `${repeats} of ${originals.length} complete trials traded exactly as an earlier one with other parameters: ` +
-    `trial${others.length > 1 ? 's' : ''} ${shown}${more} as trial ${first}. Without effect among them: ${names.join(', ')}.`;
+    `trial${others.length > 1 ? 's' : ''} ${listed(others.map(String))} as trial ${first}. Without effect among them: ${names.join(', ')}.`;
   const gate = base.ml_engine?.entry_threshold ?? null;
   const isModelOnly = names.every((name) => MODEL.includes(name));
   return {

@@ -1,6 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import { grouped } from '#contract/grouped.ts';
+import { listed } from '#contract/listed.ts';
 import { SIGNALS_LIMITS } from '#contract/signals-limits.ts';
 import type { GivenSignals } from '#engine/run/given-signals.ts';
 import { tradedRange } from '#engine/run/history.ts';
@@ -135,9 +136,9 @@ class Problems {
   throwIfAny(): void {
     if (this.#found.size === 0) return;
     const kinds = [...this.#found].slice(0, MAX_KINDS).map(([kind, { count, rows, example }]) => {
-      const more = count > rows.length ? ` and ${grouped(count - rows.length)} more` : '';
+      const numbers = rows.sort((a, b) => a - b).map(String);
       const shown = example === undefined ? '' : `, ${example}`;
-      return `${kind} (row ${rows.sort((a, b) => a - b).join(', ')}${more}${shown})`;
+      return `${kind} (row ${listed(numbers, { shown: numbers.length, count })}${shown})`;
     });
     throw new CodedError('VAL005', {
       message: `The signals ${this.#signals} have rows that cannot be used: ${kinds.join('; ')}. Row 1 is the first after the header`,
