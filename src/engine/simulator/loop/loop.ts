@@ -56,7 +56,8 @@ function simulatePairs(run: Run): void {
  */
 function nextStep({ step, slots, clock }: Run, except: Position | null): number {
   let next = clock.steps + 1;
-  for (const slot of slots) {
+  for (let index = 0, { length } = slots; index < length; index++) {
+    const slot = slots[index]!;
     const { position } = slot;
     if (position !== null && position === except) continue;
     if (position === null && slot.nextEntryStep <= step) slot.findNextEntry(step + 1);
@@ -158,13 +159,17 @@ export function planNextStep(run: Run, position: Position): void {
  * A pair that was visited with a position in this main candle and has none now stays out of the rest of it. A position opened
  * and closed within a detail candle was not visited (2.4).
  */
-function gather({ wallet, slots, step, active }: Run): number {
+function gather({ wallet: { positions }, slots, step, active }: Run): number {
   let count = 0;
-  for (const position of wallet.positions)
+  for (let index = 0, { length } = positions; index < length; index++) {
+    const position = positions[index]!;
     if (position.nextStep <= step) active[count++] = slots[position.market.index]!;
-  for (const slot of slots)
+  }
+  for (let index = 0, { length } = slots; index < length; index++) {
+    const slot = slots[index]!;
     if (slot.nextEntryStep === step && slot.position === null && slot.heldStep !== step)
       active[count++] = slot;
+  }
   return count;
 }
 
