@@ -21,7 +21,7 @@ export interface SampleDeps {
  */
 export async function sampleBacktest(
   { processorMs, pause }: SampleDeps,
-  { load, digest }: StrategyWithDigest,
+  { definition, load, digest }: StrategyWithDigest,
   run: {
     readonly config: ResolvedBacktestConfig;
     readonly pairs: readonly PairCandles[];
@@ -34,6 +34,7 @@ export async function sampleBacktest(
   const { cuts, rows, findings, reason, ...sample } = await sampleLookAhead(
     { load, config, pairs },
     {
+      strategy: definition,
       spent: processorMs,
       pause,
       used: robustness_ms,

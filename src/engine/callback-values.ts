@@ -46,6 +46,11 @@ export class DataStore implements StoredData {
   /** Keys set since the certificate began to look; null outside of it. */
   changed: Set<string> | null = null;
 
+  /** Begins to look, for one call. */
+  watch(): void {
+    if (this.changed === null || this.changed.size > 0) this.changed = new Set();
+  }
+
   get<T extends StoredValue = StoredValue>(key: string): T | undefined {
     return this.#values.get(key) as T | undefined;
   }

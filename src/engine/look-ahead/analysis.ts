@@ -292,49 +292,51 @@ export interface ColumnFinding {
 /** Relative tolerance of columns: a sum over a longer array may be added in another order. */
 const COLUMN_TOLERANCE = 1e-9;
 
-/** Reads one row of a column. Absent signals read as 0, other absent columns as NaN. */
+/** Reads one row of a column. */
 type Reader = (row: number) => number | string;
-type Readers = ReadonlyMap<string, Reader>;
+/** Values of a column, or the reader of one that has none of its own. */
+type Column = Float64Array | Uint8Array | Reader;
+type Compared = ReadonlyMap<string, Column>;
 
-export function columnsOf(analysis: Analysis | MlAnalysis): Readers {
+const noSignals: Reader = () => 0;
+const noTags: Reader = () => '';
+
+export function columnsOf(analysis: Analysis | MlAnalysis): Compared {
   const { columns, informative, signals } = analysis;
-  const readers = new Map<string, Reader>();
-  addColumns(readers, 'columns', columns);
+  const compared = new Map<string, Column>();
+  addColumns(compared, 'columns', columns);
   if ('trainingInputs' in analysis) {
     const { names, columns: features } = analysis.trainingInputs.features;
-    addColumns(readers, 'features', Object.fromEntries(names.map((name, i) => [name, features[i]!])));
+    addColumns(compared, 'features', Object.fromEntries(names.map((name, i) => [name, features[i]!])));
   }
   for (const [timeframe, aligned] of Object.entries(informative)) {
-    addColumns(readers, `informative.${timeframe}`, aligned);
+    addColumns(compared, `informative.${timeframe}`, aligned);
   }
   for (const name of ['enterLong', 'exitLong', 'enterShort', 'exitShort'] as const) {
-    const column = signals[name];
-    readers.set(name, (row) => column?.[row] ?? 0);
+    compared.set(name, signals[name] ?? noSignals);
   }
+  const { tags } = signals;
   for (const name of ['enterTag', 'exitTag'] as const) {
     const column = signals[name];
-    readers.set(name, (row) => signals.tags?.[column?.[row] ?? 0] ?? '');
+    compared.set(name, tags ? (row) => tags[column?.[row] ?? 0] ?? '' : noTags);
   }
-  return readers;
+  return compared;
 }
 
-function addColumns(readers: Map<string, Reader>, path: string, columns: Columns): void {
-  for (const [name, column] of Object.entries(columns)) {
-    readers.set(`${path}.${name}`, (row) => column[row]!);
-  }
+function addColumns(compared: Map<string, Column>, path: string, columns: Columns): void {
+  for (const [name, column] of Object.entries(columns)) compared.set(`${path}.${name}`, column);
 }
 
 /** The labels of a run with models; empty without models. */
-export function labelOf(analysis: Analysis | MlAnalysis): Readers {
+export function labelOf(analysis: Analysis | MlAnalysis): Compared {
   if (!('trainingInputs' in analysis)) return new Map();
-  const { labels } = analysis.trainingInputs;
-  return new Map([['label', (row: number) => labels[row]!]]);
+  return new Map([['label', analysis.trainingInputs.labels]]);
 }
 
-function inputColumns(candles: Candles): Readers {
-  const readers = new Map<string, Reader>();
-  addColumns(readers, 'candles', { ...candles });
-  return readers;
+function inputColumns(candles: Candles): Compared {
+  const compared = new Map<string, Column>();
+  addColumns(compared, 'candles', { ...candles });
+  return compared;
 }
 
 /** Collects one finding per kind and column: the first proof and the number of histories that gave one. */
@@ -349,7 +351,7 @@ export class Findings {
   }
 
   /** Compares the first `known` rows of two sets of columns. */
-  compare(kind: ColumnDefect, known: number, before: Readers, after: Readers): void {
+  compare(kind: ColumnDefect, known: number, before: Compared, after: Compared): void {
     for (const column of new Set([...before.keys(), ...after.keys()])) {
       const difference = firstDifference(known, before.get(column), after.get(column));
       if (!difference) continue;
@@ -378,14 +380,34 @@ const undefinedColumn: Reader = () => Number.NaN;
 
 function firstDifference(
   rows: number,
-  before: Reader = undefinedColumn,
-  after: Reader = undefinedColumn,
+  before: Column = undefinedColumn,
+  after: Column = undefinedColumn,
 ): { row: number; before: number | string; after: number | string } | undefined {
+  if (before === after) return undefined;
+  const areValues = typeof before !== 'function' && typeof after !== 'function';
+  const [readBefore, readAfter] = [readerOf(before), readerOf(after)];
   for (let row = 0; row < rows; row++) {
-    const [a, b] = [before(row), after(row)];
+    if (areValues) row = firstUnequal(before, after, row, rows);
+    if (row === rows) break;
+    const a = readBefore(row);
+    const b = readAfter(row);
     if (!isSame(a, b)) return { row, before: a, after: b };
   }
   return undefined;
+}
+
+const readerOf = (column: Column): Reader => (typeof column === 'function' ? column : (row) => column[row]!);
+
+/** First row from `from` on with other bits or NaN; `rows` without one. Nearly all rows are equal. */
+function firstUnequal(
+  a: Float64Array | Uint8Array,
+  b: Float64Array | Uint8Array,
+  from: number,
+  rows: number,
+): number {
+  let row = from;
+  while (row < rows && a[row] === b[row]) row++;
+  return row;
 }
 
 /** Equal but for the order in which numbers were added up. */

@@ -217,12 +217,15 @@ export function recordingCallbacks(
     if (!callback) continue;
     recording[name] = (context, ...args) => {
       const stores = storesOf(context, args[0]);
-      for (const store of stores) store.changed = new Set();
+      for (const store of stores) store.watch();
       const returned = callback.call(callbacks, seenContext(context, name, contextFor), ...args);
+      const { pair, row, opened } = placeOf(context);
       calls.push({
         callback: name,
-        ...placeOf(context),
-        args: args.flatMap(comparables),
+        pair,
+        row,
+        opened,
+        args: comparables(args),
         returned:
           typeof returned === 'object' && returned !== null
             ? JSON.stringify(returned)
@@ -248,14 +251,22 @@ function placeOf(context: CallbackContext | LoopContext): Pick<Call, 'pair' | 'r
 }
 
 /** The values of an order, and a value itself. The trade and the limits are views, which show the present. */
-function comparables(arg: unknown): Comparable[] {
-  if (typeof arg !== 'object' || arg === null) return [arg as Comparable];
-  return Object.getPrototypeOf(arg) === Object.prototype ? (Object.values(arg) as Comparable[]) : [];
+function comparables(args: readonly unknown[]): Comparable[] {
+  const values: Comparable[] = [];
+  for (const arg of args) {
+    if (typeof arg !== 'object' || arg === null) values.push(arg as Comparable);
+    else if (Object.getPrototypeOf(arg) === Object.prototype)
+      values.push(...(Object.values(arg) as Comparable[]));
+  }
+  return values;
 }
 
 function storesOf({ state }: CallbackContext | LoopContext, trade: unknown): DataStore[] {
   const data = typeof trade === 'object' && trade !== null ? (trade as Partial<TradeView>).data : undefined;
-  return [state, data].filter((each) => each instanceof DataStore);
+  const stores: DataStore[] = [];
+  if (state instanceof DataStore) stores.push(state);
+  if (data instanceof DataStore) stores.push(data);
+  return stores;
 }
 
 function changesOf(stores: readonly DataStore[]): string | null {

@@ -180,7 +180,8 @@ async function observe(
   const calls: Call[] = [];
   const own = (context: CallbackContext): CallbackContext => {
     const { time, index, pair, params, state } = context;
-    return { time, index, pair, params, state, ...views.get(pair)! };
+    const { candles, columns, informative } = views.get(pair)!;
+    return { time, index, pair, params, state, candles, columns, informative };
   };
   const guarded = guard && guarding(guard);
   const recorded = strategy.callbacks && {

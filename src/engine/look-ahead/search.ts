@@ -2,6 +2,7 @@ import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { createRandom, type Random } from '../random.ts';
 import { type PairHistory, runStartupRows, tradedRange } from '../run/history.ts';
 import { mlRunOf } from '../run/prepare-pair.ts';
+import type { StrategyDefinition } from '../strategy.ts';
 import { DAY_MS, TIMEFRAME_MS } from '../timeframe.ts';
 import {
   compareColumns,
@@ -186,6 +187,8 @@ function chooseTimes(
 interface SampleOptions {
   /** Processor time of this process so far, ms. It decides only the number of cuts. */
   readonly spent: () => number;
+  /** Strategy of the whole run, of which only facts are read. */
+  readonly strategy: StrategyDefinition;
   /** Duration of the whole run, ms, from which the cost of a part is estimated. */
   readonly runMs: number;
   /** Open times (ms) of trades of the run: the sampled part contains one of them. */
@@ -213,9 +216,15 @@ interface LookAheadSample {
 }
 
 const MAX_CUTS = 20;
+/** More cuts than these take at most half of the share. */
+const ENOUGH_CUTS = 5;
 /** Numbers of cuts in order of preference: the length of the part follows from the first one within the budget. */
 const WANTED_CUTS = [5, 2, 1];
 const MIN_STEPS = 50;
+/** Times that recording the callbacks of a step takes longer than simulating it. */
+const RECORDING = 4;
+/** A cut shows look-ahead in the rows just before it: a longer part costs more per cut and shows no more. */
+const MAX_STEPS = 1_000;
 
 /**
  * Repeats a part of a run on truncated candles, callbacks included, and compares. The number of cuts is limited by a share of
@@ -227,11 +236,12 @@ export async function sampleLookAhead(
 ): Promise<LookAheadSample> {
   const { spent, share = 0.1, used = 0, pause = async () => undefined } = options;
   const begun = spent();
-  const limit = begun + ((begun - used) * share) / (1 - share) - used;
+  const limitOf = (part: number) => begun + ((begun - used) * part) / (1 - part) - used;
+  const limit = limitOf(share);
   const random = createRandom(options.seed ?? 1);
   const noSample = { cuts: 0, rows: 0, pairs: [], findings: [] };
   try {
-    const part = await choosePart(subject, options, limit - begun, random);
+    const part = choosePart(subject, options, limit - begun, random);
     if (!part) return { ...noSample, reason: `${share * 100} % of the processor time allows no cut` };
     const search = await beginSearch({ ...subject, config: part });
     const times = shuffled(cutTimes(search, MAX_CUTS, random), random);
@@ -241,7 +251,7 @@ export async function sampleLookAhead(
     for (const time of times) {
       await pause();
       const before = spent();
-      if (before + maxCost > limit) break;
+      if (before + maxCost > (cuts < ENOUGH_CUTS ? limit : limitOf(share / 2))) break;
       findings.push(...(await testCut(search, time)));
       maxCost = Math.max(maxCost, spent() - before);
       cuts++;
@@ -261,20 +271,19 @@ export async function sampleLookAhead(
 }
 
 /** The configuration with the sampled part of its range; undefined when the budget allows no cut. */
-async function choosePart(
-  { load, config, pairs }: LookAheadSubject,
-  { runMs, opened }: SampleOptions,
+function choosePart(
+  { config, pairs }: LookAheadSubject,
+  { strategy, runMs, opened }: SampleOptions,
   budgetMs: number,
   random: Random,
-): Promise<ResolvedBacktestConfig | undefined> {
-  const strategy = await load();
+): ResolvedBacktestConfig | undefined {
   const { start, end } = tradedRange(config);
   const stepMs = TIMEFRAME_MS[config.timeframe];
   const steps = Math.ceil((end - start) / stepMs);
   const ml = config.ml_engine;
   // Training is most of a run's time and is proportional to the traded windows.
   const before = ml ? 0 : runStartupRows(strategy, config, pairs);
-  const stepCost = runMs / (steps + before);
+  const stepCost = (runMs / (steps + before)) * (strategy.callbacks ? RECORDING : 1);
   // A cut costs two runs of half the part on average, or one without callbacks; trained models are remembered.
   const cutCost = ml ? 0.1 : strategy.callbacks ? 1 : 0.5;
   const minRows = Math.min(steps, ml ? (ml.backtest_period_days * DAY_MS) / stepMs : MIN_STEPS);
@@ -282,7 +291,7 @@ async function choosePart(
     (cuts) => Math.floor(budgetMs / (stepCost * (1 + cuts * cutCost))) - before,
   ).find((rows) => rows >= minRows);
   if (affordable === undefined) return undefined;
-  const length = Math.min(steps, affordable);
+  const length = Math.min(affordable, Math.max(minRows, Math.min(steps, MAX_STEPS)));
   const center = opened.length > 0 ? opened[Math.floor(random() * opened.length)]! : start;
   const from = Math.round((center - start) / stepMs) - Math.floor(length * random());
   const first = start + Math.max(0, Math.min(steps - length, from)) * stepMs;

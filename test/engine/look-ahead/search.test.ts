@@ -33,6 +33,7 @@ function clock(begun: number) {
 const sample = (define: typeof leak, begun: number, more = {}) =>
   sampleLookAhead(lookAheadSubject(define, { rows: 1_000, ...more }), {
     spent: clock(begun),
+    strategy: define(),
     runMs: 20,
     opened: [Date.UTC(2024, 0, 20)],
   });
@@ -59,6 +60,17 @@ describe('sampleLookAhead', () => {
     expect(few.rows).toBeLessThan(500);
   });
 
+  it('look-ahead sample uses at most a twentieth for more than five cuts', async () => {
+    // A cut takes 2 ms: a tenth of the total would be 11 of them.
+    expect((await sample(clean, 200)).cuts).toBe(5);
+    expect((await sample(clean, 500)).cuts).toBeGreaterThan(5);
+  });
+
+  it('look-ahead sample takes up to 1,000 candles of each pair', async () => {
+    const { cuts, rows } = await sample(clean, 9_000, { rows: 3_000 });
+    expect([cuts, rows]).toEqual([20, 2_000]);
+  });
+
   it('look-ahead sample without cuts states the reason', async () => {
     expect(await sample(clean, 3)).toEqual({
       cuts: 0,
@@ -74,7 +86,7 @@ describe('sampleLookAhead', () => {
       if (loaded++ > 0) throw new Error('gone');
       return failing();
     };
-    const options = { spent: clock(9_000), runMs: 100, opened: [] };
+    const options = { spent: clock(9_000), strategy: failing(), runMs: 100, opened: [] };
     expect(await sampleLookAhead({ ...subject, load }, options)).toMatchObject({ cuts: 0, reason: 'gone' });
   });
 
