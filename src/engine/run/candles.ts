@@ -115,18 +115,18 @@ export function fillGaps(candles: Candles, stepMs: number): FilledCandles {
 export interface WriteDetectingCandles {
   /** The same columns, for code that must not write into them. */
   readonly candles: Candles;
-  /** True if a bit of a column changed since its first read from `candles`. */
+  /** True if a value changed since the first read of its column from `candles`. Valid until other candles are read. */
   readonly changed: () => boolean;
 }
 
-/** Detects writes into candles. Columns are hashed on their first read: most strategies read one or two of the six. */
+/** Detects writes into candles. Columns are copied on their first read: most strategies read one or two of the six. */
 export function detectWrites(candles: Candles): WriteDetectingCandles {
-  const hashes = new Map<keyof Candles, number>();
+  const copies = new Map<keyof Candles, Float64Array>();
   const watched = {};
   for (const name of CANDLE_COLUMNS) {
     const column = candles[name];
     const get = () => {
-      hashes.set(name, hashColumn(column));
+      copies.set(name, copyOf(column));
       // A plain property from now on: it may be read once per row.
       Object.defineProperty(watched, name, { value: column, enumerable: true });
       return column;
@@ -135,30 +135,29 @@ export function detectWrites(candles: Candles): WriteDetectingCandles {
   }
   return {
     candles: watched as Candles,
-    changed: () => [...hashes].some(([name, hash]) => hashColumn(candles[name]) !== hash),
+    changed: () => {
+      const isChanged = [...copies].some(([name, copy]) => !isEqual(candles[name], copy));
+      spare = [...copies.values()];
+      return isChanged;
+    },
   };
 }
 
-/** Odd, so that no step of the hash loses a bit; small, so that a product with 32 bits is exact as a number. */
-const FACTOR = 31;
+/** Copies of the last pair, which the next pair reuses: the pages of a new one cost more than the copy. */
+let spare: Float64Array[] = [];
 
-/**
- * Hash of the column's bits, without a copy. Four independent hashes run in parallel, because each step depends on the step
- * before. It multiplies numbers: `Math.imul` is a function call before TurboFan.
- */
-function hashColumn(column: Float64Array): number {
-  const words = new Uint32Array(column.buffer, column.byteOffset, column.length * 2);
-  const whole = words.length & ~3;
-  let a = 1;
-  let b = 2;
-  let c = 3;
-  let d = 4;
-  for (let word = 0; word < whole; word += 4) {
-    a = ((a ^ words[word]!) * FACTOR) | 0;
-    b = ((b ^ words[word + 1]!) * FACTOR) | 0;
-    c = ((c ^ words[word + 2]!) * FACTOR) | 0;
-    d = ((d ^ words[word + 3]!) * FACTOR) | 0;
+function copyOf(column: Float64Array): Float64Array {
+  const copy = spare.find(({ length }) => length === column.length);
+  if (copy === undefined) return column.slice();
+  spare = spare.filter((each) => each !== copy);
+  copy.set(column);
+  return copy;
+}
+
+/** Equal values; NaN equals NaN. */
+function isEqual(a: Float64Array, b: Float64Array): boolean {
+  for (let row = 0, { length } = a; row < length; row++) {
+    if (a[row] !== b[row] && !(Number.isNaN(a[row]) && Number.isNaN(b[row]))) return false;
   }
-  for (let word = whole; word < words.length; word++) a = ((a ^ words[word]!) * FACTOR) | 0;
-  return ((((((a * FACTOR) ^ b) * FACTOR) ^ c) * FACTOR) ^ d) | 0;
+  return true;
 }

@@ -74,7 +74,7 @@ interface Predictions {
  * empty.
  *
  * @param candles of the strategy's timeframe, startup candles included
- * @param rows number of candles; reading a column's length would hash the column, see `detectWrites`
+ * @param rows number of candles; reading a column's length would copy the column, see `detectWrites`
  * @param series default: the strategy's first pair, without informative candles
  * @throws StrategyRunError when the strategy throws, a column has the wrong type or length, or an informative timeframe is
  *   shorter than the strategy's
