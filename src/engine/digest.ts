@@ -55,6 +55,7 @@ function digestColumns(columns: readonly Float64Array[], digest: Digest): string
 // simulating them.
 
 const LOWEST_BITS = 0x01010101;
+const OTHER_BITS = ~LOWEST_BITS;
 
 /** First row with a value above `max`; the length without one. */
 export function firstAbove(column: Uint8Array, max: number): number {
@@ -81,8 +82,9 @@ export function countSet(column: Uint8Array): number {
 function rowsOfBits(column: Uint8Array): number {
   const { head, words } = inWords(column);
   for (let row = 0; row < head; row++) if (column[row]! > 1) return row;
+  const { length } = words;
   let index = 0;
-  while (index < words.length && (words[index]! & ~LOWEST_BITS) === 0) index++;
+  while (index < length && (words[index]! & OTHER_BITS) === 0) index++;
   return head + 4 * index;
 }
 

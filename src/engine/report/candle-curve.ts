@@ -46,7 +46,9 @@ function addPair(
   const from = Math.min(Math.max(0, shift), market.length);
   const end = Math.min(market.length, shift + close.length);
   for (let row = 0; row < from; row++) market[row]! += part;
-  for (let row = from; row < end; row++) market[row]! += amount * close[row - shift]!;
+  const traded = market.subarray(from, end);
+  const prices = close.subarray(from - shift);
+  for (let row = 0, { length } = traded; row < length; row++) traded[row]! += amount * prices[row]!;
   const last = amount * close.at(-1)!;
   for (let row = Math.max(end, from), { length } = market; row < length; row++) market[row]! += last;
 }

@@ -68,7 +68,8 @@ function drawPath(
     }
     left--;
     // A day can lose more than the account: a ruined one stays so.
-    equity = Math.max(0, equity * (1 + returns[day]!));
+    equity *= 1 + returns[day]!;
+    if (equity < 0) equity = 0;
     day = day + 1 === days ? 0 : day + 1;
     if (equity >= peak) peak = equity;
     else {
