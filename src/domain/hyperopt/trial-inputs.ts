@@ -11,6 +11,6 @@ export function haveSameInputs(a: Partial<TrialInputs>, b: Partial<TrialInputs>)
   return a.code_digest === b.code_digest && haveSameCandles(a, b);
 }
 
-export function haveSameCandles(a: Partial<TrialInputs>, b: Partial<TrialInputs>): boolean {
+function haveSameCandles(a: Partial<TrialInputs>, b: Partial<TrialInputs>): boolean {
   return a.data_digest === undefined || b.data_digest === undefined || a.data_digest === b.data_digest;
 }
