@@ -82,8 +82,8 @@ export function CollectionsPanel() {
           <>
             {page.items.length === 0 ? (
               <Empty title={status ? `No collection is ${status}` : 'No collection yet'}>
-                Collections run one at a time, and go on after a restart. What is stored is not collected
-                again.
+                “Collect candles” above gets them from an exchange. Collections run one at a time and continue
+                after a restart; what is stored is not collected again.
               </Empty>
             ) : (
               <div className="list">
