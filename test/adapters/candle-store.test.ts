@@ -2,10 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
+import { appendChecksum } from '#adapters/parquet/checksum.ts';
+import { SeriesFiles } from '#adapters/parquet/series-file.ts';
 import { describeMonth } from '#adapters/series-months.ts';
 import type { SeriesKey } from '#domain/ports.ts';
-import { type Candles, createCandles, sliceCandles } from '#engine/candles.ts';
+import { CANDLE_COLUMNS, type Candles, createCandles, sliceCandles } from '#engine/candles.ts';
 import { TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
+import { encodeParquet, numberColumn, timestampColumn } from '../support/snappy-parquet.ts';
 import { candleStoreFixture, HOUR, range, T0 } from './candle-store-fixture.ts';
 
 const fixture = candleStoreFixture();
@@ -163,6 +166,37 @@ describe('ParquetCandleStore candles', () => {
     const missing: string[] = [];
     expect((await read(0, 24 * 60, (file) => missing.push(file))).timestamp).toHaveLength(2);
     expect(missing).toEqual([february]);
+  });
+
+  test('months in the format of earlier versions are read, and rewritten when candles are added', async () => {
+    const candles = candlesAt(range(0, 24 * 10));
+    await fixture.store.write(HOUR, candles);
+    const [january, february] = await keys();
+    for (const key of [january!, february!]) {
+      const isJanuary = key === january;
+      const part = isJanuary ? sliceCandles(candles, 0, 48) : sliceCandles(candles, 48, 240);
+      const [times, ...values] = CANDLE_COLUMNS.map((name) => numberColumn(name, part[name]));
+      const earlier = encodeParquet([timestampColumn(times!.name, part.timestamp), ...values]);
+      await fixture.objects.put(key, appendChecksum(earlier), 'application/vnd.apache.parquet');
+    }
+    const files = new SeriesFiles(CANDLE_COLUMNS);
+    const ownFormat = async () =>
+      Promise.all((await keys()).map(async (key) => !!files.decode((await fixture.objects.get(key))!.body)));
+    expect(await ownFormat()).toEqual([false, false]);
+    expect(plain(await fixture.store.read(HOUR, 0, T0 * 2))).toEqual(plain(candles));
+    await fixture.store.write(HOUR, candlesAt(range(240, 250)));
+    expect(await ownFormat()).toEqual([false, true]);
+    expect(plain(await fixture.store.read(HOUR, 0, T0 * 2))).toEqual(plain(candlesAt(range(0, 250))));
+  });
+
+  test('read rejects a file of another program with other columns, whose checksum is right, with DATA005', async () => {
+    await fixture.store.write(HOUR, candlesAt([0]));
+    const [key] = await keys();
+    const other = appendChecksum(
+      new SeriesFiles(['timestamp', 'price']).encode([Float64Array.of(T0), Float64Array.of(1)]),
+    );
+    await fixture.objects.put(key!, other, 'application/vnd.apache.parquet');
+    await expect(fixture.store.read(HOUR, 0, T0 * 2)).rejects.toMatchObject({ code: 'DATA005' });
   });
 
   test("read rejects a corrupt file with DATA005 and the file's path", async () => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { appendChecksum, hasValidChecksum } from '#adapters/parquet/checksum.ts';
-import { readColumns } from '#adapters/parquet/read.ts';
-import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
+import { readColumns } from '#adapters/parquet/other-file.ts';
+import { encodeParquet, numberColumn, timestampColumn } from '../support/snappy-parquet.ts';
 
 const times = Float64Array.from({ length: 50 }, (_, i) => 1_700_000_000_000 + i * 60_000);
 const values = Float64Array.from(times, (_, i) => Math.sqrt(i));

@@ -17,7 +17,7 @@ import { findFiles } from '#adapters/import/find.ts';
 import { importFiles } from '#adapters/import/import-files.ts';
 import type { ImportResult } from '#adapters/import/store-series.ts';
 import { summarizeImport } from '#adapters/import/summary.ts';
-import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
+import { encodeParquet, numberColumn, timestampColumn } from '../support/snappy-parquet.ts';
 import { csvRows, FIXTURES, FOREVER, importFixture, MINUTES_5, T0 } from './import-fixture.ts';
 
 const fixture = importFixture();

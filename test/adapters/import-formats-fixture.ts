@@ -9,7 +9,7 @@ import {
   tableToIPC,
   vectorFromArray,
 } from 'apache-arrow';
-import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
+import { encodeParquet, numberColumn, timestampColumn } from '../support/snappy-parquet.ts';
 import { FIXTURES, type ImportFixture, MINUTES_5, T0 } from './import-fixture.ts';
 
 /** The candles of fixtures/import/make.py. */

@@ -1,7 +1,7 @@
 import { Utf8, vectorFromArray } from 'apache-arrow';
 import { describe, expect, test } from 'vitest';
-import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
 import { CANDLE_COLUMNS } from '#engine/candles.ts';
+import { encodeParquet, numberColumn, timestampColumn } from '../support/snappy-parquet.ts';
 import { importFixture } from './import-fixture.ts';
 import {
   columns,

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { findFiles } from '#adapters/import/find.ts';
 import { importFiles } from '#adapters/import/import-files.ts';
 import type { ImportResult } from '#adapters/import/store-series.ts';
-import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { encodeParquet, numberColumn, timestampColumn } from '../support/snappy-parquet.ts';
 import { FOREVER, importFixture, NOW } from './import-fixture.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
-import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
+import { encodeParquet, numberColumn, timestampColumn } from '../support/snappy-parquet.ts';
 
 const PAGE = resolve(import.meta.dirname, '../../docs/importing.md');
 const T0 = Date.UTC(2025, 2, 1);

@@ -11,12 +11,14 @@ import { bool, encodeStruct, i32, i64, listOf, type Struct, struct, text, writeV
 const TYPE = { boolean: 0, int32: 1, int64: 2, double: 5, bytes: 6 } as const;
 const REQUIRED = 0;
 const OPTIONAL = 1;
-const PLAIN = 0;
+export const PLAIN = 0;
 const RLE = 3;
+export const DELTA = 5;
+export const UNCOMPRESSED = 0;
 const ZSTD = 6;
 const DATA_PAGE = 0;
 const VERSION = 1;
-const MAGIC = Buffer.from('PAR1');
+export const MAGIC = Buffer.from('PAR1');
 
 const TEXT_TYPE: Struct = { 6: i32(0), 10: struct({ 1: struct({}) }) };
 const UTC_MILLISECONDS: Struct = {
@@ -27,16 +29,22 @@ const UTC_MILLISECONDS: Struct = {
 /** Compression level. It is fixed, so equal files have equal bytes. */
 const PARAMS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** A column of such a file. */
-export interface PlainColumn {
+/** What a file says of a column. */
+export interface ColumnShape {
   readonly name: string;
   readonly type: number;
   /** Logical type, if the column has one. */
   readonly annotation?: Struct;
-  /** Present values, concatenated. */
-  readonly values: Uint8Array;
+  /** Of the values; plain if absent. */
+  readonly encoding?: number;
   /** 1 for each row with a value. Absent: every row has one. */
   readonly present?: Uint8Array;
+}
+
+/** A column of such a file. */
+export interface PlainColumn extends ColumnShape {
+  /** Present values, concatenated. */
+  readonly values: Uint8Array;
 }
 
 /** Unix milliseconds as a time in UTC. */
@@ -92,37 +100,71 @@ export function plainOptionalTexts(name: string, column: TextColumn<string | nul
 
 /** Bytes of a file of columns with `rows` rows each. */
 export function encodePlainFile(columns: readonly PlainColumn[], rows: number): Buffer {
-  const parts: Uint8Array[] = [MAGIC];
+  const pages = columns.map(({ values, present }) =>
+    present ? Buffer.concat([levelsOf(present), values]) : values,
+  );
+  const stored = pages.map((page) => zstdCompressSync(page, PARAMS));
+  const sizes = pages.map((page, index) => ({ plain: page.length, stored: stored[index]!.length }));
+  return assembleFile(describeFile(columns, rows, { codec: ZSTD, sizes }), stored);
+}
+
+interface PageSize {
+  /** Bytes before compression. */
+  readonly plain: number;
+  readonly stored: number;
+}
+
+interface Storage {
+  readonly codec: number;
+  /** One page a column. */
+  readonly sizes: readonly PageSize[];
+  /** The content of pages begins at a multiple of this many bytes. */
+  readonly alignment?: number;
+}
+
+/** A file without the content of its pages. */
+export interface Frame {
+  /** What precedes the content of each page. */
+  readonly heads: readonly Buffer[];
+  /** What follows the last page. */
+  readonly tail: Buffer;
+}
+
+/** A file without the content of its pages: this follows from columns, rows and sizes. */
+export function describeFile(
+  columns: readonly ColumnShape[],
+  rows: number,
+  { codec, sizes, alignment = 1 }: Storage,
+): Frame {
+  const heads: Buffer[] = [];
+  const chunks: Struct[] = [];
   let offset = MAGIC.length;
-  const chunks = (rows === 0 ? [] : columns).map((column) => {
-    const page = encodePage(column, rows);
-    const chunk = describeChunk(column, rows, offset, page);
-    parts.push(page.header, page.body);
-    offset += page.header.length + page.body.length;
-    return chunk;
-  });
-  const footer = encodeStruct(describeFile(columns, rows, offset - MAGIC.length, chunks));
+  for (const [index, column] of (rows === 0 ? [] : columns).entries()) {
+    const size = sizes[index]!;
+    const header = describePage(column, rows, size);
+    const gap = (alignment - ((offset + header.length) % alignment)) % alignment;
+    const chunk = { codec, plain: header.length + size.plain, stored: header.length + size.stored };
+    heads.push(Buffer.concat([new Uint8Array(gap), header]));
+    chunks.push(describeChunk(column, rows, { ...chunk, offset: offset + gap }));
+    offset += gap + chunk.stored;
+  }
+  const footer = encodeStruct(describeMetadata(columns, rows, offset - MAGIC.length, chunks));
   const length = Buffer.alloc(4);
   length.writeUInt32LE(footer.length);
-  return Buffer.concat([...parts, footer, length, MAGIC]);
+  return { heads, tail: Buffer.concat([footer, length, MAGIC]) };
 }
 
-interface Page {
-  readonly header: Buffer;
-  readonly body: Buffer;
-  readonly plainBytes: number;
+export function assembleFile({ heads, tail }: Frame, pages: readonly Uint8Array[]): Buffer {
+  return Buffer.concat([MAGIC, ...heads.flatMap((head, index) => [head, pages[index]!]), tail]);
 }
 
-function encodePage({ values, present }: PlainColumn, rows: number): Page {
-  const plain = present ? Buffer.concat([levelsOf(present), values]) : values;
-  const body = zstdCompressSync(plain, PARAMS);
-  const header = encodeStruct({
+function describePage({ encoding = PLAIN }: ColumnShape, rows: number, size: PageSize): Buffer {
+  return encodeStruct({
     1: i32(DATA_PAGE),
-    2: i32(plain.length),
-    3: i32(body.length),
-    5: struct({ 1: i32(rows), 2: i32(PLAIN), 3: i32(RLE), 4: i32(RLE) }),
+    2: i32(size.plain),
+    3: i32(size.stored),
+    5: struct({ 1: i32(rows), 2: i32(encoding), 3: i32(RLE), 4: i32(RLE) }),
   });
-  return { header, body, plainBytes: header.length + plain.length };
 }
 
 /** Definition levels: one run of single bits. */
@@ -133,24 +175,32 @@ function levelsOf(present: Uint8Array): Buffer {
   return lengthPrefixed(Uint8Array.from(head), bits);
 }
 
-function describeChunk({ name, type }: PlainColumn, rows: number, offset: number, page: Page): Struct {
+interface Chunk {
+  readonly codec: number;
+  /** Bytes of the page with its header. */
+  readonly plain: number;
+  readonly stored: number;
+  readonly offset: number;
+}
+
+function describeChunk({ name, type, encoding = PLAIN }: ColumnShape, rows: number, chunk: Chunk): Struct {
   return {
-    2: i64(offset),
+    2: i64(chunk.offset),
     3: struct({
       1: i32(type),
-      2: listOf('i32', [i32(PLAIN), i32(RLE)]),
+      2: listOf('i32', [i32(encoding), i32(RLE)]),
       3: listOf('text', [text(name)]),
-      4: i32(ZSTD),
+      4: i32(chunk.codec),
       5: i64(rows),
-      6: i64(page.plainBytes),
-      7: i64(page.header.length + page.body.length),
-      9: i64(offset),
+      6: i64(chunk.plain),
+      7: i64(chunk.stored),
+      9: i64(chunk.offset),
     }),
   };
 }
 
-function describeFile(
-  columns: readonly PlainColumn[],
+function describeMetadata(
+  columns: readonly ColumnShape[],
   rows: number,
   bytes: number,
   chunks: readonly Struct[],

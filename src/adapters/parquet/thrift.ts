@@ -73,7 +73,7 @@ function writeValue(bytes: number[], value: Value): void {
 }
 
 /** Integers in the order 0, -1, 1, -2 ... */
-function zigzag(value: number): number {
+export function zigzag(value: number): number {
   return value >= 0 ? value * 2 : -value * 2 - 1;
 }
 
@@ -92,4 +92,31 @@ export function writeVarint(bytes: number[], value: number): void {
     rest = Math.floor(rest / 128);
   }
   bytes.push(rest);
+}
+
+/** Reads integers one after the other. Behind the end there are zeros. */
+export class Varints {
+  readonly #bytes: Uint8Array;
+  #at: number;
+
+  constructor(bytes: Uint8Array, at: number) {
+    this.#bytes = bytes;
+    this.#at = at;
+  }
+
+  skip(bytes: number): void {
+    this.#at += bytes;
+  }
+
+  /** An integer that was written with {@link zigzag}. Beyond 2^53 it is not exact. */
+  nextSigned(): number {
+    let value = 0;
+    let unit = 1;
+    for (let more = true; more; unit *= 128) {
+      const byte = this.#bytes[this.#at++] ?? 0;
+      value += (byte & 127) * unit;
+      more = byte >= 128;
+    }
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
 }

@@ -1,5 +1,3 @@
-import './tiering.ts';
-
 import {
   type Data,
   type DataType,
@@ -49,11 +47,7 @@ export function numberColumn(name: string, values: Float64Array): ParquetColumn 
   };
 }
 
-/**
- * Bytes of a Parquet file of columns of one length, with one row group per million rows. Equal columns give equal bytes.
- * Every reader supports Snappy and delta-encoded times. Of the common codecs Snappy reads fastest: 27 million candles/s,
- * zstd 11, at 23 and 15 bytes per candle. Dictionaries would make prices larger.
- */
+/** A Parquet file as earlier versions wrote candles and funding events, and much as other programs do. */
 export function encodeParquet(columns: readonly ParquetColumn[]): Uint8Array {
   const fields = columns.map(({ name, data }) => new Field(name, data.type as DataType, false));
   const schema = new Schema(fields);
