@@ -5,7 +5,7 @@ import { isSymbol } from '#adapters/import/content.ts';
 import { FileReader } from '#adapters/import/file-reader.ts';
 import { type Found, type FoundFile, findFiles } from '#adapters/import/find.ts';
 import { importFiles } from '#adapters/import/import-files.ts';
-import type { ImportResult } from '#adapters/import/store-series.ts';
+import type { Imported, ImportResult } from '#adapters/import/store-series.ts';
 import { type ImportedSeries, summarizeImport } from '#adapters/import/summary.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { listed } from '#contract/listed.ts';
@@ -75,6 +75,7 @@ export async function importCandles(
     reader,
     exchange,
     spotExchange,
+    keepNamed: options.exchange === undefined,
     clock: Date,
     onProgress: bar.update,
   }).finally(() => {
@@ -83,7 +84,7 @@ export async function importCandles(
   });
   const imported = results.filter((result) => result.outcome === 'imported');
   const code = imported.length > 0 && results.every((result) => result.outcome !== 'failed') ? 0 : 1;
-  const series = imported.length > 0 ? await summarizeImport(results, exchange, store, spotExchange) : [];
+  const series = imported.length > 0 ? await summarizeImport(results, store) : [];
   const isSpot = ({ symbol }: { readonly symbol: string }) => tradingModeOf(symbol) === 'spot';
   const hasSpot = imported.some(isSpot);
   if (options.json) {
@@ -97,22 +98,22 @@ export async function importCandles(
   if (imported.length > 0) printSeries(series, nameOf);
   printNotes(results, nameOf);
   printRejected(results, found, nameOf);
-  const hasPerpetuals = imported.some((result) => !isSpot(result));
-  const names = [
-    ...(hasPerpetuals || !hasSpot ? [exchange] : []),
-    ...(hasSpot ? [`${spotExchange} (spot)`] : []),
-  ];
+  const exchangesOf = (some: readonly Imported[]) => [...new Set(some.map((each) => each.exchange))].sort();
+  const perpetuals = exchangesOf(imported.filter((result) => !isSpot(result)));
+  const spot = exchangesOf(imported.filter(isSpot));
+  const names = [...perpetuals, ...spot.map((each) => `${each} (spot)`)];
   const filesOf = (some: readonly ImportResult[]) => new Set(some.map(({ file }) => file)).size;
   console.log(
-    `${filesOf(imported)} of ${filesOf(results)} files imported as ${names.join(' and ')} in ${taken}.`,
+    `${filesOf(imported)} of ${filesOf(results)} files imported${names.length > 0 ? ` as ${names.join(' and ')}` : ''} in ${taken}.`,
   );
-  if (exchange !== platform.exchange && hasPerpetuals) {
-    console.log(`Next: ${TOUCHSTONE} backtest <strategy> --exchange ${exchange}`);
+  for (const each of perpetuals.filter((name) => name !== platform.exchange)) {
+    console.log(`Next: ${TOUCHSTONE} backtest <strategy> --exchange ${each}`);
   }
-  if (hasSpot) {
-    const pairs = [...new Set(imported.filter(isSpot).map(({ symbol }) => symbol))].slice(0, 3).join(',');
+  for (const each of spot) {
+    const own = imported.filter((result) => isSpot(result) && result.exchange === each);
+    const pairs = [...new Set(own.map(({ symbol }) => symbol))].slice(0, 3).join(',');
     console.log(
-      `Next: ${TOUCHSTONE} backtest <strategy> --trading-mode spot --exchange ${spotExchange} --pairs ${pairs}`,
+      `Next: ${TOUCHSTONE} backtest <strategy> --trading-mode spot --exchange ${each} --pairs ${pairs}`,
     );
   }
   return code;
@@ -213,11 +214,25 @@ function progressBar({ files }: Found) {
 }
 
 function printSeries(all: readonly ImportedSeries[], nameOf: (file: string) => string): void {
-  const head = ['Symbol', 'Series', 'Files', 'Imported', 'Stored', 'First (UTC)', 'Last (UTC)'];
+  const byMode = Map.groupBy(all, ({ symbol }) => tradingModeOf(symbol)).values();
+  const isOne = [...byMode].every((of) => new Set(of.map(({ exchange }) => exchange)).size === 1);
+  const nameOfSeries = ({ exchange, symbol, series }: ImportedSeries) =>
+    [...(isOne ? [] : [exchange]), symbol, series].join(' ');
+  const head = [
+    ...(isOne ? [] : ['Exchange']),
+    'Symbol',
+    'Series',
+    'Files',
+    'Imported',
+    'Stored',
+    'First (UTC)',
+    'Last (UTC)',
+  ];
   console.log(
     table(
       [...head, 'Gaps', 'Missing', 'Duplicates'],
       all.map(({ gaps, ...imported }) => [
+        ...(isOne ? [] : [imported.exchange]),
         imported.symbol,
         imported.series,
         imported.files.length,
@@ -231,15 +246,19 @@ function printSeries(all: readonly ImportedSeries[], nameOf: (file: string) => s
       ]),
     ),
   );
-  for (const { symbol, series, gaps } of all) {
+  for (const each of all) {
+    const { gaps } = each;
     if (!gaps?.count) continue;
     const widest = gaps.widest.map(({ start, missing }) => `${minute(start)} (${number(missing, 0)})`);
-    console.log(`gaps: ${symbol} ${series}, candles missing from: ${listed(widest, { count: gaps.count })}`);
+    console.log(
+      `gaps: ${nameOfSeries(each)}, candles missing from: ${listed(widest, { count: gaps.count })}`,
+    );
   }
-  for (const { symbol, series, files, rows, stored } of all) {
+  for (const each of all) {
+    const { files, rows, stored } = each;
     if (files.length === 1 || rows <= stored) continue;
     console.log(
-      `note: ${symbol} ${series}: files overlap; rows in several files are from ${nameOf(files.at(-1)!)}`,
+      `note: ${nameOfSeries(each)}: files overlap; rows in several files are from ${nameOf(files.at(-1)!)}`,
     );
   }
 }

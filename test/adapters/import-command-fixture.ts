@@ -15,6 +15,7 @@ export function importCommand(fixture: ImportFixture) {
       reader,
       exchange: chooseExchange(found, exchange, 'binanceusdm'),
       spotExchange: chooseExchange(found, exchange, 'binanceusdm', 'spot'),
+      keepNamed: exchange === undefined,
       clock: { now: () => NOW },
     });
     const name = (path: string) => path.slice(fixture.folder.length + 1);

@@ -27,6 +27,7 @@ describe('CSV import', () => {
       outcome: 'imported',
       file,
       kind: 'candles',
+      exchange: 'binanceusdm',
       symbol: 'BTC/USDT:USDT',
       timeframe: '5m',
       rows: 2,

@@ -365,21 +365,37 @@ describe('exchange of an import', () => {
     );
   });
 
-  test('import requires --exchange when folders contain several exchanges', async () => {
+  test('one import of several exchanges stores each series under its own; a file that names none is skipped', async () => {
     for (const exchange of ['bybit', 'okx']) {
       put(hive(exchange), '');
       copyFileSync(join(FIXTURES, 'snappy.parquet'), join(fixture.folder, hive(exchange)));
     }
+    put('plain/BTC_USDT_USDT-5m.csv', one);
     const two = await found();
-    expect(() => chooseExchange(two, undefined, 'binanceusdm')).toThrow(
-      'several exchanges: bybit, okx. Choose one with --exchange',
-    );
-    expect(await load(fixture.folder, { exchange: 'okx' })).toMatchObject([
-      { outcome: 'skipped', reason: 'of bybit, not of okx: import it with --exchange bybit' },
-      { outcome: 'imported' },
+    expect(chooseExchange(two, undefined, 'binanceusdm')).toBeNull();
+    const own = { exchange: null, spotExchange: 'binance', keepNamed: true };
+    const results = await load(fixture.folder, own);
+    expect(results).toMatchObject([
+      { outcome: 'imported', exchange: 'bybit' },
+      { outcome: 'imported', exchange: 'okx' },
+      {
+        outcome: 'skipped',
+        reason:
+          'names no exchange, and other files name several: bybit, okx. Import it by itself with --exchange',
+      },
     ]);
-    expect(await fixture.series.list('okx')).toHaveLength(1);
-    expect(await fixture.series.list('bybit')).toHaveLength(0);
+    for (const exchange of ['bybit', 'okx']) {
+      expect(await fixture.series.list(exchange)).toHaveLength(1);
+    }
+    expect(await fixture.series.list('binanceusdm')).toEqual([]);
+    expect((await summarizeImport(results, fixture.store)).map(({ exchange }) => exchange)).toEqual([
+      'bybit',
+      'okx',
+    ]);
+    // Asked for one exchange, it imports that one only.
+    const asked = await load(fixture.folder, { exchange: 'okx' });
+    expect(asked.map(({ outcome }) => outcome)).toEqual(['skipped', 'imported', 'imported']);
+    expect(asked[0]).toMatchObject({ reason: 'of bybit, not of okx: import it with --exchange bybit' });
   });
 
   test('import rejects the simulated market as target and as source', async () => {
@@ -403,9 +419,9 @@ test('import summary reports the gaps over all files', async () => {
   const funding = put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
   put('BTC_USDT_USDT-8h-mark.csv', `${at(0)},7,7,7,7,0`);
   put('BTC_USDT_USDT-4h.csv', 'x');
-  const summary = await summarizeImport(await load(), 'binanceusdm', fixture.store);
+  const summary = await summarizeImport(await load(), fixture.store);
   const iso = (row: number) => new Date(T0 + row * MINUTES_5).toISOString();
-  const btc = { symbol: 'BTC/USDT:USDT', first: iso(0) };
+  const btc = { exchange: 'binanceusdm', symbol: 'BTC/USDT:USDT', first: iso(0) };
   expect(summary).toEqual([
     {
       ...btc,
@@ -457,7 +473,7 @@ test('import summary counts corrupt stored files as missing', async () => {
   const files = readdirSync(fixture.storage, { recursive: true, encoding: 'utf8' });
   writeFileSync(join(fixture.storage, files.find((path) => path.endsWith(month))!), 'no longer Parquet');
   const results = await load(put('BTC_USDT_USDT-5m.csv', flat(0, 1, may)));
-  expect(await summarizeImport(results, 'binanceusdm', fixture.store)).toMatchObject([
+  expect(await summarizeImport(results, fixture.store)).toMatchObject([
     { rows: 3, stored: 3, gaps: { count: 1, missing: may - 2 } },
   ]);
 });

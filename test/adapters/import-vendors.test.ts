@@ -72,7 +72,11 @@ describe('Databento', () => {
       { outcome: 'skipped', file: name, reason: expect.stringContaining('--symbols GBTC=') },
     ]);
     expect((await storedIn('bybit', 'BTC/USDT:USDT', '1h')).timestamp).toEqual([T0]);
-    await expect(load({ symbols: ['ESH5=ES/USD:USD'] })).rejects.toThrow('Choose one with --exchange');
+    expect((await load({ symbols: ['ESH5=ES/USD:USD'] })).results).toMatchObject([
+      { outcome: 'imported', exchange: 'bybit', symbol: 'BTC/USDT:USDT' },
+      { outcome: 'imported', exchange: 'glbxmdp3', symbol: 'ES/USD:USD' },
+      { outcome: 'skipped', reason: expect.stringContaining('--symbols GBTC=') },
+    ]);
     expect((await load({ symbols: ['ESH5=ES/USD'] })).results).toMatchObject([
       { outcome: 'imported', symbol: 'BTC/USDT:USDT' },
       { outcome: 'imported', symbol: 'ES/USD' },

@@ -85,6 +85,31 @@ describe('terminal output of an import', () => {
   });
 });
 
+it('one import stores files of several exchanges under each, and prints the exchange of each series', async () => {
+  const folder = join(root, 'exchanges');
+  for (const exchange of ['bybit', 'okx']) {
+    const futures = join(folder, 'data', exchange, 'futures');
+    mkdirSync(futures, { recursive: true });
+    writeFileSync(
+      join(futures, 'BTC_USDT_USDT-5m-futures.csv'),
+      [HEADER, candle(0), candle(exchange === 'okx' ? 2 : 1)].join('\n'),
+    );
+  }
+  writeFileSync(join(folder, 'ETH_USDT_USDT-5m.csv'), [HEADER, candle(0)].join('\n'));
+  const home = join(root, 'exchanges-home');
+  const { out, err, code } = await importInto(home, folder);
+  expect([err, code]).toEqual(['', 0]);
+  expect(out).toMatch(/│ Exchange +│ Symbol +│/);
+  expect(out).toMatch(/│ bybit +│ BTC\/USDT:USDT +│ 5m +│ +1 │ +2 │ +2 │.*│ +0 │ +0 │ +0 │/);
+  expect(out).toMatch(/│ okx +│ BTC\/USDT:USDT +│ 5m +│ +1 │ +2 │ +2 │.*│ +1 │ +1 │ +0 │/);
+  expect(out).toContain('gaps: okx BTC/USDT:USDT 5m, candles missing from: 2023-01-01 00:05 (1)');
+  expect(out.replaceAll(/[\s│]+/g, ' ')).toContain('names no exchange, and other files name several: bybit,');
+  expect(out).toMatch(/2 of 3 files imported as bybit and okx in /);
+  for (const exchange of ['bybit', 'okx']) {
+    expect(out).toContain(`Next: npx --no-install touchstone backtest <strategy> --exchange ${exchange}\n`);
+  }
+});
+
 it('a note names a file once, whatever the number of its series', async () => {
   const folder = join(root, 'series');
   mkdirSync(folder);

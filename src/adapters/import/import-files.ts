@@ -4,7 +4,7 @@ import { tradingModeOf } from '#domain/validate.ts';
 import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
 import { BatchedWrites, type ImportStore } from './batched-writes.ts';
 import { checkCandles } from './candles.ts';
-import { exchangeProblem, notTheirs } from './choose-exchange.ts';
+import { exchangeOf, type ImportExchanges, SIMULATED } from './choose-exchange.ts';
 import type { FileContent, Source } from './content.ts';
 import type { FileReader } from './file-reader.ts';
 import type { Found, FoundFile, FoundMarks } from './find.ts';
@@ -13,7 +13,6 @@ import { importTable } from './import-table.ts';
 import { BadFileError, ColumnBuilder, FIRST_ROW, type Layout } from './rows.ts';
 import { type Imported, type ImportResult, readyCandles, readyFunding, storeReady } from './store-series.ts';
 
-const SIMULATED = 'sim';
 /** Funding rates as freqtrade writes them since 2026.9, and before: as candles with the rate as the open. */
 const RATE_LAYOUTS = [['timestamp', 'funding_rate'], CANDLE_COLUMNS];
 
@@ -22,16 +21,23 @@ const NO_MARKS =
 const NO_RATES =
   'no funding rates (...-funding_rate) in the same folder, or of the same time (fundingRate) in the same download';
 
+interface FileOptions extends Pick<ImportOptions, 'store' | 'reader' | 'clock'> {
+  /** Exchange of the file's series. */
+  readonly exchange: string;
+}
+
 type ContentOf<Kind> = Extract<FileContent, { kind: Kind }>;
 
 export interface ImportOptions {
   readonly store: ImportStore;
   /** The caller closes it. */
   readonly reader: FileReader;
-  /** Exchange of the candles, for example `binanceusdm`. */
-  readonly exchange: string;
+  /** Exchange of the candles, for example `binanceusdm`; null when the files name several. */
+  readonly exchange: string | null;
   /** Exchange of the candles of spot pairs. Default: `exchange`. */
-  readonly spotExchange?: string;
+  readonly spotExchange?: string | null;
+  /** Series that name an exchange are imported as those of it, whatever `exchange` is. Default: false. */
+  readonly keepNamed?: boolean;
   readonly clock: Clock;
   /** Called after each file. */
   readonly onProgress?: (done: { readonly files: number; readonly bytes: number }) => void;
@@ -44,14 +50,20 @@ export interface ImportOptions {
  * @throws CodedError DATA005 when storage fails
  */
 export async function importFiles(found: Found, options: ImportOptions): Promise<ImportResult[]> {
-  if ([options.exchange, options.spotExchange].includes(SIMULATED)) {
+  const { exchange, spotExchange = exchange, keepNamed = false } = options;
+  if ([exchange, spotExchange].includes(SIMULATED)) {
     throw new RangeError(`${SIMULATED} is the simulated market. Pass the exchange of the candles`);
   }
+  const exchanges = {
+    exchanges: { futures: exchange, spot: spotExchange },
+    named: new Set([...found.exchanges, ...found.spotExchanges]),
+    keepNamed,
+  };
   const store = new BatchedWrites(options.store);
   const results: ImportResult[] = [];
   let bytes = 0;
   for (const [index, file] of found.files.entries()) {
-    results.push(...(await importFile(file, found, { ...options, store })));
+    results.push(...(await importFile(file, found, exchanges, { ...options, store })));
     bytes += file.bytes;
     options.onProgress?.({ files: index + 1, bytes });
   }
@@ -62,12 +74,11 @@ export async function importFiles(found: Found, options: ImportOptions): Promise
 async function importFile(
   file: FoundFile,
   found: Found,
-  { spotExchange, ...common }: ImportOptions,
+  exchanges: ImportExchanges,
+  common: Pick<ImportOptions, 'store' | 'reader' | 'clock'>,
 ): Promise<readonly ImportResult[]> {
   const { path, content } = file;
   const skipped = (reason: string): ImportResult[] => [{ outcome: 'skipped', file: path, reason }];
-  const named = new Set([...found.exchanges, ...found.spotExchanges]);
-  const exchanges = { futures: common.exchange, spot: spotExchange ?? common.exchange };
   try {
     switch (content.kind) {
       case 'companion':
@@ -77,17 +88,11 @@ async function importFile(
       case 'unreadable':
         return [{ outcome: 'failed', file: path, reason: content.reason }];
       case 'table':
-        return await importTable(path, content, { ...common, exchanges, named, hints: found.hints ?? {} });
+        return await importTable(path, content, { ...common, exchanges, hints: found.hints ?? {} });
     }
-    const mode = tradingModeOf(content.symbol);
-    const exchange = exchanges[mode];
-    const options = { ...common, exchange };
-    const problem = exchangeProblem(exchange, mode);
-    const theirs = content.exchange;
-    if (theirs && theirs !== exchange && (problem || named.size > 1)) {
-      return skipped(notTheirs(theirs, exchange));
-    }
-    if (problem) return skipped(`is ${problem}`);
+    const target = exchangeOf(exchanges, content.exchange, tradingModeOf(content.symbol));
+    if ('reason' in target) return skipped(target.reason);
+    const options = { ...common, ...target };
     switch (content.kind) {
       case 'candles':
         return [await importCandles(path, content, options)];
@@ -113,7 +118,7 @@ async function importFile(
 async function importCandles(
   path: string,
   content: ContentOf<'candles'>,
-  options: ImportOptions,
+  options: FileOptions,
 ): Promise<Imported> {
   const rows = await options.reader.read(requestOf(path, content, [CANDLE_COLUMNS]));
   return storeReady(readyCandles(path, content, rows, options));
@@ -122,7 +127,7 @@ async function importCandles(
 async function importEvents(
   path: string,
   content: ContentOf<'events'>,
-  options: ImportOptions,
+  options: FileOptions,
 ): Promise<Imported> {
   const rows = await options.reader.read(requestOf(path, content, [['timestamp', 'rate', 'mark_price']]));
   return storeReady(readyFunding(path, content.symbol, checkEvents(rows, options.clock.now()), options));
@@ -132,7 +137,7 @@ async function importRates(
   path: string,
   content: ContentOf<'rates'>,
   markFiles: readonly FoundMarks[],
-  options: ImportOptions,
+  options: FileOptions,
 ): Promise<Imported> {
   const rates = await options.reader.read(requestOf(path, content, RATE_LAYOUTS));
   const marks = await readMarks(markFiles, options);
@@ -141,7 +146,7 @@ async function importRates(
 }
 
 /** Merges all files: freqtrade changed the timeframe of mark prices and keeps the older files, so each may have gaps. */
-async function readMarks(files: readonly FoundMarks[], { reader, clock }: ImportOptions): Promise<Candles> {
+async function readMarks(files: readonly FoundMarks[], { reader, clock }: FileOptions): Promise<Candles> {
   const rules = { step: MINUTE_MS, timeframe: '1m', now: clock.now() };
   const builder = new ColumnBuilder(CANDLE_COLUMNS.length);
   for (const { path, content } of files) {

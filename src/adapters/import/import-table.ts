@@ -1,11 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { grouped } from '#contract/grouped.ts';
-import type { TradingMode } from '#contract/trading-modes.ts';
 import type { Clock } from '#domain/ports.ts';
 import { tradingModeOf } from '#domain/validate.ts';
 import { ALL_TIMEFRAMES, isTimeframe } from '#engine/timeframe.ts';
 import type { ImportStore } from './batched-writes.ts';
-import { exchangeProblem, notTheirs } from './choose-exchange.ts';
+import { exchangeOf, type ImportExchanges } from './choose-exchange.ts';
 import type { TableContent } from './content.ts';
 import type { FileReader } from './file-reader.ts';
 import { checkEvents } from './funding.ts';
@@ -22,10 +21,7 @@ export interface TableOptions {
   readonly store: ImportStore;
   readonly reader: FileReader;
   readonly clock: Clock;
-  /** Exchange to which series of a trading mode are imported. */
-  readonly exchanges: Readonly<Record<TradingMode, string>>;
-  /** Exchanges in the names of the files. */
-  readonly named: ReadonlySet<string>;
+  readonly exchanges: ImportExchanges;
   readonly hints: Hints;
 }
 
@@ -51,10 +47,11 @@ export async function importTable(
       reasons.push(target.reason);
       continue;
     }
-    const key = `${target.symbol} ${target.timeframe ?? 'funding'}`;
+    const name = `${target.symbol} ${target.timeframe ?? 'funding'}`;
+    const key = `${target.exchange} ${name}`;
     const other = taken.get(key);
     if (other !== undefined)
-      throw new BadFileError(`${other} and ${series.symbol} are both ${key}: import one`);
+      throw new BadFileError(`${other} and ${series.symbol} are both ${name}: import one`);
     taken.set(key, String(series.symbol));
     ready.push(
       checked(path, series, target, all.length > 1, {
@@ -79,7 +76,7 @@ interface Target {
 function targetOf(
   { symbol: name, exchange: named, timeframe: stated, kind }: FileSeries,
   content: TableContent,
-  { exchanges, named: known, hints }: TableOptions,
+  { exchanges, hints }: TableOptions,
 ): Target | { readonly reason: string } {
   const market = { ...content, ...marketOf(content, named) };
   // Names of Databento are not pairs: a share such as GBTC is not split into G/BTC.
@@ -88,13 +85,9 @@ function targetOf(
   if ('reason' in found) return found;
   const mode = tradingModeOf(found.symbol);
   if (kind === 'funding' && mode === 'spot') return { reason: `${name} is spot, which has no funding` };
-  const exchange = exchanges[mode];
-  const problem = exchangeProblem(exchange, mode);
   const theirs = market.exchange && exchangeFor(market.exchange, mode);
-  if (theirs && theirs !== exchange && (problem || known.size > 1 || !known.has(theirs))) {
-    return { reason: notTheirs(theirs, exchange) };
-  }
-  if (problem) return { reason: `${found.symbol} is ${problem}` };
+  const target = exchangeOf(exchanges, theirs, mode, found.symbol);
+  if ('reason' in target) return target;
   const timeframe = kind === 'funding' ? null : (stated ?? hints.timeframe);
   if (timeframe === undefined) {
     return { reason: 'the file does not state the timeframe: pass it, such as --timeframe 1h' };
@@ -102,7 +95,7 @@ function targetOf(
   if (timeframe !== null && !isTimeframe(timeframe)) {
     return { reason: `timeframe ${timeframe} is not one of ${ALL_TIMEFRAMES.join(', ')}` };
   }
-  return { symbol: found.symbol, exchange, timeframe };
+  return { symbol: found.symbol, ...target, timeframe };
 }
 
 /** Symbol of a file that names none: the only one that the user gave. */

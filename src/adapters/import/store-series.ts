@@ -14,6 +14,7 @@ export type ImportResult =
       readonly outcome: 'imported';
       readonly file: string;
       readonly kind: 'candles';
+      readonly exchange: string;
       readonly symbol: string;
       readonly timeframe: Timeframe;
       readonly rows: number;
@@ -31,6 +32,7 @@ export type ImportResult =
       readonly outcome: 'imported';
       readonly file: string;
       readonly kind: 'funding';
+      readonly exchange: string;
       readonly symbol: string;
       readonly rows: number;
       readonly first: string;
@@ -88,6 +90,7 @@ export function readyCandles(
     outcome: 'imported',
     file: path,
     kind: 'candles',
+    exchange,
     symbol,
     timeframe,
     ...extent(candles),
@@ -136,6 +139,7 @@ export function readyFunding(
     outcome: 'imported',
     file: path,
     kind: 'funding',
+    exchange,
     symbol,
     ...extent(events),
     notes,

@@ -1,11 +1,11 @@
 import type { CandleStore } from '#domain/ports.ts';
-import { tradingModeOf } from '#domain/validate.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { type Gaps, gapsBetween } from './candles.ts';
 import type { Imported, ImportResult } from './store-series.ts';
 
 /** Import summary of one series. Times are open times, ISO 8601. */
 export interface ImportedSeries {
+  readonly exchange: string;
   readonly symbol: string;
   readonly series: Timeframe | 'funding';
   /** Paths in import order: if several files contain a time, the last one counts. */
@@ -25,31 +25,24 @@ export interface ImportedSeries {
 /**
  * Imported files by series, ascending. The candles are read back, because several files may fill each other's gaps. Corrupt
  * stored files count as missing.
- *
- * @param spotExchange exchange of spot pairs
  */
 export async function summarizeImport(
   results: readonly ImportResult[],
-  exchange: string,
   store: CandleStore,
-  spotExchange = exchange,
 ): Promise<ImportedSeries[]> {
   const imported = results.filter((result) => result.outcome === 'imported');
-  const groups = Map.groupBy(imported, (result) => `${result.symbol} ${seriesOf(result)}`);
+  const groups = Map.groupBy(imported, (result) =>
+    [result.symbol, seriesOf(result), result.exchange].join(' '),
+  );
   const series: ImportedSeries[] = [];
   for (const [, files] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const isSpot = tradingModeOf(files[0]!.symbol) === 'spot';
-    series.push(await summarize(files, isSpot ? spotExchange : exchange, store));
+    series.push(await summarize(files, store));
   }
   return series;
 }
 
-async function summarize(
-  files: readonly Imported[],
-  exchange: string,
-  store: CandleStore,
-): Promise<ImportedSeries> {
-  const { symbol } = files[0]!;
+async function summarize(files: readonly Imported[], store: CandleStore): Promise<ImportedSeries> {
+  const { exchange, symbol } = files[0]!;
   const series = seriesOf(files[0]!);
   // ISO 8601 sorts by time.
   const first = files.map((file) => file.first).sort()[0]!;
@@ -58,7 +51,7 @@ async function summarize(
     .sort()
     .at(-1)!;
   const rows = sum(files.map((file) => file.rows));
-  const all = { symbol, series, files: files.map(({ file }) => file), rows, first, last };
+  const all = { exchange, symbol, series, files: files.map(({ file }) => file), rows, first, last };
   const [start, end] = [Date.parse(first), Date.parse(last)];
   const ignoreCorrupt = () => {};
   if (series === 'funding') {
