@@ -7,6 +7,7 @@ import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build as esbuild, type Plugin } from 'esbuild';
 import { buildAll, SWAGGER_UI } from './build.ts';
+import { bundleTask } from './bundle-task.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
@@ -37,6 +38,7 @@ async function main(): Promise<void> {
   await buildAll(DIST);
   const sources = await sourcesOf([...ENTRIES, ...(await filesIn(FOLDERS))]);
   await esbuild({ ...ESBUILD, entryPoints: sources, plugins: [exchangesOfTasks, perFile] });
+  await bundleTask(join(DIST, 'src/tasks/bundled'), { root: DIST, suffix: 'js' });
   emitTypes();
   for (const path of COPIED) await cp(join(ROOT, path), join(DIST, path), { recursive: true });
   for (const file of SWAGGER_UI) {

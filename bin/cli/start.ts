@@ -55,11 +55,13 @@ async function startLocal(flags: StartOptions): Promise<void> {
   process.on('SIGUSR1', () => {});
   const { startPlatform } = await import('../../src/local/platform.ts');
   const { platformOptions } = await import('../../src/local/platform-options.ts');
+  const { BundledTask } = await import('../bundled-task.ts');
   const { Dashboard } = await import('../dashboard.ts');
   const options = withFlags(platformOptions(readEnv(LocalEnv)), flags);
   requireDifferentPorts(options.ports);
-  const dashboard = new Dashboard();
-  const platform = await startPlatform({ ...options, dashboard: dashboard.state }).catch((error: unknown) => {
+  const [dashboard, task] = [new Dashboard(), new BundledTask()];
+  const built = { dashboard: dashboard.state, bundledTask: task.file };
+  const platform = await startPlatform({ ...options, ...built }).catch((error: unknown) => {
     throw withPortOption(error, options.ports);
   });
   // Registered before the addresses are printed, because the reader may stop the platform immediately.
@@ -67,6 +69,7 @@ async function startLocal(flags: StartOptions): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, resolve);
   });
   // Only now: a build takes the processor from what starts.
+  const bundled = task.open();
   const opened = dashboard.open();
   const { info } = platform;
   if (flags.json) {
@@ -77,7 +80,12 @@ async function startLocal(flags: StartOptions): Promise<void> {
   void opened.then((state) => {
     if (state.status === 'failed') console.error(`The dashboard could not be built: ${state.reason}`);
   });
-  await Promise.race([stop, platform.failed]).finally(() => Promise.all([platform.stop(), dashboard.stop()]));
+  void bundled.then((failure) => {
+    if (failure) console.error(`Backtests start slower, because their task could not be bundled: ${failure}`);
+  });
+  await Promise.race([stop, platform.failed]).finally(() =>
+    Promise.all([platform.stop(), dashboard.stop(), task.stop()]),
+  );
   process.exit(0);
 }
 

@@ -55,6 +55,8 @@ export interface PlatformOptions {
   readonly auth?: boolean;
   /** Dashboard at the backend's address, asked for each page. Default: none. */
   readonly dashboard?: () => DashboardState;
+  /** Path of the bundled backtest task, asked for each task; undefined: from its sources. Default: none. */
+  readonly bundledTask?: () => string | undefined;
   /** Webhooks may have http URLs and addresses of this machine. Default false. */
   readonly webhooksAllowLoopback?: boolean;
   /** Responds with 500 if a response violates the contract. */

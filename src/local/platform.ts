@@ -146,6 +146,7 @@ async function startServices(
     environment: taskEnvironment(options, storage, limits),
     temporary: folder.temporaryPath,
     limits,
+    bundledTask: options.bundledTask,
     nodeOptions: options.taskMemoryMb ? [`--max-old-space-size=${options.taskMemoryMb}`] : [],
     onEnd: (execution) =>
       inContext(() => endExecutions(reconcile, [execution])).then(

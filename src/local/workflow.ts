@@ -26,6 +26,7 @@ export interface WorkflowOptions {
   /** Folder for temporary files of the tasks. */
   readonly temporary: string;
   readonly limits: TaskLimits;
+  readonly bundledTask: (() => string | undefined) | undefined;
   /** Command line options of Node for the tasks. */
   readonly nodeOptions: readonly string[];
   /** Called with the name of each ended execution. Rejects never. */
@@ -109,12 +110,12 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
     functions: { DataProxy: options.dataProxy, TaskImage: noImages, ImageRun: noImages },
     tasks: {
       BacktestTask: {
-        entry: taskEntry('backtest'),
+        entry: () => options.bundledTask?.() ?? taskEntry('backtest'),
         runner,
         sandbox: (jobId) => backtestGrants(options.environment, jobId),
       },
-      CollectTask: { entry: taskEntry('collect'), runner },
-      HyperoptTask: { entry: taskEntry('hyperopt'), runner: workers },
+      CollectTask: { entry: () => taskEntry('collect'), runner },
+      HyperoptTask: { entry: () => taskEntry('hyperopt'), runner: workers },
     },
     failJob: async (jobId, reason) => {
       const strategy = (await stores.jobs.get(jobId))?.config.strategy;

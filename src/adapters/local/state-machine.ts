@@ -245,7 +245,8 @@ interface RunTaskParameters {
 }
 
 interface LocalTask {
-  readonly entry: string;
+  /** Path of the file that Node runs, asked for each run. */
+  readonly entry: () => string;
   readonly runner: TaskRunner;
   /** Permissions for a job, if the task runs strategy code. */
   readonly sandbox?: (jobId: string) => SandboxGrants;
@@ -286,7 +287,7 @@ async function runTask(deps: IntegrationDeps, parameters: RunTaskParameters, sig
   const environment = Object.fromEntries(overrides.map(({ Name, Value }) => [Name, Value]));
   const jobId = environment.JOB_ID ?? '';
   const sandbox = task.sandbox?.(jobId);
-  const exit = await task.runner.run({ entry: task.entry, environment, sandbox, signal });
+  const exit = await task.runner.run({ entry: task.entry(), environment, sandbox, signal });
   if (exit.final) {
     await deps.failJob(jobId, exit.final);
     return { LastStatus: 'STOPPED', Containers: [{ ExitCode: 0 }] };

@@ -77,7 +77,8 @@ function framesOf({ stack }: Error): string[] {
 
 /** The URL of a reloaded module contains the number of the run. */
 const FILE_AND_LINE = /([^/\\(]+\.ts)(?:\?run=\d+)?:(\d+):\d+\)?$/;
-const isEngine = (frame: string) => /[/\\]src[/\\]engine[/\\]/.test(frame);
+/** In local mode the engine may be in the file of the bundled task. */
+const isEngine = (frame: string) => /[/\\](src[/\\]engine[/\\]|backtest\.mjs:)/.test(frame);
 
 type Callback = (...args: unknown[]) => unknown;
 

@@ -1,0 +1,77 @@
+/** Bundles the backtest task of local mode into one file. */
+import { readFile } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { build as esbuild, type Plugin } from 'esbuild';
+import { nodeModules, packageVersions, plainSchemas } from './bundle-plugins.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** The files of the project that the bundle finds at run time. */
+interface Files {
+  /** Folder that contains `src`. */
+  readonly root: string;
+  /** `js` in the package. */
+  readonly suffix: 'ts' | 'js';
+}
+
+/** Writes `backtest.mjs` into `outdir`. */
+export async function bundleTask(outdir: string, files: Files): Promise<void> {
+  const addressOf = (path: string) =>
+    relative(outdir, join(files.root, relative(ROOT, path)))
+      .replaceAll(sep, '/')
+      .replace(/ts$/, files.suffix);
+  await esbuild({
+    absWorkingDir: ROOT,
+    entryPoints: ['src/tasks/backtest.ts'],
+    outdir,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    outExtension: { '.js': '.mjs' },
+    mainFields: ['module', 'main'],
+    // Reads its WebAssembly next to its own files.
+    external: ['parquet-wasm'],
+    banner: { js: "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);" },
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+    plugins: [
+      ownAddresses(addressOf),
+      sharedWithStrategies(addressOf),
+      nodeModules,
+      packageVersions,
+      plainSchemas,
+    ],
+  });
+}
+
+/** Modules keep their own addresses, because they find files next to their own. */
+const ownAddresses = (addressOf: (path: string) => string): Plugin => ({
+  name: 'own-addresses',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      if (!text.includes('import.meta.')) return undefined;
+      const urlOf = (each: string) => `new URL(${JSON.stringify(addressOf(each))}, import.meta.url)`;
+      const pathOf = (each: string) => `process.getBuiltinModule('node:url').fileURLToPath(${urlOf(each)})`;
+      const contents = text
+        .replaceAll('import.meta.url', `${urlOf(path)}.href`)
+        .replaceAll('import.meta.filename', pathOf(path))
+        .replaceAll('import.meta.dirname', pathOf(dirname(path)));
+      return { contents, loader: 'ts' };
+    });
+  },
+});
+
+/** The indicators that a strategy imports and that are restored between its runs are the same modules. */
+const sharedWithStrategies = (addressOf: (path: string) => string): Plugin => ({
+  name: 'shared-with-strategies',
+  setup({ onResolve }) {
+    onResolve({ filter: /^#engine\/indicators\/index\.ts$/ }, ({ importer }) =>
+      /[\\/]fresh-strategy\.ts$/.test(importer)
+        ? { path: addressOf(join(ROOT, 'src/engine/indicators/index.ts')), external: true }
+        : undefined,
+    );
+  },
+});
