@@ -150,7 +150,8 @@ export class EquityRecorder {
       equity.fill(balance, from, to);
       for (const position of positions)
         if (position.order.kind !== 'entry') addUnrealized(equity, position, from, to);
-      if (to - scan.rows >= SCAN) scan.read(equity, to);
+      // The columns may be those of the next run when the drawdown is asked for.
+      if (to - scan.rows >= SCAN || to === equity.length) scan.read(equity, to);
     }
     this.#rows = to;
   }
