@@ -1,6 +1,6 @@
 import { ALL_TIMEFRAMES, TIMEFRAMES, type Timeframe } from '#contract/limits.ts';
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
 

@@ -15,17 +15,17 @@ import { MINUTE, START, walk } from './run/candles.ts';
 
 /** Engine version and, for each run below, the digest of its output under that version. */
 const PINNED = {
-  version: '1.5.0',
+  version: '1.6.0',
   digests: {
-    'additions and partial exits': 'bbfb888624f54169',
-    'additions and partial exits, conservative fills': '40ff09f054c3c634',
-    'additions and partial exits, ticks, lots and minimum orders': '89d5d17e719ed844',
+    'additions and partial exits': '819d0c86e8323e21',
+    'additions and partial exits, conservative fills': '6438a29bafabe360',
+    'additions and partial exits, ticks, lots and minimum orders': '611f124f3ef5adb2',
     bollinger_breakout: '8aaf3e33d217b70a',
     buy_and_hold: 'bf5163ccad7a7f0a',
     'conservative fills, compounding stake, one slot': 'c38976ca40a55312',
     'detail candles': 'f84fab0269663b3f',
     'detail candles and every callback': '9c34571c766efe3a',
-    'detail candles, additions and partial exits': '053ff9aa9fee6282',
+    'detail candles, additions and partial exits': '7664828b742f2d9b',
     donchian_trend: '09df892fccc8cccb',
     ema_crossover: 'f69abc5b37f910ca',
     'every callback': 'e8dd6999d99a6aa5',
@@ -38,8 +38,8 @@ const PINNED = {
     rsi_mean_reversion: 'f9f146193b7a8dbf',
     supertrend: 'b4dc6757a43bc79a',
     'two hundred days': '824ab710cac33652',
-    'ticks, lots and minimum orders of one pair': 'a5c9faa865188238',
-    'ticks, lots and minimum orders, every callback': '1a4c722f5e72c568',
+    'ticks, lots and minimum orders of one pair': 'f60172d2771aa261',
+    'ticks, lots and minimum orders, every callback': 'cc442873838c9c65',
     'two pairs, leverage, trailing stop, return table, funding, slippage': 'cdb41791e56aeb29',
   },
 };

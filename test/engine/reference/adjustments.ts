@@ -3,11 +3,23 @@ import { entryLimit, slipped } from './entries.ts';
 import { type Moment, signalPrice, TIMEOUT } from './exits.ts';
 import type { Market, OrderCounters, Position, Rules } from './types.ts';
 
-/** Funding from the last fill up to and including now (1.15). Longs pay a positive rate. */
+const HOUR = 3_600_000;
+
+/**
+ * Funding from the last fill up to and including now (1.15). Longs pay a positive rate. After an adjustment at an event it is
+ * summed again in the next full hour; an event off the hours comes before that.
+ */
 export function fund(position: Position, market: Market, now: number): void {
-  const due = market.funding.filter(({ time }) => time >= position.lastFill && time <= now);
-  const paid = due.reduce((sum, { rate, mark }) => sum + rate * mark * position.amount, 0);
-  position.funding = position.fundingBefore - sign(position.side) * paid;
+  const isLater = market.funding.some(({ time }) => time > position.lastFill && time <= now);
+  if (now < position.fundedFrom && !isLater) return;
+  position.fundedFrom = 0;
+  position.fundingSince = fundingOf(position, market, now, position.amount);
+  position.funding = position.fundingBefore + position.fundingSince;
+}
+
+function fundingOf({ side, lastFill }: Position, market: Market, now: number, amount: number): number {
+  const due = market.funding.filter(({ time }) => time >= lastFill && time <= now);
+  return -sign(side) * due.reduce((sum, { rate, mark }) => sum + rate * mark * amount, 0);
 }
 
 /** Cancels, keeps or replaces the addition that waits since an earlier candle (freqtrade-2026.md 1.5). */
@@ -34,14 +46,16 @@ export function manageAddition(
   counters.replacedEntries += 1;
   const amount = (order.price * order.amount) / price;
   position.order = { ...order, price, amount, placed: bar.time, reason: signals.enterTag };
+  proposeStop(position, rules);
 }
 
-/** Fills the waiting addition if the candle touches its price. An event of funding now counts for the new amount only. */
+/** Fills the waiting addition if the candle touches its price. The funding of this candle is summed after it. */
 export function tryAddition(position: Position, market: Market, { bar }: Moment, rules: Rules): void {
   const { order } = position;
   if (order?.kind !== 'addition' || order.price < bar.low || order.price > bar.high) return;
   if (position.lastFill < bar.time) fund(position, market, bar.time - 1);
   fillAddition(position, market, bar.time, rules);
+  position.fundedFrom = 0;
 }
 
 function fillAddition(position: Position, market: Market, now: number, rules: Rules): void {
@@ -51,30 +65,46 @@ function fillAddition(position: Position, market: Market, now: number, rules: Ru
   position.entriesValue += paidFor(position.side, amount, price, rules);
   const { entry } = position;
   position.entry = price === entry ? entry : (position.amount * entry + amount * price) / total;
-  recalculate(position, total, market, now, rules);
+  recalculate(position, total, rules);
+  beginFunding(position, market, now, total);
 }
 
 type Fill = Omit<Position['orders'][number], 'funding'>;
 
 export function recordFill(position: Position, fill: Fill): void {
-  position.orders.push({ ...fill, funding: position.funding - position.fundingBefore });
+  position.orders.push({ ...fill, funding: position.fundingSince });
 }
 
-/** Follows a fill: stop, liquidation price and funding of the new amount (freqtrade-2026.md 4.4 to 4.7). */
-function recalculate(position: Position, amount: number, market: Market, now: number, rules: Rules): void {
-  const { side, entry, stop } = position;
+/** Follows a fill: stop and liquidation price (freqtrade-2026.md 4.4, 4.5, 4.7). */
+function recalculate(position: Position, amount: number, rules: Rules): void {
   position.order = undefined;
   position.amount = amount;
-  position.stake = (amount * entry) / rules.leverage;
+  position.stake = (amount * position.entry) / rules.leverage;
+  proposeStop(position, rules);
+  position.liquidation = liquidationPrice(position, rules);
+}
+
+/** Moves the stop to its distance from the average price if that is tighter (4.5); placing an addition does that too. */
+function proposeStop(position: Position, rules: Rules): void {
+  const { side, entry, stop } = position;
   const proposed = entry * (1 - (sign(side) * position.stopRatio) / rules.leverage);
   if (side === 'long' ? proposed > stop : proposed < stop) {
     position.stop = proposed;
     position.stopMoved = true;
   }
-  position.liquidation = liquidationPrice(position, rules);
+}
+
+/**
+ * Begins a new sum of funding (4.6). freqtrade counts an event now for `amount`, and profit ratios leave it out until it sums
+ * again in a full hour.
+ */
+function beginFunding(position: Position, market: Market, now: number, amount: number): void {
   position.lastFill = now;
-  position.fundingBefore = position.funding;
-  fund(position, market, now);
+  position.fundingBefore += position.fundingSince;
+  position.fundingSince = fundingOf(position, market, now, amount);
+  position.funding = position.fundingBefore;
+  if (market.funding.some(({ time }) => time === now))
+    position.fundedFrom = (Math.floor(now / HOUR) + 1) * HOUR;
 }
 
 /** Takes a part out at the price of its fill, and returns the profit. */
@@ -83,8 +113,10 @@ export function reduce(position: Position, market: Market, now: number, price: n
   const profit = exitProfit(position, amount, price, rules);
   recordFill(position, { side: 'exit', placed, filled: now, price, amount, tag });
   position.realized = round8(position.realized + profit);
-  position.realizedFunding = position.funding;
-  recalculate(position, position.amount - amount, market, now, rules);
+  position.realizedFunding = position.fundingBefore + position.fundingSince;
+  const before = position.amount;
+  recalculate(position, before - amount, rules);
+  beginFunding(position, market, now, before);
   return profit;
 }
 
@@ -121,6 +153,7 @@ function add(position: Position, market: Market, moment: Moment, stake: number, 
   position.order = { kind: 'addition', price, amount, placed: bar.time, reason: signals.enterTag, atLimit };
   if (!atLimit) position.slippageCost += amount * Math.abs(price - limit);
   if (!atLimit || (price >= bar.low && price <= bar.high)) fillAddition(position, market, bar.time, rules);
+  else proposeStop(position, rules);
 }
 
 /** Share of an amount that is an error of its last digits. */

@@ -19,10 +19,14 @@ function closeValue(position: Position, price: number, rules: Rules): number {
   return value + sign(position.side) * position.funding;
 }
 
+/** Funding that no exit has realised. */
+const openFunding = ({ fundingBefore, fundingSince, realizedFunding }: Position): number =>
+  fundingBefore + fundingSince - realizedFunding;
+
 /** Profit in stake currency of an exit of `amount` at this price, with the funding that no exit has realised (1.12, 4.4). */
 export function exitProfit(position: Position, amount: number, price: number, rules: Rules): number {
-  const { side, entry, funding, realizedFunding } = position;
-  const received = amount * price * (1 - sign(side) * rules.fee) + sign(side) * (funding - realizedFunding);
+  const { side, entry } = position;
+  const received = amount * price * (1 - sign(side) * rules.fee) + sign(side) * openFunding(position);
   return round8(sign(side) * (received - paidFor(side, amount, entry, rules)));
 }
 
@@ -39,11 +43,7 @@ export const closedRatio = (position: Position, profit: number, rules: Rules): n
 /** Unrealised profit at this price, without the fee of a close. */
 export function openProfitAt(position: Position, price: number, rules: Rules): number {
   const side = sign(position.side);
-  return (
-    side * (position.amount * price - openValue(position, rules)) +
-    position.funding -
-    position.realizedFunding
-  );
+  return side * (position.amount * price - openValue(position, rules)) + openFunding(position);
 }
 
 /** Liquidation price of an isolated position, moved towards the entry by the buffer (1.11). Undefined for an unleveraged long. */

@@ -38,9 +38,12 @@ export function orderEntry(pair: string, side: Side, stake: number, moment: Mome
     lowest: Number.POSITIVE_INFINITY,
     highest: Number.NEGATIVE_INFINITY,
     enterTag: signals.enterTag,
+    entryTag: signals.enterTag,
     order: undefined,
     lastFill: bar.time,
     fundingBefore: 0,
+    fundingSince: 0,
+    fundedFrom: 0,
     slippageCost: 0,
     entriesValue: 0,
     realized: 0,
@@ -56,7 +59,7 @@ function fillEntry(position: Position, bar: Bar, rules: Rules): void {
   position.stop = position.entry * (1 - (sign(position.side) * rules.stoploss) / rules.leverage);
   position.initialStop = position.stop;
   position.liquidation = liquidationPrice(position, rules);
-  const { side, entry: price, amount, entryPlaced: placed, enterTag: tag } = position;
+  const { side, entry: price, amount, entryPlaced: placed, entryTag: tag } = position;
   position.lastFill = bar.time;
   position.entriesValue = paidFor(side, amount, price, rules);
   const quoted = price / (1 + sign(side) * rules.slippage);
@@ -73,7 +76,7 @@ export function tryEntry(position: Position, { bar }: Moment, rules: Rules): voi
 /** Cancels, keeps or replaces the entry that waits since an earlier candle (freqtrade-2026.md 1.5); false if it is gone. */
 export function manageEntry(
   position: Position,
-  { bar, answers }: Moment,
+  { bar, answers, signals }: Moment,
   rules: Rules,
   counters: OrderCounters,
 ): boolean {
@@ -94,5 +97,6 @@ export function manageEntry(
   position.amount = (position.stake / price) * rules.leverage;
   position.entry = price;
   position.entryPlaced = bar.time;
+  position.entryTag = signals.enterTag;
   return true;
 }

@@ -107,7 +107,7 @@ function fillExit(book: Book, position: Position, market: Market, time: number):
     exit: price,
     amount,
     stake: position.stake,
-    funding: position.funding,
+    funding: position.fundingBefore + position.fundingSince,
     profit,
     ratio: closedRatio(position, profit, rules),
     fees: orders.reduce((sum, each) => sum + each.amount * each.price * rules.fee, 0),

@@ -113,15 +113,21 @@ export interface Position {
   stopMoved: boolean;
   initialStop: number;
   liquidation: number | undefined;
+  /** What profit ratios include. */
   funding: number;
   lowest: number;
   highest: number;
   enterTag: string | undefined;
+  /** Tag of the present entry order. */
+  entryTag: string | undefined;
   /** Exit or addition that waits for its price. */
   order: WaitingOrder | undefined;
-  /** Time of the last fill, and the funding and the slippage cost up to it. */
+  /** Time of the last fill, the funding up to it and from then on. */
   lastFill: number;
   fundingBefore: number;
+  fundingSince: number;
+  /** Time from which it is summed again after an adjustment at an event; 0 for any. */
+  fundedFrom: number;
   slippageCost: number;
   /** Value of all entries with their fees, profit and funding of the partial exits. */
   entriesValue: number;

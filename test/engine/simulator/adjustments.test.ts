@@ -208,8 +208,9 @@ describe('the callbacks of an adjustment', () => {
       },
     );
     expect(prices).toEqual([100, 80]);
-    expect(stops).toEqual([70, 70, 40, 40, 40, 40]);
-    expect(trades[0]).toMatchObject({ initialStopPrice: 70, stopPrice: 40 });
+    // 80 * 0.5, then the recalculation proposes that distance from the average price: 90 * 0.5.
+    expect(stops).toEqual([70, 70, 45, 45, 45, 45]);
+    expect(trades[0]).toMatchObject({ initialStopPrice: 70, stopPrice: 45 });
   });
 
   it.each([

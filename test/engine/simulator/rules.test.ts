@@ -190,7 +190,7 @@ describe('money', () => {
 
   it('account takes a fixed stake in full or not at all, unless the last one may be smaller', () => {
     expect(money.proposedStake(100, 100, 0, 3, false, 0.5)).toBe(100);
-    expect(money.proposedStake(100, 99, 0, 3, false, 0.5)).toBe(0);
+    expect(money.proposedStake(100, 99, 0, 3, false, 0.5)).toBeNull();
     expect(money.proposedStake(100, 99, 0, 3, true, 0.5)).toBe(99);
     expect(money.proposedStake(100, 50, 0, 3, true, 0.5)).toBe(0);
     expect(money.proposedStake(100, 500, 0, 3, true, 0.5)).toBe(100);

@@ -1,4 +1,5 @@
-import { decimalSum, roundHalfUp } from '../rules/decimals.ts';
+import { roundHalfUp } from '../rules/decimals.ts';
+import { Exact, QUOTIENT_DECIMALS } from '../rules/exact.ts';
 import { LONG } from '../rules/prices.ts';
 import { isNoise, MAX_ORDERS } from '../state/order-history.ts';
 import type { Position } from '../state/position.ts';
@@ -51,16 +52,16 @@ function addTo(run: Run, position: Position, wanted: number, tag: string | null)
   order.time = candle.time;
   if (atMarket) position.slippageCost += amount * Math.abs(price - limit);
   if (atMarket || candle.contains(price)) fillAddition(run, position);
+  else position.proposeStop();
 }
 
 /** Orders a partial exit (4.3), or the exit of the whole position if `taken` is at least its stake. */
 function takeFrom(run: Run, position: Position, taken: number, reason: string): void {
   const { candle, settings } = run;
   const { market, direction, order } = position;
-  const wanted = Math.min((taken * position.amount) / position.stake, position.amount);
-  const cut = market.orderRules === null ? wanted : market.orderRules.cutPart(wanted);
+  const cut = amountOf(taken, position);
   if (!(cut > 0)) return;
-  const rest = decimalSum(position.amount, -cut);
+  const rest = position.amount - cut;
   const isWhole = isNoise(rest, position);
   if (!isWhole && market.orderRules !== null && rest * candle.open < market.orderRules.minRest(candle.open))
     return;
@@ -73,16 +74,24 @@ function takeFrom(run: Run, position: Position, taken: number, reason: string): 
     limit = direction === LONG ? Math.max(custom, candle.low) : Math.min(custom, candle.high);
   }
   const price = roundHalfUp(limit, position.tick);
+  order.reason = reason;
   if (order.kind === 'exit' && order.price === price && order.amount === amount) return;
   order.kind = 'exit';
+  order.tag = reason;
   order.price = price;
   order.amount = amount;
-  order.reason = reason;
   order.slips = limit === candle.open;
   order.time = candle.time;
   if (!candle.contains(price)) return;
   if (isWhole) position.endRange(candle);
   fillExit(run, position);
+}
+
+/** The amount that is worth `taken` of the stake, cut to the step; at most the whole position. */
+function amountOf(taken: number, { amount, stake, market: { orderRules } }: Position): number {
+  if (orderRules === null) return Math.min((taken * amount) / stake, amount);
+  const wanted = Exact.of(taken).times(Exact.of(amount)).over(Exact.of(stake), QUOTIENT_DECIMALS).toNumber();
+  return orderRules.cut(Math.min(wanted, amount));
 }
 
 function rejectOrder({ candle }: Run, { market }: Position): never {

@@ -90,7 +90,7 @@ export function orderView({ market, order, amount, entryRow }: Position, price: 
   const { time: placedAt } = order;
   if (order.kind === 'exit') {
     const kind = order.amount < amount ? 'partial_exit' : 'exit';
-    return Object.freeze({ side: 'exit', kind, price, amount: order.amount, tag: order.reason, placedAt });
+    return Object.freeze({ side: 'exit', kind, price, amount: order.amount, tag: order.tag, placedAt });
   }
   const isAddition = order.kind === 'addition';
   const kind = isAddition ? 'addition' : 'entry';

@@ -37,7 +37,7 @@ export function enter(run: Run, market: Market, direction: Direction): void {
     settings.amendLastStake,
     settings.lastStakeMinRatio,
   );
-  if (!(proposed > 0)) return;
+  if (proposed === null) return;
   const wantedLeverage = callbacks.leverage ? callLeverage(run, market, direction) : settings.leverage;
   const { margin, costs } = market;
   const leverage = margin.hasTiers ? Math.min(wantedLeverage, margin.maxLeverage(proposed)) : wantedLeverage;
@@ -120,7 +120,10 @@ function fillEntryAt(run: Run, position: Position, price: number): void {
   else position.fill(price, candle, settings);
   if (filled !== null) callOrderFilled(run, position, filled);
   if (settings.cross) run.renewLiquidations();
-  if (settings.callbacks.afterFill) adjustStopAfterFill(run, position, order.price);
+  if (!settings.callbacks.afterFill) return;
+  adjustStopAfterFill(run, position, order.price);
+  // A new order is followed by a recalculation, filled or not.
+  if (order.time === candle.time) position.proposeStop();
 }
 
 /** The limit price of an entry: the open, or what the strategy names. */
@@ -209,6 +212,7 @@ function replaceEntry(run: Run, position: Position, price: number): boolean {
   if (order.kind === 'addition') {
     order.time = candle.time;
     order.tag = market.enterTag(candle.row);
+    position.proposeStop();
     return true;
   }
   position.stake = entryStake(stake, amount, price, leverage, orderRules);
@@ -222,6 +226,7 @@ export function tryFillEntry(run: Run, position: Position): void {
   if (!run.candle.contains(order.price)) return;
   if (order.kind === 'addition') {
     fillAddition(run, position);
+    position.bookFunding(run.candle.time, run.settings);
     return;
   }
   run.recordEquity();

@@ -78,7 +78,9 @@ function fillOrder(run: Run, position: Position, isWhole: boolean): void {
   if (run.settings.callbacks.orderFilled)
     callOrderFilled(run, position, orderView(position, run.exitPriceOf(position)));
   run.bookExit(position);
-  if (!isWhole && run.settings.callbacks.afterFill) adjustStopAfterFill(run, position, position.order.price);
+  if (isWhole) return;
+  if (run.settings.callbacks.afterFill) adjustStopAfterFill(run, position, position.order.price);
+  position.proposeStop();
 }
 
 /** Fills what the candle's volume allows. An exit of the whole position waits with the rest. */
@@ -158,6 +160,7 @@ export function orderExit(
   order.reason = reason;
   if (order.kind === 'exit' && order.price === rounded && order.amount === position.amount) return false;
   order.kind = 'exit';
+  order.tag = reason;
   order.price = rounded;
   order.amount = position.amount;
   order.slips = slips;

@@ -1,3 +1,5 @@
+import { Exact } from './exact.ts';
+
 /**
  * Decimal arithmetic on doubles: freqtrade multiplies money as the shortest decimal strings of its doubles and rounds these strings
  * (reference 2026.9, 1.0 and 3.1). Where prices and amounts are multiples of steps, ties are common and a double's last bit decides.
@@ -6,7 +8,7 @@
 /** Powers of ten that a double holds exactly. */
 const POWERS = Float64Array.from({ length: 23 }, (_, exponent) => 10 ** exponent);
 
-/** Values with more decimals are results of a division, which are never ties. */
+/** Values with more decimals are results of a division. */
 const MAX_DECIMALS = 15;
 
 /** Integers beyond it are not all doubles. */
@@ -71,17 +73,16 @@ function missingOf(a: number, b: number, product: number): number {
 
 /**
  * `amount * price * factor` as the product of their decimals, rounded to a double once. The factor is 1, or 1 plus or minus a
- * fee. Numbers with too many digits are multiplied as doubles: no decision depends on their last bit.
+ * fee.
  */
 export function decimalProduct(amount: number, price: number, factor: number): number {
-  const amountDecimals = decimalsOf(amount);
-  const priceDecimals = amountDecimals < 0 ? -1 : decimalsOf(price);
-  if (priceDecimals < 0) return amount * price * factor;
   // 1 plus a fee is not the nearest double to its decimal value.
   const clean = Math.round(factor * 1e12) / 1e12;
-  const factorDecimals = decimalsOf(clean);
+  const amountDecimals = decimalsOf(amount);
+  const priceDecimals = amountDecimals < 0 ? -1 : decimalsOf(price);
+  const factorDecimals = priceDecimals < 0 ? -1 : decimalsOf(clean);
   const decimals = amountDecimals + priceDecimals + factorDecimals;
-  if (factorDecimals < 0 || decimals >= POWERS.length) return amount * price * factor;
+  if (factorDecimals < 0 || decimals >= POWERS.length) return exactProduct(amount, price, clean);
   const a = Math.round(amount * POWERS[amountDecimals]!);
   const b = Math.round(price * POWERS[priceDecimals]!);
   const c = Math.round(clean * POWERS[factorDecimals]!);
@@ -94,14 +95,8 @@ export function decimalProduct(amount: number, price: number, factor: number): n
   return quotient + (product - covered - missingOf(quotient, divisor, covered) + rest) / divisor;
 }
 
-/** `a + b` as the sum of their decimals: 0.7 for 0.8 and -0.1. Numbers with too many digits are added as doubles. */
-export function decimalSum(a: number, b: number): number {
-  const decimalsOfA = decimalsOf(Math.abs(a));
-  const decimalsOfB = decimalsOfA < 0 ? -1 : decimalsOf(Math.abs(b));
-  if (decimalsOfB < 0) return a + b;
-  const power = POWERS[Math.max(decimalsOfA, decimalsOfB)]!;
-  const units = Math.round(a * power) + Math.round(b * power);
-  return Math.abs(units) > MAX_INTEGER ? a + b : units / power;
+function exactProduct(amount: number, price: number, factor: number): number {
+  return Exact.of(amount).times(Exact.of(price)).times(Exact.of(factor)).toNumber();
 }
 
 /** The step of a grid of prices or amounts as a fraction of integers. */

@@ -112,7 +112,7 @@ export function availableStake(balance: number, inTrades: number, tradable: numb
 }
 
 /**
- * Stake of the next trade (6.2); 0 when the money is not enough.
+ * Stake of the next trade (6.2); null when the money is not enough for it. Of an amended stake of 0 the strategy may make another.
  * `fixedStake` is the amount, or 0 for a share of the balance: (available + in trades) / maxOpenTrades.
  */
 export function proposedStake(
@@ -122,12 +122,12 @@ export function proposedStake(
   maxOpenTrades: number,
   amendLast: boolean,
   lastMinRatio: number,
-): number {
+): number | null {
   const wanted = fixedStake > 0 ? fixedStake : Math.min((available + inTrades) / maxOpenTrades, available);
   if (amendLast) return available > wanted * lastMinRatio ? Math.max(0, Math.min(wanted, available)) : 0;
   // At 8 decimals, or the third stake of 0.33 would find 0.32999999999999996 left of a wallet of 1.
   const enough = available >= wanted || round8(available) >= wanted;
-  return enough ? Math.max(0, wanted) : 0;
+  return enough ? Math.max(0, wanted) : null;
 }
 
 /**

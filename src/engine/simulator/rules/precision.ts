@@ -1,6 +1,6 @@
 import { type Candles, indexAtOrAfter } from '../../candles.ts';
 import type { Instrument } from '../../instrument.ts';
-import { decimalProduct, roundDown, roundHalfUp, type Step, stepOf, stepOfDecimals } from './decimals.ts';
+import { decimalProduct, roundDown, type Step, stepOf, stepOfDecimals } from './decimals.ts';
 import type { MarginTiers } from './margin.ts';
 
 /** Significant digits of a price. */
@@ -87,9 +87,6 @@ function decimalsAmongDigits(price: number): number {
   return Math.max(0, behindPoint - Number(exponent));
 }
 
-/** Relative error of a product and a quotient of doubles, with some room. */
-const DIVISION_NOISE = 1e-14;
-
 /** Factor on the minimum of an order, so that it can be sold after fees. */
 const RESERVE = 1.05;
 /** Factor for a first entry, which also allows for a loss of 5 %. */
@@ -101,16 +98,25 @@ const MAX_RAISE = 1.3;
 
 /** Rounding and limits of the orders of one pair: price ticks, amount step, minimum and maximum (reference 2026.9, section 3). */
 export class OrderRules {
-  readonly #instrument: Instrument;
   readonly #ticks: PriceTicks;
+  // Amounts in base currency, costs in quote currency.
   readonly #amountStep: Step | null;
+  readonly #minAmount: number;
+  readonly #maxAmount: number;
+  readonly #minCost: number;
+  readonly #maxCost: number;
   readonly #margin: MarginTiers;
 
   constructor(instrument: Instrument, ticks: PriceTicks, margin: MarginTiers) {
     this.#margin = margin;
-    this.#instrument = instrument;
     this.#ticks = ticks;
-    this.#amountStep = stepOf(instrument.amountStep);
+    const { amountStep, minAmount, maxAmount, minCost, maxCost, contractSize } = instrument;
+    const ofContracts = (contracts: number) => decimalProduct(contracts, contractSize, 1);
+    this.#amountStep = stepOf(amountStep === null ? null : ofContracts(amountStep));
+    this.#minAmount = ofContracts(minAmount ?? 0);
+    this.#minCost = ofContracts(minCost ?? 0);
+    this.#maxAmount = maxAmount === null ? Number.POSITIVE_INFINITY : ofContracts(maxAmount);
+    this.#maxCost = maxCost === null ? Number.POSITIVE_INFINITY : ofContracts(maxCost);
   }
 
   /** The price tick at `time`, ms. */
@@ -120,19 +126,7 @@ export class OrderRules {
 
   /** The amount of base currency, cut down to the step. */
   cut(amount: number): number {
-    return this.#cutBy(roundDown, amount);
-  }
-
-  #cutBy(round: typeof roundDown, amount: number): number {
-    const { contractSize } = this.#instrument;
-    if (contractSize === 1) return round(amount, this.#amountStep);
-    return decimalProduct(round(amount / contractSize, this.#amountStep), contractSize, 1);
-  }
-
-  /** {@link cut} of a part of an amount: one that misses a multiple of the step only by the error of a division is that multiple. */
-  cutPart(amount: number): number {
-    const nearest = this.#cutBy(roundHalfUp, amount);
-    return Math.abs(nearest - amount) <= amount * DIVISION_NOISE ? nearest : this.cut(amount);
+    return roundDown(amount, this.#amountStep);
   }
 
   /** The minimum stake of a first entry; 0 without one. */
@@ -151,18 +145,12 @@ export class OrderRules {
   }
 
   #minValue(price: number, reserve: number): number {
-    const { minAmount, minCost, contractSize } = this.#instrument;
-    const cost = (minCost ?? 0) * contractSize * reserve;
-    const amount = (minAmount ?? 0) * contractSize * price * RESERVE;
-    return Math.max(cost, amount);
+    return Math.max(this.#minCost * reserve, this.#minAmount * price * RESERVE);
   }
 
   /** The maximum stake of a position; Infinity without one. */
   maxStake(price: number, leverage: number): number {
-    const { maxAmount, maxCost, contractSize } = this.#instrument;
-    const cost = maxCost === null ? Number.POSITIVE_INFINITY : maxCost * contractSize;
-    const amount = maxAmount === null ? Number.POSITIVE_INFINITY : maxAmount * contractSize * price;
-    return Math.min(cost / leverage, amount / leverage, this.#margin.maxNotional(leverage) / leverage);
+    return Math.min(this.#maxCost, this.#maxAmount * price, this.#margin.maxNotional(leverage)) / leverage;
   }
 
   /** The stake of a first entry in place of `stake`: raised to the minimum, lowered to the maximum, or 0 for no order. */

@@ -1,4 +1,5 @@
-import { decimalProduct } from '../rules/decimals.ts';
+import { round8 } from '../rules/decimals.ts';
+import { Exact } from '../rules/exact.ts';
 import type { TradeOrder } from '../trade-table.ts';
 
 /** Orders of a trade, its last exit included: the record of a trade holds them all, and one response must hold the record. */
@@ -12,7 +13,7 @@ export function isNoise(
   rest: number,
   { amount, history }: { readonly amount: number; readonly history: OrderHistory | null },
 ): boolean {
-  const bought = history === null ? amount : history.entriesValue / history.average;
+  const bought = history === null ? amount : history.entriesValue / history.averagePrice;
   return rest <= bought * NOISE;
 }
 
@@ -20,14 +21,15 @@ export function isNoise(
 interface FirstEntry {
   readonly placedAt: number;
   readonly filledAt: number;
+  /** Of the order, before rounding to the tick. */
   readonly price: number;
-  /** Order price before rounding to the tick. */
-  readonly ordered: number;
   readonly amount: number;
   /** Value after its fee, quote currency. */
   readonly value: number;
   readonly fee: number;
   readonly tag: string | null;
+  /** Decimals of the average price. */
+  readonly decimals: number;
 }
 
 /**
@@ -40,10 +42,12 @@ export class OrderHistory {
   entries = 1;
   /** Filled partial exits. */
   exits = 0;
+  readonly #decimals: number;
+  #held: Exact;
   /** Average price of the entries, not rounded to the tick; an exit leaves it. */
-  average: number;
+  #average: Exact;
   /** Amount held times that average. */
-  cost: number;
+  #cost: Exact;
   /** Value of all entries after their fees: what the profit ratio refers to. */
   entriesValue: number;
   /** Fees of all filled orders. */
@@ -53,11 +57,48 @@ export class OrderHistory {
   /** Funding that the partial exits have realized. */
   realizedFunding = 0;
 
-  constructor({ placedAt, filledAt, price, amount, ordered, value, fee, tag }: FirstEntry) {
+  constructor({ placedAt, filledAt, price, amount, value, fee, tag, decimals }: FirstEntry) {
+    this.#decimals = decimals;
     this.orders.push({ side: 'entry', placedAt, filledAt, price, amount, fee, funding: 0, tag });
-    this.average = ordered;
-    this.cost = decimalProduct(amount, ordered, 1);
+    this.#held = Exact.of(amount);
+    this.#average = Exact.of(price);
+    this.#cost = this.#held.times(this.#average);
     this.entriesValue = value;
     this.fees = fee;
+  }
+
+  /** Adds a filled entry to the sums; `value` is its own after its fee. */
+  add(amount: number, price: number, value: number): void {
+    this.entries++;
+    this.entriesValue += value;
+    const added = Exact.of(amount);
+    this.#held = this.#held.plus(added);
+    this.#cost = this.#cost.plus(added.times(Exact.of(price)));
+    this.#average = this.#cost.over(this.#held, this.#decimals);
+  }
+
+  /** Takes a filled partial exit out of the sums, with its profit and the funding that it realizes. */
+  take(amount: number, profit: number, funding: number): void {
+    this.exits++;
+    this.realizedProfit = round8(this.realizedProfit + profit);
+    this.realizedFunding += funding;
+    const taken = Exact.of(amount);
+    this.#held = this.#held.minus(taken);
+    this.#cost = this.#cost.minus(taken.times(this.#average));
+  }
+
+  /** Amount held, base currency. */
+  get held(): number {
+    return this.#held.toNumber();
+  }
+
+  /** Amount held times the average price of the entries, quote currency. */
+  get cost(): number {
+    return this.#cost.toNumber();
+  }
+
+  /** Average price of the entries, not rounded to the tick. */
+  get averagePrice(): number {
+    return this.#average.toNumber();
   }
 }

@@ -7,9 +7,9 @@ export class Order {
   amount = Number.NaN;
   /** Open time of the candle in which it was placed, ms. */
   time = Number.NaN;
-  /** Exit reason. */
+  /** Exit reason of the trade: that of the last attempt, also if an equal order waited already. */
   reason = '';
-  /** Tag of an addition. */
+  /** Tag of an addition, or the reason for which an exit was placed. */
   tag: string | null = null;
   /** True when slippage worsens the fill of an exit. */
   slips = false;

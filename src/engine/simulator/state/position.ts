@@ -1,5 +1,5 @@
-import { indexAtOrAfter } from '../../candles.ts';
-import { decimalProduct, decimalSum, round8, roundHalfUp, type Step } from '../rules/decimals.ts';
+import { roundHalfUp, type Step } from '../rules/decimals.ts';
+import { QUOTIENT_DECIMALS } from '../rules/exact.ts';
 import { liquidationPrice } from '../rules/margin.ts';
 import {
   closeValue,
@@ -14,8 +14,10 @@ import {
 import { type Direction, isTighter, LONG } from '../rules/prices.ts';
 import { stopAt } from '../rules/stops.ts';
 import { MINUTE_MS, type ResolvedSettings } from '../settings.ts';
+import type { TradeOrder } from '../trade-table.ts';
 import { CallbackResults } from './callback-results.ts';
 import type { CandleCursor } from './candle-cursor.ts';
+import { FundingSum } from './funding-sum.ts';
 import type { Market } from './market.ts';
 import { Order } from './order.ts';
 import { OrderHistory } from './order-history.ts';
@@ -67,7 +69,6 @@ export class Position {
   /** null without adjustments. */
   history: OrderHistory | null = null;
   slippageCost = Number.NaN;
-  funding = Number.NaN;
 
   initialStop = Number.NaN;
   stop = Number.NaN;
@@ -86,14 +87,11 @@ export class Position {
   /** Time from which the next ROI step applies. */
   nextRoiTime = Number.NaN;
 
-  /** Time of the next funding event to be booked. */
-  nextFundingTime = Number.POSITIVE_INFINITY;
-  #nextFunding = 0;
-  /** Funding up to the last fill. */
-  #fundingBefore = 0;
+  readonly fundingSum: FundingSum;
 
   constructor(market: Market) {
     this.market = market;
+    this.fundingSum = new FundingSum(market.funding);
   }
 
   /** Begins a trade in the candle of its entry order. */
@@ -109,7 +107,6 @@ export class Position {
     this.view.forget();
     this.nextStep = 0;
     this.slippageCost = 0;
-    this.funding = 0;
     this.stopMoved = false;
     this.roiStep = -1;
     this.roiTrigger = direction === LONG ? Number.POSITIVE_INFINITY : 0;
@@ -160,7 +157,8 @@ export class Position {
       settings.roiKeys.length > 0
         ? this.openedAt + settings.roiKeys[0]! * MINUTE_MS
         : Number.POSITIVE_INFINITY;
-    this.#beginFunding(time);
+    this.lastFilledAt = time;
+    this.fundingSum.begin(time);
     this.#findTriggers(settings);
   }
 
@@ -188,58 +186,54 @@ export class Position {
    * that time are booked before the fill, and again after it with the new amount (4.6).
    */
   add(price: number, { time }: CandleCursor, settings: ResolvedSettings): void {
-    const { order, direction } = this;
-    const { amount, tag } = order;
+    const { amount } = this.order;
     const history = this.#adjust(time, settings);
-    const fee = amount * price * settings.fee;
-    history.orders.push({
-      ...{ side: 'entry', placedAt: order.time, filledAt: time, price, amount, fee, tag },
-      funding: this.funding - this.#fundingBefore,
-    });
-    history.entries++;
-    history.fees += fee;
-    history.cost += decimalProduct(amount, price, 1);
-    // The last digit of a quotient would move the stop of an addition at the average price.
-    if (price !== history.average) history.average = history.cost / decimalSum(this.amount, amount);
-    history.entriesValue += exactOpenValue(amount, price, settings.fee, direction);
-    this.#recalculate(decimalSum(this.amount, amount), history, time, settings);
+    this.#recordOrder(history, 'entry', price, time, settings);
+    history.add(amount, price, exactOpenValue(amount, price, settings.fee, this.direction));
+    this.#recalculate(history, settings);
+    this.proposeStop();
+    this.#beginFunding(time, this.amount, settings);
   }
 
-  /** Takes the ordered amount out at `price`, recalculates the position (4.4), and returns the profit of that part. */
+  /**
+   * Takes the ordered amount out at `price`, recalculates the position (4.4), and returns the profit of that part. The stop is to
+   * be proposed after the callbacks of the fill.
+   */
   reduce(price: number, { time }: CandleCursor, settings: ResolvedSettings): number {
-    const { order, direction } = this;
-    const { amount, reason } = order;
+    const { direction, amount: held } = this;
+    const { amount } = this.order;
     const history = this.#adjust(time, settings);
-    const { average } = history;
     const received = this.openFunding;
     const profit = profitOf(
-      exactOpenValue(amount, average, settings.fee, direction),
+      exactOpenValue(amount, history.averagePrice, settings.fee, direction),
       exactCloseValue(amount, price, settings.fee, received, direction),
       direction,
     );
-    const fee = amount * price * settings.fee;
-    history.orders.push({
-      ...{ side: 'exit', placedAt: order.time, filledAt: time, price, amount, fee, tag: reason },
-      funding: this.funding - this.#fundingBefore,
-    });
-    history.exits++;
-    history.fees += fee;
-    history.cost -= decimalProduct(amount, average, 1);
-    history.realizedProfit = round8(history.realizedProfit + profit);
-    history.realizedFunding += received;
-    this.#recalculate(decimalSum(this.amount, -amount), history, time, settings);
+    this.#recordOrder(history, 'exit', price, time, settings);
+    history.take(amount, profit, received);
+    this.#recalculate(history, settings);
+    this.#beginFunding(time, held, settings);
     return profit;
   }
 
   /** Adds the exit that closes an adjusted position to its orders. */
   recordExit(price: number, { time }: CandleCursor, settings: ResolvedSettings): void {
-    const { order, amount } = this;
-    const history = this.history!;
+    this.#recordOrder(this.history!, 'exit', price, time, settings);
+  }
+
+  #recordOrder(
+    history: OrderHistory,
+    side: TradeOrder['side'],
+    price: number,
+    filledAt: number,
+    settings: ResolvedSettings,
+  ): void {
+    const { time: placedAt, amount, tag } = this.order;
     const fee = amount * price * settings.fee;
     history.fees += fee;
     history.orders.push({
-      ...{ side: 'exit', placedAt: order.time, filledAt: time, price, amount, fee, tag: order.reason },
-      funding: this.funding - this.#fundingBefore,
+      ...{ side, placedAt, filledAt, price, amount, fee, tag },
+      funding: this.fundingSum.since,
     });
   }
 
@@ -249,32 +243,36 @@ export class Position {
     this.history ??= new OrderHistory({
       placedAt: this.placedAt,
       filledAt: this.filledAt,
-      price: this.entryPrice,
+      price: this.paidPrice,
       amount: this.amount,
-      ordered: this.paidPrice,
       value: this.paidValue,
-      fee: this.amount * this.entryPrice * settings.fee,
-      tag: this.market.enterTag(this.entryRow),
+      fee: this.amount * this.paidPrice * settings.fee,
+      // That of the candle in which a replaced order was placed anew.
+      tag: this.market.enterTag(this.market.rowAt(this.placedAt)),
+      // Without a tick nothing rounds what a quotient loses at very low prices.
+      decimals: this.market.orderRules === null ? 2 * QUOTIENT_DECIMALS : QUOTIENT_DECIMALS,
     });
     return this.history;
   }
 
-  #recalculate(amount: number, history: OrderHistory, time: number, settings: ResolvedSettings): void {
+  #recalculate(history: OrderHistory, settings: ResolvedSettings): void {
     const { orderRules } = this.market;
     const { direction, leverage, tick } = this;
     this.order.kind = 'none';
-    this.amount = orderRules === null ? amount : orderRules.cut(amount);
-    const { average } = history;
+    const { held, averagePrice } = history;
+    this.amount = orderRules === null ? held : orderRules.cut(held);
     // Slippage models fills between the ticks.
-    this.entryPrice = this.market.costs.slips ? average : roundHalfUp(average, tick);
+    this.entryPrice = this.market.costs.slips ? averagePrice : roundHalfUp(averagePrice, tick);
     this.stake = history.cost / leverage;
     this.openValue = exactOpenValue(this.amount, this.entryPrice, settings.fee, direction);
-    this.paidValue = exactOpenValue(this.amount, average, settings.fee, direction);
-    this.moveStop(stopAt(this.entryPrice, this.stopDistance, leverage, direction, tick), this.stopDistance);
+    this.paidValue = exactOpenValue(this.amount, averagePrice, settings.fee, direction);
     this.setLiquidation(this.stake, settings);
-    this.#beginFunding(time);
-    if (time >= this.nextFundingTime) this.bookFunding(time, settings);
-    else this.#findTriggers(settings);
+  }
+
+  /** Moves the stop to its present distance from the entry price if that is tighter, as each recalculation does (4.5). */
+  proposeStop(): void {
+    const { entryPrice, stopDistance, leverage, direction, tick } = this;
+    this.moveStop(stopAt(entryPrice, stopDistance, leverage, direction, tick), stopDistance);
   }
 
   /** Moves the stop if that is tighter. */
@@ -285,43 +283,38 @@ export class Position {
     this.stopMoved = true;
   }
 
-  /** Begins a sum of funding at a fill: events at its time are still to be booked. */
-  #beginFunding(time: number): void {
+  #beginFunding(time: number, amount: number, settings: ResolvedSettings): void {
     this.lastFilledAt = time;
-    this.#fundingBefore = this.funding;
-    const { funding } = this.market;
-    if (!funding) return;
-    this.#nextFunding = indexAtOrAfter(funding.timestamp, time);
-    this.#findFundingTime(funding.timestamp);
+    this.fundingSum.beginAfterAdjustment(time, amount, this.direction);
+    this.#findTriggers(settings);
+  }
+
+  /** Time from which {@link bookFunding} has something to do. */
+  get nextFundingTime(): number {
+    return this.fundingSum.nextTime;
+  }
+
+  /** Funding that profit ratios include. */
+  get funding(): number {
+    return this.fundingSum.counted;
   }
 
   /** Funding that no partial exit has realized. */
   get openFunding(): number {
-    return this.history === null ? this.funding : this.funding - this.history.realizedFunding;
+    const { total } = this.fundingSum;
+    return this.history === null ? total : total - this.history.realizedFunding;
   }
 
-  /** Books the funding events up to `time`, included (1.15). A long pays a positive rate. */
+  /** Books the funding events up to `time`, included. */
   bookFunding(time: number, settings: ResolvedSettings): void {
-    const { timestamp, rate, markPrice } = this.market.funding!;
-    let next = this.#nextFunding;
-    for (; next < timestamp.length && timestamp[next]! <= time; next++)
-      this.funding -= this.direction * rate[next]! * markPrice[next]! * this.amount;
-    this.#nextFunding = next;
-    this.#findFundingTime(timestamp);
+    this.fundingSum.book(time, this.amount, this.direction);
     this.#findTriggers(settings);
-  }
-
-  #findFundingTime(timestamp: Float64Array): void {
-    const next = this.#nextFunding;
-    this.nextFundingTime = next < timestamp.length ? timestamp[next]! : Number.POSITIVE_INFINITY;
   }
 
   /** Forgets the funding booked for detail candles after `time`, at which the position is closed in retrospect. */
   limitFunding(time: number, settings: ResolvedSettings): void {
-    if (!this.market.funding) return;
-    this.funding = this.#fundingBefore;
-    this.#nextFunding = indexAtOrAfter(this.market.funding.timestamp, this.lastFilledAt);
-    this.bookFunding(time, settings);
+    this.fundingSum.limit(time, this.amount, this.direction);
+    this.#findTriggers(settings);
   }
 
   /** Applies the ROI steps that have come due at `time`. */

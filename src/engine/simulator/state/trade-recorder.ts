@@ -113,7 +113,7 @@ export class TradeRecorder implements Outcomes {
   add(position: Position, { time: closedAt }: CandleCursor, leftOpen: boolean): number {
     const { market, direction, amount, entryPrice, exitPrice, leverage, paidValue, history } = position;
     const fee = this.#fee;
-    const openFunding = history === null ? position.funding : position.openFunding;
+    const { openFunding } = position;
     const value =
       market.orderRules === null
         ? closeValue(amount, exitPrice, fee, openFunding, direction)
@@ -136,7 +136,7 @@ export class TradeRecorder implements Outcomes {
     block[at++] = leverage;
     block[at++] = history === null ? amount * entryPrice * fee + amount * exitPrice * fee : history.fees;
     block[at++] = position.slippageCost;
-    block[at++] = position.funding;
+    block[at++] = position.fundingSum.total;
     block[at++] = profit;
     block[at++] = bookedRatio(profit, invested, leverage);
     block[at++] = position.initialStop;

@@ -1,0 +1,93 @@
+import { indexAtOrAfter } from '../../candles.ts';
+import { HOUR_MS } from '../../timeframe.ts';
+import type { Direction } from '../rules/prices.ts';
+import type { FundingEvents } from '../types.ts';
+
+/** Funding of a position in quote currency, positive when received (reference 2026.9, 1.15 and 4.6). A long pays a positive rate. */
+export class FundingSum {
+  readonly #events: FundingEvents | null;
+  /** What profit ratios include: the total, but for an event at the time of an adjustment. */
+  counted = Number.NaN;
+  /** Time of the next event to be booked. */
+  nextTime = Number.POSITIVE_INFINITY;
+  #next = 0;
+  /** Time of the last fill, ms, and the funding up to it. */
+  #from = Number.NaN;
+  #before = Number.NaN;
+  /** Funding since the last fill. */
+  since = Number.NaN;
+  /** True if `since` must be summed again, with the present amount. */
+  #isStale = false;
+
+  constructor(events: FundingEvents | null) {
+    this.#events = events;
+  }
+
+  get total(): number {
+    return this.#before + this.since;
+  }
+
+  /** Begins the sum of a trade at the fill of its entry: events at that time are still to be booked. */
+  begin(time: number): void {
+    this.since = 0;
+    this.#before = 0;
+    this.#beginPart(time);
+  }
+
+  /**
+   * Begins a new part at an adjustment. An event at its time counts for `amount`: after a partial exit for what was held before.
+   * Profit ratios leave it out until the part is summed again, with the present amount, in the next full hour.
+   */
+  beginAfterAdjustment(time: number, amount: number, direction: Direction): void {
+    this.#beginPart(time);
+    if (this.nextTime !== time) return;
+    const { timestamp, rate, markPrice } = this.#events!;
+    const event = this.#next;
+    this.since = -direction * rate[event]! * markPrice[event]! * amount;
+    this.#isStale = true;
+    const nextHour = (Math.floor(time / HOUR_MS) + 1) * HOUR_MS;
+    this.nextTime = Math.min(nextHour, timestamp[event + 1] ?? nextHour);
+  }
+
+  /** Books the events up to `time`, included. */
+  book(time: number, amount: number, direction: Direction): void {
+    if (this.#events === null) return;
+    const { timestamp, rate, markPrice } = this.#events;
+    if (this.#isStale) this.#forgetPart();
+    let next = this.#next;
+    for (; next < timestamp.length && timestamp[next]! <= time; next++)
+      this.since -= direction * rate[next]! * markPrice[next]! * amount;
+    this.#next = next;
+    this.counted = this.total;
+    this.#findTime(timestamp);
+  }
+
+  /** Forgets the events after `time`, at which the position is closed in retrospect. */
+  limit(time: number, amount: number, direction: Direction): void {
+    // Later events are not booked while the part is stale.
+    if (this.#isStale) return;
+    this.#forgetPart();
+    this.book(time, amount, direction);
+  }
+
+  #beginPart(time: number): void {
+    this.#from = time;
+    this.#before = this.total;
+    this.counted = this.#before;
+    this.since = 0;
+    this.#isStale = false;
+    if (this.#events === null) return;
+    this.#next = indexAtOrAfter(this.#events.timestamp, time);
+    this.#findTime(this.#events.timestamp);
+  }
+
+  #forgetPart(): void {
+    this.since = 0;
+    this.#beginPart(this.#from);
+  }
+
+  #findTime(timestamp: Float64Array): void {
+    const next = this.#next;
+    this.nextTime = next < timestamp.length ? timestamp[next]! : Number.POSITIVE_INFINITY;
+  }
+}
