@@ -283,15 +283,19 @@ function choosePart(
   const ml = config.ml_engine;
   // Training is most of a run's time and is proportional to the traded windows.
   const before = ml ? 0 : runStartupRows(strategy, config, pairs);
-  const stepCost = (runMs / (steps + before)) * (strategy.callbacks ? RECORDING : 1);
+  const runCost = runMs / (steps + before);
+  const stepCost = runCost * (strategy.callbacks ? RECORDING : 1);
   // A cut costs two runs of half the part on average, or one without callbacks; trained models are remembered.
   const cutCost = ml ? 0.1 : strategy.callbacks ? 1 : 0.5;
   const minRows = Math.min(steps, ml ? (ml.backtest_period_days * DAY_MS) / stepMs : MIN_STEPS);
   const affordable = WANTED_CUTS.map(
     (cuts) => Math.floor(budgetMs / (stepCost * (1 + cuts * cutCost))) - before,
   ).find((rows) => rows >= minRows);
-  if (affordable === undefined) return undefined;
-  const length = Math.min(affordable, Math.max(minRows, Math.min(steps, MAX_STEPS)));
+  // A short run took most of its time to be compiled, and a part is not compiled again: the shortest one is tried.
+  const shortest = runCost * (minRows + before) * (1 + cutCost) <= budgetMs ? minRows : undefined;
+  const longest = affordable ?? shortest;
+  if (longest === undefined) return undefined;
+  const length = Math.min(longest, Math.max(minRows, Math.min(steps, MAX_STEPS)));
   const center = opened.length > 0 ? opened[Math.floor(random() * opened.length)]! : start;
   const from = Math.round((center - start) / stepMs) - Math.floor(length * random());
   const first = start + Math.max(0, Math.min(steps - length, from)) * stepMs;

@@ -60,6 +60,13 @@ describe('sampleLookAhead', () => {
     expect(few.rows).toBeLessThan(500);
   });
 
+  it('look-ahead sample of a short run takes 50 candles of each pair', async () => {
+    // 5.6 ms are left: for four times the run's time per candle too few, for that time itself enough.
+    const { cuts, rows } = await sample(clean, 50);
+    expect(cuts).toBeGreaterThan(0);
+    expect(rows).toBe(100);
+  });
+
   it('look-ahead sample uses at most a twentieth for more than five cuts', async () => {
     // A cut takes 2 ms: a tenth of the total would be 11 of them.
     expect((await sample(clean, 200)).cuts).toBe(5);
