@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-local-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -20,10 +20,12 @@ async function run(fixture: string, argument: string): Promise<{ child: ChildPro
 test('exactly one of many concurrent platforms gets the data folder', async () => {
   const path = join(folder, 'contended');
   const started = await Promise.all(Array.from({ length: 5 }, () => run('hold-data-folder.ts', path)));
+  onTestFinished(() => {
+    for (const { child } of started) child.kill('SIGKILL');
+  });
   const holders = started.filter(({ line }) => line.startsWith('holds'));
   expect(holders).toHaveLength(1);
-  for (const { child, line } of started) {
+  for (const { line } of started) {
     if (!line.startsWith('holds')) expect(line).toContain(`process ${holders[0]!.child.pid}`);
-    child.kill('SIGKILL');
   }
 });
