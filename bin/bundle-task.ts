@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { build as esbuild, type Plugin } from 'esbuild';
+import { BUNDLE_OPTIONS } from './build.ts';
 import { nodeModules, packageVersions, plainSchemas } from './bundle-plugins.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -21,21 +22,14 @@ export async function bundleTask(outdir: string, files: Files): Promise<void> {
       .replaceAll(sep, '/')
       .replace(/ts$/, files.suffix);
   await esbuild({
-    absWorkingDir: ROOT,
+    ...BUNDLE_OPTIONS,
     entryPoints: ['src/tasks/backtest.ts'],
     outdir,
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    outExtension: { '.js': '.mjs' },
-    mainFields: ['module', 'main'],
     // Reads its WebAssembly next to its own files.
     external: ['parquet-wasm'],
     banner: { js: "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);" },
-    minify: true,
     legalComments: 'none',
-    logLevel: 'warning',
+    sourcemap: false,
     plugins: [
       ownAddresses(addressOf),
       sharedWithStrategies(addressOf),
