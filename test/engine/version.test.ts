@@ -15,7 +15,7 @@ import { MINUTE, START, walk } from './run/candles.ts';
 
 /** Engine version and, for each run below, the digest of its output under that version. */
 const PINNED = {
-  version: '1.6.0',
+  version: '1.7.0',
   digests: {
     'additions and partial exits': '819d0c86e8323e21',
     'additions and partial exits, conservative fills': '6438a29bafabe360',
@@ -36,6 +36,7 @@ const PINNED = {
     'one pair, trailing stop and return table': '0689a3c572034bad',
     'orders that are watched and replaced, data of trades and of the run': '37111cc9ec76743f',
     rsi_mean_reversion: 'f9f146193b7a8dbf',
+    'several trades of a pair': '6126b7a014002dd6',
     supertrend: 'b4dc6757a43bc79a',
     'two hundred days': '824ab710cac33652',
     'ticks, lots and minimum orders of one pair': 'f60172d2771aa261',
@@ -212,6 +213,9 @@ const RUNS: Record<string, BacktestInput> = {
     strategy: withAdjustments,
     pairs: withDetail,
     config: config({ timeframe_detail: '1m' }),
+  }),
+  'several trades of a pair': sampleInput({
+    config: config({ position_stacking: true, max_open_trades: 5, stake_amount: 'unlimited', leverage: 1 }),
   }),
   'two hundred days': sampleInput({
     config: config({

@@ -40,6 +40,21 @@ describe('stacking', () => {
     expect(run(both, { maxOpenTrades: 1, positionStacking: false }).trades).toHaveLength(2);
   });
 
+  it('a pair comes in the order of its first trade also when a later one ends', () => {
+    // The short of A ends in candle 5 and leaves its slot to B, because A has the oldest trade.
+    const first = pairOf({ pair: 'A', rows, enterLong: [0], enterShort: [2], exitShort: [4] });
+    const second = pairOf({ pair: 'B', rows, enterLong: [1, 4] });
+    const stacked = settingsOf({ positionStacking: true, maxOpenTrades: 3 });
+    const { trades, counters } = simulate([first, second], stacked);
+    expect(summary({ trades })).toEqual([
+      'A short 3@102 5@104 exit_signal',
+      'A long 1@100 6@105 force_exit',
+      'B long 2@101 6@105 force_exit',
+      'B long 5@104 6@105 force_exit',
+    ]);
+    expect(counters.rejectedSignals).toBe(0);
+  });
+
   it('a waiting entry and an open trade have their own orders', () => {
     const callbacks = { customEntryPrice: ({ index }: { index: number }) => (index === 1 ? 100 : 50) };
     const { trades, counters } = run(

@@ -55,10 +55,13 @@ function nextStep({ step, slots, clock, wallet }: Run): number {
 
 /** The pairs to simulate now: those with trades in the order of opening, then those with an entry signal in whitelist order. */
 function visited({ wallet, slots, step }: Run): Set<Slot> {
+  const due = new Set<Slot>();
+  for (const { market, nextStep: own } of wallet.positions) if (own <= step) due.add(slots[market.index]!);
   const active = new Set<Slot>();
-  for (const { market, nextStep: own } of wallet.positions) {
+  // The place of a pair is that of its first trade, also when only a later one is due: slots and money depend on the order (1.14).
+  for (const { market } of wallet.positions) {
     const slot = slots[market.index]!;
-    if (own <= step || slot.nextEntryStep === step) active.add(slot);
+    if (due.has(slot) || slot.nextEntryStep === step) active.add(slot);
   }
   // A pair that was seen with a trade and has none now stays out of the rest of the candle (2.4).
   for (const slot of slots) if (slot.nextEntryStep === step && slot.heldStep !== step) active.add(slot);
