@@ -45,7 +45,7 @@ export function manageAddition(
   if (price === order.price) return;
   counters.replacedEntries += 1;
   const amount = (order.price * order.amount) / price;
-  position.order = { ...order, price, amount, placed: bar.time, reason: signals.enterTag };
+  position.order = { ...order, price, amount, placed: bar.time, tag: signals.enterTag };
   proposeStop(position, rules);
 }
 
@@ -59,7 +59,7 @@ export function tryAddition(position: Position, market: Market, { bar }: Moment,
 }
 
 function fillAddition(position: Position, market: Market, now: number, rules: Rules): void {
-  const { price, amount, placed, reason: tag } = position.order!;
+  const { price, amount, placed, tag } = position.order!;
   const total = position.amount + amount;
   recordFill(position, { side: 'entry', placed, filled: now, price, amount, tag });
   position.entriesValue += paidFor(position.side, amount, price, rules);
@@ -109,7 +109,7 @@ function beginFunding(position: Position, market: Market, now: number, amount: n
 
 /** Takes a part out at the price of its fill, and returns the profit. */
 export function reduce(position: Position, market: Market, now: number, price: number, rules: Rules): number {
-  const { amount, placed, reason: tag } = position.order!;
+  const { amount, placed, tag } = position.order!;
   const profit = exitProfit(position, amount, price, rules);
   recordFill(position, { side: 'exit', placed, filled: now, price, amount, tag });
   position.realized = round8(position.realized + profit);
@@ -133,24 +133,28 @@ export function adjust(
 ): boolean {
   const factor = moment.answers?.addStake;
   if (factor === undefined) return false;
-  if (factor > 0) {
+  if (factor < 0) return take(position, moment, -factor);
+  if (wantsMore(position, moment, rules))
     add(position, market, moment, Math.min(factor * position.stake, available), rules);
-    return false;
-  }
-  return take(position, moment, -factor);
+  return false;
+}
+
+/** True if the strategy adds to the position and may. */
+export function wantsMore({ orders }: Position, { answers }: Moment, rules: Rules): boolean {
+  const entries = orders.filter(({ side }) => side === 'entry').length;
+  return (answers?.addStake ?? 0) > 0 && entries <= (rules.maxAdjustments ?? Number.POSITIVE_INFINITY);
 }
 
 function add(position: Position, market: Market, moment: Moment, stake: number, rules: Rules): void {
   const { bar, signals } = moment;
-  const { side, order, orders } = position;
-  const entries = orders.filter((each) => each.side === 'entry').length;
-  if (entries > (rules.maxAdjustments ?? Number.POSITIVE_INFINITY) || stake <= 0) return;
+  const { side, order } = position;
+  if (stake <= 0) return;
   const limit = entryLimit(side, moment);
   const atLimit = limit !== bar.open;
   const price = atLimit ? limit : slipped(limit, side, rules);
   const amount = (stake / price) * rules.leverage;
   if (order?.kind === 'addition' && order.price === price && order.amount === amount) return;
-  position.order = { kind: 'addition', price, amount, placed: bar.time, reason: signals.enterTag, atLimit };
+  position.order = { kind: 'addition', price, amount, placed: bar.time, tag: signals.enterTag, atLimit };
   if (!atLimit) position.slippageCost += amount * Math.abs(price - limit);
   if (!atLimit || (price >= bar.low && price <= bar.high)) fillAddition(position, market, bar.time, rules);
   else proposeStop(position, rules);
@@ -164,7 +168,11 @@ function take(position: Position, { bar, answers }: Moment, share: number): bool
   const part = Math.min(share * position.amount, position.amount);
   const amount = position.amount - part <= position.amount * NOISE ? position.amount : part;
   const { price, atLimit } = signalPrice(position, bar, answers);
-  if (order?.kind === 'exit' && order.price === price && order.amount === amount) return false;
-  position.order = { kind: 'exit', price, amount, placed: bar.time, reason: 'partial_exit', atLimit };
+  const reason = 'partial_exit';
+  if (order?.kind === 'exit' && order.price === price && order.amount === amount) {
+    order.reason = reason;
+    return false;
+  }
+  position.order = { kind: 'exit', price, amount, placed: bar.time, reason, tag: reason, atLimit };
   return price >= bar.low && price <= bar.high;
 }

@@ -165,6 +165,7 @@ const isDust = (stake: number, orders: readonly { price: number; amount: number 
 /** True if the account or what may be staked is so close to zero that a rounding decides about a trade or an order. */
 export function endsInDust(reference: Outcome, engine?: Simulation): boolean {
   return (
+    reference.smallestRest < DUST ||
     reference.trades.some(({ stake, orders }) => isDust(stake, orders)) ||
     engine?.trades.some(({ stake, orders }) => isDust(stake, orders)) ||
     reference.equity.some(({ balance }) => Math.abs(balance) < DUST)

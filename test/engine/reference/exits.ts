@@ -215,9 +215,10 @@ function placeOrder(position: Position, moment: Moment, rules: Rules): void {
   for (const { reason, price, atLimit } of reasons(position, moment, rules)) {
     const { order } = position;
     if (order?.kind !== 'exit' || order.price !== price || order.amount !== amount) {
-      position.order = { kind: 'exit', amount, reason, price, placed: moment.bar.time, atLimit };
+      position.order = { kind: 'exit', amount, reason, tag: reason, price, placed: moment.bar.time, atLimit };
       return;
     }
+    // The waiting order is kept, with its tag.
     order.reason = reason;
   }
 }

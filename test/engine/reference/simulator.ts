@@ -1,4 +1,4 @@
-import { adjust, fund, manageAddition, recordFill, reduce, tryAddition } from './adjustments.ts';
+import { adjust, fund, manageAddition, recordFill, reduce, tryAddition, wantsMore } from './adjustments.ts';
 import { closedRatio, exitProfit, openProfitAt, round8 } from './arithmetic.ts';
 import { manageEntry, orderEntry, tryEntry } from './entries.ts';
 import { type Exit, findExit, type Moment, manageExit } from './exits.ts';
@@ -15,6 +15,7 @@ interface Book {
   closedProfit: number;
   rejectedSignals: number;
   orders: Outcome['orders'];
+  smallestRest: number;
   /** Pairs visited with an open trade in the current main candle. */
   seen: Set<string>;
 }
@@ -69,6 +70,10 @@ function exitPrice(
   return position.side === 'long' ? sellPrice(price, rules) : buyPrice(price, rules);
 }
 
+function noteRest(book: Book, rest: number): void {
+  book.smallestRest = Math.min(book.smallestRest, Math.abs(rest));
+}
+
 function enter(book: Book, market: Market, moment: Moment, side: Side): void {
   const { rules, open } = book;
   const unlimited = rules.maxOpenTrades <= 0 || !Number.isFinite(rules.maxOpenTrades);
@@ -76,6 +81,7 @@ function enter(book: Book, market: Market, moment: Moment, side: Side): void {
     book.rejectedSignals += 1;
     return;
   }
+  if (rules.stake === 'unlimited') noteRest(book, availableStake(book.closedProfit, open, rules));
   const stake = proposeStake(book.closedProfit, open, rules);
   if (stake === undefined) return;
   open.push(orderEntry(market.pair, side, stake, moment, rules));
@@ -84,7 +90,7 @@ function enter(book: Book, market: Market, moment: Moment, side: Side): void {
 /** Closes the position, or takes a part out, at the price of its exit order, with slippage. */
 function fillExit(book: Book, position: Position, market: Market, time: number): void {
   const { rules } = book;
-  const { price: ordered, amount, placed, reason, atLimit } = position.order!;
+  const { price: ordered, amount, placed, reason, tag, atLimit } = position.order!;
   const price = exitPrice(position, { price: ordered, atLimit }, rules);
   position.slippageCost += amount * Math.abs(price - ordered);
   if (amount < position.amount) {
@@ -93,7 +99,7 @@ function fillExit(book: Book, position: Position, market: Market, time: number):
   }
   const lastProfit = exitProfit(position, amount, price, rules);
   const profit = round8(position.realized + lastProfit);
-  recordFill(position, { side: 'exit', placed, filled: time, price, amount, tag: reason });
+  recordFill(position, { side: 'exit', placed, filled: time, price, amount, tag });
   const { orders } = position;
   book.trades.push({
     orders,
@@ -143,6 +149,7 @@ function step(book: Book, market: Market, moment: Moment, mayEnter: boolean): vo
   tryAddition(position, market, moment, rules);
   fund(position, market, bar.time);
   const available = availableStake(book.closedProfit, book.open, rules);
+  if (wantsMore(position, moment, rules)) noteRest(book, available);
   if (adjust(position, market, moment, available, rules)) {
     if (position.order!.amount === position.amount) endRange(position, rules);
     fillExit(book, position, market, bar.time);
@@ -238,7 +245,7 @@ function closeTheRest(book: Book): void {
     const bar = lastBar(market, position);
     fund(position, market, bar.time);
     const { amount } = position;
-    const forced = { kind: 'exit', reason: 'force_exit', atLimit: false } as const;
+    const forced = { kind: 'exit', reason: 'force_exit', tag: 'force_exit', atLimit: false } as const;
     position.order = { ...forced, price: bar.open, amount, placed: bar.time };
     fillExit(book, position, market, bar.time);
   }
@@ -275,6 +282,7 @@ export function runReference(markets: readonly Market[], rules: Rules): Outcome 
       ...{ timedOutEntries: 0, timedOutExits: 0, cancelledEntries: 0, cancelledExits: 0 },
       ...{ replacedEntries: 0, replacedExits: 0 },
     },
+    smallestRest: Number.POSITIVE_INFINITY,
     seen: new Set(),
   };
   const times = clock(markets, rules);
@@ -290,6 +298,7 @@ export function runReference(markets: readonly Market[], rules: Rules): Outcome 
     finalBalance: rules.wallet + book.closedProfit,
     rejectedSignals: book.rejectedSignals,
     orders: book.orders,
+    smallestRest: book.smallestRest,
     equity,
   };
 }

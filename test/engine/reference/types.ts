@@ -150,8 +150,10 @@ interface FilledOrder {
 interface WaitingOrder {
   kind: 'exit' | 'addition';
   amount: number;
-  /** Reason of an exit, tag of an addition. */
-  reason: string | undefined;
+  /** Reason of an exit: that of the last attempt to place it. */
+  reason?: string;
+  /** Of the attempt that placed it. */
+  tag: string | undefined;
   price: number;
   placed: number;
   /** True for an order at a price of the strategy or of the ROI table, which has no slippage. */
@@ -197,6 +199,8 @@ export interface Outcome {
   finalBalance: number;
   rejectedSignals: number;
   orders: OrderCounters;
+  /** Smallest amount of money, positive or negative, that an order of all that was left could use; infinite without any. */
+  smallestRest: number;
   /** Balance with open positions valued, at the close of each candle of the clock. */
   equity: { time: number; value: number; balance: number; openTrades: number }[];
 }
