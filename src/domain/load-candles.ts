@@ -10,7 +10,7 @@ import type { FundingEvents } from '#engine/simulator/types.ts';
 import { ALL_TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
 import type { Interval } from '#engine/universe/membership.ts';
 import { instrumentOf } from './data/collect-instruments.ts';
-import { recordCorruption } from './data/corrupt-file.ts';
+import { CorruptFileError, recordCorruption } from './data/corrupt-file.ts';
 import { chooseReads, type StrategyReads } from './data/plan-reads.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
 import { InformativeLoader, readAs } from './load-informative.ts';
@@ -59,6 +59,13 @@ export interface Collected {
   readonly strategy?: StrategyReads | undefined;
 }
 
+/** What was read for a run whose pairs may be chosen again: a pair is read once. */
+export interface ReadPairs {
+  readonly loaded: Map<string, PairCandles>;
+  /** One error for each pair that could not be loaded. */
+  readonly corrupt: CorruptFileError[];
+}
+
 /**
  * Reads the candles of every pair of a run, and its instrument where the configuration asks for it.
  * Throws DATA003 for a symbol that the exchange does not have, DATA001 for no instrument, none or too few candles in the range,
@@ -66,12 +73,14 @@ export interface Collected {
  *
  * @param dataStart start of the range less the startup candles, ms
  * @param collected what was collected for the run before
+ * @param read pairs that are known, to which the others are added; a pair with a corrupt file is added to its errors instead
  */
 export async function loadCandles(
   deps: LoadCandlesDeps,
   config: ResolvedBacktestConfig,
   dataStart: number,
   collected: Collected,
+  read?: ReadPairs,
 ): Promise<PairCandles[]> {
   const strategy = collected.strategy ?? { facts: { ownFeatures: false }, startup: 0 };
   const reads = await chooseReads(deps, config, strategy);
@@ -79,17 +88,29 @@ export async function loadCandles(
   const informative = new InformativeLoader(deps, config);
   const loaded: PairCandles[] = [];
   for (const { pair, source, start, informative: others } of reads) {
+    const known = read?.loaded.get(pair);
+    if (known) {
+      loaded.push(known);
+      continue;
+    }
     if (!source)
       throw await notAvailable(deps.series, config, { pair, timeframe: config.timeframe }, collected);
     const missing = others.find((each) => !each.source);
     if (missing) throw await notAvailable(deps.series, config, missing, collected);
     const instrument = instruments.get(pair);
     const from = Math.min(dataStart, start);
-    loaded.push({
-      ...(await loadPair(deps, config, { pair, source: source.timeframe }, from)),
-      ...(others.length > 0 && { informative: await informative.load(others) }),
-      ...(instrument && { instrument }),
-    });
+    try {
+      const candles = {
+        ...(await loadPair(deps, config, { pair, source: source.timeframe }, from)),
+        ...(others.length > 0 && { informative: await informative.load(others) }),
+        ...(instrument && { instrument }),
+      };
+      loaded.push(candles);
+      read?.loaded.set(pair, candles);
+    } catch (error) {
+      if (!read || !(error instanceof CorruptFileError)) throw error;
+      read.corrupt.push(error);
+    }
   }
   return loaded;
 }

@@ -10,7 +10,7 @@ import { firstVolumeDay } from '#engine/universe/membership.ts';
 import { pairsToRead, planUniverse, type UniversePlan } from '#engine/universe/plan.ts';
 import { CorruptFileError, recordCorruption } from './data/corrupt-file.ts';
 import { chooseReads, type StrategyReads } from './data/plan-reads.ts';
-import type { LoadCandlesDeps, PairCandles } from './load-candles.ts';
+import type { LoadCandlesDeps, PairCandles, ReadPairs } from './load-candles.ts';
 import { isoTime } from './validate.ts';
 
 /** A run of which the pairs are known: its configuration has those that were ever in. */
@@ -36,7 +36,7 @@ export interface LoadedUniverse extends ChosenUniverse {
 /**
  * Chooses the pairs of a run from the volumes of its candidates, which are read one after the other: only the candles of one are in
  * memory. Then loads the chosen pairs. A candidate of which something is missing or corrupt is left out; if that is seen only now,
- * the pairs are chosen again. A run without a universe stays as it is.
+ * the pairs are chosen again, and those that come in are loaded. A run without a universe stays as it is.
  * Throws DATA001 when no pair was ever in, VAL005 for more pairs than a run may have, and what `load` throws.
  */
 export async function loadUniverse(
@@ -44,35 +44,32 @@ export async function loadUniverse(
   config: ResolvedBacktestConfig,
   strategy: StrategyReads,
   pause: () => Promise<void>,
-  load: (reads: ResolvedBacktestConfig) => Promise<PairCandles[]>,
+  load: (reads: ResolvedBacktestConfig, read?: ReadPairs) => Promise<PairCandles[]>,
 ): Promise<LoadedUniverse> {
   const { universe } = config;
   if (!universe) {
     return { config, reads: config, plan: undefined, warnings: [], loaded: await load(config) };
   }
   let from = await readVolumes(deps, config, strategy, pause);
+  const loaded: ReadPairs['loaded'] = new Map();
   for (;;) {
     const chosen = choose(config, universe, from);
-    try {
-      return { ...chosen, loaded: await load(chosen.reads) };
-    } catch (error) {
-      const left = withoutCorrupt(config, from, error);
-      if (!left) throw error;
-      from = left;
-    }
+    const corrupt: CorruptFileError[] = [];
+    const candles = await load(chosen.reads, { loaded, corrupt });
+    if (corrupt.length === 0) return { ...chosen, loaded: candles };
+    for (const error of corrupt) from = withoutCorrupt(config, from, error);
   }
 }
 
-/** Without the candidate of the corrupt file; undefined for another error. */
+/** Without the candidate of the corrupt file. Throws the error for a file of no candidate, which every choice would read. */
 function withoutCorrupt(
   { pairs }: ResolvedBacktestConfig,
   { candidates, leftOut }: Candidates,
-  error: unknown,
-): Candidates | undefined {
-  if (!(error instanceof CorruptFileError)) return undefined;
+  error: CorruptFileError,
+): Candidates {
   const { symbol } = error;
   const others = candidates.filter(({ pair }) => pair !== symbol);
-  if (symbol === undefined || others.length === candidates.length) return undefined;
+  if (symbol === undefined || others.length === candidates.length) throw error;
   const all = [...leftOut, corruptCandidate(symbol, error)];
   return { candidates: others, leftOut: all.sort((a, b) => pairs.indexOf(a.pair) - pairs.indexOf(b.pair)) };
 }

@@ -109,8 +109,8 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
     collect: job.execution_input.collect,
     strategy: reads,
   };
-  const chosen = await loadUniverse(deps, job.config, reads, deps.pause, (each) =>
-    loadCandles(deps, each, dataStartOf(job, found), collected),
+  const chosen = await loadUniverse(deps, job.config, reads, deps.pause, (each, read) =>
+    loadCandles(deps, each, dataStartOf(job, found), collected, read),
   );
   const { config } = chosen;
   const { pairs: candles, universe } = splitUniverse(chosen);
