@@ -1,5 +1,6 @@
 import { ChevronDown } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
+import { listed } from '../ui/format.ts';
 import { Field, FieldGroup, type FieldProps } from './field.tsx';
 
 export interface Option<T extends string = string> {
@@ -133,8 +134,7 @@ export function MultiSelect<T extends string>(
   const nameOf = ({ value, label: name }: Option<T>) => name ?? value;
   const found = options.filter((option) => nameOf(option).toLowerCase().includes(needle));
   const names = options.filter(({ value }) => values.includes(value)).map(nameOf);
-  const more = names.length > 2 ? ` and ${names.length - 2} more` : '';
-  const shown = names.length === 0 ? placeholder : names.slice(0, 2).join(', ') + more;
+  const shown = names.length === 0 ? placeholder : listed(names, 2);
   const isFound = (value: T) => found.some((option) => option.value === value);
   return (
     <Field {...props}>

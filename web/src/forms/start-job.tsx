@@ -12,37 +12,64 @@ import { RequestView } from './request-view.tsx';
 
 export type Strategy = ResponseOf<'listStrategies'>['items'][number];
 
-/**
- * Page of a form that starts a job: blank, for a strategy, or filled from another job.
- *
- * @param from link to the job that fills the form; undefined for none
- * @param job that job
- * @param children the form
- */
-export function StartPage<Job>(props: {
+/** What a form that starts a job begins with. */
+export interface JobStart<Draft> {
+  readonly strategies: readonly Strategy[];
+  /** What the form is filled from: an id, or the strategy that was chosen. */
+  readonly source: string;
+  readonly initial: Draft;
+  /** True: filled from a job; what differs from it is shown. */
+  readonly isCopy: boolean;
+}
+
+/** Page of a form that starts a job: blank, for a strategy, or filled from another job. */
+export function StartPage<Job, Draft>(props: {
   readonly title: string;
-  readonly from: ReactNode;
+  /** Link to the job that fills the form, its id, and the job; without an id there is none. */
+  readonly link: ReactNode;
+  readonly from: string | undefined;
   readonly job: UseQueryResult<Job, Error>;
-  readonly children: (strategies: readonly Strategy[], job: Job | undefined) => ReactNode;
+  /** Name of the strategy to begin with. Default: the first. */
+  readonly strategy: string | undefined;
+  /** A strategy that no list has. */
+  readonly unlisted?: UseQueryResult<Strategy, Error>;
+  readonly draftFor: (strategy: Strategy | undefined) => Draft;
+  readonly draftOf: (job: Job) => Draft;
+  readonly children: (start: JobStart<Draft>) => ReactNode;
 }) {
-  const { title, from, job, children } = props;
+  const { title, link, from, job, strategy, unlisted, draftFor, draftOf, children } = props;
   const strategies = useCall('listStrategies', {});
   // A kept draft is for its user only.
   const { isPending } = useCall('getMe', {});
   const skeleton = <Skeleton rows={24} className="panel" />;
+  const form = (all: readonly Strategy[], before: Job | undefined) =>
+    children({
+      strategies: all,
+      source: from ?? `for ${strategy ?? 'any'}`,
+      initial: before ? draftOf(before) : draftFor(all.find((each) => each.strategy === strategy) ?? all[0]),
+      isCopy: before !== undefined,
+    });
+  const begin = (all: readonly Strategy[]) =>
+    from === undefined ? (
+      form(all, undefined)
+    ) : (
+      <Loaded query={job} skeleton={skeleton}>
+        {(before) => form(all, before)}
+      </Loaded>
+    );
   return (
     <>
-      <PageHead title={title}>{from && <p className="muted">Filled from {from}</p>}</PageHead>
+      <PageHead title={title}>{from && <p className="muted">Filled from {link}</p>}</PageHead>
       <Loaded query={strategies} skeleton={skeleton}>
         {({ items }) => {
           if (isPending) return skeleton;
           if (items.length === 0) {
             return <Empty title="No strategy">Add a strategy file to the strategy folder.</Empty>;
           }
-          if (!from) return children(items, undefined);
+          if (!unlisted) return begin(items);
           return (
-            <Loaded query={job} skeleton={skeleton}>
-              {(before) => children(items, before)}
+            <Loaded query={unlisted} skeleton={skeleton}>
+              {(one) => begin([...items, one])}
             </Loaded>
           );
         }}

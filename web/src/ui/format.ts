@@ -133,3 +133,15 @@ export function shortSymbol(symbol: string): string {
   const [pair, settle] = symbol.split(':');
   return settle === undefined ? `${pair} spot` : pair!;
 }
+
+/** `BTC/USDT` of `BTC/USDT:USDT`. */
+export function shortPair(pair: string): string {
+  return pair.split(':', 1)[0]!;
+}
+
+/** The first `shown` names, and how many more there are. */
+export function listed(names: readonly string[], shown: number): string {
+  const first = names.slice(0, shown).join(', ');
+  const more = names.length - shown;
+  return more > 0 ? `${first} and ${decimal(more, 0)} more` : first;
+}

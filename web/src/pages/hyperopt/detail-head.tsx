@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { CloudOff, Radio, TriangleAlert } from 'lucide-react';
 import type { StreamState } from '../../api/events.ts';
-import { decimal, duration, NO_VALUE, utcDate } from '../../ui/format.ts';
+import { decimal, duration, listed, NO_VALUE, shortPair, utcDate } from '../../ui/format.ts';
 import { useNow } from '../../ui/now.ts';
 import { Progress, Status, Tile } from '../../ui/parts.tsx';
 import { isMoving, type Job } from './live.ts';
@@ -26,10 +26,7 @@ export function JobHead({ view, state }: { readonly view: JobView; readonly stat
       <div className="row job-facts">
         <Status status={job.status} />
         <span>{job.strategy}</span>
-        <span title={pairs.join(', ')}>
-          {pairs.slice(0, 3).map(shortPair).join(', ')}
-          {pairs.length > 3 && ` and ${pairs.length - 3} more`}
-        </span>
+        <span title={pairs.join(', ')}>{listed(pairs.map(shortPair), 3)}</span>
         <span>{timeframe}</span>
         <span>
           {utcDate(config.date_range.start)} to {utcDate(config.date_range.end)} UTC
@@ -63,10 +60,6 @@ export function JobHead({ view, state }: { readonly view: JobView; readonly stat
 function finishedShare({ total_trials, permutations }: Job, ended: number): number {
   const searches = ended / total_trials + (permutations?.ended ?? 0);
   return searches / (1 + (permutations?.total ?? 0));
-}
-
-function shortPair(pair: string): string {
-  return pair.split(':')[0]!;
 }
 
 function StreamBadge({ state }: { readonly state: StreamState }) {

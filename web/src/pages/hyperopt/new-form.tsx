@@ -5,22 +5,15 @@ import { useAction } from '../../api/queries.ts';
 import { useDraft } from '../../forms/drafts.ts';
 import { TextField } from '../../forms/inputs.tsx';
 import { AccountFields, MarketFields } from '../../forms/job-fields.tsx';
-import { JobForm, type Strategy } from '../../forms/start-job.tsx';
+import { JobForm, type JobStart } from '../../forms/start-job.tsx';
 import { Panel } from '../../ui/parts.tsx';
 import { type ChangeFields, type Draft, draftFor, requestOf } from './draft.ts';
 import { SearchFields } from './new-fields.tsx';
 import { SpaceFields } from './new-space.tsx';
 
 /** The form of a new job and the request that it sends. */
-export function NewForm(props: {
-  readonly strategies: readonly Strategy[];
-  /** What the form is filled from. */
-  readonly source: string;
-  readonly initial: Draft;
-  /** True: filled from a job; what differs from it is shown. */
-  readonly isCopy?: boolean;
-}) {
-  const { strategies, source, isCopy = false } = props;
+export function NewForm(props: JobStart<Draft>) {
+  const { strategies, source, isCopy } = props;
   const kept = useDraft('hyperopt', source, props.initial);
   const { initial, draft, setDraft } = kept;
   const start = useAction('startHyperopt', ['listHyperopts']);

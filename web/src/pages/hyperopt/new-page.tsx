@@ -12,27 +12,16 @@ export function NewHyperoptPage() {
   return (
     <StartPage
       title={from ? 'Search again with changes' : 'New search'}
-      from={
+      link={
         from && (
           <Link to="/hyperopt/$id" params={{ id: from }}>
             {from}
           </Link>
         )
       }
-      job={job}
+      {...{ from, job, strategy, draftFor, draftOf }}
     >
-      {(strategies, before) => {
-        const source = from ?? `for ${strategy ?? 'any'}`;
-        const chosen = strategies.find((each) => each.strategy === strategy) ?? strategies[0];
-        return (
-          <NewForm
-            key={source}
-            {...{ strategies, source }}
-            initial={before ? draftOf(before) : draftFor(chosen)}
-            isCopy={before !== undefined}
-          />
-        );
-      }}
+      {(start) => <NewForm key={start.source} {...start} />}
     </StartPage>
   );
 }

@@ -7,7 +7,7 @@ import { useAction } from '../../api/queries.ts';
 import { useDraft } from '../../forms/drafts.ts';
 import { NumberField, TextField } from '../../forms/inputs.tsx';
 import { AccountFields, MarketFields } from '../../forms/job-fields.tsx';
-import { JobForm, type Strategy } from '../../forms/start-job.tsx';
+import { JobForm, type JobStart } from '../../forms/start-job.tsx';
 import { Panel } from '../../ui/parts.tsx';
 import { type Config, type Draft, draftFor, requestOf } from './draft.ts';
 import { ExitFields } from './exit-fields.tsx';
@@ -21,15 +21,8 @@ import { UniverseFields } from './universe-fields.tsx';
 const { limits, defaults } = LIMITS.backtest;
 
 /** The form of a backtest and the request that it sends. */
-export function NewForm(props: {
-  readonly strategies: readonly Strategy[];
-  /** What the form is filled from. */
-  readonly source: string;
-  readonly initial: Draft;
-  /** True: filled from a backtest; what differs from it is shown. */
-  readonly isCopy?: boolean;
-}) {
-  const { strategies, source, isCopy = false } = props;
+export function NewForm(props: JobStart<Draft>) {
+  const { strategies, source, isCopy } = props;
   const kept = useDraft('backtest', source, props.initial);
   const { initial, draft, setDraft } = kept;
   const start = useAction('submitBacktest', ['listBacktests']);

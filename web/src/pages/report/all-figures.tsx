@@ -1,7 +1,7 @@
 import type { MetricUnit } from '#contract/metric-labels.ts';
-import { decimal, duration, NO_VALUE, utcTime, words } from '../../ui/format.ts';
+import { decimal, duration, NO_VALUE, shortPair, utcTime, words } from '../../ui/format.ts';
 import { type Column, Table, VirtualTable } from '../../ui/table.tsx';
-import { type ReportData, shortPair } from './data.ts';
+import type { ReportData } from './data.ts';
 
 type Value = unknown;
 type Fields = Readonly<Record<string, Value>>;

@@ -1,9 +1,9 @@
 import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { isFile } from '../../api/client.ts';
-import { price, signed, tone, utcTime } from '../../ui/format.ts';
+import { price, shortPair, signed, tone, utcTime } from '../../ui/format.ts';
 import { Empty, ErrorState, Skeleton } from '../../ui/states.tsx';
 import { timeframeSeconds, useCandles } from './candle-window.ts';
-import { type Job, type ReportData, shortPair } from './data.ts';
+import type { Job, ReportData } from './data.ts';
 import { useReportSearch } from './search.ts';
 import type { TradeRow } from './trades.ts';
 

@@ -3,11 +3,6 @@ import type { ResponseOf } from '../../api/client.ts';
 export type Job = ResponseOf<'getBacktest'>;
 export type ReportData = ResponseOf<'getBacktestReport'>;
 
-/** `BTC/USDT` of `BTC/USDT:USDT`. */
-export function shortPair(pair: string): string {
-  return pair.split(':', 1)[0]!;
-}
-
 /** Currency in which the pairs settle; empty when they differ. */
 export function quoteOf(pairs: readonly string[]): string {
   const currencies = new Set(pairs.map((pair) => pair.split(':')[1] ?? pair.split('/')[1] ?? ''));

@@ -1,7 +1,7 @@
-import { value } from '../../ui/format.ts';
+import { shortPair, value } from '../../ui/format.ts';
 import { Panel, Time } from '../../ui/parts.tsx';
 import { type Column, VirtualTable } from '../../ui/table.tsx';
-import { type ReportData, shortPair } from './data.ts';
+import type { ReportData } from './data.ts';
 
 type Series = NonNullable<ReportData['informative']>[number];
 

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { isFile } from '../../api/client.ts';
-import { utcDate } from '../../ui/format.ts';
+import { listed, shortPair, utcDate } from '../../ui/format.ts';
 import { Age, PageHead, Status, Time } from '../../ui/parts.tsx';
-import { type Job, shortPair } from './data.ts';
+import type { Job } from './data.ts';
 
 /** Pairs that the head names before it counts the rest. */
 const NAMED_PAIRS = 6;
@@ -10,14 +10,12 @@ const NAMED_PAIRS = 6;
 /** Strategy, status and what was run on which data. */
 export function JobHead({ job, actions }: { readonly job: Job; readonly actions: ReactNode }) {
   const { pairs, trading_mode, timeframe, timeframe_detail, exchange, date_range } = job.config;
-  const rest = pairs.length - NAMED_PAIRS;
   return (
     <PageHead title={job.strategy} actions={actions}>
       <p className="report-facts">
         <Status status={job.status} />
         <Fact name="Pairs" title={pairs.join(', ')}>
-          {pairs.slice(0, NAMED_PAIRS).map(shortPair).join(', ')}
-          {rest > 0 && ` and ${rest} more`}
+          {listed(pairs.map(shortPair), NAMED_PAIRS)}
         </Fact>
         {trading_mode && <Fact name="Trading mode">{trading_mode}</Fact>}
         <Fact name="Timeframe">

@@ -1,8 +1,8 @@
-import { value } from '../../ui/format.ts';
+import { shortPair, value } from '../../ui/format.ts';
 import { Panel, Time } from '../../ui/parts.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, VirtualTable } from '../../ui/table.tsx';
-import { type ReportData, shortPair } from './data.ts';
+import type { ReportData } from './data.ts';
 
 type Locks = NonNullable<ReportData['locks']>;
 type Lock = Locks['newest'][number];

@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 import { Chart, type ChartPane, type ChartX } from '../../charts/chart.tsx';
-import { decimal, NO_VALUE, utcDate, value } from '../../ui/format.ts';
+import { decimal, NO_VALUE, shortPair, utcDate, value } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { type Column, Table, VirtualTable } from '../../ui/table.tsx';
-import { type ReportData, shortPair } from './data.ts';
+import type { ReportData } from './data.ts';
 
 type Models = NonNullable<ReportData['models']>;
 type Window = Models['windows'][number];

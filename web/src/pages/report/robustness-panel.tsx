@@ -1,9 +1,9 @@
 import { lazy, type ReactNode, Suspense } from 'react';
-import { NO_VALUE, signed, tone, value, words } from '../../ui/format.ts';
+import { NO_VALUE, shortPair, signed, tone, value, words } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { type ReportData, shortPair } from './data.ts';
+import type { ReportData } from './data.ts';
 
 /** Few runs ask for them. */
 const RequestedTests = lazy(async () => ({

@@ -1,6 +1,6 @@
 import { Fragment } from 'react';
-import { value } from '../../ui/format.ts';
-import { type ReportData, shortPair } from './data.ts';
+import { shortPair, value } from '../../ui/format.ts';
+import type { ReportData } from './data.ts';
 
 /** What the slippage model estimated and limited. */
 export function SlippageFigures(props: NonNullable<ReportData['slippage']> & { readonly unit: string }) {

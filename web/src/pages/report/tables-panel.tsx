@@ -1,11 +1,11 @@
 import { useCallback, useMemo } from 'react';
 import type { MetricUnit } from '#contract/metric-labels.ts';
-import { signed, tone, value, withUnit } from '../../ui/format.ts';
+import { shortPair, signed, tone, value, withUnit } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { type Column, type Order, Table } from '../../ui/table.tsx';
 import { TabPanel, Tabs } from '../../ui/tabs.tsx';
 import { oneOf } from '../../ui/url.ts';
-import { type ReportData, shortPair } from './data.ts';
+import type { ReportData } from './data.ts';
 import { orderOf, orderText, TABLES, type TableName, useReportSearch } from './search.ts';
 import { groupsOf } from './trades.ts';
 

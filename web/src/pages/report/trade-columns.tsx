@@ -1,6 +1,5 @@
-import { duration, NO_VALUE, price, signed, tone, utcTime, value } from '../../ui/format.ts';
+import { duration, NO_VALUE, price, shortPair, signed, tone, utcTime, value } from '../../ui/format.ts';
 import type { Column } from '../../ui/table.tsx';
-import { shortPair } from './data.ts';
 import { NO_TAG, type TradeRow } from './trades.ts';
 
 function number(

@@ -1,7 +1,7 @@
-import { NO_VALUE, signed, value } from '../../ui/format.ts';
+import { NO_VALUE, shortPair, signed, value } from '../../ui/format.ts';
 import { Panel, Time } from '../../ui/parts.tsx';
 import { type Column, VirtualTable } from '../../ui/table.tsx';
-import { type ReportData, shortPair } from './data.ts';
+import type { ReportData } from './data.ts';
 
 type Universe = NonNullable<ReportData['universe']>;
 type Member = Universe['members'][number];
