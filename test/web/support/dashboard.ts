@@ -10,6 +10,9 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 export const SIZES = { desktop: [1280, 900], wide: [1920, 1080], phone: [375, 812] } as const;
 
+/** Time for a state that a busy machine reaches late, ms. It only ends a test that would fail. */
+export const PATIENCE_MS = 120_000;
+
 export interface OpenOptions {
   readonly size?: keyof typeof SIZES;
   readonly theme?: 'dark' | 'light';
@@ -70,6 +73,7 @@ export async function openPage(
 ): Promise<OpenPage> {
   const [width, height] = SIZES[size];
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
+  context.setDefaultTimeout(PATIENCE_MS);
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
   const page = await context.newPage();
   const address = new URL(path, url).href;
