@@ -52,7 +52,8 @@ const LEFT_AT_FIRST = 3;
 const LEFT_TO_RUN = 6;
 /** Concurrent copies of a request. */
 const AT_ONCE = 4;
-const SETTLE_LIMIT_MS = 150_000;
+/** Work that has not ended after this time hangs: a busy machine needs minutes. */
+const SETTLE_LIMIT_MS = 15 * 60_000;
 /** Attempts per round until an operation has succeeded once. */
 const ATTEMPTS = 8;
 /** Attempts for operations that create something, because others depend on them. */
@@ -119,6 +120,8 @@ export class Campaign {
     });
     for (let round = 0; round < ROUNDS; round++) {
       for (const operation of [...first, ...then]) await this.#succeed(operation);
+      // What a request reaches depends on what has ended before it, and may not depend on the machine.
+      await this.#settle();
       // Makes the results of a change known, so that later requests can use them.
       for (const operation of reading) await this.#valid(operation);
     }
@@ -156,7 +159,7 @@ export class Campaign {
     return [...this.#counts.get(id)!.keys()].some((status) => status < 300);
   }
 
-  /** Waits until the work left to run has ended, up to {@link SETTLE_LIMIT_MS}: a busy machine needs minutes. */
+  /** Waits until the work left to run has ended. Throws after {@link SETTLE_LIMIT_MS}. */
   async #settle(): Promise<void> {
     const busy = /"status":"(pending|running)"/;
     const lists = this.#all.filter(({ method, path, parameters }) => {
@@ -168,6 +171,7 @@ export class Campaign {
       if (!pages.some(({ body }) => busy.test(body.toString('utf8')))) return;
       await sleep(250);
     }
+    throw new Error(`Work has not ended within ${SETTLE_LIMIT_MS / 60_000} minutes`);
   }
 
   #plain(operation: FuzzOperation): FuzzRequest {
