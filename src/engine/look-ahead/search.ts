@@ -218,13 +218,13 @@ interface LookAheadSample {
 const MAX_CUTS = 20;
 /** More cuts than these take at most half of the share. */
 const ENOUGH_CUTS = 5;
-/** Numbers of cuts in order of preference: the length of the part follows from the first one within the budget. */
-const WANTED_CUTS = [5, 2, 1];
+/** Numbers of cuts in order of preference: the length of a longer part follows from the first one within the budget. */
+const WANTED_CUTS = [5, 2];
 const MIN_STEPS = 50;
-/** Times that recording the callbacks of a step takes longer than simulating it. */
-const RECORDING = 4;
 /** A cut shows look-ahead in the rows just before it: a longer part costs more per cut and shows no more. */
 const MAX_STEPS = 1_000;
+/** A longer part has at least so many times the rows of the shortest, which was run for nothing. */
+const WORTHWHILE = 2;
 
 /**
  * Repeats a part of a run on truncated candles, callbacks included, and compares. The number of cuts is limited by a share of
@@ -240,13 +240,22 @@ export async function sampleLookAhead(
   const limit = limitOf(share);
   const random = createRandom(options.seed ?? 1);
   const noSample = { cuts: 0, rows: 0, pairs: [], findings: [] };
+  const noCut = { ...noSample, reason: `${share * 100} % of the processor time allows no cut` };
   try {
-    const part = choosePart(subject, options, limit - begun, random);
-    if (!part) return { ...noSample, reason: `${share * 100} % of the processor time allows no cut` };
-    const search = await beginSearch({ ...subject, config: part });
+    const parts = partsOf(subject, options, random);
+    if (parts.leastMs > limit - begun) return noCut;
+    let search = await beginSearch({ ...subject, config: parts.configOf(parts.minRows) });
+    // Only a run shows what recording costs: the strategy's callbacks, and code that is not compiled yet.
+    const now = spent();
+    const rows = affordableRows(parts, now - begun, limit - now);
+    if (rows !== undefined) {
+      await pause();
+      search = await beginSearch({ ...subject, config: parts.configOf(rows) });
+    }
     const times = shuffled(cutTimes(search, MAX_CUTS, random), random);
     const findings: LookAheadFinding[] = [];
     let cuts = 0;
+    // A cut runs code that the part has compiled, so the time of the part does not say that the first is too dear.
     let maxCost = 0;
     for (const time of times) {
       await pause();
@@ -256,7 +265,7 @@ export async function sampleLookAhead(
       maxCost = Math.max(maxCost, spent() - before);
       cuts++;
     }
-    if (cuts === 0) return { ...noSample, reason: `${share * 100} % of the processor time allows no cut` };
+    if (cuts === 0) return noCut;
     return {
       cuts,
       rows: tradedRows(search),
@@ -270,37 +279,61 @@ export async function sampleLookAhead(
   }
 }
 
-/** The configuration with the sampled part of its range; undefined when the budget allows no cut. */
-function choosePart(
+/** Parts of a run that may be sampled, all around the same time. Rows are candles of each pair. */
+interface Parts {
+  readonly minRows: number;
+  readonly maxRows: number;
+  /** Rows that are read before a part and not traded. */
+  readonly before: number;
+  /** Cost of a cut as a share of that of the part. */
+  readonly cutCost: number;
+  /** Time of the shortest part with one cut, ms, if recording were free. */
+  readonly leastMs: number;
+  /** The configuration with the range of a part. */
+  readonly configOf: (rows: number) => ResolvedBacktestConfig;
+}
+
+function partsOf(
   { config, pairs }: LookAheadSubject,
   { strategy, runMs, opened }: SampleOptions,
-  budgetMs: number,
   random: Random,
-): ResolvedBacktestConfig | undefined {
+): Parts {
   const { start, end } = tradedRange(config);
   const stepMs = TIMEFRAME_MS[config.timeframe];
   const steps = Math.ceil((end - start) / stepMs);
   const ml = config.ml_engine;
   // Training is most of a run's time and is proportional to the traded windows.
   const before = ml ? 0 : runStartupRows(strategy, config, pairs);
-  const runCost = runMs / (steps + before);
-  const stepCost = runCost * (strategy.callbacks ? RECORDING : 1);
   // A cut costs two runs of half the part on average, or one without callbacks; trained models are remembered.
   const cutCost = ml ? 0.1 : strategy.callbacks ? 1 : 0.5;
   const minRows = Math.min(steps, ml ? (ml.backtest_period_days * DAY_MS) / stepMs : MIN_STEPS);
-  const affordable = WANTED_CUTS.map(
-    (cuts) => Math.floor(budgetMs / (stepCost * (1 + cuts * cutCost))) - before,
-  ).find((rows) => rows >= minRows);
-  // A short run took most of its time to be compiled, and a part is not compiled again: the shortest one is tried.
-  const shortest = runCost * (minRows + before) * (1 + cutCost) <= budgetMs ? minRows : undefined;
-  const longest = affordable ?? shortest;
-  if (longest === undefined) return undefined;
-  const length = Math.min(longest, Math.max(minRows, Math.min(steps, MAX_STEPS)));
   const center = opened.length > 0 ? opened[Math.floor(random() * opened.length)]! : start;
-  const from = Math.round((center - start) / stepMs) - Math.floor(length * random());
-  const first = start + Math.max(0, Math.min(steps - length, from)) * stepMs;
+  const shift = random();
   const iso = (time: number) => new Date(time).toISOString();
-  return { ...config, date_range: { start: iso(first), end: iso(Math.min(end, first + length * stepMs)) } };
+  return {
+    minRows,
+    maxRows: Math.max(minRows, Math.min(steps, MAX_STEPS)),
+    before,
+    cutCost,
+    leastMs: (runMs / (steps + before)) * (minRows + before) * (1 + cutCost),
+    configOf: (rows) => {
+      const from = Math.round((center - start) / stepMs) - Math.floor(rows * shift);
+      const first = start + Math.max(0, Math.min(steps - rows, from)) * stepMs;
+      return { ...config, date_range: { start: iso(first), end: iso(Math.min(end, first + rows * stepMs)) } };
+    },
+  };
+}
+
+/** Rows of a longer part than the shortest, which took `ms`; undefined when the budget allows none that is worthwhile. */
+function affordableRows(
+  { minRows, maxRows, before, cutCost }: Parts,
+  ms: number,
+  budgetMs: number,
+): number | undefined {
+  const rowMs = ms / (minRows + before);
+  return WANTED_CUTS.map((cuts) =>
+    Math.min(maxRows, Math.floor(budgetMs / (rowMs * (1 + cuts * cutCost))) - before),
+  ).find((rows) => rows >= minRows * WORTHWHILE);
 }
 
 /** In random order: if the budget ends early, the cuts so far cover the whole range. */

@@ -24,19 +24,52 @@ const leak = crossing({
 });
 const clean = crossing({ customExit: ({ candles, index }) => (candles.close[index - 1]! < 0 ? 'x' : null) });
 
-/** Processor clock that advances 1 ms per read. */
-function clock(begun: number) {
+/** Milliseconds of a candle whose indicators are computed: 1,020 candles of two pairs take about the 20 ms of the whole run. */
+const ROW_MS = 0.01;
+
+/** Processor clock of which a strategy uses time for its candles, and `callMs` for each call of `customExit`. */
+function working(define: typeof leak, begun: number, callMs = 0) {
   let now = begun;
-  return () => now++;
+  const take = (ms: number) => {
+    now += ms;
+  };
+  const worker = () => {
+    const strategy = define();
+    const { indicators, callbacks } = strategy;
+    const customExit: StrategyCallbacks['customExit'] =
+      callbacks?.customExit &&
+      ((...given) => {
+        take(callMs);
+        return callbacks.customExit!(...given);
+      });
+    return {
+      ...strategy,
+      indicators: (...given: Parameters<typeof indicators>) => {
+        take(given[0].close.length * ROW_MS);
+        return indicators(...given);
+      },
+      ...(customExit && { callbacks: { ...callbacks, customExit } }),
+    };
+  };
+  return { spent: () => now, worker };
 }
 
-const sample = (define: typeof leak, begun: number, more = {}) =>
-  sampleLookAhead(lookAheadSubject(define, { rows: 1_000, ...more }), {
-    spent: clock(begun),
+/** A sample after `begun` ms, and its share in the processor time. */
+async function sample(
+  define: typeof leak,
+  begun: number,
+  more: Parameters<typeof lookAheadSubject>[1] = {},
+  callMs = 0,
+) {
+  const { spent, worker } = working(define, begun, callMs);
+  const found = await sampleLookAhead(lookAheadSubject(worker, { rows: 1_000, ...more }), {
+    spent,
     strategy: define(),
     runMs: 20,
     opened: [Date.UTC(2024, 0, 20)],
   });
+  return { ...found, share: 1 - begun / spent() };
+}
 
 describe('sampleLookAhead', () => {
   it('look-ahead sample finds a callback that reads ahead, with its pair and candle', async () => {
@@ -52,25 +85,36 @@ describe('sampleLookAhead', () => {
     expect(pairs).toEqual(['M21/USDT:USDT', 'M22/USDT:USDT']);
   });
 
-  it('look-ahead sample uses at most a tenth of the processor time for cuts', async () => {
-    // 100 ms were spent: 11 more ms are a tenth of the total.
-    const few = await sample(clean, 100);
-    expect(few.cuts).toBeGreaterThan(0);
-    expect(few.cuts).toBeLessThan(8);
-    expect(few.rows).toBeLessThan(500);
-  });
+  it.each([100, 200, 500])(
+    'look-ahead sample uses at most a tenth of the processor time after %i ms',
+    async (begun) => {
+      const cheap = await sample(clean, begun);
+      const dear = await sample(clean, begun, {}, 0.05);
+      for (const { cuts, share } of [cheap, dear]) {
+        expect(cuts).toBeGreaterThan(0);
+        expect(share).toBeLessThanOrEqual(0.1);
+      }
+      // What recording takes is measured.
+      expect(dear.rows).toBeLessThanOrEqual(cheap.rows);
+    },
+  );
 
   it('look-ahead sample of a short run takes 50 candles of each pair', async () => {
-    // 5.6 ms are left: for four times the run's time per candle too few, for that time itself enough.
-    const { cuts, rows } = await sample(clean, 50);
-    expect(cuts).toBeGreaterThan(0);
-    expect(rows).toBe(100);
+    // 5.6 ms are left. The part takes 1.4 ms; one of 100 candles would take 2.4 ms, and a cut as long.
+    expect((await sample(clean, 50)).rows).toBe(100);
+  });
+
+  it('look-ahead sample takes the longest part of which five cuts are affordable, else two', async () => {
+    // The part of 70 candles with those before it takes 1.4 ms, 0.02 ms each. Of 11.1 ms 9.7 are left: for two cuts, each as long
+    // as the part, 161 candles. Of 55.6 ms 54.1 are left: for five cuts 451 candles.
+    expect((await sample(clean, 100)).rows).toBe(2 * (161 - 20));
+    expect((await sample(clean, 500)).rows).toBe(2 * (451 - 20));
   });
 
   it('look-ahead sample uses at most a twentieth for more than five cuts', async () => {
-    // A cut takes 2 ms: a tenth of the total would be 11 of them.
-    expect((await sample(clean, 200)).cuts).toBe(5);
-    expect((await sample(clean, 500)).cuts).toBeGreaterThan(5);
+    const { cuts, share } = await sample(clean, 1_000);
+    expect(cuts).toBeGreaterThanOrEqual(5);
+    if (cuts > 5) expect(share).toBeLessThanOrEqual(0.05);
   });
 
   it('look-ahead sample takes up to 1,000 candles of each pair', async () => {
@@ -79,7 +123,7 @@ describe('sampleLookAhead', () => {
   });
 
   it('look-ahead sample without cuts states the reason', async () => {
-    expect(await sample(clean, 3)).toEqual({
+    expect(await sample(clean, 3)).toMatchObject({
       cuts: 0,
       rows: 0,
       pairs: [],
@@ -93,7 +137,7 @@ describe('sampleLookAhead', () => {
       if (loaded++ > 0) throw new Error('gone');
       return failing();
     };
-    const options = { spent: clock(9_000), strategy: failing(), runMs: 100, opened: [] };
+    const options = { spent: () => 9_000, strategy: failing(), runMs: 100, opened: [] };
     expect(await sampleLookAhead({ ...subject, load }, options)).toMatchObject({ cuts: 0, reason: 'gone' });
   });
 
