@@ -107,7 +107,10 @@ export class SeriesFiles {
   }
 }
 
-/** What the header of the first page says. The caller compares the header with the one that follows from it. */
+/**
+ * What the header of the first page says, read at the places that the order of its fields fixes. In another file these are any
+ * numbers: the caller reads no value by them before it has found the headers that follow from them in the file, byte by byte.
+ */
 function extentOf(file: Buffer): Extent | undefined {
   let at = MAGIC.length;
   while (at < MAGIC.length + DOUBLE_BYTES && file[at] === 0) at++;

@@ -104,6 +104,7 @@ export class Varints {
     this.#at = at;
   }
 
+  /** Over bytes whose number is known, such as the heads of fields: only a file whose header is compared later may be read so. */
   skip(bytes: number): void {
     this.#at += bytes;
   }
