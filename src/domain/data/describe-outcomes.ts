@@ -16,19 +16,36 @@ export function describeOutcomes(outcomes: readonly SymbolOutcome[]): Collection
   const corrupt = [...new Set(outcomes.flatMap((each) => each.corrupt))];
   const replaced = corrupt.length > 0 ? `, corrupt files: ${listed(corrupt)}` : '';
   const bare = outcomes.flatMap(({ symbol, noInstrument }) =>
-    noInstrument ? [`${symbol} (${noInstrument.code} ${noInstrument.message})`] : [],
+    noInstrument ? [{ name: symbol, error: noInstrument }] : [],
   );
-  const without = bare.length > 0 ? `, instruments not collected: ${listed([...new Set(bare)])}` : '';
+  const without = bare.length > 0 ? `, instruments not collected: ${byError(bare)}` : '';
   const stored = `${candles} candles stored${left}${replaced}${without}`;
   const failed = outcomes.flatMap(({ symbol, timeframe, error }) =>
-    error ? [`${symbol} ${timeframe}: ${error.code} ${error.message}`] : [],
+    error ? [{ name: `${symbol} ${timeframe}`, error }] : [],
   );
   if (failed.length === 0) return { status: 'completed', message: stored };
   const unknown = outcomes.filter(({ error }) => error?.code === 'DATA003');
   const unlisted = [...new Set(unknown.map(({ symbol }) => symbol))];
   return {
     status: 'failed',
-    message: `${failed.length} of ${outcomes.length} series failed: ${listed(failed, { separator: '; ' })}. ${stored}.`,
+    message: `${failed.length} of ${outcomes.length} series failed: ${byError(failed)}. ${stored}.`,
     ...(unlisted.length > 0 ? { unlisted } : {}),
   };
+}
+
+interface Failure {
+  readonly name: string;
+  readonly error: NonNullable<SymbolOutcome['error']>;
+}
+
+/** Each error once, after the names that it is of: an exchange that is unreachable fails all series alike. */
+function byError(failures: readonly Failure[]): string {
+  const names = new Map<string, Set<string>>();
+  for (const { name, error } of failures) {
+    // The sentence continues after the error.
+    const text = `${error.code} ${error.message.replace(/\.$/, '')}`;
+    names.set(text, (names.get(text) ?? new Set()).add(name));
+  }
+  const texts = [...names].map(([text, each]) => `${listed([...each])}: ${text}`);
+  return listed(texts, { separator: '; ' });
 }

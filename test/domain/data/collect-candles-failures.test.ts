@@ -157,7 +157,7 @@ describe('collectCandles: failures', () => {
       symbols.map((symbol) => [symbol, symbol.startsWith('S2/') ? 288 : 0]),
     );
     expect(describeOutcomes(outcomes).message).toContain(
-      'S6/USDT:USDT 5m: DATA004 skipped: the exchange failed 3 symbols in a row',
+      'S6/USDT:USDT 5m, S7/USDT:USDT 5m, S8/USDT:USDT 5m: DATA004 skipped: the exchange failed 3 symbols in a row',
     );
   });
 
@@ -173,7 +173,14 @@ describe('collectCandles: failures', () => {
       noInstrument: null,
       error,
     }));
-    expect(describeOutcomes(failed).message).toMatch(/S9 5m: DATA004 no; and 2 more\. 0 candles stored\.$/);
+    expect(describeOutcomes(failed).message).toMatch(/S9 5m and 2 more: DATA004 no\. 0 candles stored\.$/);
+    const different = failed.map((each, i) => ({
+      ...each,
+      error: new CodedError('DATA004', { message: `no ${i}.` }),
+    }));
+    expect(describeOutcomes(different).message).toMatch(
+      /S9 5m: DATA004 no 9; and 2 more\. 0 candles stored\.$/,
+    );
   });
 
   it('collectCandles rejects on a storage failure and on a bug', async () => {

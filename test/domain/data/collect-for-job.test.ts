@@ -93,7 +93,7 @@ describe('collectForJob', () => {
     await run();
     expect(await outcome()).toMatchObject({
       status: 'failed',
-      message: `2 of 2 series failed: ${BTC} 1h: DATA004 rate limit; ${ETH} 1h: DATA004 rate limit. 0 candles stored.`,
+      message: `2 of 2 series failed: ${BTC} 1h, ${ETH} 1h: DATA004 rate limit. 0 candles stored.`,
     });
     await jobs.create(job('bt-2', { ...input, exchange: 'mtgox' }));
     await run('bt-2');
