@@ -8,6 +8,7 @@ import { importFiles } from '#adapters/import/import-files.ts';
 import type { Imported, ImportResult } from '#adapters/import/store-series.ts';
 import { type ImportedSeries, summarizeImport } from '#adapters/import/summary.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
+import { TIMEFRAMES } from '#contract/limits.ts';
 import { listed } from '#contract/listed.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
 import { tradingModeOf } from '#domain/validate.ts';
@@ -106,17 +107,28 @@ export async function importCandles(
   console.log(
     `${filesOf(imported)} of ${filesOf(results)} files imported${names.length > 0 ? ` as ${names.join(' and ')}` : ''} in ${taken}.`,
   );
+  const candles = imported.filter((result) => result.kind === 'candles');
   for (const each of perpetuals.filter((name) => name !== platform.exchange)) {
-    console.log(`Next: ${TOUCHSTONE} backtest <strategy> --exchange ${each}`);
+    const own = candles.filter((result) => !isSpot(result) && result.exchange === each);
+    console.log(`Next: ${TOUCHSTONE} backtest <strategy> --exchange ${each}${seriesOptions(own)}`);
   }
   for (const each of spot) {
-    const own = imported.filter((result) => isSpot(result) && result.exchange === each);
-    const pairs = [...new Set(own.map(({ symbol }) => symbol))].slice(0, 3).join(',');
+    const own = candles.filter((result) => isSpot(result) && result.exchange === each);
     console.log(
-      `Next: ${TOUCHSTONE} backtest <strategy> --trading-mode spot --exchange ${each} --pairs ${pairs}`,
+      `Next: ${TOUCHSTONE} backtest <strategy> --trading-mode spot --exchange ${each}${seriesOptions(own)}`,
     );
   }
   return code;
+}
+
+/** Options of a backtest that finds its candles: the longest timeframe that any strategy can use, and pairs that have it. */
+function seriesOptions(
+  candles: readonly { readonly symbol: string; readonly timeframe: Timeframe }[],
+): string {
+  const timeframe = TIMEFRAMES.findLast((each) => candles.some((series) => series.timeframe === each));
+  if (timeframe === undefined) return '';
+  const own = candles.filter((series) => series.timeframe === timeframe).map(({ symbol }) => symbol);
+  return ` --pairs ${[...new Set(own)].slice(0, 3).join(',')} --timeframe ${timeframe}`;
 }
 
 function symbolsOf(list: string | undefined): readonly string[] {
@@ -153,7 +165,7 @@ function recognizedFiles({ files }: Found): RecognizedFiles[] {
       content,
       market,
       symbols: [...new Set(names.flatMap(({ symbol }) => symbol ?? []))],
-      timeframes: [...new Set(names.flatMap(({ timeframe }) => timeframe ?? []))],
+      timeframes: ALL_TIMEFRAMES.filter((each) => names.some(({ timeframe }) => timeframe === each)),
       format,
       files: of.length,
       bytes: of.reduce((total, file) => total + file.bytes, 0),

@@ -425,16 +425,6 @@ test('import summary reports the gaps over all files', async () => {
   expect(summary).toEqual([
     {
       ...btc,
-      series: '1h',
-      files: [hour],
-      rows: 1,
-      stored: 1,
-      duplicates: 0,
-      last: iso(0),
-      gaps: { count: 0, missing: 0, widest: [] },
-    },
-    {
-      ...btc,
       series: '5m',
       files: [a, b, c],
       // Row 2 is in two files.
@@ -451,6 +441,16 @@ test('import summary reports the gaps over all files', async () => {
           { start: iso(6), missing: 4 },
         ],
       },
+    },
+    {
+      ...btc,
+      series: '1h',
+      files: [hour],
+      rows: 1,
+      stored: 1,
+      duplicates: 0,
+      last: iso(0),
+      gaps: { count: 0, missing: 0, widest: [] },
     },
     {
       ...btc,

@@ -79,8 +79,8 @@ describe('terminal output of an import', () => {
       'note: more/ETH_USDT_USDT-5m.csv: times are in seconds',
       ...rejected,
       expect.stringMatching(/^4 of 8 files imported as binanceusdm and binance \(spot\) in /),
-      'Next: npx --no-install touchstone backtest <strategy> --exchange binanceusdm',
-      'Next: npx --no-install touchstone backtest <strategy> --trading-mode spot --exchange binance --pairs ETH/BTC',
+      'Next: npx --no-install touchstone backtest <strategy> --exchange binanceusdm --pairs BTC/USDT:USDT,ETH/USDT:USDT --timeframe 5m',
+      'Next: npx --no-install touchstone backtest <strategy> --trading-mode spot --exchange binance --pairs ETH/BTC --timeframe 5m',
     ]);
   });
 });
@@ -106,7 +106,9 @@ it('one import stores files of several exchanges under each, and prints the exch
   expect(out.replaceAll(/[\s│]+/g, ' ')).toContain('names no exchange, and other files name several: bybit,');
   expect(out).toMatch(/2 of 3 files imported as bybit and okx in /);
   for (const exchange of ['bybit', 'okx']) {
-    expect(out).toContain(`Next: npx --no-install touchstone backtest <strategy> --exchange ${exchange}\n`);
+    expect(out).toContain(
+      `Next: npx --no-install touchstone backtest <strategy> --exchange ${exchange} --pairs BTC/USDT:USDT --timeframe 5m\n`,
+    );
   }
 });
 

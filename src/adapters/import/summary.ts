@@ -32,7 +32,7 @@ export async function summarizeImport(
 ): Promise<ImportedSeries[]> {
   const imported = results.filter((result) => result.outcome === 'imported');
   const groups = Map.groupBy(imported, (result) =>
-    [result.symbol, seriesOf(result), result.exchange].join(' '),
+    [result.symbol, placeOf(result), result.exchange].join(' '),
   );
   const series: ImportedSeries[] = [];
   for (const [, files] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -67,6 +67,11 @@ async function summarize(files: readonly Imported[], store: CandleStore): Promis
   );
   const duplicates = sum(files.map((file) => (file.kind === 'candles' ? file.duplicates : 0)));
   return { ...all, stored: timestamp.length, duplicates, gaps: gapsBetween(timestamp, step) };
+}
+
+/** Candles by the length of their timeframe, then funding, as text of one length. */
+function placeOf(result: Imported): string {
+  return result.kind === 'candles' ? String(TIMEFRAME_MS[result.timeframe]).padStart(10, '0') : 'funding';
 }
 
 function seriesOf(result: Imported): Timeframe | 'funding' {
