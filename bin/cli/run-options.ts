@@ -148,6 +148,9 @@ function addExitOptions(command: Command): Command {
 /** Adds a protection to those before it. */
 function protection(text: string, previous: readonly Config[] = []): Config[] {
   const [method = '', ...settings] = text.split(',');
+  if (!settings.every((each) => /^[^=]+=/.test(each)) || !/^\w+$/.test(method)) {
+    throw new InvalidArgumentError('Pass method,name=value, such as CooldownPeriod,stop_duration=60.');
+  }
   const values = settings.reduce((all: Record<string, unknown>, each) => parameter(each, all), {});
   return [...previous, { method, ...values }];
 }

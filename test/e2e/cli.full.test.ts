@@ -63,6 +63,10 @@ describe('touchstone without a running platform', () => {
     [['backtest', 'ema_crossover', '--wallet', '-5'], 'Pass a number above 0, such as 100.'],
     [['backtest', 'ema_crossover', '--priority', '11'], 'Pass an integer from 1 to 10.'],
     [['backtest', 'ema_crossover', '--param', 'fast'], 'Pass name=value, such as fast=10.'],
+    [
+      ['backtest', 'ema_crossover', '--protection', '{"method":"CooldownPeriod"}'],
+      'Pass method,name=value, such as CooldownPeriod,stop_duration=60.',
+    ],
     [['backtest', 'ema_crossover', '--config', '/nope.json'], 'File /nope.json does not exist'],
     [['backtest', 'ema_crossover', '--config', 'README.md'], 'README.md is not valid JSON'],
     [['jobs', '--limit', '1000'], 'Pass an integer from 1 to 100.'],
