@@ -111,7 +111,9 @@ function againstBitcoin(
     return { benchmark: 'btc', pair, ...attribution(days.returns, returnsOf(stored)), source };
   }
   if (!bitcoin) {
-    const reason = 'The run has no pair of bitcoin. Add one to its pairs to compare with it.';
+    const reason = pairs.every(({ pair }) => /[/:]BTC$/.test(pair))
+      ? 'The run is in bitcoin: holding it has no return.'
+      : 'The run has no pair of bitcoin. Add one to its pairs to compare with it.';
     return { benchmark: 'btc', pair: null, ...NO_ATTRIBUTION, reason };
   }
   return { benchmark: 'btc', pair: bitcoin.pair, ...attribution(days.returns, returnsOf(bitcoin)) };

@@ -120,4 +120,9 @@ describe('robustness of a report', () => {
       reason: 'The run has no pair of bitcoin. Add one to its pairs to compare with it.',
     });
   });
+
+  it('a run in bitcoin is not asked for a pair of bitcoin, which no exchange has', () => {
+    const section = robustnessOf({ days: 120, strategy: once, pairs: ['ETH/BTC', 'LTC/BTC'] });
+    expect(section.benchmarks[1]!.reason).toBe('The run is in bitcoin: holding it has no return.');
+  });
 });

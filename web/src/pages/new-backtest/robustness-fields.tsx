@@ -34,7 +34,7 @@ export function RobustnessFields(props: {
       <CheckField
         label="Find the capacity"
         path="config.robustness.capacity"
-        help="Simulations with larger stakes; needs an impact coefficient"
+        help="Simulations with larger stakes; the impact coefficient is 1 unless you set one"
         value={value.capacity ?? false}
         onChange={(isOn) => change({ capacity: isOn || undefined })}
       />
