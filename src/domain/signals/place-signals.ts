@@ -65,7 +65,7 @@ function placeSignals(
     return { ...data, given: takeRows(table, used) };
   });
   problems.throwIfAny();
-  const warning = `${grouped(before)} rows of the signals are before ${isoTime(start)}, the start of the run: they were left out`;
+  const warning = `Rows of the signals before ${isoTime(start)}, the start of the run, were left out: ${grouped(before)}`;
   return { pairs: placed, warnings: before > 0 ? [warning] : [] };
 }
 
