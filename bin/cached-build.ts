@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { join, sep } from 'node:path';
 import { parseArgs, stripVTControlCharacters } from 'node:util';
@@ -60,6 +60,13 @@ export async function buildOnce(build: CachedBuild, folders: BuildFolders): Prom
 }
 
 async function nameDraft(draft: string, folder: string): Promise<void> {
+  // A folder that exists counts as complete. Without this a power failure could leave it with empty files, which nothing rebuilds.
+  for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const handle = await open(join(entry.parentPath, entry.name), 'r+');
+    await handle.sync();
+    await handle.close();
+  }
   try {
     await rename(draft, folder);
   } catch (error) {
