@@ -135,15 +135,15 @@ export function adjustStopAfterFill(run: Run, position: Position, price: number)
 function tryExits(run: Run, position: Position): void {
   const { candle, settings } = run;
   const { direction } = position;
+  // Strategies see customRoi called before customExit.
+  customRoi(run, position);
+  if (settings.useExitSignal && trySignalExit(run, position)) return;
   const stopReached = isStopReached(position.stop, candle.high, candle.low, direction);
   const liquidated = !stopReached && isStopReached(position.liquidation, candle.high, candle.low, direction);
   const stopFirst = settings.conservative || !position.stopMoved;
-  const roi = isRoiReached(run, position);
-
-  if (settings.useExitSignal && trySignalExit(run, position)) return;
   if (stopReached && stopFirst && tryStopExit(run, position)) return;
   if (liquidated && tryLiquidation(run, position)) return;
-  if (roi && tryRoiExit(run, position)) return;
+  if (isRoiReached(run, position) && tryRoiExit(run, position)) return;
   if (stopReached && !stopFirst) tryStopExit(run, position);
 }
 

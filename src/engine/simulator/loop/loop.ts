@@ -139,13 +139,17 @@ export function limitFunding({ step, settings }: Run, position: Position): void 
   position.limitFunding(Math.max(last, lastFilledAt), settings);
 }
 
-/** Sets the step of a position's next possible event: {@link NEVER} when its pair's data has ended. */
+/** Sets the step of a position's next possible event, unless it is known from the entry. */
 export function planNextStep(run: Run, position: Position): void {
-  const { step, settings } = run;
+  if (position.nextStep <= run.step) planFrom(run, position, run.step + 1);
+}
+
+/** Sets the step of a position's next possible event from `step` on: {@link NEVER} when its pair's data has ended. */
+function planFrom(run: Run, position: Position, step: number): void {
   const { market } = position;
-  const row = step + 1 - market.offset;
+  const row = step - market.offset;
   if (row >= market.length) position.nextStep = NEVER;
-  else if (settings.everyCandle || position.order.kind !== 'none') position.nextStep = step + 1;
+  else if (run.settings.everyCandle || position.order.kind !== 'none') position.nextStep = step;
   else {
     const next = nextEventRow(run, position, row, market.length);
     position.nextStep = next < market.length ? next + market.offset : NEVER;
@@ -185,13 +189,16 @@ function simulateCandle(run: Run, slot: Slot): void {
   if (held !== 0 && slot.position === null) tryEntry(run, slot, held);
 }
 
-/** Enters by the candle's signal, unless that is for the side `held`, and begins to hold the position. */
+/** Enters by the candle's signal, unless that is for the side `held`, and holds the position if it may have an event at once. */
 function tryEntry(run: Run, slot: Slot, held: Direction | 0): void {
   if (!run.mayEnter) return;
   const direction = slot.market.entryDirection(run.candle.row);
   if (direction === 0 || direction === held) return;
   enter(run, slot.market, direction);
-  if (slot.position !== null) hold(run, slot.position);
+  const { position } = slot;
+  if (position === null) return;
+  planFrom(run, position, run.step);
+  if (position.nextStep === run.step) hold(run, position);
 }
 
 /** The steps of reference 1.2 from the fill of an entry on. */

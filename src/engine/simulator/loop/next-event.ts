@@ -9,7 +9,8 @@ const MARGIN = 1e-12;
 
 /**
  * First row in [from, to) with a possible event of an open position; `to` without one. Events: the stop or liquidation is
- * reached, the stop moves, a ROI step triggers or begins, funding is booked, an exit signal acts.
+ * reached, the stop moves, a ROI step triggers, funding is booked, an exit signal acts. Applies the ROI steps that come due
+ * before it.
  *
  * The rows before it need no simulation. Per-candle callbacks are called in them, in the order and with the arguments of a
  * simulated candle.
@@ -17,16 +18,23 @@ const MARGIN = 1e-12;
 export function nextEventRow(run: Run, position: Position, from: number, to: number): number {
   const { settings } = run;
   const { market, direction, stop, liquidation } = position;
-  const nextTime = Math.min(position.nextRoiTime, position.nextFundingTime);
-  const due = Math.ceil((nextTime - market.start) / settings.timeframeMs);
   const exit = run.slots[market.index]!.nextExitRow(from, direction);
-  const end = Math.min(due, exit, to) | 0;
-  const trigger = triggerPrice(position, settings);
-  const bottom = direction === LONG ? Math.max(stop, liquidation) : trigger;
-  const top = direction === LONG ? trigger : Math.min(stop, liquidation);
-  return settings.everyCandle
-    ? runCallbacksUntil(run, position, from, end, bottom, top)
-    : firstOutside(market.candles, from, end, bottom, top);
+  const end = Math.min(market.rowFrom(position.nextFundingTime), exit, to) | 0;
+  const guard = direction === LONG ? Math.max(stop, liquidation) : Math.min(stop, liquidation);
+  let row = from;
+  while (row < end) {
+    const time = market.timeOf(row);
+    if (time >= position.nextRoiTime) position.advanceRoi(time, settings);
+    const due = Math.min(market.rowFrom(position.nextRoiTime), end) | 0;
+    const trigger = triggerPrice(position, settings);
+    const bottom = direction === LONG ? guard : trigger;
+    const top = direction === LONG ? trigger : guard;
+    row = settings.everyCandle
+      ? runCallbacksUntil(run, position, row, due, bottom, top)
+      : firstOutside(market.candles, row, due, bottom, top);
+    if (row < due) break;
+  }
+  return row;
 }
 
 /**

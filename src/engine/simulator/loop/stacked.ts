@@ -82,7 +82,8 @@ function simulateCandle(run: Run, market: Market): void {
     const direction = market.entryDirection(run.candle.row);
     if (direction !== 0) enter(run, market, direction);
   }
-  for (const position of tradesOf(run, market)) hold(run, position);
+  // The ROI steps that come due before a trade's next event are applied already.
+  for (const position of tradesOf(run, market)) if (position.nextStep <= run.step) hold(run, position);
 }
 
 function tradesOf({ wallet }: Run, market: Market): Position[] {

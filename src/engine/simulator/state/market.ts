@@ -80,6 +80,11 @@ export class Market {
     return Math.floor((time - this.start) / this.#timeframeMs);
   }
 
+  /** First row whose candle opens at `time`, ms, or later; Infinity for Infinity. */
+  rowFrom(time: number): number {
+    return Math.ceil((time - this.start) / this.#timeframeMs);
+  }
+
   /** Direction of the entry that may happen in `row`, 0 for none: colliding signals cancel each other (1.3). */
   entryDirection(row: number): Direction | 0 {
     const signal = row - 1;
