@@ -13,6 +13,7 @@ import type { Candles } from '#engine/candles.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
 import { build } from '../bin/build.ts';
 import { bundleStrategies } from '../bin/bundle-strategies.ts';
+import { recordCode } from '../bin/record-code.ts';
 import { output, pythonWith } from '../test/support/python.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
@@ -252,7 +253,7 @@ async function measure(
       const { usage, jobId } = await fixture.runTask(entry, configOf(strategy), false, () =>
         openFolder(join(bundles, 'own'), compiled),
       );
-      // Ours fills the compile cache first, as freqtrade was compiled by pip.
+      // The first run fills Node's compile cache, as freqtrade was compiled by pip.
       if (run < 0) continue;
       bounds.push(await time(() => candles.map(sumColumns)));
       const theirs = await freqtrade?.run(twin);
@@ -277,6 +278,7 @@ export default {
     try {
       await build(bundles);
       await bundleStrategies(STRATEGIES, [join(bundles, 'tasks')]);
+      await recordCode(join(bundles, 'tasks'));
       return await measure(
         fixture,
         'python' in found ? new Freqtrade(found.python, home) : undefined,

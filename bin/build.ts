@@ -17,6 +17,7 @@ import {
   plainSchemas,
   userStrategies,
 } from './bundle-plugins.ts';
+import { bundleBacktest } from './bundle-program.ts';
 import { bundleStrategies, STRATEGIES_MODULE } from './bundle-strategies.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -54,10 +55,11 @@ const CCXT = 'node_modules/ccxt/js/src';
 export async function build(outdir: string): Promise<Metafile> {
   await rm(outdir, { recursive: true, force: true });
   const [lambdas, tasks] = await Promise.all([typescriptFiles('lambdas'), typescriptFiles('src/tasks')]);
-  const metafiles = await Promise.all([
+  const bundled = await Promise.all([
     ...lambdas.map((file) => bundleLambda(file, join(outdir, 'lambdas', basename(file, '.ts')))),
     bundleTasks(tasks, join(outdir, 'tasks')),
   ]);
+  const metafiles = bundled.flat();
   const metafile: Metafile = {
     inputs: Object.assign({}, ...metafiles.map(({ inputs }) => inputs)),
     outputs: Object.assign({}, ...metafiles.map(({ outputs }) => outputs)),
@@ -88,16 +90,16 @@ async function bundleLambda(file: string, outdir: string): Promise<Metafile> {
   return metafile;
 }
 
-/** One file per task: a task uses nearly all of its code. */
-async function bundleTasks(files: readonly string[], outdir: string): Promise<Metafile> {
+/** One file per task: a task uses nearly all of its code. A backtest also has the file that starts it. */
+async function bundleTasks(files: readonly string[], outdir: string): Promise<Metafile[]> {
   const { metafile } = await esbuild({
     ...BUNDLE_OPTIONS,
     plugins: [nodeModules, ...BUNDLE_OPTIONS.plugins],
-    entryPoints: files.map((file) => join('src/tasks', file)),
+    entryPoints: files.filter((file) => file !== 'backtest.ts').map((file) => join('src/tasks', file)),
     outdir,
     metafile: true,
   });
-  return metafile;
+  return [metafile, await bundleBacktest({ ...BUNDLE_OPTIONS, outdir })];
 }
 
 /** Folders of the bundles that load strategies. */

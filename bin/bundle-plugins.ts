@@ -14,6 +14,7 @@ import { STRATEGIES_MODULE } from './bundle-strategies.ts';
 const ROOT = join(import.meta.dirname, '..');
 const OPERATIONS_FOLDER = join(ROOT, 'src/contract/operations');
 const GLOBAL_STATE = join(ROOT, 'src/adapters/global-state.ts');
+const IMPORT_MODULE = join(ROOT, 'src/adapters/import-module.ts');
 
 /** Files that each plugin of the Lambdas and tasks changes, by the plugin's name. */
 const FILES = {
@@ -55,10 +56,11 @@ export const userStrategies: Plugin = {
     onLoad({ filter: FILES['user-strategies'] }, () => {
       const contents = [
         `import { rememberGlobals } from ${JSON.stringify(GLOBAL_STATE)};`,
+        `import { importModule } from ${JSON.stringify(IMPORT_MODULE)};`,
         `import { strategies } from ${JSON.stringify(module)};`,
         'let runs = 0;',
         "const address = (file) => './strategies/' + file.replace(/ts$/, 'mjs?run=') + ++runs;",
-        'const load = (file) => import(new URL(address(file), import.meta.url).href);',
+        'const load = (file) => importModule(new URL(address(file), import.meta.url).href);',
         'let globals;',
         'const remember = () => (globals ??= rememberGlobals({ process }));',
         'const fresh = (file) => async () => (remember().restore(file), (await load(file)).default);',

@@ -1,9 +1,10 @@
 /** Bundles the backtest task of local mode into one file. */
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { build as esbuild, type Plugin } from 'esbuild';
+import type { Plugin } from 'esbuild';
 import { BUNDLE_OPTIONS } from './build.ts';
-import { nodeModules, packageVersions, plainSchemas } from './bundle-plugins.ts';
+import { packageVersions, plainSchemas } from './bundle-plugins.ts';
+import { bundleBacktest } from './bundle-program.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -15,28 +16,20 @@ interface Files {
   readonly suffix: 'ts' | 'js';
 }
 
-/** Writes `backtest.mjs` into `outdir`. */
+/** Writes the task into `outdir`, see {@link bundleBacktest}. */
 export async function bundleTask(outdir: string, files: Files): Promise<void> {
   const addressOf = (path: string) =>
     relative(outdir, join(files.root, relative(ROOT, path)))
       .replaceAll(sep, '/')
       .replace(/ts$/, files.suffix);
-  await esbuild({
+  await bundleBacktest({
     ...BUNDLE_OPTIONS,
-    entryPoints: ['src/tasks/backtest.ts'],
     outdir,
     // Reads its WebAssembly next to its own files.
     external: ['parquet-wasm'],
-    banner: { js: "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);" },
     legalComments: 'none',
     sourcemap: false,
-    plugins: [
-      ownAddresses(addressOf),
-      sharedWithStrategies(addressOf),
-      nodeModules,
-      packageVersions,
-      plainSchemas,
-    ],
+    plugins: [ownAddresses(addressOf), sharedWithStrategies(addressOf), packageVersions, plainSchemas],
   });
 }
 

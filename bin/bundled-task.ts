@@ -1,16 +1,27 @@
 /**
- * The backtest task of `npm start` as one file, bundled in a process of its own when the cache does not have it: `node
- * bin/bundled-task.ts`. Why: docs/decisions/092-one-file-of-the-local-backtest-task.md.
+ * The backtest task of `npm start` as one file with its code cache, made in processes of their own when they are missing: `node
+ * bin/bundled-task.ts` bundles it. Why: docs/decisions/092-one-file-of-the-local-backtest-task.md, and 093 there.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { BackgroundBuild, type BuildFolders, type CachedBuild, runBuild } from './cached-build.ts';
+import { fileURLToPath } from 'node:url';
+import { codeFile } from '../src/adapters/code-file.ts';
+import { databaseMissing } from '../src/adapters/local/dynoxide.ts';
+import { hasCode } from '../src/runtime/code-cache.ts';
+import {
+  BackgroundBuild,
+  BackgroundProgram,
+  type BuildFolders,
+  type CachedBuild,
+  runBuild,
+} from './cached-build.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Next to the packages: you may delete it at any time. */
 const FOLDERS: BuildFolders = { root: ROOT, cache: join(ROOT, 'node_modules/.cache/touchstone/task') };
 /** The bundle in the package. */
 const BUILT = import.meta.filename.endsWith('.js') ? join(ROOT, 'src/tasks/bundled') : undefined;
+const RECORDER = fileURLToPath(codeFile('./record-code', import.meta.url));
 
 const BUILD: CachedBuild = {
   sources: ['src', 'bin', 'package.json', 'package-lock.json'],
@@ -24,26 +35,33 @@ const BUILD: CachedBuild = {
 /** Until it is bundled, and where it cannot be, tasks run from their sources: they start later and do the same. */
 export class BundledTask {
   readonly #build = new BackgroundBuild(BUILD, FOLDERS, import.meta.filename);
+  readonly #recorder = new BackgroundProgram(RECORDER);
   #file: string | undefined;
 
   /** Path of the bundle; undefined without one. A later start of another version may have deleted it. */
   readonly file = (): string | undefined =>
     this.#file !== undefined && existsSync(this.#file) ? this.#file : undefined;
 
-  /** Bundles the task if sources have changed. Never rejects; returns the reason of a failure. */
+  /**
+   * Bundles the task if sources have changed, and records its code cache if this version of Node has none. Never rejects; returns
+   * the reason of a failure.
+   */
   async open(): Promise<string | undefined> {
     try {
       const folder = BUILT ?? (await this.#build.folder());
-      if (folder) this.#file = join(folder, 'backtest.mjs');
+      if (!folder) return undefined;
+      this.#file = join(folder, 'backtest.mjs');
+      const recorded = hasCode(join(folder, 'backtest.cjs')) || databaseMissing();
+      if (!recorded) await this.#recorder.run([folder]);
       return undefined;
     } catch (error) {
       return this.#build.isStopped ? undefined : (error as Error).message;
     }
   }
 
-  /** Ends a build in progress. */
+  /** Ends what is in progress. */
   async stop(): Promise<void> {
-    await this.#build.stop();
+    await Promise.all([this.#build.stop(), this.#recorder.stop()]);
   }
 }
 

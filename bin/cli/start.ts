@@ -81,7 +81,8 @@ async function startLocal(flags: StartOptions): Promise<void> {
     if (state.status === 'failed') console.error(`The dashboard could not be built: ${state.reason}`);
   });
   void bundled.then((failure) => {
-    if (failure) console.error(`Backtests start slower, because their task could not be bundled: ${failure}`);
+    if (failure)
+      console.error(`Backtests start slower, because their task could not be prepared: ${failure}`);
   });
   await Promise.race([stop, platform.failed]).finally(() =>
     Promise.all([platform.stop(), dashboard.stop(), task.stop()]),

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import * as indicators from '#engine/indicators/index.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { rememberGlobals } from './global-state.ts';
+import { importModule } from './import-module.ts';
 
 /** Suffix of a module URL: the run that the module was loaded for. */
 const RUN = /\?run=\d+$/;
@@ -28,8 +29,8 @@ export function freshStrategy(path: string): () => Promise<StrategyDefinition> {
     if (folders.size === 0) registerHooks({ resolve: resolveFresh });
     folders.add(pathToFileURL(`${dirname(path)}/`).href);
     globals.restore(basename(path));
-    const { default: definition } = await import(`${address}?run=${++runs}`);
-    return definition;
+    const { default: definition } = await importModule(`${address}?run=${++runs}`);
+    return definition as StrategyDefinition;
   };
 }
 

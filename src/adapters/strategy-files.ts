@@ -6,6 +6,7 @@ import type { StrategyWithDigest } from '#domain/ports.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { freshStrategy } from './fresh-strategy.ts';
 import { sha256 } from './ids.ts';
+import { importModule } from './import-module.ts';
 
 export interface StrategyFile extends StrategyWithDigest {
   readonly file: string;
@@ -136,7 +137,9 @@ async function loadFile(folder: string, file: string, digest: string): Promise<S
   const path = join(folder, file);
   const load = freshStrategy(path);
   try {
-    const module = (await import(pathToFileURL(path).href)) as { readonly default?: StrategyDefinition };
+    const module = (await importModule(pathToFileURL(path).href)) as {
+      readonly default?: StrategyDefinition;
+    };
     if (!module.default)
       throw new Error('it has no default export; write export default defineStrategy({...})');
     return { file, definition: module.default, digest, load };

@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { hasCode } from '#runtime/code-cache.ts';
 import { BundledTask } from '../../bin/bundled-task.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -19,6 +20,12 @@ export default defineStrategy({
 });
 `,
   'shared/periods.ts': 'export const periods = [12, 26];\n',
+  'forges.ts': `import { defineStrategy } from 'touchstone/engine';
+export default defineStrategy({
+  name: 'forges', description: 'x', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100, stoploss: -0.1, parameters: {}, startupCandles: () => 0,
+  indicators: () => process.getBuiltinModule('node:fs').writeFileSync('CODE_CACHE', ''), signals: () => ({}),
+});
+`,
   'throws.ts': `import { defineStrategy } from 'touchstone/engine';
 export default defineStrategy({
   name: 'throws', description: 'x', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100, stoploss: -0.1, parameters: {}, startupCandles: () => 0,
@@ -30,16 +37,20 @@ export default defineStrategy({
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-bundled-'));
 const task = new BundledTask();
 let asked = 0;
+let bundle = '';
 let bundled: TestPlatform;
 let plain: TestPlatform;
 
 beforeAll(async () => {
-  mkdirSync(join(folder, 'shared'));
-  for (const [file, text] of Object.entries(STRATEGIES)) writeFileSync(join(folder, file), text);
   expect(await task.open()).toBeUndefined();
+  bundle = dirname(task.file()!);
+  mkdirSync(join(folder, 'shared'));
+  for (const [file, text] of Object.entries(STRATEGIES)) {
+    writeFileSync(join(folder, file), text.replace('CODE_CACHE', join(bundle, 'backtest.cache')));
+  }
   const file = () => {
     asked++;
-    return task.file();
+    return join(bundle, 'backtest.mjs');
   };
   [bundled, plain] = await Promise.all([
     startTestPlatform({ strategiesDirectory: folder, bundledTask: file }),
@@ -59,6 +70,31 @@ it('a run of the bundled task has the result of one from sources, also when it i
     expect([jobs[0]!.error, own]).toEqual([null, other]);
   }
   expect([asked, task.file()]).toEqual([3, expect.stringMatching(/backtest\.mjs$/)]);
+});
+
+it('the bundled task has a code cache, which a strategy cannot write', async () => {
+  expect(hasCode(join(bundle, 'backtest.cjs'))).toBe(true);
+  const { error } = await bundled.run({ strategy: 'forges', date_range: RANGE });
+  expect(error).toContain('Access to this API has been restricted');
+  expect(hasCode(join(bundle, 'backtest.cjs'))).toBe(true);
+});
+
+it('a run of the bundled task with a damaged code cache has the same result', async () => {
+  const intact = bundle;
+  bundle = `${intact}-damaged`;
+  try {
+    cpSync(intact, bundle, { recursive: true });
+    const code = readFileSync(join(bundle, 'backtest.cache'));
+    code[code.length >> 1]! ^= 1;
+    writeFileSync(join(bundle, 'backtest.cache'), code);
+    expect(hasCode(join(bundle, 'backtest.cjs'))).toBe(false);
+    const config = { strategy: 'ema_crossover', date_range: RANGE };
+    const jobs = await Promise.all([bundled, plain].map((each) => each.run(config)));
+    expect([jobs[0]!.error, jobs[0]!.result]).toEqual([null, jobs[1]!.result]);
+  } finally {
+    rmSync(bundle, { recursive: true });
+    bundle = intact;
+  }
 });
 
 it('an error in the bundled task names the file and the line of the strategy', async () => {

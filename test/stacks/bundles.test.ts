@@ -47,6 +47,7 @@ test('build writes a bundle for every Lambda and every task', () => {
   const wanted = [
     ...namesIn('lambdas').map((name) => `lambdas/${name}/index.mjs`),
     ...namesIn('src/tasks').map((name) => `tasks/${name}.mjs`),
+    'tasks/backtest.cjs',
   ];
   expect([...bundles.keys()].sort()).toEqual(wanted.sort());
 });
@@ -83,7 +84,7 @@ test('only tasks contain the Parquet reader, with its WebAssembly next to them',
     expect(packagesOf(path), path).not.toContain('parquet-wasm');
     expect(packagesOf(path), path).not.toContain('apache-arrow');
   }
-  expect(packagesOf('tasks/backtest.mjs')).toContain('parquet-wasm');
+  expect(packagesOf('tasks/backtest.cjs')).toContain('parquet-wasm');
   expect(readdirSync(join(outdir, 'tasks'))).toContain('parquet_wasm_bg.wasm');
 });
 
@@ -129,6 +130,8 @@ test.each([
   ['lambdas/data-proxy/index.mjs', 70, 70],
   ['lambdas/data-api/index.mjs', 130, 450],
   ['lambdas/web-files/index.mjs', 320, 320],
+  // It starts the program next to it.
+  ['tasks/backtest.mjs', 5, 5],
   // It starts the other bundles of its folder and contains none of their code.
   ['tasks/fast-lane.mjs', 20, 20],
 ])('%s loads less than %i KB at its start, and less than %i KB ever', (path, atStart, ever) => {
@@ -194,8 +197,8 @@ test("users' strategies are next to the bundles that load them", async () => {
     const { strategies } = await import(pathToFileURL(join(outdir, folder, 'strategies.mjs')).href);
     expect(strategies.map((each: { definition: { name: string } }) => each.definition.name)).toEqual(names);
   }
-  for (const task of ['backtest', 'hyperopt', 'hyperopt-trial', 'image-backtest']) {
-    const imported = bundles.get(`tasks/${task}.mjs`)!.imports.map(({ path }) => path);
+  for (const task of ['backtest.cjs', 'hyperopt.mjs', 'hyperopt-trial.mjs', 'image-backtest.mjs']) {
+    const imported = bundles.get(`tasks/${task}`)!.imports.map(({ path }) => path);
     expect(imported, task).toContain('./strategies.mjs');
   }
 });
@@ -209,7 +212,7 @@ test.each(['backend', 'strategy'])('files of the documentation page are next to 
 
 test('source maps name sources without their content', () => {
   for (const path of fixture.outputs.keys()) {
-    if (!path.endsWith('.mjs')) continue;
+    if (!/\.[cm]js$/.test(path)) continue;
     const map = JSON.parse(readFileSync(join(outdir, `${path}.map`), 'utf8'));
     expect(map.sourcesContent, path).toBeUndefined();
   }
