@@ -20,6 +20,7 @@ import {
 import { digestBenchmark, type RunBenchmark } from './robustness/bitcoin.ts';
 import { measureRobustness } from './robustness/robustness.ts';
 import { type RunSettings, simulationSettings } from './run/config.ts';
+import { strategyOfRun } from './run/given-signals.ts';
 import { type PairData, runStartupRows, trainingRows } from './run/history.ts';
 import { type PreparedPair, preparePair, withSimulationErrors } from './run/prepare-pair.ts';
 import { BacktestError, reportActivity } from './run/strategy-errors.ts';
@@ -119,7 +120,8 @@ export async function runBacktestPausing(
   }
 }
 
-function* backtestSteps(input: BacktestInput, options: BacktestOptions): Generator<void, BacktestOutcome> {
+function* backtestSteps(given: BacktestInput, options: BacktestOptions): Generator<void, BacktestOutcome> {
+  const input = { ...given, strategy: strategyOfRun(given.strategy, given.pairs) };
   const now = options.now ?? (() => 0);
   const progress = options.onProgress ?? (() => undefined);
   const started = now();

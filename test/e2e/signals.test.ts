@@ -118,9 +118,11 @@ describe('given signals', () => {
     expect(pick(await tradesOf(job.job_id))).toEqual(pick(trades));
     const report = (await platform.get(`/api/v1/backtests/${job.job_id}/report-data`)).body;
     expect(report.settings).toMatchObject({ signals: signals_id, signals_digest: sha256 });
-    expect(report.biases.map(({ text }: { text: string }) => text).join()).toContain(
-      'signals were given in a file',
-    );
+    const biases = report.biases.map(({ text }: { text: string }) => text).join();
+    expect(biases).toContain('signals were given in a file');
+    // Without stakes in the file no code runs in the simulation.
+    expect([report.settings.callbacks, biases]).toEqual([[], expect.not.stringContaining('Callbacks')]);
+    expect(report.robustness.break_even.method).not.toBe('same_trades');
     const listed = (await platform.get('/api/v1/signals')).body.items;
     expect(listed[0]).toMatchObject({ signals_id, name: 'cross.csv', last_used_at: expect.any(String) });
     // The same configuration runs again with the same file and leaves the same bytes.

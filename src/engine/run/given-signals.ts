@@ -1,6 +1,7 @@
+import { SIGNALS_STRATEGY } from '#contract/signals-limits.ts';
 import type { Candles } from '../candles.ts';
 import { type Analysis, SIGNAL_COLUMNS } from '../strategies/analyze.ts';
-import type { Columns, Signals } from '../strategy.ts';
+import type { Columns, Signals, StrategyDefinition } from '../strategy.ts';
 
 /** Rows of a file of signals for one pair: ascending, each at the open time of a candle of the run. */
 export interface GivenSignals {
@@ -14,6 +15,19 @@ export interface GivenSignals {
 
 /** Column with the factor of the stake of each candle's entry. */
 export const STAKE_RATIO = 'stake_ratio';
+
+/**
+ * The strategy of a run. A file without stakes needs no callback: it would slow the simulations, leave the break-even cost without its
+ * closed form, and be listed as a bias.
+ */
+export function strategyOfRun(
+  strategy: StrategyDefinition,
+  pairs: readonly { readonly given?: GivenSignals }[],
+): StrategyDefinition {
+  if (strategy.name !== SIGNALS_STRATEGY || pairs.some(({ given }) => given?.stakeRatio)) return strategy;
+  const { callbacks: _, ...without } = strategy;
+  return without;
+}
 
 /** The rows at their candles, as if a strategy had returned them. Candles without a row have no signal. */
 export function givenAnalysis(given: GivenSignals, { timestamp }: Candles, stepMs: number): Analysis {
