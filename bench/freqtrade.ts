@@ -25,14 +25,20 @@ const FOLDER = join(import.meta.dirname, 'support/freqtrade');
 const DRIVER = join(FOLDER, 'driver.py');
 const STRATEGIES = join(FOLDER, 'strategies');
 
-const PAIRS = ['BTC/USDT', 'ETH/USDT', 'SOL/USDT', 'XRP/USDT'];
+const PAIRS = 'BTC ETH SOL XRP ADA DOT LTC BCH LINK XLM DOGE UNI AVAX ATOM ALGO FIL TRX ETC NEAR APT'
+  .split(' ')
+  .map((asset) => `${asset}/USDT`);
+/** The first pairs of {@link PAIRS}, and how often each side runs: with 20 pairs freqtrade takes minutes. */
+const SIZES = [
+  { pairs: 4, runs: 3, theirRuns: 3 },
+  { pairs: 20, runs: 3, theirRuns: 1 },
+] as const;
 const STEP_MS = 5 * 60_000;
 const HOUR_MS = 60 * 60_000;
 /** 250 candles of 1h. */
 const STARTUP = 3_000;
 /** A year. */
 const CANDLES = 105_120;
-const RUNS = 3;
 const FEE = 0.0005;
 const WALLET = 1_000_000;
 const STAKE = 1_000;
@@ -125,22 +131,24 @@ class Freqtrade {
     this.#python = python;
     this.#home = home;
     mkdirSync(home, { recursive: true });
-    const config = {
+  }
+
+  #config(pairs: readonly string[]): object {
+    return {
       dry_run: true,
       dry_run_wallet: WALLET,
       stake_currency: 'USDT',
       stake_amount: STAKE,
       tradable_balance_ratio: 1,
-      max_open_trades: PAIRS.length,
+      max_open_trades: pairs.length,
       fee: FEE,
       trading_mode: 'spot',
       dataformat_ohlcv: 'feather',
       entry_pricing: { price_side: 'same', use_order_book: true, order_book_top: 1 },
       exit_pricing: { price_side: 'same', use_order_book: true, order_book_top: 1 },
-      exchange: { name: 'binance', pair_whitelist: PAIRS },
+      exchange: { name: 'binance', pair_whitelist: pairs },
       pairlists: [{ method: 'StaticPairList' }],
     };
-    writeFileSync(join(home, 'config.json'), JSON.stringify(config));
   }
 
   async store(pair: string, timeframe: string, candles: Candles): Promise<void> {
@@ -151,11 +159,13 @@ class Freqtrade {
     await output(this.#python, [DRIVER, 'data', join(this.#home, 'data'), file, pair, timeframe]);
   }
 
-  async run(strategy: string): Promise<Outcome<FreqtradeTrade>> {
+  async run(strategy: string, pairs: readonly string[]): Promise<Outcome<FreqtradeTrade>> {
     const results = join(this.#home, 'results');
+    const config = join(this.#home, 'config.json');
+    writeFileSync(config, JSON.stringify(this.#config(pairs)));
     await rm(results, { recursive: true, force: true });
     mkdirSync(results);
-    const args = ['backtesting', '--config', join(this.#home, 'config.json'), '--userdir', this.#home];
+    const args = ['backtesting', '--config', config, '--userdir', this.#home];
     args.push('--datadir', join(this.#home, 'data'), '--strategy-path', FOLDER, '--strategy', strategy);
     args.push('--timerange', `${range.start}-${range.end}`, '--cache', 'none', '--enable-protections');
     args.push('--backtest-directory', results);
@@ -174,45 +184,50 @@ class Freqtrade {
   }
 }
 
-function configOf(strategy: string): BacktestConfigRequest {
+function configOf(strategy: string, pairs: readonly string[]): BacktestConfigRequest {
   return {
     strategy,
     trading_mode: 'spot',
     precision: 'exchange',
-    pairs: [...PAIRS],
+    pairs: [...pairs],
     timeframe: '5m',
     date_range: { start: new Date(range.start).toISOString(), end: new Date(range.end).toISOString() },
     dry_run_wallet: WALLET,
     stake_amount: STAKE,
     fee: FEE,
-    max_open_trades: PAIRS.length,
+    max_open_trades: pairs.length,
   };
 }
 
-/** One run of both sides. */
-interface Turn {
-  readonly ours: Outcome<Trade>;
-  readonly theirs?: Outcome<FreqtradeTrade>;
+/** The runs of both sides, in turns. */
+interface Runs {
+  readonly ours: readonly Outcome<Trade>[];
+  /** Empty where freqtrade cannot be installed. */
+  readonly theirs: readonly Outcome<FreqtradeTrade>[];
 }
 
 /** Every trade is compared: sums hide differences that cancel each other. */
-function checkEqual({ ours, theirs }: Turn): void {
-  const different = theirs ? differentTrades(ours.trades, theirs.trades) : [];
+function checkEqual(ours: Outcome<Trade>, theirs: Outcome<FreqtradeTrade>): void {
+  const different = differentTrades(ours.trades, theirs.trades);
   if (different.length === 0) return;
   throw new Error(`${different.length} values differ from freqtrade's: ${different.slice(0, 20).join('\n')}`);
 }
 
-function measurement(label: string, turns: readonly Turn[], boundMs: number, version: string): Measurement {
-  const ours = median(turns.map((turn) => turn.ours.cpuMs));
-  const { trades } = turns[0]!.ours;
+function medianMs(outcomes: readonly Outcome<unknown>[]): number {
+  return median(outcomes.map(({ cpuMs }) => cpuMs));
+}
+
+function measurement(label: string, runs: Runs, boundMs: number, version: string): Measurement {
+  const ours = medianMs(runs.ours);
+  const { trades } = runs.ours[0]!;
   const profit = trades.reduce((sum, trade) => sum + trade.profit, 0).toFixed(2);
   const own = `${ours.toFixed(0)} ms, bound ${boundMs.toFixed(2)} ms, ${trades.length} trades, profit ${profit}`;
   const load = `load average ${loadavg()[0]!.toFixed(1)}`;
-  if (!turns[0]!.theirs) return { label, value: ours, unit: 'ms', detail: `${own}; ${load}` };
-  const theirs = median(turns.map((turn) => turn.theirs!.cpuMs));
+  if (runs.theirs.length === 0) return { label, value: ours, unit: 'ms', detail: `${own}; ${load}` };
+  const theirs = medianMs(runs.theirs);
   return {
     label,
-    value: median(turns.map((turn) => turn.theirs!.cpuMs / turn.ours.cpuMs)),
+    value: theirs / ours,
     unit: `times freqtrade ${version}`,
     target: { atLeast: 100 },
     detail: `${own}; freqtrade ${theirs.toFixed(0)} ms, the same trades; ${load}`,
@@ -246,29 +261,35 @@ async function measure(
   const entry = join(bundles, 'tasks', 'backtest.mjs');
   const compiled = join(bundles, 'compiled');
   const rows: Measurement[] = [];
-  for (const { label, ours: strategy, theirs: twin } of TWINS) {
-    const turns: Turn[] = [];
-    const bounds: number[] = [];
-    for (let run = -1; run < RUNS; run++) {
-      const { usage, jobId } = await fixture.runTask(entry, configOf(strategy), false, () =>
-        openFolder(join(bundles, 'own'), compiled),
-      );
-      // The first run fills Node's compile cache, as freqtrade was compiled by pip.
-      if (run < 0) continue;
-      bounds.push(await time(() => candles.map(sumColumns)));
-      const theirs = await freqtrade?.run(twin);
-      const trades = await fixture.tradesOf(jobId);
-      turns.push({ ours: { cpuMs: usage.cpuMs, trades }, ...(theirs && { theirs }) });
+  for (const size of SIZES) {
+    const pairs = PAIRS.slice(0, size.pairs);
+    for (const { label, ours: strategy, theirs: twin } of TWINS) {
+      const ours: Outcome<Trade>[] = [];
+      const theirs: Outcome<FreqtradeTrade>[] = [];
+      const bounds: number[] = [];
+      for (let run = -1; run < size.runs; run++) {
+        const { usage, jobId } = await fixture.runTask(entry, configOf(strategy, pairs), false, () =>
+          openFolder(join(bundles, 'own'), compiled),
+        );
+        // The first run fills Node's compile cache, as freqtrade was compiled by pip.
+        if (run < 0) continue;
+        bounds.push(await time(() => candles.slice(0, size.pairs).map(sumColumns)));
+        ours.push({ cpuMs: usage.cpuMs, trades: await fixture.tradesOf(jobId) });
+        if (freqtrade && run < size.theirRuns) {
+          theirs.push(await freqtrade.run(twin, pairs));
+          checkEqual(ours[run]!, theirs[run]!);
+        }
+      }
+      const row = `${size.pairs} pairs: ${label}`;
+      rows.push(measurement(row, { ours, theirs }, median(bounds), freqtrade?.version ?? ''));
     }
-    turns.forEach(checkEqual);
-    rows.push(measurement(label, turns, median(bounds), freqtrade?.version ?? ''));
   }
   return rows;
 }
 
 export default {
   name: 'freqtrade',
-  description: `A backtest of ${PAIRS.length} pairs over a year of 5m candles as a whole process, from its start to the written results, compared with \`freqtrade backtesting\` in turns; processor time (medians of ${RUNS})`,
+  description: `Backtests of 4 and of 20 pairs over a year of 5m candles as a whole process, from its start to the written results, compared with \`freqtrade backtesting\` in turns; processor time (medians of three runs; freqtrade runs once with 20 pairs)`,
   async run() {
     const found = await pythonWith('bench/support/freqtrade/requirements.txt');
     if ('missing' in found) console.log(`freqtrade: no comparison: ${found.missing}`);
