@@ -44,11 +44,28 @@ export function digestCosts({ firstDay, spread, impact }: DailyCosts, digest: Di
   return digest([firstDay, spread?.join(' '), impact?.join(' ')].join('\n'));
 }
 
-function digestColumns(columns: readonly Float64Array[], digest: Digest): string {
-  const parts = columns.map((column) =>
-    digest(new Uint8Array(column.buffer, column.byteOffset, column.byteLength)),
-  );
+function digestColumns([times, ...columns]: readonly Float64Array[], digest: Digest): string {
+  const parts = [digestTimes(times!, digest), ...columns.map((column) => digest(bytesOf(column)))];
   return digest(parts.join('\n'));
+}
+
+/** Digests of times by their memory: the pairs of a run share it. */
+const digestedTimes = new WeakMap<
+  ArrayBufferLike,
+  { readonly key: string; readonly digest: Digest; readonly text: string }
+>();
+
+function digestTimes(times: Float64Array, digest: Digest): string {
+  const key = `${times.byteOffset} ${times.byteLength}`;
+  const known = digestedTimes.get(times.buffer);
+  if (known?.key === key && known.digest === digest) return known.text;
+  const text = digest(bytesOf(times));
+  digestedTimes.set(times.buffer, { key, digest, text });
+  return text;
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float64Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 // Signal columns have one byte per row and are read four rows at a time. Reading a million rows one by one takes as long as

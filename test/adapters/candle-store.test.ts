@@ -38,6 +38,24 @@ async function keys(): Promise<string[]> {
 }
 
 describe('ParquetCandleStore candles', () => {
+  test('series with the same times share that column, others do not', async () => {
+    const other: SeriesKey = { ...HOUR, symbol: 'ETH/USDT:USDT' };
+    const third: SeriesKey = { ...HOUR, symbol: 'SOL/USDT:USDT' };
+    await fixture.store.write(HOUR, candlesAt(range(0, 100)));
+    await fixture.store.write(other, candlesAt(range(0, 100), 200));
+    await fixture.store.write(third, candlesAt([...range(0, 98), 99, 100], 300));
+    const [a, b, c] = await Promise.all([
+      fixture.store.read(HOUR, T0, T0 + 100 * HOUR_MS),
+      fixture.store.read(other, T0, T0 + 100 * HOUR_MS),
+      fixture.store.read(third, T0, T0 + 101 * HOUR_MS),
+    ]);
+    expect(b.timestamp).toBe(a.timestamp);
+    expect(c.timestamp).not.toBe(a.timestamp);
+    expect(plain(a)).toEqual(plain(candlesAt(range(0, 100))));
+    expect(plain(b)).toEqual(plain(candlesAt(range(0, 100), 200)));
+    expect(plain(c)).toEqual(plain(candlesAt([...range(0, 98), 99, 100], 300)));
+  });
+
   test('read returns the written candles for any range across months', async () => {
     const written = candlesAt(range(0, 24 * 70));
     const info = await fixture.store.write(HOUR, written);

@@ -34,6 +34,13 @@ export function objectStoreContract(open: (root: string) => Promise<ObjectStore>
     }
   });
 
+  test('get returns a body of several megabytes', async () => {
+    const store = await fresh();
+    const body = new Uint8Array(3_000_000).map((_, i) => i * 31);
+    await store.put('large.parquet', body, 'application/vnd.apache.parquet');
+    expect(Buffer.compare((await store.get('large.parquet'))!.body, body)).toBe(0);
+  });
+
   test('put stores an empty object', async () => {
     const store = await fresh();
     await store.put('empty.txt', new Uint8Array(0), 'text/plain');

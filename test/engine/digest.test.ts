@@ -43,6 +43,22 @@ describe('digestCandles', () => {
     expect(digestCandles(view, sha256)).toBe(digestCandles(copy, sha256));
     expect(digestCandles(view, sha256)).not.toBe(digestCandles(sliceCandles(candles, 3, 6), sha256));
   });
+
+  it('digestCandles digests times that two pairs share once', () => {
+    const first = walk(10, MINUTE);
+    const second = { ...walk(10, MINUTE), timestamp: first.timestamp };
+    let calls = 0;
+    const counting: Digest = (data) => {
+      calls++;
+      return sha256(data);
+    };
+    const expected = digestCandles(first, sha256);
+    // Six columns and the digest of their digests.
+    expect(digestCandles(first, counting)).toBe(expected);
+    expect(calls).toBe(7);
+    digestCandles(second, counting);
+    expect(calls).toBe(13);
+  });
 });
 
 /** Column at any offset of a buffer whose other bytes are 255. */

@@ -1,5 +1,5 @@
-import { readFileSync, renameSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readFileSync, renameSync, statSync } from 'node:fs';
+import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { CodedError } from '#contract/errors.ts';
 import type { ObjectStore, StoredObject } from '#domain/ports.ts';
@@ -10,6 +10,8 @@ import { FileLock } from './file-lock.ts';
 
 /** Prefix of locks and temporary files. Keys cannot contain `~`, so these files are never listed as objects. */
 const OWN_FILE = '~';
+/** Files of up to this many bytes are read without another thread, whose four calls cost more than the read. */
+const READ_AT_ONCE = 1024 * 1024;
 /** The lock is held for reading one object and one rename, a few ms. */
 const LOCK_TIMEOUT_MS = 10_000;
 
@@ -62,12 +64,13 @@ export class FileObjectStore implements ObjectStore {
     return written ? { etag: sha256(body) } : undefined;
   }
 
-  async get(key: string, maxBytes?: number): Promise<StoredObject | undefined> {
-    if (maxBytes !== undefined) {
-      const found = await this.#unlessAbsent(() => stat(this.#path(key)));
-      if (found && found.size > maxBytes) throw tooLarge(key, found.size, maxBytes);
-    }
-    const body = await this.#unlessAbsent(() => readFile(this.#path(key)));
+  async get(key: string, maxBytes = Number.POSITIVE_INFINITY): Promise<StoredObject | undefined> {
+    const path = this.#path(key);
+    const body = await this.#unlessAbsent(async () => {
+      const { size } = statSync(path);
+      if (size > maxBytes) throw tooLarge(key, size, maxBytes);
+      return size <= READ_AT_ONCE ? readFileSync(path) : readFile(path);
+    });
     return body && storedObject(body, contentTypeOf(key));
   }
 
