@@ -137,19 +137,22 @@ export function detectWrites(candles: Candles): WriteDetectingCandles {
     candles: watched as Candles,
     changed: () => {
       const isChanged = [...copies].some(([name, copy]) => !isEqual(candles[name], copy));
-      spare = [...copies.values()];
+      if (spare.size >= MAX_SPARE) spare.clear();
+      for (const copy of copies.values()) spare.add(copy);
       return isChanged;
     },
   };
 }
 
-/** Copies of the last pair, which the next pair reuses: the pages of a new one cost more than the copy. */
-let spare: Float64Array[] = [];
+/** Columns of candles and of two informative timeframes. */
+const MAX_SPARE = 3 * CANDLE_COLUMNS.length;
+/** Copies of earlier candles, which later ones reuse: the pages of a new copy cost more than the copy. */
+const spare = new Set<Float64Array>();
 
 function copyOf(column: Float64Array): Float64Array {
-  const copy = spare.find(({ length }) => length === column.length);
+  const copy = [...spare].find(({ length }) => length === column.length);
   if (copy === undefined) return column.slice();
-  spare = spare.filter((each) => each !== copy);
+  spare.delete(copy);
   copy.set(column);
   return copy;
 }

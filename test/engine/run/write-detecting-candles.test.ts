@@ -32,6 +32,27 @@ it.each(CANDLE_COLUMNS)('detectWrites detects the smallest change of %s', (name)
   expect(watched.changed()).toBe(true);
 });
 
+it('detectWrites of one pair after another detects a change of any column', () => {
+  for (let pair = 0; pair < 4; pair++) {
+    const watched = detectWrites(candles());
+    const columns = CANDLE_COLUMNS.map((name) => watched.candles[name]);
+    expect(watched.changed()).toBe(false);
+    expect(watched.changed()).toBe(false);
+    columns[pair]![0] = 7;
+    expect(watched.changed()).toBe(true);
+  }
+});
+
+it('detectWrites keeps copies of different columns apart', () => {
+  const first = detectWrites(candles());
+  expect(first.candles.open[0]).toBe(1);
+  expect([first.changed(), first.changed()]).toEqual([false, false]);
+  const other = { ...candles(), close: Float64Array.of(6, 7, 8, 9, 10) };
+  const second = detectWrites(other);
+  expect([second.candles.open[0], second.candles.close[0]]).toEqual([1, 6]);
+  expect(second.changed()).toBe(false);
+});
+
 it('detectWrites rejects replacing a column', () => {
   const { candles: watched } = detectWrites(candles());
   const replace = () => Object.assign(watched, { close: new Float64Array(5) });

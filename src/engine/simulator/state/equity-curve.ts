@@ -148,8 +148,11 @@ export class EquityRecorder {
       fillHolding(equity, scan, only, from, to, balance);
     else {
       equity.fill(balance, from, to);
-      for (const position of positions)
+      // `for of` would make an object for each position of each step.
+      for (let index = 0, { length } = positions; index < length; index++) {
+        const position = positions[index]!;
         if (position.order.kind !== 'entry') addUnrealized(equity, position, from, to);
+      }
       // The columns may be those of the next run when the drawdown is asked for.
       if (to - scan.rows >= SCAN || to === equity.length) scan.read(equity, to);
     }
