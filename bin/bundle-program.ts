@@ -39,7 +39,7 @@ export async function bundleBacktest(
     esbuild({
       ...options,
       plugins,
-      entryPoints: [{ in: 'src/runtime/start-backtest.ts', out: 'backtest' }],
+      entryPoints: [{ in: 'src/tasks/shared/start-backtest.ts', out: 'backtest' }],
       banner: {},
       metafile: true,
     }),

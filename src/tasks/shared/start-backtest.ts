@@ -3,13 +3,14 @@
  * argument it writes the program's code cache at its end: only for jobs of built-in strategies.
  */
 import { dirname, join } from 'node:path';
-import { loadProgram, recordProgram } from './code-cache.ts';
+import { importModule } from '#adapters/import-module.ts';
+import { loadProgram, recordProgram } from '#runtime/code-cache.ts';
 
 interface Program {
-  readonly run: (importer: (address: string) => Promise<object>) => Promise<void>;
+  readonly run: (importer: typeof importModule) => Promise<void>;
 }
 
 /** Not by `import.meta`, which the bundle of local mode replaces by addresses of the sources. */
 const file = join(dirname(process.argv[1]!), 'backtest.cjs');
 const program: Program = process.argv[2] === '--record-code' ? recordProgram(file) : loadProgram(file);
-await program.run((address) => import(address));
+await program.run(importModule);
