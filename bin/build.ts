@@ -176,7 +176,10 @@ export async function buildAll(dist: string): Promise<void> {
   // Here, and in the cache of `npm start`, which then needs no vite. The function that uploads the files has a copy.
   const web = await buildWeb();
   for (const folder of ['web', 'lambdas/web-files/files']) {
-    await cp(web, join(dist, folder), { recursive: true });
+    await cp(web, join(dist, folder), {
+      recursive: true,
+      filter: (path) => !basename(path).startsWith('.'),
+    });
   }
   await cp(join(web, FILE_PAGE_NAME), join(dist, 'lambdas/backend', FILE_PAGE_NAME));
 }

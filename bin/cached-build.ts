@@ -2,8 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { join, sep } from 'node:path';
 import { parseArgs, stripVTControlCharacters } from 'node:util';
@@ -27,25 +26,27 @@ const KEPT_MS = 24 * 3_600_000;
 const BUILD_LIMIT_MS = 5 * 60_000;
 /** Characters of a build's output that are kept: the error is at its end. */
 const MAX_OUTPUT = 4_000;
+/** Hash of each built file by its path. A power failure or a full disk may leave a folder that has its name and corrupt files. */
+const DIGESTS_FILE = '.digests.json';
 
-/** The folder in the cache for the current sources. It is complete if it exists. */
-export async function builtFolder(
+/** The folder in the cache for the current sources. `isBuilt`: it has every file as it was built. */
+async function builtFolder(
   { sources }: CachedBuild,
   { root, cache }: BuildFolders,
-): Promise<{ folder: string; exists: boolean }> {
+): Promise<{ folder: string; isBuilt: boolean }> {
   const folder = join(cache, await digestOf(root, sources));
-  return { folder, exists: existsSync(folder) };
+  return { folder, isBuilt: await isIntact(folder) };
 }
 
 /**
- * Builds the current sources unless the cache has their build, and returns its folder. A draft takes its final name when it is
- * complete, so concurrent builds do not disturb each other and a killed one leaves nothing that is used.
+ * Builds the current sources unless the cache has their build intact, and returns its folder. A draft takes its final name when it
+ * is complete, so concurrent builds do not disturb each other and a killed one leaves nothing that is used.
  */
 export async function buildOnce(build: CachedBuild, folders: BuildFolders): Promise<string> {
   const { root, cache } = folders;
   for (;;) {
-    const { folder, exists } = await builtFolder(build, folders);
-    if (exists) return folder;
+    const { folder, isBuilt } = await builtFolder(build, folders);
+    if (isBuilt) return folder;
     await mkdir(cache, { recursive: true });
     const draft = await mkdtemp(join(cache, 'draft-'));
     try {
@@ -60,20 +61,38 @@ export async function buildOnce(build: CachedBuild, folders: BuildFolders): Prom
 }
 
 async function nameDraft(draft: string, folder: string): Promise<void> {
-  // A folder that exists counts as complete. Without this a power failure could leave it with empty files, which nothing rebuilds.
-  for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const handle = await open(join(entry.parentPath, entry.name), 'r+');
-    await handle.sync();
-    await handle.close();
-  }
+  await writeFile(join(draft, DIGESTS_FILE), JSON.stringify(await digestsOf(draft)));
   try {
     await rename(draft, folder);
   } catch (error) {
-    // Another process has built the same sources first.
     if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    // Another process has built the same sources first.
+    if (await isIntact(folder)) return;
+    await rm(folder, { recursive: true, force: true });
+    await rename(draft, folder);
   }
 }
+
+async function digestsOf(folder: string): Promise<Record<string, string>> {
+  const paths = await filesIn(folder, '.');
+  return Object.fromEntries(
+    await Promise.all(paths.map(async (path) => [path, sha256(await readFile(join(folder, path)))] as const)),
+  );
+}
+
+async function isIntact(folder: string): Promise<boolean> {
+  try {
+    const digests = JSON.parse(await readFile(join(folder, DIGESTS_FILE), 'utf8')) as Record<string, string>;
+    const checked = Object.entries(digests).map(
+      async ([path, digest]) => sha256(await readFile(join(folder, path))) === digest,
+    );
+    return (await Promise.all(checked)).every(Boolean);
+  } catch {
+    return false;
+  }
+}
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 async function deleteOld(cache: string, current: string): Promise<void> {
   for (const name of await readdir(cache)) {
@@ -181,13 +200,13 @@ export class BackgroundBuild {
    * @throws Error with the output of a failed build
    */
   async folder(): Promise<string | undefined> {
-    let { folder, exists } = await builtFolder(this.#build, this.#folders);
+    let { folder, isBuilt } = await builtFolder(this.#build, this.#folders);
     const { root, cache } = this.#folders;
-    while (!exists && !this.isStopped) {
+    while (!isBuilt && !this.isStopped) {
       await this.#program.run(['--root', root, '--cache', cache]);
-      ({ folder, exists } = await builtFolder(this.#build, this.#folders));
+      ({ folder, isBuilt } = await builtFolder(this.#build, this.#folders));
     }
-    return exists ? folder : undefined;
+    return isBuilt ? folder : undefined;
   }
 
   /** Ends a build in progress. */

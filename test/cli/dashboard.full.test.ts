@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -32,6 +40,23 @@ it.each([
   expect(await dashboard.open()).toMatchObject({ status: 'ready' });
   expect(await script()).toContain(content);
   expect(fixture.cached()).not.toEqual(before);
+});
+
+it.each([
+  ['empty', () => ''],
+  ['changed', (text: string) => text.replace('first', 'other')],
+  ['missing', () => null],
+])('start with a cached build whose script is %s builds again', async (_, corrupt) => {
+  await (await fixture.start()).dashboard.open();
+  const assets = join(fixture.cache, fixture.cached()[0]!, 'assets');
+  const script = join(assets, readdirSync(assets).find((name) => name.endsWith('.js'))!);
+  const text = corrupt(readFileSync(script, 'utf8'));
+  if (text === null) rmSync(script);
+  else writeFileSync(script, text);
+  const starts = await Promise.all([fixture.start(), fixture.start()]);
+  for (const { dashboard } of starts) expect(await dashboard.open()).toMatchObject({ status: 'ready' });
+  for (const each of starts) expect(await each.script()).toContain('first');
+  expect(fixture.cached()).toHaveLength(1);
 });
 
 it('source that changes during a build is in the build that is served', async () => {
