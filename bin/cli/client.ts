@@ -36,7 +36,10 @@ export class ApiError extends Error {
   }
 }
 
-/** An error as the terminal shows it: message, details, with `verbose` the context as `name: value` lines, correlation ID last. */
+/**
+ * An error as the terminal shows it: message, details, context as `name: value` lines, correlation ID last. Values that the message or
+ * the details state are printed with `verbose` only.
+ */
 export function errorText(error: unknown, { verbose = false, json = false } = {}): string {
   if (!(error instanceof ApiError)) {
     const message = error instanceof Error ? error.message : String(error);
@@ -48,18 +51,26 @@ export function errorText(error: unknown, { verbose = false, json = false } = {}
   return [
     message,
     ...(details ? [details] : []),
-    ...(verbose ? contextLines(context) : []),
+    ...contextEntries(context)
+      .filter(([, value]) => verbose || !(details || value === 'null' || states(message, value)))
+      .map(([name, value]) => `${name}: ${value}`),
     ...(correlationId ? [`Correlation ID: ${correlationId}`] : []),
   ].join('\n');
 }
 
-/** `name: value` lines; the fields of an object are named by their path. */
-function contextLines(value: unknown, name = ''): string[] {
-  if (typeof value !== 'object' || value === null) return [`${name}: ${value}`];
+/** Names and values; the fields of an object are named by their path. */
+function contextEntries(value: unknown, name = ''): (readonly [name: string, value: string])[] {
+  if (typeof value !== 'object' || value === null) return [[name, String(value)]];
   if (Array.isArray(value) && value.every((each) => typeof each !== 'object')) {
-    return [`${name}: ${value.join(', ')}`];
+    return [[name, value.join(', ')]];
   }
-  return Object.entries(value).flatMap(([key, each]) => contextLines(each, name ? `${name}.${key}` : key));
+  return Object.entries(value).flatMap(([key, each]) => contextEntries(each, name ? `${name}.${key}` : key));
+}
+
+/** True if the value is in the message as a whole word, not as a part of another number. */
+function states(message: string, value: string): boolean {
+  const literal = value.replaceAll(/[^\w\s]/g, '\\$&');
+  return new RegExp(`(?<![\\w.])${literal}(?!\\w|\\.\\d)`).test(message);
 }
 
 /** Calls one service's HTTP API. */

@@ -142,7 +142,7 @@ export async function createProgram(families: readonly Family[], json = false): 
         'session that submitted jobs count for as trials, such as monday (docs/overfitting.md)',
       ).env('TOUCHSTONE_SESSION'),
     )
-    .option('--verbose', 'print the context of an error')
+    .option('--verbose', 'print the whole context of an error')
     .version(VERSION)
     .configureHelp({
       // Repeatable options start empty.

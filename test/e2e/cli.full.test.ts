@@ -301,7 +301,7 @@ describe('touchstone with a running platform', () => {
     expect([code, out]).toEqual([0, expect.stringContaining('buy_and_hold')]);
   });
 
-  it('error prints its message and correlation ID; --verbose adds the context as lines', async () => {
+  it('error prints what its message does not state; --verbose adds the whole context as lines', async () => {
     const args = ['backtest', 'ema_crossover', '--param', 'fast=900'];
     const [plain, verbose] = await Promise.all([touchstone(...args), touchstone(...args, '--verbose')]);
     expect(plain.err).toMatch(/^VAL005: .*fast.*\nCorrelation ID: [0-9a-f-]{36}\n$/);
