@@ -3,6 +3,7 @@ import { type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { digestStrategyFiles } from '#adapters/strategy-files.ts';
+import { foldWarnings } from '#contract/fold-warnings.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { ApiError } from './client.ts';
@@ -181,7 +182,7 @@ class Runs {
       console.log(`Source: ${sourceText(this.#session)}`);
     }
     console.log(`\n${job.job_id}: ${duration(ms)} ${before ? 'after the save' : 'for the first run'}`);
-    for (const warning of job.warnings) console.log(`Warning: ${warning}`);
+    for (const warning of foldWarnings(job.warnings)) console.log(`Warning: ${warning}`);
     console.log(developTable(compared ?? compareResults(results, results), before !== undefined));
     console.log(this.#trialText(results));
   }

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { ACCOUNT_DEFAULTS } from '#contract/account-limits.ts';
 import type { BacktestJob, EquityData } from '#contract/backtest-api.ts';
+import { foldWarnings } from '#contract/fold-warnings.ts';
 import { OVERFITTING_BOUNDS } from '#contract/limits.ts';
 import type { BacktestReportData } from '#contract/report.ts';
 import type { ReportModels } from '#contract/report-models.ts';
@@ -104,7 +105,7 @@ function locksText({ total, newest }: NonNullable<Report['locks']>): string {
 export function warningLines(job: Pick<Job, 'status' | 'collection' | 'warnings'>): string[] {
   const failed = job.status !== 'completed' && job.collection?.status === 'failed';
   return [
-    ...job.warnings.map((warning) => `Warning: ${warning}`),
+    ...foldWarnings(job.warnings).map((warning) => `Warning: ${warning}`),
     ...(failed ? [`Warning: Market data collection failed: ${job.collection?.message}`] : []),
   ];
 }

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { foldWarnings } from '#contract/fold-warnings.ts';
 import type { OverfittingReport, SearchPermutations } from '#contract/hyperopt.ts';
 import type {
   HyperoptList,
@@ -23,7 +24,7 @@ export async function printFinalResult(client: ApiClient, job: Job, json = false
     await printResult(client, job.job_id, json);
     return 0;
   }
-  if (!json) for (const warning of job.warnings) console.log(`Warning: ${warning}`);
+  if (!json) for (const warning of foldWarnings(job.warnings)) console.log(`Warning: ${warning}`);
   console.error(`${job.job_id} ${statusWithError(job)}`);
   return 1;
 }
@@ -41,7 +42,7 @@ export async function printResult(client: ApiClient, jobId: string, json = false
   console.log(
     overfittingText(result.overfitting, result.best_params.model_type !== NO_MODEL, result.permutations),
   );
-  for (const warning of result.warnings) console.log(`Warning: ${warning}`);
+  for (const warning of foldWarnings(result.warnings)) console.log(`Warning: ${warning}`);
   console.log(`Best: ${parametersText(result.best_params)}`);
   console.log(`Next: ${TOUCHSTONE} backtest ${strategy} --hyperopt ${jobId}`);
 }
@@ -330,6 +331,6 @@ function statusText(job: Job): string {
       : []),
     ...(spaces ? [`Searched: ${spaces.join(', ')}; models: ${model_types.join(', ')}`] : []),
     `Best ${objective_metric} (${direction}): ${best}`,
-    ...job.warnings.map((warning) => `Warning: ${warning}`),
+    ...foldWarnings(job.warnings).map((warning) => `Warning: ${warning}`),
   ].join('\n');
 }

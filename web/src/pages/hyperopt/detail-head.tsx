@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { CloudOff, Radio, TriangleAlert } from 'lucide-react';
+import { foldWarnings } from '#contract/fold-warnings.ts';
 import type { StreamState } from '../../api/events.ts';
 import { decimal, duration, listed, NO_VALUE, shortPair, utcDate } from '../../ui/format.ts';
 import { useNow } from '../../ui/now.ts';
@@ -85,7 +86,7 @@ function Notices({ job }: { readonly job: Job }) {
           <TriangleAlert aria-hidden="true" /> Stalled: {job.stalled}
         </div>
       )}
-      {job.warnings.map((warning) => (
+      {foldWarnings(job.warnings).map((warning) => (
         <div key={warning} className="notice" data-tone="warn">
           <TriangleAlert aria-hidden="true" /> {warning}
         </div>

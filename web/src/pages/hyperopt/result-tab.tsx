@@ -1,5 +1,6 @@
 import { CircleAlert, CircleCheck, CircleHelp, CircleX } from 'lucide-react';
 import { useMemo } from 'react';
+import { foldWarnings } from '#contract/fold-warnings.ts';
 import type { ResponseOf } from '../../api/client.ts';
 import { useCall } from '../../api/queries.ts';
 import { Chart } from '../../charts/chart.tsx';
@@ -36,7 +37,7 @@ function Completed({ view }: { readonly view: JobView }) {
     <Loaded query={query} skeleton={<Skeleton rows={26} />}>
       {(result) => (
         <>
-          {result.warnings.map((warning) => (
+          {foldWarnings(result.warnings).map((warning) => (
             <div key={warning} className="notice" data-tone="warn">
               <CircleAlert aria-hidden="true" /> {warning}
             </div>

@@ -1,4 +1,5 @@
 import { CheckCircle2, CircleDashed, Loader } from 'lucide-react';
+import { foldWarnings } from '#contract/fold-warnings.ts';
 import { decimal, duration } from '../../ui/format.ts';
 import { useNow } from '../../ui/now.ts';
 import { Panel, Progress } from '../../ui/parts.tsx';
@@ -44,7 +45,7 @@ function Failure({ job }: { readonly job: Job }) {
         )}
         {job.warnings.length > 0 && (
           <ul className="report-list">
-            {job.warnings.map((warning) => (
+            {foldWarnings(job.warnings).map((warning) => (
               <li key={warning}>{warning}</li>
             ))}
           </ul>

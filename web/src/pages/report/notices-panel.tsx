@@ -1,4 +1,5 @@
 import { TrendingDown, TrendingUp, TriangleAlert } from 'lucide-react';
+import { foldWarnings } from '#contract/fold-warnings.ts';
 import { withUnit } from '../../ui/format.ts';
 import type { Job, ReportData } from './data.ts';
 
@@ -10,7 +11,7 @@ const EFFECTS = {
 
 /** Warnings of the run and known biases of its result. */
 export function NoticesPanel({ report, job }: { readonly report: ReportData; readonly job: Job }) {
-  const warnings = [...new Set([...job.warnings, ...report.warnings, ...lookAheadOf(report)])];
+  const warnings = foldWarnings([...job.warnings, ...report.warnings, ...lookAheadOf(report)]);
   if (job.found_by) {
     warnings.push(
       `The parameters are the best of ${job.found_by.trials} trials: choosing the best inflates the result.`,
