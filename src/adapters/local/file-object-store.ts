@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, statSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '#contract/errors.ts';
 import type { ObjectStore, StoredObject } from '#domain/ports.ts';
 import { sha256 } from '../ids.ts';
@@ -67,6 +68,8 @@ export class FileObjectStore implements ObjectStore {
   async get(key: string, maxBytes = Number.POSITIVE_INFINITY): Promise<StoredObject | undefined> {
     const path = this.#path(key);
     const body = await this.#unlessAbsent(async () => {
+      // Reads one after the other would otherwise keep the process from all other events.
+      await setImmediate();
       const { size } = statSync(path);
       if (size > maxBytes) throw tooLarge(key, size, maxBytes);
       return size <= READ_AT_ONCE ? readFileSync(path) : readFile(path);
