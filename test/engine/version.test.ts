@@ -15,7 +15,7 @@ import { MINUTE, START, walk } from './run/candles.ts';
 
 /** Engine version and, for each run below, the digest of its output under that version. */
 const PINNED = {
-  version: '1.7.0',
+  version: '1.7.1',
   digests: {
     'additions and partial exits': '819d0c86e8323e21',
     'additions and partial exits, conservative fills': '6438a29bafabe360',
@@ -26,7 +26,7 @@ const PINNED = {
     'detail candles': 'f84fab0269663b3f',
     'detail candles and every callback': '9c34571c766efe3a',
     'detail candles, additions and partial exits': '7664828b742f2d9b',
-    donchian_trend: '09df892fccc8cccb',
+    donchian_trend: '0f754825dcc5c275',
     ema_crossover: 'f69abc5b37f910ca',
     'every callback': 'e8dd6999d99a6aa5',
     'every callback, conservative fills': 'a2be0c911bde2233',
@@ -38,7 +38,7 @@ const PINNED = {
     rsi_mean_reversion: 'f9f146193b7a8dbf',
     'several trades of a pair': '6126b7a014002dd6',
     supertrend: 'b4dc6757a43bc79a',
-    'two hundred days': '824ab710cac33652',
+    'two hundred days': '741a3bb413d97254',
     'ticks, lots and minimum orders of one pair': 'f60172d2771aa261',
     'ticks, lots and minimum orders, every callback': 'cc442873838c9c65',
     'two pairs, leverage, trailing stop, return table, funding, slippage': 'cdb41791e56aeb29',

@@ -1,14 +1,23 @@
-import type { ChanceTest, ReportRobustness } from '#contract/report-robustness.ts';
+import type { ChanceTest, RegimeCell, ReportRobustness } from '#contract/report-robustness.ts';
 
 /** Share of the profit that a single cell of the regimes may earn without a warning, percent. */
 const MAX_SHARE_PCT = 80;
 
-/** Sentences about the figures that a reader should not overlook. */
-export function findingsOf(figures: Omit<ReportRobustness, 'findings'>): string[] {
+/**
+ * Sentences about the figures that a reader should not overlook.
+ *
+ * @param profit of the whole run, quote currency
+ * @param wallet starting balance, quote currency
+ */
+export function findingsOf(
+  figures: Omit<ReportRobustness, 'findings'>,
+  { profit, wallet }: { readonly profit: number; readonly wallet: number },
+): string[] {
+  const { cells } = figures.regimes;
   return [
     ...costFinding(figures.break_even),
     ...alphaFindings(figures.benchmarks),
-    ...regimeFinding(figures.regimes.cells),
+    ...(profit > 0 ? regimeFinding(cells) : lossFinding(cells, profit, wallet)),
     ...luckFinding(figures.bootstrap),
     ...chanceFinding(figures.random_entries, 'the same trades at random times'),
     ...chanceFinding(figures.permutations, 'the strategy on permuted candles'),
@@ -38,14 +47,26 @@ function alphaFindings(benchmarks: ReportRobustness['benchmarks']): string[] {
   });
 }
 
-function regimeFinding(cells: ReportRobustness['regimes']['cells']): string[] {
+function regimeFinding(cells: readonly RegimeCell[]): string[] {
   const best = cells.find(({ profit_share_pct: share }) => share !== null && share > MAX_SHARE_PCT);
   if (!best) return [];
-  const cell = `${best.trend} trend, ${best.volatility} volatility`;
   return [
-    `Warning: one regime (${cell}, ${best.days} days) earns ${best.profit_share_pct!.toFixed(0)} % of the profit. Expect less elsewhere.`,
+    `Warning: one regime (${regimeText(best)}) earns ${best.profit_share_pct!.toFixed(0)} % of the profit. Expect less elsewhere.`,
   ];
 }
+
+/** A share of the loss would exceed 100 % where other regimes earn, so each loss is a share of the wallet. */
+function lossFinding(cells: readonly RegimeCell[], profit: number, wallet: number): string[] {
+  if (profit === 0 || cells.length === 0) return [];
+  const lost = (loss: number) => percent((-loss / wallet) * 100);
+  const run = `The run lost ${lost(profit)} of its wallet`;
+  const worst = cells.toSorted((a, b) => a.profit - b.profit)[0]!;
+  if (worst.profit >= 0) return [`${run}.`];
+  return [`${run}; its worst regime (${regimeText(worst)}) lost ${lost(worst.profit)} of it.`];
+}
+
+const regimeText = ({ trend, volatility, days }: RegimeCell) =>
+  `${trend} trend, ${volatility} volatility, ${days} ${days === 1 ? 'day' : 'days'}`;
 
 function luckFinding({ cagr_pct: cagr, max_drawdown_pct: fall }: ReportRobustness['bootstrap']): string[] {
   if (!cagr || !fall) return [];

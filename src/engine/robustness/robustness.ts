@@ -33,7 +33,9 @@ export function* measureRobustness(input: RobustnessInput): Generator<void, Repo
   const always = withSimulationErrors(input.strategy, () => alwaysMeasured(input, seed));
   const { paid } = always.break_even;
   const figures = { ...always, ...(input.config.robustness && (yield* requestedTests(input, paid, seed))) };
-  return { findings: findingsOf(figures), ...figures };
+  const wallet = input.settings.startingBalance;
+  const profit = input.computed.daily.equity.at(-1)! - wallet;
+  return { findings: findingsOf(figures, { profit, wallet }), ...figures };
 }
 
 /** The parts of the section that every report has. */

@@ -74,6 +74,33 @@ describe('robustness of a report', () => {
     expect(bootstrap.samples).toBe(500);
   });
 
+  it.each([
+    [
+      'a profit',
+      [101, 104],
+      /^Warning: one regime \(.*\) earns (8[1-9]|9\d|100) % of the profit\. Expect less elsewhere\.$/,
+    ],
+    // 100 lose a fifth from 100 to 80, then 100 gain a twentieth from 80 to 84; fees are 0.2. The wallet has 1,000.
+    ['a loss', [31, 59, 101, 104], /^The run lost 1\.5 % of its wallet\.$/],
+  ])('%s in one regime is called so', (_name, days, expected) => {
+    const row = (day: number) => STARTUP + (day * 24) / HOURS;
+    const flags = (which: number) => (close: Float64Array) =>
+      Uint8Array.from(close, (_, at) => (days.some((day, i) => i % 2 === which && row(day) === at) ? 1 : 0));
+    const strategy: StrategyDefinition = {
+      ...SAMPLE_STRATEGY,
+      signals: ({ close }) => ({ enterLong: flags(0)(close), exitLong: flags(1)(close) }),
+    };
+    const input = inputOf({ days: 120, strategy, pairs: ['ETH/USDT:USDT'] });
+    const between = (at: number, from: number, to: number) =>
+      Math.min(1, Math.max(0, (at - row(from)) / (row(to) - row(from))));
+    const pairs = input.pairs.map(({ pair, candles }) => {
+      const price = candles.close.map((_, at) => 100 - 20 * between(at, 32, 58) + 4 * between(at, 102, 103));
+      return { pair, candles: { ...candles, open: price, high: price, low: price, close: price } };
+    });
+    const { findings } = runBacktest({ ...input, pairs }, { digest: sha256 }).report.robustness!;
+    expect(findings.filter((each) => /regime|wallet/.test(each))).toEqual([expect.stringMatching(expected)]);
+  });
+
   it('other inputs draw other paths', () => {
     const input = inputOf({ days: 300 });
     const other = runBacktest({ ...input, strategyDigest: sha256('other') }, { digest: sha256 });
