@@ -11,11 +11,11 @@ import { ALL_TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
 import type { Interval } from '#engine/universe/membership.ts';
 import { instrumentOf } from './data/collect-instruments.ts';
 import { CorruptFileError, recordCorruption } from './data/corrupt-file.ts';
+import { noInstruments } from './data/no-instruments.ts';
 import { chooseReads, type StrategyReads } from './data/plan-reads.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
 import { InformativeLoader, readAs } from './load-informative.ts';
 import type { CandleStore, Clock, SeriesStore } from './ports.ts';
-import { noInstruments } from './resolve-config.ts';
 
 /** Everything stored of one pair that a backtest reads. Gaps are not filled. */
 export interface PairCandles {

@@ -13,8 +13,6 @@ import {
   type Timeframe,
   UNLIMITED_STAKE,
 } from '#contract/limits.ts';
-import { listed } from '#contract/listed.ts';
-import { TOUCHSTONE } from '#contract/names.ts';
 import type { Protection } from '#contract/protections.ts';
 import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
@@ -24,6 +22,7 @@ import type { ParameterValues } from '#engine/strategy.ts';
 import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { checkDetail, checkRunTimeframe } from './check-timeframes.ts';
 import { ownTimeframes } from './data/candle-source.ts';
+import { noInstruments } from './data/no-instruments.ts';
 import { type CollectionPlan, planCollection } from './data/plan-reads.ts';
 import { findStrategy } from './find-strategy.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
@@ -268,19 +267,6 @@ async function resolvePrecision(
   if (isEnough) return { value: 'exchange', warnings: [], instruments: stored };
   if (precision === undefined) return { value: 'none', warnings: [] };
   throw noInstruments('VAL005', exchange, missing);
-}
-
-/** Error that lists the pairs without a stored instrument and says how to collect them. */
-export function noInstruments(
-  code: 'VAL005' | 'DATA001',
-  exchange: string,
-  missing: readonly string[],
-): CodedError {
-  return new CodedError(code, {
-    message: `config.precision exchange needs the instruments of ${listed(missing)} on ${exchange}, which are not stored. Collect them with the candles (${TOUCHSTONE} collect, POST /api/v1/collections of data collection), or set config.precision to none`,
-    field: 'config.precision',
-    context: { exchange, missing: missing.slice(0, LIMITS.pairs.max) },
-  });
 }
 
 function resolveParams(

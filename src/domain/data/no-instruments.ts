@@ -1,0 +1,17 @@
+import { CodedError } from '#contract/errors.ts';
+import { BACKTEST_LIMITS } from '#contract/limits.ts';
+import { listed } from '#contract/listed.ts';
+import { TOUCHSTONE } from '#contract/names.ts';
+
+/** Error that lists the pairs without a stored instrument and says how to collect them. */
+export function noInstruments(
+  code: 'VAL005' | 'DATA001',
+  exchange: string,
+  missing: readonly string[],
+): CodedError {
+  return new CodedError(code, {
+    message: `config.precision exchange needs the instruments of ${listed(missing)} on ${exchange}, which are not stored. Collect them with the candles (${TOUCHSTONE} collect, POST /api/v1/collections of data collection), or set config.precision to none`,
+    field: 'config.precision',
+    context: { exchange, missing: missing.slice(0, BACKTEST_LIMITS.pairs.max) },
+  });
+}
