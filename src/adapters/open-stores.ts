@@ -45,8 +45,7 @@ export interface MarketStores {
   readonly collections: CollectionStore;
 }
 
-/** Opens the stores of market data. It loads the Parquet reader: use it in tasks and local mode, not in an API Lambda. */
-export function openMarketStores(env: MarketStorageEnv): MarketStores {
+function openCandles(env: MarketStorageEnv): Omit<MarketStores, 'collections'> {
   const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});
   const series = new DynamoSeriesStore(dynamo, env.SERIES_TABLE);
   const objects = openObjectStore(env, env.CANDLES_BUCKET);
@@ -55,8 +54,13 @@ export function openMarketStores(env: MarketStorageEnv): MarketStores {
     series,
     instruments: new DynamoInstrumentStore(dynamo, env.SERIES_TABLE),
     candles: new ParquetCandleStore({ objects, series, clock: Date }),
-    collections: new DynamoCollectionStore(dynamo, env.SERIES_TABLE),
   };
+}
+
+/** Opens the stores of market data. It loads the Parquet reader: use it in tasks and local mode, not in an API Lambda. */
+export function openMarketStores(env: MarketStorageEnv): MarketStores {
+  const opened = openCandles(env);
+  return { ...opened, collections: new DynamoCollectionStore(opened.dynamo, env.SERIES_TABLE) };
 }
 
 export interface StorageEnv extends MarketStorageEnv {
@@ -79,6 +83,23 @@ export interface Stores extends MarketStores {
   readonly signals: SignalsStore;
   /** Bucket of results, with the uploaded signals. */
   readonly resultObjects: ObjectStore;
+}
+
+/** Stores that a backtest uses. */
+export type BacktestStores = Pick<
+  Stores,
+  'dynamo' | 'series' | 'instruments' | 'candles' | 'jobs' | 'results' | 'ownerTrials'
+>;
+
+/** Opens the stores of a backtest. Its bundle leaves out the others, with the schemas that are built whenever it starts. */
+export function openBacktestStores(env: StorageEnv): BacktestStores {
+  const candles = openCandles(env);
+  return {
+    ...candles,
+    jobs: new DynamoJobStore(candles.dynamo, env.JOBS_TABLE),
+    results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),
+    ownerTrials: new DynamoOwnerTrials(candles.dynamo, env.JOBS_TABLE),
+  };
 }
 
 /** Opens the stores of market data, jobs and results. */

@@ -1,7 +1,7 @@
 /** Entry point of a backtest: the same in a Fargate container and as a child process. */
 import { setImporter } from '#adapters/import-module.ts';
 import { openObjectStore } from '#adapters/open-object-store.ts';
-import { openStores } from '#adapters/open-stores.ts';
+import { openBacktestStores } from '#adapters/open-stores.ts';
 import { BacktestTaskEnv } from '#contract/env.ts';
 import { startProcess } from '#runtime/process.ts';
 import { runBacktest } from './shared/run-backtest.ts';
@@ -14,7 +14,7 @@ export async function run(importer?: Parameters<typeof setImporter>[0]): Promise
   await runBacktest(started, () => ({
     jobId: env.JOB_ID,
     stores: {
-      ...openStores(env),
+      ...openBacktestStores(env),
       // Loaded by runs of a file only.
       readSignals: async (...file) => {
         const { openSignals } = await import('#adapters/signals/read-signals.ts');
