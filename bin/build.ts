@@ -9,12 +9,16 @@ import {
   checkMatches,
   credentialsOfAws,
   EXCHANGE_FILES,
+  lazyHttps,
   lazyRows,
   namedUndici,
   nodeModules,
+  nodeStreams,
+  nodeUuid,
   oneStart,
   packageVersions,
   plainSchemas,
+  unusedSchemas,
   userStrategies,
 } from './bundle-plugins.ts';
 import { bundleBacktest } from './bundle-program.ts';
@@ -151,7 +155,10 @@ export const BUNDLE_OPTIONS = {
   sourcemap: 'linked',
   sourcesContent: false,
   logLevel: 'warning',
-  plugins: [userStrategies, lazyRows, bundledExchanges, packageVersions, plainSchemas, credentialsOfAws],
+  plugins: [
+    ...[userStrategies, lazyRows, bundledExchanges, packageVersions, plainSchemas, credentialsOfAws],
+    ...[unusedSchemas, lazyHttps, nodeStreams, nodeUuid],
+  ],
 } satisfies BuildOptions;
 
 async function typescriptFiles(folder: string): Promise<string[]> {

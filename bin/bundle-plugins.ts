@@ -4,7 +4,7 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Metafile, Plugin } from 'esbuild';
 import type { Operation } from '../src/contract/operation.ts';
@@ -24,6 +24,11 @@ const FILES = {
   'package-versions': /[\\/]package\.json$/,
   'plain-schemas': /@aws-sdk[\\/].*[\\/]schemas_0\.js$/,
   'credentials-of-aws': /credential-provider-node[\\/]dist-es[\\/]defaultProvider\.js$/,
+  'unused-schemas': /[\\/]src[\\/](contract|adapters)[\\/].*\.ts$/,
+  'lazy-https': /node-http-handler[\\/]dist-es[\\/]node-http-handler\.js$/,
+  'node-streams':
+    /[\\/](createChecksumStream\.browser|stream-type-check|isStreamingPayload[\\/]isStreamingPayload)\.js$/,
+  'node-uuid': /serde[\\/]uuid[\\/]v4\.js$/,
 } as const;
 
 /** The same of the plugin of the exchanges. Its module is an input only if ccxt still imports `undici`. */
@@ -240,3 +245,99 @@ export const credentialsOfAws: Plugin = {
     }));
   },
 };
+
+/** A constant at the top of a formatted file: from its name to the last line before the next unindented one. */
+const CONSTANT =
+  /^((?:export )?const \w+(?:: [^=\n]+)? = )(?!async |\(|\w+ => )(.*?);$(?=\n*(?:[^\s})\]]|$(?![\s\S])))/gms;
+
+/**
+ * Leaves out zod schemas that a bundle never uses. esbuild keeps calls at the top of a module, because they may have side effects;
+ * building a schema has none.
+ */
+export const unusedSchemas: Plugin = {
+  name: 'unused-schemas',
+  setup({ onLoad }) {
+    onLoad({ filter: FILES['unused-schemas'] }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      if (!text.includes("from 'zod'")) return undefined;
+      const contents = text.replace(
+        CONSTANT,
+        (_, name, value) => `${name}/* @__PURE__ */ (() => (${value}))();`,
+      );
+      return { contents, loader: 'ts' };
+    });
+  },
+};
+
+/**
+ * Loads `node:https` at the first request to an `https:` address, not with the module. The database of local mode is on `http:`.
+ */
+export const lazyHttps: Plugin = {
+  name: 'lazy-https',
+  setup({ onLoad }) {
+    onLoad({ filter: FILES['lazy-https'] }, async ({ path }) => {
+      const changes = [
+        [
+          'import { node_https } from "./node-https";',
+          "const node_https = { get Agent() { return process.getBuiltinModule('node:https').Agent; }, get request() { return process.getBuiltinModule('node:https').request; } };",
+        ],
+        ['httpsAgent: (() => {', 'httpsAgentProvider: () => {'],
+        ['})(),\n            logger,', '},\n            logger,'],
+        [
+          'if (!isSSL && ',
+          'if (isSSL) config.httpsAgent ??= config.httpsAgentProvider();\n        if (!isSSL && ',
+        ],
+      ] as const;
+      return { contents: changed(path, await readFile(path, 'utf8'), changes) };
+    });
+  },
+};
+
+/**
+ * Recognizes web streams by their name, and leaves out their checksums: responses in Node are other streams. The global
+ * `ReadableStream` loads all of the web streams.
+ */
+export const nodeStreams: Plugin = {
+  name: 'node-streams',
+  setup({ onLoad }) {
+    const contents: Readonly<Record<string, string>> = {
+      'createChecksumStream.browser.js':
+        "export const createChecksumStream = () => { throw new Error('This bundle cannot check web streams.'); };",
+      'stream-type-check.js': [
+        "export const isReadableStream = (stream) => stream?.constructor?.name === 'ReadableStream';",
+        "export const isBlob = (blob) => blob?.constructor?.name === 'Blob';",
+      ].join('\n'),
+      'isStreamingPayload.js': [
+        "import { Readable } from 'node:stream';",
+        "import { isReadableStream } from '@smithy/core/serde';",
+        'export const isStreamingPayload = ({ body }) => body instanceof Readable || isReadableStream(body);',
+      ].join('\n'),
+    };
+    onLoad({ filter: FILES['node-streams'] }, ({ path }) => ({
+      contents: contents[basename(path)],
+      resolveDir: dirname(path),
+    }));
+  },
+};
+
+/** Takes random IDs from `node:crypto`: the global `crypto` loads all of Web Crypto. */
+export const nodeUuid: Plugin = {
+  name: 'node-uuid',
+  setup({ onLoad }) {
+    onLoad({ filter: FILES['node-uuid'] }, () => ({
+      contents: [
+        "import crypto from 'node:crypto';",
+        'export const bindV4 = () => () => crypto.randomUUID();',
+      ].join('\n'),
+    }));
+  },
+};
+
+/** @throws Error that names the file when a text to replace is not in it */
+function changed(path: string, text: string, changes: readonly (readonly [string, string])[]): string {
+  return changes.reduce((result, [from, to]) => {
+    if (!result.includes(from))
+      throw new Error(`${path} no longer contains "${from}". Update its plugin in bin/bundle-plugins.ts.`);
+    return result.replace(from, () => to);
+  }, text);
+}

@@ -3,7 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { BUNDLE_OPTIONS } from './build.ts';
-import { packageVersions, plainSchemas } from './bundle-plugins.ts';
+import {
+  lazyHttps,
+  nodeStreams,
+  nodeUuid,
+  packageVersions,
+  plainSchemas,
+  unusedSchemas,
+} from './bundle-plugins.ts';
 import { bundleBacktest } from './bundle-program.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -29,7 +36,10 @@ export async function bundleTask(outdir: string, files: Files): Promise<void> {
     external: ['parquet-wasm'],
     legalComments: 'none',
     sourcemap: false,
-    plugins: [ownAddresses(addressOf), sharedWithStrategies(addressOf), packageVersions, plainSchemas],
+    plugins: [
+      ...[ownAddresses(addressOf), sharedWithStrategies(addressOf), packageVersions, plainSchemas],
+      ...[unusedSchemas, lazyHttps, nodeStreams, nodeUuid],
+    ],
   });
 }
 

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import type { Operation, ServiceName } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
 import { BUNDLE_OPTIONS } from '../../bin/build.ts';
-import { checkMatches, EXCHANGE_FILES } from '../../bin/bundle-plugins.ts';
+import { checkMatches, EXCHANGE_FILES, nodeModules } from '../../bin/bundle-plugins.ts';
 import { bundlesFixture } from './bundles-fixture.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -69,6 +69,40 @@ test('bundled strategy is evaluated again for each run of the look-ahead analysi
   });
   expect(stderr).toBe('');
   expect(stdout).toBe('example_pullback false\n');
+});
+
+test('backtest task contains no schemas of searches and requests', () => {
+  const { inputs } = bundles.get('tasks/backtest.cjs')!;
+  const unused = /^src\/contract\/(hyperopt|stored-(signals|webhook|challenge)|.*-api)\.ts$/;
+  const bytes = Object.entries(inputs).map(([path, { bytesInOutput }]) =>
+    unused.test(path) ? bytesInOutput : 0,
+  );
+  // A few constants.
+  expect(bytes.reduce((sum, each) => sum + each)).toBeLessThan(500);
+  expect(inputs['src/contract/backtest.ts']!.bytesInOutput).toBeGreaterThan(500);
+});
+
+test.each([
+  ['http', false],
+  ['https', true],
+])('bundle that calls DynamoDB on %s loads node:https: %s, and no web streams', async (protocol, loaded) => {
+  const outfile = join(outdir, `client-${protocol}.cjs`);
+  const { outExtension: _, banner, ...options } = BUNDLE_OPTIONS;
+  const contents = `
+    import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
+    import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+    const client = createDocumentClient({ endpoint: '${protocol}://127.0.0.1:1' });
+    client.send(new ListTablesCommand({})).catch(({ cause }) =>
+      console.log(JSON.stringify([cause?.code, process.moduleLoadList])));`;
+  const plugins = [nodeModules, ...options.plugins];
+  const stdin = { contents, resolveDir: ROOT };
+  await esbuild({ ...options, plugins, format: 'cjs', sourcemap: false, stdin, outfile });
+  const { stdout, stderr } = spawnSync(process.execPath, [outfile], { encoding: 'utf8' });
+  expect(stderr).toBe('');
+  const [code, modules] = JSON.parse(stdout) as [string, string[]];
+  expect(code).toBe('ECONNREFUSED');
+  expect(modules.includes('NativeModule https')).toBe(loaded);
+  expect(modules).not.toContain('NativeModule internal/webstreams/readablestream');
 });
 
 test('no bundle contains CDK', () => {
