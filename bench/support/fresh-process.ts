@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
@@ -18,13 +19,7 @@ export interface FreshProcess extends ProcessUsage {
   readonly output: string;
 }
 
-/** Writes the resource usage to descriptor 3 at exit. JavaScript, so that Node does not load its TypeScript parser. */
-const REPORT_USAGE = `data:text/javascript,${encodeURIComponent(`
-import { writeSync } from 'node:fs';
-process.on('exit', () => {
-  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
-  writeSync(3, JSON.stringify({ cpuMs: (userCPUTime + systemCPUTime) / 1000, peakMb: maxRSS / 1024 }));
-});`)}`;
+const REPORT_USAGE = join(import.meta.dirname, 'report-usage.cjs');
 
 /**
  * Runs Node in a new process with exactly the given environment.
@@ -38,7 +33,7 @@ export async function runFresh(
   environment: Readonly<Record<string, string>>,
   oneCore = false,
 ): Promise<FreshProcess> {
-  const node = [process.execPath, '--import', REPORT_USAGE, ...args];
+  const node = [process.execPath, '--require', REPORT_USAGE, ...args];
   const [command, ...rest] = oneCore ? ['taskset', '--cpu-list', '0', ...node] : node;
   const started = performance.now();
   const child = spawn(command!, rest, { env: environment, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
