@@ -49,7 +49,7 @@ describe('instruments', () => {
     const job = await run('BARE', byDefault);
     expect(job).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
     expect(job.collection.message).toMatch(
-      /^1330 candles stored, instruments not collected: BARE\/USDT:USDT \(SVC002 .*minimum amount 5 is above/,
+      /^1330 candles stored, instruments not collected: BARE\/USDT:USDT: SVC002 .*minimum amount 5 is above/,
     );
     expect((await instruments()).map(({ symbol }) => symbol)).not.toContain('BARE/USDT:USDT');
     expect((await run('BARE', byDefault)).config.precision).toBe('none');

@@ -389,7 +389,7 @@ describe('instruments', () => {
       expect(outcomes).toMatchObject([{ candles: 288, error: null, noInstrument: { code } }]);
       expect(describeOutcomes(outcomes)).toEqual({
         status: 'completed',
-        message: `288 candles stored, instruments not collected: ${BTC} (${code} no rules)`,
+        message: `288 candles stored, instruments not collected: ${BTC}: ${code} no rules`,
       });
       expect(await stored()).toEqual([[BTC, recorded()]]);
     },
