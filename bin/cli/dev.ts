@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { digestStrategyFiles } from '#adapters/strategy-files.ts';
 import { foldWarnings } from '#contract/fold-warnings.ts';
+import { counted } from '#contract/grouped.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { ApiError } from './client.ts';
@@ -201,7 +202,7 @@ class Runs {
 
   summary(): string {
     const last = this.#last ? `. The last run: ${TOUCHSTONE} show ${this.#last.job.job_id}` : '';
-    return `${this.#trials} ${this.#trials === 1 ? 'trial' : 'trials'} on the same candles${last}`;
+    return `${counted(this.#trials, 'trial')} on the same candles${last}`;
   }
 }
 

@@ -8,6 +8,7 @@ import { importFiles } from '#adapters/import/import-files.ts';
 import type { Imported, ImportResult } from '#adapters/import/store-series.ts';
 import { type ImportedSeries, summarizeImport } from '#adapters/import/summary.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
+import { counted } from '#contract/grouped.ts';
 import { TIMEFRAMES } from '#contract/limits.ts';
 import { listed } from '#contract/listed.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
@@ -105,7 +106,7 @@ export async function importCandles(
   const names = [...perpetuals, ...spot.map((each) => `${each} (spot)`)];
   const filesOf = (some: readonly ImportResult[]) => new Set(some.map(({ file }) => file)).size;
   console.log(
-    `${filesOf(imported)} of ${filesOf(results)} files imported${names.length > 0 ? ` as ${names.join(' and ')}` : ''} in ${taken}.`,
+    `${filesOf(imported)} of ${counted(filesOf(results), 'file')} imported${names.length > 0 ? ` as ${names.join(' and ')}` : ''} in ${taken}.`,
   );
   const candles = imported.filter((result) => result.kind === 'candles');
   for (const each of perpetuals.filter((name) => name !== platform.exchange)) {
@@ -175,7 +176,7 @@ function recognizedFiles({ files }: Found): RecognizedFiles[] {
 
 /** What each kind of file holds, before it is read. */
 function printFound(found: Found, path: string): void {
-  console.log(`Found in ${escapeControlChars(path)}: ${number(found.files.length, 0)} files`);
+  console.log(`Found in ${escapeControlChars(path)}: ${counted(found.files.length, 'file')}`);
   const rows = recognizedFiles(found).map(({ symbols, timeframes, ...of }) => [
     ...[of.recognizer || 'not recognized', of.content, of.market, inCell(symbols)],
     ...[inCell(timeframes, ALL_TIMEFRAMES.length), of.format, number(of.files, 0), number(of.bytes / 1e6)],

@@ -9,6 +9,7 @@ import type {
 } from '#contract/registry-api.ts';
 import type { ValidationCheck } from '#contract/release-policy.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
+import { isRequired } from '#domain/transitions/validation.ts';
 import { VERSION } from '#runtime/version.ts';
 import { type ApiClient, ApiError } from './client.ts';
 import { finiteNumber, given, JSON_OPTION, listOf, repeated, UsageError } from './options.ts';
@@ -234,8 +235,17 @@ async function stageVersion(
     return status === 'failed' ? 1 : 0;
   }
   if (checks.length > 0) console.log(checkTable(checks));
-  console.log(`Validation: ${status}`);
+  console.log(`Validation: ${validationText(validation)}`);
   return status === 'failed' ? 1 : 0;
+}
+
+/** Status, and for `skipped` which checks it means: those that run the strategy may have passed. */
+function validationText({ status, checks }: Validation): string {
+  if (status !== 'skipped') return status;
+  const named = (wanted: ValidationCheck['status']) =>
+    checks.filter((check) => isRequired(check) && check.status === wanted).map(({ name }) => name);
+  const passed = named('passed');
+  return `skipped (${named('skipped').join(', ')})${passed.length > 0 ? `; passed: ${passed.join(', ')}` : ''}`;
 }
 
 async function finishedValidation(

@@ -120,7 +120,7 @@ it('a note names a file once, whatever the number of its series', async () => {
   writeFileSync(join(folder, 'bars.csv'), [header, row('A'), row('B')].join('\n'));
   const options = ['--symbols', 'A=A/USD:USD,B=B/USD:USD'];
   const { out } = await runScript(join(root, 'noted'), 'bin/touchstone.ts', ['import', folder, ...options]);
-  expect(out).toContain('\nnote: bars.csv: times are in nanoseconds\n1 of 1 files imported');
+  expect(out).toContain('\nnote: bars.csv: times are in nanoseconds\n1 of 1 file imported');
 });
 
 it('import of leverage tiers says that an instrument must be stored first', async () => {

@@ -5,6 +5,7 @@ import {
   TRADE_FIELDS,
   type TradesLogged,
 } from '#contract/challenge-trade.ts';
+import { counted } from '#contract/grouped.ts';
 import { TRADE_LIMITS } from '#contract/limits.ts';
 import { listed } from '#contract/listed.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
@@ -170,7 +171,7 @@ function tallyText(tally: Tally, ignored: readonly string[]): string {
     ...(all.length > 0
       ? [listed(rejected, { shown: REJECTED_SHOWN, count: all.length, separator: '\n' })]
       : []),
-    `${number(logged, 0)} new, ${number(duplicates, 0)} ${duplicates === 1 ? 'duplicate' : 'duplicates'}, ${number(all.length, 0)} rejected`,
+    `${number(logged, 0)} new, ${counted(duplicates, 'duplicate')}, ${number(all.length, 0)} rejected`,
     ...(uncounted.length > 0 ? [`Not counted: ${uncounted.join('; ')}`] : []),
     ...(snapshot ? snapshotLines(challenge_id, snapshot) : []),
   ].join('\n');

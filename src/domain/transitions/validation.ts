@@ -5,14 +5,16 @@ import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
 /** Checks that need a task. */
 export const TASK_CHECKS = ['smoke_run', 'determinism', 'look_ahead'] as const;
 
-/** Required checks: when one of them is skipped, the validation is skipped. */
 const GATES: readonly string[] = ['thresholds', ...TASK_CHECKS];
+
+/** True for a check without which the validation is skipped. */
+export const isRequired = ({ name }: Pick<ValidationCheck, 'name'>): boolean => GATES.includes(name);
 
 /** Status of a list of checks: failed before pending before skipped before passed. Warnings and waived checks pass. */
 export function statusOf(checks: readonly ValidationCheck[]): Validation['status'] {
   if (checks.some(({ status }) => status === 'failed')) return 'failed';
   if (checks.some(({ status }) => status === 'pending')) return 'pending';
-  const skipped = checks.some(({ name, status }) => status === 'skipped' && GATES.includes(name));
+  const skipped = checks.some((check) => check.status === 'skipped' && isRequired(check));
   return skipped ? 'skipped' : 'passed';
 }
 
