@@ -46,6 +46,8 @@ const RULES: readonly Rule[] = [
   { folder: 'src/contract/signals-limits.ts', project: [], packages: [] },
   { folder: 'src/contract/trading-modes.ts', project: [], packages: [] },
   { folder: 'src/contract/slippage-limits.ts', project: [], packages: [] },
+  { folder: 'src/contract/fold-warnings.ts', project: ['src/contract/trading-modes.ts'], packages: [] },
+  { folder: 'src/contract/grouped.ts', project: [], packages: [] },
   {
     folder: 'src/engine',
     project: [
@@ -112,8 +114,13 @@ const RULES: readonly Rule[] = [
     project: ['src/contract/report-file.ts'],
     packages: ['vite', 'node:*'],
   },
-  // The browser gets types of the contract and nothing else of the project: a value would bring zod.
-  { folder: 'web', project: [], types: ['src/contract'], packages: [...BROWSER_PACKAGES, 'virtual:*'] },
+  // The browser gets types of the contract, and of its values only those of files that import no zod.
+  {
+    folder: 'web',
+    project: ['src/contract/fold-warnings.ts', 'src/contract/grouped.ts'],
+    types: ['src/contract'],
+    packages: [...BROWSER_PACKAGES, 'virtual:*'],
+  },
   { folder: 'bin/app.ts', project: ['lib'], packages: ['aws-cdk-lib', 'cdk-nag', 'node:path'] },
   { folder: 'bin/cost.ts', project: ['lib'], packages: ['node:*'] },
 ];
