@@ -4,7 +4,6 @@ import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { StrategyWithDigest } from '#domain/ports.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
-import { freshStrategy } from './fresh-strategy.ts';
 import { sha256 } from './ids.ts';
 import { importModule } from './import-module.ts';
 
@@ -29,7 +28,8 @@ export const USER_STRATEGIES = join(import.meta.dirname, '../../strategies');
  */
 export async function loadStrategyFiles(folder = USER_STRATEGIES): Promise<StrategyFile[]> {
   const digests = await digestStrategyFiles(folder);
-  return Promise.all([...digests].map(([file, digest]) => loadFile(folder, file, digest)));
+  const { freshStrategy } = await importLoader();
+  return Promise.all([...digests].map(([file, digest]) => loadFile(folder, file, digest, freshStrategy)));
 }
 
 /**
@@ -66,9 +66,10 @@ async function findAmong(
   folder: string,
 ): Promise<StrategyFile | undefined> {
   const problems: string[] = [];
+  const { freshStrategy } = await importLoader();
   for (const [file, digest] of digests) {
     try {
-      const loaded = await loadFile(folder, file, digest);
+      const loaded = await loadFile(folder, file, digest, freshStrategy);
       if (loaded.definition.name === name) return loaded;
     } catch (error) {
       problems.push((error as Error).message);
@@ -133,7 +134,15 @@ const linkRejected = ({ parentPath, name }: Dirent) =>
     `Strategy file ${join(parentPath, name)}: it is a link, which the strategy folder must not contain. Replace it with a copy of the file or folder`,
   );
 
-async function loadFile(folder: string, file: string, digest: string): Promise<StrategyFile> {
+/** Its indicators are modules of their own in the bundle of local mode, which runs of built-in strategies do not need. */
+const importLoader = () => import('./fresh-strategy.ts');
+
+async function loadFile(
+  folder: string,
+  file: string,
+  digest: string,
+  freshStrategy: Awaited<ReturnType<typeof importLoader>>['freshStrategy'],
+): Promise<StrategyFile> {
   const path = join(folder, file);
   const load = freshStrategy(path);
   try {
