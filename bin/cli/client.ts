@@ -69,8 +69,12 @@ function contextEntries(value: unknown, name = ''): (readonly [name: string, val
 
 /** True if the value is in the message as a whole word, not as a part of another number. */
 function states(message: string, value: string): boolean {
-  const literal = value.replaceAll(/[^\w\s]/g, '\\$&');
-  return new RegExp(`(?<![\\w.])${literal}(?!\\w|\\.\\d)`).test(message);
+  if (value === '') return true;
+  for (let at = message.indexOf(value); at >= 0; at = message.indexOf(value, at + 1)) {
+    const [before, after] = [message.slice(0, at), message.slice(at + value.length)];
+    if (!/[\w.]$/.test(before) && !/^(?:\w|\.\d)/.test(after)) return true;
+  }
+  return false;
 }
 
 /** Calls one service's HTTP API. */

@@ -1,6 +1,10 @@
 import { SYMBOL } from './trading-modes.ts';
 
-const SYMBOLS = new RegExp(SYMBOL.source.replace(/^\^/, '\\b').replace(/\$$/, '(?![\\w/])'), 'g');
+/** Every symbol in a text. */
+export const SYMBOLS_IN_TEXT = new RegExp(
+  SYMBOL.source.replace(/^\^/, '\\b').replace(/\$$/, '(?![\\w/])'),
+  'g',
+);
 const VALUES = /\d[\w.:-]*/g;
 
 /** Warnings for a reader: those that differ only in the pair, or in the pair and its values, are one with the other pairs. */
@@ -15,7 +19,7 @@ export function foldWarnings(warnings: readonly string[]): string[] {
   });
 }
 
-const symbolsOf = (warning: string): readonly string[] => [...new Set(warning.match(SYMBOLS))];
+const symbolsOf = (warning: string): readonly string[] => [...new Set(warning.match(SYMBOLS_IN_TEXT))];
 
 /** The warning without the pair and its values; a warning about no pair or several is a reason of its own. */
 function reasonOf(warning: string): string {

@@ -6,6 +6,7 @@ import { getFirstConsumedChar } from 'regexp-ast-analysis';
 import { analyse } from 'scslre';
 import { expect, it } from 'vitest';
 import { EVENT_SELECTION } from '#contract/event-types.ts';
+import { SYMBOLS_IN_TEXT } from '#contract/fold-warnings.ts';
 import { JOB_EVENT_ID } from '#contract/job-events-api.ts';
 import { REFERENCE } from '#domain/registry/container-image.ts';
 
@@ -72,11 +73,13 @@ it('patterns built at run time use constants and take linear time', () => {
   expect(put.sort()).toEqual([
     'bin/cli/output.ts',
     'src/contract/event-types.ts',
+    'src/contract/fold-warnings.ts',
     'src/contract/job-events-api.ts',
     'src/domain/registry/container-image.ts',
   ]);
   expect(isSlow(JOB_EVENT_ID)).toBe(false);
   expect(isSlow(EVENT_SELECTION)).toBe(false);
+  expect(isSlow(SYMBOLS_IN_TEXT)).toBe(false);
   expect(isSlow(REFERENCE)).toBe(false);
   expect(isSlow(/(.{1,80})(?:\s+|$)/g)).toBe(false);
 });
