@@ -13,7 +13,7 @@ import type { Candles } from '#engine/candles.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
 import { build } from '../bin/build.ts';
 import { bundleStrategies } from '../bin/bundle-strategies.ts';
-import { recordCode } from '../bin/record-code.ts';
+import { BackgroundProgram } from '../bin/cached-build.ts';
 import { output, pythonWith } from '../test/support/python.ts';
 import type { Bench, Measurement } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
@@ -22,6 +22,7 @@ import { median, sumColumns, time } from './support/measure.ts';
 import { TaskFixture } from './support/task-fixture.ts';
 
 const FOLDER = join(import.meta.dirname, 'support/freqtrade');
+const RECORDER = join(import.meta.dirname, '../bin/record-code.ts');
 const DRIVER = join(FOLDER, 'driver.py');
 const STRATEGIES = join(FOLDER, 'strategies');
 
@@ -299,7 +300,8 @@ export default {
     try {
       await build(bundles);
       await bundleStrategies(STRATEGIES, [join(bundles, 'tasks')]);
-      await recordCode(join(bundles, 'tasks'));
+      // In a process without this one's V8 flags: cached code is only for the flags that it was compiled under.
+      await new BackgroundProgram(RECORDER).run([join(bundles, 'tasks')]);
       return await measure(
         fixture,
         'python' in found ? new Freqtrade(found.python, home) : undefined,
