@@ -171,66 +171,53 @@ export function callConfirmExit(run: Run, position: Position, price: number, rea
 }
 
 /**
- * Calls the per-candle callbacks in the rows from `from` on whose prices stay between `bottom` and `top`, until a return value
- * has an effect. Returns that row, for which the values are kept; else the first row outside of the prices, or `end`.
- * Values that do not change between the rows are read once, before them: this loop is most of the time of such a strategy.
- * The profit is written out twice: measured, a closure that computes it makes the loop slower.
+ * Calls the per-candle callbacks in the rows [from, end), whose prices trigger nothing, until a return value has an effect.
+ * Returns that row, for which the values are kept; else `end`. Values that do not change between the rows are read once, before
+ * them: this loop is most of the time of such a strategy. The profit is written out twice: measured, a closure that computes it
+ * makes the loop slower.
  */
-export function runCallbacksUntil(
-  run: Run,
-  position: Position,
-  from: number,
-  end: number,
-  bottom: number,
-  top: number,
-): number {
+export function runCallbacks(run: Run, position: Position, from: number, end: number): number {
   const { candle, settings } = run;
   const { callbacks } = settings;
+  const { adjustPosition, customStoploss, customRoi } = callbacks;
+  const customExit = settings.useExitSignal ? callbacks.customExit : undefined;
   const { market, view, direction, leverage, amount, openValue, funding, openedAt, stop, tick } = position;
   const { timestamp, open, high, low } = market.candles;
-  const hasAdjustment = Boolean(callbacks.adjustPosition);
-  const hasStoploss = Boolean(callbacks.customStoploss);
-  const hasRoi = Boolean(callbacks.customRoi);
-  const hasExit = settings.useExitSignal && Boolean(callbacks.customExit);
   const best = direction === LONG ? high : low;
   const context = run.contextOf(market);
   const kept = 1 - direction * settings.fee;
   const received = direction * funding;
   candle.load(market, from);
   let row = from;
-  for (; row < end && low[row]! > bottom && high[row]! < top; row++) {
+  for (; row < end; row++) {
     candle.moveTo(market, row);
     let adjustment: CallbackResult<number | TaggedStake>;
     let stoploss: CallbackResult<number>;
     let roi: CallbackResult<number>;
     let exit: CallbackResult<string>;
     let acts = false;
-    if (hasAdjustment) {
+    if (adjustPosition !== undefined) {
       adjustment = callAdjustPosition(run, position);
       acts = adjustment !== null;
     }
-    if (!acts && hasStoploss) {
+    if (customStoploss !== undefined && !acts) {
       const price = best[row]!;
       const value = netValue(amount, price, kept, received);
       const profit = profitRatioOf(openValue, value, leverage, direction);
-      stoploss = distanceOf(
-        callbacks.customStoploss!(context, view, price, profit),
-        'customStoploss',
-        context,
-      );
+      stoploss = distanceOf(customStoploss(context, view, price, profit), 'customStoploss', context);
       acts =
         stoploss !== null && isTighter(stopAt(price, stoploss, leverage, direction, tick), stop, direction);
     }
-    if (!acts && hasRoi) {
+    if (customRoi !== undefined && !acts) {
       const minutes = Math.floor((timestamp[row]! - openedAt) / MINUTE_MS);
-      roi = ratioOf(callbacks.customRoi!(context, view, minutes), 'customRoi', context);
+      roi = ratioOf(customRoi(context, view, minutes), 'customRoi', context);
       acts = roi !== null;
     }
-    if (!acts && hasExit) {
+    if (customExit !== undefined && !acts) {
       const price = open[row]!;
       const value = netValue(amount, price, kept, received);
       const profit = profitRatioOf(openValue, value, leverage, direction);
-      exit = reasonOf(callbacks.customExit!(context, view, price, profit), 'customExit', context);
+      exit = reasonOf(customExit(context, view, price, profit), 'customExit', context);
       acts = exit !== null;
     }
     if (!acts) continue;

@@ -2,10 +2,13 @@ import { isTighter, LONG } from '../rules/prices.ts';
 import type { ResolvedSettings } from '../settings.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
-import { runCallbacksUntil } from './callbacks.ts';
+import { runCallbacks } from './callbacks.ts';
 
 /** A trigger price is moved by this ratio towards the market, so that rounding can only simulate a candle too many. */
 const MARGIN = 1e-12;
+
+/** Rows that are searched for a price before their callbacks are called: a callback that acts leaves the rest of them unused. */
+const AHEAD = 64;
 
 /**
  * First row in [from, to) with a possible event of an open position; `to` without one. Events: the stop or liquidation is
@@ -29,10 +32,10 @@ export function nextEventRow(run: Run, position: Position, from: number, to: num
     const trigger = triggerPrice(position, settings);
     const bottom = direction === LONG ? guard : trigger;
     const top = direction === LONG ? trigger : guard;
-    row = settings.everyCandle
-      ? runCallbacksUntil(run, position, row, due, bottom, top)
-      : firstOutside(market.candles, row, due, bottom, top);
-    if (row < due) break;
+    const ahead = settings.everyCandle ? Math.min(due, row + AHEAD) | 0 : due;
+    const outside = firstOutside(market.candles, row, ahead, bottom, top);
+    row = settings.everyCandle ? runCallbacks(run, position, row, outside) : outside;
+    if (row < ahead) break;
   }
   return row;
 }
