@@ -191,7 +191,7 @@ function* preparePairs(
 
 interface Runs {
   readonly run: Simulation;
-  /** Under the other fill model, trades only. */
+  /** Under the other fill model, trades only; the run itself if it does not depend on the model. */
   readonly other: Simulation;
 }
 
@@ -208,6 +208,7 @@ function simulateBoth(
     return undefined;
   };
   const run = simulate(pairs, settings, { onProgress: within(phases.prepared, phases.simulated) });
+  if (!run.dependsOnFillModel) return { run, other: run };
   const other = simulate(
     pairs,
     { ...settings, fillModel: alternativeModel(settings.fillModel) },

@@ -46,6 +46,7 @@ export function simulate(
     locks: run.protections?.locks ?? [],
     fills: clock.markets.some(({ costs }) => costs.isModelled) ? clock.markets.map(fillsOf) : null,
     curve: run.equity?.curve ?? null,
+    dependsOnFillModel: run.dependsOnFillModel,
     finalBalance: run.wallet.balance,
     counters: run.counters,
   };

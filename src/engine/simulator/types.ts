@@ -202,6 +202,8 @@ export interface Simulation {
   /** Starting balance plus the profits of all trades, forced exits included. */
   readonly finalBalance: number;
   readonly counters: SimulationCounters;
+  /** False if the other fill model would give the same trades. May be true without a difference. */
+  readonly dependsOnFillModel: boolean;
 }
 
 export interface SimulateOptions {

@@ -243,6 +243,33 @@ describe('simulation with everything switched on', () => {
     );
   });
 
+  it('run that does not depend on the fill model has the same trades under the other one', () => {
+    let independent = 0;
+    fc.assert(
+      fc.property(inputs, run, callbacks, fc.boolean(), (pairs, base, own, detail) => {
+        const { customStoploss: _, ...still } = own;
+        const { trailing: __, ...untrailed } = base;
+        const settings: SimulationSettings = {
+          ...untrailed,
+          callbacks: still,
+          ...(detail && { detailTimeframeMs: base.timeframeMs / 2 }),
+        };
+        const given = detail ? pairs.map(withDetail) : pairs;
+        const models = (['freqtrade', 'conservative'] as const).map((fillModel) =>
+          simulate(given, { ...settings, fillModel }),
+        );
+        if (models.some(({ dependsOnFillModel }) => dependsOnFillModel)) {
+          expect(models.map(({ dependsOnFillModel }) => dependsOnFillModel)).toEqual([true, true]);
+          return;
+        }
+        independent++;
+        expect(models[1]!.trades).toEqual(models[0]!.trades);
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(independent).toBeGreaterThan(100);
+  });
+
   it('skipping candles and pairs does not change the result', () => {
     fc.assert(
       fc.property(inputs, run, callbacks, (pairs, settings, own) => {

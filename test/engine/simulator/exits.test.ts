@@ -140,6 +140,20 @@ describe('stop loss', () => {
       'A long 1@100 2@96 stop_loss',
     ]);
   });
+
+  it('run depends on the fill model when a candle opens beyond a stop that it touches, or a stop may move', () => {
+    const dependsOnModel = (candle: Row, settings: Partial<SimulationSettings>) =>
+      (['freqtrade', 'conservative'] as const).map(
+        (fillModel) =>
+          run({ rows: [FIRST, FIRST, candle, flat(100)], enterLong: [0] }, { ...settings, fillModel })
+            .dependsOnFillModel,
+      );
+    expect(dependsOnModel([96, 98.5, 95, 98], { stoploss: -0.02 })).toEqual([true, true]);
+    // The stop of 98 is below the open, or above the whole candle, which both models fill at the open.
+    expect(dependsOnModel([99, 99, 95, 98], { stoploss: -0.02 })).toEqual([false, false]);
+    expect(dependsOnModel([96, 97, 95, 96], { stoploss: -0.02 })).toEqual([false, false]);
+    expect(dependsOnModel(flat(100), { stoploss: -0.02, trailing: {} })).toEqual([true, true]);
+  });
 });
 
 describe('trailing stop', () => {

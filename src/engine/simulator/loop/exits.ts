@@ -141,6 +141,7 @@ function tryExits(run: Run, position: Position): void {
   const stopReached = isStopReached(position.stop, candle.high, candle.low, direction);
   const liquidated = !stopReached && isStopReached(position.liquidation, candle.high, candle.low, direction);
   const stopFirst = settings.conservative || !position.stopMoved;
+  if (stopReached && position.stopMoved) run.dependsOnFillModel = true;
   if (stopReached && stopFirst && tryStopExit(run, position)) return;
   if (liquidated && tryLiquidation(run, position)) return;
   if (isRoiReached(run, position) && tryRoiExit(run, position)) return;
@@ -259,7 +260,7 @@ function tryStopExit(run: Run, position: Position): boolean {
 function stopExitPrice(run: Run, position: Position): number {
   const { candle, settings } = run;
   const { stop, direction } = position;
-  const price = stopFill(stop, candle.open, candle.high, candle.low, direction, settings.conservative);
+  const price = levelFill(run, position, stop);
   if (settings.conservative || !position.stopMoved || candle.time !== position.openedAt || price !== stop)
     return price;
   return entryCandleTrailingPrice(
@@ -277,10 +278,16 @@ function stopExitPrice(run: Run, position: Position): number {
 
 /** Liquidation needs no confirmation. */
 function tryLiquidation(run: Run, position: Position): boolean {
-  const { candle, settings } = run;
-  const { liquidation, direction } = position;
-  const price = stopFill(liquidation, candle.open, candle.high, candle.low, direction, settings.conservative);
-  return orderExit(run, position, price, true, 'liquidation');
+  return orderExit(run, position, levelFill(run, position, position.liquidation), true, 'liquidation');
+}
+
+/** Fill price of a stop or liquidation at `level`, which the candle has reached. Notes if the other model has another one. */
+function levelFill(run: Run, { direction }: Position, level: number): number {
+  const { open, high, low } = run.candle;
+  const { conservative } = run.settings;
+  const price = stopFill(level, open, high, low, direction, conservative);
+  if (price !== stopFill(level, open, high, low, direction, !conservative)) run.dependsOnFillModel = true;
+  return price;
 }
 
 /** Exit signal or custom exit (1.10). */

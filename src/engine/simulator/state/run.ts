@@ -39,6 +39,11 @@ export class Run {
     cancelledExits: 0,
     replacedExits: 0,
   };
+  /**
+   * False while both fill models have decided alike: the other one would then give the same trades. They differ where a stop
+   * moves, and where a candle opens beyond a stop or liquidation that it has not left behind entirely.
+   */
+  dependsOnFillModel = false;
   /** The present step of the clock. */
   step = 0;
   /** Index of the present detail candle in its candle; 0 without detail candles. */
@@ -56,6 +61,7 @@ export class Run {
     memory: SimulationMemory,
   ) {
     this.settings = settings;
+    this.dependsOnFillModel = settings.movesStop;
     this.clock = clock;
     this.wallet = new Wallet(startingBalance, settings);
     const state = new DataStore();
