@@ -12,7 +12,10 @@ export function informativeProblems({
 }: Pick<StrategyDefinition, 'timeframe' | 'informativeTimeframes' | 'informative'>): string[] {
   const problems: string[] = [];
   const baseMs = TIMEFRAME_MS[timeframe] ?? 0;
-  for (const each of informativeTimeframes) {
+  const declared: readonly Timeframe[] = Array.isArray(informativeTimeframes) ? informativeTimeframes : [];
+  if (declared !== informativeTimeframes)
+    problems.push('informativeTimeframes must be an array of timeframes');
+  for (const each of declared) {
     if (!isTimeframe(String(each)) || TIMEFRAME_MS[each] <= baseMs) {
       problems.push(`informativeTimeframes: ${each} is not a timeframe longer than ${timeframe}`);
     } else if (!divides(timeframe, each)) {

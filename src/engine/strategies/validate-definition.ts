@@ -1,3 +1,4 @@
+import { ACCOUNT_LIMITS } from '#contract/account-limits.ts';
 import {
   BACKTEST_LIMITS,
   MAX_SYMBOL_LENGTH,
@@ -28,6 +29,7 @@ import { protectionProblems } from './protection-problems.ts';
 const STRATEGY_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 const PARAMETER_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 const { leverage: LEVERAGE } = BACKTEST_LIMITS;
+const { max: MINUTES } = ACCOUNT_LIMITS.unfilled_timeout;
 
 /** Keys of a definition. As a record, so that the compiler requires every key of the type. */
 const DEFINITION_KEYS: Readonly<Record<keyof StrategyDefinition, true>> = {
@@ -163,7 +165,9 @@ function exitProblems({ stoploss, trailing, minimalRoi, protections = [] }: Decl
   problems.push(
     ...protectionProblems(protections).map(({ field, problem }) => `protections${field} ${problem}`),
   );
-  for (const [minutes, ratio] of Object.entries(minimalRoi ?? {})) {
+  if (minimalRoi === undefined) return problems;
+  if (!isRecord(minimalRoi)) return [...problems, 'minimalRoi must be an object of minutes and ratios'];
+  for (const [minutes, ratio] of Object.entries(minimalRoi)) {
     if (!/^\d{1,9}$/.test(minutes))
       problems.push(`minimalRoi: the key ${minutes} is not a number of minutes`);
     if (!(isNumber(ratio) && ratio >= -1)) problems.push(`minimalRoi.${minutes} must be a ratio from -1`);
@@ -171,9 +175,18 @@ function exitProblems({ stoploss, trailing, minimalRoi, protections = [] }: Decl
   return problems;
 }
 
+/** Keys of a trailing stop; as a record, so that the compiler requires every key of the type. */
+const TRAILING_KEYS: Readonly<Record<keyof TrailingStop, true>> = {
+  positive: true,
+  offset: true,
+  only_offset_is_reached: true,
+};
+
 function trailingProblems(trailing: TrailingStop): string[] {
+  if (!isRecord(trailing)) return ['trailing must be an object'];
   const { positive, offset = 0, only_offset_is_reached: onlyOffset = false } = trailing;
-  const problems: string[] = [];
+  const problems = unknownKeys(trailing, Object.keys(TRAILING_KEYS), 'trailing.');
+  if (typeof onlyOffset !== 'boolean') problems.push('trailing.only_offset_is_reached must be true or false');
   if (positive !== undefined && !(isNumber(positive) && positive > 0 && positive < 1)) {
     problems.push('trailing.positive must be above 0 and below 1');
   }
@@ -194,8 +207,10 @@ function optionProblems(definition: DeclaredData): string[] {
     problems.push(`leverage must be a number from ${LEVERAGE.min} to ${LEVERAGE.max}`);
   }
   if (!isNumber(exitProfitOffset)) problems.push('exitProfitOffset must be a number');
-  if (!(isNumber(unfilledTimeoutMinutes) && unfilledTimeoutMinutes > 0)) {
-    problems.push('unfilledTimeoutMinutes must be a number above 0');
+  if (
+    !(isNumber(unfilledTimeoutMinutes) && unfilledTimeoutMinutes > 0 && unfilledTimeoutMinutes <= MINUTES)
+  ) {
+    problems.push(`unfilledTimeoutMinutes must be a number above 0, at most ${MINUTES}`);
   }
   if (!(isNumber(maxAdjustments) && Number.isInteger(maxAdjustments) && maxAdjustments >= 0)) {
     problems.push('maxAdjustments must be an integer from 0');
@@ -221,6 +236,10 @@ function unknownKeys(value: object, known: readonly string[], path: string): str
       const nearest = nearestName(key, known);
       return `${path}${key} is not known${nearest ? `; did you mean ${path}${nearest}?` : ''}`;
     });
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isNonEmptyString(value: unknown): boolean {

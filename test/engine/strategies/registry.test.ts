@@ -100,6 +100,36 @@ describe('strategy definitions', () => {
       { trailing: { positive: 0 } },
       'trailing.positive must be above 0 and below 1',
     ],
+    ['a trailing stop that is null', { trailing: null }, 'trailing must be an object'],
+    ['a trailing stop that is a number', { trailing: 0.02 }, 'trailing must be an object'],
+    [
+      'a misspelled key of the trailing stop',
+      { trailing: { positve: 0.02 } },
+      'trailing.positve is not known; did you mean trailing.positive?',
+    ],
+    [
+      'a flag of the trailing stop that is a string',
+      { trailing: { offset: 0.02, only_offset_is_reached: 'no' } },
+      'trailing.only_offset_is_reached must be true or false',
+    ],
+    ['a ROI that is a number', { minimalRoi: 0.04 }, 'minimalRoi must be an object of minutes and ratios'],
+    ['a ROI that is a list', { minimalRoi: [0.04] }, 'minimalRoi must be an object of minutes and ratios'],
+    ['a ROI that is null', { minimalRoi: null }, 'minimalRoi must be an object of minutes and ratios'],
+    [
+      'informative timeframes that are null',
+      { informativeTimeframes: null },
+      'informativeTimeframes must be an array of timeframes',
+    ],
+    [
+      'a timeframe in place of a list',
+      { informativeTimeframes: '4h' },
+      'informativeTimeframes must be an array of timeframes',
+    ],
+    [
+      'a timeout of centuries',
+      { unfilledTimeoutMinutes: 1e12 },
+      'unfilledTimeoutMinutes must be a number above 0, at most 525600',
+    ],
     ['a trailing offset below 0', { trailing: { offset: -0.1 } }, 'trailing.offset must be a ratio from 0'],
     ['a missing offset', { trailing: { only_offset_is_reached: true } }, 'trailing.offset is required'],
     [
