@@ -12,6 +12,7 @@ export interface AccountOptions {
   readonly orderType?: Readonly<Record<string, string>>;
   readonly timeout?: Readonly<Record<string, number>>;
   readonly ignoreEntryAfter?: number;
+  readonly maxAdjustments?: number;
   /** False with --no-stack. */
   readonly stack?: boolean;
   readonly marginMode?: string;
@@ -51,6 +52,11 @@ export function addAccountFlags(command: Command): Command {
       'detail candles of a candle in which its entry signal acts (default: all)',
       integer(ACCOUNT_LIMITS.ignore_entry_after_candles),
     )
+    .option(
+      '--max-adjustments <n>',
+      "additions to a position by adjustPosition, 0 for none (default: the strategy's)",
+      integer(ACCOUNT_LIMITS.max_adjustments),
+    )
     .option('--stack', 'a pair may have several trades at a time')
     .option('--no-stack', 'a pair has one trade at a time')
     .addOption(
@@ -76,6 +82,7 @@ export function accountFields(
     order_types: bySide('order_types', options.orderType),
     unfilled_timeout: bySide('unfilled_timeout', options.timeout),
     ignore_entry_after_candles: options.ignoreEntryAfter,
+    max_adjustments: options.maxAdjustments,
     position_stacking: options.stack,
     margin_mode: options.marginMode,
   });

@@ -169,6 +169,7 @@ function accountTexts(config: Job['config']): string[] {
       : undefined,
     orders: types && `${types.entry}/${types.exit}`,
     timeout: timeout && `${timeout.entry}/${timeout.exit} min`,
+    additions: config.max_adjustments === null ? 'without limit' : config.max_adjustments,
     stacking: config.position_stacking && 'on',
     margin: config.margin_mode,
     'entries within': candles && `${candles} detail candles`,

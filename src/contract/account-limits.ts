@@ -12,6 +12,8 @@ export const ACCOUNT_LIMITS = {
   /** Minutes. */
   unfilled_timeout: { min: 0, aboveMin: true, max: 525_600 },
   ignore_entry_after_candles: { min: 1, max: 1_440, integer: true },
+  /** A trade has at most 1,000 orders. */
+  max_adjustments: { min: 0, max: 1_000, integer: true },
 } as const;
 
 export const ACCOUNT_DEFAULTS = {

@@ -72,6 +72,15 @@ export const ACCOUNT_OPTIONS = {
         'Detail candles of a candle in which its entry signal acts, from the first on; it needs timeframe_detail. null: in all of them. Default: that of the strategy, else null',
       ...bounds(ACCOUNT_LIMITS.ignore_entry_after_candles),
     }),
+  max_adjustments: z
+    .int()
+    .nullable()
+    .optional()
+    .meta({
+      description:
+        'Largest number of additions to a position by `adjustPosition`; 0: none. null: no limit. Default: that of the strategy',
+      ...bounds(ACCOUNT_LIMITS.max_adjustments),
+    }),
   position_stacking: z.boolean().optional().meta({
     description: 'A pair may have several trades at a time, up to max_open_trades of all pairs',
     default: false,
@@ -110,6 +119,11 @@ export const RESOLVED_ACCOUNT_OPTIONS = {
     .int()
     .optional()
     .meta({ description: 'Detail candles in which an entry signal acts; absent: all' }),
+  max_adjustments: z
+    .int()
+    .nullable()
+    .optional()
+    .meta({ description: 'Largest number of additions; null: no limit; absent: that of the strategy' }),
   position_stacking: z.boolean().optional().meta({ description: 'Absent: one trade per pair' }),
   margin_mode: z.enum(MARGIN_MODES).optional().meta({ description: 'Absent: isolated' }),
 };

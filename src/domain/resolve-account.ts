@@ -14,7 +14,7 @@ import { checkNumber, checkOneOf } from './validate.ts';
 type WalletOptions = Pick<
   ResolvedBacktestConfig,
   | ('tradable_balance_ratio' | 'available_capital' | 'amend_last_stake_amount')
-  | ('last_stake_amount_min_ratio' | 'position_stacking' | 'margin_mode')
+  | ('last_stake_amount_min_ratio' | 'max_adjustments' | 'position_stacking' | 'margin_mode')
 >;
 
 const SPOT = 'spot';
@@ -33,11 +33,18 @@ export function resolveAccount(strategy: DefinitionData, input: BacktestConfigRe
   const { ignore_entry_after_candles: _, ...withoutExpiry } = orders;
   const detailed = input.timeframe_detail != null;
   return {
-    options: { ...walletOptions(input), ...(detailed ? orders : withoutExpiry) },
+    options: {
+      ...walletOptions(input),
+      ...adjustmentLimit(strategy, input),
+      ...(detailed ? orders : withoutExpiry),
+    },
     warnings: [
       ...unknownKeyWarnings(input.order_types ?? {}, SIDES, 'config.order_types.'),
       ...unknownKeyWarnings(input.unfilled_timeout ?? {}, SIDES, 'config.unfilled_timeout.'),
       ...uselessOptions(input),
+      ...(input.max_adjustments !== undefined && !strategy.callbacks.includes('adjustPosition')
+        ? ['config.max_adjustments has no effect: the strategy has no callback adjustPosition']
+        : []),
       ...(isExpiring && !detailed
         ? ['config.ignore_entry_after_candles has no effect without config.timeframe_detail']
         : []),
@@ -63,6 +70,18 @@ function walletOptions(input: BacktestConfigRequest): WalletOptions {
     ...(input.position_stacking && { position_stacking: true }),
     ...(margin !== DEFAULTS.margin_mode && input.trading_mode !== SPOT && { margin_mode: margin }),
   };
+}
+
+/** The number of additions of the request; absent where it is that of the strategy, or limits nothing. */
+function adjustmentLimit(
+  { callbacks, maxAdjustments: declared }: DefinitionData,
+  { max_adjustments: given }: BacktestConfigRequest,
+): WalletOptions {
+  if (given === undefined) return {};
+  const limit = given === null ? null : checkNumber(given, 'config.max_adjustments', LIMITS.max_adjustments);
+  return limit !== (declared ?? null) && callbacks.includes('adjustPosition')
+    ? { max_adjustments: limit }
+    : {};
 }
 
 function number(

@@ -135,10 +135,13 @@ describe('results of a completed backtest', () => {
       ...['--stoploss', '-0.03', '--roi', '0=0.05', '--roi', '60=0.01', '--trailing', 'positive=0.02'],
       ...['--tradable-ratio', '0.8', '--amend-last-stake', '--last-stake-min', '0.3'],
       ...['--order-type', 'entry=market', '--timeout', 'exit=30', '--ignore-entry-after', '4'],
-      ...['--stack', '--margin-mode', 'cross'],
+      ...['--stack', '--margin-mode', 'cross', '--max-adjustments', '0'],
       ...['--session', 'monday'],
     );
     expect(JSON.parse(out).job).toMatchObject({ session: 'monday', trials: { session: 1 } });
+    expect(JSON.parse(out).job.warnings).toContain(
+      'config.max_adjustments has no effect: the strategy has no callback adjustPosition',
+    );
     expect(JSON.parse(out).job.config).toMatchObject({
       ...{ timeframe_detail: '5m', stake_amount: 50, dry_run_wallet: 500, max_open_trades: 2, fee: 0.001 },
       ...{ slippage: 0.0002, leverage: 2, fill_model: 'conservative', precision: 'none', seed: 7 },

@@ -14,6 +14,8 @@ const MEANINGFUL = [
   'startHyperopt available_capital',
   'submitBacktest config.ignore_entry_after_candles',
   'startHyperopt ignore_entry_after_candles',
+  'submitBacktest config.max_adjustments',
+  'startHyperopt max_adjustments',
   'promoteVersion expected_production',
   'rollbackModel expected_production',
 ];

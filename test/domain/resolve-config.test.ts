@@ -76,6 +76,7 @@ describe('resolveConfig bounds', () => {
     ['order types', 'order_types', [{ entry: 'market' }], [{ exit: 'stop' }]],
     ['timeouts', 'unfilled_timeout', [{ exit: 525_600 }], [{ entry: 0 }, { exit: 525_601 }]],
     ['late entries', 'ignore_entry_after_candles', [1, 1440, null], [0, 1441, 1.5]],
+    ['additions', 'max_adjustments', [0, 1000, null], [-1, 1001, 1.5]],
     ['margin', 'margin_mode', ['cross', 'isolated'], ['portfolio']],
     [
       'spread',
@@ -184,6 +185,7 @@ describe('resolveConfig of the account', () => {
     [{ available_capital: 5, tradable_balance_ratio: 0.5 }, 'tradable_balance_ratio has no effect with'],
     [{ last_stake_amount_min_ratio: 0.1 }, 'last_stake_amount_min_ratio has no effect without'],
     [{ ignore_entry_after_candles: 2 }, 'ignore_entry_after_candles has no effect without'],
+    [{ max_adjustments: 2 }, 'max_adjustments has no effect: the strategy has no callback adjustPosition'],
     [{ order_types: { stoploss: 'market' } }, 'Unknown key config.order_types.stoploss was ignored'],
   ])('options %j have a warning', async (given, warning) => {
     const { config, warnings } = await resolve(given as Partial<BacktestConfigRequest>);

@@ -58,4 +58,37 @@ describe('position adjustment', () => {
     expect(Object.keys(json.orders).map(Number)).toEqual(adjusted.map(({ id }: { id: number }) => id));
     expect(json.settings).toMatchObject({ max_adjustments: 2, callbacks: ['adjustPosition'] });
   });
+
+  it('the number of additions is that of the request, or has no limit', async () => {
+    const { platform } = fixture;
+    const additions = async (options: object) => {
+      const config = {
+        ...weekOf('my_ladder'),
+        date_range: { start: '2026-01-01T00:00:00Z', end: '2026-03-08T00:00:00Z' },
+        ...options,
+      };
+      const job = await platform.run(config);
+      const path = `/api/v1/backtests/${job.job_id}`;
+      const { settings } = (await platform.get(`${path}/report-data?trades=false`)).body;
+      const { items } = (await platform.get(`${path}/trades?limit=5000`)).body;
+      const counts = items.map(
+        ({ orders = [] }: { orders?: Order[] }) => orders.filter(({ side }) => side === 'entry').length || 1,
+      );
+      return { config: job.config, settings, most: Math.max(...counts) - 1 };
+    };
+    const [own, none, all] = await Promise.all([
+      additions({ max_adjustments: 2 }),
+      additions({ max_adjustments: 0 }),
+      additions({ max_adjustments: null }),
+    ]);
+    // That of the strategy: a configuration with it is the one without it.
+    expect(own.config).not.toHaveProperty('max_adjustments');
+    expect(own).toMatchObject({ most: 2, settings: { max_adjustments: 2 } });
+    expect(none).toMatchObject({
+      ...{ most: 0, config: { max_adjustments: 0 }, settings: { max_adjustments: 0 } },
+    });
+    expect(all.config.max_adjustments).toBeNull();
+    expect(all.settings).not.toHaveProperty('max_adjustments');
+    expect(all.most).toBeGreaterThan(2);
+  });
 });

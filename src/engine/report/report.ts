@@ -137,9 +137,10 @@ export function reportSettings(
   startup: number,
   data: readonly ReportPairData[],
 ): ReportSettings {
+  const { max_adjustments: _, ...stated } = config;
   return {
     // Sorted keys: a database does not keep the order of keys.
-    ...(JSON.parse(canonicalJson(config)) as ResolvedBacktestConfig),
+    ...(JSON.parse(canonicalJson(stated)) as typeof stated),
     first_candle: data.map((pair) => pair.first).sort()[0]!,
     last_candle: data
       .map((pair) => pair.last)

@@ -58,7 +58,7 @@ export function simulationSettings(
       ignoreEntryAfterCandles: config.ignore_entry_after_candles,
     }),
     ...(config.protections && { protections: config.protections }),
-    ...(strategy.maxAdjustments !== undefined && { maxAdjustments: strategy.maxAdjustments }),
+    ...adjustmentLimit(config.max_adjustments, strategy.maxAdjustments),
     ...(strategy.callbacks && { callbacks: withCallbackContext(strategy.callbacks) }),
     params: config.params as ParameterValues,
   };
@@ -75,6 +75,15 @@ function walletOptions(
       lastStakeAmountMinRatio: last_stake_amount_min_ratio,
     }),
   };
+}
+
+/** The limit of the configuration, null for none, or that of the strategy. */
+function adjustmentLimit(
+  configured: number | null | undefined,
+  declared: number | undefined,
+): Pick<SimulationSettings, 'maxAdjustments'> {
+  const limit = configured === undefined ? declared : configured;
+  return limit == null ? {} : { maxAdjustments: limit };
 }
 
 /** The strategy without what spot lacks: shorts, and the callback `leverage`, which could only return 1. */

@@ -106,6 +106,15 @@ export function AccountOptionFields(props: {
         placeholder="Those of the strategy"
         onChange={(value) => onChange({ ignore_entry_after_candles: value })}
       />
+      <NumberField
+        label="Additions to a position"
+        path={`${prefix}max_adjustments`}
+        help="Of strategies that adjust their positions. 0: none"
+        {...{ min: limits.max_adjustments.min, max: limits.max_adjustments.max, isInteger: true }}
+        value={fields.max_adjustments ?? undefined}
+        placeholder="Those of the strategy"
+        onChange={(value) => onChange({ max_adjustments: value })}
+      />
       <SelectField
         label="Margin"
         path={`${prefix}margin_mode`}

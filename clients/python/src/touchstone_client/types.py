@@ -250,6 +250,8 @@ class BacktestConfig(TypedDict):
     """Age at which an unfilled order is cancelled, minutes. Default: that of the strategy, else 10"""
     ignore_entry_after_candles: NotRequired[int | None]
     """Detail candles of a candle in which its entry signal acts, from the first on; it needs timeframe_detail. null: in all of them. Default: that of the strategy, else null"""
+    max_adjustments: NotRequired[int | None]
+    """Largest number of additions to a position by `adjustPosition`; 0: none. null: no limit. Default: that of the strategy"""
     position_stacking: NotRequired[bool | None]
     """A pair may have several trades at a time, up to max_open_trades of all pairs. Default: false"""
     margin_mode: NotRequired[Literal["isolated", "cross"] | None]
@@ -515,6 +517,8 @@ class BacktestJobConfig(TypedDict):
     """Minutes per side; absent: the one of the strategy for both"""
     ignore_entry_after_candles: NotRequired[int]
     """Detail candles in which an entry signal acts; absent: all"""
+    max_adjustments: NotRequired[int | None]
+    """Largest number of additions; null: no limit; absent: that of the strategy"""
     position_stacking: NotRequired[bool]
     """Absent: one trade per pair"""
     margin_mode: NotRequired[Literal["isolated", "cross"]]
@@ -2367,6 +2371,8 @@ class HyperoptJobAccount(TypedDict):
     """Minutes per side; absent: the one of the strategy for both"""
     ignore_entry_after_candles: NotRequired[int]
     """Detail candles in which an entry signal acts; absent: all"""
+    max_adjustments: NotRequired[int | None]
+    """Largest number of additions; null: no limit; absent: that of the strategy"""
     position_stacking: NotRequired[bool]
     """Absent: one trade per pair"""
     margin_mode: NotRequired[Literal["isolated", "cross"]]
@@ -2556,6 +2562,8 @@ class HyperoptRequest(TypedDict):
     """Age at which an unfilled order is cancelled, minutes. Default: that of the strategy, else 10"""
     ignore_entry_after_candles: NotRequired[int | None]
     """Detail candles of a candle in which its entry signal acts, from the first on; it needs timeframe_detail. null: in all of them. Default: that of the strategy, else null"""
+    max_adjustments: NotRequired[int | None]
+    """Largest number of additions to a position by `adjustPosition`; 0: none. null: no limit. Default: that of the strategy"""
     position_stacking: NotRequired[bool | None]
     """A pair may have several trades at a time, up to max_open_trades of all pairs. Default: false"""
     margin_mode: NotRequired[Literal["isolated", "cross"] | None]
@@ -4190,6 +4198,8 @@ class ReportSettings(TypedDict):
     """Minutes per side; absent: the one of the strategy for both"""
     ignore_entry_after_candles: NotRequired[int]
     """Detail candles in which an entry signal acts; absent: all"""
+    max_adjustments: NotRequired[int]
+    """Additions to a position; absent without a maximum"""
     position_stacking: NotRequired[bool]
     """Absent: one trade per pair"""
     margin_mode: NotRequired[Literal["isolated", "cross"]]
@@ -4227,8 +4237,6 @@ class ReportSettings(TypedDict):
     ignore_roi_if_entry_signal: bool
     unfilled_timeout_minutes: float
     """Of entries; of exits too where `unfilled_timeout` is absent"""
-    max_adjustments: NotRequired[int]
-    """Additions to a position; absent without a maximum"""
     callbacks: list[str]
     """Per-candle callbacks that the strategy defines"""
     maintenance_margin_rate: NotRequired[float]
@@ -4374,6 +4382,8 @@ class ResolvedBacktestConfig(TypedDict):
     """Minutes per side; absent: the one of the strategy for both"""
     ignore_entry_after_candles: NotRequired[int]
     """Detail candles in which an entry signal acts; absent: all"""
+    max_adjustments: NotRequired[int | None]
+    """Largest number of additions; null: no limit; absent: that of the strategy"""
     position_stacking: NotRequired[bool]
     """Absent: one trade per pair"""
     margin_mode: NotRequired[Literal["isolated", "cross"]]
