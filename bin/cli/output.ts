@@ -95,6 +95,16 @@ export function number(value: number | null | undefined, digits = 2): string {
   return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
+/** Decimals of amounts in the currency of a wallet: two, and more for a wallet below 10, such as one in bitcoin. */
+export function moneyDigits(wallet: number): number {
+  return wallet >= 10 ? 2 : Math.min(8, 4 - Math.floor(Math.log10(wallet)));
+}
+
+/** An amount with the decimals that it has, up to eight. */
+export function amount(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 8 });
+}
+
 export function percent(value: number | null | undefined, digits = 2): string {
   return value === null || value === undefined ? '-' : `${number(value, digits)} %`;
 }
@@ -142,7 +152,7 @@ const CHART_INDENT = 14;
 const CHART_HEIGHT = 12;
 
 /** A line chart with the first and the last label below it; empty for fewer than two values. */
-export function chart(values: readonly number[], labels: readonly string[]): string {
+export function chart(values: readonly number[], labels: readonly string[], digits = 2): string {
   if (values.length < 2) return '';
   const width = Math.min(CHART_WIDTH, Math.max(20, lineWidth() - CHART_INDENT - 1));
   const sampled = Array.from({ length: width }, (_, i) => {
@@ -151,7 +161,7 @@ export function chart(values: readonly number[], labels: readonly string[]): str
   });
   const plot = asciichart.plot(sampled, {
     height: CHART_HEIGHT,
-    format: (value) => number(value).padStart(12),
+    format: (value) => number(value, digits).padStart(12),
   });
   const [first, last] = [labels[0]!, labels.at(-1)!];
   const space = ' '.repeat(Math.max(1, width - first.length - last.length));

@@ -6,7 +6,18 @@ import { OVERFITTING_BOUNDS } from '#contract/limits.ts';
 import type { BacktestReportData } from '#contract/report.ts';
 import type { ReportModels } from '#contract/report-models.ts';
 import type { ApiClient } from './client.ts';
-import { chart, duration, lineWidth, minute, number, percent, table, wrap } from './output.ts';
+import {
+  amount,
+  chart,
+  duration,
+  lineWidth,
+  minute,
+  moneyDigits,
+  number,
+  percent,
+  table,
+  wrap,
+} from './output.ts';
 import { robustnessText } from './robustness-text.ts';
 import { universeText } from './universe-text.ts';
 
@@ -35,7 +46,8 @@ export async function loadResults(client: ApiClient, job: Job): Promise<Results>
 
 /** The whole report of a completed backtest, for a terminal. */
 export function reportText({ job, report, equity }: Results): string {
-  const days = chart(equity.equity, equity.dates);
+  const digits = moneyDigits(job.config.dry_run_wallet);
+  const days = chart(equity.equity, equity.dates, digits);
   const { per_pair, per_exit_reason, per_enter_tag } = report.tables;
   return [
     ...warningLines(job),
@@ -45,10 +57,10 @@ export function reportText({ job, report, equity }: Results): string {
     ...(job.trials ? [wrap(trialsText(job.trials), lineWidth())] : []),
     ...(job.look_ahead ? [`Look-ahead bias: ${job.look_ahead.message}`] : []),
     ...(job.look_ahead?.findings ?? []).map((finding) => `  ${finding}`),
-    groupTable('Pair', per_pair),
-    groupTable('Exit reason', per_exit_reason),
+    groupTable('Pair', per_pair, digits),
+    groupTable('Exit reason', per_exit_reason, digits),
     // A table of one tag repeats the totals.
-    ...(per_enter_tag.length > 2 ? [groupTable('Enter tag', per_enter_tag)] : []),
+    ...(per_enter_tag.length > 2 ? [groupTable('Enter tag', per_enter_tag, digits)] : []),
     ...(report.locks ? [wrap(locksText(report.locks), lineWidth())] : []),
     ...tiersLines(report.data),
     ...(report.informative ? [informativeTable(report.informative)] : []),
@@ -94,12 +106,14 @@ export function tiersLines(data: Report['data']): string[] {
 }
 
 /** Number of the locks by protections, and of each reason among the newest. */
-function locksText({ total, newest }: NonNullable<Report['locks']>): string {
+export function locksText({ total, newest }: NonNullable<Report['locks']>): string {
   const methods = newest.map(({ reason }) => reason.split(':')[0]!);
   const counts = [...new Set(methods)].map(
     (method) => `${method} ${methods.filter((each) => each === method).length}`,
   );
-  return `Locks by protections: ${[number(total, 0), ...counts].join(', ')}`;
+  const isPart = newest.length < total;
+  const of = isPart ? [`of the newest ${number(newest.length, 0)} ${counts.join(', ')}`] : counts;
+  return `Locks by protections: ${[number(total, 0), ...of].join(', ')}`;
 }
 
 export function warningLines(job: Pick<Job, 'status' | 'collection' | 'warnings'>): string[] {
@@ -126,7 +140,7 @@ export function candlesText({ config }: Job): string {
 function settingsText({ config }: Job): string {
   const parameters = Object.entries(config.params).map(([name, value]) => `${name}=${value}`);
   return [
-    `stake ${config.stake_amount} of ${number(config.dry_run_wallet, 0)}`,
+    `stake ${config.stake_amount} of ${amount(config.dry_run_wallet)}`,
     `max ${config.max_open_trades} open`,
     `fee ${config.fee}`,
     `slippage ${config.slippage}`,
@@ -180,12 +194,13 @@ function accountTexts(config: Job['config']): string[] {
 function metricTable({ job, report }: Results): string {
   const { account, equity, closed_trades: trades, activity } = report.metrics;
   const { fill_model, costs } = report;
+  const money = (value: number | null) => number(value, moneyDigits(job.config.dry_run_wallet));
   // The job has these as numbers in every case; the report has null for an undefined one.
   const { profit_factor, sharpe_ratio, win_rate } = job.result!;
   return table(
     ['Metric', 'Value'],
     [
-      ['Total profit', number(account.total_profit)],
+      ['Total profit', money(account.total_profit)],
       ['Total profit %', percent(account.total_profit_pct)],
       ['Market change %', percent(account.market_change_pct)],
       ['CAGR %', percent(account.cagr_pct)],
@@ -195,7 +210,7 @@ function metricTable({ job, report }: Results): string {
       ],
       ['Win rate', percent(win_rate)],
       ['Profit factor', number(profit_factor)],
-      ['Expectancy per trade', number(trades.expectancy)],
+      ['Expectancy per trade', money(trades.expectancy)],
       ['Sharpe ratio (daily equity)', number(sharpe_ratio)],
       ['Sortino ratio (daily equity)', number(equity.sortino_ratio)],
       ['Calmar ratio (daily equity)', number(equity.calmar_ratio)],
@@ -203,15 +218,18 @@ function metricTable({ job, report }: Results): string {
       ['Max drawdown (daily equity)', percent(equity.max_drawdown_pct)],
       ['Longest drawdown', `${equity.longest_drawdown_days} days`],
       ['Exposure', percent(activity.exposure_pct)],
-      ['Fees, slippage, funding', number(costs.total.amount)],
-      ...(report.slippage ? slippageRows(report.slippage) : []),
+      ['Fees, slippage, funding', money(costs.total.amount)],
+      ...(report.slippage ? slippageRows(report.slippage, money) : []),
       [`Profit with fill model ${fill_model.alternative}`, percent(fill_model.alternative_total_profit_pct)],
     ],
   );
 }
 
 /** What the slippage model estimated and limited. */
-function slippageRows({ large_trades_pct, pairs }: NonNullable<Report['slippage']>): string[][] {
+function slippageRows(
+  { large_trades_pct, pairs }: NonNullable<Report['slippage']>,
+  money: (value: number) => string,
+): string[][] {
   const sum = (name: 'capped_entries' | 'dropped_value' | 'capped_exits') =>
     pairs.reduce((total, pair) => total + pair[name], 0);
   const spreads = pairs.flatMap(({ mean_spread_pct }) => mean_spread_pct ?? []);
@@ -226,22 +244,22 @@ function slippageRows({ large_trades_pct, pairs }: NonNullable<Report['slippage'
       : []),
     ['Trades above 1 % of the volume', percent(large_trades_pct)],
     ['Reduced entries, delayed exits', `${sum('capped_entries')}, ${sum('capped_exits')}`],
-    ['Value of reduced entries not filled', number(sum('dropped_value'))],
+    ['Value of reduced entries not filled', money(sum('dropped_value'))],
   ];
 }
 
 type Row = Report['tables']['per_pair'][number];
 
-function groupTable(name: string, rows: readonly Row[]): string {
+function groupTable(name: string, rows: readonly Row[], digits: number): string {
   return table(
     [name, 'Trades', 'Profit', 'Profit %', 'Win rate', 'Expectancy'],
     rows.map((row) => [
       row.key,
       number(row.total_trades, 0),
-      number(row.total_profit),
+      number(row.total_profit, digits),
       percent(row.total_profit_pct),
       percent(row.win_rate),
-      number(row.expectancy),
+      number(row.expectancy, digits),
     ]),
   );
 }

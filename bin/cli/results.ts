@@ -12,7 +12,7 @@ import type { ApiClient } from './client.ts';
 import { compareResults, comparisonText } from './comparison.ts';
 import { latestId } from './jobs.ts';
 import { boundsText, given, integer, JSON_OPTION, queryOf, repeated, UsageError } from './options.ts';
-import { escapeControlChars, minute, number, percent, table, wrap } from './output.ts';
+import { escapeControlChars, minute, moneyDigits, number, percent, table, wrap } from './output.ts';
 import { backtestPath, type Job, loadResults } from './report-text.ts';
 import { sessionWith, sourceText } from './session.ts';
 
@@ -195,6 +195,7 @@ async function printTrades(
 
 function tradeTable(trades: readonly Trade[]): string {
   const hasOrders = trades.some(({ orders }) => orders);
+  const digits = moneyDigits(Math.max(...trades.map(({ stake }) => stake)));
   return table(
     [
       'Id',
@@ -218,8 +219,8 @@ function tradeTable(trades: readonly Trade[]): string {
       minute(trade.closed_at),
       exactPrice(trade.entry_price),
       exactPrice(trade.exit_price),
-      number(trade.stake),
-      number(trade.profit),
+      number(trade.stake, digits),
+      number(trade.profit, digits),
       percent(trade.profit_pct),
       ...(hasOrders ? [trade.orders?.length ?? 2] : []),
       wrap([trade.exit_reason, trade.enter_tag && `(tag ${trade.enter_tag})`].filter(Boolean).join(' '), 30),

@@ -1,5 +1,5 @@
 import type { ReportRobustness } from '#contract/report-robustness.ts';
-import { lineWidth, number, percent, table, wrap } from './output.ts';
+import { lineWidth, moneyDigits, number, percent, table, wrap } from './output.ts';
 
 /** The robustness of a report: its findings, the tables behind them, and why figures are missing. */
 export function robustnessText(section: ReportRobustness): string {
@@ -81,10 +81,12 @@ function sweepTable({ cells }: NonNullable<ReportRobustness['cost_sweep']>): str
 }
 
 function capacityTable({ steps }: NonNullable<ReportRobustness['capacity']>): string {
+  const least = Math.min(...steps.map(({ aum }) => aum));
+  const digits = least >= 10 ? 0 : moneyDigits(least);
   return table(
     ['Wallet', 'Multiple', 'Profit', 'Sharpe', 'Trades', 'Impact', 'Entries reduced'],
     steps.map((step) => [
-      ...[number(step.aum, 0), number(step.multiple, 0), percent(step.total_profit_pct)],
+      ...[number(step.aum, digits), number(step.multiple, 0), percent(step.total_profit_pct)],
       ...[number(step.sharpe_ratio), number(step.total_trades, 0), percent(step.impact_cost_pct)],
       number(step.capped_entries, 0),
     ]),

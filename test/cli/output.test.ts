@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { table } from '../../bin/cli/output.ts';
+import { amount, moneyDigits, number, table } from '../../bin/cli/output.ts';
 
 const HEAD = ['Name', 'Meaning', 'Value'];
 const ROWS = [
@@ -53,5 +53,21 @@ Value    1
 
   it('without rows has its head only', () => {
     expect(table(['Name'], [], 3)).toContain('Name');
+  });
+});
+
+describe('amounts of money', () => {
+  it.each([
+    [1000, 123.456, '123.46'],
+    [10, 0.123456, '0.12'],
+    [5, 0.0123456, '0.0123'],
+    [0.05, 0.0158937, '0.015894'],
+    [0.000001, 1.234e-8, '0.00000001'],
+  ])('have decimals for a wallet of %d: %d is %s', (wallet, value, text) => {
+    expect(number(value, moneyDigits(wallet))).toBe(text);
+  });
+
+  it('a wallet is stated with all of its decimals', () => {
+    expect([1000, 0.05, 1234.5, 1e-8].map(amount)).toEqual(['1,000', '0.05', '1,234.5', '0.00000001']);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { tiersLines, warningLines } from '../../bin/cli/report-text.ts';
+import { locksText, tiersLines, warningLines } from '../../bin/cli/report-text.ts';
 
 it('tiersLines names the pairs with leverage tiers, their number and their source', () => {
   type Data = Parameters<typeof tiersLines>[0];
@@ -31,4 +31,13 @@ it('warningLines is one line for each reason, with the pairs', () => {
     'Warning: Another one, of no pair.',
     'Warning: ETH/USDT ends before the range.',
   ]);
+});
+
+it('locksText states of how many locks the counts are', () => {
+  const lock = (method: string) => ({ reason: `${method}: a reason` });
+  const newest = ['CooldownPeriod', 'MaxDrawdown', 'CooldownPeriod'].map(lock);
+  const text = (total: number) => locksText({ total, newest } as unknown as Parameters<typeof locksText>[0]);
+  expect(text(3)).toBe('Locks by protections: 3, CooldownPeriod 2, MaxDrawdown 1');
+  expect(text(1200)).toBe('Locks by protections: 1,200, of the newest 3 CooldownPeriod 2, MaxDrawdown 1');
+  expect(locksText({ total: 0, newest: [] })).toBe('Locks by protections: 0');
 });

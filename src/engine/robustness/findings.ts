@@ -78,10 +78,10 @@ function luckFinding({ cagr_pct: cagr, max_drawdown_pct: fall }: ReportRobustnes
 function capacityFinding(capacity: ReportRobustness['capacity']): string[] {
   if (!capacity) return [];
   const { aum_half: half, aum_zero: zero, pair, impact_share_pct: share, reason } = capacity;
-  const whole = (aum: number) => Math.round(Number(aum.toPrecision(3))).toString();
+  const wallet = (aum: number) => String(Number(aum.toPrecision(3)));
   const limits = [
-    ...(half === null ? [] : [`the Sharpe ratio halves at a wallet of ${whole(half)}`]),
-    ...(zero === null ? [] : [`the profit is gone at ${half === null ? 'a wallet of ' : ''}${whole(zero)}`]),
+    ...(half === null ? [] : [`the Sharpe ratio halves at a wallet of ${wallet(half)}`]),
+    ...(zero === null ? [] : [`the profit is gone at ${half === null ? 'a wallet of ' : ''}${wallet(zero)}`]),
   ];
   if (limits.length === 0) return [`No limit of the capacity: ${reason}`];
   const binds = pair === null || share === null ? '' : ` ${pair} binds, with ${share.toFixed(0)} % of it.`;
