@@ -39,7 +39,17 @@ const DIGITS: Readonly<Record<MetricUnit, number>> = {
 /** A value of a metric without its unit, for a column whose head names it. */
 export function value(number: number | null | undefined, unit: MetricUnit): string {
   if (number === null || number === undefined || !Number.isFinite(number)) return NO_VALUE;
-  return decimal(number, DIGITS[unit]);
+  return decimal(number, unit === 'quote' ? moneyDigits(number) : DIGITS[unit]);
+}
+
+/** Least amount that is shown: a satoshi. */
+const LEAST_AMOUNT = 1e-8;
+
+/** Decimals of an amount: two, and below 0.1 those of three significant figures, since a wallet may be in bitcoin. */
+function moneyDigits(amount: number): number {
+  const size = Math.abs(amount);
+  if (size >= 0.1 || size < LEAST_AMOUNT) return DIGITS.quote;
+  return Math.min(8, 2 - Math.floor(Math.log10(size)));
 }
 
 /** A value with its unit. `currency` is that of a value in quote or base currency. */

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { signed, value, withUnit } from '../../web/src/ui/format.ts';
+
+test.each([
+  [1234.567, '1,234.57'],
+  [0.256, '0.26'],
+  [0, '0.00'],
+  // Amounts of a wallet in bitcoin.
+  [0.0158937, '0.0159'],
+  [-0.00026814, '−0.000268'],
+  [0.00000001, '0.00000001'],
+  [-1e-17, '0.00'],
+])('an amount of %d is %s', (amount, text) => {
+  expect(value(amount, 'quote')).toBe(text);
+});
+
+test('other units keep their decimals', () => {
+  expect(value(0.0158937, 'ratio')).toBe('0.02');
+  expect(withUnit(0.0158937, 'quote', 'BTC')).toBe('0.0159 BTC');
+  expect(signed(0.0158937, 'quote')).toBe('+0.0159');
+});
