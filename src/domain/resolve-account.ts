@@ -46,7 +46,7 @@ export function resolveAccount(strategy: DefinitionData, input: BacktestConfigRe
         ? ['config.max_adjustments has no effect: the strategy has no callback adjustPosition']
         : []),
       ...(isExpiring && !detailed
-        ? ['config.ignore_entry_after_candles has no effect without config.timeframe_detail']
+        ? [`${expiryName(input)} has no effect without config.timeframe_detail`]
         : []),
     ],
   };
@@ -90,6 +90,13 @@ function number(
 ): number | undefined {
   const value = input[name];
   return value == null ? undefined : checkNumber(value, `config.${name}`, LIMITS[name]);
+}
+
+/** The field that states how late an entry may be: of the request, else of the strategy. */
+function expiryName({ ignore_entry_after_candles: given }: BacktestConfigRequest): string {
+  return given === undefined
+    ? 'ignoreEntryAfterCandles of the strategy'
+    : 'config.ignore_entry_after_candles';
 }
 
 /** Options that another one makes useless. */

@@ -36,6 +36,9 @@ describe('account and orders', () => {
       run({ order_types: { exit: 'limit' } }),
       run({ order_types: { entry: 'market' }, tradable_balance_ratio: 0.5 }),
     ]);
+    expect(own.report.warnings).toContain(
+      'ignoreEntryAfterCandles of the strategy has no effect without config.timeframe_detail',
+    );
     expect(own.report.settings).toMatchObject({
       ...{ order_types: { entry: 'limit', exit: 'market' }, unfilled_timeout: { entry: 121, exit: 10 } },
       ...{ unfilled_timeout_minutes: 121, tradable_balance_ratio: 0.99 },
