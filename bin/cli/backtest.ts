@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type * as z from 'zod';
 import type { BacktestJobList } from '#contract/backtest-api.ts';
+import { foldWarnings } from '#contract/fold-warnings.ts';
 import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/limits.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
 import { statedDefaults } from '#contract/repeated-config.ts';
@@ -193,10 +194,14 @@ export async function submit(
 ): Promise<Job | null> {
   const { client } = session;
   const body = given({ ...request, experiment_name: experiment, priority });
-  const submitted = await client.post<{ job_id: string }>('/api/v1/backtests', body);
+  const submitted = await client.post<{ job_id: string; warnings: string[] }>('/api/v1/backtests', body);
   if (!json) console.log(`Submitted ${submitted.job_id}`);
   else if (!wait) console.log(JSON.stringify(submitted));
-  if (!wait) return null;
+  if (!wait) {
+    // The report has them otherwise.
+    if (!json) for (const warning of foldWarnings(submitted.warnings)) console.log(`Warning: ${warning}`);
+    return null;
+  }
   const hint = () => {
     console.error(`\n${resumeHint(session, `show ${submitted.job_id}`)}`);
     process.exit(INTERRUPTED);

@@ -67,12 +67,12 @@ function contextEntries(value: unknown, name = ''): (readonly [name: string, val
   return Object.entries(value).flatMap(([key, each]) => contextEntries(each, name ? `${name}.${key}` : key));
 }
 
-/** True if the value is in the message as a whole word, not as a part of another number. */
+/** True if the value is in the message as a whole word, not as a part of another number or symbol. */
 function states(message: string, value: string): boolean {
   if (value === '') return true;
   for (let at = message.indexOf(value); at >= 0; at = message.indexOf(value, at + 1)) {
     const [before, after] = [message.slice(0, at), message.slice(at + value.length)];
-    if (!/[\w.]$/.test(before) && !/^(?:\w|\.\d)/.test(after)) return true;
+    if (!/[\w.]$/.test(before) && !/^(?:\w|\.\d|:\w)/.test(after)) return true;
   }
   return false;
 }

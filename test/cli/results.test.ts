@@ -205,3 +205,33 @@ describe('jobs of any kind', () => {
     expect((await touchstone('cancel', job.job_id)).err).toMatch(/RES005: The backtest is already completed/);
   });
 });
+
+describe('a request that is not followed', () => {
+  it('backtest prints the warnings of its submission with --no-wait', async () => {
+    const { code, out } = await touchstone(
+      ...[
+        'backtest',
+        'ema_crossover',
+        '--offline',
+        '--no-wait',
+        '--timeframe',
+        '1h',
+        '--last-stake-min',
+        '0.3',
+      ],
+      ...['--start', '2024-01-02T00:00:00Z', '--end', '2024-01-04T00:00:00Z'],
+    );
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^Submitted bt-\w+\nWarning: config\.last_stake_amount_min_ratio has no effect without config\.amend/,
+    );
+  });
+
+  it('backtest prints the format of a symbol in spot, which is the begin of the one in futures', async () => {
+    const { code, err } = await touchstone(
+      ...['backtest', 'ema_crossover', '--trading-mode', 'spot', '--pairs', 'BTC/USDT:USDT'],
+    );
+    expect(code).toBe(1);
+    expect(err).toContain('\nvalue: BTC/USDT:USDT\nformat: BASE/QUOTE\nexample: BTC/USDT\n');
+  });
+});
