@@ -14,6 +14,14 @@ test.each([
   expect(value(amount, 'quote')).toBe(text);
 });
 
+test.each([
+  [0.00074716, '0.000747'],
+  [0.0364366, '0.0364'],
+  [1.5, '1.5000'],
+])('an amount of %d of the base currency is %s', (amount, text) => {
+  expect(value(amount, 'base')).toBe(text);
+});
+
 test('other units keep their decimals', () => {
   expect(value(0.0158937, 'ratio')).toBe('0.02');
   expect(withUnit(0.0158937, 'quote', 'BTC')).toBe('0.0159 BTC');

@@ -39,17 +39,19 @@ const DIGITS: Readonly<Record<MetricUnit, number>> = {
 /** A value of a metric without its unit, for a column whose head names it. */
 export function value(number: number | null | undefined, unit: MetricUnit): string {
   if (number === null || number === undefined || !Number.isFinite(number)) return NO_VALUE;
-  return decimal(number, unit === 'quote' ? moneyDigits(number) : DIGITS[unit]);
+  return decimal(number, isAmount(unit) ? amountDigits(number, DIGITS[unit]) : DIGITS[unit]);
 }
 
 /** Least amount that is shown: a satoshi. */
 const LEAST_AMOUNT = 1e-8;
 
-/** Decimals of an amount: two, and below 0.1 those of three significant figures, since a wallet may be in bitcoin. */
-function moneyDigits(amount: number): number {
+const isAmount = (unit: MetricUnit) => unit === 'quote' || unit === 'base';
+
+/** At least `digits` decimals, and those of three significant figures: a wallet and an order may be in bitcoin. */
+function amountDigits(amount: number, digits: number): number {
   const size = Math.abs(amount);
-  if (size >= 0.1 || size < LEAST_AMOUNT) return DIGITS.quote;
-  return Math.min(8, 2 - Math.floor(Math.log10(size)));
+  if (size >= 0.1 || size < LEAST_AMOUNT) return digits;
+  return Math.min(8, Math.max(digits, 2 - Math.floor(Math.log10(size))));
 }
 
 /** A value with its unit. `currency` is that of a value in quote or base currency. */
@@ -59,7 +61,7 @@ export function withUnit(number: number | null | undefined, unit: MetricUnit, cu
   if (unit === 'percent') return `${shown} %`;
   if (unit === 'minutes') return duration(number! * 60);
   if (unit === 'days') return `${shown} d`;
-  return (unit === 'quote' || unit === 'base') && currency ? `${shown} ${currency}` : shown;
+  return isAmount(unit) && currency ? `${shown} ${currency}` : shown;
 }
 
 /** With a plus sign for gains: the sign says what the colour says. */
