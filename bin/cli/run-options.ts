@@ -20,6 +20,7 @@ import {
   parameter,
   positiveNumber,
   stake,
+  UsageError,
 } from './options.ts';
 
 export const tradingModeOption = () =>
@@ -196,8 +197,13 @@ export interface RunOptions extends AccountOptions {
 
 type Config = Readonly<Record<string, unknown>>;
 
-/** A configuration with the options in place of its fields. Parameters, dates and ML settings that no option names stay. */
+/**
+ * A configuration with the options in place of its fields. Parameters, dates and ML settings that no option names stay.
+ * Throws {@link UsageError} for options that contradict each other.
+ */
 export function configWith(config: Config, options: RunOptions): Config {
+  if (options.protections === false && options.protection)
+    throw new UsageError('Pass either --protection or --no-protections.');
   const merged = (name: string, values: Config) =>
     Object.keys(values).length > 0 ? { ...Object(config[name]), ...values } : undefined;
   const { trailing, ml = {}, param = {}, robustness = {} } = options;

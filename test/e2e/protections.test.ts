@@ -139,5 +139,15 @@ describe('protections', () => {
     expect(guarded).toMatch(/^Locks by protections: \d+, (StoplossGuard|CooldownPeriod) \d+/m);
     expect(await touchstone('backtest', 'careful', ...week, '--no-protections')).not.toMatch(/protections/i);
     expect(await touchstone('rerun', 'last')).not.toMatch(/protections/i);
+    const both = ['--protection', 'CooldownPeriod', '--no-protections'];
+    const { code, err } = await runScript(platform.home, 'bin/touchstone.ts', [
+      'backtest',
+      'careful',
+      ...both,
+    ]);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining('Pass either --protection or --no-protections.'),
+    ]);
   });
 });
