@@ -16,6 +16,8 @@ const START = Date.parse('2024-01-01');
 export const STARTUP = 12;
 const BARS = 100;
 const STEP = DAY_MS;
+/** Permuted searches of a p-value. */
+const SEARCHES = 19;
 
 /** Long after a candle that rose `lag` candles ago, out after one that fell. */
 export const follower: StrategyDefinition = {
@@ -60,7 +62,7 @@ export function market(seed: number, edge = 0, lag = 3): Candles {
   return candles;
 }
 
-export function jobOf(seed: number): HyperoptJobIn<'running'> {
+export function jobOf(seed: number, n_trials = 4): HyperoptJobIn<'running'> {
   const job = pendingHyperopt('ho-1');
   const { ml_engine: _, ...base } = job.base;
   const end = new Date(START + BARS * STEP).toISOString();
@@ -74,7 +76,7 @@ export function jobOf(seed: number): HyperoptJobIn<'running'> {
       ...{ minimal_roi: {}, trailing: null, timeframe_detail: null, precision: 'none', trading_mode: 'spot' },
     },
     config: {
-      ...{ n_trials: 4, backtest_period_days: BARS, objective_metric: 'total_profit_pct' },
+      ...{ n_trials, backtest_period_days: BARS, objective_metric: 'total_profit_pct' },
       ...{ direction: 'maximize', model_types: ['none'], sampler: 'tpe', pruner: 'none', seed, workers: 1 },
       ...{ date_range, search: { lag: { kind: 'integer', min: 1, max: 8 } }, permutations: 19 },
     },
@@ -82,15 +84,15 @@ export function jobOf(seed: number): HyperoptJobIn<'running'> {
 }
 
 /** P-value of a search on the candles against permuted ones. */
-export async function pValue(seed: number, candles: Candles, searches = 19): Promise<number> {
-  const job = jobOf(seed);
+export async function pValue(seed: number, candles: Candles, trials?: number): Promise<number> {
+  const job = jobOf(seed, trials);
   const strategy = { definition: follower, digest: '', load: async () => follower };
   const data = new TrialDataOf({ strategy, pairs: [{ pair: 'BTC/USDT:USDT', candles }], digest: sha256 }, 0);
   // The candles as they are, by the same code: without the permutation of the request.
   const real = ({ permutation: _, ...request }: TrialRequest) => runRequested(data, request);
   const best = await searchPermuted(job, 0, real);
   const permuted = [];
-  for (let number = 0; number < searches; number++)
+  for (let number = 0; number < SEARCHES; number++)
     permuted.push(await searchPermuted(job, number, (request) => runRequested(data, request)));
   expect(permuted.filter(({ value }) => value === null)).toEqual([]);
   return permutationTest(best.value!, permuted, 'maximize').p_value!;
