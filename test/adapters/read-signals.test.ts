@@ -42,7 +42,10 @@ it('files that are no table are refused with words', () => {
   for (const [file, message] of [
     [Uint8Array.of(0x1f, 0x8b, 8, 0), 'is neither Parquet nor UTF-8 text'],
     [Buffer.from('PAR1 and nothing else PAR1'), 'cannot be read'],
-    ['timestamp;pair;enter_long\n', 'has unknown columns: "timestamp;pair;enter_long"'],
+    [
+      'timestamp;pair;enter_long\n',
+      'has unknown columns: "timestamp;pair;enter_long". Separate its columns by commas, not by ";"',
+    ],
     [`${HEAD}${MS},${PAIR},1,"a\n`, 'row 1 has a quote that is not closed'],
     [`${HEAD}${MS},${PAIR}\n`, 'row 1 has 2 values for 5 columns'],
     [`${HEAD}${MS},${PAIR},2,,\n`, 'row 1 has "2" in enter_long'],

@@ -32,6 +32,8 @@ const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 /** Text of a ratio that is absent. */
 const NO_RATIO = new Set(['', 'nan', 'NaN']);
 const INITIAL = 4_096;
+/** What spreadsheets write between columns in some countries, and as text. */
+const OTHER_SEPARATOR = /[;\t|]/;
 
 /** Builds a table row by row from cells in the order of the file's columns. */
 export class SignalTableBuilder {
@@ -50,8 +52,12 @@ export class SignalTableBuilder {
     const unknown = columns.filter((name) => !isColumn(name));
     if (unknown.length > 0) {
       const shown = unknown.slice(0, 5).map((name) => JSON.stringify(name.slice(0, 40)));
+      const separator = columns.length === 1 ? OTHER_SEPARATOR.exec(columns[0]!) : null;
+      const hint = separator
+        ? `Separate its columns by commas, not by ${JSON.stringify(separator[0])}. `
+        : '';
       throw new BadSignalsError(
-        `has unknown columns: ${shown.join(', ')}. It may have ${SIGNALS_COLUMNS.join(', ')}`,
+        `has unknown columns: ${shown.join(', ')}. ${hint}It may have ${SIGNALS_COLUMNS.join(', ')}`,
       );
     }
     const twice = columns.find((name, at) => columns.indexOf(name) !== at);
