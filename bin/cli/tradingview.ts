@@ -38,9 +38,19 @@ const COLUMNS = {
 } as const;
 type Column = keyof typeof COLUMNS;
 
-const TYPE = /^(entry|exit) (long|short)$/i;
+const TYPE = /^(entry|exit) (long|short)$/;
 /** Signal of the last row of a trade that is still open. */
 const OPEN = 'open';
+
+/** A row of a list: an order, or the end of a trade that is still open. */
+interface Row {
+  readonly kind: 'entry' | 'exit' | 'open';
+  readonly number: string;
+  readonly side: ListedTrade['side'];
+  /** NaN in an `open` row, which may have neither time nor price. */
+  readonly fill: Fill;
+  readonly profit: number;
+}
 
 /** Trades of a list, by entry. Throws UsageError that names the first row that is no order. */
 export function parseTradeList(text: string, options: ListOptions): ListedTrade[] {
@@ -51,29 +61,54 @@ export function parseTradeList(text: string, options: ListOptions): ListedTrade[
     { side?: ListedTrade['side']; entry?: Fill; exit?: Fill; profit?: number }
   >();
   for (const [index, cells] of rows.entries()) {
-    const cell = (name: Column) => cells[positions[name]]?.trim() ?? '';
-    const [, kind, side] = TYPE.exec(cell('type')) ?? [];
-    const price = numberOf(cell('price'));
-    const time = timeOf(cell('time'), options);
-    if (!kind || !(price > 0) || Number.isNaN(time)) {
+    const row = rowOf(cells, positions, options);
+    if (!row) {
       throw new UsageError(
         `Row ${index + 1} is no order of a list of trades: ${cells.slice(0, 5).join(',')}`,
       );
     }
-    const trade = trades.get(cell('number')) ?? {};
-    trades.set(cell('number'), trade);
-    trade.side = side!.toLowerCase() as ListedTrade['side'];
-    const profit = numberOf(cell('profit'));
+    const { kind, number, side, fill, profit } = row;
+    const trade = trades.get(number) ?? {};
+    if (kind !== 'open' && trade[kind]) {
+      throw new UsageError(
+        `Row ${index + 1} is another ${kind} of trade ${number}: export the list of one strategy`,
+      );
+    }
+    trades.set(number, trade);
+    trade.side = side;
     if (!Number.isNaN(profit)) trade.profit = profit;
-    if (kind.toLowerCase() === 'entry') trade.entry = { time, price };
-    else if (cell('signal').toLowerCase() !== OPEN) trade.exit = { time, price };
+    if (kind !== 'open') trade[kind] = fill;
   }
   return [...trades]
     .map(([number, { side, entry, exit = null, profit = null }]) => {
       if (!entry) throw new UsageError(`Trade ${number} has no entry: export the whole list`);
+      if (exit && exit.time < entry.time) {
+        throw new UsageError(`Trade ${number} ends before it begins: export the list again`);
+      }
       return { number, side: side!, entry, exit, profitPct: profit };
     })
     .sort((a, b) => a.entry.time - b.entry.time);
+}
+
+/** undefined for a row that is none of a list of trades. */
+function rowOf(
+  cells: readonly string[],
+  positions: Record<Column, number>,
+  options: ListOptions,
+): Row | undefined {
+  const cell = (name: Column) => cells[positions[name]]?.trim() ?? '';
+  const [, order, side] = TYPE.exec(cell('type').toLowerCase()) ?? [];
+  if (!order) return undefined;
+  const isOpen = order === 'exit' && cell('signal').toLowerCase() === OPEN;
+  const fill = { time: timeOf(cell('time'), options), price: numberOf(cell('price')) };
+  if (!isOpen && (!(fill.price > 0) || Number.isNaN(fill.time))) return undefined;
+  return {
+    kind: isOpen ? 'open' : (order as 'entry' | 'exit'),
+    number: cell('number'),
+    side: side as ListedTrade['side'],
+    fill,
+    profit: numberOf(cell('profit')),
+  };
 }
 
 function columnsOf(head: readonly string[]): Record<Column, number> {
@@ -91,8 +126,9 @@ function columnsOf(head: readonly string[]): Record<Column, number> {
   return Object.fromEntries(found);
 }
 
+/** A number as TradingView writes it: `1,098.5`, and a minus sign that may be the typographic one. */
 function numberOf(text: string): number {
-  return text === '' ? Number.NaN : Number(text.replaceAll(/[,\s%]/g, ''));
+  return text === '' ? Number.NaN : Number(text.replaceAll(/[,\s%]/g, '').replace('\u2212', '-'));
 }
 
 /** Open time of the candle that contains the time of an order. */

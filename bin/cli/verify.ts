@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
+import { counted } from '#contract/grouped.ts';
 import { TOUCHSTONE } from '#contract/names.ts';
 import { SIGNALS_STRATEGY } from '#contract/signals-limits.ts';
 import { isTimeframe, TIMEFRAME_MS } from '#engine/timeframe.ts';
@@ -87,12 +88,12 @@ function differenceText(all: readonly TradeDifference[], jobId: string): string[
   const largest = found.toSorted((a, b) => costOf(b) - costOf(a)).slice(0, SHOWN);
   const missing = all.filter(({ run }) => !run).slice(0, SHOWN);
   return [
-    `${all.length} trades in the list, ${found.length} of them in the run; ${exits} were closed in the same candle`,
+    `${counted(all.length, 'trade')} in the list, ${found.length} of them in the run; ${exits} were closed in the same candle`,
     `Entries: ${spread(found.map(({ entryBp }) => entryBp))}`,
     `Exits: ${spread(found.map(({ exitBp }) => exitBp))}`,
     ...(known.length > 0
       ? [
-          `Profits of ${known.length} trades, each in percent of its position, added: ${number(theirs)} % in the list, ${number(ours)} % here, difference ${number(ours - theirs)} %`,
+          `Profits of ${counted(known.length, 'trade')}, each in percent of its position, added: ${number(theirs)} % in the list, ${number(ours)} % here, difference ${number(ours - theirs)} %`,
         ]
       : []),
     'Largest differences of prices, in basis points; positive is worse than the list:',

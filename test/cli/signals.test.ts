@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { parseTradeList } from '../../bin/cli/tradingview.ts';
 import { platformFixture } from './platform-fixture.ts';
 
 const DOC = readFileSync(new URL('../../docs/signals.md', import.meta.url), 'utf8');
@@ -90,4 +91,24 @@ it('list of trades of TradingView is run, and its differences are printed', asyn
   );
   expect(open.out).toContain('2 trades in the list, 2 of them in the run; 2 were closed in the same candle');
   expect(wrong.err).toContain('--pairs with one pair');
+});
+
+it('a list of trades is read as TradingView writes it, and refused where it is none', () => {
+  const HOUR = 3_600_000;
+  const read = (...rows: string[]) =>
+    parseTradeList(`Trade #,Type,Date/Time,Signal,Price USDT,Profit %\n${rows.join('\n')}\n`, {
+      stepMs: HOUR,
+      offsetMs: 0,
+    });
+  const entry = '1,Entry Long,2026-01-05 04:00,Long,"1,098.5",';
+  // A trade that is still open may end with a row without time and price; a minus sign may be the typographic one.
+  expect(read(entry, '1,Exit Long,,Open,,\u22121.5')).toEqual([
+    {
+      ...{ number: '1', side: 'long', exit: null, profitPct: -1.5 },
+      entry: { time: Date.parse('2026-01-05T04:00Z'), price: 1_098.5 },
+    },
+  ]);
+  expect(() => read(entry, entry)).toThrow('Row 2 is another entry of trade 1');
+  expect(() => read(entry, '1,Exit Long,2026-01-05 03:00,Close,1,')).toThrow('Trade 1 ends before it begins');
+  expect(() => read(entry, '1,Exit Long,,Close,,')).toThrow('Row 2 is no order of a list of trades');
 });
