@@ -120,6 +120,15 @@ describe('CSV import', () => {
     ]);
   });
 
+  test('import says what to do with CSV in UTF-16, as some shells write it', async () => {
+    const text = `\ufeff${csvRows([0, 1, 1, 1, 1, 1])}`;
+    writeFileSync(join(fixture.folder, 'A_USDT_USDT-5m.csv'), Buffer.from(text, 'utf16le'));
+    writeFileSync(join(fixture.folder, 'B_USDT_USDT-5m.csv'), Buffer.from(text, 'utf16le').swap16());
+    expect((await load()).map((result) => 'reason' in result && result.reason)).toEqual(
+      Array(2).fill('is UTF-16: save it as UTF-8'),
+    );
+  });
+
   test('import rejects a line without end before it fills the memory', async () => {
     put('BTC_USDT_USDT-5m.csv.gz', '1'.repeat(10_000_000));
     expect(await load()).toMatchObject([{ outcome: 'failed', reason: 'is not CSV: a line has no end' }]);

@@ -223,6 +223,12 @@ describe('corrupt or foreign files', () => {
     ['Feather version 1', 'feather', Buffer.from('FEA1....FEA1'), 'is Feather version 1: expected version 2'],
     ['Feather, LZ4 corrupt', 'feather', flipped(lz4, lz4Block + 1), 'its LZ4 compressed data is corrupt'],
     [
+      'Feather with a corrupt schema',
+      'feather',
+      Buffer.concat([Buffer.from('ARROW1\0\0'), Buffer.alloc(500, 7), Buffer.from('ARROW1')]),
+      'cannot be read: its data is corrupt',
+    ],
+    [
       'Feather that allocates all memory immediately',
       'feather',
       Uint8Array.from(lz4).with(5_134, 9),

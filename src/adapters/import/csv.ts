@@ -13,6 +13,8 @@ const PLAIN = /^[\d.,eE+\-:TZ \t]*$/;
 /** Date, or date and time; UTC if it has no zone. */
 const ISO_TIME =
   /^(?<day>\d{4}-\d\d-\d\d)(?:[T ](?<clock>\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?<zone>Z|[+-]\d\d:?\d\d)?)?$/;
+/** Its first two bytes, which are not UTF-8. */
+const UTF_16 = '\ufffd\ufffd';
 /** Characters of an invalid value that a message quotes. */
 const VALUE_LENGTH = 40;
 
@@ -56,6 +58,7 @@ class CsvRows {
 
   add(text: string): void {
     this.#lines++;
+    if (this.#lines === 1 && text.startsWith(UTF_16)) throw new BadFileError('is UTF-16: save it as UTF-8');
     const line = (this.#lines === 1 ? text.replace('\ufeff', '') : text).trimEnd();
     if (line === '') {
       this.#ended = true;

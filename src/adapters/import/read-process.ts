@@ -42,10 +42,15 @@ process.on('message', async (request: ReadRequest | TableRequest) => {
   try {
     await ('table' in request ? replyWithTable(request) : replyWithRows(request));
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    await reply({ problem, sound: error instanceof BadFileError });
+    await reply({ problem: problemOf(error), sound: error instanceof BadFileError });
   }
 });
+
+/** Libraries run into corrupt data: what their code then misses says nothing to its owner. */
+function problemOf(error: unknown): string {
+  if (error instanceof TypeError || error instanceof RangeError) return 'its data is corrupt';
+  return error instanceof Error ? error.message : String(error);
+}
 
 async function replyWithRows({ path, format, layouts, options = {} }: ReadRequest): Promise<void> {
   if (options.checksum) await verifyChecksum(path, options.checksum);
