@@ -148,7 +148,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: ClaimedJob): Promise<bo
   await deps.pause();
   const computed = deps.clock.now();
   const results = await deps.results.write(job.job_id, job.attempt, resultFiles(deps, outcome));
-  const { robustness_ms: robustness, ...runTiming } = outcome.timing;
+  const { robustness_ms: robustness, requested_ms: _, ...runTiming } = outcome.timing;
   const timing: JobTiming = {
     load_ms: loaded - started,
     ...runTiming,

@@ -30,14 +30,15 @@ export async function sampleBacktest(
 ): Promise<LookAhead> {
   const { config, pairs, outcome } = run;
   if (config.signals !== undefined) return notChecked(SIGNALS_NOT_CHECKED);
-  const { indicators_ms, simulate_ms, robustness_ms } = outcome.timing;
+  const { indicators_ms, simulate_ms, robustness_ms, requested_ms } = outcome.timing;
   const { cuts, rows, findings, reason, ...sample } = await sampleLookAhead(
     { load, config, pairs },
     {
       strategy: definition,
       spent: processorMs,
       pause,
-      used: robustness_ms,
+      // Tests on request are a part of the work that was asked for, like the run itself.
+      used: robustness_ms - requested_ms,
       runMs: indicators_ms + simulate_ms,
       opened: outcome.table.openedAt,
       seed: config.seed ^ hash32(digest),

@@ -8,8 +8,10 @@ describe('robustness', () => {
   it('the tests of config.robustness are in the configuration and in the report', async () => {
     const { platform } = fixture;
     const robustness = { cost_sweep: true, random_entries: 19, permutations: 19, capacity: true } as const;
-    const { job_id, config } = await platform.run({ ...weekOf('ema_crossover'), robustness });
+    const { job_id, config, look_ahead } = await platform.run({ ...weekOf('ema_crossover'), robustness });
     expect(config.robustness).toEqual(robustness);
+    // They take much longer than the run, and leave its look-ahead cuts their share.
+    expect(look_ahead.state).toBe('sampled');
     const { body } = await platform.get(`/api/v1/backtests/${job_id}/report-data?trades=false`);
     expect(body.settings.robustness).toEqual(robustness);
     expect(body.robustness.cost_sweep.cells).toHaveLength(21);

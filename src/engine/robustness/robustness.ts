@@ -27,19 +27,33 @@ export interface RobustnessInput extends RequestedInput {
   readonly benchmark?: RunBenchmark | undefined;
 }
 
-/** Measures the robustness of a run; yields between the simulations of tests that the configuration asks for. */
-export function* measureRobustness(input: RobustnessInput): Generator<void, ReportRobustness> {
+/**
+ * Measures the robustness of a run; yields between the simulations of tests that the configuration asks for.
+ *
+ * @param onRequested called before what the configuration asks for
+ */
+export function* measureRobustness(
+  input: RobustnessInput,
+  onRequested: () => void = () => undefined,
+): Generator<void, ReportRobustness> {
+  const { pairs, settings, config, strategy } = input;
+  const { trades } = input.computed;
   const seed = mix32(hash32(input.inputs));
-  const always = withSimulationErrors(input.strategy, () => alwaysMeasured(input, seed));
-  const { paid } = always.break_even;
-  const figures = { ...always, ...(input.config.robustness && (yield* requestedTests(input, paid, seed))) };
+  const thorough = config.robustness?.cost_sweep === true;
+  const costs = () => withSimulationErrors(strategy, () => breakEven({ pairs, settings, trades, thorough }));
+  const always = alwaysMeasured(input, seed);
+  const cost = thorough ? undefined : costs();
+  onRequested();
+  const break_even = cost ?? costs();
+  const requested = config.robustness && (yield* requestedTests(input, break_even.paid, seed));
+  const figures = { break_even, ...always, ...requested };
   const wallet = input.settings.startingBalance;
   const profit = input.computed.daily.equity.at(-1)! - wallet;
   return { findings: findingsOf(figures, { profit, wallet }), ...figures };
 }
 
-/** The parts of the section that every report has. */
-function alwaysMeasured({ pairs, settings, computed, config, benchmark }: RobustnessInput, seed: number) {
+/** The parts of the section that every report has, without the break-even cost. */
+function alwaysMeasured({ pairs, settings, computed, benchmark }: RobustnessInput, seed: number) {
   const { daily, trades } = computed;
   const wallet = settings.startingBalance;
   const days: RunDays = {
@@ -51,7 +65,6 @@ function alwaysMeasured({ pairs, settings, computed, config, benchmark }: Robust
   const market = hold(pairs);
   const marketReturns = dailyReturns(wallet, market);
   return {
-    break_even: breakEven({ pairs, settings, trades, thorough: config.robustness?.cost_sweep === true }),
     regimes: regimesSection(market, days, wallet),
     stress: stressResults(daily.day, days, marketReturns),
     benchmarks: [
