@@ -49,6 +49,12 @@ const RULES: readonly Rule[] = [
   { folder: 'src/contract/fold-warnings.ts', project: ['src/contract/trading-modes.ts'], packages: [] },
   { folder: 'src/contract/grouped.ts', project: [], packages: [] },
   {
+    folder: 'src/contract/unknown-robustness.ts',
+    project: [],
+    types: ['src/contract/report-robustness.ts'],
+    packages: [],
+  },
+  {
     folder: 'src/engine',
     project: [
       ...['src/contract/limits.ts', 'src/contract/metric-labels.ts', 'src/contract/protection-limits.ts'],
@@ -117,7 +123,11 @@ const RULES: readonly Rule[] = [
   // The browser gets types of the contract, and of its values only those of files that import no zod.
   {
     folder: 'web',
-    project: ['src/contract/fold-warnings.ts', 'src/contract/grouped.ts'],
+    project: [
+      'src/contract/fold-warnings.ts',
+      'src/contract/grouped.ts',
+      'src/contract/unknown-robustness.ts',
+    ],
     types: ['src/contract'],
     packages: [...BROWSER_PACKAGES, 'virtual:*'],
   },

@@ -1,12 +1,11 @@
 import type { ReportRobustness } from '#contract/report-robustness.ts';
+import { unknownRobustness } from '#contract/unknown-robustness.ts';
 import { lineWidth, moneyDigits, number, percent, table, wrap } from './output.ts';
 
 /** The robustness of a report: its findings, the tables behind them, and why figures are missing. */
 export function robustnessText(section: ReportRobustness): string {
   const { findings, benchmarks, regimes, stress, bootstrap } = section;
   const known = benchmarks.filter(({ reason }) => reason === null);
-  const tests = [section.random_entries, section.permutations].filter((test) => test !== undefined);
-  const reasons = new Set([...benchmarks, regimes, bootstrap, ...tests].map(({ reason }) => reason));
   return [
     'Robustness:',
     ...findings.map((finding) => wrap(`- ${finding}`, lineWidth())),
@@ -16,7 +15,7 @@ export function robustnessText(section: ReportRobustness): string {
     ...(stress.length > 0 ? [stressTable(stress)] : []),
     ...(section.cost_sweep ? [sweepTable(section.cost_sweep)] : []),
     ...(section.capacity?.steps.length ? [capacityTable(section.capacity)] : []),
-    ...[...reasons].flatMap((reason) => (reason === null ? [] : [wrap(`Not known: ${reason}`, lineWidth())])),
+    ...unknownRobustness(section).map((line) => wrap(line, lineWidth())),
   ].join('\n');
 }
 

@@ -35,7 +35,13 @@ describe('robustness in a terminal', () => {
 
   it('a short run says once why figures are missing', () => {
     const text = textOf(30);
-    expect(text.match(/The run has 30 days; 90 are needed\./g)).toHaveLength(1);
+    const line = text.replaceAll(/\s+/g, ' ');
+    expect(line.match(/The run has 30 days; 90 are needed\./g)).toHaveLength(1);
+    // A reason alone does not say of what.
+    expect(line).toContain(
+      'Not known: alpha against all pairs, alpha against bitcoin, bootstrap. The run has',
+    );
+    expect(line).toContain('Not known: regimes. The run has 30 days; a regime needs 91 before it.');
     expect(text).not.toContain('Against holding');
   });
 });

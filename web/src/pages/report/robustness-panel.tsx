@@ -1,4 +1,5 @@
 import { lazy, type ReactNode, Suspense } from 'react';
+import { unknownRobustness } from '#contract/unknown-robustness.ts';
 import { NO_VALUE, shortPair, signed, tone, value, words } from '../../ui/format.ts';
 import { Panel } from '../../ui/parts.tsx';
 import { Skeleton } from '../../ui/states.tsx';
@@ -101,10 +102,6 @@ function Section({ title, children }: { readonly title: string; readonly childre
 export function RobustnessPanel({ robustness }: { readonly robustness: Robustness }) {
   const { findings, benchmarks, regimes, stress, bootstrap, cost_sweep: sweep, capacity } = robustness;
   const known = benchmarks.filter(({ reason }) => reason === null);
-  const tests = [robustness.random_entries, robustness.permutations].filter((test) => test !== undefined);
-  // The findings have the reason of a break-even cost that is not known.
-  const parts = [...benchmarks, regimes, bootstrap, ...tests];
-  const missing = [...new Set(parts.flatMap(({ reason }) => reason ?? []))];
   const bootstrapped: readonly Bootstrapped[] = [
     { name: 'CAGR, %', interval: bootstrap.cagr_pct },
     { name: 'Max drawdown, %', interval: bootstrap.max_drawdown_pct },
@@ -116,9 +113,9 @@ export function RobustnessPanel({ robustness }: { readonly robustness: Robustnes
         {findings.map((finding) => (
           <li key={finding}>{finding}</li>
         ))}
-        {missing.map((reason) => (
-          <li key={reason} className="muted">
-            Not known: {reason}
+        {unknownRobustness(robustness).map((line) => (
+          <li key={line} className="muted">
+            {line}
           </li>
         ))}
       </ul>
