@@ -129,6 +129,10 @@ describe('universe', () => {
       new Date(DELISTED).toISOString(),
     );
     expect(job.warnings).toContainEqual(expect.stringContaining(`end before the run: ${dead}`));
+    expect(report.biases).toContainEqual({
+      effect: 'optimistic',
+      text: expect.stringContaining('closed at the last stored price'),
+    });
     // A pair without a candle on the day before is not chosen, and comes back.
     const link = members.get(symbolOf('LINK'))!;
     expect(link.some(({ to }) => to === EMPTY_DAY + DAY)).toBe(true);

@@ -16,6 +16,10 @@ export function universeBiases({ universe }: Pick<ResolvedBacktestConfig, 'unive
       text: 'The pairs were chosen from the stored candles of days before each choice. A pair that was never stored could not be chosen: delisted pairs count only where their candles are stored.',
     },
     {
+      effect: 'optimistic' as const,
+      text: 'A position in a pair whose candles end is closed at the last stored price. A delisted pair may have been worth less, or could not be sold.',
+    },
+    {
       effect: 'neutral' as const,
       text: 'Market change, benchmark, alpha and beta hold every pair that was ever in, also before it came in: they know the choice in advance.',
     },

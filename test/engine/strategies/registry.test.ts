@@ -144,6 +144,7 @@ describe('strategy definitions', () => {
     ['no signals', { signals: undefined }, 'signals must be a function'],
     ['startupCandles that is a number', { startupCandles: 50 }, 'startupCandles must be a function'],
     ['a fraction of startup candles', { startupCandles: () => 0.5 }, 'startupCandles must return an integer'],
+    ['the name of given signals', { name: 'signals' }, 'name signals is reserved for uploaded signals'],
     ['a misspelled key', { stopLoss: -0.1 }, 'stopLoss is not known; did you mean stoploss?'],
     [
       'a misspelled callback',
