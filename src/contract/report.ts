@@ -9,6 +9,7 @@ import { Metrics, PeriodRow, TableRow } from './report-metrics.ts';
 import { ReportModels } from './report-models.ts';
 import { ReportRobustness } from './report-robustness.ts';
 import { ReportUniverse } from './report-universe.ts';
+import { SlippageModel } from './slippage-model.ts';
 
 /** The report of a completed backtest and its trades, as the task stores them. */
 
@@ -313,6 +314,10 @@ const Provenance = z
       description: 'Over the instruments of the pairs; absent in a run without precision; sha-256, hex',
     }),
     digest: digest.meta({ description: 'Over all of the above: equal digests, equal bytes; sha-256, hex' }),
+    slippage_model: SlippageModel.optional().meta({
+      description:
+        'Model of the spread, impact and participation of the fills, a part of config_digest; absent: only `slippage`',
+    }),
   })
   .meta({ id: 'Provenance' });
 export type Provenance = z.infer<typeof Provenance>;

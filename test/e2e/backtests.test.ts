@@ -423,7 +423,9 @@ describe('slippage model', () => {
     expect(report.data.map((pair: any) => pair.enter_long_signals)).toEqual(
       constant.data.map((pair: any) => pair.enter_long_signals),
     );
+    expect(report.provenance.slippage_model).toEqual(report.settings.slippage_model);
     expect(constant.settings).not.toHaveProperty('slippage_model');
+    expect(constant.provenance).not.toHaveProperty('slippage_model');
     expect(constant).not.toHaveProperty('slippage');
     expect(constant.costs.slippage.amount).toBe(0);
     expect(report.provenance.config_digest).not.toBe(constant.provenance.config_digest);

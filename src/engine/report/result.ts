@@ -165,7 +165,9 @@ export function provenanceOf(
     data_digest: dataDigest(data, digest),
     ...(exact && { instruments_digest: digest(canonicalJson(pairs.map(instrumentOf))) }),
   };
-  return { ...parts, digest: digest(canonicalJson(parts)) };
+  const { slippage_model } = config;
+  // A part of the configuration, by name: two results with other fills cannot be compared.
+  return { ...parts, ...(slippage_model && { slippage_model }), digest: digest(canonicalJson(parts)) };
 }
 
 export function dataDigest(data: readonly Pick<ReportPairData, 'digest'>[], digest: Digest): string {

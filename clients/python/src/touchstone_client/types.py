@@ -3862,6 +3862,8 @@ class Provenance(TypedDict):
     """Over the instruments of the pairs; absent in a run without precision; sha-256, hex"""
     digest: str
     """Over all of the above: equal digests, equal bytes; sha-256, hex"""
+    slippage_model: NotRequired[SlippageModel]
+    """Model of the spread, impact and participation of the fills, a part of config_digest; absent: only `slippage`"""
 
 
 class ProxyAnswer(TypedDict):

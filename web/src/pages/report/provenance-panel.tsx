@@ -49,6 +49,16 @@ export function ProvenancePanel(props: {
           <Time at={settings.first_candle} /> to <Time at={settings.last_candle} />,{' '}
           {decimal(timing.candles, 0)} read
         </dd>
+        {provenance.slippage_model && (
+          <>
+            <dt>Slippage model</dt>
+            <dd>
+              {Object.entries(provenance.slippage_model)
+                .map(([part, value]) => `${part.replace('_', ' ')} ${value}`)
+                .join(', ')}
+            </dd>
+          </>
+        )}
         {settings.signals !== undefined && (
           <>
             <dt>Signals</dt>
