@@ -225,6 +225,18 @@ class Calls(unittest.TestCase):
         self.assertRaises(ValueError, ts.backtest, "m", fee=float("nan"))
         self.assertRaisesRegex(TypeError, "pass a number or a text", ts.backtest, "m", fast={1, 2})
 
+    @unittest.skipUnless(find_spec("pandas"), "pandas is not installed")
+    def test_signals_without_times_or_pairs_send_nothing(self):
+        import pandas
+
+        frame = pandas.DataFrame({"enter_long": [True, False]})
+        paired = frame.assign(pair="BTC/USDT:USDT")
+        ts = self.platform()
+        for call in (ts.upload_signals, lambda signals: ts.backtest(signals=signals)):
+            self.assertRaisesRegex(ValueError, 'has no column "pair"', call, frame)
+            self.assertRaisesRegex(ValueError, "has no times", call, paired)
+        self.assertEqual(self.requests, [])
+
     def test_addresses_and_tokens_are_checked_before_they_are_sent(self):
         for address in ("localhost:8000", {"backend": "127.0.0.1:8000"}):
             self.assertRaisesRegex(ValueError, "begin it with http://", Touchstone, address)

@@ -81,9 +81,21 @@ def records_frame(records: Sequence[Mapping[str, Any]], times: Sequence[str] = (
 
 
 def signals_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with its index of times as the column `timestamp`."""
+    """The frame with its index of times as the column `timestamp`.
+
+    :raises ValueError: Without times or pairs.
+    """
+    if "pair" not in frame:
+        raise ValueError(
+            'The data frame of signals has no column "pair": add it, such as frame.assign(pair="BTC/USDT:USDT")'
+        )
     if "timestamp" in frame:
         return frame
+    # Numbers of rows, which pandas gives a frame without an index.
+    if type(frame.index).__name__ == "RangeIndex":
+        raise ValueError(
+            'The data frame of signals has no times: give it an index of times, or a column "timestamp"'
+        )
     return frame.rename_axis("timestamp").reset_index()
 
 
