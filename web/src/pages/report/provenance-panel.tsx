@@ -74,7 +74,7 @@ export function ProvenancePanel(props: {
         <dt>Seed</dt>
         <dd>{settings.seed}</dd>
         <dt>Look-ahead check</dt>
-        <dd>{look_ahead.state.replace('_', ' ')}</dd>
+        <dd>{look_ahead.state === 'sampled' ? look_ahead.message : look_ahead.state.replace('_', ' ')}</dd>
         {job.found_by && (
           <>
             <dt>Parameters found by</dt>
