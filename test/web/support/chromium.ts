@@ -1,4 +1,7 @@
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 
 const OF_THE_MACHINE = [
@@ -38,5 +41,15 @@ async function unpacked(): Promise<string> {
   // Read when the package is loaded: it then unpacks its libraries and names them in LD_LIBRARY_PATH.
   process.env.AWS_EXECUTION_ENV ??= 'AWS_Lambda_nodejs22.x';
   const { default: packed } = await import('@sparticuz/chromium');
-  return packed.executablePath();
+  const path = await packed.executablePath();
+  process.env.FONTCONFIG_FILE = await fontsOfNpm();
+  return path;
+}
+
+/** Configuration of the fonts next to the browser. The package's own names /tmp, and the browser ends where it finds no font. */
+async function fontsOfNpm(): Promise<string> {
+  const file = join(tmpdir(), 'touchstone-fonts.conf');
+  const folders = `<dir>${join(tmpdir(), 'fonts')}</dir><cachedir>${join(tmpdir(), 'fonts-cache')}</cachedir>`;
+  await writeFile(file, `<?xml version="1.0"?><fontconfig>${folders}</fontconfig>`);
+  return file;
 }
