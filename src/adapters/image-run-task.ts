@@ -57,7 +57,7 @@ export async function openImageRun(env: ImageRunTaskEnv, task: string): Promise<
 type Corrupt = Extract<ImageRunOutcome, { status: 'failed' }>['corrupt'];
 
 /** Series as they were when the run was prepared. */
-class InputSeries implements Pick<SeriesStore, 'getMany' | 'months' | 'markCorrupt'> {
+class InputSeries implements Pick<SeriesStore, 'getMany' | 'monthsOfMany' | 'months' | 'markCorrupt'> {
   /** Corrupt file that a read has found. */
   corrupt: Corrupt;
   readonly #input: ImageRunInput;
@@ -70,6 +70,12 @@ class InputSeries implements Pick<SeriesStore, 'getMany' | 'months' | 'markCorru
     const wanted = new Set(series.map(nameOf));
     const found = this.#input.series.filter((each) => each.exchange === exchange && wanted.has(nameOf(each)));
     return new Map(found.map((each) => [nameOf(each), each]));
+  }
+
+  async monthsOfMany(_exchange: string, series: readonly Omit<SeriesKey, 'exchange'>[]) {
+    const wanted = new Set(series.map(nameOf));
+    const found = this.#input.months.filter((each) => wanted.has(nameOf(each)));
+    return new Map(found.map((each) => [nameOf(each), each.months]));
   }
 
   async months(series: SeriesKey) {

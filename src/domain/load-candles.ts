@@ -12,10 +12,10 @@ import type { Interval } from '#engine/universe/membership.ts';
 import { instrumentOf } from './data/collect-instruments.ts';
 import { CorruptFileError, recordCorruption } from './data/corrupt-file.ts';
 import { noInstruments } from './data/no-instruments.ts';
-import { chooseReads, type StrategyReads } from './data/plan-reads.ts';
+import { chooseReads, type PairReads, type StrategyReads } from './data/plan-reads.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
 import { InformativeLoader, readAs } from './load-informative.ts';
-import type { CandleStore, Clock, SeriesStore } from './ports.ts';
+import type { CandleStore, Clock, SeriesKey, SeriesStore } from './ports.ts';
 
 /** Everything stored of one pair that a backtest reads. Gaps are not filled. */
 export interface PairCandles {
@@ -38,7 +38,7 @@ export interface PairCandles {
 }
 
 export interface LoadCandlesDeps {
-  readonly series: Pick<SeriesStore, 'getMany' | 'markCorrupt'>;
+  readonly series: Pick<SeriesStore, 'getMany' | 'monthsOfMany' | 'markCorrupt'>;
   readonly instruments: Pick<InstrumentStore, 'getMany'>;
   readonly candles: Pick<CandleStore, 'read' | 'readFunding'>;
   readonly clock: Clock;
@@ -85,7 +85,8 @@ export async function loadCandles(
   const strategy = collected.strategy ?? { facts: { ownFeatures: false }, startup: 0 };
   const reads = await chooseReads(deps, config, strategy);
   const instruments = await loadInstruments(deps, config, collected);
-  const informative = new InformativeLoader(deps, config);
+  const stored = { ...deps, candles: await withMonths(deps, config, reads) };
+  const informative = new InformativeLoader(stored, config);
   const loaded: PairCandles[] = [];
   for (const { pair, source, start, informative: others } of reads) {
     const known = read?.loaded.get(pair);
@@ -101,7 +102,7 @@ export async function loadCandles(
     const from = Math.min(dataStart, start);
     try {
       const candles = {
-        ...(await loadPair(deps, config, { pair, source: source.timeframe }, from)),
+        ...(await loadPair(stored, config, { pair, source: source.timeframe }, from)),
         ...(others.length > 0 && { informative: await informative.load(others) }),
         ...(instrument && { instrument }),
       };
@@ -113,6 +114,29 @@ export async function loadCandles(
     }
   }
   return loaded;
+}
+
+/** The candle store with the months of all series of a run: one read, where each series would read its own. */
+async function withMonths(
+  { series, candles }: LoadCandlesDeps,
+  { exchange, timeframe_detail: detail }: ResolvedBacktestConfig,
+  reads: readonly PairReads[],
+): Promise<LoadCandlesDeps['candles']> {
+  const keys = new Map<string, Omit<SeriesKey, 'exchange'>>();
+  const add = (symbol: string, timeframe: Timeframe | null | undefined) => {
+    if (timeframe) keys.set(`${symbol}#${timeframe}`, { symbol, timeframe });
+  };
+  for (const { pair, source, informative } of reads) {
+    add(pair, source?.timeframe);
+    add(pair, detail);
+    for (const each of informative) add(each.pair, each.source?.timeframe);
+  }
+  const months = await series.monthsOfMany(exchange, [...keys.values()]);
+  return {
+    read: (key, start, end, onCorrupt) =>
+      candles.read(key, start, end, onCorrupt, months.get(`${key.symbol}#${key.timeframe}`) ?? []),
+    readFunding: (...interval) => candles.readFunding(...interval),
+  };
 }
 
 /** Instruments of every pair; empty for a run without precision. */

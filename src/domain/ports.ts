@@ -315,8 +315,17 @@ export type OnCorrupt = (file: string) => void;
 
 /** Every file carries a checksum, and one that does not match it is never used: CorruptFileError (DATA005) names it. */
 export interface CandleStore {
-  /** Closed candles that open in `[start, end)` ms, ascending, without duplicates; gaps are not filled. */
-  read(series: SeriesKey, start: number, end: number, onCorrupt?: OnCorrupt): Promise<Candles>;
+  /**
+   * Closed candles that open in `[start, end)` ms, ascending, without duplicates; gaps are not filled.
+   * @param months of the series, each of which must have a file. Absent: read from the series store
+   */
+  read(
+    series: SeriesKey,
+    start: number,
+    end: number,
+    onCorrupt?: OnCorrupt,
+    months?: readonly SeriesMonth[],
+  ): Promise<Candles>;
   /** Merges candles into the stored months (a later write wins) and updates the series' info. A corrupt file is replaced. */
   write(series: SeriesKey, candles: Candles): Promise<SeriesInfo>;
   /** Funding events in `[start, end]`; empty columns when none are stored. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
@@ -84,4 +84,22 @@ it('loadTrialData uses the instruments recorded when the hyperopt job was create
   expect(await trials({ [BTC]: RECORD })).toEqual(INSTRUMENT);
   // Jobs of an earlier version stored no instruments.
   expect(await trials()).toEqual({ ...INSTRUMENT, contractSize: 0.1 });
+});
+
+it('loadCandles reads the months of all pairs in one read', async () => {
+  const single = vi.spyOn(market.series, 'months');
+  const loaded = await load({ pairs: [BTC, ETH] });
+  expect(loaded.map(({ candles }) => candles.timestamp.length)).toEqual([24, 24]);
+  expect(single).not.toHaveBeenCalled();
+});
+
+it('loadCandles fails with DATA005 when the file of a recorded month is missing', async () => {
+  const month = { month: '2024-05', first: START, last: END - HOUR, count: 24 };
+  const summary = { ...month, gap_count: 0, gaps: [], longest_omitted_gap: 0 };
+  const key = { exchange: 'test', symbol: 'SOL/USDT:USDT', timeframe: '1h' } as const;
+  await market.series.record(key, [summary], '2024-05-03T00:00:00.000Z');
+  await expect(load({ pairs: [BTC, key.symbol] })).rejects.toMatchObject({
+    code: 'DATA005',
+    message: expect.stringContaining('2024-05.parquet is missing'),
+  });
 });

@@ -5,6 +5,7 @@ import type {
   OnCorrupt,
   SeriesInfo,
   SeriesKey,
+  SeriesMonth,
   SeriesStore,
 } from '#domain/ports.ts';
 import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
@@ -36,10 +37,16 @@ export class ParquetCandleReader implements Pick<CandleStore, 'read' | 'readFund
     this.#series = series;
   }
 
-  async read(series: SeriesKey, start: number, end: number, onCorrupt?: OnCorrupt): Promise<Candles> {
+  async read(
+    series: SeriesKey,
+    start: number,
+    end: number,
+    onCorrupt?: OnCorrupt,
+    months?: readonly SeriesMonth[],
+  ): Promise<Candles> {
     const step = TIMEFRAME_MS[series.timeframe];
     // Read before the files: a month is recorded after its file was written, so each recorded month had a file.
-    const recorded = (await this.#series.months(series))
+    const recorded = (months ?? (await this.#series.months(series)))
       .filter(({ count, first, last }) => count > 0 && first < end && last >= start)
       .map(({ month }) => month);
     const rows = await this.candles.read(candlesPrefix(series), start, end, step, onCorrupt, recorded);
