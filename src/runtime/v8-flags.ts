@@ -12,7 +12,7 @@
 import { setFlagsFromString } from 'node:v8';
 
 /** Processor time of the process after which a run counts as long, ms. */
-const LONG_RUN_MS = 1_000;
+const LONG_RUN_MS = 2_000;
 
 /** Sets the flags of a short run, until {@link restoreV8Flags} finds that the run is long. */
 export function useShortRunV8Flags(): void {
