@@ -51,6 +51,7 @@ describe('hostile strategy', () => {
     ];
     allowed.push(
       'MALLOC_TOP_PAD_',
+      'GLIBC_TUNABLES',
       'NODE_COMPILE_CACHE',
       'OBJECTS_DIRECTORY',
       'RESULTS_BUCKET',
