@@ -8,7 +8,7 @@ import type { GivenSignals } from '#engine/run/given-signals.ts';
 import type { InformativeCandles } from '#engine/run/informative.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { ALL_TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
-import type { Interval } from '#engine/universe/membership.ts';
+import type { PairMembership } from '#engine/universe/membership.ts';
 import { instrumentOf } from './data/collect-instruments.ts';
 import { CorruptFileError, recordCorruption } from './data/corrupt-file.ts';
 import { noInstruments } from './data/no-instruments.ts';
@@ -31,8 +31,8 @@ export interface PairCandles {
   readonly source?: Timeframe;
   /** Present only in a run with precision `exchange`. */
   readonly instrument?: Instrument;
-  /** Times in which a universe has the pair; absent without one. */
-  readonly members?: readonly Interval[];
+  /** Times in which a universe has the pair, and its end; absent without one. */
+  readonly membership?: PairMembership;
   /** Present only in a run of uploaded signals. */
   readonly given?: GivenSignals;
 }

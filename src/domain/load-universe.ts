@@ -105,7 +105,7 @@ export function splitUniverse({ loaded, plan, config }: LoadedUniverse): {
   if (!plan) return { pairs: loaded };
   const pairs = config.pairs.flatMap((pair) => {
     const data = loaded.find((each) => each.pair === pair);
-    return data ? [{ ...data, members: plan.membership.get(pair)! }] : [];
+    return data ? [{ ...data, membership: { intervals: plan.membership.get(pair)! } }] : [];
   });
   return { pairs, universe: { plan, others: loaded.filter(({ pair }) => !plan.membership.has(pair)) } };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type BacktestInput, type BacktestOutcome, runBacktest } from '#engine/backtest.ts';
+import { sliceCandles } from '#engine/candles.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
 import type { Instrument } from '#engine/instrument.ts';
@@ -15,7 +16,7 @@ import { MINUTE, START, walk } from './run/candles.ts';
 
 /** Engine version and, for each run below, the digest of its output under that version. */
 const PINNED = {
-  version: '1.7.2',
+  version: '1.8.0',
   digests: {
     'additions and partial exits': '819d0c86e8323e21',
     'additions and partial exits, conservative fills': '6438a29bafabe360',
@@ -42,6 +43,7 @@ const PINNED = {
     'ticks, lots and minimum orders of one pair': 'f60172d2771aa261',
     'ticks, lots and minimum orders, every callback': 'cc442873838c9c65',
     'two pairs, leverage, trailing stop, return table, funding, slippage': 'cdb41791e56aeb29',
+    'universe with a delisted pair': 'f7f15b99bdb42a39',
   },
 };
 
@@ -156,6 +158,9 @@ const withDetail = sampleInput().pairs.map((pair, i) => {
   return { ...pair, candles: resampleCandles(detail, STEP / 5, STEP), detail };
 });
 
+const DELISTED_ROWS = 200;
+const intervals = [{ from: START, to: Number.MAX_SAFE_INTEGER }];
+
 /** Covers both sides, both fill models, each kind of exit, one pair and two. */
 const RUNS: Record<string, BacktestInput> = {
   ...Object.fromEntries(builtInStrategies.map((strategy) => [strategy.name, builtIn(strategy)])),
@@ -214,6 +219,20 @@ const RUNS: Record<string, BacktestInput> = {
     pairs: withDetail,
     config: config({ timeframe_detail: '1m' }),
   }),
+  'universe with a delisted pair': sampleInput({
+    config: config({ stoploss: -0.3, trailing: null, minimal_roi: { 0: 0.05 } }),
+    pairs: sampleInput().pairs.map((pair, i) =>
+      i > 0
+        ? { ...pair, membership: { intervals } }
+        : {
+            ...{ ...pair, candles: sliceCandles(pair.candles, 0, DELISTED_ROWS) },
+            membership: {
+              intervals,
+              delisting: { at: pair.candles.timestamp[DELISTED_ROWS]!, haircut: 0.05 },
+            },
+          },
+    ),
+  }),
   'several trades of a pair': sampleInput({
     config: config({ position_stacking: true, max_open_trades: 5, stake_amount: 'unlimited', leverage: 1 }),
   }),
@@ -261,6 +280,7 @@ describe('ENGINE_VERSION', () => {
     expect(new Set(trades.map(({ exitReason }) => exitReason))).toEqual(
       new Set([
         ...['roi', 'stop_loss', 'trailing_stop_loss', 'liquidation', 'exit_signal', 'force_exit', 'too old'],
+        'delisted',
       ]),
     );
     expect(new Set(trades.map(({ side }) => side))).toEqual(new Set(['long', 'short']));

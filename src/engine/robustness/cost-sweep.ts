@@ -31,7 +31,7 @@ export function* costSweep(
 function delayedPair(pair: PairInput, delay: number, stepMs: number): PairInput {
   const { universe, ...always } = pair;
   const later = { ...always, signals: delayed((universe ?? pair).signals, delay) };
-  return universe ? enterOnlyWithin(later, universe.intervals, stepMs) : later;
+  return universe ? enterOnlyWithin(later, universe, stepMs) : later;
 }
 
 function delayed(signals: Signals, delay: number): Signals {

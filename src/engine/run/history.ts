@@ -10,7 +10,7 @@ import { type DailyCosts, dailyCosts } from '../slippage/daily-costs.ts';
 import type { DefinitionData } from '../strategies/validate-definition.ts';
 import type { ParameterValues, StrategyDefinition } from '../strategy.ts';
 import { ceilToGrid, DAY_MS, TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
-import type { Interval } from '../universe/membership.ts';
+import type { PairMembership } from '../universe/membership.ts';
 import { DEFAULT_FEATURE_CANDLES } from '../walk-forward/training-inputs.ts';
 import { type CandleQuality, checkCandles, fillGaps } from './candles.ts';
 import type { GivenSignals } from './given-signals.ts';
@@ -39,8 +39,8 @@ export interface PairData {
   readonly source?: Timeframe;
   /** Steps and limits of prices and amounts. Without it nothing is rounded and orders have no minimum. */
   readonly instrument?: Instrument;
-  /** Times in which the pair may be entered. Absent: always. */
-  readonly members?: readonly Interval[];
+  /** Times in which the pair may be entered, and its end. Absent: always. */
+  readonly membership?: PairMembership;
   /** Signals of an uploaded file, which replace those of a strategy. */
   readonly given?: GivenSignals;
 }

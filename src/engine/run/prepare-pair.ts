@@ -107,8 +107,8 @@ export function cutRows(
   to: number,
 ): PairInput {
   const input = allRows(strategy, history, analysis, from, to);
-  const { members } = history.data;
-  return members ? enterOnlyWithin(input, members, history.stepMs) : input;
+  const { membership } = history.data;
+  return membership ? enterOnlyWithin(input, membership, history.stepMs) : input;
 }
 
 function allRows(

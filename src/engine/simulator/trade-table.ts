@@ -1,3 +1,6 @@
+/** Exit reason of a position in a pair of a universe that was delisted within the run. */
+export const DELISTED = 'delisted';
+
 /** One filled order of a trade. Money in quote currency; times are candle open times in ms. */
 export interface TradeOrder {
   readonly side: 'entry' | 'exit';

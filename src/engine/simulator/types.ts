@@ -14,7 +14,7 @@ import type {
   StrategyCallbacks,
   TrailingStop,
 } from '../strategy.ts';
-import type { Interval } from '../universe/membership.ts';
+import type { PairMembership } from '../universe/membership.ts';
 import type { PriceTicks } from './rules/precision.ts';
 import type { SimulationMemory } from './state/memory.ts';
 import type { Outcomes, SimulatedTrade, TradeTable } from './trade-table.ts';
@@ -38,7 +38,7 @@ export interface PairInput {
   readonly candles: Candles;
   /** Unshifted: row `i` acts at the open of candle `i + 1`. */
   readonly signals: Signals;
-  /** Of a pair of a universe: `signals` has the entries of these times only. Absent: no entry was removed. */
+  /** Of a pair of a universe: `signals` has the entries of its times only. Absent: no entry was removed. */
   readonly universe?: PairUniverse;
   /** Indicator columns, for callbacks only. */
   readonly columns?: Columns;
@@ -58,8 +58,7 @@ export interface PairInput {
 }
 
 /** Where entries of a pair were removed: the signals before that, which still decide whether an exit is held back. */
-interface PairUniverse {
-  readonly intervals: readonly Interval[];
+interface PairUniverse extends PairMembership {
   readonly signals: Signals;
 }
 
@@ -138,7 +137,7 @@ export interface EquityCurve {
   readonly timestamp: Float64Array;
   /**
    * `balance` plus the unrealized profit of open trades at the candle's close: after their entry fee and the funding so
-   * far, before exit fees. A pair whose data has ended is valued at its last close.
+   * far, before exit fees. A pair whose data has ended is valued at its last close, unless it was delisted.
    */
   readonly equity: Float64Array;
   /** Largest drawdowns of `equity`, after the starting balance. */

@@ -1,12 +1,16 @@
 import type { PairInput } from '../simulator/types.ts';
-import type { Interval } from './membership.ts';
+import type { PairMembership } from './membership.ts';
 
 /**
  * The input without the entry signals that would act outside of the intervals. Exits stay, and the strategy's entry signals
- * still hold them back: an open position runs by its own rules. A signal acts at the open of the next candle.
- * The intervals of an earlier call no longer count.
+ * still hold them back: an open position runs by its own rules, up to a delisting. A signal acts at the open of the next candle.
+ * The membership of an earlier call no longer counts.
  */
-export function enterOnlyWithin(input: PairInput, intervals: readonly Interval[], stepMs: number): PairInput {
+export function enterOnlyWithin(
+  input: PairInput,
+  { intervals, delisting }: PairMembership,
+  stepMs: number,
+): PairInput {
   const { candles } = input;
   const signals = input.universe?.signals ?? input.signals;
   const { enterLong, enterShort } = signals;
@@ -27,6 +31,6 @@ export function enterOnlyWithin(input: PairInput, intervals: readonly Interval[]
       ...(enterLong && { enterLong: masked(enterLong) }),
       ...(enterShort && { enterShort: masked(enterShort) }),
     },
-    universe: { intervals, signals },
+    universe: { intervals, signals, ...(delisting && { delisting }) },
   };
 }

@@ -9,6 +9,20 @@ export interface Interval {
   readonly to: number;
 }
 
+/** End of a pair that was delisted within the run. */
+export interface Delisting {
+  /** Close of its last candle, ms. */
+  readonly at: number;
+  /** Ratio by which its positions are closed below the last close, or above it for shorts. */
+  readonly haircut: number;
+}
+
+/** Times in which a pair may be entered, and its end; absent: it is traded to the end of the run. */
+export interface PairMembership {
+  readonly intervals: readonly Interval[];
+  readonly delisting?: Delisting;
+}
+
 /** Intervals of each pair that was ever in, ascending. */
 export type Membership = ReadonlyMap<string, readonly Interval[]>;
 

@@ -62,7 +62,7 @@ function figuresOver(
 ): UniverseFigures | null {
   const pairs = inputs.flatMap((input) => {
     const intervals = membership.get(input.pair);
-    return intervals ? [enterOnlyWithin(input, intervals, settings.timeframeMs)] : [];
+    return intervals ? [enterOnlyWithin(input, { intervals }, settings.timeframeMs)] : [];
   });
   if (pairs.length === 0) return null;
   const run = simulate(pairs, settings);

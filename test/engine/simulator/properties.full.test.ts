@@ -4,10 +4,11 @@ import { simulate } from '#engine/simulator/simulate.ts';
 import type { SimulatedTrade } from '#engine/simulator/trade-table.ts';
 import type { PairInput, Simulation, SimulationSettings } from '#engine/simulator/types.ts';
 import type { StrategyCallbacks } from '#engine/strategy.ts';
+import { enterOnlyWithin } from '#engine/universe/mask.ts';
 import { disagreements, endsInDust } from '../reference/agreement.ts';
 import { runReference } from '../reference/simulator.ts';
 import { marketOf, rulesOf } from '../reference/translate.ts';
-import { flat, pairOf } from './market.ts';
+import { flat, HOUR, pairOf } from './market.ts';
 import { pair, pairs, pairsOnGrids, settings, withDetail } from './random-pairs.ts';
 
 /** Profits have 8 decimals and compounding runs reach any size, so the tolerance is relative. */
@@ -75,6 +76,14 @@ function scaled({ candles, funding, ...input }: PairInput, factor: number): Pair
   };
 }
 
+/** Delisted after its last candle. */
+function delistedPair(input: PairInput): PairInput {
+  const at = input.candles.timestamp.at(-1)! + HOUR;
+  return enterOnlyWithin(input, { intervals: [{ from: 0, to: at }], delisting: { at, haircut: 0.05 } }, HOUR);
+}
+
+const EVERY_CANDLE: Partial<SimulationSettings> = { callbacks: { customRoi: () => null } };
+
 describe('simulation of any candles, signals and settings', () => {
   it('equity is cash plus open positions at every candle', () => {
     fc.assert(
@@ -86,6 +95,40 @@ describe('simulation of any candles, signals and settings', () => {
         expect(Math.max(0, ...openTrades)).toBeLessThanOrEqual(run.maxOpenTrades);
       }),
       RUNS,
+    );
+  });
+
+  it('equity, balance and open trades agree with the trades in runs with delisted pairs', () => {
+    const ways: Partial<SimulationSettings>[] = [
+      {},
+      { positionStacking: true },
+      { callbacks: { loopStart: () => undefined } },
+      { callbacks: { customRoi: () => null } },
+    ];
+    fc.assert(
+      fc.property(pairs(4), settings, fc.constantFrom(...ways), (some, base, way) => {
+        const run = { ...base, ...way };
+        const inputs = some.map((input, index) => (index === 1 ? input : delistedPair(input)));
+        const simulation = simulate(inputs, run);
+        const { equity, balance, openTrades, timestamp } = simulation.curve!;
+        for (const [row, expected] of expectedEquity(simulation, inputs, run).entries())
+          expectNear(equity[row]!, expected);
+        for (const [row, time] of timestamp.entries()) {
+          const isClosed = ({ leftOpen, closedAt }: SimulatedTrade) =>
+            leftOpen ? row === timestamp.length - 1 : closedAt <= time;
+          const closed = simulation.trades.filter(isClosed);
+          const opened = simulation.trades.filter(({ openedAt }) => openedAt <= time);
+          expectNear(
+            balance[row]!,
+            closed.reduce((sum, { profit }) => sum + profit, run.startingBalance),
+          );
+          expect(openTrades[row]).toBe(opened.length - closed.length);
+        }
+        const left = simulation.trades.filter(({ leftOpen }) => leftOpen);
+        expect(left.every((trade) => trade.pair === 'P1')).toBe(true);
+        expect(simulation.trades).toEqual(simulate(inputs, { ...run, ...EVERY_CANDLE }).trades);
+      }),
+      { numRuns: 1000 },
     );
   });
 

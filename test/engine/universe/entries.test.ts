@@ -13,7 +13,7 @@ const ALWAYS = {
 it('entries act from the first time of an interval to the last candle before its end', () => {
   const sample = sampleInput();
   const [pair] = sample.pairs;
-  const members = [
+  const intervals = [
     { from: START + 50 * STEP, to: START + 80 * STEP },
     { from: START + 200 * STEP, to: START + 201 * STEP },
   ];
@@ -23,7 +23,7 @@ it('entries act from the first time of an interval to the last candle before its
         ...sample,
         strategy: ALWAYS,
         config: { ...CONFIG, pairs: [pair!.pair], minimal_roi: { [minutes]: -1 }, trailing: null },
-        pairs: [{ ...pair!, members }],
+        pairs: [{ ...pair!, membership: { intervals } }],
       },
       { digest: sha256 },
     );
@@ -52,7 +52,7 @@ function runWithin(signals: Record<'enterLong' | 'exitLong', (row: number) => bo
   const exits = { stoploss: -0.9, minimal_roi: { 0: 10 }, trailing: null };
   const config = { ...CONFIG, ...exits, pairs: [pair!.pair], robustness: { cost_sweep: true as const } };
   return runBacktest(
-    { ...sample, strategy, config, pairs: [{ ...pair!, members: WITHIN }] },
+    { ...sample, strategy, config, pairs: [{ ...pair!, membership: { intervals: WITHIN } }] },
     { digest: sha256 },
   );
 }

@@ -1,8 +1,9 @@
 import { indexAtOrAfter } from '../../candles.ts';
-import type { Direction } from '../rules/prices.ts';
+import { type Direction, slippedExit } from '../rules/prices.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import { NEVER, type Slot } from '../state/slot.ts';
+import { DELISTED } from '../trade-table.ts';
 import { adjust } from './adjustments.ts';
 import { callLoopStart } from './callbacks.ts';
 import { enter, manageOrder, tryFillEntry } from './entries.ts';
@@ -20,6 +21,7 @@ export function runLoop(run: Run, onStep: (step: number) => void): void {
 /** Begins each main candle with `loopStart`. The pairs without a possible event are skipped as in {@link simulateEvents}. */
 function simulateEveryStep(run: Run, onStep: (step: number) => void): void {
   for (let step = 1; step <= run.clock.steps; step++) {
+    if (step > run.nextEnd) closeDelisted(run);
     callLoopStart(run, step);
     const next = nextStep(run, null);
     run.step = step;
@@ -30,17 +32,16 @@ function simulateEveryStep(run: Run, onStep: (step: number) => void): void {
 
 /** Simulates the steps with a possible event. */
 function simulateEvents(run: Run, onStep: (step: number) => void): void {
-  const { clock, settings, wallet, slots } = run;
+  const { settings, wallet, slots } = run;
   for (;;) {
     const only =
       wallet.positions.length === 1 && settings.detailPerCandle === 1 ? wallet.positions[0]! : null;
     const next = nextStep(run, only);
     if (only !== null && only.nextStep < next) simulateOnly(run, slots[only.market.index]!, next);
-    else if (next > clock.steps) break;
-    else {
+    else if (next <= run.nextEnd) {
       run.step = next;
       simulatePairs(run);
-    }
+    } else if (!closeDelisted(run)) break;
     onStep(run.step);
   }
 }
@@ -52,10 +53,10 @@ function simulatePairs(run: Run): void {
 
 /**
  * The next step at which a position other than `except`, or an entry signal of a pair without position, needs simulation;
- * beyond the last step without one.
+ * without one up to `nextEnd` the step after it.
  */
-function nextStep({ step, slots, clock }: Run, except: Position | null): number {
-  let next = clock.steps + 1;
+function nextStep({ step, slots, nextEnd }: Run, except: Position | null): number {
+  let next = nextEnd + 1;
   for (let index = 0, { length } = slots; index < length; index++) {
     const slot = slots[index]!;
     const { position } = slot;
@@ -222,28 +223,60 @@ export function hold(run: Run, position: Position): void {
 }
 
 /**
- * Closes positions left open at the open of their pair's last candle, in the order in which the pairs joined the clock (1.21);
- * entries that never filled are dropped. An entry filled later than that by a detail candle is closed at the open of this one.
+ * Closes the positions in the delisted pairs that end next, after the last candle of these: their slots and money are free in the
+ * next one. False when no further pair ends.
  */
+export function closeDelisted(run: Run): boolean {
+  const ended = run.takeDelisted();
+  if (ended.length === 0) return false;
+  for (const position of [...run.wallet.positions])
+    if (ended.includes(position.market)) closeInLastCandle(run, position);
+  return true;
+}
+
+/** Closes positions left open at the end of the run, in the order in which their pairs joined the clock (1.21). */
 export function closeLeftOpen(run: Run): void {
   run.step = run.clock.steps;
   const joined = run.wallet.positions.toSorted(
     (a, b) => a.market.offset - b.market.offset || a.market.index - b.market.index,
   );
-  for (const position of joined) {
-    const { market, lastFilledAt } = position;
-    const { detail } = market.input;
-    const last = market.length - 1;
-    run.candle.load(market, last);
-    if (position.order.kind === 'entry') {
-      run.remove(position);
-      continue;
-    }
-    if (detail && lastFilledAt > run.candle.time)
-      run.candle.loadDetail(detail, indexAtOrAfter(detail.timestamp, lastFilledAt), last);
-    position.order.kind = 'none';
-    orderExit(run, position, run.candle.open, true, 'force_exit');
-    run.bookExit(position, true);
-  }
+  for (const position of joined) closeInLastCandle(run, position);
   run.trades.sort();
+}
+
+/**
+ * Closes a position in the last candle of its pair; an entry that never filled is dropped.
+ *
+ * - A position left open is closed at the open. An entry filled later than that by a detail candle is closed at the open of this one.
+ * - One in a delisted pair is closed at the close, less the haircut, after all funding of the candle.
+ */
+function closeInLastCandle(run: Run, position: Position): void {
+  const { candle, settings } = run;
+  const { market, lastFilledAt, direction, order } = position;
+  const { haircut } = market;
+  const last = market.length - 1;
+  candle.load(market, last);
+  if (order.kind === 'entry') {
+    run.remove(position);
+    return;
+  }
+  order.kind = 'none';
+  if (haircut === null) {
+    const { detail } = market.input;
+    if (detail && lastFilledAt > candle.time)
+      candle.loadDetail(detail, indexAtOrAfter(detail.timestamp, lastFilledAt), last);
+    orderExit(run, position, candle.open, true, 'force_exit');
+  } else {
+    const price = slippedExit(candle.close, haircut, direction);
+    const slot = run.slots[market.index]!;
+    slot.findDetail(last, settings);
+    if (slot.detailIndex >= 0) loadDetail(run, slot, slot.detailCount - 1);
+    const end = market.timeOf(market.length);
+    if (position.nextFundingTime < end) {
+      run.recordEquity();
+      position.bookFunding(end - 1, settings);
+    }
+    orderExit(run, position, price, false, DELISTED);
+  }
+  run.bookExit(position, haircut === null);
 }

@@ -5,7 +5,7 @@ import type { Slot } from '../state/slot.ts';
 import { NEVER } from '../state/slot.ts';
 import { callLoopStart } from './callbacks.ts';
 import { enter, manageOrder } from './entries.ts';
-import { closeLeftOpen, hold, limitFunding, loadDetail, planNextStep } from './loop.ts';
+import { closeDelisted, closeLeftOpen, hold, limitFunding, loadDetail, planNextStep } from './loop.ts';
 
 /**
  * Simulates all steps of the clock of a run in which a pair may have several trades. Each is simulated on its own, in the order of
@@ -17,7 +17,10 @@ export function runStackedLoop(run: Run, onStep: (step: number) => void): void {
   for (;;) {
     const next = nextStep(run);
     const step = everyStep ? run.step + 1 : next;
-    if (step > clock.steps) break;
+    if (step > run.nextEnd) {
+      if (closeDelisted(run)) continue;
+      break;
+    }
     if (everyStep) callLoopStart(run, step);
     run.step = step;
     if (step === next) simulateStep(run);
@@ -42,9 +45,9 @@ function plan(run: Run, position: Position): void {
   if (isLast && run.settings.detailPerCandle > 1) limitFunding(run, position);
 }
 
-/** The next step at which a position or an entry signal needs simulation; beyond the last step without one. */
-function nextStep({ step, slots, clock, wallet }: Run): number {
-  let next = clock.steps + 1;
+/** The next step at which a position or an entry signal needs simulation; without one up to `nextEnd` the step after it. */
+function nextStep({ step, slots, nextEnd, wallet }: Run): number {
+  let next = nextEnd + 1;
   for (const slot of slots) {
     if (slot.nextEntryStep <= step) slot.findNextEntry(step + 1);
     next = Math.min(next, slot.nextEntryStep);

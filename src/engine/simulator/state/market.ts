@@ -19,6 +19,8 @@ export class Market {
   /** Steps of the clock before the pair's first candle: row = step - offset. */
   declare readonly offset: number;
   declare readonly length: number;
+  /** Ratio of the last close by which positions in a delisted pair are closed below it, or above it for shorts; null: no such pair. */
+  declare readonly haircut: number | null;
   /** null: prices and amounts are not rounded, and orders have no limits. */
   declare readonly orderRules: OrderRules | null;
   declare readonly margin: MarginTiers;
@@ -60,6 +62,9 @@ export class Market {
     this.funding = input.funding && input.funding.timestamp.length > 0 ? input.funding : null;
     this.offset = offset;
     this.length = input.candles.timestamp.length;
+    const delisting = input.universe?.delisting;
+    // The candles of a part of the run end earlier than the pair.
+    this.haircut = delisting && this.timeOf(this.length + 1) > delisting.at ? delisting.haircut : null;
     const { enterLong, exitLong, enterShort, exitShort } = input.signals;
     this.#enterLong = enterLong ?? silent;
     this.#exitLong = exitLong ?? silent;
@@ -68,6 +73,11 @@ export class Market {
     const all = input.universe?.signals ?? input.signals;
     this.#holdLong = all.enterLong ?? silent;
     this.#holdShort = (canShort ? all.enterShort : undefined) ?? silent;
+  }
+
+  /** Step of the last candle. */
+  get lastStep(): number {
+    return this.offset + this.length - 1;
   }
 
   /** Open time of a row's candle, ms. Computed, because reading the column would wait for memory. */
@@ -161,7 +171,7 @@ export function createClock(pairs: readonly PairInput[], settings: ResolvedSetti
     const offset = ((input.candles.timestamp[0]! - start) / settings.timeframeMs) | 0;
     return new Market(input, index, offset, settings, silent);
   });
-  return { markets, start, steps: Math.max(...markets.map(({ offset, length }) => offset + length - 1)) };
+  return { markets, start, steps: Math.max(...markets.map(({ lastStep }) => lastStep)) };
 }
 
 /** Rows of the zeroed column for the signals that a pair does not have; 0 when it has them all. */

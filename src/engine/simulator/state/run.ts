@@ -46,12 +46,16 @@ export class Run {
   dependsOnFillModel = false;
   /** The present step of the clock. */
   step = 0;
+  /** Step of the last candle of the delisted pairs that end next; the last step when no further one ends. */
+  nextEnd = 0;
   /** Index of the present detail candle in its candle; 0 without detail candles. */
   detail = 0;
   readonly #context: Context;
   /** null without `loopStart`. */
   readonly #loop: LoopView | null;
   readonly #limits = new Limits(this);
+  /** Delisted pairs that have not ended, the next one last. */
+  readonly #delisted: Market[];
 
   constructor(
     settings: ResolvedSettings,
@@ -70,12 +74,25 @@ export class Run {
       ? new LoopView(clock, settings.timeframeMs, settings.params, state)
       : null;
     this.slots = clock.markets.map((market) => new Slot(market));
+    this.#delisted = clock.markets
+      .filter(({ haircut }) => haircut !== null)
+      .sort((a, b) => b.lastStep - a.lastStep);
+    this.nextEnd = this.#delisted.at(-1)?.lastStep ?? clock.steps;
     this.trades = new TradeRecorder(settings.fee, clock.markets, memory);
     this.protections =
       settings.protections.length > 0 ? new Protections(settings, startingBalance, this.trades) : null;
     this.equity = withEquity
       ? new EquityRecorder(clock, settings.timeframeMs, this.wallet, this.trades, memory)
       : null;
+  }
+
+  /** Moves to `nextEnd`, and that to the next one. Returns the delisted pairs that end there. */
+  takeDelisted(): Market[] {
+    const ended: Market[] = [];
+    while (this.#delisted.at(-1)?.lastStep === this.nextEnd) ended.push(this.#delisted.pop()!);
+    if (ended.length > 0) this.step = this.nextEnd;
+    this.nextEnd = this.#delisted.at(-1)?.lastStep ?? this.clock.steps;
+    return ended;
   }
 
   /** Must precede every change of the account: records the equity of the steps before the present one. */
