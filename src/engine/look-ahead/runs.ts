@@ -75,8 +75,9 @@ export async function runWhole(
 
 /**
  * Runs up to `time`, the open time (ms) of the forming candle. The strategy knows only timestamp and open of that candle: its
- * other prices equal the open. A filler candle at the same price follows, so that callbacks are called at that open. The
- * simulator fills orders by the true candle, so its calls there equal those of the whole run.
+ * other prices equal the open. A filler candle at the same price follows, so that callbacks are called at that open; none follows
+ * the last candle of a pair, as in the whole run. The simulator fills orders by the true candle, so its calls there equal those of
+ * the whole run.
  */
 export async function runCut(
   subject: LookAheadSubject,
@@ -130,13 +131,10 @@ function cutPair(history: PairHistory, known: number, time: number): RunPair {
   const cut = { ...knownBy(history, time), end, data: { ...data, ...(detail && { detail }) } };
   // The pair's data ended earlier: all of it is known.
   if (known === candles.timestamp.length) return { history: cut, seen: candles, traded: candles };
-  const traded = extend(candles, known + 1, stepMs, 1);
-  const seen = extend(candles, known + 1, stepMs, 1);
-  const open = seen.open[known]!;
-  for (const name of ['high', 'low', 'close'] as const) {
-    seen[name][known] = open;
-    seen[name][known + 1] = open;
-  }
+  const fillers = known + 1 < candles.timestamp.length ? 1 : 0;
+  const traded = extend(candles, known + 1, stepMs, fillers);
+  const seen = extend(candles, known + 1, stepMs, fillers);
+  for (const name of ['high', 'low', 'close'] as const) seen[name].fill(seen.open[known]!, known);
   seen.volume[known] = 0;
   return { history: cut, seen, traded };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { sliceCandles } from '#engine/candles.ts';
 import { crossedAbove, crossedBelow } from '#engine/indicators/index.ts';
-import { sampleLookAhead } from '#engine/look-ahead/search.ts';
+import { beginSearch, sampleLookAhead, testCut } from '#engine/look-ahead/search.ts';
 import { bollingerBreakout } from '#engine/strategies/bollinger-breakout.ts';
 import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
 import { defineStrategy, type StrategyCallbacks } from '#engine/strategy.ts';
@@ -70,6 +71,37 @@ async function sample(
   });
   return { ...found, share: 1 - begun / spent() };
 }
+
+it('cut around the end of a delisted pair, or of the run, finds nothing in a causal strategy', async () => {
+  const held = () => {
+    const strategy = clean();
+    return defineStrategy({
+      ...strategy,
+      signals: ({ close }) => ({ enterLong: new Uint8Array(close.length).fill(1) }),
+      stoploss: -0.99,
+      callbacks: { ...strategy.callbacks, orderFilled: () => undefined },
+    });
+  };
+  const subject = lookAheadSubject(held, { rows: 60 });
+  const [delisted, other] = subject.pairs;
+  const { timestamp } = delisted!.candles;
+  const stepMs = timestamp[1]! - timestamp[0]!;
+  const rows = timestamp.length - 20;
+  const at = timestamp[rows]!;
+  const intervals = [{ from: 0, to: Number.MAX_SAFE_INTEGER }];
+  const pairs = [
+    {
+      ...{ pair: delisted!.pair, candles: sliceCandles(delisted!.candles, 0, rows) },
+      membership: { intervals, delisting: { at, haircut: 0.05 } },
+    },
+    { ...other!, membership: { intervals } },
+  ];
+  const search = await beginSearch({ ...subject, pairs });
+  expect(search.whole.trades.map(({ exitReason }) => exitReason)).toEqual(['delisted', 'force_exit']);
+  for (const end of [at, timestamp.at(-1)! + stepMs])
+    for (let time = end - 4 * stepMs; time < end + 4 * stepMs; time += stepMs)
+      if (time <= timestamp.at(-1)!) expect([time, await testCut(search, time)]).toEqual([time, []]);
+});
 
 describe('sampleLookAhead', () => {
   it('look-ahead sample finds a callback that reads ahead, with its pair and candle', async () => {
