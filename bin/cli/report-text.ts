@@ -167,9 +167,10 @@ function universeSettings({
   lookback_days,
   rebalance,
   min_age_days,
+  delisting_haircut,
 }: NonNullable<Job['config']['universe']>) {
   const age = min_age_days > 0 ? `, ${min_age_days} days old` : '';
-  return `universe of ${n} by volume of ${lookback_days} days, ${rebalance}${age}`;
+  return `universe of ${n} by volume of ${lookback_days} days, ${rebalance}${age}, delisting haircut ${delisting_haircut}`;
 }
 
 /** Options of the account that are not at their defaults. */

@@ -86,7 +86,7 @@ export function addRunOptions(command: Command): Command {
     .option('--end <time>', 'ISO 8601, UTC, exclusive (default: the newest stored candle)')
     .option(
       '--universe <name=value>',
-      'choose the pairs over time by volume: n=20, lookback_days=30, rebalance=daily, weekly or monthly, min_age_days=90; --pairs are the candidates (default: all stored); repeatable',
+      'choose the pairs over time by volume: n=20, lookback_days=30, rebalance=daily, weekly or monthly, min_age_days=90, delisting_haircut=0.05; --pairs are the candidates (default: all stored); repeatable',
       parameter,
     )
     .addOption(

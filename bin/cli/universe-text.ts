@@ -9,10 +9,12 @@ const CHOICES = { survivors: 'Pairs that survived', final_ranking: 'Largest at t
 /** Which pairs were in when, and what survivorship would have added. */
 export function universeText(universe: ReportUniverse): string {
   const { candidates, rebalances, short_rebalances: short, members, survivorship, left_out = [] } = universe;
+  const { delisted_trades: delisted } = universe;
+  const closed = delisted === undefined ? '' : `. Trades closed by a delisting: ${number(delisted, 0)}`;
   const few = short > 0 ? `, ${number(short, 0)} of them with too few pairs` : '';
   return [
     wrap(
-      `Universe: ${members.length} of ${number(candidates, 0)} candidates were in, by ${number(rebalances, 0)} choices${few}`,
+      `Universe: ${members.length} of ${number(candidates, 0)} candidates were in, by ${number(rebalances, 0)} choices${few}${closed}`,
       lineWidth(),
     ),
     table(

@@ -63,6 +63,10 @@ export const ReportUniverse = z
     candidates: z.int().meta({ description: 'Stored pairs that were ranked' }),
     rebalances: z.int().meta({ description: 'Choices, the one at the start included' }),
     short_rebalances: z.int().meta({ description: 'Choices that found fewer than `n` pairs' }),
+    delisted_trades: z.int().optional().meta({
+      description:
+        'Trades that were closed because their pair was delisted, with the exit reason `delisted`; absent in reports of engines before 1.8.0',
+    }),
     members: z.array(Member).meta({ description: 'Every pair that was ever in, in the order of the run' }),
     left_out: z.array(LeftOut).optional().meta({
       description: 'Candidates that could not be chosen, in the order of the run; absent without any',

@@ -65,7 +65,7 @@ export const Trade = z
     enter_tag: z.string().nullable(),
     exit_reason: z.string().meta({
       description:
-        'exit_signal (or its tag), stop_loss, trailing_stop_loss, liquidation, roi, force_exit, partial_exit, or the text of a custom exit',
+        'exit_signal (or its tag), stop_loss, trailing_stop_loss, liquidation, roi, delisted, force_exit, partial_exit, or the text of a custom exit',
     }),
     fees: quote.meta({ 'x-unit': 'quote', description: 'Of all orders' }),
     slippage_cost: quote.meta({

@@ -10,6 +10,10 @@ export const Universe = z
     lookback_days: z.int().meta({ description: 'Days before a choice whose volumes are added up' }),
     rebalance: z.enum(REBALANCES).meta({ description: 'When the pairs are chosen again, at 00:00 UTC' }),
     min_age_days: z.int().meta({ description: 'Days since the first stored candle of a pair' }),
+    delisting_haircut: z.number().default(0).meta({
+      description:
+        'Ratio of the last close by which positions in a delisted pair are closed below it, or above it for shorts; 0 in jobs of engines before 1.8.0, which closed them at the last open',
+    }),
     candidates: z.array(z.string()).meta({ description: 'Pairs to choose from, in the order of the run' }),
   })
   .meta({ id: 'Universe' });
@@ -53,6 +57,15 @@ export const UniverseRequest = z.looseObject({
       description: 'Days since the first stored candle from which a pair may be chosen',
       default: UNIVERSE_DEFAULTS.min_age_days,
       ...bounds(UNIVERSE_LIMITS.min_age_days),
+    }),
+  delisting_haircut: z
+    .number()
+    .optional()
+    .meta({
+      description:
+        'Ratio of the last close by which positions in a pair that was delisted within the run are closed below it, or above it for shorts; 1: a long loses everything',
+      default: UNIVERSE_DEFAULTS.delisting_haircut,
+      ...bounds(UNIVERSE_LIMITS.delisting_haircut),
     }),
   candidates: z.array(z.string()).optional().meta({
     description:

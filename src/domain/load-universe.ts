@@ -5,9 +5,9 @@ import { listed } from '#contract/listed.ts';
 import { LEFT_OUT_REASONS, type UniverseLeftOut } from '#contract/report-universe.ts';
 import type { Universe } from '#contract/universe.ts';
 import { DAY_MS, floorToGrid, TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { type DailyVolumes, dailyVolumes, endsBefore } from '#engine/universe/daily-volumes.ts';
+import { type DailyVolumes, dailyVolumes } from '#engine/universe/daily-volumes.ts';
 import { firstVolumeDay } from '#engine/universe/membership.ts';
-import { pairsToRead, planUniverse, type UniversePlan } from '#engine/universe/plan.ts';
+import { membershipOf, pairsToRead, planUniverse, type UniversePlan } from '#engine/universe/plan.ts';
 import { CorruptFileError, recordCorruption } from './data/corrupt-file.ts';
 import { chooseReads, type StrategyReads } from './data/plan-reads.ts';
 import type { LoadCandlesDeps, PairCandles, ReadPairs } from './load-candles.ts';
@@ -93,7 +93,7 @@ function choose(config: ResolvedBacktestConfig, universe: Universe, from: Candid
     config: { ...config, pairs: members },
     reads: { ...config, pairs: pairs.filter((pair) => read.includes(pair)) },
     plan,
-    warnings: [...leftOutWarnings(leftOut), ...endWarnings(config, plan)],
+    warnings: [...leftOutWarnings(leftOut), ...endWarnings(plan)],
   };
 }
 
@@ -105,7 +105,7 @@ export function splitUniverse({ loaded, plan, config }: LoadedUniverse): {
   if (!plan) return { pairs: loaded };
   const pairs = config.pairs.flatMap((pair) => {
     const data = loaded.find((each) => each.pair === pair);
-    return data ? [{ ...data, membership: { intervals: plan.membership.get(pair)! } }] : [];
+    return data ? [{ ...data, membership: membershipOf(plan, plan.membership, pair)! }] : [];
   });
   return { pairs, universe: { plan, others: loaded.filter(({ pair }) => !plan.membership.has(pair)) } };
 }
@@ -185,17 +185,13 @@ function leftOutWarnings(leftOut: readonly UniverseLeftOut[]): string[] {
 }
 
 /** A series that ends is of a delisted pair, or was not collected: only the user can tell. */
-function endWarnings(
-  { date_range }: ResolvedBacktestConfig,
-  { candidates, membership }: UniversePlan,
-): string[] {
-  const ended = candidates.flatMap((each) => {
-    const end = membership.has(each.pair) ? endsBefore(each, Date.parse(date_range.end)) : null;
-    return end === null ? [] : [`${each.pair} (${isoTime(end)})`];
-  });
+function endWarnings({ delistings, membership }: UniversePlan): string[] {
+  const ended = [...delistings].flatMap(([pair, { at }]) =>
+    membership.has(pair) ? [`${pair} (${isoTime(at)})`] : [],
+  );
   if (ended.length === 0) return [];
   return [
-    `Candles of the universe end before the run: ${listed(ended)}. Open positions are closed there; collect the candles of pairs that are still listed`,
+    `Candles of the universe end before the run: ${listed(ended)}. Open positions are closed there, less the haircut of config.universe.delisting_haircut; collect the candles of pairs that are still listed`,
   ];
 }
 

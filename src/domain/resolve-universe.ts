@@ -24,7 +24,7 @@ export function resolveUniverse(
   candidates: readonly string[],
 ): Pick<ResolvedBacktestConfig, 'universe'> {
   if (!universe) return {};
-  const { n, lookback_days, rebalance, min_age_days } = universe;
+  const { n, lookback_days, rebalance, min_age_days, delisting_haircut } = universe;
   if (n === undefined) {
     throw new CodedError('VAL004', {
       message: `${FIELD}.n is required: the number of pairs at a time`,
@@ -56,6 +56,11 @@ export function resolveUniverse(
         min_age_days ?? DEFAULTS.min_age_days,
         `${FIELD}.min_age_days`,
         LIMITS.min_age_days,
+      ),
+      delisting_haircut: checkNumber(
+        delisting_haircut ?? DEFAULTS.delisting_haircut,
+        `${FIELD}.delisting_haircut`,
+        LIMITS.delisting_haircut,
       ),
       candidates: [...candidates],
     },

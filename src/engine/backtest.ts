@@ -265,7 +265,8 @@ function* describe(
   const measured = processorMs();
   const isCompared = robustness.benchmarks.some(({ source }) => source !== undefined);
   const missing = benchmark && isCompared && !('reason' in benchmark) ? benchmarkWarnings(benchmark) : [];
-  const universe = volumes && (yield* describeUniverse(input, digest, settings, prepared, computed, volumes));
+  const universe =
+    volumes && (yield* describeUniverse(input, digest, settings, prepared, run, computed, volumes));
   const report = buildReport({
     strategy,
     config,
@@ -295,6 +296,7 @@ function* describeUniverse(
   digest: Digest,
   settings: RunSettings,
   prepared: readonly PreparedPair[],
+  { table }: Simulation,
   { metrics }: ComputedMetrics,
   volumes: { readonly digest: string },
 ): Generator<void, ReportUniverse> {
@@ -308,7 +310,7 @@ function* describeUniverse(
   }
   const { plan } = universe!;
   const all = plan.candidates.flatMap(({ pair }) => inputs.get(pair) ?? []);
-  const steps = reportUniverse({ plan, config, settings, metrics, inputs: all, ...volumes });
+  const steps = reportUniverse({ plan, config, settings, metrics, table, inputs: all, ...volumes });
   for (;;) {
     const step = withSimulationErrors(strategy, () => steps.next());
     if (step.done) return step.value;

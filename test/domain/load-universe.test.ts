@@ -52,6 +52,7 @@ it('pairs that come in for those with corrupt funding are read once, and so are 
     date_range: { start: new Date(START).toISOString(), end: new Date(END).toISOString() },
     universe: {
       ...({ rule: 'top_volume', n: 3, lookback_days: 7, rebalance: 'weekly', min_age_days: 0 } as const),
+      delisting_haircut: 0.05,
       candidates: NAMES.map(symbolOf),
     },
   };

@@ -122,16 +122,22 @@ describe('universe', () => {
     const dead = symbolOf('DEAD');
     const last = report.trades.items.filter(({ pair }: any) => pair === dead).at(-1);
     expect(last).toMatchObject({
-      exit_reason: 'force_exit',
+      exit_reason: 'delisted',
       closed_at: new Date(DELISTED - HOUR).toISOString(),
+      left_open: false,
     });
+    // 5 % below the last close by default.
+    expect(last.exit_price).toBeCloseTo(market[dead]!.at(-1)!.close * 0.95, 8);
+    expect(report.universe.delisted_trades).toBe(1);
+    expect(report.definitions['universe.delisted_trades']).toBeDefined();
+    expect(report.settings.universe.delisting_haircut).toBe(0.05);
     expect(report.universe.members.find(({ pair }: any) => pair === dead).ends).toBe(
       new Date(DELISTED).toISOString(),
     );
     expect(job.warnings).toContainEqual(expect.stringContaining(`end before the run: ${dead}`));
     expect(report.biases).toContainEqual({
-      effect: 'optimistic',
-      text: expect.stringContaining('closed at the last stored price'),
+      effect: 'neutral',
+      text: expect.stringContaining('less a haircut of 5 % for longs'),
     });
     // A pair without a candle on the day before is not chosen, and comes back.
     const link = members.get(symbolOf('LINK'))!;
@@ -224,6 +230,31 @@ describe('universe', () => {
     expect(job.config.universe.candidates).toEqual(example.pairs);
   });
 
+  it('haircut lowers the result of the run and of the comparisons that hold the delisted pair', async () => {
+    // The pair ends a day before this run, but still trades on its last full day.
+    const date_range = { ...RANGE, end: new Date(DELISTED + 30 * HOUR).toISOString() };
+    const universe = { ...UNIVERSE, rebalance: 'daily' };
+    const [none, half] = await Promise.all(
+      [0, 0.5].map((delisting_haircut) => run({ date_range, universe: { ...universe, delisting_haircut } })),
+    );
+    const dead = symbolOf('DEAD');
+    const exit = ({ report }: Run) =>
+      report.trades.items.find(({ exit_reason }: any) => exit_reason === 'delisted');
+    const { close } = market[dead]!.at(-1)!;
+    expect(exit(none!)).toMatchObject({ pair: dead, exit_price: expect.closeTo(close, 8) });
+    expect(exit(half!).exit_price).toBeCloseTo(close / 2, 8);
+    for (const index of [0, 1]) {
+      const [plain, cut] = [none!, half!].map(({ report }) => report.universe.survivorship[index]);
+      expect(plain.pairs).toContain(dead);
+      // About half of the stake of 50, of a wallet of 1,000.
+      expect(cut.figures.total_profit_pct - plain.figures.total_profit_pct).toBeCloseTo(-2.5, 0);
+    }
+    expect(none!.report.biases).toContainEqual({
+      effect: 'optimistic',
+      text: expect.stringContaining('less a haircut of 0 %'),
+    });
+  });
+
   it('volume after a choice does not change it', async () => {
     const [before, after] = await Promise.all([run({}), run({ exchange: 'gate' })]);
     // ADA is a thousand times louder from 2026-02-23 on, a Monday: it comes in a week later.
@@ -264,9 +295,13 @@ describe('universe', () => {
     expect(final.pairs).toHaveLength(3);
     const { out, err } = await runScript(fixture.platform.home, 'bin/touchstone.ts', ['show', job.job_id]);
     expect(out, err).toMatch(/Universe: \d of 7 candidates were in, by 5 choices/);
+    const closed = report.trades.items.filter(({ exit_reason }: any) => exit_reason === 'delisted');
+    expect(out.replace(/\s+/g, ' ')).toContain(`Trades closed by a delisting: ${closed.length}`);
     expect(out).toMatch(/DEAD\/USDT:USDT +│ +\d+ │ 2026-0[\d-]+ to 2026-0.* 2026-02-18 05:00/);
     expect(out).toMatch(/Pairs that survived +│ +\d │/);
-    expect(out.replace(/\s+/g, ' ')).toContain('universe of 3 by volume of 7 days, weekly, 10 days old');
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'universe of 3 by volume of 7 days, weekly, 10 days old, delisting haircut 0.05',
+    );
     const { universe: _, ...fixed } = CONFIG;
     const plain = await fixture.platform.run({
       ...fixed,
@@ -320,6 +355,8 @@ describe('rejected universes', () => {
     [{ universe: { n: 3, rebalance: 'hourly' } }, 'VAL005', 'config.universe.rebalance'],
     [{ universe: { n: 3, lookback_days: 366 } }, 'VAL005', 'config.universe.lookback_days'],
     [{ universe: { n: 3, min_age_days: -1 } }, 'VAL005', 'config.universe.min_age_days'],
+    [{ universe: { n: 3, delisting_haircut: 1.01 } }, 'VAL005', 'config.universe.delisting_haircut'],
+    [{ universe: { n: 3, delisting_haircut: -0.01 } }, 'VAL005', 'config.universe.delisting_haircut'],
     [{ universe: UNIVERSE, robustness: { random_entries: 99 } }, 'VAL005', 'config.universe'],
     [{ universe: UNIVERSE, pairs: ['A/USDT:USDT', 'A/USDC:USDC'] }, 'VAL005', 'config.pairs'],
     [{ universe: UNIVERSE, pairs: [] }, 'VAL005', 'config.pairs'],

@@ -9,6 +9,11 @@ export const UNIVERSE_DEFINITIONS = define('universe', {
     'count',
     'choices that found fewer pairs than asked for: too young, or without a candle on the day before',
   ],
+  'universe.delisted_trades': [
+    'Closed by a delisting',
+    'count',
+    'trades closed at the last close of a pair that ends a day or more before the run, less the haircut for longs, plus it for shorts',
+  ],
   'universe.days_in': ['Days in', 'days', 'time in which the pair may be entered'],
   'universe.total_profit_pct': [
     'Profit % of another choice',

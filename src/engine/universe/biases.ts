@@ -10,14 +10,16 @@ export function universeBiases({ universe }: Pick<ResolvedBacktestConfig, 'unive
       },
     ];
   }
+  const { delisting_haircut: haircut } = universe;
+  const percent = Number((haircut * 100).toPrecision(12));
   return [
     {
       effect: 'optimistic' as const,
       text: 'The pairs were chosen from the stored candles of days before each choice. A pair that was never stored could not be chosen: delisted pairs count only where their candles are stored.',
     },
     {
-      effect: 'optimistic' as const,
-      text: 'A position in a pair whose candles end is closed at the last stored price. A delisted pair may have been worth less, or could not be sold.',
+      effect: haircut > 0 ? ('neutral' as const) : ('optimistic' as const),
+      text: `A position in a pair whose candles end a day or more before the run is closed at the last stored close, less a haircut of ${percent} % for longs, plus it for shorts (universe.delisting_haircut). A delisted pair may have been worth less, or could not be sold.`,
     },
     {
       effect: 'neutral' as const,

@@ -3,8 +3,8 @@ import type { UniverseLeftOut } from '#contract/report-universe.ts';
 import type { Universe } from '#contract/universe.ts';
 import { tradedRange } from '../run/history.ts';
 import { DAY_MS, floorToGrid } from '../timeframe.ts';
-import type { DailyVolumes } from './daily-volumes.ts';
-import { chooseOver, type Membership, membersAt } from './membership.ts';
+import { type DailyVolumes, endsBefore } from './daily-volumes.ts';
+import { chooseOver, type Delisting, type Membership, membersAt, type PairMembership } from './membership.ts';
 
 /** Pairs that a run trades, and those of the choices that it is compared with. */
 export interface UniversePlan {
@@ -13,6 +13,8 @@ export interface UniversePlan {
   /** Candidates that could not be chosen. */
   readonly leftOut: readonly UniverseLeftOut[];
   readonly membership: Membership;
+  /** Candidates whose candles end a day or more before the run. */
+  readonly delistings: ReadonlyMap<string, Delisting>;
   readonly rebalances: number;
   /** Choices with fewer pairs than asked for. */
   readonly short: number;
@@ -38,6 +40,7 @@ export function planUniverse(
   );
   return {
     ...{ candidates, leftOut, rebalances, short },
+    delistings: delistingsOf(universe, candidates, range.end),
     membership: inOrder(membership, candidates),
     survivors: inOrder(chooseOver(universe, alive, range).membership, candidates),
     finalRanking: inOrder(
@@ -50,6 +53,30 @@ export function planUniverse(
 /** All pairs of which a run reads candles: those that were ever in, then those of the comparisons. */
 export function pairsToRead({ membership, survivors, finalRanking }: UniversePlan): string[] {
   return [...new Set([...membership.keys(), ...survivors.keys(), ...finalRanking.keys()])];
+}
+
+function delistingsOf(
+  { delisting_haircut: haircut }: Universe,
+  candidates: readonly DailyVolumes[],
+  end: number,
+): UniversePlan['delistings'] {
+  return new Map(
+    candidates.flatMap((each) => {
+      const at = endsBefore(each, end);
+      return at === null ? [] : [[each.pair, { at, haircut }] as const];
+    }),
+  );
+}
+
+/** Membership of a pair in a run or in one of its comparisons; undefined when it was never in. */
+export function membershipOf(
+  { delistings }: UniversePlan,
+  members: Membership,
+  pair: string,
+): PairMembership | undefined {
+  const intervals = members.get(pair);
+  const delisting = delistings.get(pair);
+  return intervals && { intervals, ...(delisting && { delisting }) };
 }
 
 /** In the order of the candidates, in which pairs of a run have their slots. */

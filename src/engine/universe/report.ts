@@ -5,18 +5,21 @@ import type { Digest } from '../digest.ts';
 import { measureRun } from '../metrics/metrics.ts';
 import { marketChangePct } from '../run/prepare-pair.ts';
 import { simulate } from '../simulator/simulate.ts';
+import { DELISTED, type TradeTable } from '../simulator/trade-table.ts';
 import type { PairInput, SimulationSettings } from '../simulator/types.ts';
 import { DAY_MS } from '../timeframe.ts';
-import { type DailyVolumes, endsBefore } from './daily-volumes.ts';
+import type { DailyVolumes } from './daily-volumes.ts';
 import { enterOnlyWithin } from './mask.ts';
 import type { Interval, Membership } from './membership.ts';
-import type { UniversePlan } from './plan.ts';
+import { membershipOf, type UniversePlan } from './plan.ts';
 
 interface ReportUniverseInput {
   readonly plan: UniversePlan;
   readonly config: ResolvedBacktestConfig;
   readonly settings: SimulationSettings;
   readonly metrics: Metrics;
+  /** Trades of the run. */
+  readonly table: TradeTable;
   /** Inputs of every pair that was read. */
   readonly inputs: readonly PairInput[];
   readonly digest: string;
@@ -24,7 +27,7 @@ interface ReportUniverseInput {
 
 /** The section `universe`. Yields after each simulation. */
 export function* reportUniverse(input: ReportUniverseInput): Generator<void, ReportUniverse> {
-  const { plan, config, metrics, digest } = input;
+  const { plan, metrics, table, digest } = input;
   const { candidates, leftOut, membership, rebalances, short } = plan;
   const own = figuresOf(metrics);
   const survivorship: ReportUniverse['survivorship'] = [];
@@ -41,13 +44,12 @@ export function* reportUniverse(input: ReportUniverseInput): Generator<void, Rep
     candidates: candidates.length,
     rebalances,
     short_rebalances: short,
+    delisted_trades: countDelisted(table),
     members: [...membership].map(([pair, intervals]) => ({
       pair,
       intervals: intervals.map(({ from, to }) => ({ from: iso(from), to: iso(to) })),
       days_in: intervals.reduce((sum, { from, to }) => sum + (to - from) / DAY_MS, 0),
-      ends: isoOrNull(
-        endsBefore(candidates.find((each) => each.pair === pair)!, Date.parse(config.date_range.end)),
-      ),
+      ends: isoOrNull(plan.delistings.get(pair)?.at ?? null),
     })),
     ...(leftOut.length > 0 && { left_out: [...leftOut] }),
     survivorship,
@@ -55,14 +57,18 @@ export function* reportUniverse(input: ReportUniverseInput): Generator<void, Rep
   };
 }
 
+function countDelisted({ exitReason: { texts, index } }: TradeTable): number {
+  return index.filter((text) => texts[text] === DELISTED).length;
+}
+
 /** Figures of the run with another membership; null when none of its pairs can be traded. */
 function figuresOver(
-  { config, settings, inputs }: ReportUniverseInput,
-  membership: Membership,
+  { plan, config, settings, inputs }: ReportUniverseInput,
+  members: Membership,
 ): UniverseFigures | null {
   const pairs = inputs.flatMap((input) => {
-    const intervals = membership.get(input.pair);
-    return intervals ? [enterOnlyWithin(input, { intervals }, settings.timeframeMs)] : [];
+    const membership = membershipOf(plan, members, input.pair);
+    return membership ? [enterOnlyWithin(input, membership, settings.timeframeMs)] : [];
   });
   if (pairs.length === 0) return null;
   const run = simulate(pairs, settings);

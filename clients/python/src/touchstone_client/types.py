@@ -359,6 +359,8 @@ class BacktestConfigUniverse(TypedDict):
     """When the pairs are chosen again, at 00:00 UTC: every day, on Mondays, or on the first of a month. Default: "weekly\""""
     min_age_days: NotRequired[int | None]
     """Days since the first stored candle from which a pair may be chosen. Default: 0"""
+    delisting_haircut: NotRequired[float | None]
+    """Ratio of the last close by which positions in a pair that was delisted within the run are closed below it, or above it for shorts; 1: a long loses everything. Default: 0.05"""
     candidates: NotRequired[list[str] | None]
     """Pairs to choose from, in place of `pairs`: the configuration of a job names them, so that a repeated run chooses from all of them"""
 
@@ -4293,6 +4295,8 @@ class ReportUniverse(TypedDict):
     """Choices, the one at the start included"""
     short_rebalances: int
     """Choices that found fewer than `n` pairs"""
+    delisted_trades: NotRequired[int]
+    """Trades that were closed because their pair was delisted, with the exit reason `delisted`; absent in reports of engines before 1.8.0"""
     members: list[UniverseMember]
     """Every pair that was ever in, in the order of the run"""
     left_out: NotRequired[list[UniverseLeftOut]]
@@ -4889,7 +4893,7 @@ class Trade(TypedDict):
     leverage: float
     enter_tag: str | None
     exit_reason: str
-    """exit_signal (or its tag), stop_loss, trailing_stop_loss, liquidation, roi, force_exit, partial_exit, or the text of a custom exit"""
+    """exit_signal (or its tag), stop_loss, trailing_stop_loss, liquidation, roi, delisted, force_exit, partial_exit, or the text of a custom exit"""
     fees: float
     """Of all orders"""
     slippage_cost: float
@@ -4986,6 +4990,8 @@ class Universe(TypedDict):
     """When the pairs are chosen again, at 00:00 UTC"""
     min_age_days: int
     """Days since the first stored candle of a pair"""
+    delisting_haircut: NotRequired[float]
+    """Ratio of the last close by which positions in a delisted pair are closed below it, or above it for shorts; 0 in jobs of engines before 1.8.0, which closed them at the last open. Default: 0"""
     candidates: list[str]
     """Pairs to choose from, in the order of the run"""
 
