@@ -63,6 +63,16 @@ export function UniverseFields(props: {
             help="Since the first stored candle of a pair"
             {...number('min_age_days')}
           />
+          <NumberField
+            label="Delisting haircut"
+            help="Share of the last close by which positions in a delisted pair are closed at a worse price"
+            path="config.universe.delisting_haircut"
+            placeholder={String(defaults.delisting_haircut)}
+            min={limits.delisting_haircut.min}
+            max={limits.delisting_haircut.max}
+            value={value.delisting_haircut}
+            onChange={(ratio) => change({ delisting_haircut: ratio })}
+          />
         </>
       )}
     </div>

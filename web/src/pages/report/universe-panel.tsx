@@ -77,6 +77,7 @@ const CHOICE_COLUMNS: readonly Column<Choice>[] = [
 /** Which pairs were in when, and what survivorship would have added. */
 export function UniversePanel({ universe }: { readonly universe: Universe }) {
   const { members, candidates, rebalances, short_rebalances: short, survivorship, left_out } = universe;
+  const { delisted_trades: delisted } = universe;
   return (
     <Panel
       title={`Universe, ${value(members.length, 'count')} of ${value(candidates, 'count')} pairs were in`}
@@ -84,6 +85,7 @@ export function UniversePanel({ universe }: { readonly universe: Universe }) {
       <p className="pad">
         {value(rebalances, 'count')} choices, each from candles of the days before it.
         {short > 0 && ` ${value(short, 'count')} of them found fewer pairs than asked for.`}
+        {delisted !== undefined && ` Trades closed by a delisting: ${value(delisted, 'count')}.`}
       </p>
       <div className="report-bounded">
         <VirtualTable
