@@ -184,6 +184,9 @@ function fillHolding(
   if (scan.rows < from) scan.read(equity, from);
   const { amount, openValue, openFunding, direction, market } = position;
   const { close } = market.candles;
+  // The equity is linear in the price: a product and a sum per row.
+  const perPrice = direction * amount;
+  const atZero = cash - direction * openValue + openFunding;
   // Curve row 0 is step 1.
   const shift = 1 - market.offset;
   for (let row = from; row < to; row++) {
@@ -191,7 +194,7 @@ function fillHolding(
     let value: number;
     // The loop ends at each event: with the booking in it, V8 would read the columns' addresses anew for every row.
     do {
-      value = cash + unrealizedProfit(amount, close[row + shift]!, openValue, openFunding, direction);
+      value = perPrice * close[row + shift]! + atZero;
       equity[row] = value;
     } while (value >= low && value < peak && ++row < to);
     if (row < to) scan.book(value, row);
