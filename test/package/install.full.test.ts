@@ -36,10 +36,13 @@ const bin = join(work, 'bin');
 const PATH = [bin, process.env.PATH!.split(delimiter).filter((each) => !each.startsWith(ROOT))]
   .flat()
   .join(delimiter);
-const { HOME = work, npm_config_registry, NPM_CONFIG_REGISTRY, NPM_CONFIG_USERCONFIG } = process.env;
+const { HOME = work } = process.env;
+/** Settings without which npm reaches no registry on a machine behind a proxy or with its own certificates. */
 const NPM = Object.fromEntries(
-  Object.entries({ npm_config_registry, NPM_CONFIG_REGISTRY, NPM_CONFIG_USERCONFIG }).filter(
-    ([, value]) => value,
+  Object.entries(process.env).filter(([name]) =>
+    /^(npm_config_(registry|userconfig|cafile)|node_extra_ca_certs|ssl_cert_(file|dir)|(https?|no)_proxy)$/i.test(
+      name,
+    ),
   ),
 );
 const environment = { ...NPM, HOME, PATH, NO_COLOR: '1', CDK_DISABLE_CLI_TELEMETRY: '1' };
