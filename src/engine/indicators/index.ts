@@ -9,6 +9,7 @@
  * - Conventions follow TA-Lib for each indicator that TA-Lib has. The comment of a function names its deviations.
  */
 export { averagePrice, kama, medianPrice, midpoint, t3, trima, weightedClose } from './adaptive.ts';
+export { hammer, heikinAshi } from './candlesticks.ts';
 export { adxr, directionalMovement, dx, natr, parabolicSar } from './directional.ts';
 export { cyclePeriod, cycleSine, mama, trendline, trendMode } from './hilbert.ts';
 export { cci, type Macd, macd, momentum, rateOfChange, rsi } from './momentum.ts';
